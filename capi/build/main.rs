@@ -1,0 +1,82 @@
+//! Generates what `entry!` does not: one honest refusal for each export that is not written yet, and the table of all.
+
+use std::{env, fmt::Write, fs, path::Path, process};
+
+#[allow(dead_code, reason = "xtask uses the rest")]
+mod surface;
+
+use surface::{Export, Returns};
+
+fn main() {
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed=exports.tsv");
+    if let Err(error) = generate() {
+        println!("cargo::error={error}");
+        process::exit(1);
+    }
+}
+
+fn generate() -> Result<(), String> {
+    let text = fs::read_to_string("exports.tsv").map_err(|error| format!("exports.tsv: {error}"))?;
+    let exports = surface::parse_table(&text)?;
+    let written = surface::implemented(Path::new("src"), &exports)?;
+    let missing: Vec<_> =
+        exports.iter().filter(|export| written.binary_search(&export.symbol).is_err()).collect();
+
+    let mut code = String::new();
+    for export in &missing {
+        refusal(&mut code, export)?;
+    }
+    table(&mut code, &exports);
+
+    let out = Path::new(&env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?).join("surface.rs");
+    fs::write(&out, code).map_err(|error| format!("{}: {error}", out.display()))
+}
+
+/// Writes a function that says its name once and returns its type's failure.
+fn refusal(code: &mut String, export: &Export) -> Result<(), String> {
+    let symbol = &export.symbol;
+    let (arrow, value) = match export.returns {
+        Returns::Error => (" -> crate::error::hipError_t", "crate::entry::refuse()"),
+        Returns::Hiprtc => (" -> u32", "crate::entry::HIPRTC_ERROR_INTERNAL_ERROR"),
+        Returns::Text => (" -> *const std::ffi::c_char", "c\"\".as_ptr()"),
+        Returns::Null => (" -> *mut std::ffi::c_void", "std::ptr::null_mut()"),
+        Returns::False => (" -> bool", "false"),
+        Returns::Device => (" -> std::ffi::c_int", "-1"),
+        Returns::Nothing => ("", ""),
+        Returns::Value => return Err(format!("{symbol} has no error to return and must be implemented")),
+    };
+    write!(
+        code,
+        "/// Not implemented.\n\
+         #[unsafe(no_mangle)]\n\
+         pub extern \"C\" fn {symbol}(){arrow} {{\n    \
+             const NAME: &str = {symbol:?};\n    \
+             static SAID: std::sync::Once = std::sync::Once::new();\n    \
+             SAID.call_once(|| crate::entry::say_unsupported(NAME));\n    \
+             {value}\n\
+         }}\n\n"
+    )
+    .map_err(|error| error.to_string())
+}
+
+/// Writes `SYMBOLS`, sorted by name.
+fn table(code: &mut String, exports: &[Export]) {
+    let mut sorted: Vec<_> = exports.iter().collect();
+    sorted.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+    // Declared rather than named by path: the linker finds each wherever it is written.
+    code.push_str("mod linked {\n    unsafe extern \"C\" {\n");
+    for export in &sorted {
+        code.push_str(&format!("        pub fn {}();\n", export.symbol));
+    }
+    code.push_str("    }\n}\n\n");
+    code.push_str(&format!("pub(super) static SYMBOLS: [super::Symbol; {}] = [\n", sorted.len()));
+    for export in &sorted {
+        let (major, minor) = export.node["hip_".len()..].split_once('.').unwrap_or(("0", "0"));
+        let symbol = &export.symbol;
+        code.push_str(&format!(
+            "    super::Symbol {{ name: {symbol:?}, since: ({major}, {minor}), address: linked::{symbol} }},\n"
+        ));
+    }
+    code.push_str("];\n");
+}

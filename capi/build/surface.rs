@@ -1,0 +1,180 @@
+//! The exported surface: `exports.tsv`, and the `entry!` invocations found in the sources.
+//!
+//! Shared by the build script, which generates what is not written yet, and by xtask, which links and reports.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// Version nodes of libamdhip64, oldest first; each inherits its predecessor.
+pub const NODES: [&str; 18] = [
+    "hip_4.2", "hip_4.3", "hip_4.4", "hip_4.5", "hip_5.0", "hip_5.1", "hip_5.2", "hip_5.3", "hip_5.5",
+    "hip_5.6", "hip_6.0", "hip_6.1", "hip_6.2", "hip_6.3", "hip_6.4", "hip_6.5", "hip_7.1", "hip_7.2",
+];
+
+/// What an exported function returns while it is not implemented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// `hipError_t`: `hipErrorNotSupported`.
+    Error,
+    /// `hiprtcResult`: `HIPRTC_ERROR_INTERNAL_ERROR`.
+    Hiprtc,
+    /// `const char *`: an empty string.
+    Text,
+    /// A pointer: null.
+    Null,
+    /// `bool`: false.
+    False,
+    /// A device ordinal: -1.
+    Device,
+    /// Nothing.
+    Nothing,
+    /// A value without any error state: such a function must be implemented.
+    Value,
+}
+
+/// One row of `exports.tsv`.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// The symbol as the linker sees it.
+    pub symbol: String,
+    /// Its version node.
+    pub node: String,
+    /// Its family, as `COMPAT.md` groups it.
+    pub class: String,
+    /// Its return type.
+    pub returns: Returns,
+}
+
+/// Reads the table, whose rows are `symbol node provenance class returns`, tab-separated, after a header line.
+pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
+    let mut exports = Vec::new();
+    for (index, line) in text.lines().enumerate().skip(1) {
+        let fail = |what: &str| format!("exports.tsv:{}: {what}", index + 1);
+        let columns: Vec<_> = line.split('\t').collect();
+        let [symbol, node, provenance, class, returns] = columns[..] else {
+            return Err(fail("expected five columns"));
+        };
+        if !NODES.contains(&node) {
+            return Err(fail("unknown version node"));
+        }
+        if !["map", "assigned"].contains(&provenance) {
+            return Err(fail("unknown provenance"));
+        }
+        let returns = match returns {
+            "error" => Returns::Error,
+            "hiprtc" => Returns::Hiprtc,
+            "text" => Returns::Text,
+            "null" => Returns::Null,
+            "false" => Returns::False,
+            "device" => Returns::Device,
+            "nothing" => Returns::Nothing,
+            "value" => Returns::Value,
+            _ => return Err(fail("unknown return type")),
+        };
+        if exports.iter().any(|export: &Export| export.symbol == symbol) {
+            return Err(fail("duplicate symbol"));
+        }
+        exports.push(Export { symbol: symbol.into(), node: node.into(), class: class.into(), returns });
+    }
+    Ok(exports)
+}
+
+/// Symbols that the `entry!` invocations of one source file export.
+///
+/// An invocation starts a line with `entry! {`; the first `fn` after it names the symbol, unless `as "symbol"` follows.
+pub fn entries_in(source: &str) -> Vec<String> {
+    let mut symbols = Vec::new();
+    let mut lines = source.lines().map(str::trim_start);
+    while let Some(line) = lines.next() {
+        if !line.starts_with("entry! {") {
+            continue;
+        }
+        let signature = lines.by_ref().find(|line| !line.starts_with("//") && !line.starts_with('#'));
+        let Some((_, rest)) = signature.and_then(|line| line.split_once("fn ")) else { continue };
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let renamed = rest[end..].trim_start().strip_prefix("as \"").and_then(|rest| rest.split_once('"'));
+        symbols.push(renamed.map_or(&rest[..end], |(symbol, _)| symbol).to_owned());
+    }
+    symbols
+}
+
+/// Every `.rs` file below `dir`, in a fixed order.
+pub fn sources(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut entries = fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_by_key(fs::DirEntry::path);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            found.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Symbols implemented below `src`, sorted; each must be in the table and there only once.
+pub fn implemented(src: &Path, exports: &[Export]) -> Result<Vec<String>, String> {
+    let mut symbols = Vec::new();
+    for path in sources(src).map_err(|error| format!("{}: {error}", src.display()))? {
+        let source = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        for symbol in entries_in(&source) {
+            if !exports.iter().any(|export| export.symbol == symbol) {
+                return Err(format!("{}: {symbol} is not in exports.tsv", path.display()));
+            }
+            symbols.push(symbol);
+        }
+    }
+    symbols.sort();
+    if let Some(twice) = symbols.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("{} is implemented twice", twice[0]));
+    }
+    Ok(symbols)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_found_under_the_symbol_they_export() {
+        let source = r#"
+// entry! { a comment }
+entry! {
+    /// The fn hipNot is not meant.
+    #[cold]
+    fn hipOne(a: u32) -> hipError_t {
+        Ok(())
+    }
+}
+    entry! {
+        quiet fn hipTwo() -> hipError_t { Ok(()) }
+    }
+entry! {
+    fn three as "_Z5threev"(
+        a: u32,
+    ) -> hipError_t { Ok(()) }
+}
+"#;
+        assert_eq!(entries_in(source), ["hipOne", "hipTwo", "_Z5threev"]);
+    }
+
+    #[test]
+    fn bad_rows_are_named_by_their_line() {
+        let head = "symbol\tnode\tprovenance\tclass\treturns\n";
+        let row = "hipMalloc\thip_4.2\tmap\tmemory\terror\n";
+        assert_eq!(parse_table(&format!("{head}{row}")).unwrap().len(), 1);
+        assert_eq!(parse_table(&format!("{head}{row}{row}")).unwrap_err(), "exports.tsv:3: duplicate symbol");
+        for (bad, what) in [
+            ("hipMalloc", "expected five columns"),
+            ("hipMalloc\thip_9.9\tmap\tmemory\terror", "unknown version node"),
+            ("hipMalloc\thip_4.2\tguess\tmemory\terror", "unknown provenance"),
+            ("hipMalloc\thip_4.2\tmap\tmemory\tmoney", "unknown return type"),
+        ] {
+            assert_eq!(parse_table(&format!("{head}{bad}\n")).unwrap_err(), format!("exports.tsv:2: {what}"));
+        }
+    }
+}

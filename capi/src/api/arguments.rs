@@ -1,0 +1,85 @@
+//! Kernel arguments: an array of pointers, or a packed buffer in a list of keys and values.
+
+use std::ffi::c_void;
+
+use aqlipse::KernelCode;
+
+use crate::{
+    caller,
+    error::{hipErrorInvalidValue, hipError_t},
+};
+
+/// Keys of the `extra` list.
+const BUFFER_POINTER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+const END: usize = 3;
+
+/// Packs what a caller gave for a kernel, by either of the two routes.
+///
+/// # Errors
+/// `hipErrorInvalidValue` if both routes are taken, if a kernel with arguments gets none, or for a malformed list.
+///
+/// # Safety
+/// `parameters` is null or holds a pointer to each argument of the kernel; `extra` is null or a list that ends.
+pub unsafe fn pack(
+    code: &KernelCode,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Result<Box<[u8]>, hipError_t> {
+    match (parameters.is_null(), extra.is_null()) {
+        (false, false) => Err(hipErrorInvalidValue),
+        (true, true) if code.argument_bytes() == 0 => Ok(Box::default()),
+        (true, true) => Err(hipErrorInvalidValue),
+        (true, false) => {
+            // SAFETY: the caller's promise.
+            unsafe { packed(extra) }
+        }
+        (false, true) => {
+            // SAFETY: the caller's promise.
+            unsafe { gathered(code, parameters) }
+        }
+    }
+}
+
+unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {
+    let mut bytes = vec![0; code.argument_bytes()].into_boxed_slice();
+    for (n, (offset, size)) in code.arguments().enumerate() {
+        // SAFETY: the array has an entry for each argument, by the caller's promise.
+        let argument = unsafe { caller::read(parameters.add(n)) }?;
+        if argument.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let field = bytes.get_mut(offset..offset + size).ok_or(hipErrorInvalidValue)?;
+        // SAFETY: the entry points to an argument of this size, by the caller's promise.
+        unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) };
+    }
+    Ok(bytes)
+}
+
+unsafe fn packed(extra: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {
+    let (mut buffer, mut size) = (std::ptr::null::<u8>(), None);
+    let mut at = extra;
+    // Two keys and an end; a longer list is not one of ours.
+    for _ in 0..3 {
+        // SAFETY: the list has not ended yet.
+        let key = unsafe { caller::read(at) }? as usize;
+        if key == END {
+            break;
+        }
+        // SAFETY: a key has a value behind it, and another key behind that.
+        let value = unsafe { caller::read(at.add(1)) }?;
+        match key {
+            BUFFER_POINTER => buffer = value.cast(),
+            BUFFER_SIZE => {
+                // SAFETY: the value of this key points to a size.
+                size = Some(unsafe { caller::read(value.cast::<usize>()) }?);
+            }
+            _ => return Err(hipErrorInvalidValue),
+        }
+        // SAFETY: as above.
+        at = unsafe { at.add(2) };
+    }
+    let size = size.ok_or(hipErrorInvalidValue)?;
+    // SAFETY: the buffer has the size given with it.
+    Ok(unsafe { caller::read_slice(buffer, size) }?.into_boxed_slice())
+}

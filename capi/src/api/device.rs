@@ -1,0 +1,325 @@
+//! Devices and their properties.
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use aqlipse::{Properties, capture};
+
+use crate::{
+    caller, current,
+    error::{hipErrorInvalidValue, hipError_t},
+    types::*,
+};
+
+entry! {
+    /// Starts the library; every other call does so too.
+    fn hipInit(flags: c_uint) -> hipError_t {
+        if flags != 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        current::devices().map(drop)
+    }
+}
+
+entry! {
+    /// Stores the number of devices.
+    fn hipGetDeviceCount(count: *mut c_int) -> hipError_t {
+        if count.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let devices = current::devices();
+        // SAFETY: the caller's pointer, which is not null. CAST: there are few devices.
+        unsafe { caller::write(count, devices.map_or(0, <[_]>::len) as c_int) }?;
+        devices.map(drop)
+    }
+}
+
+entry! {
+    /// Stores the calling thread's device.
+    fn hipGetDevice(ordinal: *mut c_int) -> hipError_t {
+        if ordinal.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        current::device()?;
+        // SAFETY: the caller's pointer, which is not null. CAST: ordinals are small.
+        unsafe { caller::write(ordinal, current::ordinal() as c_int) }
+    }
+}
+
+entry! {
+    /// Makes a device the calling thread's.
+    fn hipSetDevice(ordinal: c_int) -> hipError_t {
+        current::set(ordinal)
+    }
+}
+
+entry! {
+    /// Stores the device handle of an ordinal, which is the same number.
+    fn hipDeviceGet(device: *mut hipDevice_t, ordinal: c_int) -> hipError_t {
+        if device.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        current::device_at(ordinal)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(device, ordinal) }
+    }
+}
+
+entry! {
+    /// Waits for everything on the device.
+    fn hipDeviceSynchronize() -> hipError_t {
+        let device = current::device()?;
+        capture::refuse_device_synchronize(&device)?;
+        Ok(device.synchronize()?)
+    }
+}
+
+/// Copies as much of `text` as fits, with a NUL at the end.
+unsafe fn store_text(text: &str, out: *mut c_char, room: usize) -> Result<(), hipError_t> {
+    if out.is_null() || room == 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    let length = text.len().min(room - 1);
+    for (n, byte) in text.bytes().take(length).chain([0]).enumerate() {
+        // SAFETY: the caller's buffer has `room` bytes. CAST: bytes of text.
+        unsafe { caller::write(out.add(n), byte as c_char) }?;
+    }
+    Ok(())
+}
+
+entry! {
+    /// Stores a device's name.
+    fn hipDeviceGetName(name: *mut c_char, bytes: c_int, device: hipDevice_t) -> hipError_t {
+        let device = current::device_at(device)?;
+        let room = usize::try_from(bytes).map_err(|_| hipErrorInvalidValue)?;
+        // SAFETY: the caller's buffer.
+        unsafe { store_text(&device.properties().name, name, room) }
+    }
+}
+
+entry! {
+    /// Stores a device's identity.
+    fn hipDeviceGetUuid(uuid: *mut hipUUID, device: hipDevice_t) -> hipError_t {
+        let device = current::device_at(device)?;
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(uuid, identity(device.properties())) }
+    }
+}
+
+fn identity(properties: &Properties) -> hipUUID {
+    // CAST: bytes, whatever the signedness of C's char.
+    hipUUID { bytes: properties.uuid.map(|byte| byte as c_char) }
+}
+
+entry! {
+    /// Stores a device's memory in bytes.
+    fn hipDeviceTotalMem(bytes: *mut usize, device: hipDevice_t) -> hipError_t {
+        let device = current::device_at(device)?;
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(bytes, device.properties().total_memory as usize) }
+    }
+}
+
+entry! {
+    /// Stores a device's compute capability: 9 and 0 for gfx90a, 9 and 4 for gfx942.
+    fn hipDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: hipDevice_t) -> hipError_t {
+        let (a, b) = current::device_at(device)?.properties().capability;
+        // SAFETY: the caller's pointers, null or writable. CAST: small numbers.
+        unsafe {
+            caller::write(major, a as c_int)?;
+            caller::write(minor, b as c_int)
+        }
+    }
+}
+
+/// A number that may not fit the interface's type.
+fn int(value: impl TryInto<c_int>) -> c_int {
+    value.try_into().unwrap_or(c_int::MAX)
+}
+
+entry! {
+    /// Stores one property of a device.
+    fn hipDeviceGetAttribute(value: *mut c_int, attribute: hipDeviceAttribute_t, device: hipDevice_t) -> hipError_t {
+        if value.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let device = current::device_at(device)?;
+        let found = attribute_value(device.properties(), attribute).ok_or(hipErrorInvalidValue)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(value, found) }
+    }
+}
+
+/// What an attribute is on a device; `None` if there is no such attribute.
+fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_int> {
+    Some(match attribute {
+        hipDeviceAttributeClockRate => int(p.clock_khz),
+        hipDeviceAttributeComputeCapabilityMajor => int(p.capability.0),
+        hipDeviceAttributeComputeCapabilityMinor => int(p.capability.1),
+        hipDeviceAttributeL2CacheSize => int(p.l2_bytes),
+        hipDeviceAttributeMaxBlockDimX => int(p.max_block[0]),
+        hipDeviceAttributeMaxBlockDimY => int(p.max_block[1]),
+        hipDeviceAttributeMaxBlockDimZ => int(p.max_block[2]),
+        hipDeviceAttributeMaxGridDimX => int(p.max_grid[0]),
+        hipDeviceAttributeMaxGridDimY => int(p.max_grid[1]),
+        hipDeviceAttributeMaxGridDimZ => int(p.max_grid[2]),
+        hipDeviceAttributeMaxThreadsPerBlock => int(p.max_threads_per_block),
+        hipDeviceAttributeMaxThreadsPerMultiProcessor => int(p.max_threads_per_unit),
+        hipDeviceAttributeMaxBlocksPerMultiProcessor => int(p.max_threads_per_unit / p.wavefront.max(1)),
+        hipDeviceAttributeMaxPitch => c_int::MAX,
+        hipDeviceAttributeMemoryBusWidth => int(p.memory_bus_bits),
+        hipDeviceAttributeMemoryClockRate => int(p.memory_clock_khz),
+        hipDeviceAttributeMultiprocessorCount | hipDeviceAttributePhysicalMultiProcessorCount => int(p.compute_units),
+        hipDeviceAttributePciBusId => int(p.pci.1),
+        hipDeviceAttributePciDeviceId => int(p.pci.2),
+        hipDeviceAttributePciDomainID => int(p.pci.0),
+        hipDeviceAttributeMaxRegistersPerBlock | hipDeviceAttributeMaxRegistersPerMultiprocessor => {
+            int(p.registers_per_block)
+        }
+        hipDeviceAttributeMaxSharedMemoryPerBlock
+        | hipDeviceAttributeSharedMemPerBlockOptin
+        | hipDeviceAttributeSharedMemPerMultiprocessor
+        | hipDeviceAttributeMaxSharedMemoryPerMultiprocessor => int(p.lds_per_block),
+        hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
+        hipDeviceAttributeWarpSize => int(p.wavefront),
+        hipDeviceAttributeClockInstructionRate | hipDeviceAttributeWallClockRate => int(p.clock_khz),
+        hipDeviceAttributeCanMapHostMemory
+        | hipDeviceAttributeConcurrentKernels
+        | hipDeviceAttributeUnifiedAddressing
+        | hipDeviceAttributeMemoryPoolsSupported
+        | hipDeviceAttributeHostRegisterSupported
+        | hipDeviceAttributeStreamPrioritiesSupported
+        | hipDeviceAttributeManagedMemory
+        | hipDeviceAttributeFineGrainSupport
+        | hipDeviceAttributeIsLargeBar
+        | hipDeviceAttributeCanUseHostPointerForRegisteredMem => 1,
+        hipDeviceAttributeEccEnabled
+        | hipDeviceAttributeAsyncEngineCount
+        | hipDeviceAttributeComputeMode
+        | hipDeviceAttributeComputePreemptionSupported
+        | hipDeviceAttributeConcurrentManagedAccess
+        | hipDeviceAttributeCooperativeLaunch
+        | hipDeviceAttributeCooperativeMultiDeviceLaunch
+        | hipDeviceAttributeDeviceOverlap
+        | hipDeviceAttributeDirectManagedMemAccessFromHost
+        | hipDeviceAttributeGlobalL1CacheSupported
+        | hipDeviceAttributeHostNativeAtomicSupported
+        | hipDeviceAttributeIntegrated
+        | hipDeviceAttributeIsMultiGpuBoard
+        | hipDeviceAttributeKernelExecTimeout
+        | hipDeviceAttributeLocalL1CacheSupported
+        | hipDeviceAttributePageableMemoryAccess
+        | hipDeviceAttributePageableMemoryAccessUsesHostPageTables
+        | hipDeviceAttributeTccDriver
+        | hipDeviceAttributeVirtualMemoryManagementSupported
+        | hipDeviceAttributeImageSupport
+        | hipDeviceAttributeCanUseStreamWaitValue
+        | hipDeviceAttributeAccessPolicyMaxWindowSize
+        | hipDeviceAttributePersistingL2CacheMaxSize => 0,
+        _ => return None,
+    })
+}
+
+/// Bytes of C text in an array of fixed size, NUL behind them.
+fn text<const N: usize>(text: &str) -> [c_char; N] {
+    let mut out = [0; N];
+    for (c, byte) in out[..N - 1].iter_mut().zip(text.bytes()) {
+        // CAST: bytes, whatever the signedness of C's char.
+        *c = byte as c_char;
+    }
+    out
+}
+
+entry! {
+    /// Stores a device's properties in the layout since HIP 6.0.
+    fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int) -> hipError_t {
+        if properties.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let device = current::device_at(device)?;
+        let p = device.properties();
+        // SAFETY: all fields are plain data, for which zeros are values.
+        let mut out: hipDeviceProp_tR0600 = unsafe { std::mem::zeroed() };
+        out.name = text(&p.name);
+        out.uuid = identity(p);
+        out.totalGlobalMem = p.total_memory as usize;
+        out.sharedMemPerBlock = p.lds_per_block as usize;
+        out.regsPerBlock = int(p.registers_per_block);
+        out.warpSize = int(p.wavefront);
+        out.memPitch = c_int::MAX as usize;
+        out.maxThreadsPerBlock = int(p.max_threads_per_block);
+        out.maxThreadsDim = p.max_block.map(int);
+        out.maxGridSize = p.max_grid.map(int);
+        out.clockRate = int(p.clock_khz);
+        out.totalConstMem = p.total_memory.min(c_int::MAX as u64) as usize;
+        out.major = int(p.capability.0);
+        out.minor = int(p.capability.1);
+        out.multiProcessorCount = int(p.compute_units);
+        out.canMapHostMemory = 1;
+        out.concurrentKernels = 1;
+        out.pciBusID = int(p.pci.1);
+        out.pciDeviceID = int(p.pci.2);
+        out.pciDomainID = int(p.pci.0);
+        out.unifiedAddressing = 1;
+        out.memoryClockRate = int(p.memory_clock_khz);
+        out.memoryBusWidth = int(p.memory_bus_bits);
+        out.l2CacheSize = int(p.l2_bytes);
+        out.maxThreadsPerMultiProcessor = int(p.max_threads_per_unit);
+        out.sharedMemPerMultiprocessor = p.lds_per_block as usize;
+        out.managedMemory = 1;
+        out.memoryPoolsSupported = 1;
+        out.gcnArchName = text(&p.arch);
+        out.maxSharedMemoryPerMultiProcessor = p.lds_per_block as usize;
+        out.clockInstructionRate = int(p.clock_khz);
+        out.isLargeBar = 1;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(properties, out) }
+    }
+}
+
+unsafe fn properties_before_6(properties: *mut hipDeviceProp_tR0000, device: c_int) -> Result<(), hipError_t> {
+    if properties.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let device = current::device_at(device)?;
+    let p = device.properties();
+    // SAFETY: all fields are plain data, for which zeros are values.
+    let mut out: hipDeviceProp_tR0000 = unsafe { std::mem::zeroed() };
+    out.name = text(&p.name);
+    out.totalGlobalMem = p.total_memory as usize;
+    out.sharedMemPerBlock = p.lds_per_block as usize;
+    out.regsPerBlock = int(p.registers_per_block);
+    out.warpSize = int(p.wavefront);
+    out.maxThreadsPerBlock = int(p.max_threads_per_block);
+    out.maxThreadsDim = p.max_block.map(int);
+    out.maxGridSize = p.max_grid.map(int);
+    out.clockRate = int(p.clock_khz);
+    out.memoryClockRate = int(p.memory_clock_khz);
+    out.memoryBusWidth = int(p.memory_bus_bits);
+    out.major = int(p.capability.0);
+    out.minor = int(p.capability.1);
+    out.multiProcessorCount = int(p.compute_units);
+    out.l2CacheSize = int(p.l2_bytes);
+    out.maxThreadsPerMultiProcessor = int(p.max_threads_per_unit);
+    out.concurrentKernels = 1;
+    out.canMapHostMemory = 1;
+    out.gcnArchName = text(&p.arch);
+    out.isLargeBar = 1;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(properties, out) }
+}
+
+entry! {
+    /// Stores a device's properties in the layout before HIP 6.0.
+    fn hipGetDeviceProperties(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { properties_before_6(properties, device) }
+    }
+}
+
+entry! {
+    /// Stores a device's properties in the layout before HIP 6.0.
+    fn hipGetDevicePropertiesR0000(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { properties_before_6(properties, device) }
+    }
+}

@@ -1,0 +1,99 @@
+//! Events.
+
+use std::ffi::c_uint;
+
+use aqlipse::Event;
+
+use crate::{
+    caller, current,
+    error::{hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipError_t},
+    object::{self, EVENTS},
+    types::{
+        hipEventBlockingSync, hipEventDisableSystemFence, hipEventDisableTiming, hipEventInterprocess,
+        hipEventReleaseToDevice, hipEventReleaseToSystem, hipEvent_t, hipStream_t,
+    },
+};
+
+fn create(event: *mut hipEvent_t, flags: c_uint) -> Result<(), hipError_t> {
+    let known = hipEventBlockingSync
+        | hipEventDisableTiming
+        | hipEventReleaseToDevice
+        | hipEventReleaseToSystem
+        | hipEventDisableSystemFence;
+    if event.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    if flags & hipEventInterprocess != 0 {
+        return Err(crate::error::hipErrorNotSupported);
+    }
+    let both = hipEventReleaseToDevice | hipEventReleaseToSystem;
+    if flags & !known != 0 || flags & both == both {
+        return Err(hipErrorInvalidValue);
+    }
+    current::device()?;
+    let handle = EVENTS.insert(Event::new(flags & hipEventDisableTiming == 0))?;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(event, hipEvent_t(handle)) }
+}
+
+entry! {
+    /// Creates an event that can be measured.
+    fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t {
+        create(event, 0)
+    }
+}
+
+entry! {
+    /// Creates an event.
+    fn hipEventCreateWithFlags(event: *mut hipEvent_t, flags: c_uint) -> hipError_t {
+        create(event, flags)
+    }
+}
+
+entry! {
+    /// Destroys an event; what waits for it still does.
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t {
+        if event == hipEvent_t::NULL {
+            return Err(hipErrorInvalidHandle);
+        }
+        EVENTS.remove(event.0).map(drop).ok_or(crate::error::hipErrorContextIsDestroyed)
+    }
+}
+
+entry! {
+    /// Marks the present end of a stream in an event.
+    fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t {
+        let event = object::event(event)?;
+        Ok(object::stream(stream)?.record_event(&event)?)
+    }
+}
+
+entry! {
+    /// Waits until an event has been reached.
+    fn hipEventSynchronize(event: hipEvent_t) -> hipError_t {
+        let event = object::event(event)?;
+        aqlipse::capture::check_unsafe_call("hipEventSynchronize")?;
+        Ok(event.synchronize()?)
+    }
+}
+
+entry! {
+    /// Whether an event has been reached: `hipErrorNotReady` if not.
+    fn hipEventQuery(event: hipEvent_t) -> hipError_t {
+        let event = object::event(event)?;
+        aqlipse::capture::check_unsafe_call("hipEventQuery")?;
+        if event.is_complete()? { Ok(()) } else { Err(hipErrorNotReady) }
+    }
+}
+
+entry! {
+    /// Stores the milliseconds between two events.
+    fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, stop: hipEvent_t) -> hipError_t {
+        if milliseconds.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let time = object::event(stop)?.elapsed_since(&object::event(start)?)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(milliseconds, time) }
+    }
+}

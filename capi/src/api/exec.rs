@@ -1,0 +1,188 @@
+//! Executable graphs.
+
+use std::ffi::{c_char, c_void};
+
+use aqlipse::{Exec, GraphNode, Options, graph::Node};
+
+use super::node::{host_node, kernel_node, linear, memset_node};
+use crate::{
+    caller,
+    error::{hipErrorInvalidValue, hipErrorNotSupported, hipError_t},
+    object::{self, EXECS, lock},
+    types::*,
+};
+
+/// Flags of instantiation.
+const AUTO_FREE: u64 = 1;
+const UPLOAD: u64 = 2;
+const DEVICE_LAUNCH: u64 = 4;
+const NODE_PRIORITY: u64 = 8;
+
+fn instantiate(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> Result<(), hipError_t> {
+    if exec.is_null() || flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY) != 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    if flags & (DEVICE_LAUNCH | NODE_PRIORITY) != 0 {
+        return Err(hipErrorNotSupported);
+    }
+    let template = object::graph(graph)?;
+    let options = Options { auto_free: flags & AUTO_FREE != 0, ..Options::default() };
+    let made = Exec::new(&lock(&template), options)?;
+    // Kernel arguments are placed when the executable is made: there is nothing left to upload.
+    let handle = EXECS.insert(made)?;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(exec, hipGraphExec_t(handle)) }
+}
+
+entry! {
+    /// Makes an executable of a graph.
+    fn hipGraphInstantiate(
+        exec: *mut hipGraphExec_t,
+        graph: hipGraph_t,
+        error_node: *mut hipGraphNode_t,
+        log: *mut c_char,
+        log_bytes: usize,
+    ) -> hipError_t {
+        let outcome = instantiate(exec, graph, 0);
+        // SAFETY: the caller's pointers, null or writable.
+        unsafe {
+            caller::write_if_wanted(error_node, hipGraphNode_t::NULL);
+            if log_bytes > 0 {
+                caller::write_if_wanted(log, 0);
+            }
+        }
+        outcome
+    }
+}
+
+entry! {
+    /// Makes an executable of a graph; `flags` may ask to free automatically on launch.
+    fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t {
+        instantiate(exec, graph, flags)
+    }
+}
+
+entry! {
+    /// Launches an executable graph.
+    fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
+        let exec = object::exec(exec)?;
+        Ok(exec.launch(&object::stream(stream)?)?)
+    }
+}
+
+entry! {
+    /// [`hipGraphLaunch`] for callers for whom a null stream is the thread's own.
+    fn hipGraphLaunch_spt(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
+        let exec = object::exec(exec)?;
+        Ok(exec.launch(&object::stream(object::per_thread(stream))?)?)
+    }
+}
+
+entry! {
+    /// Prepares a launch; everything that a launch needs is in place already.
+    fn hipGraphUpload(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
+        object::exec(exec)?;
+        object::stream(stream).map(drop)
+    }
+}
+
+entry! {
+    /// Destroys an executable graph; launches in flight complete.
+    fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t {
+        EXECS.remove(exec.0).map(drop).ok_or(hipErrorInvalidValue)
+    }
+}
+
+entry! {
+    /// Stores the flags that an executable was made with.
+    fn hipGraphExecGetFlags(exec: hipGraphExec_t, flags: *mut u64) -> hipError_t {
+        let exec = object::exec(exec)?;
+        let value = if exec.options().auto_free { AUTO_FREE } else { 0 };
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(flags, value) }
+    }
+}
+
+/// Gives a node of an executable other parameters.
+fn set(exec: hipGraphExec_t, node: hipGraphNode_t, parameters: GraphNode) -> Result<(), hipError_t> {
+    let exec = object::exec(exec)?;
+    let (template, id) = object::node(node)?;
+    {
+        let template = lock(&template);
+        let current = template.graph().node(id).map_err(|_| hipErrorInvalidValue)?;
+        if current.kind() != parameters.kind() {
+            return Err(hipErrorInvalidValue);
+        }
+    }
+    Ok(exec.set_node(id, &parameters)?)
+}
+
+entry! {
+    /// Gives a kernel node of an executable other parameters.
+    fn hipGraphExecKernelNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *const hipKernelNodeParams,
+    ) -> hipError_t {
+        object::exec(exec)?;
+        // SAFETY: the caller's pointer.
+        set(exec, node, unsafe { kernel_node(params) }?)
+    }
+}
+
+entry! {
+    /// Gives a copy node of an executable other operands; the direction must stay.
+    fn hipGraphExecMemcpyNodeSetParams1D(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+    ) -> hipError_t {
+        if bytes == 0 || dst.cast_const() == src {
+            return Err(hipErrorInvalidValue);
+        }
+        let copy = linear(dst, src, bytes, kind)?;
+        let (template, id) = object::node(node)?;
+        let same = matches!(lock(&template).graph().node(id), Ok(Node::Memcpy(old)) if old.kind() == copy.kind());
+        if !same {
+            return Err(hipErrorInvalidValue);
+        }
+        set(exec, node, Node::Memcpy(copy))
+    }
+}
+
+entry! {
+    /// Gives a fill node of an executable other operands.
+    fn hipGraphExecMemsetNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *const hipMemsetParams,
+    ) -> hipError_t {
+        object::exec(exec)?;
+        // SAFETY: the caller's pointer.
+        let parameters = unsafe { memset_node(params) }?;
+        let (template, id) = object::node(node)?;
+        if let (Ok(Node::Memset(old)), Node::Memset(new)) = (lock(&template).graph().node(id), &parameters)
+            && (old.height > 1 || new.height > 1)
+            && (old.width, old.height) != (new.width, new.height)
+        {
+            return Err(hipErrorInvalidValue);
+        }
+        set(exec, node, parameters)
+    }
+}
+
+entry! {
+    /// Gives a host node of an executable another function.
+    fn hipGraphExecHostNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *const hipHostNodeParams,
+    ) -> hipError_t {
+        object::exec(exec)?;
+        // SAFETY: the caller's pointer.
+        set(exec, node, unsafe { host_node(params) }?)
+    }
+}

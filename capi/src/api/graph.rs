@@ -1,0 +1,270 @@
+//! Graph templates: creation, topology, queries.
+
+use std::{
+    ffi::c_uint,
+    sync::{Arc, Mutex},
+};
+
+use aqlipse::{
+    Template,
+    graph::{NodeId, NodeKind},
+};
+
+use crate::{
+    caller, current,
+    error::{hipErrorInvalidValue, hipError_t},
+    object::{self, GRAPHS, lock},
+    types::*,
+};
+
+entry! {
+    /// Creates an empty graph.
+    fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> hipError_t {
+        if graph.is_null() || flags != 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        let handle = object::add_graph(Arc::new(Mutex::new(Template::new(&current::device()?))))?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(graph, handle) }
+    }
+}
+
+entry! {
+    /// Destroys a graph with its nodes; executables made from it live on.
+    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t {
+        let template = GRAPHS.remove(graph.0).ok_or(hipErrorInvalidValue)?;
+        super::node::forget_views(lock(&template).graph().id());
+        Ok(())
+    }
+}
+
+entry! {
+    /// Stores a deep copy of a graph.
+    fn hipGraphClone(clone: *mut hipGraph_t, original: hipGraph_t) -> hipError_t {
+        if clone.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let copy = lock(&object::graph(original)?).try_clone()?;
+        let handle = object::add_graph(Arc::new(Mutex::new(copy)))?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(clone, handle) }
+    }
+}
+
+entry! {
+    /// Stores the copy, in a clone, of a node of the original.
+    fn hipGraphNodeFindInClone(
+        node: *mut hipGraphNode_t,
+        original: hipGraphNode_t,
+        clone: hipGraph_t,
+    ) -> hipError_t {
+        if node.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let (_, original) = object::node(original)?;
+        let found = lock(&object::graph(clone)?).graph().counterpart(original).map_err(aqlipse::Error::from)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(node, object::node_handle(found)) }
+    }
+}
+
+/// The dependencies of a node that is to be added to `template`.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
+/// in the graph.
+pub(super) unsafe fn dependencies(
+    template: &Template,
+    nodes: *const hipGraphNode_t,
+    count: usize,
+) -> Result<Vec<NodeId>, hipError_t> {
+    // Before the array is read: a count that is too large is the documented error, not a reason to read on.
+    if count > template.graph().topology().node_count() {
+        return Err(hipErrorInvalidValue);
+    }
+    // SAFETY: the caller's promise.
+    let ids = object::node_ids(&unsafe { caller::read_slice(nodes, count) }?)?;
+    let known = |id: &NodeId| template.graph().topology().contains(*id);
+    if ids.iter().all(known) { Ok(ids) } else { Err(hipErrorInvalidValue) }
+}
+
+unsafe fn edges(
+    from: *const hipGraphNode_t,
+    to: *const hipGraphNode_t,
+    count: usize,
+) -> Result<Vec<(NodeId, NodeId)>, hipError_t> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the caller's promise.
+    let (from, to) = unsafe { (caller::read_slice(from, count)?, caller::read_slice(to, count)?) };
+    Ok(object::node_ids(&from)?.into_iter().zip(object::node_ids(&to)?).collect())
+}
+
+entry! {
+    /// Adds edges.
+    fn hipGraphAddDependencies(
+        graph: hipGraph_t,
+        from: *const hipGraphNode_t,
+        to: *const hipGraphNode_t,
+        count: usize,
+    ) -> hipError_t {
+        let template = object::graph(graph)?;
+        // SAFETY: the caller's arrays.
+        let edges = unsafe { edges(from, to, count) }?;
+        let added = lock(&template).graph_mut().add_dependencies(edges);
+        Ok(added.map_err(aqlipse::Error::from)?)
+    }
+}
+
+entry! {
+    /// Removes edges.
+    fn hipGraphRemoveDependencies(
+        graph: hipGraph_t,
+        from: *const hipGraphNode_t,
+        to: *const hipGraphNode_t,
+        count: usize,
+    ) -> hipError_t {
+        let template = object::graph(graph)?;
+        // SAFETY: the caller's arrays.
+        let edges = unsafe { edges(from, to, count) }?;
+        let removed = lock(&template).remove_dependencies(&edges);
+        Ok(removed?)
+    }
+}
+
+entry! {
+    /// Removes a node with its edges.
+    fn hipGraphDestroyNode(node: hipGraphNode_t) -> hipError_t {
+        let (template, id) = object::node(node)?;
+        let removed = lock(&template).remove(id);
+        Ok(removed?)
+    }
+}
+
+/// Answers a query for a list: the count alone if there is no array, else as many as fit, nulls behind them, and
+/// the count.
+unsafe fn answer(
+    found: &[hipGraphNode_t],
+    array: *mut hipGraphNode_t,
+    count: *mut usize,
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's pointer, null or readable and writable.
+    let room = unsafe { caller::read(count) }?;
+    if array.is_null() {
+        // SAFETY: as above.
+        return unsafe { caller::write(count, found.len()) };
+    }
+    for n in 0..room {
+        let node = found.get(n).copied().unwrap_or(hipGraphNode_t::NULL);
+        // SAFETY: the caller's array has room for `room` nodes.
+        unsafe { caller::write(array.add(n), node) }?;
+    }
+    // SAFETY: as above.
+    unsafe { caller::write(count, found.len()) }
+}
+
+entry! {
+    /// Stores the nodes of a graph in the order in which they were added.
+    fn hipGraphGetNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize) -> hipError_t {
+        let template = object::graph(graph)?;
+        let found: Vec<_> = lock(&template).graph().topology().nodes().map(object::node_handle).collect();
+        // SAFETY: the caller's pointers.
+        unsafe { answer(&found, nodes, count) }
+    }
+}
+
+entry! {
+    /// Stores the nodes of a graph that depend on nothing.
+    fn hipGraphGetRootNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize) -> hipError_t {
+        let template = object::graph(graph)?;
+        let found: Vec<_> = lock(&template).graph().topology().roots().map(object::node_handle).collect();
+        // SAFETY: the caller's pointers.
+        unsafe { answer(&found, nodes, count) }
+    }
+}
+
+entry! {
+    /// Stores the edges of a graph in the order in which they were added.
+    fn hipGraphGetEdges(
+        graph: hipGraph_t,
+        from: *mut hipGraphNode_t,
+        to: *mut hipGraphNode_t,
+        count: *mut usize,
+    ) -> hipError_t {
+        let template = object::graph(graph)?;
+        if from.is_null() != to.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let edges: Vec<_> = lock(&template).graph().topology().edges().collect();
+        let [starts, ends]: [Vec<_>; 2] = [
+            edges.iter().map(|(from, _)| object::node_handle(*from)).collect(),
+            edges.iter().map(|(_, to)| object::node_handle(*to)).collect(),
+        ];
+        // SAFETY: the caller's pointers.
+        let room = unsafe { caller::read(count) }?;
+        // SAFETY: as above; the first answer overwrites the count that the second one reads.
+        unsafe {
+            answer(&starts, from, count)?;
+            caller::write(count, room)?;
+            answer(&ends, to, count)
+        }
+    }
+}
+
+entry! {
+    /// Stores what a node depends on.
+    fn hipGraphNodeGetDependencies(
+        node: hipGraphNode_t,
+        nodes: *mut hipGraphNode_t,
+        count: *mut usize,
+    ) -> hipError_t {
+        let (template, id) = object::node(node)?;
+        let template = lock(&template);
+        let found = template.graph().topology().dependencies(id).map_err(|_| hipErrorInvalidValue)?;
+        let found: Vec<_> = found.map(object::node_handle).collect();
+        // SAFETY: the caller's pointers.
+        unsafe { answer(&found, nodes, count) }
+    }
+}
+
+entry! {
+    /// Stores what depends on a node.
+    fn hipGraphNodeGetDependentNodes(
+        node: hipGraphNode_t,
+        nodes: *mut hipGraphNode_t,
+        count: *mut usize,
+    ) -> hipError_t {
+        let (template, id) = object::node(node)?;
+        let template = lock(&template);
+        let found = template.graph().topology().dependents(id).map_err(|_| hipErrorInvalidValue)?;
+        let found: Vec<_> = found.map(object::node_handle).collect();
+        // SAFETY: the caller's pointers.
+        unsafe { answer(&found, nodes, count) }
+    }
+}
+
+entry! {
+    /// Stores the kind of a node.
+    fn hipGraphNodeGetType(node: hipGraphNode_t, kind: *mut hipGraphNodeType) -> hipError_t {
+        if kind.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let (template, id) = object::node(node)?;
+        let found = lock(&template).graph().node(id).map(|node| node.kind()).map_err(|_| hipErrorInvalidValue)?;
+        let code = match found {
+            NodeKind::Kernel => hipGraphNodeTypeKernel,
+            NodeKind::Memcpy => hipGraphNodeTypeMemcpy,
+            NodeKind::Memset => hipGraphNodeTypeMemset,
+            NodeKind::Host => hipGraphNodeTypeHost,
+            NodeKind::Child => hipGraphNodeTypeGraph,
+            NodeKind::Empty => hipGraphNodeTypeEmpty,
+            NodeKind::EventWait => hipGraphNodeTypeWaitEvent,
+            NodeKind::EventRecord => hipGraphNodeTypeEventRecord,
+            NodeKind::MemAlloc => hipGraphNodeTypeMemAlloc,
+            NodeKind::MemFree => hipGraphNodeTypeMemFree,
+        };
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(kind, code) }
+    }
+}

@@ -1,0 +1,556 @@
+//! Memory: allocation, copies, fills.
+
+use std::ffi::{c_int, c_uint, c_ushort, c_uchar, c_void};
+
+use aqlipse::{
+    capture,
+    graph::Memset,
+    memory::{self, Origin},
+};
+
+use super::node::linear;
+use super::register::variable;
+use crate::{
+    caller, current,
+    error::{
+        hipErrorInvalidDevice, hipErrorInvalidDevicePointer, hipErrorInvalidMemcpyDirection, hipErrorInvalidSymbol,
+        hipErrorInvalidValue, hipErrorOutOfMemory, hipError_t,
+    },
+    object,
+    types::*,
+};
+
+unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &str) -> Result<(), hipError_t> {
+    if address.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let device = current::device()?;
+    if bytes == 0 {
+        // SAFETY: the caller's pointer, which is not null.
+        return unsafe { caller::write(address, std::ptr::null_mut()) };
+    }
+    capture::check_unsafe_call(call)?;
+    let region = memory::allocate(&device, bytes)?;
+    // SAFETY: as above.
+    unsafe { caller::write(address, region.address as usize as *mut c_void) }
+}
+
+unsafe fn allocate_host(address: *mut *mut c_void, bytes: usize, flags: c_uint, call: &str) -> Result<(), hipError_t> {
+    let known = hipHostMallocPortable
+        | hipHostMallocMapped
+        | hipHostMallocWriteCombined
+        | hipHostMallocNumaUser
+        | hipHostMallocCoherent
+        | hipHostMallocNonCoherent;
+    let both = hipHostMallocCoherent | hipHostMallocNonCoherent;
+    if address.is_null() || flags & !known != 0 || flags & both == both {
+        return Err(hipErrorInvalidValue);
+    }
+    let device = current::device()?;
+    if bytes == 0 {
+        // SAFETY: the caller's pointer, which is not null.
+        return unsafe { caller::write(address, std::ptr::null_mut()) };
+    }
+    capture::check_unsafe_call(call)?;
+    let region = memory::allocate_host(&device, bytes, Origin::Host, flags)?;
+    // SAFETY: as above.
+    unsafe { caller::write(address, region.address as usize as *mut c_void) }
+}
+
+entry! {
+    /// Allocates device memory; no bytes give a null address.
+    fn hipMalloc(address: *mut *mut c_void, bytes: usize) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { allocate(address, bytes, "hipMalloc") }
+    }
+}
+
+entry! {
+    /// Frees device memory after all work of its device.
+    fn hipFree(address: *mut c_void) -> hipError_t {
+        if address.is_null() {
+            return current::device().map(drop);
+        }
+        capture::check_unsafe_call("hipFree")?;
+        // Some clients give back pinned host memory here, and AMD's library takes it.
+        match memory::origin_at(address as u64)? {
+            Some(Origin::Host) => Ok(memory::free_host(address as u64)?),
+            _ => Ok(memory::free(address as u64)?),
+        }
+    }
+}
+
+entry! {
+    /// Allocates pinned host memory.
+    fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { allocate_host(address, bytes, flags, "hipHostMalloc") }
+    }
+}
+
+entry! {
+    /// Allocates pinned host memory.
+    fn hipHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { allocate_host(address, bytes, flags, "hipHostAlloc") }
+    }
+}
+
+entry! {
+    /// Allocates pinned host memory.
+    fn hipMallocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { allocate_host(address, bytes, 0, "hipMallocHost") }
+    }
+}
+
+entry! {
+    /// Frees pinned host memory after all work of its device.
+    fn hipHostFree(address: *mut c_void) -> hipError_t {
+        if address.is_null() {
+            return current::device().map(drop);
+        }
+        capture::check_unsafe_call("hipHostFree")?;
+        Ok(memory::free_host(address as u64)?)
+    }
+}
+
+entry! {
+    /// Frees pinned host memory after all work of its device.
+    fn hipFreeHost(address: *mut c_void) -> hipError_t {
+        if address.is_null() {
+            return current::device().map(drop);
+        }
+        capture::check_unsafe_call("hipFreeHost")?;
+        Ok(memory::free_host(address as u64)?)
+    }
+}
+
+entry! {
+    /// Pins the caller's memory.
+    fn hipHostRegister(address: *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        let known = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory | hipHostRegisterReadOnly;
+        if flags & !known != 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        let device = current::device()?;
+        capture::check_unsafe_call("hipHostRegister")?;
+        // SAFETY: the caller keeps the memory until it unregisters it.
+        Ok(unsafe { memory::register(&device, address as u64, bytes as u64, flags) }?)
+    }
+}
+
+entry! {
+    /// Lets the caller's memory go.
+    fn hipHostUnregister(address: *mut c_void) -> hipError_t {
+        if address.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        current::device()?;
+        capture::check_unsafe_call("hipHostUnregister")?;
+        Ok(memory::unregister(address as u64)?)
+    }
+}
+
+entry! {
+    /// Stores the device's address of pinned host memory.
+    fn hipHostGetDevicePointer(device: *mut *mut c_void, host: *mut c_void, flags: c_uint) -> hipError_t {
+        if device.is_null() || flags != 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        let region = memory::find(host as u64)?.ok_or(hipErrorInvalidValue)?;
+        if region.origin.is_device() {
+            return Err(hipErrorInvalidValue);
+        }
+        let address = region.device_address + (host as u64 - region.address);
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(device, address as usize as *mut c_void) }
+    }
+}
+
+entry! {
+    /// Allocates memory for later work of a stream.
+    fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t {
+        if address.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let stream = object::stream(stream)?;
+        if bytes == 0 {
+            // SAFETY: the caller's pointer, which is not null.
+            return unsafe { caller::write(address, std::ptr::null_mut()) };
+        }
+        if bytes as u64 > stream.device().properties().total_memory {
+            return Err(hipErrorOutOfMemory);
+        }
+        let start = memory::allocate_async(&stream, bytes)?;
+        // SAFETY: as above.
+        unsafe { caller::write(address, start as usize as *mut c_void) }
+    }
+}
+
+entry! {
+    /// Frees memory when a stream gets there.
+    fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t {
+        let stream = object::stream(stream)?;
+        if address.is_null() {
+            return Ok(());
+        }
+        Ok(memory::free_async(&stream, address as u64)?)
+    }
+}
+
+unsafe fn copy_async(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+    stream: hipStream_t,
+) -> Result<(), hipError_t> {
+    let stream = object::stream(stream)?;
+    let copy = linear(dst, src, bytes, kind)?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller's operands.
+    Ok(unsafe { stream.memcpy(copy) }?)
+}
+
+unsafe fn copy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) -> Result<(), hipError_t> {
+    let copy = linear(dst, src, bytes, kind)?;
+    let device = current::device()?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller's operands.
+    Ok(unsafe { device.default_stream().memcpy_and_wait(copy) }?)
+}
+
+entry! {
+    /// Copies memory and waits for it.
+    fn hipMemcpy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy(dst, src, bytes, kind) }
+    }
+}
+
+entry! {
+    /// Copies memory on a stream and waits for it.
+    fn hipMemcpyWithStream(
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        let stream = object::stream(stream)?;
+        let copy = linear(dst, src, bytes, kind)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        capture::check_unsafe_call("hipMemcpyWithStream")?;
+        // SAFETY: the caller's operands.
+        Ok(unsafe { stream.memcpy_and_wait(copy) }?)
+    }
+}
+
+entry! {
+    /// Copies memory on a stream.
+    fn hipMemcpyAsync(
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy_async(dst, src, bytes, kind, stream) }
+    }
+}
+
+entry! {
+    /// Copies from host to device and waits for it.
+    fn hipMemcpyHtoD(dst: hipDeviceptr_t, src: *const c_void, bytes: usize) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy(dst, src, bytes, hipMemcpyHostToDevice) }
+    }
+}
+
+entry! {
+    /// Copies from device to host and waits for it.
+    fn hipMemcpyDtoH(dst: *mut c_void, src: hipDeviceptr_t, bytes: usize) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy(dst, src, bytes, hipMemcpyDeviceToHost) }
+    }
+}
+
+entry! {
+    /// Copies from device to device.
+    fn hipMemcpyDtoD(dst: hipDeviceptr_t, src: hipDeviceptr_t, bytes: usize) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy(dst, src, bytes, hipMemcpyDeviceToDevice) }
+    }
+}
+
+entry! {
+    /// Copies from host to device on a stream.
+    fn hipMemcpyHtoDAsync(dst: hipDeviceptr_t, src: *const c_void, bytes: usize, stream: hipStream_t) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy_async(dst, src, bytes, hipMemcpyHostToDevice, stream) }
+    }
+}
+
+entry! {
+    /// Copies from device to host on a stream.
+    fn hipMemcpyDtoHAsync(dst: *mut c_void, src: hipDeviceptr_t, bytes: usize, stream: hipStream_t) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy_async(dst, src, bytes, hipMemcpyDeviceToHost, stream) }
+    }
+}
+
+entry! {
+    /// Copies from device to device on a stream.
+    fn hipMemcpyDtoDAsync(dst: hipDeviceptr_t, src: hipDeviceptr_t, bytes: usize, stream: hipStream_t) -> hipError_t {
+        // SAFETY: the caller's operands.
+        unsafe { copy_async(dst, src, bytes, hipMemcpyDeviceToDevice, stream) }
+    }
+}
+
+/// The operand of a copy to or from a variable.
+fn symbol_range(symbol: *const c_void, bytes: usize, offset: usize) -> Result<*mut c_void, hipError_t> {
+    if symbol.is_null() {
+        return Err(hipErrorInvalidSymbol);
+    }
+    let (start, size) = variable(symbol)?;
+    let end = offset.checked_add(bytes).ok_or(hipErrorInvalidValue)?;
+    if end as u64 > size {
+        return Err(hipErrorInvalidValue);
+    }
+    memory::know_variable(&current::device()?, start, size)?;
+    Ok((start + offset as u64) as usize as *mut c_void)
+}
+
+entry! {
+    /// Copies to a device variable and waits for it.
+    fn hipMemcpyToSymbol(
+        symbol: *const c_void,
+        src: *const c_void,
+        bytes: usize,
+        offset: usize,
+        kind: hipMemcpyKind,
+    ) -> hipError_t {
+        if !matches!(kind, hipMemcpyHostToDevice | hipMemcpyDeviceToDevice | hipMemcpyDefault) {
+            return Err(hipErrorInvalidMemcpyDirection);
+        }
+        // SAFETY: the caller's operands.
+        unsafe { copy(symbol_range(symbol, bytes, offset)?, src, bytes, kind) }
+    }
+}
+
+entry! {
+    /// Copies from a device variable and waits for it.
+    fn hipMemcpyFromSymbol(
+        dst: *mut c_void,
+        symbol: *const c_void,
+        bytes: usize,
+        offset: usize,
+        kind: hipMemcpyKind,
+    ) -> hipError_t {
+        if !matches!(kind, hipMemcpyDeviceToHost | hipMemcpyDeviceToDevice | hipMemcpyDefault) {
+            return Err(hipErrorInvalidMemcpyDirection);
+        }
+        // SAFETY: the caller's operands.
+        unsafe { copy(dst, symbol_range(symbol, bytes, offset)?, bytes, kind) }
+    }
+}
+
+/// A fill of `count` elements in one row.
+fn row(dst: *mut c_void, value: u32, element_size: u32, count: usize) -> Memset {
+    let bytes = count as u64 * u64::from(element_size);
+    Memset { dst: dst as u64, pitch: bytes, value, element_size, width: count as u64, height: 1 }
+}
+
+fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), hipError_t> {
+    let stream = object::stream(stream)?;
+    if set.dst == 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    if set.width == 0 || set.height == 0 {
+        return Ok(());
+    }
+    stream.memset(set)?;
+    if wait { Ok(stream.synchronize()?) } else { Ok(()) }
+}
+
+entry! {
+    /// Fills memory with a byte and waits for it.
+    fn hipMemset(dst: *mut c_void, value: c_int, bytes: usize) -> hipError_t {
+        // CAST: the low byte counts.
+        fill(row(dst, value as u32 & 0xff, 1, bytes), hipStream_t::NULL, true)
+    }
+}
+
+entry! {
+    /// Fills memory with a byte on a stream.
+    fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t {
+        // CAST: the low byte counts.
+        fill(row(dst, value as u32 & 0xff, 1, bytes), stream, false)
+    }
+}
+
+entry! {
+    /// Fills memory with 8-bit elements and waits for it.
+    fn hipMemsetD8(dst: hipDeviceptr_t, value: c_uchar, count: usize) -> hipError_t {
+        fill(row(dst, value.into(), 1, count), hipStream_t::NULL, true)
+    }
+}
+
+entry! {
+    /// Fills memory with 8-bit elements on a stream.
+    fn hipMemsetD8Async(dst: hipDeviceptr_t, value: c_uchar, count: usize, stream: hipStream_t) -> hipError_t {
+        fill(row(dst, value.into(), 1, count), stream, false)
+    }
+}
+
+entry! {
+    /// Fills memory with 16-bit elements and waits for it.
+    fn hipMemsetD16(dst: hipDeviceptr_t, value: c_ushort, count: usize) -> hipError_t {
+        fill(row(dst, value.into(), 2, count), hipStream_t::NULL, true)
+    }
+}
+
+entry! {
+    /// Fills memory with 16-bit elements on a stream.
+    fn hipMemsetD16Async(dst: hipDeviceptr_t, value: c_ushort, count: usize, stream: hipStream_t) -> hipError_t {
+        fill(row(dst, value.into(), 2, count), stream, false)
+    }
+}
+
+entry! {
+    /// Fills memory with 32-bit elements and waits for it.
+    fn hipMemsetD32(dst: hipDeviceptr_t, value: c_int, count: usize) -> hipError_t {
+        // CAST: the same 32 bits.
+        fill(row(dst, value as u32, 4, count), hipStream_t::NULL, true)
+    }
+}
+
+entry! {
+    /// Fills memory with 32-bit elements on a stream.
+    fn hipMemsetD32Async(dst: hipDeviceptr_t, value: c_int, count: usize, stream: hipStream_t) -> hipError_t {
+        // CAST: the same 32 bits.
+        fill(row(dst, value as u32, 4, count), stream, false)
+    }
+}
+
+/// A fill of rows with a byte.
+fn rows(dst: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) -> Memset {
+    Memset {
+        dst: dst as u64,
+        pitch: pitch as u64,
+        // CAST: the low byte counts.
+        value: value as u32 & 0xff,
+        element_size: 1,
+        width: width as u64,
+        height: height as u64,
+    }
+}
+
+entry! {
+    /// Fills rows with a byte and waits for it.
+    fn hipMemset2D(dst: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) -> hipError_t {
+        fill(rows(dst, pitch, value, width, height), hipStream_t::NULL, true)
+    }
+}
+
+entry! {
+    /// Fills rows with a byte on a stream.
+    fn hipMemset2DAsync(
+        dst: *mut c_void,
+        pitch: usize,
+        value: c_int,
+        width: usize,
+        height: usize,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        fill(rows(dst, pitch, value, width, height), stream, false)
+    }
+}
+
+entry! {
+    /// Stores what a pointer is.
+    fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, pointer: *const c_void) -> hipError_t {
+        if attributes.is_null() || pointer.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        current::device()?;
+        let found = match memory::find(pointer as u64)? {
+            None => hipPointerAttribute_t {
+                r#type: hipMemoryTypeUnregistered,
+                device: hipInvalidDeviceId,
+                devicePointer: std::ptr::null_mut(),
+                hostPointer: std::ptr::null_mut(),
+                isManaged: 0,
+                allocationFlags: 0,
+            },
+            Some(region) => {
+                let device = (region.device_address + (pointer as u64 - region.address)) as usize as *mut c_void;
+                let on_device = region.origin.is_device();
+                hipPointerAttribute_t {
+                    r#type: match region.origin {
+                        Origin::Managed => hipMemoryTypeManaged,
+                        _ if on_device => hipMemoryTypeDevice,
+                        _ => hipMemoryTypeHost,
+                    },
+                    // CAST: ordinals are small.
+                    device: region.device as c_int,
+                    devicePointer: device,
+                    hostPointer: if on_device { std::ptr::null_mut() } else { pointer.cast_mut() },
+                    isManaged: c_int::from(region.origin == Origin::Managed),
+                    allocationFlags: region.flags,
+                }
+            }
+        };
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(attributes, found) }
+    }
+}
+
+entry! {
+    /// Stores start and size of the allocation that a pointer lies in.
+    fn hipMemGetAddressRange(base: *mut hipDeviceptr_t, bytes: *mut usize, pointer: hipDeviceptr_t) -> hipError_t {
+        let region = memory::find(pointer as u64)?.ok_or(hipErrorInvalidDevicePointer)?;
+        // SAFETY: the caller's pointers, null or writable.
+        unsafe {
+            caller::write_if_wanted(base, region.address as usize as hipDeviceptr_t);
+            caller::write_if_wanted(bytes, region.bytes as usize);
+        }
+        Ok(())
+    }
+}
+
+entry! {
+    /// Allocates memory that host and device share.
+    fn hipMallocManaged(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        if address.is_null() || bytes == 0 || !matches!(flags, hipMemAttachGlobal | hipMemAttachHost) {
+            return Err(hipErrorInvalidValue);
+        }
+        let device = current::device()?;
+        capture::check_unsafe_call("hipMallocManaged")?;
+        let region = memory::allocate_host(&device, bytes, Origin::Managed, flags)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(address, region.address as usize as *mut c_void) }
+    }
+}
+
+entry! {
+    /// Stores the device's free and total memory in bytes.
+    fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> hipError_t {
+        let device = current::device().map_err(|_| hipErrorInvalidDevice)?;
+        let (available, all) = device.memory_info();
+        // SAFETY: the caller's pointers, null or writable.
+        unsafe {
+            caller::write_if_wanted(free, available as usize);
+            caller::write_if_wanted(total, all as usize);
+        }
+        Ok(())
+    }
+}

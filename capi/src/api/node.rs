@@ -1,0 +1,409 @@
+//! Graph nodes: adding them, asking for and changing their parameters.
+
+use std::{
+    collections::HashMap,
+    ffi::c_void,
+    sync::{Mutex, PoisonError},
+};
+
+use aqlipse::{
+    GraphNode, Template,
+    graph::{BoxCopy, CopyKind, Kernel, MemAlloc, Memcpy, Memset, Node, NodeId, Surface},
+};
+
+use super::{arguments, graph::dependencies, register, stream::host_function};
+use crate::{
+    caller, current,
+    error::{
+        hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue, hipErrorNotSupported,
+        hipErrorOutOfMemory, hipError_t,
+    },
+    object::{self, lock},
+    types::*,
+};
+
+/// Adds one node to a graph and stores its handle.
+unsafe fn add(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    make: impl FnOnce(&mut Template, &[NodeId]) -> Result<NodeId, hipError_t>,
+) -> Result<(), hipError_t> {
+    if node.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let template = object::graph(graph)?;
+    let mut template = lock(&template);
+    // SAFETY: the caller's array.
+    let after = unsafe { dependencies(&template, after, count) }?;
+    let id = make(&mut template, &after)?;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(node, object::node_handle(id)) }
+}
+
+/// Adds a node with finished parameters.
+fn plain(node: GraphNode) -> impl FnOnce(&mut Template, &[NodeId]) -> Result<NodeId, hipError_t> {
+    move |template, after| Ok(template.add(node, after)?.0)
+}
+
+/// What a caller's structure says of a kernel node.
+pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<GraphNode, hipError_t> {
+    // SAFETY: the caller's pointer, null or readable.
+    let params = unsafe { caller::read(params) }?;
+    if params.func.is_null() {
+        return Err(hipErrorInvalidDeviceFunction);
+    }
+    let function = register::kernel(params.func)?;
+    let device = current::device()?;
+    let code = function.code(&device)?;
+    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
+    let kernargs = unsafe { arguments::pack(code, params.kernelParams, params.extra) }?;
+    let kernel = Kernel {
+        function,
+        grid: [params.gridDim.x, params.gridDim.y, params.gridDim.z],
+        block: [params.blockDim.x, params.blockDim.y, params.blockDim.z],
+        shared_bytes: params.sharedMemBytes,
+        kernargs,
+        attributes: Default::default(),
+    };
+    aqlipse::check_kernel(&device, &kernel)?;
+    Ok(Node::Kernel(kernel))
+}
+
+entry! {
+    /// Adds a node that launches a kernel; the arguments are copied.
+    fn hipGraphAddKernelNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipKernelNodeParams,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| plain(kernel_node(params)?)(template, after)) }
+    }
+}
+
+/// Arguments of kernel nodes as callers may point to them: valid until the node changes or its graph goes.
+static VIEWS: Mutex<Option<HashMap<u64, View>>> = Mutex::new(None);
+
+struct View {
+    bytes: Box<[u8]>,
+    pointers: Box<[usize]>,
+}
+
+entry! {
+    /// Stores a kernel node's parameters; the arguments stay the node's.
+    fn hipGraphKernelNodeGetParams(node: hipGraphNode_t, params: *mut hipKernelNodeParams) -> hipError_t {
+        if params.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let (template, id) = object::node(node)?;
+        let template = lock(&template);
+        let Ok(Node::Kernel(kernel)) = template.graph().node(id) else { return Err(hipErrorInvalidValue) };
+        let code = kernel.function.code(template.device())?;
+        let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+        let views = views.get_or_insert_default();
+        let view = views.entry(id.to_bits()).or_insert(View { bytes: Box::default(), pointers: Box::default() });
+        if view.bytes != kernel.kernargs || view.pointers.is_empty() {
+            view.bytes = kernel.kernargs.clone();
+            let start = view.bytes.as_ptr() as usize;
+            view.pointers = code.arguments().map(|(offset, _)| start + offset).collect();
+        }
+        let dim = |[x, y, z]: [u32; 3]| dim3 { x, y, z };
+        let found = hipKernelNodeParams {
+            blockDim: dim(kernel.block),
+            extra: std::ptr::null_mut(),
+            func: kernel.function.token() as *mut c_void,
+            gridDim: dim(kernel.grid),
+            kernelParams: view.pointers.as_mut_ptr().cast(),
+            sharedMemBytes: kernel.shared_bytes,
+        };
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(params, found) }
+    }
+}
+
+/// Gives a node of a template other parameters of its kind.
+fn set(node: hipGraphNode_t, parameters: GraphNode) -> Result<(), hipError_t> {
+    let (template, id) = object::node(node)?;
+    let changed = lock(&template).graph_mut().set(id, parameters);
+    Ok(changed.map_err(aqlipse::Error::from)?)
+}
+
+entry! {
+    /// Gives a kernel node other parameters.
+    fn hipGraphKernelNodeSetParams(node: hipGraphNode_t, params: *const hipKernelNodeParams) -> hipError_t {
+        object::node(node)?;
+        // SAFETY: the caller's pointer.
+        set(node, unsafe { kernel_node(params) }?)
+    }
+}
+
+fn direction(kind: hipMemcpyKind) -> Result<CopyKind, hipError_t> {
+    Ok(match kind {
+        hipMemcpyHostToHost => CopyKind::HostToHost,
+        hipMemcpyHostToDevice => CopyKind::HostToDevice,
+        hipMemcpyDeviceToHost => CopyKind::DeviceToHost,
+        hipMemcpyDeviceToDevice => CopyKind::DeviceToDevice,
+        hipMemcpyDefault => CopyKind::Inferred,
+        _ => return Err(hipErrorInvalidMemcpyDirection),
+    })
+}
+
+/// A run of bytes as a copy.
+///
+/// # Errors
+/// `hipErrorInvalidMemcpyDirection` for a direction that is none.
+pub(super) fn linear(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<Memcpy, hipError_t> {
+    Ok(Memcpy::Linear { dst: dst as u64, src: src as u64, bytes: bytes as u64, kind: direction(kind)? })
+}
+
+/// A copy node with its operands checked.
+fn copy_node(copy: Memcpy) -> Result<GraphNode, hipError_t> {
+    aqlipse::memory::check_copy(&copy)?;
+    Ok(Node::Memcpy(copy))
+}
+
+entry! {
+    /// Adds a node that copies a run of bytes.
+    fn hipGraphAddMemcpyNode1D(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+    ) -> hipError_t {
+        let copy = linear(dst, src, bytes, kind);
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| plain(copy_node(copy?)?)(template, after)) }
+    }
+}
+
+/// A box copy between pitched memory; arrays come later.
+pub(super) fn box_copy(params: &hipMemcpy3DParms) -> Result<Memcpy, hipError_t> {
+    if params.srcArray != hipArray_t::NULL || params.dstArray != hipArray_t::NULL {
+        return Err(hipErrorNotSupported);
+    }
+    let surface = |ptr: &hipPitchedPtr, pos: &hipPos| Surface {
+        address: ptr.ptr as u64,
+        pitch: ptr.pitch as u64,
+        row_bytes: ptr.xsize as u64,
+        rows: ptr.ysize as u64,
+        corner: [pos.x as u64, pos.y as u64, pos.z as u64],
+    };
+    if params.srcPtr.ptr.is_null() || params.dstPtr.ptr.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let extent = [params.extent.width, params.extent.height, params.extent.depth];
+    Ok(Memcpy::Box(Box::new(BoxCopy {
+        dst: surface(&params.dstPtr, &params.dstPos),
+        src: surface(&params.srcPtr, &params.srcPos),
+        extent: extent.map(|n| n as u64),
+        kind: direction(params.kind)?,
+    })))
+}
+
+entry! {
+    /// Adds a node that copies a box between pitched memory.
+    fn hipGraphAddMemcpyNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipMemcpy3DParms,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable.
+        let copy = unsafe { caller::read(params) }.and_then(|params| box_copy(&params));
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| plain(copy_node(copy?)?)(template, after)) }
+    }
+}
+
+pub(super) unsafe fn memset_node(params: *const hipMemsetParams) -> Result<GraphNode, hipError_t> {
+    // SAFETY: the caller's pointer, null or readable.
+    let params = unsafe { caller::read(params) }?;
+    if params.dst.is_null() || params.width == 0 || params.height == 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    let set = Memset {
+        dst: params.dst as u64,
+        pitch: params.pitch as u64,
+        value: params.value,
+        element_size: params.elementSize,
+        width: params.width as u64,
+        height: params.height as u64,
+    };
+    aqlipse::memory::check_fill(set)?;
+    Ok(Node::Memset(set))
+}
+
+entry! {
+    /// Adds a node that fills rows of memory.
+    fn hipGraphAddMemsetNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipMemsetParams,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| plain(memset_node(params)?)(template, after)) }
+    }
+}
+
+pub(super) unsafe fn host_node(params: *const hipHostNodeParams) -> Result<GraphNode, hipError_t> {
+    // SAFETY: the caller's pointer, null or readable.
+    let params = unsafe { caller::read(params) }?;
+    Ok(Node::Host(host_function(params.r#fn, params.userData)?))
+}
+
+entry! {
+    /// Adds a node that calls a function on the host.
+    fn hipGraphAddHostNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipHostNodeParams,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| plain(host_node(params)?)(template, after)) }
+    }
+}
+
+entry! {
+    /// Adds a node that is only a place in the order.
+    fn hipGraphAddEmptyNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, plain(Node::Empty)) }
+    }
+}
+
+entry! {
+    /// Adds a copy of a graph as a node.
+    fn hipGraphAddChildGraphNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        child: hipGraph_t,
+    ) -> hipError_t {
+        let child = object::graph(child)?;
+        // The child may be the graph itself, whose lock is taken below: the copy is made first.
+        let child = lock(&child).try_clone()?;
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| Ok(template.add_child(&child, after)?)) }
+    }
+}
+
+entry! {
+    /// Adds a node that allocates memory; its address is stored in `params` and never changes.
+    fn hipGraphAddMemAllocNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *mut hipMemAllocNodeParams,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable.
+        let mut wanted = unsafe { caller::read(params) }?;
+        let pool = &wanted.poolProps;
+        if pool.allocType != hipMemAllocationTypePinned || pool.location.r#type != hipMemLocationTypeDevice {
+            return Err(hipErrorInvalidValue);
+        }
+        let device = current::device_at(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
+        if wanted.accessDescCount > current::devices()?.len() || wanted.bytesize == 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        if wanted.bytesize as u64 > device.properties().total_memory {
+            return Err(hipErrorOutOfMemory);
+        }
+        let mut address = 0;
+        // SAFETY: the caller's pointers.
+        unsafe {
+            add(node, graph, after, count, |template, after| {
+                let (id, start) = template.add_allocation(&device, wanted.bytesize as u64, after)?;
+                address = start;
+                Ok(id)
+            })
+        }?;
+        wanted.dptr = address as usize as *mut c_void;
+        // SAFETY: the caller's pointer, which was readable.
+        unsafe { caller::write(params, wanted) }
+    }
+}
+
+entry! {
+    /// Adds a node that frees what an allocation node of the graph has allocated.
+    fn hipGraphAddMemFreeNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        address: *mut c_void,
+    ) -> hipError_t {
+        if address.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        // SAFETY: the caller's pointers.
+        unsafe { add(node, graph, after, count, |template, after| Ok(template.add_free(address as u64, after)?.0)) }
+    }
+}
+
+entry! {
+    /// Stores what an allocation node allocates.
+    fn hipGraphMemAllocNodeGetParams(node: hipGraphNode_t, params: *mut hipMemAllocNodeParams) -> hipError_t {
+        if params.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let (template, id) = object::node(node)?;
+        let template = lock(&template);
+        let Ok(Node::MemAlloc(MemAlloc { address, bytes, device })) = template.graph().node(id) else {
+            return Err(hipErrorInvalidValue);
+        };
+        // SAFETY: all fields are plain data, for which zeros are values.
+        let mut found: hipMemAllocNodeParams = unsafe { std::mem::zeroed() };
+        found.poolProps.allocType = hipMemAllocationTypePinned;
+        found.poolProps.location.r#type = hipMemLocationTypeDevice;
+        // CAST: ordinals are small.
+        found.poolProps.location.id = *device as i32;
+        found.bytesize = *bytes as usize;
+        found.dptr = *address as usize as *mut c_void;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(params, found) }
+    }
+}
+
+entry! {
+    /// Stores the address that a free node frees.
+    fn hipGraphMemFreeNodeGetParams(node: hipGraphNode_t, address: *mut c_void) -> hipError_t {
+        let (template, id) = object::node(node)?;
+        let template = lock(&template);
+        let Ok(Node::MemFree(free)) = template.graph().node(id) else { return Err(hipErrorInvalidValue) };
+        // SAFETY: the caller's pointer, null or writable for an address.
+        unsafe { caller::write(address.cast::<usize>(), free.address as usize) }
+    }
+}
+
+/// Forgets the arguments that callers may point to of the nodes of one graph.
+pub(super) fn forget_views(graph: aqlipse::graph::GraphId) {
+    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(views) = views.as_mut() {
+        views.retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| node.graph() != graph));
+    }
+}

@@ -1,0 +1,174 @@
+//! Streams.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use aqlipse::{Stream, StreamKind, graph::HostFn};
+
+use crate::{
+    caller, current,
+    error::{hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipError_t, hipSuccess},
+    object::{self, STREAMS},
+    types::{
+        hipDevice_t, hipEvent_t, hipHostFn_t, hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
+        hipStream_t,
+    },
+};
+
+/// The priorities that `hipDeviceGetStreamPriorityRange` reports: least and greatest.
+const LEAST_PRIORITY: c_int = 1;
+const GREATEST_PRIORITY: c_int = -1;
+
+fn create(stream: *mut hipStream_t, flags: c_uint, priority: c_int) -> Result<(), hipError_t> {
+    let kind = match flags {
+        hipStreamDefault => StreamKind::Blocking,
+        hipStreamNonBlocking => StreamKind::NonBlocking,
+        _ => return Err(hipErrorInvalidValue),
+    };
+    if stream.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+    let handle = STREAMS.insert(Stream::new(&current::device()?, kind, priority))?;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(stream, hipStream_t(handle)) }
+}
+
+entry! {
+    /// Creates a stream that orders itself with the default stream.
+    fn hipStreamCreate(stream: *mut hipStream_t) -> hipError_t {
+        create(stream, hipStreamDefault, 0)
+    }
+}
+
+entry! {
+    /// Creates a stream; `flags` is `hipStreamDefault` or `hipStreamNonBlocking`.
+    fn hipStreamCreateWithFlags(stream: *mut hipStream_t, flags: c_uint) -> hipError_t {
+        create(stream, flags, 0)
+    }
+}
+
+entry! {
+    /// Creates a stream with a priority, which is clamped to the device's range.
+    fn hipStreamCreateWithPriority(stream: *mut hipStream_t, flags: c_uint, priority: c_int) -> hipError_t {
+        create(stream, flags, priority)
+    }
+}
+
+entry! {
+    /// Stores the numerically greatest (least urgent) and smallest (most urgent) priority of a stream.
+    fn hipDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) -> hipError_t {
+        current::device()?;
+        // SAFETY: the caller's pointers, null or writable.
+        unsafe {
+            caller::write_if_wanted(least, LEAST_PRIORITY);
+            caller::write_if_wanted(greatest, GREATEST_PRIORITY);
+        }
+        Ok(())
+    }
+}
+
+entry! {
+    /// Destroys a stream; what is on it still runs.
+    fn hipStreamDestroy(stream: hipStream_t) -> hipError_t {
+        if stream.0 <= 2 {
+            return Err(hipErrorInvalidHandle);
+        }
+        STREAMS.remove(stream.0).map(drop).ok_or(hipErrorContextIsDestroyed)
+    }
+}
+
+entry! {
+    /// Waits until everything on a stream has completed.
+    fn hipStreamSynchronize(stream: hipStream_t) -> hipError_t {
+        Ok(object::stream(stream)?.synchronize()?)
+    }
+}
+
+entry! {
+    /// Whether everything on a stream has completed: `hipErrorNotReady` if not.
+    fn hipStreamQuery(stream: hipStream_t) -> hipError_t {
+        if object::stream(stream)?.is_idle()? { Ok(()) } else { Err(hipErrorNotReady) }
+    }
+}
+
+entry! {
+    /// Holds later work of a stream back until an event has been reached.
+    fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t {
+        if flags != 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        let event = object::event(event)?;
+        Ok(object::stream(stream)?.wait(&event)?)
+    }
+}
+
+entry! {
+    /// Stores the flags that a stream was created with.
+    fn hipStreamGetFlags(stream: hipStream_t, flags: *mut c_uint) -> hipError_t {
+        let stream = object::stream(stream)?;
+        let value = if stream.kind() == StreamKind::NonBlocking { hipStreamNonBlocking } else { hipStreamDefault };
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(flags, value) }
+    }
+}
+
+entry! {
+    /// Stores a stream's priority.
+    fn hipStreamGetPriority(stream: hipStream_t, priority: *mut c_int) -> hipError_t {
+        let stream = object::stream(stream)?;
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(priority, stream.priority()) }
+    }
+}
+
+entry! {
+    /// Stores the device of a stream.
+    fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t) -> hipError_t {
+        let stream = object::stream(stream)?;
+        // SAFETY: the caller's pointer, null or writable. CAST: ordinals are small.
+        unsafe { caller::write(device, stream.device().ordinal() as hipDevice_t) }
+    }
+}
+
+/// A call of a caller's function with its argument, from whatever thread the stream's work runs on.
+pub(super) fn host_function(function: hipHostFn_t, user_data: *mut c_void) -> Result<HostFn, hipError_t> {
+    let call = function.ok_or(hipErrorInvalidValue)?;
+    let (data, address) = (user_data as usize, call as usize);
+    let run = move || {
+        // SAFETY: who gave the function promised that it may be called with this argument when the stream or
+        // graph gets there.
+        unsafe { call(data as *mut c_void) }
+    };
+    Ok(HostFn::with_words(run, address, data))
+}
+
+entry! {
+    /// Calls a function on the host when a stream gets there; later work of the stream waits for it.
+    fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, user_data: *mut c_void) -> hipError_t {
+        let call = host_function(function, user_data)?;
+        Ok(object::stream(stream)?.host(call)?)
+    }
+}
+
+entry! {
+    /// Calls a callback when a stream gets there; later work of the stream waits for it.
+    fn hipStreamAddCallback(
+        stream: hipStream_t,
+        callback: hipStreamCallback_t,
+        user_data: *mut c_void,
+        flags: c_uint,
+    ) -> hipError_t {
+        let call = callback.ok_or(hipErrorInvalidValue)?;
+        if flags != 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        let target = object::stream(stream)?;
+        aqlipse::capture::refuse_callback(&target)?;
+        let data = user_data as usize;
+        let run = move || {
+            // SAFETY: who gave the callback promised that it may be called so when the stream gets there.
+            unsafe { call(stream, hipSuccess, data as *mut c_void) }
+        };
+        Ok(target.host(HostFn::new(run))?)
+    }
+}

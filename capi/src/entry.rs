@@ -1,0 +1,168 @@
+//! The only way to export: the `entry!` macro, and what every exported function has in common.
+//!
+//! An entry catches panics, keeps the calling thread's error state, and is found by the build script, which
+//! generates a refusal for each name of `exports.tsv` that no entry claims.
+
+use std::{
+    any::Any,
+    cell::Cell,
+    panic::{self, AssertUnwindSafe},
+};
+
+use crate::{
+    error::{hipError_t, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
+    log,
+};
+
+/// Exports one function. The build script reads invocations line by line: `entry! {` starts a line of its own.
+///
+/// `fn name(..) -> hipError_t { .. }` has a body of type `Result<(), hipError_t>`, so that `?` works; its outcome
+/// becomes the thread's last error. `quiet fn` is the same but leaves the error state alone. `plain fn name(..) -> T,
+/// or value { .. }` returns any other type, and `value` if the body panics. `as "symbol"` after a name exports it
+/// under another symbol.
+macro_rules! entry {
+    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
+        entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
+            $crate::entry::recorded(stringify!($name), || -> Result<(), $crate::error::hipError_t> { $body })
+        } }
+    };
+    ($(#[$meta:meta])* fn $name:ident as $symbol:literal ($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
+        entry! { @export $name, $symbol, [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
+            $crate::entry::recorded($symbol, || -> Result<(), $crate::error::hipError_t> { $body })
+        } }
+    };
+    ($(#[$meta:meta])* quiet fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
+        entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
+            $crate::entry::quiet(stringify!($name), || -> Result<(), $crate::error::hipError_t> { $body })
+        } }
+    };
+    ($(#[$meta:meta])* plain fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, or $fallback:expr; $body:block) => {
+        entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $ret {
+            $crate::entry::plain(stringify!($name), $fallback, || -> $ret { $body })
+        } }
+    };
+    (@export $name:ident, $symbol:expr, [$(#[$meta:meta])*] ($($arg:ident: $ty:ty),*) -> $ret:ty $body:block) => {
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// Pointers must be null or point to what HIP documents for this function.
+        #[unsafe(export_name = $symbol)]
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret $body
+    };
+}
+
+/// `hiprtcResult` of a function that is not implemented.
+pub const HIPRTC_ERROR_INTERNAL_ERROR: u32 = 11;
+
+thread_local! {
+    /// The last code that was an error; a later success leaves it.
+    static LAST: Cell<hipError_t> = const { Cell::new(hipSuccess) };
+    /// The code of the last recorded call, success included.
+    static LATEST: Cell<hipError_t> = const { Cell::new(hipSuccess) };
+}
+
+/// Runs the body of an entry and records its outcome for [`last_error`] and [`take_latest`].
+pub fn recorded(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
+    let code = quiet(name, body);
+    record(code);
+    code
+}
+
+/// Runs the body of an entry that leaves the error state alone.
+pub fn quiet(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
+    let outcome = plain(name, Err(hipErrorUnknown), body);
+    match outcome {
+        Ok(()) => hipSuccess,
+        Err(code) => code,
+    }
+}
+
+/// Runs the body of an entry of any return type; `fallback` is returned if it panics.
+pub fn plain<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
+    log::init();
+    // The body owns what it works on or holds it in locks that a panic poisons: nothing half-done stays reachable.
+    panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        say_panicked(name, payload.as_ref());
+        // Dropping a payload can panic in turn.
+        std::mem::forget(payload);
+        fallback
+    })
+}
+
+#[cold]
+fn say_panicked(name: &str, payload: &(dyn Any + Send)) {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    tracing::error!("{name} panicked: {text}");
+}
+
+/// What a generated refusal returns; it is an error like any other.
+#[cold]
+pub fn refuse() -> hipError_t {
+    record(hipErrorNotSupported);
+    hipErrorNotSupported
+}
+
+/// Names a function that a program called although it is not implemented.
+#[cold]
+pub fn say_unsupported(name: &'static str) {
+    log::init();
+    tracing::warn!("{name} is not implemented");
+}
+
+fn record(code: hipError_t) {
+    LATEST.set(code);
+    if code != hipSuccess {
+        LAST.set(code);
+    }
+}
+
+/// The calling thread's last error; with `reset` it is forgotten.
+///
+/// Since HIP 7 a successful call does not hide an earlier error.
+pub fn last_error(reset: bool) -> hipError_t {
+    if reset { LAST.replace(hipSuccess) } else { LAST.get() }
+}
+
+/// The code of the calling thread's last recorded call, which is then forgotten.
+pub fn take_latest() -> hipError_t {
+    LATEST.replace(hipSuccess)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{hipErrorInvalidValue, hipErrorNotReady};
+
+    #[test]
+    fn a_panic_becomes_an_unknown_error() {
+        assert_eq!(recorded("test", || panic!("on purpose")), hipErrorUnknown);
+        assert_eq!(last_error(true), hipErrorUnknown);
+        assert_eq!(plain("test", 7, || panic!("on purpose")), 7);
+    }
+
+    #[test]
+    fn success_hides_the_last_call_but_not_the_last_error() {
+        assert_eq!(recorded("test", || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded("test", || Ok(())), hipSuccess);
+        assert_eq!(take_latest(), hipSuccess);
+        assert_eq!(last_error(false), hipErrorInvalidValue);
+        assert_eq!(last_error(true), hipErrorInvalidValue);
+        assert_eq!(last_error(true), hipSuccess);
+    }
+
+    #[test]
+    fn quiet_entries_leave_the_error_state_alone() {
+        assert_eq!(quiet("test", || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!(last_error(false), hipSuccess);
+        assert_eq!(take_latest(), hipSuccess);
+    }
+
+    #[test]
+    fn error_state_belongs_to_one_thread() {
+        assert_eq!(recorded("test", || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        let other = std::thread::spawn(|| last_error(false)).join().unwrap();
+        assert_eq!(other, hipSuccess);
+    }
+}

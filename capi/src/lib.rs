@@ -1,0 +1,41 @@
+//! libamdhip64.so: HIP's C ABI on top of [`aqlipse`].
+//!
+//! The library exports the 590 names of `exports.tsv`. Each is written with the `entry!` macro in [`api`], or
+//! generated as a refusal (`hipErrorNotSupported`) until it is. `cargo xtask dist` links the shared object: a Rust
+//! `cdylib` cannot carry symbol versions, a static library linked with a version script can.
+//!
+//! ```
+//! let symbol = capi::symbols::find("hipGetErrorString").expect("an exported name");
+//! assert_eq!(symbol.since, (4, 2));
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`api`] | the exported functions, by topic |
+//! | [`entry`] | the `entry!` macro: panics, error state |
+//! | [`caller`] | reading and writing through caller pointers |
+//! | [`error`] | `hipError_t` |
+//! | [`types`] | C structures, enumerations, handles, flags |
+//! | [`symbols`] | every exported symbol by name |
+//! | [`soname`] | which version of the library clients expect |
+//! | [`log`] | `AQLIPSE_LOG` |
+//!
+//! To add a function, write an `entry!` in the module of its topic below [`api`]; the build script finds it there and
+//! stops generating the refusal. Write a test and put `// proves: hipFoo` before it; then run `cargo xtask compat`.
+//!
+//! Unsafe code: [`caller`] and [`api`] follow caller pointers, [`soname`] reads the loader's tables.
+
+#[macro_use]
+pub mod entry;
+
+pub mod api;
+pub mod caller;
+mod current;
+pub mod error;
+mod handle;
+pub mod log;
+mod object;
+mod outcome;
+pub mod soname;
+pub mod symbols;
+pub mod types;

@@ -1,0 +1,167 @@
+//! The living objects behind handles, and how callers name them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak},
+};
+
+use aqlipse::{
+    Device, Event, Exec, Function, Module, Stream, Template,
+    capture::SharedTemplate,
+    graph::{GraphId, NodeId},
+};
+
+use crate::{
+    current,
+    error::{
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
+        hipErrorInvalidResourceHandle,
+    },
+    handle::Table,
+    types::{
+        hipEvent_t, hipFunction_t, hipGraphExec_t, hipGraphNode_t, hipGraph_t, hipModule_t, hipStreamLegacy,
+        hipStreamPerThread, hipStream_t,
+    },
+};
+
+pub static STREAMS: Table<Stream> = Table::new(1);
+pub static EVENTS: Table<Event> = Table::new(2);
+pub static GRAPHS: Table<SharedTemplate> = Table::new(3);
+pub static EXECS: Table<Exec> = Table::new(4);
+pub static MODULES: Table<LoadedModule> = Table::new(5);
+pub static FUNCTIONS: Table<Function> = Table::new(6);
+
+/// A module and the functions that were asked of it, which end with it.
+#[derive(Clone)]
+pub struct LoadedModule {
+    pub module: Module,
+    pub device: Device,
+    pub functions: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+/// The templates by the identity that their nodes carry.
+static TEMPLATES: RwLock<Option<HashMap<GraphId, Weak<Mutex<Template>>>>> = RwLock::new(None);
+
+/// The stream that a handle means to a caller for whom null is the legacy stream.
+///
+/// # Errors
+/// `hipErrorContextIsDestroyed` for a stream that does not exist (any more), as HIP 6 answers.
+pub fn stream(handle: hipStream_t) -> Result<Stream, hipError_t> {
+    if handle == hipStream_t::NULL || handle == hipStreamLegacy {
+        return Ok(current::device()?.default_stream().clone());
+    }
+    if handle == hipStreamPerThread {
+        return Ok(Stream::per_thread(&current::device()?));
+    }
+    STREAMS.get(handle.0).ok_or(hipErrorContextIsDestroyed)
+}
+
+/// The event behind a handle.
+///
+/// # Errors
+/// `hipErrorInvalidHandle` for one that does not exist, `hipErrorInvalidValue` for null.
+pub fn event(handle: hipEvent_t) -> Result<Event, hipError_t> {
+    if handle == hipEvent_t::NULL {
+        return Err(hipErrorInvalidHandle);
+    }
+    EVENTS.get(handle.0).ok_or(hipErrorInvalidHandle)
+}
+
+/// The graph behind a handle.
+///
+/// # Errors
+/// `hipErrorInvalidValue`.
+pub fn graph(handle: hipGraph_t) -> Result<SharedTemplate, hipError_t> {
+    GRAPHS.get(handle.0).ok_or(hipErrorInvalidValue)
+}
+
+/// The executable graph behind a handle.
+///
+/// # Errors
+/// `hipErrorInvalidValue`.
+pub fn exec(handle: hipGraphExec_t) -> Result<Exec, hipError_t> {
+    EXECS.get(handle.0).ok_or(hipErrorInvalidValue)
+}
+
+/// The module behind a handle.
+///
+/// # Errors
+/// `hipErrorInvalidResourceHandle`.
+pub fn module(handle: hipModule_t) -> Result<LoadedModule, hipError_t> {
+    MODULES.get(handle.0).ok_or(hipErrorInvalidResourceHandle)
+}
+
+/// The kernel behind a module function's handle.
+///
+/// # Errors
+/// `hipErrorInvalidResourceHandle`.
+pub fn function(handle: hipFunction_t) -> Result<Function, hipError_t> {
+    FUNCTIONS.get(handle.0).ok_or(hipErrorInvalidResourceHandle)
+}
+
+/// A handle for a new graph, whose nodes can be found from now on.
+///
+/// # Errors
+/// `hipErrorOutOfMemory`.
+pub fn add_graph(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
+    let id = lock(&template).graph().id();
+    {
+        let mut known = TEMPLATES.write().unwrap_or_else(PoisonError::into_inner);
+        let known = known.get_or_insert_default();
+        known.retain(|_, template| template.strong_count() > 0);
+        known.insert(id, Arc::downgrade(&template));
+    }
+    GRAPHS.insert(template).map(hipGraph_t)
+}
+
+/// The node behind a handle, with its graph.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a node that does not exist, or whose graph does not.
+pub fn node(handle: hipGraphNode_t) -> Result<(SharedTemplate, NodeId), hipError_t> {
+    let id = NodeId::from_bits(handle.0 as u64).ok_or(hipErrorInvalidValue)?;
+    let template = {
+        let known = TEMPLATES.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().and_then(|known| known.get(&id.graph())).and_then(Weak::upgrade)
+    };
+    let template = template.ok_or(hipErrorInvalidValue)?;
+    if !lock(&template).graph().topology().contains(id) {
+        return Err(hipErrorInvalidValue);
+    }
+    Ok((template, id))
+}
+
+/// The nodes behind handles; that they belong to one graph is for the graph to check.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a null handle.
+pub fn node_ids(handles: &[hipGraphNode_t]) -> Result<Vec<NodeId>, hipError_t> {
+    handles.iter().map(|h| NodeId::from_bits(h.0 as u64).ok_or(hipErrorInvalidValue)).collect()
+}
+
+/// The handle of a node.
+pub fn node_handle(id: NodeId) -> hipGraphNode_t {
+    // CAST: the library is for 64-bit hosts only.
+    hipGraphNode_t(id.to_bits() as usize)
+}
+
+/// Locks a template; one that a panic has left is still whole, for edits are all or nothing.
+pub fn lock(template: &SharedTemplate) -> MutexGuard<'_, Template> {
+    template.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The handle of a graph that may have one already: a capture into an existing graph ends with that graph.
+///
+/// # Errors
+/// As [`add_graph`].
+pub fn handle_of(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
+    match GRAPHS.find(|known| Arc::ptr_eq(known, &template)) {
+        Some(handle) => Ok(hipGraph_t(handle)),
+        None => add_graph(template),
+    }
+}
+
+/// The stream that a handle means to a caller for whom null is the thread's own.
+pub fn per_thread(stream: hipStream_t) -> hipStream_t {
+    if stream == hipStream_t::NULL { hipStreamPerThread } else { stream }
+}

@@ -1,0 +1,216 @@
+//! Machine code, decoded once per loaded range into what the interpreter runs.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use crate::{
+    isa::{Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, inst::Variant},
+    wave::{FaultKind, Wave},
+};
+
+/// Dwords decoded at a time.
+const PAGE_DWORDS: usize = 256;
+/// Bytes decoded at a time.
+pub(crate) const PAGE_BYTES: u64 = 4 * PAGE_DWORDS as u64;
+
+/// A decoded instruction beside its semantics: one cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Op {
+    pub exec: Exec,
+    pub inst: Inst,
+}
+
+/// As many operations as a page has dwords; what stands at the second dword of an instruction is never reached.
+pub(crate) type Page = [Op; PAGE_DWORDS];
+
+/// One executable range of device memory.
+pub struct Code {
+    start: u64,
+    end: u64,
+    target: Target,
+    pages: Box<[OnceLock<Box<Page>>]>,
+}
+
+impl Code {
+    /// The code from `start` to `end` (one past the last byte), both multiples of 4. Nothing is read yet.
+    ///
+    /// # Safety
+    /// The range is readable, and its contents do not change, while this value lives.
+    pub unsafe fn new(start: u64, end: u64, target: Target) -> Self {
+        let bytes = (end & !3).saturating_sub(start);
+        let pages = (0..bytes.div_ceil(PAGE_BYTES)).map(|_| OnceLock::new()).collect();
+        Self { start, end: start + bytes, target, pages }
+    }
+
+    /// First address.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// One past the last byte.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Whose instructions these are.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// Whether an instruction may start at `pc`.
+    pub fn contains(&self, pc: u64) -> bool {
+        (self.start..self.end).contains(&pc) && pc.is_multiple_of(4)
+    }
+
+    /// The page that `pc` is in and its first address; `None` outside of the range.
+    pub(crate) fn page(&self, pc: u64) -> Option<(u64, &Page)> {
+        if !self.contains(pc) {
+            return None;
+        }
+        let index = (pc - self.start) / PAGE_BYTES;
+        let page = self.pages.get(index as usize)?;
+        let start = self.start + index * PAGE_BYTES;
+        Some((start, page.get_or_init(|| self.decode(start))))
+    }
+
+    /// The instruction at `pc`, as it would be executed; `None` outside of the range or where there is none.
+    pub fn instruction(&self, pc: u64) -> Option<Inst> {
+        decode(self.target, self.words(pc)?.as_slice()).ok()
+    }
+
+    /// Up to two dwords from `pc` on.
+    fn words(&self, pc: u64) -> Option<Words> {
+        if !self.contains(pc) {
+            return None;
+        }
+        let at = pc as *const u32;
+        // SAFETY: `pc` is inside of the range, which `new`'s caller keeps readable and unchanged.
+        let first = unsafe { at.read() };
+        let second = (pc + 8 <= self.end).then(|| {
+            // SAFETY: as above, for the dword behind.
+            unsafe { at.add(1).read() }
+        });
+        Some(Words { words: [first, second.unwrap_or(0)], count: 1 + usize::from(second.is_some()) })
+    }
+
+    #[cold]
+    fn decode(&self, start: u64) -> Box<Page> {
+        let page: Vec<Op> = (0..PAGE_DWORDS as u64).map(|i| self.op(start + 4 * i)).collect();
+        // PANIC: the vector has just been made with this length.
+        page.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!())
+    }
+
+    fn op(&self, pc: u64) -> Op {
+        let Some(words) = self.words(pc) else {
+            return Op { exec: outside, inst: nothing(Words::default()) };
+        };
+        let Ok(inst) = decode(self.target, words.as_slice()) else {
+            return Op { exec: illegal, inst: nothing(words) };
+        };
+        // GDS does not exist on these targets.
+        let gds = inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0;
+        match inst.row.exec {
+            Some(exec) if !gds => Op { exec, inst },
+            _ => Op { exec: unimplemented, inst },
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Words {
+    words: [u32; 2],
+    count: usize,
+}
+
+impl Words {
+    fn as_slice(&self) -> &[u32] {
+        &self.words[..self.count]
+    }
+}
+
+/// Stands where no instruction is; its semantics never look at its operands.
+static NOTHING: Row = Row {
+    family: Family::Sopp,
+    opcode: u16::MAX,
+    name: "",
+    targets: Targets::BOTH,
+    shape: Shape { dst: Ty::No, sdst: Ty::No, src: [Ty::No; 3], flags: 0 },
+    exec: None,
+};
+
+fn nothing(words: Words) -> Inst {
+    Inst {
+        row: &NOTHING,
+        dst: Operand::NONE,
+        sdst: Operand::NONE,
+        src: [Operand::NONE; 3],
+        variant: Variant::Plain,
+        size: 4,
+        mods: Mods::default(),
+        imm: 0,
+        literal: 0,
+        word0: words.words[0],
+        word1: words.words[1],
+    }
+}
+
+fn illegal(w: &mut Wave, inst: &Inst) -> Flow {
+    w.fault(inst, FaultKind::IllegalInstruction { word0: inst.word0, word1: inst.word1 })
+}
+
+fn outside(w: &mut Wave, inst: &Inst) -> Flow {
+    w.fault(inst, FaultKind::Fetch)
+}
+
+fn unimplemented(w: &mut Wave, inst: &Inst) -> Flow {
+    w.fault(inst, FaultKind::Unimplemented { name: inst.row.name })
+}
+
+/// The executable ranges of a device.
+#[derive(Default)]
+pub struct Registry {
+    /// Sorted by address.
+    ranges: RwLock<Ranges>,
+}
+
+/// Executable ranges, sorted by address.
+pub type Ranges = Arc<[Arc<Code>]>;
+
+impl Registry {
+    /// Adds a range; dispatches created from now on can run it.
+    pub fn insert(&self, code: Arc<Code>) {
+        self.change(|ranges| {
+            let i = ranges.partition_point(|r| r.start < code.start);
+            ranges.insert(i, code);
+        });
+    }
+
+    /// Removes the range that starts at `start`, if there is one; dispatches that exist keep it.
+    pub fn remove(&self, start: u64) -> Option<Arc<Code>> {
+        let mut removed = None;
+        self.change(|ranges| {
+            if let Ok(i) = ranges.binary_search_by_key(&start, |r| r.start) {
+                removed = Some(ranges.remove(i));
+            }
+        });
+        removed
+    }
+
+    /// The ranges as of now.
+    pub fn snapshot(&self) -> Ranges {
+        self.ranges.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change(&self, f: impl FnOnce(&mut Vec<Arc<Code>>)) {
+        let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
+        let mut list = ranges.to_vec();
+        f(&mut list);
+        *ranges = list.into();
+    }
+}
+
+/// The range of `ranges` (sorted by address) that contains `pc`.
+pub(crate) fn find(ranges: &[Arc<Code>], pc: u64) -> Option<&Arc<Code>> {
+    let i = ranges.partition_point(|r| r.start <= pc);
+    ranges.get(i.checked_sub(1)?).filter(|r| r.contains(pc))
+}

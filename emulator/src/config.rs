@@ -1,0 +1,190 @@
+//! Which devices the emulator offers, and how it schedules.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::isa::Target;
+
+/// Devices that one process may have.
+pub const MAX_DEVICES: usize = 16;
+
+/// What the emulator offers; taken from the environment unless [`configure`](crate::configure) says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// One entry per device, in agent order.
+    pub devices: Vec<Target>,
+    /// `Some`: independent packets and workgroups run one at a time, in an order drawn from this seed.
+    pub seed: Option<u64>,
+    /// Compute units of each device, instead of the few that it has by default.
+    pub compute_units: Option<u32>,
+    /// Bytes of local memory of each device, instead of what the card has (and the host can back).
+    pub local_memory: Option<u64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { devices: vec![Target::Gfx90a], seed: None, compute_units: None, local_memory: None }
+    }
+}
+
+/// Why a configuration is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// `AQLIPSE_EMULATE` names a device that does not exist.
+    #[error("AQLIPSE_EMULATE: {0:?} is no device (gfx90a and gfx942 are, as is 2xgfx942)")]
+    Device(String),
+    /// No device, or too many.
+    #[error("AQLIPSE_EMULATE asks for {0} devices; 1 to {MAX_DEVICES} can be had")]
+    Count(u64),
+    /// A variable that should hold a number does not.
+    #[error("{variable}: {value:?} is not a number from {least} to {most}")]
+    Number {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it holds.
+        value: String,
+        /// Smallest number allowed.
+        least: u64,
+        /// Largest number allowed.
+        most: u64,
+    },
+    /// A configuration arrived after `hsa_init`.
+    #[error("the emulator is already initialised")]
+    Initialised,
+}
+
+impl Config {
+    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED` and `AQLIPSE_EMULATE_CUS`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the variable that makes no sense.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::from_variables(|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()))
+    }
+
+    fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        let given = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        if let Some(devices) = given("AQLIPSE_EMULATE") {
+            config.devices = parse_devices(&devices)?;
+        }
+        if let Some(seed) = given("AQLIPSE_EMULATE_SEED") {
+            config.seed = Some(number("AQLIPSE_EMULATE_SEED", &seed, 0, u64::MAX)?);
+        }
+        if let Some(units) = given("AQLIPSE_EMULATE_CUS") {
+            // CAST: at most 304.
+            config.compute_units = Some(number("AQLIPSE_EMULATE_CUS", &units, 1, 304)? as u32);
+        }
+        Ok(config)
+    }
+
+    /// Checks a configuration that a program made itself.
+    ///
+    /// # Errors
+    /// [`ConfigError::Count`], or [`ConfigError::Number`] for compute units outside 1 to 304.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if self.devices.is_empty() || self.devices.len() > MAX_DEVICES {
+            return Err(ConfigError::Count(self.devices.len() as u64));
+        }
+        match self.compute_units {
+            Some(units) if !(1..=304).contains(&units) => Err(ConfigError::Number {
+                variable: "compute_units",
+                value: units.to_string(),
+                least: 1,
+                most: 304,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Parses `gfx90a`, `2xgfx942`, `gfx90a,gfx942` and mixtures of them.
+fn parse_devices(text: &str) -> Result<Vec<Target>, ConfigError> {
+    let mut devices = Vec::new();
+    for item in text.split(',') {
+        let item = item.trim();
+        let unknown = || ConfigError::Device(item.to_owned());
+        let (count, name) = match item.split_once('x') {
+            Some((count, name)) if count.bytes().all(|b| b.is_ascii_digit()) && !count.is_empty() => {
+                (count.parse::<u64>().map_err(|_| unknown())?, name)
+            }
+            _ => (1, item),
+        };
+        let target = match name {
+            "gfx90a" => Target::Gfx90a,
+            "gfx942" => Target::Gfx942,
+            _ => return Err(unknown()),
+        };
+        let total = count.saturating_add(devices.len() as u64);
+        if count == 0 || total > MAX_DEVICES as u64 {
+            return Err(ConfigError::Count(total));
+        }
+        devices.extend(std::iter::repeat_n(target, count as usize));
+    }
+    Ok(devices)
+}
+
+fn number(variable: &'static str, text: &str, least: u64, most: u64) -> Result<u64, ConfigError> {
+    match text.trim().parse::<u64>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(ConfigError::Number { variable, value: text.to_owned(), least, most }),
+    }
+}
+
+/// Set by [`configure`](crate::configure), read by `hsa_init`.
+static CHOSEN: Mutex<Option<Config>> = Mutex::new(None);
+
+/// Remembers a configuration for the next initialisation.
+pub(crate) fn choose(config: Config) -> Result<(), ConfigError> {
+    config.check()?;
+    *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(config);
+    Ok(())
+}
+
+/// The configuration that holds now.
+pub(crate) fn current() -> Result<Config, ConfigError> {
+    match &*CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(config) => Ok(config.clone()),
+        None => Config::from_env(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, ConfigError};
+    use crate::isa::Target::{Gfx90a, Gfx942};
+
+    fn from(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::from_variables(|name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn one_gfx90a_unless_told_otherwise() {
+        assert_eq!(from(&[]).map(|c| c.devices), Ok(vec![Gfx90a]));
+        assert_eq!(from(&[("AQLIPSE_EMULATE", " ")]).map(|c| c.devices), Ok(vec![Gfx90a]));
+    }
+
+    #[test]
+    fn counts_and_lists_mix() {
+        let devices = |text| from(&[("AQLIPSE_EMULATE", text)]).map(|c| c.devices);
+        assert_eq!(devices("gfx942"), Ok(vec![Gfx942]));
+        assert_eq!(devices("2xgfx942, gfx90a"), Ok(vec![Gfx942, Gfx942, Gfx90a]));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_name() {
+        let error = |text| from(&[("AQLIPSE_EMULATE", text)]).unwrap_err();
+        assert_eq!(error("gfx1100"), ConfigError::Device("gfx1100".to_owned()));
+        assert_eq!(error("xgfx90a"), ConfigError::Device("xgfx90a".to_owned()));
+        assert_eq!(error("0xgfx90a"), ConfigError::Count(0));
+        assert_eq!(error("17xgfx90a"), ConfigError::Count(17));
+        assert!(matches!(error("99999999999999999999xgfx90a"), ConfigError::Device(_)));
+        assert!(matches!(
+            from(&[("AQLIPSE_EMULATE_SEED", "-1")]),
+            Err(ConfigError::Number { variable: "AQLIPSE_EMULATE_SEED", .. })
+        ));
+        assert!(matches!(from(&[("AQLIPSE_EMULATE_CUS", "0")]), Err(ConfigError::Number { .. })));
+    }
+}

@@ -1,0 +1,116 @@
+//! A device as the runtime holds it: a card, what is configured of it, and its allocation map.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use super::{Card, card};
+use crate::{code::Registry, config::Config, isa::Target, memory::Map, os};
+
+/// A loaded code object, asked for names when something goes wrong.
+pub trait Image: Send + Sync {
+    /// The name of the kernel whose descriptor is at `address`.
+    fn kernel(&self, address: u64) -> Option<String>;
+    /// The function that contains `address`, and the distance from its start.
+    fn function(&self, address: u64) -> Option<(String, u64)>;
+}
+
+/// Loaded code objects by base address, with one past their last byte.
+type Images = BTreeMap<u64, (u64, Arc<dyn Image>)>;
+
+/// One emulated GPU.
+pub struct Device {
+    /// Position among the GPUs.
+    pub index: u32,
+    /// Its figures.
+    pub card: &'static Card,
+    /// Compute units that it offers.
+    pub compute_units: u32,
+    /// Bytes of local memory that it offers.
+    pub local_memory: u64,
+    /// What it may touch.
+    pub map: Arc<Map>,
+    /// What it may execute.
+    pub code: Arc<Registry>,
+    images: Mutex<Images>,
+    /// Bytes of local memory in use.
+    used: AtomicU64,
+}
+
+impl Device {
+    /// The device at `index` of a configuration.
+    pub fn new(index: u32, target: Target, config: &Config) -> Self {
+        let card = card(target);
+        // A program that takes all memory it is told of should meet an error code, not the host's
+        // out-of-memory killer.
+        let local_memory = config.local_memory.unwrap_or(card.local_memory.min(os::physical_memory()));
+        Self {
+            index,
+            card,
+            compute_units: config.compute_units.unwrap_or(card.compute_units),
+            local_memory: local_memory / os::PAGE as u64 * os::PAGE as u64,
+            map: Arc::default(),
+            code: Arc::default(),
+            images: Mutex::default(),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// Bytes of local memory not in use.
+    pub fn available(&self) -> u64 {
+        self.local_memory.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
+    /// Takes `bytes` of local memory if there are as many.
+    pub fn take(&self, bytes: u64) -> bool {
+        take(&self.used, bytes, self.local_memory)
+    }
+
+    /// Gives back what [`Device::take`] took.
+    pub fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn images(&self) -> MutexGuard<'_, Images> {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers a code object that occupies `size` bytes from `base`.
+    pub fn add_image(&self, base: u64, size: u64, image: Arc<dyn Image>) {
+        self.images().insert(base, (base + size, image));
+    }
+
+    /// Forgets the code object at `base`.
+    pub fn remove_image(&self, base: u64) {
+        self.images().remove(&base);
+    }
+
+    /// The code object that contains `address`.
+    pub fn image(&self, address: u64) -> Option<Arc<dyn Image>> {
+        let images = self.images();
+        let (_, (end, image)) = images.range(..=address).next_back()?;
+        (address < *end).then(|| Arc::clone(image))
+    }
+
+    /// The device's clock now, in ticks of its `timestamp_frequency`.
+    pub fn ticks(&self) -> u64 {
+        // CAST: fits for centuries.
+        (u128::from(os::now()) * u128::from(self.card.timestamp_frequency) / 1_000_000_000) as u64
+    }
+
+    /// Converts ticks of the device's clock to nanoseconds of the system's.
+    pub fn nanoseconds(&self, ticks: u64) -> u64 {
+        // CAST: the inverse of `ticks`; garbage from the program wraps.
+        (u128::from(ticks) * 1_000_000_000 / u128::from(self.card.timestamp_frequency)) as u64
+    }
+}
+
+/// Adds `bytes` to `used` unless that would exceed `limit`.
+pub fn take(used: &AtomicU64, bytes: u64, limit: u64) -> bool {
+    let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= limit);
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
+}

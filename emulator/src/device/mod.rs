@@ -1,0 +1,98 @@
+//! What each emulated card says about itself; one file per card, and no `if` on its name elsewhere.
+
+mod agent;
+mod gfx90a;
+mod gfx942;
+
+pub use agent::{Device, Image, take};
+
+use crate::isa::Target;
+
+/// The figures of one card.
+///
+/// Rates and sizes are the card's, so that programs make the choices that they make on it; the number
+/// of compute units offered is small unless configured, because programs size their grids from it.
+#[derive(Debug)]
+pub struct Card {
+    /// The instruction set.
+    pub target: Target,
+    /// `HSA_AGENT_INFO_NAME`.
+    pub name: &'static str,
+    /// `HSA_AMD_AGENT_INFO_PRODUCT_NAME`.
+    pub product: &'static str,
+    /// Full name of its only instruction set.
+    pub isa: &'static str,
+    /// PCI device identifier.
+    pub chip_id: u32,
+    /// Revision of the chip.
+    pub asic_revision: u32,
+    /// Family of the chip, as the driver numbers it.
+    pub family_id: u32,
+    /// Compute units offered by default.
+    pub compute_units: u32,
+    /// SIMD units per compute unit.
+    pub simds_per_unit: u32,
+    /// Wavefronts per compute unit.
+    pub waves_per_unit: u32,
+    /// Shader engines.
+    pub shader_engines: u32,
+    /// Accelerator dies.
+    pub dies: u32,
+    /// Copy engines.
+    pub copy_engines: u32,
+    /// Of which reach other cards.
+    pub link_copy_engines: u32,
+    /// Bytes per cache line.
+    pub cacheline: u32,
+    /// Bytes of cache per level.
+    pub caches: [u32; 4],
+    /// Highest engine clock, MHz.
+    pub engine_clock: u32,
+    /// Highest memory clock, MHz.
+    pub memory_clock: u32,
+    /// Width of the memory interface, bits.
+    pub memory_width: u32,
+    /// Bytes of memory on the card.
+    pub local_memory: u64,
+    /// Bytes of LDS per workgroup.
+    pub group_memory: u32,
+    /// Frequency of the device's time stamps, Hz.
+    pub timestamp_frequency: u64,
+    /// Firmware version of the command processor.
+    pub firmware: u32,
+    /// Firmware version of the copy engines.
+    pub copy_firmware: u32,
+}
+
+/// The card behind a target.
+pub fn card(target: Target) -> &'static Card {
+    match target {
+        Target::Gfx90a => &gfx90a::MI210,
+        Target::Gfx942 => &gfx942::MI300X,
+    }
+}
+
+/// Largest ring of a queue, packets.
+pub const MAX_QUEUE_SIZE: u32 = 131_072;
+/// Smallest ring of a queue, packets.
+pub const MIN_QUEUE_SIZE: u32 = 64;
+/// Queues that one device may have.
+pub const MAX_QUEUES: u32 = 128;
+/// Work-items per workgroup.
+pub const MAX_WORKGROUP: u32 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::card;
+    use crate::isa::Target;
+
+    #[test]
+    fn a_card_describes_the_target_that_it_is_listed_under() {
+        for target in [Target::Gfx90a, Target::Gfx942] {
+            let card = card(target);
+            assert_eq!(card.target, target);
+            assert!(card.isa.contains(card.name), "{} / {}", card.isa, card.name);
+            assert!(card.product.len() < 64);
+        }
+    }
+}

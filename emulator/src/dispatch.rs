@@ -1,0 +1,271 @@
+//! One kernel dispatch: from the packet's fields to the last workgroup.
+//!
+//! A [`Dispatch`] says what is to be done and keeps the account; any number of threads do it at the same time, each
+//! through a [`Share`] of its own with the register files of its [`Worker`].
+
+mod fault;
+mod launch;
+mod registers;
+mod share;
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+pub use fault::DispatchFault;
+pub use launch::{Launch, LaunchError};
+pub use share::{Progress, Share, Worker};
+
+use crate::{
+    code::{self, Ranges},
+    isa::Target,
+    memory::Snapshot,
+    wave::{Fault, Surroundings, Wave},
+    workgroup::{LDS_BYTES, LDS_GRANULE, Resources},
+};
+use loader::KernelDescriptor;
+use registers::Registers;
+
+/// Work-items per workgroup.
+const MAX_WORKGROUP: u32 = 1024;
+/// Bytes of scratch per wave: 13 bits in units of 1 KiB (COMPUTE_TMPRING_SIZE on GFX9).
+const MAX_SCRATCH: u64 = 8191 * 1024;
+
+/// What a dispatch needs to know of its device.
+#[derive(Clone)]
+pub struct Environment {
+    pub target: Target,
+    /// Compute units that the device claims to have; limits how many workgroups are resident at once.
+    pub compute_units: u32,
+    /// Waves that each of them holds.
+    pub waves_per_unit: u32,
+    /// Allocations, apertures, and where messages go.
+    pub surroundings: Surroundings,
+    /// The code that may run, from [`Registry::snapshot`](crate::code::Registry::snapshot).
+    pub code: Ranges,
+}
+
+/// A kernel dispatch under way.
+pub struct Dispatch {
+    launch: Launch,
+    /// Workgroups in x, y and z, partial ones included.
+    groups: [u32; 3],
+    registers: Registers,
+    resources: Resources,
+    code: Ranges,
+    compute_units: u32,
+    /// Waves that may be resident on the device at once.
+    residency: u64,
+    /// The next workgroup that nobody took.
+    next: AtomicU64,
+    /// Workgroups that are neither done nor given up.
+    remaining: AtomicU64,
+    fault: OnceLock<DispatchFault>,
+    /// Nobody wants the rest any more.
+    stopped: AtomicBool,
+    /// Factor and offset that permute the workgroups, for a drawn order; the factor has no divisor in common
+    /// with their number.
+    order: (u64, u64),
+}
+
+impl Dispatch {
+    /// Reads the kernel's descriptor and checks that the dispatch can be done.
+    ///
+    /// Group and private sizes come from `launch`: the kernel object may be of an older layout, which agrees with
+    /// the descriptor only in the entry offset and the register words.
+    ///
+    /// # Errors
+    /// What is wrong with the launch.
+    pub fn new(environment: &Environment, launch: Launch) -> Result<Self, LaunchError> {
+        let items = launch.workgroup.iter().map(|&n| u32::from(n)).product::<u32>();
+        if items == 0 || launch.grid.contains(&0) {
+            return Err(LaunchError::Empty);
+        }
+        if launch.workgroup.iter().any(|&n| u32::from(n) > MAX_WORKGROUP) || items > MAX_WORKGROUP {
+            return Err(LaunchError::WorkgroupSize { items });
+        }
+        if launch.group_bytes > LDS_BYTES {
+            return Err(LaunchError::GroupSegment { bytes: launch.group_bytes });
+        }
+        let scratch = (u64::from(launch.private_bytes) * 64).next_multiple_of(1024);
+        if scratch > MAX_SCRATCH {
+            return Err(LaunchError::PrivateSegment { bytes: launch.private_bytes });
+        }
+        let memory = environment.surroundings.map.snapshot();
+        let descriptor = descriptor(&memory, launch.kernel_object)?;
+        let entry = launch.kernel_object.wrapping_add_signed(descriptor.entry_byte_offset);
+        if code::find(&environment.code, entry).is_none_or(|c| c.target() != environment.target) {
+            return Err(LaunchError::Entry { address: entry });
+        }
+        let groups = std::array::from_fn(|i| launch.grid[i].div_ceil(u32::from(launch.workgroup[i])));
+        let total = groups.iter().try_fold(1u64, |n, &g| n.checked_mul(u64::from(g)));
+        let total = total.ok_or(LaunchError::GridSize)?;
+        let residency = u64::from(environment.compute_units) * u64::from(environment.waves_per_unit);
+        Ok(Self {
+            registers: Registers::new(&descriptor, &launch, environment.target, entry, items.div_ceil(64)),
+            resources: Resources {
+                target: environment.target,
+                lds_bytes: launch.group_bytes.next_multiple_of(LDS_GRANULE),
+                // CAST: at most MAX_SCRATCH.
+                scratch_bytes: scratch as u32,
+                surroundings: environment.surroundings.clone(),
+                memory,
+            },
+            launch,
+            groups,
+            code: environment.code.clone(),
+            compute_units: environment.compute_units.max(1),
+            residency: residency.max(1),
+            next: AtomicU64::new(0),
+            remaining: AtomicU64::new(total),
+            fault: OnceLock::new(),
+            stopped: AtomicBool::new(false),
+            order: (1, 0),
+        })
+    }
+
+    /// Begins the workgroups in an order drawn from `seed`, instead of the grid's.
+    pub fn shuffled(mut self, seed: u64) -> Self {
+        let total = self.workgroups();
+        let mut factor = (seed | 1) % total.max(1);
+        while gcd(factor, total) != 1 {
+            factor += 1;
+        }
+        self.order = (factor, seed.rotate_left(32) % total.max(1));
+        self
+    }
+
+    /// Ends the dispatch early: workgroups that run stop after their turn, others do not begin. It is complete
+    /// when every share has noticed.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Dispatch::stop`] was called.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Workgroups of the grid, partial ones included.
+    pub fn workgroups(&self) -> u64 {
+        self.groups.iter().map(|&g| u64::from(g)).product()
+    }
+
+    /// Waves of a whole workgroup.
+    pub fn waves_per_workgroup(&self) -> u32 {
+        self.launch.workgroup.iter().map(|&n| u32::from(n)).product::<u32>().div_ceil(64)
+    }
+
+    /// Whether every workgroup is done or given up; then nobody touches memory on its behalf any more.
+    pub fn is_complete(&self) -> bool {
+        // ORDER: Acquire. Whoever sees 0 sees what all workgroups wrote.
+        self.remaining.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether there may be a workgroup that no share has taken.
+    pub fn has_unclaimed(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.workgroups()
+    }
+
+    /// The first fault, if there was one; all other workgroups stop soon after.
+    pub fn fault(&self) -> Option<&DispatchFault> {
+        self.fault.get()
+    }
+
+    /// What was launched.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// Runs the dispatch to its end on this thread alone, for tests and benches.
+    ///
+    /// # Errors
+    /// The fault that ended it.
+    pub fn run(self: &Arc<Self>, worker: &mut Worker) -> Result<(), DispatchFault> {
+        let mut share = Share::new(Arc::clone(self));
+        loop {
+            match share.run(worker, u32::MAX) {
+                Progress::Completed | Progress::Drained => break,
+                Progress::Idle => std::thread::yield_now(),
+                Progress::Working => {}
+            }
+        }
+        self.fault().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Takes the next workgroup.
+    fn claim(&self) -> Option<u64> {
+        let total = self.workgroups();
+        // ORDER: Relaxed. Workgroups owe each other no order.
+        let next =
+            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < total).then_some(n + 1));
+        let (factor, offset) = self.order;
+        if factor == 1 && offset == 0 {
+            return next.ok();
+        }
+        // CAST: below `total`, a u64.
+        next.ok().map(|n| {
+            ((u128::from(n) * u128::from(factor) + u128::from(offset)) % u128::from(total)) as u64
+        })
+    }
+
+    /// Settles `count` workgroups; true for the one that settles the last.
+    fn settle(&self, count: u64) -> bool {
+        // ORDER: AcqRel. Pairs with `is_complete`, and with the other workgroups' settling before.
+        count > 0 && self.remaining.fetch_sub(count, Ordering::AcqRel) == count
+    }
+
+    /// Gives up what nobody took; returns how many workgroups that is.
+    fn cancel(&self) -> u64 {
+        let total = self.workgroups();
+        total - self.next.swap(total, Ordering::Relaxed)
+    }
+
+    /// Position of a workgroup in the grid.
+    fn position(&self, id: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(u64::from);
+        // CAST: each is below a u32 by construction.
+        [(id % x) as u32, (id / x % y) as u32, (id / x / y) as u32]
+    }
+
+    /// Work-items of a workgroup in each dimension: less than the full size at the edges of the grid.
+    fn extent(&self, position: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|i| {
+            let full = u32::from(self.launch.workgroup[i]);
+            full.min(self.launch.grid[i] - position[i] * full)
+        })
+    }
+
+    /// Sets up a wave's registers.
+    fn start(&self, wave: &mut Wave, id: u64, number: u32) {
+        let position = self.position(id);
+        let unit = (id % u64::from(self.compute_units)) as u32;
+        wave.hardware_id = number & 0xf | (number & 3) << 4 | (unit & 0xf) << 8 | (unit >> 4 & 7) << 13;
+        self.registers.fill(wave, position, self.extent(position), number);
+    }
+
+    /// Keeps the first fault.
+    fn report(&self, id: u64, wave: u32, fault: Fault) {
+        let full = DispatchFault::new(self, self.position(id), wave, fault);
+        // Losing the race is fine: one fault is enough.
+        let _ = self.fault.set(full);
+    }
+}
+
+/// Greatest common divisor.
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Reads a kernel descriptor out of device memory.
+fn descriptor(memory: &Snapshot, address: u64) -> Result<KernelDescriptor, LaunchError> {
+    let bytes = KernelDescriptor::BYTES as u64;
+    let end = address.checked_add(bytes).ok_or(LaunchError::KernelObject { address })?;
+    if !address.is_multiple_of(bytes) || !memory.covers(address, end, false) {
+        return Err(LaunchError::KernelObject { address });
+    }
+    // SAFETY: the map says that the range is readable, and the snapshot keeps its backing.
+    let bytes = unsafe { (address as *const [u8; KernelDescriptor::BYTES]).read_volatile() };
+    Ok(KernelDescriptor::from_bytes(&bytes))
+}

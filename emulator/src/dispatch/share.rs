@@ -1,0 +1,178 @@
+//! One thread's part of a dispatch.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use super::Dispatch;
+use crate::{
+    wave::{Fault, FaultKind},
+    workgroup::{Pool, Turn, Workgroup},
+};
+
+/// Instructions of one workgroup before another one's turn.
+const BUDGET: u64 = 1 << 16;
+/// Turns of each resident workgroup without one that ends before another one begins.
+const PATIENCE: usize = 16;
+
+/// The register files and other memory that a thread's workgroups use, one after the other. Keep one per thread.
+#[derive(Default)]
+pub struct Worker {
+    pool: Pool,
+}
+
+impl Worker {
+    /// A worker with nothing allocated yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets go of what the last dispatch left, such as freed memory that its waves could still see. Call it when
+    /// the worker becomes idle.
+    pub fn release(&mut self) {
+        self.pool.release();
+    }
+}
+
+/// What came of [`Share::run`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// This call settled the dispatch's last workgroup: tell whoever waits. Exactly one share gets it.
+    Completed,
+    /// Nothing is left for this share; others may still be at work. Drop it.
+    Drained,
+    /// The turns are used up; call again.
+    Working,
+    /// All workgroups of this share wait for something else (another workgroup, kernel or the host). Let others
+    /// run before calling again.
+    Idle,
+}
+
+/// One thread's part of a dispatch: the workgroups that it has begun.
+pub struct Share {
+    dispatch: Arc<Dispatch>,
+    resident: VecDeque<Workgroup>,
+    /// Waves of the resident workgroups.
+    waves: u64,
+    /// Turns since a workgroup began or ended.
+    stale: usize,
+}
+
+impl Share {
+    /// A share without workgroups; [`Share::run`] takes them one by one.
+    pub fn new(dispatch: Arc<Dispatch>) -> Self {
+        Self { dispatch, resident: VecDeque::new(), waves: 0, stale: 0 }
+    }
+
+    /// The dispatch.
+    pub fn dispatch(&self) -> &Arc<Dispatch> {
+        &self.dispatch
+    }
+
+    /// Whether it has workgroups that have begun and not ended.
+    pub fn is_resident(&self) -> bool {
+        !self.resident.is_empty()
+    }
+
+    /// Runs workgroups for up to `turns` turns of some ten thousand instructions; a workgroup that ends sooner takes
+    /// one, too.
+    ///
+    /// A further workgroup is begun when those of this share all wait, or have not ended in a good while, so that
+    /// workgroups that wait for later ones (grid-wide barriers, spin locks) make progress on any number of threads,
+    /// as long as the device has room for them.
+    pub fn run(&mut self, worker: &mut Worker, turns: u32) -> Progress {
+        // Turns in which nobody worked, since somebody did.
+        let mut idle = 0;
+        for _ in 0..turns {
+            if self.dispatch.fault().is_some() || self.dispatch.is_stopped() {
+                return self.abandon(worker, 0);
+            }
+            let all_wait = idle >= self.resident.len();
+            let id = if all_wait || self.stale >= PATIENCE * self.resident.len() { self.claim() } else { None };
+            let group = match id {
+                Some(id) => match self.begin(worker, id) {
+                    Some(group) => group,
+                    None => return self.abandon(worker, 1),
+                },
+                None if all_wait && !self.resident.is_empty() => return Progress::Idle,
+                None => match self.resident.pop_front() {
+                    Some(group) => group,
+                    None => return Progress::Drained,
+                },
+            };
+            match self.turn(worker, group) {
+                Outcome::Completed => return Progress::Completed,
+                Outcome::Ended => (idle, self.stale) = (0, 0),
+                Outcome::Worked => (idle, self.stale) = (0, self.stale + 1),
+                Outcome::Waits => (idle, self.stale) = (idle + 1, self.stale + 1),
+            }
+        }
+        Progress::Working
+    }
+
+    fn turn(&mut self, worker: &mut Worker, mut group: Workgroup) -> Outcome {
+        let outcome = match group.run(&self.dispatch.code, BUDGET) {
+            Turn::Done => {
+                self.waves -= u64::from(group.waves());
+                group.retire(&mut worker.pool);
+                return if self.dispatch.settle(1) { Outcome::Completed } else { Outcome::Ended };
+            }
+            Turn::Suspended { idle: true } => Outcome::Waits,
+            Turn::Suspended { idle: false } => Outcome::Worked,
+            Turn::Fault { wave, fault } => {
+                self.dispatch.report(group.id, wave, fault);
+                Outcome::Worked
+            }
+        };
+        self.resident.push_back(group);
+        outcome
+    }
+
+    /// Takes another workgroup if the device could hold it; one always fits.
+    fn claim(&mut self) -> Option<u64> {
+        self.stale = 0;
+        let next = u64::from(self.dispatch.waves_per_workgroup());
+        if !self.resident.is_empty() && self.waves + next > self.dispatch.residency {
+            return None;
+        }
+        self.dispatch.claim()
+    }
+
+    /// `None` after a fault: there was no memory for the workgroup's scratch.
+    fn begin(&mut self, worker: &mut Worker, id: u64) -> Option<Workgroup> {
+        let dispatch = &self.dispatch;
+        let items = dispatch.extent(dispatch.position(id)).iter().product::<u32>();
+        let group = Workgroup::new(id, items.div_ceil(64), &dispatch.resources, &mut worker.pool, |number, wave| {
+            dispatch.start(wave, id, number);
+        });
+        match group {
+            Ok(group) => {
+                self.waves += u64::from(group.waves());
+                Some(group)
+            }
+            Err(_) => {
+                let bytes = dispatch.resources.scratch_bytes;
+                dispatch.report(id, 0, Fault { kind: FaultKind::NoScratch { bytes }, pc: dispatch.registers.entry() });
+                None
+            }
+        }
+    }
+
+    /// Gives everything up after a fault, together with `claimed` workgroups that have not begun.
+    fn abandon(&mut self, worker: &mut Worker, claimed: u64) -> Progress {
+        let begun = self.resident.len() as u64;
+        for group in self.resident.drain(..) {
+            group.retire(&mut worker.pool);
+        }
+        self.waves = 0;
+        let last = self.dispatch.settle(begun + claimed + self.dispatch.cancel());
+        if last { Progress::Completed } else { Progress::Drained }
+    }
+}
+
+/// How a turn of one workgroup went.
+enum Outcome {
+    /// It ended, and was the dispatch's last.
+    Completed,
+    Ended,
+    Worked,
+    Waits,
+}

@@ -1,0 +1,110 @@
+//! What happens when a dispatch or a packet goes wrong: a report, the program's callbacks, no abort.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hsa_sys::{
+    HSA_AMD_GPU_MEMORY_FAULT_EVENT, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT, HSA_AMD_MEMORY_FAULT_READ_ONLY,
+    HSA_STATUS_SUCCESS, hsa_amd_event_info_t, hsa_amd_event_t, hsa_amd_gpu_memory_fault_info_t, hsa_status_t,
+};
+
+use crate::{
+    device::Device,
+    os::PAGE,
+    queue::Queue,
+    runtime::{Agent, EventHandler},
+    signal::Handlers,
+};
+
+/// Text of the last fault, until somebody takes it.
+static REPORT: Mutex<Option<String>> = Mutex::new(None);
+static EVENT_HANDLERS: Mutex<Vec<EventHandler>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The full text of the last fault (kernel, instruction, lane, address, nearest allocation), once.
+pub fn take_fault_report() -> Option<String> {
+    lock(&REPORT).take()
+}
+
+/// The full text of the last fault, which stays.
+pub fn last_fault_report() -> Option<String> {
+    lock(&REPORT).clone()
+}
+
+/// Adds a handler of system events.
+pub(crate) fn register_handler(handler: EventHandler) {
+    lock(&EVENT_HANDLERS).push(handler);
+}
+
+/// Drops all handlers of system events: the runtime has ended.
+pub(crate) fn forget_handlers() {
+    lock(&EVENT_HANDLERS).clear();
+}
+
+/// Why a queue stops.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueFault {
+    /// What the queue's callback is told.
+    pub(crate) status: hsa_status_t,
+    /// The address of a memory fault, and whether it was a write to read-only memory.
+    pub(crate) memory: Option<(u64, bool)>,
+    /// Everything that is known, for a human.
+    pub(crate) report: String,
+}
+
+/// Tells the log, the report, and, from the handler thread, the program.
+///
+/// ROCr hands a memory fault to the system event handlers and, if there is none, prints and aborts the
+/// process. We never abort, and call the queue's callback in either case: the event does not say which
+/// queue has stopped.
+pub(crate) fn announce(fault: QueueFault, queue: &Arc<Queue>, device: &Device, handlers: &Handlers) {
+    tracing::error!(queue = queue.id, status = ?fault.status, "{}", fault.report);
+    *lock(&REPORT) = Some(fault.report.clone());
+    let event_handlers = lock(&EVENT_HANDLERS).clone();
+    let agent = Agent::Gpu(device.index).handle();
+    let node = device.index + 1;
+    let queue = Arc::clone(queue);
+    handlers.post(Box::new(move || {
+        if let Some((address, read_only)) = fault.memory {
+            let page = address / PAGE as u64 * PAGE as u64;
+            let reason = if read_only {
+                HSA_AMD_MEMORY_FAULT_READ_ONLY
+            } else {
+                HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT
+            };
+            let info = hsa_amd_gpu_memory_fault_info_t {
+                agent,
+                virtual_address: page,
+                fault_reason_mask: reason.0,
+            };
+            let event = hsa_amd_event_t {
+                event_type: HSA_AMD_GPU_MEMORY_FAULT_EVENT,
+                info: hsa_amd_event_info_t { memory_fault: info },
+            };
+            let mut handled = false;
+            for handler in &event_handlers {
+                // SAFETY: the program passed this function to be called with this argument.
+                handled |= unsafe { (handler.function)(&event, handler.data) } == HSA_STATUS_SUCCESS;
+            }
+            if !handled {
+                let reason = match read_only {
+                    true => "Write access to a read-only page",
+                    false => "Page not present or supervisor privilege",
+                };
+                let handle = agent.handle;
+                eprintln!(
+                    "Memory access fault by GPU node-{node} (Agent handle: {handle:#x}) on address {page:#x}. \
+                     Reason: {reason}."
+                );
+                eprintln!("{}", fault.report);
+            }
+        }
+        if let Some(callback) = queue.callback.function {
+            // SAFETY: the program passed this function to hsa_queue_create to be called with this
+            // argument; the queue's control block stays mapped.
+            unsafe { callback(fault.status, queue.pointer(), queue.callback.data) };
+        }
+    }));
+}

@@ -1,0 +1,283 @@
+//! Memory that programs get from pools, and host memory that they show to devices.
+//!
+//! A device reaches an address only while its [`Map`](crate::memory::Map) holds it. This module is the
+//! only one, beside [`vmem`](crate::vmem) and executables, that puts ranges there.
+
+mod locked;
+mod pool;
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use hsa_sys::{
+    HSA_STATUS_ERROR_INVALID_ALLOCATION, HSA_STATUS_ERROR_INVALID_ARGUMENT,
+    HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_status_t,
+};
+
+use crate::{
+    device::{self, Device},
+    memory::Allocation,
+    os::{self, Mapping},
+};
+use locked::Locked;
+pub(crate) use pool::{Kind, Pool};
+
+/// A set of GPUs, bit by index.
+pub(crate) type GpuSet = u32;
+
+/// Bytes up to which a device may read past the end of an allocation: a load is as wide as this, and
+/// compilers round short tails up to it.
+const TAIL: u64 = 16;
+
+/// A block from a pool.
+struct Block {
+    pool: Pool,
+    /// As asked for, rounded up to [`TAIL`].
+    size: u64,
+    /// What the pool was charged.
+    charged: u64,
+    mapping: Arc<Mapping>,
+    access: GpuSet,
+    user_data: u64,
+}
+
+/// What is known about an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) base: u64,
+    pub(crate) size: u64,
+    pub(crate) pool: Pool,
+    pub(crate) access: GpuSet,
+    pub(crate) user_data: u64,
+    pub(crate) locked: bool,
+}
+
+/// All blocks and locked ranges of the process.
+pub(crate) struct Heap {
+    devices: Arc<[Arc<Device>]>,
+    host_used: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct State {
+    blocks: BTreeMap<u64, Block>,
+    locked: Locked,
+}
+
+impl State {
+    fn block_at(&self, address: u64) -> Option<(u64, &Block)> {
+        let (base, block) = self.blocks.range(..=address).next_back()?;
+        (address - base < block.size).then_some((*base, block))
+    }
+}
+
+impl Heap {
+    /// An empty heap over `devices`.
+    pub(crate) fn new(devices: Arc<[Arc<Device>]>) -> Self {
+        let locked = Locked::new(Arc::clone(&devices));
+        let state = Mutex::new(State { blocks: BTreeMap::new(), locked });
+        Self { devices, host_used: AtomicU64::new(0), state }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes `size` bytes from a pool.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for size 0, `INVALID_ALLOCATION` for the group pool or a size that no
+    /// allocation may have, `OUT_OF_RESOURCES` when the pool is empty.
+    pub(crate) fn allocate(&self, pool: Pool, size: usize) -> Result<u64, hsa_status_t> {
+        if size == 0 {
+            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+        }
+        let limit = pool.size(&self.devices);
+        let rounded = os::pages(size).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
+        if pool.kind == Kind::Group || rounded as u64 > limit {
+            return Err(HSA_STATUS_ERROR_INVALID_ALLOCATION);
+        }
+        let charged = rounded as u64;
+        if !self.take(pool, charged) {
+            return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+        }
+        let mapping = match Mapping::anonymous(rounded) {
+            Ok(mapping) => Arc::new(mapping),
+            Err(error) => {
+                tracing::warn!(size, %error, "the host has no room for an allocation");
+                self.give_back(pool, charged);
+                return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+            }
+        };
+        let base = mapping.address();
+        let access = pool.gpu.map_or(0, |gpu| 1 << gpu);
+        let size = (size as u64).next_multiple_of(TAIL);
+        let block = Block { pool, size, charged, mapping, access, user_data: 0 };
+        let mut state = self.lock();
+        self.show(base, &block, access);
+        state.blocks.insert(base, block);
+        Ok(base)
+    }
+
+    fn take(&self, pool: Pool, bytes: u64) -> bool {
+        match pool.gpu {
+            Some(gpu) => self.devices[gpu as usize].take(bytes),
+            None => device::take(&self.host_used, bytes, pool.size(&self.devices)),
+        }
+    }
+
+    fn give_back(&self, pool: Pool, bytes: u64) {
+        match pool.gpu {
+            Some(gpu) => self.devices[gpu as usize].give_back(bytes),
+            None => {
+                self.host_used.fetch_sub(bytes, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Bytes of host memory that the pools have left.
+    pub(crate) fn host_available(&self) -> u64 {
+        os::physical_memory().saturating_sub(self.host_used.load(Ordering::Relaxed))
+    }
+
+    /// Puts a block into the maps of `gpus`.
+    fn show(&self, base: u64, block: &Block, gpus: GpuSet) {
+        for device in self.devices.iter().filter(|d| gpus & (1 << d.index) != 0) {
+            let backing: Arc<dyn Send + Sync> = Arc::clone(&block.mapping) as _;
+            let end = base + block.size;
+            device.map.insert(Allocation { start: base, end, writable: true, backing: Some(backing) });
+        }
+    }
+
+    fn hide(&self, base: u64, gpus: GpuSet) {
+        for device in self.devices.iter().filter(|d| gpus & (1 << d.index) != 0) {
+            device.map.remove(base);
+        }
+    }
+
+    /// Gives a block back; waves that run may still touch it until they end.
+    ///
+    /// # Errors
+    /// `INVALID_ALLOCATION` if `base` is not a block's first byte.
+    pub(crate) fn free(&self, base: u64) -> Result<(), hsa_status_t> {
+        let mut state = self.lock();
+        let block = state.blocks.remove(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
+        self.hide(base, block.access);
+        self.give_back(block.pool, block.charged);
+        Ok(())
+    }
+
+    /// Lets exactly `gpus` (and always the GPU whose memory it is) reach the block that holds `address`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if `address` is in no block and no locked range.
+    pub(crate) fn set_access(&self, address: u64, gpus: GpuSet) -> Result<(), hsa_status_t> {
+        let mut state = self.lock();
+        let Some((base, block)) = state.block_at(address) else {
+            return state.locked.set_access(address, gpus).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+        };
+        let gpus = gpus | block.pool.gpu.map_or(0, |gpu| 1 << gpu);
+        self.show(base, block, gpus & !block.access);
+        self.hide(base, block.access & !gpus);
+        if let Some(block) = state.blocks.get_mut(&base) {
+            block.access = gpus;
+        }
+        Ok(())
+    }
+
+    /// Shows `size` bytes of host memory to `gpus`, as often as it is called.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an empty or wrapping range or one that sticks out of a block;
+    /// `OUT_OF_RESOURCES` if the process has no such memory.
+    pub(crate) fn lock_range(
+        &self,
+        start: u64,
+        size: u64,
+        gpus: GpuSet,
+        pool: Pool,
+    ) -> Result<(), hsa_status_t> {
+        let end = start.checked_add(size).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        if start == 0 || size == 0 {
+            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+        }
+        let mut state = self.lock();
+        let inside = match state.block_at(start) {
+            Some((base, block)) if end - base <= block.charged => Some((base, block.access)),
+            Some(_) => return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT),
+            None if state.blocks.range(start..end).next().is_some() => {
+                return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+            }
+            None if !os::is_mapped(start, end) => return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES),
+            None => None,
+        };
+        if let Some((base, access)) = inside {
+            // Pool memory is shown as a whole; the lock only widens who sees it.
+            let more = gpus & !access;
+            if let Some(block) = state.blocks.get(&base) {
+                self.show(base, block, more);
+            }
+            if let Some(block) = state.blocks.get_mut(&base) {
+                block.access |= more;
+            }
+        }
+        state.locked.lock(start, end, gpus, pool, inside.is_none());
+        Ok(())
+    }
+
+    /// Undoes one [`Heap::lock_range`].
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if no locked range begins at `start`.
+    pub(crate) fn unlock_range(&self, start: u64) -> Result<(), hsa_status_t> {
+        self.lock().locked.unlock(start).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)
+    }
+
+    /// What is known about an address, interior or not.
+    pub(crate) fn find(&self, address: u64) -> Option<Known> {
+        let state = self.lock();
+        if let Some((base, block)) = state.block_at(address) {
+            let (size, pool, access, user_data) = (block.size, block.pool, block.access, block.user_data);
+            return Some(Known { base, size, pool, access, user_data, locked: false });
+        }
+        state.locked.find(address)
+    }
+
+    /// Remembers a word for the block or locked range that holds `address`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if there is none.
+    pub(crate) fn set_user_data(&self, address: u64, user_data: u64) -> Result<(), hsa_status_t> {
+        let mut state = self.lock();
+        let base = state.block_at(address).map(|(base, _)| base);
+        match base.and_then(|base| state.blocks.get_mut(&base)) {
+            Some(block) => block.user_data = user_data,
+            None => {
+                state.locked.set_user_data(address, user_data).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?
+            }
+        }
+        Ok(())
+    }
+
+    /// The mapping that backs `start..start + size`, if that is inside one block.
+    pub(crate) fn backing(&self, start: u64, size: u64) -> Option<Arc<Mapping>> {
+        let state = self.lock();
+        let (base, block) = state.block_at(start)?;
+        let end = start.checked_add(size)?;
+        (end - base <= block.charged).then(|| Arc::clone(&block.mapping))
+    }
+
+    /// Whether `start..start + size` lies in one locked range.
+    pub(crate) fn is_locked(&self, start: u64, size: u64) -> bool {
+        let known = self.lock().locked.find(start);
+        known.is_some_and(|k| start.checked_add(size).is_some_and(|end| end <= k.base + k.size))
+    }
+}
+
+#[cfg(test)]
+mod tests;

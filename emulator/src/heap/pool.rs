@@ -1,0 +1,85 @@
+//! The memory pools of the agents.
+
+use std::sync::Arc;
+
+use hsa_sys::{
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
+};
+
+use crate::{device::Device, os};
+
+/// What a pool is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Fine,
+    Kernarg,
+    Coarse,
+    /// LDS: a size to be asked for, nothing to be allocated.
+    Group,
+}
+
+/// A pool of the host or of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pool {
+    /// The GPU that owns it; `None` for the host.
+    pub(crate) gpu: Option<u32>,
+    pub(crate) kind: Kind,
+}
+
+/// Upper half of every pool handle, so that an agent's or a small number is none.
+const TAG: u64 = 0x706f_6f6c;
+
+impl Pool {
+    /// The host's pools, in the order of iteration.
+    pub(crate) const HOST: [Self; 3] = [
+        Self { gpu: None, kind: Kind::Fine },
+        Self { gpu: None, kind: Kind::Kernarg },
+        Self { gpu: None, kind: Kind::Coarse },
+    ];
+
+    /// A GPU's pools, in the order of iteration.
+    pub(crate) const fn of_gpu(gpu: u32) -> [Self; 2] {
+        [Self { gpu: Some(gpu), kind: Kind::Coarse }, Self { gpu: Some(gpu), kind: Kind::Group }]
+    }
+
+    /// The handle that programs see.
+    pub(crate) fn handle(self) -> u64 {
+        let owner = self.gpu.map_or(0, |gpu| u64::from(gpu) + 1);
+        let kind = match self.kind {
+            Kind::Fine => 0,
+            Kind::Kernarg => 1,
+            Kind::Coarse => 2,
+            Kind::Group => 3,
+        };
+        TAG << 32 | owner << 8 | kind
+    }
+
+    /// The pool that a handle names, if it names one.
+    pub(crate) fn find(handle: u64, devices: &[Arc<Device>]) -> Option<Self> {
+        let gpus = devices.iter().flat_map(|d| Self::of_gpu(d.index));
+        Self::HOST.into_iter().chain(gpus).find(|pool| pool.handle() == handle)
+    }
+
+    /// Bits of `HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS`.
+    pub(crate) fn flags(self) -> u32 {
+        match self.kind {
+            Kind::Fine => HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0,
+            Kind::Kernarg => {
+                HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0
+                    | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT.0
+            }
+            Kind::Coarse => HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED.0,
+            Kind::Group => 0,
+        }
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn size(self, devices: &[Arc<Device>]) -> u64 {
+        match (self.gpu.and_then(|gpu| devices.get(gpu as usize)), self.kind) {
+            (Some(device), Kind::Group) => u64::from(device.card.group_memory),
+            (Some(device), _) => device.local_memory,
+            (None, _) => os::physical_memory(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A decoded instruction: operands resolved to one numbering, modifiers in one word.
+
+use std::fmt;
+
+use super::row::Row;
+
+/// An operand in one flat numbering, so that a source is fetched without knowing its encoding.
+///
+/// 0..=255 are the 8-bit scalar source codes of the GFX9 encodings (SGPRs, VCC, M0, EXEC, inline
+/// constants, apertures, 255 = literal); 256..=511 are v0..v255; 512..=767 are a0..a255.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Operand(pub u16);
+
+impl Operand {
+    /// No operand in this position.
+    pub const NONE: Self = Self(u16::MAX);
+    /// Low half of the flat scratch base.
+    pub const FLAT_SCRATCH_LO: Self = Self(102);
+    /// Low half of the XNACK mask.
+    pub const XNACK_MASK_LO: Self = Self(104);
+    /// Low half of VCC.
+    pub const VCC_LO: Self = Self(106);
+    /// High half of VCC.
+    pub const VCC_HI: Self = Self(107);
+    /// The first trap handler register.
+    pub const TTMP0: Self = Self(108);
+    /// M0.
+    pub const M0: Self = Self(124);
+    /// Low half of the execution mask.
+    pub const EXEC_LO: Self = Self(126);
+    /// High half of the execution mask.
+    pub const EXEC_HI: Self = Self(127);
+    /// The literal that follows the instruction, [`Inst::literal`].
+    pub const LITERAL: Self = Self(255);
+
+    /// v`n`.
+    pub const fn vgpr(n: u16) -> Self {
+        Self(256 + n)
+    }
+
+    /// a`n`.
+    pub const fn agpr(n: u16) -> Self {
+        Self(512 + n)
+    }
+
+    /// Row of the wave's vector register file: v0..v255 are rows 0..255, a0..a255 rows 256..511.
+    pub const fn row(self) -> Option<usize> {
+        if self.0 >= 256 && self.0 < 768 { Some(self.0 as usize - 256) } else { None }
+    }
+}
+
+/// Modifiers of VOP3, VOP3P, SDWA and DPP in one word.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Mods {
+    /// Bit i: negate source i (VOP3P: negate the low half).
+    pub neg: u8,
+    /// Bit i: absolute value of source i (VOP3P: neg_hi).
+    pub abs: u8,
+    /// VOP3: bit i selects the high half of source i, bit 3 of the destination.
+    pub op_sel: u8,
+    /// VOP3P only.
+    pub op_sel_hi: u8,
+    /// 0 none, 1 *2, 2 *4, 3 /2.
+    pub omod: u8,
+    /// Floats to 0..=1, integers saturated.
+    pub clamp: bool,
+}
+
+/// What modifies a VOP1/VOP2/VOPC beyond its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variant {
+    /// The family's own short form (and every non-VOP family).
+    Plain,
+    /// A VOP1/VOP2/VOPC opcode promoted to the 64-bit VOP3 encoding.
+    E64,
+    /// The second dword is an SDWA word, kept raw in [`Inst::word1`]; [`Inst::src`] holds the real source 0.
+    Sdwa,
+    /// The second dword is a DPP word, kept raw in [`Inst::word1`]; [`Inst::src`] holds the real source 0.
+    Dpp,
+}
+
+/// A decoded instruction.
+///
+/// Where the operands stand, by family:
+///
+/// | family | `dst` | `sdst` | `src[0..]` | `imm` |
+/// |---|---|---|---|---|
+/// | SOP1, SOP2, SOPC | sdst | | ssrc0, ssrc1 | |
+/// | SOPK | sdst (source too where it is one) | | | simm16, sign-extended |
+/// | SOPP | | | | simm16, sign-extended |
+/// | SMEM | sdst or sdata | | sbase, soffset register | byte offset, sign-extended |
+/// | VOP1, VOP2, VOPC, VOP3, VOP3P | vdst (VOPC: NONE) | VOPC: the mask's destination; VOP3B: sdst | src0, src1, src2 (the implicit vcc of e32 carry forms stands as src2) | K of madmk and the like is `literal` |
+/// | DS | vdst | | addr, data0, data1 | offset0 or the 16-bit offset; offset1 in `literal` for two-offset forms |
+/// | FLAT, GLOBAL, SCRATCH | vdst | | vaddr, vdata, saddr (NONE when off) | signed offset |
+/// | MUBUF, MTBUF | vdata | | vaddr, srsrc, soffset | 12-bit offset |
+#[derive(Clone, Copy)]
+pub struct Inst {
+    /// What the instruction is.
+    pub row: &'static Row,
+    /// Destination, or [`Operand::NONE`].
+    pub dst: Operand,
+    /// Scalar destination of a vector instruction, or [`Operand::NONE`].
+    pub sdst: Operand,
+    /// Sources, or [`Operand::NONE`].
+    pub src: [Operand; 3],
+    /// Form of a vector instruction.
+    pub variant: Variant,
+    /// Length in bytes: 4 or 8.
+    pub size: u8,
+    /// Modifiers; those of SDWA and DPP beyond `neg`, `abs`, `clamp` and `omod` stand in [`Inst::word1`].
+    pub mods: Mods,
+    /// Immediate, see above.
+    pub imm: i32,
+    /// The 32-bit literal that follows the instruction.
+    pub literal: u32,
+    /// First dword, raw: cache bits and rarely used fields are read from here.
+    pub word0: u32,
+    /// Second dword, raw (0 for 4-byte instructions).
+    pub word1: u32,
+}
+
+impl fmt::Debug for Inst {
+    /// The mnemonic and the words; [`disassemble`](super::disassemble) needs to know the target for more.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:08x} {:08x}", self.row.name, self.word0, self.word1)?;
+        if self.literal != 0 {
+            write!(f, " literal {:#x}", self.literal)?;
+        }
+        Ok(())
+    }
+}

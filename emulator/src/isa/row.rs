@@ -1,0 +1,280 @@
+//! What one row of the instruction table says.
+
+use super::inst::Inst;
+use crate::wave::Wave;
+
+/// An encoding family of the GFX9 instruction set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// Scalar, one source.
+    Sop1,
+    /// Scalar, two sources.
+    Sop2,
+    /// Scalar with a 16-bit constant.
+    Sopk,
+    /// Scalar compare.
+    Sopc,
+    /// Program control.
+    Sopp,
+    /// Scalar memory.
+    Smem,
+    /// Vector, one source.
+    Vop1,
+    /// Vector, two sources.
+    Vop2,
+    /// Vector compare.
+    Vopc,
+    /// Vector, 64-bit encoding only.
+    Vop3,
+    /// Packed, dot-product and matrix.
+    Vop3p,
+    /// Local and global data share.
+    Ds,
+    /// Memory through the flat address space.
+    Flat,
+    /// Global memory.
+    Global,
+    /// Scratch memory.
+    Scratch,
+    /// Untyped buffers.
+    Mubuf,
+    /// Typed buffers.
+    Mtbuf,
+}
+
+/// A device family whose instruction set the emulator knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Target {
+    /// MI200.
+    Gfx90a,
+    /// MI300.
+    Gfx942,
+}
+
+/// The targets that have an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Targets(pub u8);
+
+impl Targets {
+    /// gfx90a only.
+    pub const GFX90A: Self = Self(1);
+    /// gfx942 only.
+    pub const GFX942: Self = Self(2);
+    /// gfx90a and gfx942.
+    pub const BOTH: Self = Self(3);
+
+    /// Whether `target` has the instruction.
+    pub const fn has(self, target: Target) -> bool {
+        self.0
+            & (match target {
+                Target::Gfx90a => 1,
+                Target::Gfx942 => 2,
+            })
+            != 0
+    }
+}
+
+/// What the interpreter does after an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// Go on at [`Wave::pc`], which already points behind the instruction or at a branch target.
+    Next,
+    /// The wave waits at `s_barrier`.
+    Barrier,
+    /// The wave gives way to others (`s_sleep`, a failed spin).
+    Yield,
+    /// `s_endpgm`.
+    End,
+    /// The wave stopped; [`Wave::stop`] says why.
+    Stop,
+}
+
+/// The semantics of one instruction. [`Wave::pc`] has already advanced past it.
+pub type Exec = fn(&mut Wave, &Inst) -> Flow;
+
+/// One instruction of the table.
+pub struct Row {
+    /// Encoding family.
+    pub family: Family,
+    /// Opcode within the family; that of the short form where there is one.
+    pub opcode: u16,
+    /// Mnemonic without encoding suffix, as LLVM spells it.
+    pub name: &'static str,
+    /// The targets that have it.
+    pub targets: Targets,
+    /// Operands and properties.
+    pub shape: Shape,
+    /// `None`: decodes and disassembles, but stops the dispatch with an error that names it.
+    pub exec: Option<Exec>,
+}
+/// Kind and width of one operand.
+///
+/// The element type decides how an inline constant reads (1.0 is 0x3c00 for `F16`, 0x3f800000 for `F32`) and
+/// whether the operand takes `neg`/`abs`; the width is in registers of 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ty {
+    /// No operand.
+    No,
+    /// 32 bits without float modifiers.
+    B32,
+    /// 64 bits without float modifiers.
+    B64,
+    /// 96 bits.
+    B96,
+    /// 128 bits.
+    B128,
+    /// 256 bits.
+    B256,
+    /// 512 bits.
+    B512,
+    /// 1024 bits.
+    B1024,
+    /// 16-bit integer in the low half of a register.
+    I16,
+    /// Half.
+    F16,
+    /// Single.
+    F32,
+    /// Double.
+    F64,
+    /// Four doubles (C and D of v_mfma_f64_16x16x4_f64).
+    F64x4,
+    /// Two 16-bit integers in one register.
+    V2I16,
+    /// Two halves in one register.
+    V2F16,
+    /// Two singles in two registers.
+    V2F32,
+    /// Two 32-bit values in two registers.
+    V2B32,
+    /// F32, or F16 out of either half, as op_sel_hi and op_sel say (v_fma_mix*).
+    Mix,
+    /// A lane mask: an SGPR pair, VCC in the short encodings.
+    Mask,
+    /// A scalar register where the field could name something else.
+    S32,
+    /// A pair of scalar registers where the field could name something else.
+    S64,
+    /// A VGPR, no scalar (a scalar code is taken as LLVM takes it, but means nothing).
+    V32,
+    /// An AGPR.
+    A32,
+}
+
+impl Ty {
+    /// Width in registers of 32 bits; 0 for [`Ty::No`].
+    pub const fn dwords(self) -> u16 {
+        match self {
+            Self::No => 0,
+            Self::B64 | Self::F64 | Self::V2F32 | Self::V2B32 | Self::Mask | Self::S64 => 2,
+            Self::B96 => 3,
+            Self::B128 => 4,
+            Self::B256 | Self::F64x4 => 8,
+            Self::B512 => 16,
+            Self::B1024 => 32,
+            _ => 1,
+        }
+    }
+
+    /// Whether `neg` and `abs` of the VOP3 encoding modify the operand.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::F32 | Self::F64 | Self::V2F16)
+    }
+}
+
+/// Operands of an instruction: what the decoder extracts and the disassembler prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Destination, or the data that a buffer or scalar store reads.
+    pub dst: Ty,
+    /// Second, scalar destination.
+    pub sdst: Ty,
+    /// Sources, in the order of [`Inst::src`].
+    pub src: [Ty; 3],
+    /// Constants of [`flag`], or-ed.
+    pub flags: u64,
+}
+
+impl Shape {
+    /// Whether `flag` (a constant of [`flag`]) is set.
+    pub const fn has(&self, flag: u64) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Number of sources.
+    pub fn sources(&self) -> usize {
+        self.src.iter().filter(|ty| **ty != Ty::No).count()
+    }
+}
+
+/// What [`Shape::flags`] can hold.
+pub mod flag {
+    /// VOP3: the clamp bit is defined.
+    pub const CLAMP: u64 = 1;
+    /// VOP3 and SDWA: the output modifier is defined.
+    pub const OMOD: u64 = 1 << 1;
+    /// VOP3: op_sel is defined.
+    pub const OP_SEL: u64 = 1 << 2;
+    /// VOP3: neg and abs of integer sources are ignored instead of reserved. SDWA: those of packed halves.
+    pub const MODS_IGNORED: u64 = 1 << 3;
+    /// No VOP3 form.
+    pub const NO_E64: u64 = 1 << 4;
+    /// No SDWA form.
+    pub const NO_SDWA: u64 = 1 << 5;
+    /// No DPP form.
+    pub const NO_DPP: u64 = 1 << 6;
+    /// VOP2: a literal multiplies (`d = s0 * K + s1`).
+    pub const MADMK: u64 = 1 << 7;
+    /// VOP2: a literal is added (`d = s0 * s1 + K`).
+    pub const MADAK: u64 = 1 << 8;
+    /// SOPP, SOPK: the immediate is a branch offset in dwords.
+    pub const BRANCH: u64 = 1 << 9;
+    /// SOPK: the immediate names a hardware register.
+    pub const HWREG: u64 = 1 << 10;
+    /// SOPK: the hardware register is written.
+    pub const WRITE: u64 = 1 << 11;
+    /// SOPK: a literal follows and is the source.
+    pub const LITERAL: u64 = 1 << 12;
+    /// SOPP, DS: the immediate is reserved.
+    pub const NO_IMM: u64 = 1 << 13;
+    /// SOPP: the immediate is printed unless 0.
+    pub const OPTIONAL_IMM: u64 = 1 << 14;
+    /// SOPP: the immediate holds wait counts.
+    pub const WAITCNT: u64 = 1 << 15;
+    /// SOPP: the immediate is a message.
+    pub const SENDMSG: u64 = 1 << 16;
+    /// SOPC, SOPP: the immediate (or second source field) is a set of GPR-index modes.
+    pub const GPR_IDX: u64 = 1 << 17;
+    /// Memory is written from `dst` (SMEM, MUBUF) or vdata, and nothing returns.
+    pub const STORE: u64 = 1 << 18;
+    /// An atomic: `dst` receives the old value if the glc bit is set.
+    pub const ATOMIC: u64 = 1 << 19;
+    /// SMEM: no address operands.
+    pub const NO_ADDR: u64 = 1 << 20;
+    /// SMEM: the sdata field is a number.
+    pub const PROBE: u64 = 1 << 21;
+    /// Memory to LDS or back.
+    pub const LDS: u64 = 1 << 22;
+    /// MUBUF: cache maintenance, no operands.
+    pub const CACHE: u64 = 1 << 23;
+    /// DS: two 8-bit offsets.
+    pub const OFFSET2: u64 = 1 << 24;
+    /// DS: exists for GDS only.
+    pub const GDS: u64 = 1 << 25;
+    /// SDWA: no destination selection (its field holds DWORD).
+    pub const NO_DST_SEL: u64 = 1 << 32;
+    /// VOP3: op_sel bits 2 and 3 select the byte of the destination.
+    pub const BYTE_SEL: u64 = 1 << 33;
+    /// DS: does not exist for GDS.
+    pub const NO_GDS: u64 = 1 << 31;
+    /// An atomic on floats, which came with gfx90a: some of its cache bits are reserved there.
+    pub const FLOAT: u64 = 1 << 30;
+    /// DS: the offset is a swizzle pattern.
+    pub const SWIZZLE: u64 = 1 << 26;
+    /// VOP3P: matrix instruction (cbsz, abid, blgp; AGPR bits).
+    pub const MFMA: u64 = 1 << 27;
+    /// VOP3P: sparse matrix instruction (accumulates into `dst`, source 2 is the index).
+    pub const SPARSE: u64 = 1 << 28;
+    /// VOP3P: v_accvgpr_read and v_accvgpr_write.
+    pub const ACCVGPR: u64 = 1 << 29;
+}

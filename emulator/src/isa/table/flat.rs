@@ -1,0 +1,156 @@
+//! Flat, global and scratch memory instructions.
+//!
+//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
+
+use super::prelude::*;
+use crate::wave::exec::flat;
+
+rows! { FLAT, Flat,
+     16, "flat_load_ubyte",       BOTH,   B32 = [B64], 0, Some(flat::flat_load_ubyte);
+     17, "flat_load_sbyte",       BOTH,   B32 = [B64], 0, Some(flat::flat_load_sbyte);
+     18, "flat_load_ushort",      BOTH,   B32 = [B64], 0, Some(flat::flat_load_ushort);
+     19, "flat_load_sshort",      BOTH,   B32 = [B64], 0, Some(flat::flat_load_sshort);
+     20, "flat_load_dword",       BOTH,   B32 = [B64], 0, Some(flat::flat_load_dword);
+     21, "flat_load_dwordx2",     BOTH,   B64 = [B64], 0, Some(flat::flat_load_dwordx2);
+     22, "flat_load_dwordx3",     BOTH,   B96 = [B64], 0, Some(flat::flat_load_dwordx3);
+     23, "flat_load_dwordx4",     BOTH,   B128 = [B64], 0, Some(flat::flat_load_dwordx4);
+     24, "flat_store_byte",       BOTH,   No = [B64, B32], STORE, Some(flat::flat_store_byte);
+     25, "flat_store_byte_d16_hi", BOTH,   No = [B64, B32], STORE, Some(flat::flat_store_byte_d16_hi);
+     26, "flat_store_short",      BOTH,   No = [B64, B32], STORE, Some(flat::flat_store_short);
+     27, "flat_store_short_d16_hi", BOTH,   No = [B64, B32], STORE, Some(flat::flat_store_short_d16_hi);
+     28, "flat_store_dword",      BOTH,   No = [B64, B32], STORE, Some(flat::flat_store_dword);
+     29, "flat_store_dwordx2",    BOTH,   No = [B64, B64], STORE, Some(flat::flat_store_dwordx2);
+     30, "flat_store_dwordx3",    BOTH,   No = [B64, B96], STORE, Some(flat::flat_store_dwordx3);
+     31, "flat_store_dwordx4",    BOTH,   No = [B64, B128], STORE, Some(flat::flat_store_dwordx4);
+     32, "flat_load_ubyte_d16",   BOTH,   B32 = [B64], 0, Some(flat::flat_load_ubyte_d16);
+     33, "flat_load_ubyte_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::flat_load_ubyte_d16_hi);
+     34, "flat_load_sbyte_d16",   BOTH,   B32 = [B64], 0, Some(flat::flat_load_sbyte_d16);
+     35, "flat_load_sbyte_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::flat_load_sbyte_d16_hi);
+     36, "flat_load_short_d16",   BOTH,   B32 = [B64], 0, Some(flat::flat_load_short_d16);
+     37, "flat_load_short_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::flat_load_short_d16_hi);
+     64, "flat_atomic_swap",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_swap);
+     65, "flat_atomic_cmpswap",   BOTH,   B32 = [B64, B64], ATOMIC, Some(flat::flat_atomic_cmpswap);
+     66, "flat_atomic_add",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_add);
+     67, "flat_atomic_sub",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_sub);
+     68, "flat_atomic_smin",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_smin);
+     69, "flat_atomic_umin",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_umin);
+     70, "flat_atomic_smax",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_smax);
+     71, "flat_atomic_umax",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_umax);
+     72, "flat_atomic_and",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_and);
+     73, "flat_atomic_or",        BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_or);
+     74, "flat_atomic_xor",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_xor);
+     75, "flat_atomic_inc",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_inc);
+     76, "flat_atomic_dec",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_dec);
+     77, "flat_atomic_add_f32",   GFX942, B32 = [B64, B32], ATOMIC | FLOAT, Some(flat::flat_atomic_add_f32);
+     78, "flat_atomic_pk_add_f16", GFX942, B32 = [B64, B32], ATOMIC | FLOAT, Some(flat::flat_atomic_pk_add_f16);
+     79, "flat_atomic_add_f64",   BOTH,   B64 = [B64, B64], ATOMIC | FLOAT, Some(flat::flat_atomic_add_f64);
+     80, "flat_atomic_min_f64",   BOTH,   B64 = [B64, B64], ATOMIC | FLOAT, Some(flat::flat_atomic_min_f64);
+     81, "flat_atomic_max_f64",   BOTH,   B64 = [B64, B64], ATOMIC | FLOAT, Some(flat::flat_atomic_max_f64);
+     82, "flat_atomic_pk_add_bf16", GFX942, B32 = [B64, B32], ATOMIC, Some(flat::flat_atomic_pk_add_bf16);
+     96, "flat_atomic_swap_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_swap_x2);
+     97, "flat_atomic_cmpswap_x2", BOTH,   B64 = [B64, B128], ATOMIC, Some(flat::flat_atomic_cmpswap_x2);
+     98, "flat_atomic_add_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_add_x2);
+     99, "flat_atomic_sub_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_sub_x2);
+    100, "flat_atomic_smin_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_smin_x2);
+    101, "flat_atomic_umin_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_umin_x2);
+    102, "flat_atomic_smax_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_smax_x2);
+    103, "flat_atomic_umax_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_umax_x2);
+    104, "flat_atomic_and_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_and_x2);
+    105, "flat_atomic_or_x2",     BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_or_x2);
+    106, "flat_atomic_xor_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_xor_x2);
+    107, "flat_atomic_inc_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_inc_x2);
+    108, "flat_atomic_dec_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_dec_x2);
+}
+
+rows! { GLOBAL, Global,
+     16, "global_load_ubyte",       BOTH,   B32 = [B64], LDS, Some(flat::global_load_ubyte);
+     17, "global_load_sbyte",       BOTH,   B32 = [B64], LDS, Some(flat::global_load_sbyte);
+     18, "global_load_ushort",      BOTH,   B32 = [B64], LDS, Some(flat::global_load_ushort);
+     19, "global_load_sshort",      BOTH,   B32 = [B64], LDS, Some(flat::global_load_sshort);
+     20, "global_load_dword",       BOTH,   B32 = [B64], LDS, Some(flat::global_load_dword);
+     21, "global_load_dwordx2",     BOTH,   B64 = [B64], 0, Some(flat::global_load_dwordx2);
+     22, "global_load_dwordx3",     BOTH,   B96 = [B64], 0, Some(flat::global_load_dwordx3);
+     23, "global_load_dwordx4",     BOTH,   B128 = [B64], 0, Some(flat::global_load_dwordx4);
+     24, "global_store_byte",       BOTH,   No = [B64, B32], STORE, Some(flat::global_store_byte);
+     25, "global_store_byte_d16_hi", BOTH,   No = [B64, B32], STORE, Some(flat::global_store_byte_d16_hi);
+     26, "global_store_short",      BOTH,   No = [B64, B32], STORE, Some(flat::global_store_short);
+     27, "global_store_short_d16_hi", BOTH,   No = [B64, B32], STORE, Some(flat::global_store_short_d16_hi);
+     28, "global_store_dword",      BOTH,   No = [B64, B32], STORE, Some(flat::global_store_dword);
+     29, "global_store_dwordx2",    BOTH,   No = [B64, B64], STORE, Some(flat::global_store_dwordx2);
+     30, "global_store_dwordx3",    BOTH,   No = [B64, B96], STORE, Some(flat::global_store_dwordx3);
+     31, "global_store_dwordx4",    BOTH,   No = [B64, B128], STORE, Some(flat::global_store_dwordx4);
+     32, "global_load_ubyte_d16",   BOTH,   B32 = [B64], 0, Some(flat::global_load_ubyte_d16);
+     33, "global_load_ubyte_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::global_load_ubyte_d16_hi);
+     34, "global_load_sbyte_d16",   BOTH,   B32 = [B64], 0, Some(flat::global_load_sbyte_d16);
+     35, "global_load_sbyte_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::global_load_sbyte_d16_hi);
+     36, "global_load_short_d16",   BOTH,   B32 = [B64], 0, Some(flat::global_load_short_d16);
+     37, "global_load_short_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::global_load_short_d16_hi);
+     38, "global_load_lds_ubyte",   GFX942, No = [B64], LDS, None;
+     39, "global_load_lds_sbyte",   GFX942, No = [B64], LDS, None;
+     40, "global_load_lds_ushort",  GFX942, No = [B64], LDS, None;
+     41, "global_load_lds_sshort",  GFX942, No = [B64], LDS, None;
+     42, "global_load_lds_dword",   GFX942, No = [B64], LDS, Some(flat::global_load_lds_dword);
+     64, "global_atomic_swap",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_swap);
+     65, "global_atomic_cmpswap",   BOTH,   B32 = [B64, B64], ATOMIC, Some(flat::global_atomic_cmpswap);
+     66, "global_atomic_add",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_add);
+     67, "global_atomic_sub",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_sub);
+     68, "global_atomic_smin",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_smin);
+     69, "global_atomic_umin",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_umin);
+     70, "global_atomic_smax",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_smax);
+     71, "global_atomic_umax",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_umax);
+     72, "global_atomic_and",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_and);
+     73, "global_atomic_or",        BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_or);
+     74, "global_atomic_xor",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_xor);
+     75, "global_atomic_inc",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_inc);
+     76, "global_atomic_dec",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_dec);
+     77, "global_atomic_add_f32",   BOTH,   B32 = [B64, B32], ATOMIC | FLOAT, Some(flat::global_atomic_add_f32);
+     78, "global_atomic_pk_add_f16", BOTH,   B32 = [B64, B32], ATOMIC | FLOAT, Some(flat::global_atomic_pk_add_f16);
+     79, "global_atomic_add_f64",   BOTH,   B64 = [B64, B64], ATOMIC | FLOAT, Some(flat::global_atomic_add_f64);
+     80, "global_atomic_min_f64",   BOTH,   B64 = [B64, B64], ATOMIC | FLOAT, Some(flat::global_atomic_min_f64);
+     81, "global_atomic_max_f64",   BOTH,   B64 = [B64, B64], ATOMIC | FLOAT, Some(flat::global_atomic_max_f64);
+     82, "global_atomic_pk_add_bf16", GFX942, B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_pk_add_bf16);
+     96, "global_atomic_swap_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_swap_x2);
+     97, "global_atomic_cmpswap_x2", BOTH,   B64 = [B64, B128], ATOMIC, Some(flat::global_atomic_cmpswap_x2);
+     98, "global_atomic_add_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_add_x2);
+     99, "global_atomic_sub_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_sub_x2);
+    100, "global_atomic_smin_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_smin_x2);
+    101, "global_atomic_umin_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_umin_x2);
+    102, "global_atomic_smax_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_smax_x2);
+    103, "global_atomic_umax_x2",   BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_umax_x2);
+    104, "global_atomic_and_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_and_x2);
+    105, "global_atomic_or_x2",     BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_or_x2);
+    106, "global_atomic_xor_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_xor_x2);
+    107, "global_atomic_inc_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_inc_x2);
+    108, "global_atomic_dec_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_dec_x2);
+}
+
+rows! { SCRATCH, Scratch,
+    16, "scratch_load_ubyte",         BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_ubyte);
+    17, "scratch_load_sbyte",         BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_sbyte);
+    18, "scratch_load_ushort",        BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_ushort);
+    19, "scratch_load_sshort",        BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_sshort);
+    20, "scratch_load_dword",         BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_dword);
+    21, "scratch_load_dwordx2",       BOTH,   B64 = [B32],      0,     Some(flat::scratch_load_dwordx2);
+    22, "scratch_load_dwordx3",       BOTH,   B96 = [B32],      0,     Some(flat::scratch_load_dwordx3);
+    23, "scratch_load_dwordx4",       BOTH,   B128 = [B32],     0,     Some(flat::scratch_load_dwordx4);
+    24, "scratch_store_byte",         BOTH,   No = [B32, B32],  STORE, Some(flat::scratch_store_byte);
+    25, "scratch_store_byte_d16_hi",  BOTH,   No = [B32, B32],  STORE, Some(flat::scratch_store_byte_d16_hi);
+    26, "scratch_store_short",        BOTH,   No = [B32, B32],  STORE, Some(flat::scratch_store_short);
+    27, "scratch_store_short_d16_hi", BOTH,   No = [B32, B32],  STORE, Some(flat::scratch_store_short_d16_hi);
+    28, "scratch_store_dword",        BOTH,   No = [B32, B32],  STORE, Some(flat::scratch_store_dword);
+    29, "scratch_store_dwordx2",      BOTH,   No = [B32, B64],  STORE, Some(flat::scratch_store_dwordx2);
+    30, "scratch_store_dwordx3",      BOTH,   No = [B32, B96],  STORE, Some(flat::scratch_store_dwordx3);
+    31, "scratch_store_dwordx4",      BOTH,   No = [B32, B128], STORE, Some(flat::scratch_store_dwordx4);
+    32, "scratch_load_ubyte_d16",     BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_ubyte_d16);
+    33, "scratch_load_ubyte_d16_hi",  BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_ubyte_d16_hi);
+    34, "scratch_load_sbyte_d16",     BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_sbyte_d16);
+    35, "scratch_load_sbyte_d16_hi",  BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_sbyte_d16_hi);
+    36, "scratch_load_short_d16",     BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_short_d16);
+    37, "scratch_load_short_d16_hi",  BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_short_d16_hi);
+    38, "scratch_load_lds_ubyte",     GFX942, No = [B32],       LDS,   None;
+    39, "scratch_load_lds_sbyte",     GFX942, No = [B32],       LDS,   None;
+    40, "scratch_load_lds_ushort",    GFX942, No = [B32],       LDS,   None;
+    41, "scratch_load_lds_sshort",    GFX942, No = [B32],       LDS,   None;
+    42, "scratch_load_lds_dword",     GFX942, No = [B32],       LDS,   None;
+}

@@ -1,0 +1,94 @@
+//! Scalar memory instructions.
+//!
+//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
+
+use super::prelude::*;
+use crate::wave::exec::{smem, sopp};
+
+rows! { SMEM, Smem,
+      0, "s_load_dword",               BOTH, B32 = [B64],   0,       Some(smem::s_load_dword);
+      1, "s_load_dwordx2",             BOTH, B64 = [B64],   0,       Some(smem::s_load_dwordx2);
+      2, "s_load_dwordx4",             BOTH, B128 = [B64],  0,       Some(smem::s_load_dwordx4);
+      3, "s_load_dwordx8",             BOTH, B256 = [B64],  0,       Some(smem::s_load_dwordx8);
+      4, "s_load_dwordx16",            BOTH, B512 = [B64],  0,       Some(smem::s_load_dwordx16);
+      5, "s_scratch_load_dword",       BOTH, B32 = [B64],   0,       None;
+      6, "s_scratch_load_dwordx2",     BOTH, B64 = [B64],   0,       None;
+      7, "s_scratch_load_dwordx4",     BOTH, B128 = [B64],  0,       None;
+      8, "s_buffer_load_dword",        BOTH, B32 = [B128],  0,       Some(smem::s_buffer_load_dword);
+      9, "s_buffer_load_dwordx2",      BOTH, B64 = [B128],  0,       Some(smem::s_buffer_load_dwordx2);
+     10, "s_buffer_load_dwordx4",      BOTH, B128 = [B128], 0,       Some(smem::s_buffer_load_dwordx4);
+     11, "s_buffer_load_dwordx8",      BOTH, B256 = [B128], 0,       Some(smem::s_buffer_load_dwordx8);
+     12, "s_buffer_load_dwordx16",     BOTH, B512 = [B128], 0,       Some(smem::s_buffer_load_dwordx16);
+     16, "s_store_dword",              BOTH, B32 = [B64],   STORE,   Some(smem::s_store_dword);
+     17, "s_store_dwordx2",            BOTH, B64 = [B64],   STORE,   Some(smem::s_store_dwordx2);
+     18, "s_store_dwordx4",            BOTH, B128 = [B64],  STORE,   Some(smem::s_store_dwordx4);
+     21, "s_scratch_store_dword",      BOTH, B32 = [B64],   STORE,   None;
+     22, "s_scratch_store_dwordx2",    BOTH, B64 = [B64],   STORE,   None;
+     23, "s_scratch_store_dwordx4",    BOTH, B128 = [B64],  STORE,   None;
+     24, "s_buffer_store_dword",       BOTH, B32 = [B128],  STORE,   Some(smem::s_buffer_store_dword);
+     25, "s_buffer_store_dwordx2",     BOTH, B64 = [B128],  STORE,   Some(smem::s_buffer_store_dwordx2);
+     26, "s_buffer_store_dwordx4",     BOTH, B128 = [B128], STORE,   Some(smem::s_buffer_store_dwordx4);
+     32, "s_dcache_inv",               BOTH, No = [],       NO_ADDR, Some(sopp::no_effect);
+     33, "s_dcache_wb",                BOTH, No = [],       NO_ADDR, Some(sopp::no_effect);
+     34, "s_dcache_inv_vol",           BOTH, No = [],       NO_ADDR, Some(sopp::no_effect);
+     35, "s_dcache_wb_vol",            BOTH, No = [],       NO_ADDR, Some(sopp::no_effect);
+     36, "s_memtime",                  BOTH, B64 = [],      NO_ADDR, Some(smem::s_memtime);
+     37, "s_memrealtime",              BOTH, B64 = [],      NO_ADDR, Some(smem::s_memrealtime);
+     38, "s_atc_probe",                BOTH, No = [B64],    PROBE,   Some(sopp::no_effect);
+     39, "s_atc_probe_buffer",         BOTH, No = [B128],   PROBE,   Some(sopp::no_effect);
+     40, "s_dcache_discard",           BOTH, No = [B64],    0,       Some(sopp::no_effect);
+     41, "s_dcache_discard_x2",        BOTH, No = [B64],    0,       Some(sopp::no_effect);
+     64, "s_buffer_atomic_swap",       BOTH, B32 = [B128],  ATOMIC,  None;
+     65, "s_buffer_atomic_cmpswap",    BOTH, B64 = [B128],  ATOMIC,  None;
+     66, "s_buffer_atomic_add",        BOTH, B32 = [B128],  ATOMIC,  None;
+     67, "s_buffer_atomic_sub",        BOTH, B32 = [B128],  ATOMIC,  None;
+     68, "s_buffer_atomic_smin",       BOTH, B32 = [B128],  ATOMIC,  None;
+     69, "s_buffer_atomic_umin",       BOTH, B32 = [B128],  ATOMIC,  None;
+     70, "s_buffer_atomic_smax",       BOTH, B32 = [B128],  ATOMIC,  None;
+     71, "s_buffer_atomic_umax",       BOTH, B32 = [B128],  ATOMIC,  None;
+     72, "s_buffer_atomic_and",        BOTH, B32 = [B128],  ATOMIC,  None;
+     73, "s_buffer_atomic_or",         BOTH, B32 = [B128],  ATOMIC,  None;
+     74, "s_buffer_atomic_xor",        BOTH, B32 = [B128],  ATOMIC,  None;
+     75, "s_buffer_atomic_inc",        BOTH, B32 = [B128],  ATOMIC,  None;
+     76, "s_buffer_atomic_dec",        BOTH, B32 = [B128],  ATOMIC,  None;
+     96, "s_buffer_atomic_swap_x2",    BOTH, B64 = [B128],  ATOMIC,  None;
+     97, "s_buffer_atomic_cmpswap_x2", BOTH, B128 = [B128], ATOMIC,  None;
+     98, "s_buffer_atomic_add_x2",     BOTH, B64 = [B128],  ATOMIC,  None;
+     99, "s_buffer_atomic_sub_x2",     BOTH, B64 = [B128],  ATOMIC,  None;
+    100, "s_buffer_atomic_smin_x2",    BOTH, B64 = [B128],  ATOMIC,  None;
+    101, "s_buffer_atomic_umin_x2",    BOTH, B64 = [B128],  ATOMIC,  None;
+    102, "s_buffer_atomic_smax_x2",    BOTH, B64 = [B128],  ATOMIC,  None;
+    103, "s_buffer_atomic_umax_x2",    BOTH, B64 = [B128],  ATOMIC,  None;
+    104, "s_buffer_atomic_and_x2",     BOTH, B64 = [B128],  ATOMIC,  None;
+    105, "s_buffer_atomic_or_x2",      BOTH, B64 = [B128],  ATOMIC,  None;
+    106, "s_buffer_atomic_xor_x2",     BOTH, B64 = [B128],  ATOMIC,  None;
+    107, "s_buffer_atomic_inc_x2",     BOTH, B64 = [B128],  ATOMIC,  None;
+    108, "s_buffer_atomic_dec_x2",     BOTH, B64 = [B128],  ATOMIC,  None;
+    128, "s_atomic_swap",              BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_swap);
+    129, "s_atomic_cmpswap",           BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_cmpswap);
+    130, "s_atomic_add",               BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_add);
+    131, "s_atomic_sub",               BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_sub);
+    132, "s_atomic_smin",              BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_smin);
+    133, "s_atomic_umin",              BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_umin);
+    134, "s_atomic_smax",              BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_smax);
+    135, "s_atomic_umax",              BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_umax);
+    136, "s_atomic_and",               BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_and);
+    137, "s_atomic_or",                BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_or);
+    138, "s_atomic_xor",               BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_xor);
+    139, "s_atomic_inc",               BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_inc);
+    140, "s_atomic_dec",               BOTH, B32 = [B64],   ATOMIC,  Some(smem::s_atomic_dec);
+    160, "s_atomic_swap_x2",           BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_swap_x2);
+    161, "s_atomic_cmpswap_x2",        BOTH, B128 = [B64],  ATOMIC,  Some(smem::s_atomic_cmpswap_x2);
+    162, "s_atomic_add_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_add_x2);
+    163, "s_atomic_sub_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_sub_x2);
+    164, "s_atomic_smin_x2",           BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_smin_x2);
+    165, "s_atomic_umin_x2",           BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_umin_x2);
+    166, "s_atomic_smax_x2",           BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_smax_x2);
+    167, "s_atomic_umax_x2",           BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_umax_x2);
+    168, "s_atomic_and_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_and_x2);
+    169, "s_atomic_or_x2",             BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_or_x2);
+    170, "s_atomic_xor_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_xor_x2);
+    171, "s_atomic_inc_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_inc_x2);
+    172, "s_atomic_dec_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(smem::s_atomic_dec_x2);
+}

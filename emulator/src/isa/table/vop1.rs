@@ -1,0 +1,94 @@
+//! Vector instructions of one source; their VOP3 form is opcode 0x140 + n.
+//!
+//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
+
+use super::prelude::*;
+use crate::wave::valu::{approx, bits, convert, cross, float};
+
+rows! { VOP1, Vop1,
+     0, "v_nop",              BOTH,   No = [], 0, Some(cross::v_nop);
+     1, "v_mov_b32",          BOTH,   B32 = [B32], 0, Some(bits::v_mov_b32);
+     2, "v_readfirstlane_b32", BOTH,   S32 = [V32], NO_E64 | NO_SDWA | NO_DPP, Some(cross::v_readfirstlane_b32);
+     3, "v_cvt_i32_f64",      BOTH,   B32 = [F64], CLAMP | OMOD | NO_SDWA, Some(convert::v_cvt_i32_f64);
+     4, "v_cvt_f64_i32",      BOTH,   F64 = [B32], CLAMP | OMOD | NO_SDWA, Some(convert::v_cvt_f64_i32);
+     5, "v_cvt_f32_i32",      BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_f32_i32);
+     6, "v_cvt_f32_u32",      BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_f32_u32);
+     7, "v_cvt_u32_f32",      BOTH,   B32 = [F32], CLAMP | OMOD, Some(convert::v_cvt_u32_f32);
+     8, "v_cvt_i32_f32",      BOTH,   B32 = [F32], CLAMP | OMOD, Some(convert::v_cvt_i32_f32);
+    10, "v_cvt_f16_f32",      BOTH,   F16 = [F32], CLAMP | OMOD, Some(convert::v_cvt_f16_f32);
+    11, "v_cvt_f32_f16",      BOTH,   F32 = [F16], CLAMP | OMOD, Some(convert::v_cvt_f32_f16);
+    12, "v_cvt_rpi_i32_f32",  BOTH,   B32 = [F32], CLAMP, Some(convert::v_cvt_rpi_i32_f32);
+    13, "v_cvt_flr_i32_f32",  BOTH,   B32 = [F32], CLAMP, Some(convert::v_cvt_flr_i32_f32);
+    14, "v_cvt_off_f32_i4",   BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_off_f32_i4);
+    15, "v_cvt_f32_f64",      BOTH,   F32 = [F64], CLAMP | OMOD | NO_SDWA, Some(convert::v_cvt_f32_f64);
+    16, "v_cvt_f64_f32",      BOTH,   F64 = [F32], CLAMP | OMOD | NO_SDWA, Some(convert::v_cvt_f64_f32);
+    17, "v_cvt_f32_ubyte0",   BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_f32_ubyte0);
+    18, "v_cvt_f32_ubyte1",   BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_f32_ubyte1);
+    19, "v_cvt_f32_ubyte2",   BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_f32_ubyte2);
+    20, "v_cvt_f32_ubyte3",   BOTH,   F32 = [B32], CLAMP | OMOD, Some(convert::v_cvt_f32_ubyte3);
+    21, "v_cvt_u32_f64",      BOTH,   B32 = [F64], CLAMP | OMOD | NO_SDWA, Some(convert::v_cvt_u32_f64);
+    22, "v_cvt_f64_u32",      BOTH,   F64 = [B32], CLAMP | OMOD | NO_SDWA, Some(convert::v_cvt_f64_u32);
+    23, "v_trunc_f64",        BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_trunc_f64);
+    24, "v_ceil_f64",         BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_ceil_f64);
+    25, "v_rndne_f64",        BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_rndne_f64);
+    26, "v_floor_f64",        BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_floor_f64);
+    27, "v_fract_f32",        BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_fract_f32);
+    28, "v_trunc_f32",        BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_trunc_f32);
+    29, "v_ceil_f32",         BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_ceil_f32);
+    30, "v_rndne_f32",        BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_rndne_f32);
+    31, "v_floor_f32",        BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_floor_f32);
+    32, "v_exp_f32",          BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_exp_f32);
+    33, "v_log_f32",          BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_log_f32);
+    34, "v_rcp_f32",          BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_rcp_f32);
+    35, "v_rcp_iflag_f32",    BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_rcp_f32);
+    36, "v_rsq_f32",          BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_rsq_f32);
+    37, "v_rcp_f64",          BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(approx::v_rcp_f64);
+    38, "v_rsq_f64",          BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(approx::v_rsq_f64);
+    39, "v_sqrt_f32",         BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_sqrt_f32);
+    40, "v_sqrt_f64",         BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(approx::v_sqrt_f64);
+    41, "v_sin_f32",          BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_sin_f32);
+    42, "v_cos_f32",          BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_cos_f32);
+    43, "v_not_b32",          BOTH,   B32 = [B32], 0, Some(bits::v_not_b32);
+    44, "v_bfrev_b32",        BOTH,   B32 = [B32], 0, Some(bits::v_bfrev_b32);
+    45, "v_ffbh_u32",         BOTH,   B32 = [B32], 0, Some(bits::v_ffbh_u32);
+    46, "v_ffbl_b32",         BOTH,   B32 = [B32], 0, Some(bits::v_ffbl_b32);
+    47, "v_ffbh_i32",         BOTH,   B32 = [B32], 0, Some(bits::v_ffbh_i32);
+    48, "v_frexp_exp_i32_f64", BOTH,   B32 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_frexp_exp_i32_f64);
+    49, "v_frexp_mant_f64",   BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_frexp_mant_f64);
+    50, "v_fract_f64",        BOTH,   F64 = [F64], CLAMP | OMOD | NO_SDWA, Some(float::v_fract_f64);
+    51, "v_frexp_exp_i32_f32", BOTH,   B32 = [F32], CLAMP, Some(float::v_frexp_exp_i32_f32);
+    52, "v_frexp_mant_f32",   BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_frexp_mant_f32);
+    53, "v_clrexcp",          BOTH,   No = [], NO_SDWA | NO_DPP, Some(cross::v_nop);
+    55, "v_screen_partition_4se_b32", BOTH,   B32 = [B32], 0, None;
+    56, "v_mov_b64",          GFX942, B64 = [B64], NO_SDWA, Some(bits::v_mov_b64);
+    57, "v_cvt_f16_u16",      BOTH,   F16 = [I16], CLAMP | OMOD, Some(convert::v_cvt_f16_u16);
+    58, "v_cvt_f16_i16",      BOTH,   F16 = [I16], CLAMP | OMOD, Some(convert::v_cvt_f16_i16);
+    59, "v_cvt_u16_f16",      BOTH,   B32 = [F16], CLAMP | OMOD, Some(convert::v_cvt_u16_f16);
+    60, "v_cvt_i16_f16",      BOTH,   B32 = [F16], CLAMP | OMOD, Some(convert::v_cvt_i16_f16);
+    61, "v_rcp_f16",          BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_rcp_f16);
+    62, "v_sqrt_f16",         BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_sqrt_f16);
+    63, "v_rsq_f16",          BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_rsq_f16);
+    64, "v_log_f16",          BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_log_f16);
+    65, "v_exp_f16",          BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_exp_f16);
+    66, "v_frexp_mant_f16",   BOTH,   F16 = [F16], CLAMP | OMOD, Some(float::v_frexp_mant_f16);
+    67, "v_frexp_exp_i16_f16", BOTH,   B32 = [F16], CLAMP | OMOD, Some(float::v_frexp_exp_i16_f16);
+    68, "v_floor_f16",        BOTH,   F16 = [F16], CLAMP | OMOD, Some(float::v_floor_f16);
+    69, "v_ceil_f16",         BOTH,   F16 = [F16], CLAMP | OMOD, Some(float::v_ceil_f16);
+    70, "v_trunc_f16",        BOTH,   F16 = [F16], CLAMP | OMOD, Some(float::v_trunc_f16);
+    71, "v_rndne_f16",        BOTH,   F16 = [F16], CLAMP | OMOD, Some(float::v_rndne_f16);
+    72, "v_fract_f16",        BOTH,   F16 = [F16], CLAMP | OMOD, Some(float::v_fract_f16);
+    73, "v_sin_f16",          BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_sin_f16);
+    74, "v_cos_f16",          BOTH,   F16 = [F16], CLAMP | OMOD, Some(approx::v_cos_f16);
+    75, "v_exp_legacy_f32",   BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_exp_f32);
+    76, "v_log_legacy_f32",   BOTH,   F32 = [F32], CLAMP | OMOD, Some(approx::v_log_f32);
+    77, "v_cvt_norm_i16_f16", BOTH,   B32 = [F16], CLAMP | OMOD, Some(convert::v_cvt_norm_i16_f16);
+    78, "v_cvt_norm_u16_f16", BOTH,   B32 = [F16], CLAMP | OMOD, Some(convert::v_cvt_norm_u16_f16);
+    79, "v_sat_pk_u8_i16",    BOTH,   B32 = [B32], 0, Some(convert::v_sat_pk_u8_i16);
+    81, "v_swap_b32",         BOTH,   B32 = [V32], NO_E64 | NO_SDWA | NO_DPP, Some(cross::v_swap_b32);
+    82, "v_accvgpr_mov_b32",  BOTH,   A32 = [A32], NO_E64 | NO_SDWA | NO_DPP, Some(cross::v_accvgpr_mov_b32);
+    84, "v_cvt_f32_fp8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_f32_fp8);
+    85, "v_cvt_f32_bf8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_f32_bf8);
+    86, "v_cvt_pk_f32_fp8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_pk_f32_fp8);
+    87, "v_cvt_pk_f32_bf8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_pk_f32_bf8);
+}

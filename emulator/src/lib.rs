@@ -1,0 +1,82 @@
+//! An AMD GPU in software: it runs real AMDGPU machine code, unmodified, on the host's cores, behind the
+//! same HSA function table that a driver fills on a machine with the card. Packet processors serve
+//! queues, waves of 64 lanes interpret instructions, and memory is the host's with an allocation map, so
+//! that a stray access is a fault that names kernel, instruction, lane and address.
+//!
+//! ```
+//! use emulator::{Config, Target};
+//! use hsa_sys::{HSA_AGENT_INFO_NAME, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_status_t};
+//!
+//! unsafe extern "C" fn print(agent: hsa_agent_t, _: *mut std::ffi::c_void) -> hsa_status_t {
+//!     let mut name = [0u8; 64];
+//!     // SAFETY: a name has 64 bytes.
+//!     let status = unsafe {
+//!         (emulator::api().hsa_agent_get_info)(agent, HSA_AGENT_INFO_NAME, name.as_mut_ptr().cast())
+//!     };
+//!     println!("{}", String::from_utf8_lossy(&name).trim_end_matches('\0'));
+//!     status
+//! }
+//!
+//! // Instead of AQLIPSE_EMULATE=2xgfx942 in the environment.
+//! emulator::configure(Config { devices: vec![Target::Gfx942; 2], ..Config::default() })?;
+//! let hsa = emulator::api();
+//! // SAFETY: the table's functions have no preconditions beyond valid pointers.
+//! unsafe {
+//!     assert_eq!((hsa.hsa_init)(), HSA_STATUS_SUCCESS);
+//!     assert_eq!((hsa.hsa_iterate_agents)(Some(print), std::ptr::null_mut()), HSA_STATUS_SUCCESS);
+//!     assert_eq!((hsa.hsa_shut_down)(), HSA_STATUS_SUCCESS);
+//! }
+//! # Ok::<(), emulator::ConfigError>(())
+//! ```
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `hsa` | the C functions of the table: handles looked up, pointers checked, panics caught |
+//! | `runtime` | what lives between `hsa_init` and `hsa_shut_down`; agents |
+//! | `config` | [`Config`], from the environment or from the program |
+//! | `device` | the figures of each card, one file per card |
+//! | `processor` | the packet processors: order, barriers, completion, errors, the seeded schedule |
+//! | `workers` | the threads that run workgroups |
+//! | `queue`, `signal` | control blocks and rings; signals, waits that sleep, handlers |
+//! | `heap`, `vmem` | pools and locked host memory; reserved addresses and mappings |
+//! | `executable` | code objects placed in device memory |
+//! | `copy` | asynchronous copies |
+//! | `fault` | reports, callbacks and system events |
+//! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
+//! | [`code`] | machine code decoded once into operations |
+//! | [`wave`] | one wavefront and the instructions' semantics |
+//! | [`isa`] | the instruction table, decoder and disassembler |
+//! | [`memory`] | the allocation map |
+//! | `os` | address space, futexes, the clock |
+//!
+//! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
+//! `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod config;
+mod copy;
+mod device;
+mod executable;
+mod fault;
+mod heap;
+mod hsa;
+mod os;
+mod processor;
+mod queue;
+mod runtime;
+mod signal;
+mod vmem;
+mod workers;
+
+pub mod code;
+pub mod dispatch;
+pub mod isa;
+pub mod memory;
+pub mod wave;
+pub mod workgroup;
+
+pub use config::{Config, ConfigError, MAX_DEVICES};
+pub use fault::{last_fault_report, take_fault_report};
+pub use hsa::api;
+pub use isa::Target;
+pub use runtime::{configuration_error, configure};

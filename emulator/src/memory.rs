@@ -1,0 +1,173 @@
+//! Device memory is host memory with an allocation map: what lies outside the map faults.
+//!
+//! Each device has one [`Map`]; a range enters it when the program gives the device access. Snapshots
+//! share structure: an insertion copies one chunk and the list of chunks if a snapshot is out, and
+//! nothing if none is, so that a program with 100,000 allocations pays microseconds for one more.
+
+use std::sync::{Arc, RwLock};
+
+#[cfg(test)]
+mod tests;
+
+/// Ranges per chunk before it is split.
+const CHUNK: usize = 256;
+
+/// A range of addresses that the device may touch.
+pub struct Allocation {
+    /// First address.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+    /// Whether the device may store to it.
+    pub writable: bool,
+    /// Keeps the backing alive while a wave may still use it.
+    pub backing: Option<Arc<dyn Send + Sync>>,
+}
+
+/// An allocation with its bounds beside the pointer, so that a search stays in one array.
+#[derive(Clone)]
+struct Entry {
+    start: u64,
+    end: u64,
+    allocation: Arc<Allocation>,
+}
+
+/// The allocations at one moment, sorted by address; a wave holds one while it runs.
+#[derive(Default, Clone)]
+pub struct Snapshot {
+    /// Start of the first range of each chunk.
+    firsts: Vec<u64>,
+    /// Never empty inside.
+    chunks: Vec<Arc<Vec<Entry>>>,
+}
+
+impl Snapshot {
+    /// The allocation that contains `address`.
+    #[inline]
+    pub fn find(&self, address: u64) -> Option<&Allocation> {
+        let entry = self.at_or_below(address)?;
+        (address < entry.end).then_some(&entry.allocation)
+    }
+
+    /// The allocation closest to `address`, for error messages.
+    pub fn nearest(&self, address: u64) -> Option<&Allocation> {
+        let below = self.at_or_below(address);
+        let above = self.above(address);
+        match (below, above) {
+            (Some(b), Some(a)) if a.start - address < address.saturating_sub(b.end) => Some(&a.allocation),
+            (Some(b), _) => Some(&b.allocation),
+            (None, a) => a.map(|e| &*e.allocation),
+        }
+    }
+
+    /// How many ranges there are.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(|c| c.len()).sum()
+    }
+
+    /// Whether the device may touch nothing.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Whether one range or several adjoining ones cover `start..end`, for writing if `write`.
+    pub fn covers(&self, start: u64, end: u64, write: bool) -> bool {
+        let mut at = start;
+        while at < end {
+            match self.find(at) {
+                Some(range) if range.writable || !write => at = range.end,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn at_or_below(&self, address: u64) -> Option<&Entry> {
+        let chunk = self.firsts.partition_point(|first| *first <= address).checked_sub(1)?;
+        let entries = self.chunks.get(chunk)?;
+        entries.get(entries.partition_point(|e| e.start <= address).checked_sub(1)?)
+    }
+
+    fn above(&self, address: u64) -> Option<&Entry> {
+        let chunk = self.firsts.partition_point(|first| *first <= address);
+        chunk
+            .checked_sub(1)
+            .and_then(|c| {
+                let entries = self.chunks.get(c)?;
+                entries.get(entries.partition_point(|e| e.start <= address))
+            })
+            .or_else(|| self.chunks.get(chunk).and_then(|c| c.first()))
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let Some(chunk) = self.firsts.partition_point(|first| *first <= entry.start).checked_sub(1) else {
+            // Below every range: a new first chunk unless the present one has room.
+            match self.chunks.first_mut() {
+                Some(first) if first.len() < CHUNK => {
+                    self.firsts[0] = entry.start;
+                    Arc::make_mut(first).insert(0, entry);
+                }
+                _ => {
+                    self.firsts.insert(0, entry.start);
+                    self.chunks.insert(0, Arc::new(vec![entry]));
+                }
+            }
+            return;
+        };
+        let entries = Arc::make_mut(&mut self.chunks[chunk]);
+        entries.insert(entries.partition_point(|e| e.start <= entry.start), entry);
+        if entries.len() > CHUNK {
+            // Addresses mostly descend or ascend: half-full chunks keep later insertions cheap.
+            let tail = entries.split_off(entries.len() / 2);
+            self.firsts.insert(chunk + 1, tail[0].start);
+            self.chunks.insert(chunk + 1, Arc::new(tail));
+        }
+    }
+
+    fn remove(&mut self, start: u64) -> Option<Arc<Allocation>> {
+        let chunk = self.firsts.partition_point(|first| *first <= start).checked_sub(1)?;
+        let at = self.chunks[chunk].binary_search_by_key(&start, |e| e.start).ok()?;
+        let entries = Arc::make_mut(&mut self.chunks[chunk]);
+        let removed = entries.remove(at).allocation;
+        match entries.first() {
+            Some(first) => self.firsts[chunk] = first.start,
+            None => {
+                self.firsts.remove(chunk);
+                self.chunks.remove(chunk);
+            }
+        }
+        Some(removed)
+    }
+}
+
+/// The live map.
+#[derive(Default)]
+pub struct Map {
+    current: RwLock<Arc<Snapshot>>,
+}
+
+impl Map {
+    /// The allocations as of now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.read().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// Adds a range; later snapshots contain it. Ranges must not overlap: the caller owns the addresses.
+    pub fn insert(&self, allocation: Allocation) {
+        self.change(|map| {
+            let (start, end) = (allocation.start, allocation.end);
+            map.insert(Entry { start, end, allocation: Arc::new(allocation) });
+        });
+    }
+
+    /// Removes the range that starts at `start` and gives it back.
+    pub fn remove(&self, start: u64) -> Option<Arc<Allocation>> {
+        self.change(|map| map.remove(start))
+    }
+
+    fn change<T>(&self, f: impl FnOnce(&mut Snapshot) -> T) -> T {
+        let mut current = self.current.write().unwrap_or_else(|e| e.into_inner());
+        f(Arc::make_mut(&mut current))
+    }
+}

@@ -1,0 +1,277 @@
+//! The few things asked of the kernel: address space, futexes, the clock, the machine's size.
+
+use std::{
+    io,
+    ptr::NonNull,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+/// Size of a page, the granule of every memory pool.
+pub const PAGE: usize = 4096;
+
+/// Rounds up to whole pages; `None` on overflow.
+pub fn pages(size: usize) -> Option<usize> {
+    size.checked_next_multiple_of(PAGE)
+}
+
+/// A range of address space of our own, given back when dropped.
+pub struct Mapping {
+    base: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a mapping is an address and a size; what is stored behind it is reached by raw pointers
+// whose users answer for their races themselves.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; no method reads or writes the memory.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `size` bytes (whole pages) of zeros that cost nothing until they are touched.
+    ///
+    /// # Errors
+    /// The kernel's, usually that there is no such room.
+    pub fn anonymous(size: usize) -> io::Result<Self> {
+        Self::map(size, libc::PROT_READ | libc::PROT_WRITE)
+    }
+
+    /// Takes `size` bytes of address space that nobody may touch yet, from a multiple of `alignment` (a power
+    /// of two) on.
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` if the sum overflows.
+    pub fn reserve_aligned(size: usize, alignment: usize) -> io::Result<Self> {
+        Self::map_aligned(size, alignment, libc::PROT_NONE)
+    }
+
+    /// As [`Mapping::anonymous`], with a base that is a multiple of `alignment` (a power of two).
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` if the sum overflows.
+    pub fn anonymous_aligned(size: usize, alignment: usize) -> io::Result<Self> {
+        Self::map_aligned(size, alignment, libc::PROT_READ | libc::PROT_WRITE)
+    }
+
+    fn map_aligned(size: usize, alignment: usize, protection: libc::c_int) -> io::Result<Self> {
+        if alignment <= PAGE {
+            return Self::map(size, protection);
+        }
+        let padded = size.checked_add(alignment).ok_or(io::ErrorKind::InvalidInput)?;
+        let whole = Self::map(padded, protection)?;
+        let base = whole.address() as usize;
+        let start = base.next_multiple_of(alignment);
+        let (below, above) = (start - base, padded - size - (start - base));
+        std::mem::forget(whole);
+        // SAFETY: both pieces lie inside the mapping just made and outside the part that is kept.
+        unsafe {
+            if below > 0 {
+                libc::munmap(base as *mut libc::c_void, below);
+            }
+            if above > 0 {
+                libc::munmap((start + size) as *mut libc::c_void, above);
+            }
+        }
+        let base = NonNull::new(start as *mut u8).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, size })
+    }
+
+    fn map(size: usize, protection: libc::c_int) -> io::Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice replaces nothing.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, size })
+    }
+
+    /// First address.
+    pub fn address(&self) -> u64 {
+        self.base.as_ptr() as u64
+    }
+
+    /// The base as a pointer.
+    pub fn pointer(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Shows `size` bytes of `file` from `offset` at `at` bytes into this mapping, shared.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the range leaves the mapping, otherwise the kernel's.
+    pub fn show(&self, at: usize, file: &SharedMemory, offset: usize, size: usize) -> io::Result<()> {
+        self.check(at, size)?;
+        let fixed = libc::MAP_SHARED | libc::MAP_FIXED;
+        let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the range lies inside this mapping, which is ours to replace.
+        let base = unsafe {
+            libc::mmap(self.pointer().add(at).cast(), size, protection, fixed, file.descriptor, offset)
+        };
+        if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Turns a part of this mapping back into reserved address space.
+    ///
+    /// # Errors
+    /// As [`Mapping::show`].
+    pub fn hide(&self, at: usize, size: usize) -> io::Result<()> {
+        self.check(at, size)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        // SAFETY: the range lies inside this mapping, which is ours to replace.
+        let base = unsafe { libc::mmap(self.pointer().add(at).cast(), size, libc::PROT_NONE, flags, -1, 0) };
+        if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn check(&self, at: usize, size: usize) -> io::Result<()> {
+        match at.checked_add(size) {
+            Some(end) if end <= self.size => Ok(()),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and whoever holds pointers into it keeps it alive.
+        let result = unsafe { libc::munmap(self.base.as_ptr().cast(), self.size) };
+        if result != 0 {
+            // The process has as many mappings as it may: splitting one more fails. The address
+            // space is lost, the memory is not.
+            // SAFETY: as above.
+            unsafe { libc::madvise(self.base.as_ptr().cast(), self.size, libc::MADV_DONTNEED) };
+        }
+    }
+}
+
+/// Memory without an address, to be shown at several.
+pub struct SharedMemory {
+    descriptor: libc::c_int,
+}
+
+impl SharedMemory {
+    /// Makes `size` bytes of zeros that cost nothing until they are touched.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn new(size: usize) -> io::Result<Self> {
+        let length = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: the name is a C string.
+        let descriptor = unsafe { libc::memfd_create(c"aqlipse-vmem".as_ptr(), libc::MFD_CLOEXEC) };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = Self { descriptor };
+        // SAFETY: the descriptor is open.
+        if unsafe { libc::ftruncate(descriptor, length) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(memory)
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours and closed once.
+        unsafe { libc::close(self.descriptor) };
+    }
+}
+
+/// Sleeps while `word` holds `expected`, at most `timeout`; may return early for no reason.
+pub fn futex_wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
+    let time = timeout.map(|t| libc::timespec {
+        tv_sec: libc::time_t::try_from(t.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: t.subsec_nanos().into(),
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: `word` and `time` outlive the call.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, expected, time) };
+}
+
+/// Wakes everybody who sleeps on `word`.
+pub fn futex_wake(word: &AtomicU32) {
+    let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: `word` outlives the call; nothing is dereferenced but by the kernel.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, i32::MAX) };
+}
+
+/// Nanoseconds since the machine started: the HSA system timestamp.
+pub fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec of ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time) };
+    // CAST: neither is negative.
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Whether every page of `start..end` is mapped in this process.
+pub fn is_mapped(start: u64, end: u64) -> bool {
+    const CHUNK: u64 = 1024;
+    let page = PAGE as u64;
+    let (mut at, end) = (start / page * page, end.saturating_add(page - 1) / page * page);
+    let mut residency = [0u8; CHUNK as usize];
+    while at < end {
+        let size = (end - at).min(CHUNK * page);
+        // SAFETY: the kernel checks the range; the answer has room for one byte per page.
+        let result = unsafe { libc::mincore(at as *mut libc::c_void, size as usize, residency.as_mut_ptr()) };
+        if result != 0 {
+            return false;
+        }
+        at += size;
+    }
+    true
+}
+
+/// Bytes of physical memory.
+pub fn physical_memory() -> u64 {
+    // SAFETY: sysconf reads numbers.
+    let (count, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    match (u64::try_from(count), u64::try_from(size)) {
+        (Ok(count), Ok(size)) => count.saturating_mul(size),
+        _ => 1 << 30,
+    }
+}
+
+/// An event counter: sleepers lose no notification, and a notifier without sleepers pays one load.
+#[derive(Default)]
+pub struct Event {
+    sequence: AtomicU32,
+    sleepers: AtomicU32,
+}
+
+impl Event {
+    /// An event that nobody sleeps on.
+    pub const fn new() -> Self {
+        Self { sequence: AtomicU32::new(0), sleepers: AtomicU32::new(0) }
+    }
+
+    /// Sleeps until notified, or `timeout`, unless `ready` (asked once the notifier can see us) holds.
+    pub fn wait(&self, timeout: Option<Duration>, ready: impl FnOnce() -> bool) {
+        // ORDER: SeqCst. The count goes up before `ready` looks; a notifier publishes before it reads
+        // the count; so one of the two sees the other.
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let seen = self.sequence.load(Ordering::SeqCst);
+        std::sync::atomic::fence(Ordering::SeqCst);
+        if !ready() {
+            futex_wait(&self.sequence, seen, timeout);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Wakes all sleepers; what was stored before is visible to them.
+    pub fn notify(&self) {
+        std::sync::atomic::fence(Ordering::SeqCst);
+        if self.sleepers.load(Ordering::SeqCst) != 0 {
+            self.sequence.fetch_add(1, Ordering::SeqCst);
+            futex_wake(&self.sequence);
+        }
+    }
+}

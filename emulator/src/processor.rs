@@ -1,0 +1,123 @@
+//! The packet processor of a device: one thread that serves all its queues (HSA Runtime 1.2, 2.9).
+//!
+//! Packets of a queue are launched in order; what has been launched may run concurrently unless a
+//! barrier bit says otherwise. Doorbells are hints that wake the thread: it launches whatever is valid
+//! below the write index. When nothing can be done it spins for some microseconds, then sleeps.
+
+mod engine;
+mod lane;
+mod packet;
+mod seeded;
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::JoinHandle,
+};
+
+use crate::{
+    device::{Device, MAX_QUEUES},
+    queue::Queue,
+    signal::{self, Handlers},
+    workers::Workers,
+};
+use engine::Engine;
+
+/// What other threads ask of the packet processor.
+enum Request {
+    /// Serve a queue.
+    Attach(Arc<Queue>),
+    /// Serve it no more; answer when nothing of it runs any longer.
+    Detach(u64, Sender<()>),
+    /// Answer once the queue states of this moment are respected.
+    Quiesce(Sender<()>),
+}
+
+#[derive(Default)]
+struct Shared {
+    requests: Mutex<Vec<Request>>,
+    stop: AtomicBool,
+}
+
+impl Shared {
+    fn requests(&self) -> MutexGuard<'_, Vec<Request>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A running packet processor.
+pub(crate) struct Processor {
+    shared: Arc<Shared>,
+    device: u32,
+    queues: Mutex<u32>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Processor {
+    /// Starts the thread of `device`.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(crate) fn start(
+        device: Arc<Device>,
+        workers: Arc<Workers>,
+        handlers: Arc<Handlers>,
+        seed: Option<u64>,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let index = device.index;
+        let engine = Engine::new(device, workers, handlers, seed, Arc::clone(&shared))?;
+        let name = format!("aqlipse-cp{index}");
+        let thread = std::thread::Builder::new().name(name).spawn(move || engine.serve())?;
+        Ok(Self { shared, device: index, queues: Mutex::new(0), thread: Some(thread) })
+    }
+
+    fn ask(&self, request: Request) {
+        self.shared.requests().push(request);
+        signal::processor_event(self.device).notify();
+    }
+
+    fn ask_and_wait(&self, request: impl FnOnce(Sender<()>) -> Request) {
+        let (sender, receiver): (_, Receiver<()>) = channel();
+        self.ask(request(sender));
+        // An error means that the thread is gone, and with it all access to the queue.
+        let _ = receiver.recv();
+    }
+
+    /// Serves `queue` from now on; `false` if the device has no queue left.
+    pub(crate) fn attach(&self, queue: &Arc<Queue>) -> bool {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        if *queues >= MAX_QUEUES {
+            return false;
+        }
+        *queues += 1;
+        self.ask(Request::Attach(Arc::clone(queue)));
+        true
+    }
+
+    /// Drops what is pending in `queue` and returns when neither its ring nor anything on its behalf
+    /// is touched any more.
+    pub(crate) fn detach(&self, queue: &Queue) {
+        self.ask_and_wait(|answer| Request::Detach(queue.id, answer));
+        *self.queues.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    }
+
+    /// Returns when the packet processor has seen that `queue` is stopped.
+    pub(crate) fn quiesce(&self, _queue: &Queue) {
+        self.ask_and_wait(Request::Quiesce);
+    }
+}
+
+impl Drop for Processor {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        signal::processor_event(self.device).notify();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}

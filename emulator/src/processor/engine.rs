@@ -1,0 +1,453 @@
+//! The packet processor's loop.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use hsa_sys::{
+    HSA_STATUS_ERROR, HSA_STATUS_ERROR_EXCEPTION, HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION,
+    HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, HSA_STATUS_ERROR_INVALID_ALLOCATION,
+    HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_INVALID_CODE_OBJECT,
+    HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION, HSA_STATUS_ERROR_MEMORY_FAULT,
+    HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_kernel_dispatch_packet_t, hsa_status_t,
+};
+
+use super::{
+    Request, Shared,
+    lane::{Front, Lane, Running},
+    packet::{self, Work},
+    seeded::Random,
+};
+use crate::{
+    device::Device,
+    dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError},
+    fault::{self, QueueFault},
+    memory::Allocation,
+    os::{self, Mapping},
+    queue::{Packet, State},
+    signal::{self, Handlers, Signal},
+    wave::{Apertures, FaultKind, Host, Surroundings},
+    workers::{Hand, Turn, Workers},
+};
+
+/// Dispatches of a device that may run at once.
+const CONCURRENT: usize = 256;
+/// How long an idle packet processor looks for packets before it sleeps.
+const SPIN: u64 = 20_000;
+/// How long a dispatch runs on the packet processor alone before workers are asked to help.
+const ALONE: u64 = 30_000;
+/// Packets of one queue before another queue's turn.
+const BURST: usize = 64;
+/// How often a running dispatch is looked at for what device code stored into signals.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Sleep of a packet processor whose workgroups all wait.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// Wakes the host when device code asks for an interrupt.
+struct Interrupts;
+
+impl Host for Interrupts {
+    fn message(&self, message: u16, _m0: u32) {
+        // MSG_INTERRUPT (MI200 ISA, 4.5): device code stored into a signal that has a mailbox.
+        if message & 0xf == 1 {
+            signal::device_wrote();
+        }
+    }
+}
+
+/// The state of a packet processor's thread.
+pub(super) struct Engine {
+    pub(super) device: Arc<Device>,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) hand: Hand,
+    pub(super) random: Option<Random>,
+    workers: Arc<Workers>,
+    handlers: Arc<Handlers>,
+    shared: Arc<Shared>,
+    surroundings: Surroundings,
+    /// Copies of the packets whose kernels run, where kernels can read them: the slots in the ring are
+    /// given back at launch.
+    shadows: Arc<Mapping>,
+    free_shadows: Vec<u32>,
+    next_look: u64,
+    /// The lane that comes first in the next round.
+    first: usize,
+}
+
+impl Engine {
+    pub(super) fn new(
+        device: Arc<Device>,
+        workers: Arc<Workers>,
+        handlers: Arc<Handlers>,
+        seed: Option<u64>,
+        shared: Arc<Shared>,
+    ) -> std::io::Result<Self> {
+        let shadows = Arc::new(Mapping::anonymous(CONCURRENT * size_of::<Packet>())?);
+        let (start, end) = (shadows.address(), shadows.address() + shadows.size() as u64);
+        let backing: Arc<dyn Send + Sync> = Arc::clone(&shadows) as _;
+        device.map.insert(Allocation { start, end, writable: false, backing: Some(backing) });
+        let surroundings = Surroundings {
+            map: Arc::clone(&device.map),
+            apertures: Apertures::default(),
+            host: Arc::new(Interrupts),
+        };
+        Ok(Self {
+            random: seed.map(|seed| Random::new(seed, device.index)),
+            device,
+            lanes: Vec::new(),
+            hand: Hand::new(),
+            workers,
+            handlers,
+            shared,
+            surroundings,
+            shadows,
+            // CAST: a small constant.
+            free_shadows: (0..CONCURRENT as u32).rev().collect(),
+            next_look: 0,
+            first: 0,
+        })
+    }
+
+    /// Serves the queues until the runtime ends.
+    pub(super) fn serve(mut self) {
+        let mut idle_since = None;
+        while !self.shared.stop.load(Ordering::SeqCst) {
+            let mut worked = self.take_requests();
+            worked |= if self.random.is_some() { self.seeded_round() } else { self.round() };
+            if worked {
+                idle_since = None;
+                continue;
+            }
+            if self.is_running() {
+                // Everything here waits for what other threads do, or workers have the rest.
+                let now = os::now();
+                if now - *idle_since.get_or_insert(now) < SPIN {
+                    std::thread::yield_now();
+                    continue;
+                }
+                self.sleep(Some(if self.hand.is_empty() { LOOK } else { PAUSE }));
+                self.look();
+                continue;
+            }
+            let now = os::now();
+            if now - *idle_since.get_or_insert(now) < SPIN {
+                for _ in 0..32 {
+                    std::hint::spin_loop();
+                }
+                continue;
+            }
+            self.hand.rest();
+            self.sleep(None);
+            idle_since = None;
+        }
+        self.abandon();
+    }
+
+    /// Sleeps until something can be done.
+    fn sleep(&mut self, timeout: Option<Duration>) {
+        for lane in &mut self.lanes {
+            if let Front::Pending(barrier) = lane.front() {
+                lane.watch(&barrier);
+            }
+        }
+        let (shared, lanes) = (&self.shared, &self.lanes);
+        signal::processor_event(self.device.index).wait(timeout, || {
+            shared.stop.load(Ordering::SeqCst)
+                || !shared.requests().is_empty()
+                || lanes.iter().any(Lane::has_work)
+        });
+    }
+
+    fn take_requests(&mut self) -> bool {
+        let requests = std::mem::take(&mut *self.shared.requests());
+        let any = !requests.is_empty();
+        for request in requests {
+            match request {
+                Request::Attach(queue) => self.lanes.push(Lane::new(queue)),
+                Request::Detach(id, answer) => {
+                    if let Some(lane) = self.lanes.iter_mut().find(|l| l.queue.id == id) {
+                        lane.stop();
+                        lane.leaving = Some(answer);
+                        lane.running.iter().for_each(|r| r.dispatch.stop());
+                    }
+                }
+                Request::Quiesce(answer) => {
+                    // Who asked may have given up waiting.
+                    let _ = answer.send(());
+                }
+            }
+        }
+        any
+    }
+
+    /// Whether a dispatch is under way.
+    fn is_running(&self) -> bool {
+        self.lanes.iter().any(|lane| !lane.running.is_empty())
+    }
+
+    /// Completes what is complete, launches what can be launched, and lends a hand.
+    fn round(&mut self) -> bool {
+        let mut worked = self.finish();
+        let count = self.lanes.len();
+        self.first = (self.first + 1) % count.max(1);
+        for priority in (0..=2).rev() {
+            for offset in 0..count {
+                let index = (self.first + offset) % count;
+                if self.lanes[index].queue.priority() == priority {
+                    worked |= self.visit(index);
+                }
+            }
+        }
+        match self.hand.turn(1) {
+            Turn::Worked => worked = true,
+            // Neither progress nor a reason to burn a core.
+            Turn::Stuck | Turn::Nothing => {}
+        }
+        if self.is_running() && os::now() >= self.next_look {
+            self.look();
+        }
+        worked | self.finish()
+    }
+
+    /// Notices on the host's behalf what device code stored.
+    fn look(&mut self) {
+        signal::device_wrote();
+        // CAST: a millisecond.
+        self.next_look = os::now() + LOOK.as_nanos() as u64;
+    }
+
+    /// Launches up to a burst of packets of one queue.
+    fn visit(&mut self, index: usize) -> bool {
+        for done in 0..BURST {
+            if !self.step(index) {
+                return done > 0;
+            }
+            if !self.lanes[index].running.is_empty() {
+                self.finish_lane(index);
+            }
+        }
+        true
+    }
+
+    /// Launches the front packet of a queue if that is allowed now.
+    pub(super) fn step(&mut self, index: usize) -> bool {
+        match self.lanes[index].front() {
+            Front::Nothing => false,
+            Front::Pending(barrier) => {
+                self.lanes[index].watch(&barrier);
+                // The signals may have changed before they were watched.
+                barrier.holds()
+            }
+            Front::Refused(refusal) => {
+                let at = self.lanes[index].index();
+                let report =
+                    format!("packet {at} of queue {}: {}", self.lanes[index].queue.id, refusal.reason);
+                self.fail(index, QueueFault { status: refusal.status, memory: None, report });
+                true
+            }
+            Front::Ready(packet, Work::Barrier(_)) => {
+                let now = self.device.ticks();
+                self.lanes[index].advance();
+                complete(&self.lanes[index], packet::completion(&packet), now, now);
+                true
+            }
+            Front::Ready(packet, Work::Kernel(kernel)) => self.launch(index, &packet, &kernel),
+        }
+    }
+
+    fn launch(&mut self, index: usize, packet: &Packet, kernel: &hsa_kernel_dispatch_packet_t) -> bool {
+        let Some(shadow) = self.free_shadows.pop() else { return false };
+        // CAST: a small index.
+        let place = self.shadows.pointer().cast::<Packet>().wrapping_add(shadow as usize);
+        // SAFETY: the slot is inside the mapping, aligned, and no dispatch's until it is freed.
+        unsafe { place.write(*packet) };
+        let lane = &mut self.lanes[index];
+        let at = lane.index();
+        let start = self.device.ticks();
+        // ORDER: Acquire fence of the packet: everything stored before it was published is visible, as
+        // the header was read with Acquire.
+        let launch = Launch::from_packet(kernel, place as u64, lane.queue.pointer() as u64, at);
+        let environment = Environment {
+            target: self.device.card.target,
+            compute_units: self.device.compute_units,
+            waves_per_unit: self.device.card.waves_per_unit,
+            surroundings: self.surroundings.clone(),
+            code: self.device.code.snapshot(),
+        };
+        let order = self.random.as_mut().map(Random::next);
+        let dispatch = match Dispatch::new(&environment, launch) {
+            Ok(dispatch) => Arc::new(match order {
+                Some(seed) => dispatch.shuffled(seed),
+                None => dispatch,
+            }),
+            Err(error) => {
+                self.free_shadows.push(shadow);
+                let name = kernel_name(&self.device, kernel.kernel_object);
+                let report = format!("packet {at} of queue {}: {name}: {error}", lane.queue.id);
+                self.fail(index, QueueFault { status: launch_status(&error), memory: None, report });
+                return true;
+            }
+        };
+        lane.advance();
+        let completion = packet::completion(packet);
+        let mut running = Running { dispatch, completion, start, shadow, offered: false };
+        self.hand.join(&running.dispatch, self.device.index);
+        if self.random.is_none() {
+            self.start(&mut running, index);
+        }
+        self.lanes[index].running.push(running);
+        true
+    }
+
+    /// Runs a new dispatch here; if it is not done soon, workers help.
+    fn start(&mut self, running: &mut Running, index: usize) {
+        let begin = os::now();
+        while self.hand.turn_of(&running.dispatch, 1) == Turn::Worked {
+            if os::now() - begin > ALONE {
+                break;
+            }
+        }
+        if running.dispatch.has_unclaimed() {
+            running.offered = true;
+            let priority = self.lanes[index].queue.priority();
+            self.workers.offer(&running.dispatch, self.device.index, priority);
+        }
+    }
+
+    /// Completes the dispatches that are done.
+    pub(super) fn finish(&mut self) -> bool {
+        let mut any = false;
+        let mut index = 0;
+        while index < self.lanes.len() {
+            any |= self.finish_lane(index);
+            if self.lanes[index].leaving.is_some() && self.lanes[index].running.is_empty() {
+                let lane = self.lanes.swap_remove(index);
+                if let Some(answer) = lane.leaving {
+                    // Who asked may have given up waiting.
+                    let _ = answer.send(());
+                }
+                any = true;
+            } else {
+                index += 1;
+            }
+        }
+        any
+    }
+
+    fn finish_lane(&mut self, index: usize) -> bool {
+        let mut any = false;
+        while let Some(place) = self.lanes[index].running.iter().position(|r| r.dispatch.is_complete()) {
+            let running = self.lanes[index].running.remove(place);
+            self.free_shadows.push(running.shadow);
+            if running.offered {
+                self.workers.withdraw(&running.dispatch);
+            }
+            any = true;
+            // What the kernel stored is announced before its completion, so that nobody hears of it twice.
+            signal::device_wrote();
+            if let Some(error) = running.dispatch.fault() {
+                let fault = self.describe(error);
+                self.fail(index, fault);
+            } else if !running.dispatch.is_stopped() {
+                complete(&self.lanes[index], running.completion, running.start, self.device.ticks());
+            }
+        }
+        any
+    }
+
+    /// Stops a queue for good and tells everybody.
+    fn fail(&mut self, index: usize, fault: QueueFault) {
+        let lane = &mut self.lanes[index];
+        lane.stop();
+        lane.running.iter().for_each(|r| r.dispatch.stop());
+        if lane.queue.state() != State::Active {
+            // The first fault is the cause; a destroyed queue has nobody left to tell.
+            return;
+        }
+        lane.queue.stop(State::Faulted);
+        fault::announce(fault, &lane.queue, &self.device, &self.handlers);
+    }
+
+    fn describe(&self, fault: &DispatchFault) -> QueueFault {
+        let (status, memory) = match fault.kind {
+            FaultKind::Memory { address, write, .. } => {
+                let read_only = write && self.device.map.snapshot().find(address).is_some();
+                (HSA_STATUS_ERROR_MEMORY_FAULT, Some((address, read_only)))
+            }
+            FaultKind::Misaligned { address, .. } => (HSA_STATUS_ERROR_MEMORY_FAULT, Some((address, false))),
+            FaultKind::Fetch => (HSA_STATUS_ERROR_MEMORY_FAULT, Some((fault.pc, false))),
+            FaultKind::Aperture { .. } => (HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION, None),
+            FaultKind::IllegalInstruction { .. } | FaultKind::Unimplemented { .. } => {
+                (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, None)
+            }
+            FaultKind::Trap { .. } | FaultKind::Halt => (HSA_STATUS_ERROR_EXCEPTION, None),
+            #[allow(unreachable_patterns, reason = "further kinds may be added")]
+            _ => (HSA_STATUS_ERROR, None),
+        };
+        let name = kernel_name(&self.device, fault.kernel_object);
+        let place = self.device.image(fault.pc).and_then(|image| image.function(fault.pc));
+        let place = place.map_or(String::new(), |(function, offset)| format!(" in {function}+{offset:#x}"));
+        let distance = match (fault.kind, fault.nearest) {
+            (FaultKind::Memory { address, .. }, Some((start, end))) => distance(address, start, end),
+            _ => String::new(),
+        };
+        QueueFault { status, memory, report: format!("kernel {name}{place}: {fault}{distance}") }
+    }
+
+    /// Stops everything: the runtime ends.
+    fn abandon(&mut self) {
+        for running in self.lanes.iter().flat_map(|l| &l.running) {
+            running.dispatch.stop();
+        }
+        while self.is_running() {
+            self.hand.turn(1);
+            self.finish();
+            std::thread::yield_now();
+        }
+        // Whoever waits for a queue to be detached gets an error, which says as much.
+        self.lanes.clear();
+    }
+}
+
+/// Takes one off a completion signal, after the times if the queue is profiled.
+fn complete(lane: &Lane, handle: u64, start: u64, end: u64) {
+    // A signal that was destroyed meanwhile needs no news.
+    let Some(signal) = Signal::find(handle) else { return };
+    if lane.queue.block().is_profiled() {
+        signal.set_times(start, end);
+    }
+    // ORDER: Release. All effects of the packet, whoever ran it, are visible to who sees the new value:
+    // `Dispatch::is_complete` acquired them, and this operation is sequentially consistent.
+    signal.complete();
+}
+
+fn kernel_name(device: &Device, kernel_object: u64) -> String {
+    let image = device.image(kernel_object);
+    let name = image.and_then(|image| image.kernel(kernel_object));
+    name.unwrap_or_else(|| format!("{kernel_object:#x} (no loaded kernel)"))
+}
+
+fn distance(address: u64, start: u64, end: u64) -> String {
+    let size = end - start;
+    if address >= end {
+        format!("; {} bytes past the end of the nearest allocation ({size} bytes)", address - end)
+    } else if address < start {
+        format!("; {} bytes before the nearest allocation ({size} bytes)", start - address)
+    } else {
+        format!("; inside a read-only allocation of {size} bytes")
+    }
+}
+
+fn launch_status(error: &LaunchError) -> hsa_status_t {
+    match error {
+        LaunchError::Empty | LaunchError::GridSize => HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+        LaunchError::WorkgroupSize { .. } => HSA_STATUS_ERROR_INVALID_ARGUMENT,
+        LaunchError::GroupSegment { .. } => HSA_STATUS_ERROR_INVALID_ALLOCATION,
+        LaunchError::PrivateSegment { .. } => HSA_STATUS_ERROR_OUT_OF_RESOURCES,
+        LaunchError::KernelObject { .. } | LaunchError::Entry { .. } => HSA_STATUS_ERROR_INVALID_CODE_OBJECT,
+        #[allow(unreachable_patterns, reason = "further errors may be added")]
+        _ => HSA_STATUS_ERROR,
+    }
+}

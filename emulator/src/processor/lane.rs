@@ -1,0 +1,107 @@
+//! One queue as its packet processor sees it.
+
+use std::sync::{Arc, atomic::Ordering, mpsc::Sender};
+
+use super::packet::{self, Barrier, Refusal, Work};
+use crate::{
+    dispatch::Dispatch,
+    queue::{Packet, Queue, State},
+    signal::{Watch, Watcher},
+};
+
+/// A kernel dispatch that has been launched and is not complete.
+pub(super) struct Running {
+    pub(super) dispatch: Arc<Dispatch>,
+    /// Handle of the completion signal, or 0.
+    pub(super) completion: u64,
+    /// When it was launched, in device ticks.
+    pub(super) start: u64,
+    /// Its packet's place in the shadow ring.
+    pub(super) shadow: u32,
+    /// Whether worker threads were asked to help.
+    pub(super) offered: bool,
+}
+
+/// What is at the front of a queue.
+pub(super) enum Front {
+    /// Nothing, or nothing that may be launched before a running dispatch ends.
+    Nothing,
+    /// A barrier packet that does not hold yet.
+    Pending(Barrier),
+    /// A packet to be launched, or completed at once.
+    Ready(Packet, Work),
+    Refused(Refusal),
+}
+
+/// A queue, what is running of it, and what it waits for.
+pub(super) struct Lane {
+    pub(super) queue: Arc<Queue>,
+    pub(super) running: Vec<Running>,
+    /// Index of the front packet.
+    read: u64,
+    /// Watches on the signals of the barrier packet at the front.
+    watches: Vec<Watch>,
+    /// Who waits for the queue to fall silent.
+    pub(super) leaving: Option<Sender<()>>,
+}
+
+impl Lane {
+    /// The lane of a new queue.
+    pub(super) fn new(queue: Arc<Queue>) -> Self {
+        Self { queue, running: Vec::new(), read: 0, watches: Vec::new(), leaving: None }
+    }
+
+    /// Index of the front packet.
+    pub(super) fn index(&self) -> u64 {
+        self.read
+    }
+
+    /// What is at the front now.
+    pub(super) fn front(&self) -> Front {
+        if self.leaving.is_some() || self.queue.state() != State::Active {
+            return Front::Nothing;
+        }
+        // ORDER: Acquire. Slots below the index were claimed; whether they are published their header says.
+        if self.read >= self.queue.block().write_dispatch_id().load(Ordering::Acquire) {
+            return Front::Nothing;
+        }
+        // ORDER: Acquire. Pairs with the program's release store of the header: the body is visible.
+        if packet::is_invalid(self.queue.header(self.read).load(Ordering::Acquire)) {
+            return Front::Nothing;
+        }
+        let packet = self.queue.fetch(self.read);
+        if packet::has_barrier_bit(&packet) && !self.running.is_empty() {
+            return Front::Nothing;
+        }
+        match packet::decode(&packet) {
+            Ok(Work::Barrier(barrier)) if !barrier.holds() => Front::Pending(barrier),
+            Ok(work) => Front::Ready(packet, work),
+            Err(refusal) => Front::Refused(refusal),
+        }
+    }
+
+    /// Whether a visit would get anything done.
+    pub(super) fn has_work(&self) -> bool {
+        self.running.iter().any(|r| r.dispatch.is_complete())
+            || matches!(self.front(), Front::Ready(..) | Front::Refused(_))
+    }
+
+    /// Arranges that a change of the signals that the front packet waits for wakes the processor.
+    pub(super) fn watch(&mut self, barrier: &Barrier) {
+        if self.watches.is_empty() {
+            self.watches = barrier.signals().iter().map(|s| s.watch(Watcher::Processor)).collect();
+        }
+    }
+
+    /// Gives the front packet's slot back and moves on.
+    pub(super) fn advance(&mut self) {
+        self.watches.clear();
+        self.queue.retire_slot(self.read);
+        self.read += 1;
+    }
+
+    /// Forgets what the front packet waits for: the queue has stopped.
+    pub(super) fn stop(&mut self) {
+        self.watches.clear();
+    }
+}

@@ -1,0 +1,142 @@
+//! What a packet asks for.
+
+use hsa_sys::{
+    HSA_AMD_PACKET_TYPE_BARRIER_VALUE, HSA_PACKET_HEADER_BARRIER, HSA_PACKET_TYPE_AGENT_DISPATCH,
+    HSA_PACKET_TYPE_BARRIER_AND, HSA_PACKET_TYPE_BARRIER_OR, HSA_PACKET_TYPE_INVALID,
+    HSA_PACKET_TYPE_KERNEL_DISPATCH, HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
+    HSA_STATUS_ERROR_INVALID_SIGNAL, hsa_kernel_dispatch_packet_t, hsa_signal_condition_t, hsa_status_t,
+};
+
+use crate::{
+    queue::Packet,
+    signal::{Condition, Signal},
+};
+
+/// A packet that cannot be processed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: hsa_status_t,
+    pub(super) reason: String,
+}
+
+impl Refusal {
+    fn format(reason: String) -> Self {
+        Self { status: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, reason }
+    }
+}
+
+/// What must hold before a barrier packet is complete.
+#[derive(Clone)]
+pub(super) enum Barrier {
+    /// All are 0.
+    And(Vec<Signal>),
+    /// One of them is 0, or there is none.
+    Or(Vec<Signal>),
+    /// The masked value stands in a relation to the operand.
+    Value { signal: Signal, mask: i64, condition: Condition, operand: i64 },
+}
+
+impl Barrier {
+    /// Whether it holds now.
+    pub(super) fn holds(&self) -> bool {
+        match self {
+            Self::And(signals) => signals.iter().all(|s| s.load() == 0),
+            Self::Or(signals) => signals.is_empty() || signals.iter().any(|s| s.load() == 0),
+            Self::Value { signal, mask, condition, operand } => {
+                condition.holds(signal.load() & mask, *operand)
+            }
+        }
+    }
+
+    /// The signals on which it depends.
+    pub(super) fn signals(&self) -> &[Signal] {
+        match self {
+            Self::And(signals) | Self::Or(signals) => signals,
+            Self::Value { signal, .. } => std::slice::from_ref(signal),
+        }
+    }
+}
+
+/// A packet, taken apart.
+#[derive(Clone)]
+pub(super) enum Work {
+    Kernel(hsa_kernel_dispatch_packet_t),
+    Barrier(Barrier),
+}
+
+/// Whether a header says that the packet has not been published.
+pub(super) fn is_invalid(header: u16) -> bool {
+    header & 0xff == HSA_PACKET_TYPE_INVALID.0 as u16
+}
+
+/// Whether all preceding packets of the queue must be complete first.
+pub(super) fn has_barrier_bit(packet: &Packet) -> bool {
+    packet.0[0] >> HSA_PACKET_HEADER_BARRIER.0 & 1 != 0
+}
+
+/// The handle of the completion signal, which all packet types have in the same place; 0 is none.
+pub(super) fn completion(packet: &Packet) -> u64 {
+    packet.0[7]
+}
+
+/// Takes a packet apart.
+///
+/// # Errors
+/// [`Refusal`] for a type or format that this processor does not know and for a signal that does not exist.
+pub(super) fn decode(packet: &Packet) -> Result<Work, Refusal> {
+    let words = &packet.0;
+    if completion(packet) != 0 {
+        find(completion(packet), "completion")?;
+    }
+    // CAST: the type is 8 bits wide.
+    let type_ = hsa_sys::hsa_packet_type_t(words[0] as u32 & 0xff);
+    match type_ {
+        HSA_PACKET_TYPE_KERNEL_DISPATCH => {
+            // SAFETY: both are 64 bytes of integers and addresses, for which every pattern is valid.
+            let packet = unsafe { std::mem::transmute_copy::<Packet, hsa_kernel_dispatch_packet_t>(packet) };
+            let dimensions = packet.setup & 3;
+            if dimensions == 0 {
+                return Err(Refusal::format("a kernel dispatch of 0 dimensions".into()));
+            }
+            Ok(Work::Kernel(packet))
+        }
+        HSA_PACKET_TYPE_BARRIER_AND => Ok(Work::Barrier(Barrier::And(dependencies(packet)?))),
+        HSA_PACKET_TYPE_BARRIER_OR => Ok(Work::Barrier(Barrier::Or(dependencies(packet)?))),
+        HSA_PACKET_TYPE_VENDOR_SPECIFIC => vendor(packet),
+        HSA_PACKET_TYPE_AGENT_DISPATCH => {
+            Err(Refusal::format("an agent-dispatch packet in a kernel-dispatch queue".into()))
+        }
+        _ => Err(Refusal::format(format!("packet type {}", type_.0))),
+    }
+}
+
+fn vendor(packet: &Packet) -> Result<Work, Refusal> {
+    let words = &packet.0;
+    let format = words[0] >> 16 & 0xff;
+    if format != u64::from(HSA_AMD_PACKET_TYPE_BARRIER_VALUE.0) {
+        return Err(Refusal::format(format!("vendor packet of format {format}")));
+    }
+    // CAST: the condition is the low half of the word.
+    let condition = hsa_signal_condition_t(words[4] as u32);
+    let condition = Condition::new(condition)
+        .ok_or_else(|| Refusal::format(format!("barrier-value condition {}", condition.0)))?;
+    if words[1] == 0 {
+        // No signal is a satisfied dependency.
+        return Ok(Work::Barrier(Barrier::And(Vec::new())));
+    }
+    let signal = find(words[1], "barrier-value")?;
+    // CAST: signal values are signed, packet words here are not.
+    let (operand, mask) = (words[2] as i64, words[3] as i64);
+    Ok(Work::Barrier(Barrier::Value { signal, mask, condition, operand }))
+}
+
+fn dependencies(packet: &Packet) -> Result<Vec<Signal>, Refusal> {
+    packet.0[1..6].iter().filter(|handle| **handle != 0).map(|handle| find(*handle, "dependency")).collect()
+}
+
+fn find(handle: u64, role: &str) -> Result<Signal, Refusal> {
+    Signal::find(handle).ok_or_else(|| Refusal {
+        status: HSA_STATUS_ERROR_INVALID_SIGNAL,
+        reason: format!("the {role} signal {handle:#x} does not exist"),
+    })
+}

@@ -1,0 +1,227 @@
+//! What lives between the first `hsa_init` and the last `hsa_shut_down`.
+
+use std::{
+    ffi::c_void,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+};
+
+use hsa_sys::{
+    HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_NOT_INITIALIZED, HSA_STATUS_ERROR_OUT_OF_RESOURCES,
+    HSA_STATUS_ERROR_REFCOUNT_OVERFLOW, hsa_agent_t, hsa_amd_event_t, hsa_status_t,
+};
+
+use crate::{
+    config::{self, Config, ConfigError},
+    copy::Copier,
+    device::Device,
+    executable::Executables,
+    fault,
+    heap::Heap,
+    memory::Allocation,
+    processor::Processor,
+    queue,
+    signal::{self, Handlers},
+    vmem::VirtualMemory,
+    workers::Workers,
+};
+
+/// A handler of system events and its argument.
+#[derive(Clone, Copy)]
+pub(crate) struct EventHandler {
+    pub(crate) function: unsafe extern "C" fn(*const hsa_amd_event_t, *mut c_void) -> hsa_status_t,
+    pub(crate) data: *mut c_void,
+}
+
+// SAFETY: the argument is only handed back to the program's callback, which expects other threads.
+unsafe impl Send for EventHandler {}
+// SAFETY: as above.
+unsafe impl Sync for EventHandler {}
+
+/// Everything that the functions of the table act on.
+///
+/// Fields are dropped in this order: threads that touch memory end before the memory goes.
+pub(crate) struct Runtime {
+    pub(crate) processors: Vec<Processor>,
+    pub(crate) copier: Copier,
+    pub(crate) handlers: Arc<Handlers>,
+    pub(crate) executables: Executables,
+    pub(crate) vmem: VirtualMemory,
+    pub(crate) heap: Heap,
+    pub(crate) devices: Arc<[Arc<Device>]>,
+}
+
+/// Agents: the host is 0, GPU `i` is `i + 1`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Agent {
+    Host,
+    Gpu(u32),
+}
+
+/// Upper half of every agent handle, so that a small number is none.
+const TAG: u64 = 0x6167_656e << 32;
+
+impl Agent {
+    /// The handle that programs see.
+    pub(crate) fn handle(self) -> hsa_agent_t {
+        let number = match self {
+            Self::Host => 0,
+            Self::Gpu(index) => u64::from(index) + 1,
+        };
+        hsa_agent_t { handle: TAG | number }
+    }
+
+    /// The GPU, if it is one.
+    pub(crate) fn gpu(self) -> Option<u32> {
+        match self {
+            Self::Host => None,
+            Self::Gpu(index) => Some(index),
+        }
+    }
+}
+
+impl Runtime {
+    fn start(config: &Config) -> std::io::Result<Self> {
+        let devices: Arc<[Arc<Device>]> = config
+            .devices
+            .iter()
+            .zip(0..)
+            .map(|(target, index)| Arc::new(Device::new(index, *target, config)))
+            .collect();
+        for device in devices.iter() {
+            // Signals, doorbells and queue control blocks: one range each, for all there will be.
+            for (start, end) in [signal::device_range(), queue::device_range()].into_iter().flatten() {
+                device.map.insert(Allocation { start, end, writable: true, backing: None });
+            }
+        }
+        let handlers = Arc::new(Handlers::start()?);
+        let workers = Workers::start(config.seed.is_some())?;
+        let processors = devices
+            .iter()
+            .map(|device| {
+                Processor::start(Arc::clone(device), Arc::clone(&workers), Arc::clone(&handlers), config.seed)
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            heap: Heap::new(Arc::clone(&devices)),
+            vmem: VirtualMemory::new(Arc::clone(&devices)),
+            executables: Executables::new(Arc::clone(&devices)),
+            processors,
+            copier: Copier::start()?,
+            handlers,
+            devices,
+        })
+    }
+
+    /// The agent that a handle names, if it names one.
+    pub(crate) fn agent(&self, agent: hsa_agent_t) -> Option<Agent> {
+        match agent.handle.checked_sub(TAG)? {
+            0 => Some(Agent::Host),
+            number if number <= self.devices.len() as u64 => Some(Agent::Gpu(number as u32 - 1)),
+            _ => None,
+        }
+    }
+
+    /// The GPU that a handle names, if it names one.
+    pub(crate) fn gpu(&self, agent: hsa_agent_t) -> Option<&Arc<Device>> {
+        self.devices.get(self.agent(agent)?.gpu()? as usize)
+    }
+
+    /// All GPUs, as a set.
+    pub(crate) fn all_gpus(&self) -> u32 {
+        (1 << self.devices.len()) - 1
+    }
+}
+
+struct Life {
+    runtime: Arc<Runtime>,
+    references: u32,
+}
+
+static LIFE: RwLock<Option<Life>> = RwLock::new(None);
+/// Held while a runtime is made or taken down, which calls of the table must not wait for.
+static TRANSITION: Mutex<()> = Mutex::new(());
+static ERROR: Mutex<Option<ConfigError>> = Mutex::new(None);
+
+fn transition() -> MutexGuard<'static, ()> {
+    TRANSITION.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The runtime.
+///
+/// # Errors
+/// `NOT_INITIALIZED` before the first `hsa_init` and after the last `hsa_shut_down`.
+pub(crate) fn get() -> Result<Arc<Runtime>, hsa_status_t> {
+    let life = LIFE.read().unwrap_or_else(PoisonError::into_inner);
+    life.as_ref().map(|l| Arc::clone(&l.runtime)).ok_or(HSA_STATUS_ERROR_NOT_INITIALIZED)
+}
+
+/// Whether there is a runtime.
+pub(crate) fn is_initialised() -> bool {
+    LIFE.read().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// Why the last initialisation failed, if its configuration was the reason.
+pub fn configuration_error() -> Option<ConfigError> {
+    ERROR.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Chooses what the next `hsa_init` offers, instead of the environment.
+///
+/// # Errors
+/// [`ConfigError::Initialised`] while the emulator runs; others for a configuration without sense.
+pub fn configure(config: Config) -> Result<(), ConfigError> {
+    let _transition = transition();
+    if is_initialised() {
+        return Err(ConfigError::Initialised);
+    }
+    config::choose(config)
+}
+
+/// `hsa_init`.
+pub(crate) fn initialise() -> Result<(), hsa_status_t> {
+    let _transition = transition();
+    if let Some(life) = LIFE.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        life.references = life.references.checked_add(1).ok_or(HSA_STATUS_ERROR_REFCOUNT_OVERFLOW)?;
+        return Ok(());
+    }
+    let config = config::current().map_err(|error| {
+        tracing::error!(%error, "the emulator's configuration is refused");
+        *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        HSA_STATUS_ERROR_INVALID_ARGUMENT
+    })?;
+    *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    let runtime = Runtime::start(&config).map_err(|error| {
+        tracing::error!(%error, "the emulator cannot start its threads");
+        HSA_STATUS_ERROR_OUT_OF_RESOURCES
+    })?;
+    tracing::debug!(?config, "emulator initialised");
+    let life = Life { runtime: Arc::new(runtime), references: 1 };
+    *LIFE.write().unwrap_or_else(PoisonError::into_inner) = Some(life);
+    Ok(())
+}
+
+/// `hsa_shut_down`.
+pub(crate) fn shut_down() -> Result<(), hsa_status_t> {
+    let _transition = transition();
+    let mut life = LIFE.write().unwrap_or_else(PoisonError::into_inner);
+    let references = &mut life.as_mut().ok_or(HSA_STATUS_ERROR_NOT_INITIALIZED)?.references;
+    *references -= 1;
+    if *references > 0 {
+        return Ok(());
+    }
+    let last = life.take();
+    drop(life);
+    // Calls that raced with this one may hold the runtime a little longer; its threads end with it.
+    if let Some(last) = last {
+        for queue in queue::all() {
+            if queue.retire() {
+                last.runtime.processors[queue.device as usize].detach(&queue);
+                queue.release();
+            }
+        }
+        drop(last);
+    }
+    fault::forget_handlers();
+    signal::destroy_all();
+    Ok(())
+}

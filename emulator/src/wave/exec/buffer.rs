@@ -1,0 +1,132 @@
+//! Buffer resources (V#) and their addressing (MI200 ISA, 9.1.5).
+
+use crate::{
+    isa::{Inst, Operand},
+    wave::Wave,
+};
+
+/// A buffer resource of four scalar registers.
+#[derive(Clone, Copy)]
+pub struct Resource {
+    /// 48-bit base address.
+    pub base: u64,
+    /// Bytes between records.
+    pub stride: u32,
+    pub swizzle: bool,
+    /// Bytes if `stride` is 0 or the buffer is not swizzled, else records.
+    pub records: u32,
+    /// Records per swizzled block: 8, 16, 32 or 64.
+    pub index_stride: u32,
+    /// The lane number is added to the index.
+    pub add_thread: bool,
+}
+
+/// Bytes per element of a swizzled buffer; fixed on GFX9.
+const ELEMENT: u32 = 4;
+
+const SWIZZLE_ENABLE: u32 = 1 << 31;
+const ADD_TID_ENABLE: u32 = 1 << 23;
+const INDEX_STRIDE_64: u32 = 3 << 21;
+const DATA_FORMAT_32: u32 = 4 << 15;
+const NUM_FORMAT_UINT: u32 = 4 << 12;
+
+/// The V# of a wave's scratch: dwords of 64 lanes side by side.
+pub fn scratch_resource(base: u64) -> [u32; 4] {
+    [
+        base as u32,
+        (base >> 32) as u32 & 0xffff | SWIZZLE_ENABLE,
+        u32::MAX,
+        ADD_TID_ENABLE | INDEX_STRIDE_64 | DATA_FORMAT_32 | NUM_FORMAT_UINT,
+    ]
+}
+
+impl Resource {
+    /// Takes the four words apart.
+    pub fn new([w0, w1, w2, w3]: [u32; 4]) -> Self {
+        let add_thread = w3 & ADD_TID_ENABLE != 0;
+        let mut stride = w1 >> 16 & 0x3fff;
+        if add_thread {
+            // The data format field becomes the stride's upper bits.
+            stride |= (w3 >> 15 & 0xf) << 14;
+        }
+        Self {
+            base: u64::from(w0) | u64::from(w1 & 0xffff) << 32,
+            stride,
+            swizzle: w1 & SWIZZLE_ENABLE != 0,
+            records: w2,
+            index_stride: 8 << (w3 >> 21 & 3),
+            add_thread,
+        }
+    }
+
+    /// The resource in the four scalar registers from `op` on.
+    #[inline(always)]
+    pub fn scalar(w: &Wave, inst: &Inst, op: Operand) -> Self {
+        Self::new([0, 1, 2, 3].map(|i| w.scalar(Operand(op.0 + i), inst)))
+    }
+
+    /// Whether this is the layout of [`scratch_resource`], wherever it points.
+    #[inline(always)]
+    pub fn is_scratch(&self) -> bool {
+        self.swizzle && self.add_thread && self.index_stride == 64 && self.records == u32::MAX
+    }
+
+    /// Size in bytes, as scalar loads see it.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.records) * u64::from(self.stride.max(1))
+    }
+
+    /// Whether an access is out of range.
+    ///
+    /// `offset` is the instruction's plus the lane's, `scalar` is SOFFSET, `bytes` what is accessed at once.
+    #[inline(always)]
+    pub fn excludes(&self, index: u32, offset: u32, scalar: u32, bytes: u32) -> bool {
+        if self.stride == 0 || !self.swizzle {
+            let end = u64::from(offset) + u64::from(index) * u64::from(self.stride) + u64::from(bytes);
+            end > u64::from(self.records.saturating_sub(scalar))
+        } else {
+            index >= self.records
+        }
+    }
+
+    /// Address of a byte.
+    #[inline(always)]
+    pub fn address(&self, index: u32, offset: u32, scalar: u32) -> u64 {
+        let within = if self.swizzle {
+            let (block, slot) = (index / self.index_stride, index % self.index_stride);
+            let (element, byte) = (offset / ELEMENT, offset % ELEMENT);
+            (u64::from(block) * u64::from(self.stride) + u64::from(element * ELEMENT)) * u64::from(self.index_stride)
+                + u64::from(slot * ELEMENT + byte)
+        } else {
+            u64::from(index) * u64::from(self.stride) + u64::from(offset)
+        };
+        self.base.wrapping_add(u64::from(scalar)).wrapping_add(within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_interleaves_the_lanes_dword_by_dword() {
+        let scratch = Resource::new(scratch_resource(0x7f00_1234_0000));
+        assert!(scratch.is_scratch());
+        for (lane, offset) in [(0, 0), (63, 0), (5, 4), (17, 27)] {
+            let expected = 0x7f00_1234_0000 + 512 + u64::from(offset / 4 * 256 + lane * 4 + offset % 4);
+            assert_eq!(scratch.address(lane, offset, 512), expected);
+            assert!(!scratch.excludes(lane, offset, 512, 4));
+        }
+    }
+
+    #[test]
+    fn a_raw_buffer_ends_at_its_number_of_records() {
+        let raw = Resource::new([0, 0, 100, 0]);
+        assert!(!raw.excludes(0, 96, 0, 4));
+        assert!(raw.excludes(0, 97, 0, 4));
+        assert!(raw.excludes(0, 96, 1, 4), "SOFFSET counts");
+        assert!(raw.excludes(0, u32::MAX, 0, 4));
+        let structured = Resource::new([0, 16 << 16 | SWIZZLE_ENABLE, 10, 0]);
+        assert!(!structured.excludes(9, 400, 0, 4) && structured.excludes(10, 0, 0, 4));
+    }
+}

@@ -1,0 +1,118 @@
+//! A workgroup's LDS. Reads beyond its end give 0, writes beyond it are dropped (MI200 ISA, 3.6).
+//!
+//! The waves of a workgroup run on one host thread, one after the other, so nothing here needs the host's atomics.
+
+use super::{
+    kind::{self, kind_of},
+    shape,
+};
+use crate::wave::Wave;
+
+/// Whether `bytes` bytes at `offset` are inside.
+#[inline(always)]
+pub fn fits(w: &Wave, offset: u32, bytes: u32) -> bool {
+    offset.checked_add(bytes).is_some_and(|end| end <= w.lds_size)
+}
+
+/// Host address of an offset; the caller checks it.
+#[inline(always)]
+pub fn at(w: &Wave, offset: u32) -> *mut u8 {
+    w.lds.wrapping_add(offset as usize)
+}
+
+/// Loads live lanes from `offsets`.
+#[inline(always)]
+pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: &[u32; 64]) {
+    let kind = const { kind_of(K) };
+    let exec = w.exec;
+    if exec == 0 {
+        return;
+    }
+    let (_, high) = shape::range(offsets, exec);
+    if !fits(w, high, kind.bytes()) {
+        for lane in shape::lanes(exec) {
+            load_lane::<K>(w, dst, offsets[lane], lane);
+        }
+        return;
+    }
+    if exec == u64::MAX {
+        if kind == kind::Kind::B32
+            && let Some(start) = shape::contiguous(offsets, exec, 4)
+        {
+            let from = at(w, start).cast::<[u32; 64]>();
+            // SAFETY: the highest lane is inside, so all are.
+            *w.row_mut(dst) = unsafe { from.read_unaligned() };
+            return;
+        }
+        for lane in 0..64 {
+            // SAFETY: the highest lane is inside, so all are.
+            let words = unsafe { kind::read(kind, at(w, offsets[lane])) };
+            kind::put(w, kind, dst, lane, words);
+        }
+        return;
+    }
+    for lane in shape::lanes(exec) {
+        // SAFETY: the highest live lane is inside, so all are.
+        let words = unsafe { kind::read(kind, at(w, offsets[lane])) };
+        kind::put(w, kind, dst, lane, words);
+    }
+}
+
+/// Stores live lanes to `offsets`, in order.
+#[inline(always)]
+pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: &[u32; 64]) {
+    let kind = const { kind_of(K) };
+    let exec = w.exec;
+    if exec == 0 {
+        return;
+    }
+    let (_, high) = shape::range(offsets, exec);
+    if !fits(w, high, kind.bytes()) {
+        for lane in shape::lanes(exec) {
+            store_lane::<K>(w, src, offsets[lane], lane);
+        }
+        return;
+    }
+    if exec == u64::MAX {
+        if kind == kind::Kind::B32
+            && let Some(start) = shape::contiguous(offsets, exec, 4)
+        {
+            let to = at(w, start).cast::<[u32; 64]>();
+            // SAFETY: the highest lane is inside, so all are.
+            unsafe { to.write_unaligned(*w.row(src)) };
+            return;
+        }
+        for lane in 0..64 {
+            // SAFETY: the highest lane is inside, so all are.
+            unsafe { kind::write(kind, at(w, offsets[lane]), kind::take(w, kind, src, lane)) };
+        }
+        return;
+    }
+    for lane in shape::lanes(exec) {
+        // SAFETY: the highest live lane is inside, so all are.
+        unsafe { kind::write(kind, at(w, offsets[lane]), kind::take(w, kind, src, lane)) };
+    }
+}
+
+/// Loads one lane; outside of LDS it reads 0.
+#[inline(always)]
+pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize) {
+    let kind = const { kind_of(K) };
+    let mut words = [0; 4];
+    if fits(w, offset, kind.bytes()) {
+        // SAFETY: checked just now.
+        words = unsafe { kind::read(kind, at(w, offset)) };
+    }
+    kind::put(w, kind, dst, lane, words);
+}
+
+/// Stores one lane, unless it is outside of LDS.
+#[inline(always)]
+pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, offset: u32, lane: usize) {
+    let kind = const { kind_of(K) };
+    if fits(w, offset, kind.bytes()) {
+        let words = kind::take(w, kind, src, lane);
+        // SAFETY: checked just now.
+        unsafe { kind::write(kind, at(w, offset), words) };
+    }
+}

@@ -1,0 +1,181 @@
+//! A wave's scratch: 64 private stacks, interleaved by dwords (LLVM AMDGPUUsage, "Private segment").
+//!
+//! Byte `o` of lane n lies at `(o / 4) * 256 + n * 4 + o % 4` of the wave's backing, so that a stack slot of all
+//! lanes is one row, like a register.
+
+use super::{
+    kind::{self, Kind, Words, kind_of},
+    shape,
+};
+use crate::wave::{FaultKind, Wave};
+
+/// A lane's offsets within its private stack.
+#[derive(Clone, Copy)]
+pub enum Offsets<'a> {
+    /// All lanes use one offset.
+    Uniform(u32),
+    /// An offset per lane.
+    PerLane(&'a [u32; 64]),
+}
+
+/// Bytes of each lane's stack.
+#[inline(always)]
+fn size(w: &Wave) -> u32 {
+    w.scratch_stride / 64
+}
+
+#[inline(always)]
+fn fits(w: &Wave, offset: u32, bytes: u32) -> bool {
+    offset.checked_add(bytes).is_some_and(|end| end <= size(w))
+}
+
+fn outside(w: &Wave, offset: u32, lane: usize) -> FaultKind {
+    FaultKind::Aperture { address: w.surroundings.apertures.private | u64::from(offset), lane: lane as u8 }
+}
+
+/// Host address of one byte of a lane's stack; `offset` has been checked.
+#[inline(always)]
+pub fn byte_at(w: &Wave, offset: u32, lane: usize) -> *mut u8 {
+    let swizzled = u64::from(offset >> 2) * 256 + lane as u64 * 4 + u64::from(offset & 3);
+    w.scratch.wrapping_add(swizzled) as *mut u8
+}
+
+/// Host address of one dword of a lane's stack, for atomics.
+pub fn dword_at(w: &Wave, offset: u32, lane: usize) -> Result<*mut u8, FaultKind> {
+    if fits(w, offset, 4) && offset.is_multiple_of(4) {
+        Ok(byte_at(w, offset, lane))
+    } else {
+        Err(outside(w, offset, lane))
+    }
+}
+
+/// Loads one lane.
+#[inline(always)]
+pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize) -> Result<(), FaultKind> {
+    let kind = const { kind_of(K) };
+    if !fits(w, offset, kind.bytes()) {
+        return Err(outside(w, offset, lane));
+    }
+    let mut words: Words = [0; 4];
+    if kind.bytes() >= 4 && offset.is_multiple_of(4) {
+        for (i, word) in words.iter_mut().enumerate().take(kind.registers()) {
+            // SAFETY: the dword lies in the wave's scratch, which nobody else touches.
+            *word = unsafe { byte_at(w, offset + 4 * i as u32, lane).cast::<u32>().read() };
+        }
+    } else {
+        for i in 0..kind.bytes() {
+            // SAFETY: the byte lies in the wave's scratch, which nobody else touches.
+            let byte = unsafe { byte_at(w, offset + i, lane).read() };
+            words[i as usize / 4] |= u32::from(byte) << (i % 4 * 8);
+        }
+    }
+    kind::put(w, kind, dst, lane, words);
+    Ok(())
+}
+
+/// Stores one lane.
+#[inline(always)]
+pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, offset: u32, lane: usize) -> Result<(), FaultKind> {
+    let kind = const { kind_of(K) };
+    if !fits(w, offset, kind.bytes()) {
+        return Err(outside(w, offset, lane));
+    }
+    let words = kind::take(w, kind, src, lane);
+    if kind.bytes() >= 4 && offset.is_multiple_of(4) {
+        for (i, word) in words.into_iter().enumerate().take(kind.registers()) {
+            // SAFETY: the dword lies in the wave's scratch, which nobody else touches.
+            unsafe { byte_at(w, offset + 4 * i as u32, lane).cast::<u32>().write(word) };
+        }
+    } else {
+        for i in 0..kind.bytes() {
+            let byte = (words[i as usize / 4] >> (i % 4 * 8)) as u8;
+            // SAFETY: the byte lies in the wave's scratch, which nobody else touches.
+            unsafe { byte_at(w, offset + i, lane).write(byte) };
+        }
+    }
+    Ok(())
+}
+
+/// A row of the wave's scratch: the dword at `offset` of all 64 lanes.
+///
+/// # Safety
+/// `offset` is a multiple of 4 and has been checked with [`fits`]; the reference ends before the next access.
+#[inline(always)]
+unsafe fn row<'a>(w: &Wave, offset: u32) -> &'a mut [u32; 64] {
+    let at = w.scratch.wrapping_add(u64::from(offset) * 64) as *mut [u32; 64];
+    // SAFETY: the backing is `scratch_stride` bytes, 256-aligned, initialised, and the wave's own.
+    unsafe { &mut *at }
+}
+
+/// Loads live lanes.
+#[inline(always)]
+pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: Offsets<'_>) -> Result<(), FaultKind> {
+    let kind = const { kind_of(K) };
+    let exec = w.exec;
+    if let Some(offset) = rows(w, kind, offsets) {
+        for i in 0..kind.registers() {
+            // SAFETY: `rows` checked alignment and bounds.
+            let from = unsafe { row(w, offset + 4 * i as u32) };
+            blend(w.row_mut(dst + i), from, exec);
+        }
+        return Ok(());
+    }
+    for lane in shape::lanes(exec) {
+        let offset = match offsets {
+            Offsets::Uniform(o) => o,
+            Offsets::PerLane(row) => row[lane],
+        };
+        load_lane::<K>(w, dst, offset, lane)?;
+    }
+    Ok(())
+}
+
+/// Stores live lanes.
+#[inline(always)]
+pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: Offsets<'_>) -> Result<(), FaultKind> {
+    let kind = const { kind_of(K) };
+    let exec = w.exec;
+    if let Some(offset) = rows(w, kind, offsets) {
+        for i in 0..kind.registers() {
+            // SAFETY: `rows` checked alignment and bounds.
+            let to = unsafe { row(w, offset + 4 * i as u32) };
+            blend(to, w.row(src + i), exec);
+        }
+        return Ok(());
+    }
+    for lane in shape::lanes(exec) {
+        let offset = match offsets {
+            Offsets::Uniform(o) => o,
+            Offsets::PerLane(row) => row[lane],
+        };
+        store_lane::<K>(w, src, offset, lane)?;
+    }
+    Ok(())
+}
+
+/// The common offset, if the access is one of whole rows.
+#[inline(always)]
+fn rows(w: &Wave, kind: Kind, offsets: Offsets<'_>) -> Option<u32> {
+    if kind.bytes() < 4 || w.exec == 0 {
+        return None;
+    }
+    let offset = match offsets {
+        Offsets::Uniform(o) => o,
+        Offsets::PerLane(row) if shape::uniform(row, w.exec) => row[w.exec.trailing_zeros() as usize & 63],
+        Offsets::PerLane(_) => return None,
+    };
+    (offset.is_multiple_of(4) && fits(w, offset, kind.bytes())).then_some(offset)
+}
+
+/// Copies live lanes.
+#[inline(always)]
+pub fn blend(to: &mut [u32; 64], from: &[u32; 64], exec: u64) {
+    if exec == u64::MAX {
+        *to = *from;
+    } else {
+        let masks = shape::masks(exec);
+        for lane in 0..64 {
+            to[lane] = to[lane] & !masks[lane] | from[lane] & masks[lane];
+        }
+    }
+}

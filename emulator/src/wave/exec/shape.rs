@@ -1,0 +1,148 @@
+//! How a wave's lane addresses lie: contiguous, in one range, or anywhere.
+
+/// All-ones words for live lanes.
+#[inline(always)]
+pub fn masks(exec: u64) -> [u32; 64] {
+    let (low, high) = (exec as u32, (exec >> 32) as u32);
+    let mut masks = [0; 64];
+    for lane in 0..32 {
+        masks[lane] = (low >> lane & 1).wrapping_neg();
+    }
+    for lane in 0..32 {
+        masks[lane + 32] = (high >> lane & 1).wrapping_neg();
+    }
+    masks
+}
+
+/// The lanes of a mask, lowest first.
+#[inline(always)]
+pub fn lanes(mut exec: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if exec == 0 {
+            return None;
+        }
+        let lane = exec.trailing_zeros() as usize;
+        exec &= exec - 1;
+        Some(lane)
+    })
+}
+
+/// The runs of adjoining live lanes: first lane and length.
+#[inline(always)]
+pub fn runs(mut exec: u64) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        if exec == 0 {
+            return None;
+        }
+        let first = exec.trailing_zeros();
+        let length = (!(exec >> first)).trailing_zeros();
+        exec = if first + length >= 64 { 0 } else { exec & (u64::MAX << (first + length)) };
+        Some((first as usize, length as usize))
+    })
+}
+
+/// First and last live lane; `exec` is not 0.
+#[inline(always)]
+pub fn ends(exec: u64) -> (u32, u32) {
+    (exec.trailing_zeros(), 63 - exec.leading_zeros())
+}
+
+/// Whether every live lane has the value of the first.
+#[inline(always)]
+pub fn uniform(row: &[u32; 64], exec: u64) -> bool {
+    let value = row[exec.trailing_zeros() as usize & 63];
+    let mut differs = 0;
+    if exec == u64::MAX {
+        for lane in 0..64 {
+            differs |= row[lane] ^ value;
+        }
+    } else {
+        let masks = masks(exec);
+        for lane in 0..64 {
+            differs |= (row[lane] ^ value) & masks[lane];
+        }
+    }
+    differs == 0
+}
+
+/// If the live lanes lie as far apart as `stride` and their numbers say: the first live lane's value.
+#[inline(always)]
+pub fn contiguous(row: &[u32; 64], exec: u64, stride: u32) -> Option<u32> {
+    let (first, last) = ends(exec);
+    let start = row[first as usize & 63].wrapping_sub(first * stride);
+    let mut differs = 0;
+    if exec == u64::MAX {
+        for lane in 0..64 {
+            differs |= row[lane] ^ start.wrapping_add(lane as u32 * stride);
+        }
+    } else {
+        let masks = masks(exec);
+        for lane in 0..64 {
+            differs |= (row[lane] ^ start.wrapping_add(lane as u32 * stride)) & masks[lane];
+        }
+    }
+    // Offsets that wrap around 2^32 are not contiguous as addresses.
+    let value = row[first as usize & 63];
+    (differs == 0 && value <= row[last as usize & 63]).then_some(value)
+}
+
+/// Smallest and largest value of the live lanes.
+#[inline(always)]
+pub fn range(row: &[u32; 64], exec: u64) -> (u32, u32) {
+    let (mut low, mut high) = (u32::MAX, 0);
+    if exec == u64::MAX {
+        for lane in 0..64 {
+            low = low.min(row[lane]);
+            high = high.max(row[lane]);
+        }
+    } else {
+        let masks = masks(exec);
+        for lane in 0..64 {
+            low = low.min(row[lane] | !masks[lane]);
+            high = high.max(row[lane] & masks[lane]);
+        }
+    }
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_cover_the_mask_and_nothing_else() {
+        for exec in [0, 1, u64::MAX, 1 << 63, 0xf0f0_0000_0000_0001, u64::MAX << 5, u64::MAX >> 1] {
+            let covered = runs(exec).fold(0u64, |m, (first, length)| {
+                (first..first + length).fold(m, |m, lane| m | 1 << lane)
+            });
+            assert_eq!(covered, exec);
+            assert_eq!(lanes(exec).fold(0u64, |m, lane| m | 1 << lane), exec);
+        }
+    }
+
+    #[test]
+    fn dead_lanes_have_no_say() {
+        let mut row = [0; 64];
+        for (lane, value) in row.iter_mut().enumerate() {
+            *value = 1000 + 4 * lane as u32;
+        }
+        row[3] = 7;
+        row[60] = u32::MAX;
+        assert_eq!(contiguous(&row, u64::MAX, 4), None);
+        let exec = !(1 << 3 | 1 << 60);
+        assert_eq!(contiguous(&row, exec, 4), Some(1000));
+        assert_eq!(contiguous(&row, exec & !7, 4), Some(1016));
+        assert_eq!(range(&row, exec), (1000, 1252));
+        assert!(uniform(&row, 1 << 60) && !uniform(&row, exec));
+    }
+
+    #[test]
+    fn offsets_that_wrap_are_not_contiguous() {
+        let mut row = [0; 64];
+        for (lane, value) in row.iter_mut().enumerate() {
+            *value = (4 * lane as u32).wrapping_sub(8);
+        }
+        assert_eq!(contiguous(&row, u64::MAX, 4), None);
+        assert_eq!(contiguous(&row, !3, 4), Some(0));
+    }
+}

@@ -1,0 +1,89 @@
+//! A small cache in front of the allocation map.
+
+use super::{FaultKind, Wave};
+use crate::{isa::Inst, memory::Allocation};
+
+/// One remembered allocation; the empty entry contains nothing.
+#[derive(Clone, Copy)]
+struct Entry {
+    start: u64,
+    end: u64,
+    writable: bool,
+}
+
+const EMPTY: Entry = Entry { start: u64::MAX, end: 0, writable: false };
+const ENTRIES: usize = 8;
+
+/// The allocations that a wave's instructions touched last, by instruction address: one load or store mostly stays
+/// in one allocation.
+pub struct Near([Entry; ENTRIES]);
+
+impl Default for Near {
+    fn default() -> Self {
+        Self([EMPTY; ENTRIES])
+    }
+}
+
+impl Near {
+    /// Forgets everything; due when the snapshot that the entries came from is given up.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Wave {
+    /// Whether one allocation contains all of `first..=last` (both inclusive) and may be written if `write`.
+    #[inline(always)]
+    pub(super) fn allows(&mut self, first: u64, last: u64, write: bool) -> bool {
+        let entry = &self.near.0[(self.pc >> 3) as usize % ENTRIES];
+        if entry.start <= first && last < entry.end && (entry.writable || !write) {
+            return true;
+        }
+        self.allows_cold(first, last, write)
+    }
+
+    #[cold]
+    fn allows_cold(&mut self, first: u64, last: u64, write: bool) -> bool {
+        let fits = |a: &Allocation| last < a.end && first <= last && (a.writable || !write);
+        let entry = |a: &Allocation| Entry { start: a.start, end: a.end, writable: a.writable };
+        let slot = (self.pc >> 3) as usize % ENTRIES;
+        if let Some(a) = self.memory.find(first).filter(|a| fits(a)) {
+            self.near.0[slot] = entry(a);
+            return true;
+        }
+        // An allocation may have been made since the snapshot was taken.
+        let fresh = self.surroundings.map.snapshot();
+        if std::sync::Arc::ptr_eq(&fresh, &self.memory) {
+            return false;
+        }
+        self.memory = fresh;
+        self.near.clear();
+        let found = self.memory.find(first).filter(|a| fits(a)).map(entry);
+        if let Some(e) = found {
+            self.near.0[slot] = e;
+        }
+        found.is_some()
+    }
+
+    /// Checks one lane's access of `bytes` bytes.
+    ///
+    /// # Errors
+    /// The fault that the access raises.
+    #[inline(always)]
+    pub(super) fn check(&mut self, address: u64, bytes: u32, lane: usize, write: bool) -> Result<(), FaultKind> {
+        if self.allows(address, address.wrapping_add(u64::from(bytes) - 1), write) {
+            Ok(())
+        } else {
+            Err(FaultKind::Memory { address, lane: lane as u8, bytes: bytes as u8, write })
+        }
+    }
+
+    /// Turns a fault kind into a stopped wave.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, inst: &Inst, result: Result<(), FaultKind>) -> crate::isa::Flow {
+        match result {
+            Ok(()) => crate::isa::Flow::Next,
+            Err(kind) => self.fault(inst, kind),
+        }
+    }
+}

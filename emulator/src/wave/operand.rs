@@ -1,0 +1,133 @@
+//! Scalar operands: reading sources and writing destinations by their 8-bit codes.
+
+use super::{Apertures, Wave};
+use crate::isa::{Inst, Operand};
+
+const M0: u16 = 124;
+const EXEC_LO: u16 = 126;
+const EXEC_HI: u16 = 127;
+/// The first code that is not a plain table entry: VCCZ, EXECZ, SCC, LDS direct, literal.
+const SPECIAL: u16 = 251;
+
+/// Inline floating-point constants, codes 240 to 248 (MI200 ISA, table 14).
+const FLOATS: [f64; 8] = [0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0];
+const INV_2PI_F32: u32 = 0x3e22_f983;
+const INV_2PI_F64: u64 = 0x3fc4_5f30_6dc9_c882;
+
+/// A scalar register file with the inline constants in place.
+pub(super) fn constants(apertures: &Apertures) -> [u32; 256] {
+    let mut file = [0; 256];
+    for n in 0..=64 {
+        file[128 + n as usize] = n;
+    }
+    for n in 1..=16u32 {
+        file[192 + n as usize] = n.wrapping_neg();
+    }
+    for (i, f) in FLOATS.iter().enumerate() {
+        file[240 + i] = (*f as f32).to_bits();
+    }
+    file[248] = INV_2PI_F32;
+    // The aperture registers are 64 bits wide; a 32-bit read sees the low half.
+    file[235] = apertures.shared as u32;
+    file[236] = (apertures.shared + u64::from(u32::MAX)) as u32;
+    file[237] = apertures.private as u32;
+    file[238] = (apertures.private + u64::from(u32::MAX)) as u32;
+    file
+}
+
+/// A 64-bit inline constant; integers sign-extend, floats are doubles.
+fn wide_constant(wave: &Wave, code: u16) -> u64 {
+    match code {
+        128..=192 => u64::from(code - 128),
+        193..=208 => (192i64 - i64::from(code)) as u64,
+        235 => wave.surroundings.apertures.shared,
+        236 => wave.surroundings.apertures.shared | u64::from(u32::MAX),
+        237 => wave.surroundings.apertures.private,
+        238 => wave.surroundings.apertures.private | u64::from(u32::MAX),
+        240..=247 => FLOATS[usize::from(code - 240)].to_bits(),
+        248 => INV_2PI_F64,
+        _ => 0,
+    }
+}
+
+impl Wave {
+    /// A 32-bit scalar source. Operands that are no scalars read 0.
+    #[inline(always)]
+    pub fn scalar(&self, op: Operand, inst: &Inst) -> u32 {
+        if op.0 < EXEC_LO { self.sgpr[usize::from(op.0 & 127)] } else { self.scalar_named(op, inst) }
+    }
+
+    #[inline]
+    fn scalar_named(&self, op: Operand, inst: &Inst) -> u32 {
+        match op.0 {
+            EXEC_LO => self.exec as u32,
+            EXEC_HI => (self.exec >> 32) as u32,
+            0..SPECIAL => self.sgpr[usize::from(op.0)],
+            251 => u32::from(self.vcc() == 0),
+            252 => u32::from(self.exec == 0),
+            253 => u32::from(self.scc),
+            255 => inst.literal,
+            _ => 0,
+        }
+    }
+
+    /// A 64-bit scalar source of a bit or unsigned type: a literal is zero-extended.
+    #[inline(always)]
+    pub fn scalar64(&self, op: Operand, inst: &Inst) -> u64 {
+        if op.0 < M0 {
+            let i = usize::from(op.0 & 127);
+            u64::from(self.sgpr[i]) | u64::from(self.sgpr[i + 1]) << 32
+        } else {
+            self.scalar64_named(op, inst)
+        }
+    }
+
+    #[inline]
+    fn scalar64_named(&self, op: Operand, inst: &Inst) -> u64 {
+        match op.0 {
+            EXEC_LO => self.exec,
+            M0 | 125 => u64::from(self.sgpr[usize::from(op.0)]),
+            251 => u64::from(self.vcc() == 0),
+            252 => u64::from(self.exec == 0),
+            253 => u64::from(self.scc),
+            255 => u64::from(inst.literal),
+            code => wide_constant(self, code),
+        }
+    }
+
+    /// Writes a 32-bit scalar destination.
+    #[inline(always)]
+    pub fn set_scalar(&mut self, op: Operand, value: u32) {
+        match op.0 {
+            EXEC_LO => self.exec = self.exec & !0xffff_ffff | u64::from(value),
+            EXEC_HI => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
+            code if code < 128 => self.sgpr[usize::from(code)] = value,
+            _ => {}
+        }
+    }
+
+    /// Writes a 64-bit scalar destination.
+    #[inline(always)]
+    pub fn set_scalar64(&mut self, op: Operand, value: u64) {
+        match op.0 {
+            EXEC_LO => self.exec = value,
+            code if code < 125 => {
+                self.sgpr[usize::from(code)] = value as u32;
+                self.sgpr[usize::from(code) + 1] = (value >> 32) as u32;
+            }
+            _ => {}
+        }
+    }
+
+    /// VCC.
+    #[inline(always)]
+    pub fn vcc(&self) -> u64 {
+        u64::from(self.sgpr[106]) | u64::from(self.sgpr[107]) << 32
+    }
+
+    /// M0.
+    #[inline(always)]
+    pub fn m0(&self) -> u32 {
+        self.sgpr[usize::from(M0)]
+    }
+}

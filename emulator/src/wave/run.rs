@@ -1,0 +1,108 @@
+//! The interpreter's inner loop.
+
+use std::sync::Arc;
+
+use super::{Fault, FaultKind, Wave};
+use crate::{
+    code::{self, Code, PAGE_BYTES},
+    isa::{Family, Flow, Inst, Operand},
+};
+
+/// Why a wave stopped running for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It used up its slice.
+    Slice,
+    /// It gives way to others.
+    Yield,
+    /// It waits at a barrier.
+    Barrier,
+    /// It ended.
+    End,
+    /// It faulted; [`Wave::stop`] says how.
+    Stop,
+}
+
+impl Wave {
+    /// Executes at most `left` instructions and takes their number from it.
+    pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
+        loop {
+            let indexed = self.mode.gpr_index();
+            let exit = if indexed { self.run_as::<true>(code, left) } else { self.run_as::<false>(code, left) };
+            // Instructions that switch VGPR indexing give way so that the other loop takes over.
+            if exit != Exit::Yield || self.mode.gpr_index() == indexed {
+                return exit;
+            }
+        }
+    }
+
+    fn run_as<const INDEXED: bool>(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
+        let mut range: Option<&Arc<Code>> = None;
+        loop {
+            let Some((start, page)) = range.and_then(|r| r.page(self.pc)) else {
+                // Another code object, or none.
+                range = code::find(code, self.pc);
+                if range.is_none() {
+                    self.stop = Some(Fault { kind: FaultKind::Fetch, pc: self.pc });
+                    return Exit::Stop;
+                }
+                continue;
+            };
+            loop {
+                let offset = self.pc.wrapping_sub(start);
+                if offset >= PAGE_BYTES {
+                    break;
+                }
+                if *left == 0 {
+                    return Exit::Slice;
+                }
+                *left -= 1;
+                let op = &page[(offset / 4) as usize];
+                self.pc += u64::from(op.inst.size);
+                let flow = if INDEXED && is_vector(op.inst.row.family) {
+                    (op.exec)(self, &indexed(&op.inst, self.m0()))
+                } else {
+                    (op.exec)(self, &op.inst)
+                };
+                match flow {
+                    Flow::Next => {}
+                    Flow::Yield => return Exit::Yield,
+                    Flow::Barrier => return Exit::Barrier,
+                    Flow::End => return Exit::End,
+                    Flow::Stop => return Exit::Stop,
+                }
+            }
+        }
+    }
+}
+
+fn is_vector(family: Family) -> bool {
+    matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p)
+}
+
+/// The instruction with its vector operands moved as M0 says: the index in bits 7..0, in bits 15..12 which of
+/// destination, source 2, 1, 0 it concerns (MI200 ISA, 6.6).
+fn indexed(inst: &Inst, m0: u32) -> Inst {
+    let index = (m0 & 0xff) as u16;
+    let shift = |op: Operand, role: u32| {
+        let last = match op.0 {
+            256..=511 => 511,
+            512..=767 => 767,
+            _ => return op,
+        };
+        if m0 >> role & 1 == 0 {
+            op
+        } else if op.0 + index <= last {
+            Operand(op.0 + index)
+        } else {
+            // Out of range sources read register 0.
+            Operand(last - 255)
+        }
+    };
+    let mut inst = *inst;
+    for (source, role) in inst.src.iter_mut().zip(12..) {
+        *source = shift(*source, role);
+    }
+    inst.dst = shift(inst.dst, 15);
+    inst
+}

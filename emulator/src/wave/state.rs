@@ -1,0 +1,266 @@
+//! The architectural state of a wavefront.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    near::Near,
+    operand::constants,
+};
+use crate::{
+    isa::{Flow, Inst, Target},
+    memory::{Map, Snapshot},
+};
+
+/// One vector register: a row of 64 lanes, so that a loop over lanes vectorises.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub struct Vector(pub [u32; 64]);
+
+/// The MODE register (MI200 ISA, 3.4): rounding, denormals, clamp, IEEE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mode(pub u32);
+
+impl Mode {
+    /// VGPR indexing is on (`s_set_gpr_idx_on`).
+    pub const GPR_INDEX: u32 = 1 << 27;
+
+    /// 0 nearest even, 1 +inf, 2 -inf, 3 zero.
+    pub const fn round32(self) -> u32 {
+        self.0 & 3
+    }
+    pub const fn round64(self) -> u32 {
+        (self.0 >> 2) & 3
+    }
+    /// Bit 0 keeps input denormals, bit 1 keeps output denormals.
+    pub const fn denorm32(self) -> u32 {
+        (self.0 >> 4) & 3
+    }
+    pub const fn denorm64(self) -> u32 {
+        (self.0 >> 6) & 3
+    }
+    pub const fn dx10_clamp(self) -> bool {
+        self.0 & (1 << 8) != 0
+    }
+    pub const fn ieee(self) -> bool {
+        self.0 & (1 << 9) != 0
+    }
+    /// Half-precision overflow clamps to the largest finite value (also in conversions to fp8).
+    pub const fn fp16_overflow(self) -> bool {
+        self.0 & (1 << 23) != 0
+    }
+    /// Vector operands are offset by M0 (MI200 ISA, 6.6).
+    pub const fn gpr_index(self) -> bool {
+        self.0 & Self::GPR_INDEX != 0
+    }
+}
+
+/// Why a wave stopped before `s_endpgm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The words at pc are no instruction of this target.
+    IllegalInstruction { word0: u32, word1: u32 },
+    /// A valid instruction that the emulator does not implement.
+    Unimplemented { name: &'static str },
+    /// An access outside every allocation, or a write to read-only memory.
+    Memory { address: u64, lane: u8, bytes: u8, write: bool },
+    /// An atomic whose address is no multiple of its size.
+    Misaligned { address: u64, lane: u8, bytes: u8 },
+    /// An access to LDS or scratch through an aperture that is out of its bounds.
+    Aperture { address: u64, lane: u8 },
+    /// The program counter left every loaded code object.
+    Fetch,
+    /// The host has no memory for a wave's scratch.
+    NoScratch { bytes: u32 },
+    /// `s_trap` with this identifier.
+    Trap { id: u8 },
+    /// `s_sethalt 1`: the wave would stop for ever.
+    Halt,
+}
+
+impl FaultKind {
+    /// The lane at fault, if it is one lane's.
+    pub const fn lane(&self) -> Option<u8> {
+        match *self {
+            Self::Memory { lane, .. } | Self::Misaligned { lane, .. } | Self::Aperture { lane, .. } => Some(lane),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::IllegalInstruction { word0, word1 } => {
+                write!(f, "illegal instruction {word0:#010x} {word1:#010x}")
+            }
+            Self::Unimplemented { name } => write!(f, "unimplemented instruction {name}"),
+            Self::Memory { address, lane, bytes, write } => {
+                let what = if write { "write" } else { "read" };
+                write!(f, "memory fault: {what} of {bytes} bytes at {address:#x} by lane {lane}")
+            }
+            Self::Misaligned { address, lane, bytes } => {
+                write!(f, "misaligned atomic of {bytes} bytes at {address:#x} by lane {lane}")
+            }
+            Self::Aperture { address, lane } => {
+                write!(f, "access beyond LDS or scratch at {address:#x} by lane {lane}")
+            }
+            Self::Fetch => write!(f, "instruction fetch outside of every code object"),
+            Self::NoScratch { bytes } => write!(f, "no memory for {bytes} bytes of scratch"),
+            Self::Trap { id } => write!(f, "trap {id}"),
+            Self::Halt => write!(f, "halt"),
+        }
+    }
+}
+
+/// A stopped wave: what happened, and at which instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// Address of the instruction.
+    pub pc: u64,
+}
+
+/// Where the generic address space shows LDS and scratch: two windows of 4 GiB that no allocation overlaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apertures {
+    /// SRC_SHARED_BASE; its low 32 bits are zero.
+    pub shared: u64,
+    /// SRC_PRIVATE_BASE; its low 32 bits are zero.
+    pub private: u64,
+}
+
+impl Default for Apertures {
+    /// The values of AMD's kernel driver on GFX9: 1 << 48 and 2 << 48, which are no canonical host addresses.
+    fn default() -> Self {
+        Self { shared: 1 << 48, private: 2 << 48 }
+    }
+}
+
+/// What a wave sends to the world outside its workgroup.
+pub trait Host: Send + Sync {
+    /// `s_sendmsg`: the message word (identifier in bits 3..0) and M0.
+    fn message(&self, message: u16, m0: u32);
+}
+
+/// Nobody listens: messages are dropped.
+pub struct Deaf;
+
+impl Host for Deaf {
+    fn message(&self, _message: u16, _m0: u32) {}
+}
+
+/// What all waves of a dispatch share.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// The device's live allocations, asked when a wave's snapshot does not know an address.
+    pub map: Arc<Map>,
+    pub apertures: Apertures,
+    pub host: Arc<dyn Host>,
+}
+
+impl Surroundings {
+    fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.map, &other.map)
+            && Arc::ptr_eq(&self.host, &other.host)
+            && self.apertures == other.apertures
+    }
+}
+
+/// A wavefront of 64 lanes.
+pub struct Wave {
+    /// Address of the next instruction.
+    pub pc: u64,
+    /// Live lanes.
+    pub exec: u64,
+    pub scc: bool,
+    /// Indexed by the 8-bit scalar source code: s0..s101 and the named registers below 128, the inline
+    /// constants above, so that most sources are one load. EXEC lives in [`Wave::exec`] only, its two codes
+    /// here are unused; entries from 128 on are never written.
+    pub sgpr: [u32; 256],
+    /// Rows 0..255 are v0..v255, rows 256..511 a0..a255.
+    pub vgpr: Box<[Vector; 512]>,
+    pub mode: Mode,
+    /// The workgroup's LDS; the wave may touch `lds_size` bytes.
+    pub lds: *mut u8,
+    pub lds_size: u32,
+    /// Backing of this wave's scratch, `scratch_stride` bytes (swizzled: 64 lanes x dwords).
+    pub scratch: u64,
+    pub scratch_stride: u32,
+    /// Allocations, as of the last refresh.
+    pub memory: Arc<Snapshot>,
+    pub target: Target,
+    /// Set with [`crate::isa::Flow::Stop`].
+    pub stop: Option<Fault>,
+    /// The allocations that instructions touched last.
+    pub near: Near,
+    pub surroundings: Surroundings,
+    /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
+    pub hardware_id: u32,
+}
+
+// SAFETY: `lds` points to memory that the wave's workgroup owns; a workgroup and its waves move between threads
+// only together.
+unsafe impl Send for Wave {}
+
+impl Wave {
+    /// A wave with a zeroed register file, live nowhere.
+    pub fn new(target: Target, surroundings: Surroundings) -> Self {
+        let rows = vec![Vector([0; 64]); 512].into_boxed_slice();
+        // PANIC: the slice was just made with 512 rows.
+        let vgpr = rows.try_into().unwrap_or_else(|_| unreachable!());
+        Self {
+            pc: 0,
+            exec: 0,
+            scc: false,
+            sgpr: constants(&surroundings.apertures),
+            vgpr,
+            mode: Mode(0),
+            lds: std::ptr::null_mut(),
+            lds_size: 0,
+            scratch: 0,
+            scratch_stride: 0,
+            memory: surroundings.map.snapshot(),
+            target,
+            stop: None,
+            near: Near::default(),
+            surroundings,
+            hardware_id: 0,
+        }
+    }
+
+    /// Makes a used wave ready for a dispatch: scalar registers are zero, vector registers keep what they hold.
+    pub(crate) fn reset(&mut self, target: Target, surroundings: &Surroundings, memory: &Arc<Snapshot>) {
+        if !Arc::ptr_eq(&self.memory, memory) {
+            self.memory = Arc::clone(memory);
+            self.near.clear();
+        }
+        if !self.surroundings.same(surroundings) {
+            self.surroundings = surroundings.clone();
+            self.sgpr = constants(&surroundings.apertures);
+        }
+        self.sgpr[..128].fill(0);
+        self.target = target;
+        self.scc = false;
+        self.stop = None;
+    }
+
+    /// Lane values of vector register row `row`; rows wrap at the end of the register file, which no decoded
+    /// operand reaches.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> &[u32; 64] {
+        &self.vgpr[row & 511].0
+    }
+
+    /// See [`Wave::row`].
+    #[inline(always)]
+    pub fn row_mut(&mut self, row: usize) -> &mut [u32; 64] {
+        &mut self.vgpr[row & 511].0
+    }
+
+    /// Stops the wave at `inst`, whose size pc has already passed.
+    #[cold]
+    pub fn fault(&mut self, inst: &Inst, kind: FaultKind) -> Flow {
+        self.stop = Some(Fault { kind, pc: self.pc.wrapping_sub(u64::from(inst.size)) });
+        Flow::Stop
+    }
+}

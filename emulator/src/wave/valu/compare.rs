@@ -1,0 +1,288 @@
+//! Comparisons: one bit per lane into a scalar pair, and into EXEC for the cmpx forms.
+
+use std::mem::MaybeUninit;
+
+use super::{
+    half::F16,
+    lane::Lane,
+    mode::{Operand, Precision},
+    result::{collect, flag, write_mask},
+    soft::Float,
+    source::{plain, source},
+};
+use crate::{
+    isa::{Flow, Inst},
+    wave::{Vector, Wave, simd::multiversion},
+};
+
+/// Writes the mask of an instruction that compares: lanes that are not live get 0.
+#[inline(always)]
+fn write(wave: &mut Wave, inst: &Inst, plain: bool, extended: bool, flags: &Vector) -> Flow {
+    let live = if plain { wave.exec } else { write_mask(wave, inst) };
+    let mask = collect(&flags.0) & live;
+    wave.set_scalar64(inst.sdst, mask);
+    if extended {
+        wave.exec = mask;
+    }
+    Flow::Next
+}
+
+/// Compares two sources lane by lane. Bit 4 of the opcode tells v_cmpx from v_cmp.
+#[inline(always)]
+fn compare<T: Lane>(wave: &mut Wave, inst: &Inst, f: impl Fn(T, T) -> bool) -> Flow {
+    let plain = plain(inst);
+    let mut rooms = [const { MaybeUninit::uninit() }; 2];
+    let [room0, room1] = &mut rooms;
+    let a = source::<T>(wave, inst, 0, plain, room0);
+    let b = source::<T>(wave, inst, 1, plain, room1);
+    let mut flags = Vector([0; 64]);
+    for lane in 0..64 {
+        flags.0[lane] = flag(f(T::get(a, lane), T::get(b, lane)));
+    }
+    write(wave, inst, plain, inst.row.opcode & 0x10 != 0, &flags)
+}
+
+macro_rules! integral {
+    ($($name:ident: $ty:ty, |$a:ident, $b:ident| $f:expr;)*) => {
+        multiversion! {$(
+            pub(crate) fn $name(wave, inst) {
+                compare(wave, inst, |$a: $ty, $b: $ty| $f)
+            }
+        )*}
+    };
+}
+
+macro_rules! floating {
+    ($($name:ident: $ty:ty, |$a:ident, $b:ident| $f:expr;)*) => {
+        multiversion! {$(
+            // `!(a < b)` is true for NaNs, `a >= b` is not.
+            #[allow(clippy::neg_cmp_op_on_partial_ord)]
+            pub(crate) fn $name(wave, inst) {
+                if <$ty>::env(wave.mode).flush_in {
+                    compare(wave, inst, |$a: $ty, $b: $ty| {
+                        let ($a, $b) = (value(Operand::flush($a)), value(Operand::flush($b)));
+                        $f
+                    })
+                } else {
+                    compare(wave, inst, |$a: $ty, $b: $ty| {
+                        let ($a, $b) = (value($a), value($b));
+                        $f
+                    })
+                }
+            }
+        )*}
+    };
+}
+
+/// A type that the host can compare.
+trait Comparable {
+    type Value: PartialOrd + Copy;
+    fn value(self) -> Self::Value;
+}
+
+impl Comparable for F16 {
+    type Value = f32;
+    #[inline(always)]
+    fn value(self) -> f32 {
+        self.to_f32()
+    }
+}
+
+impl Comparable for f32 {
+    type Value = Self;
+    #[inline(always)]
+    fn value(self) -> Self {
+        self
+    }
+}
+
+impl Comparable for f64 {
+    type Value = Self;
+    #[inline(always)]
+    fn value(self) -> Self {
+        self
+    }
+}
+
+#[inline(always)]
+fn value<T: Comparable>(x: T) -> T::Value {
+    x.value()
+}
+
+#[inline(always)]
+#[allow(clippy::eq_op)]
+fn nan<T: PartialOrd + Copy>(x: T) -> bool {
+    x != x
+}
+
+/// Whether `x` belongs to one of the classes in `mask` (MI200 ISA, V_CMP_CLASS_F32); denormals count as such
+/// whatever MODE says.
+#[inline(always)]
+fn in_class<F: Float>(x: F, mask: u32) -> bool {
+    let magnitude = x.to_raw() & !F::SIGN;
+    let negative = x.to_raw() & F::SIGN != 0;
+    let bit = if magnitude > F::INFINITY {
+        u32::from(magnitude & F::QUIET != 0)
+    } else {
+        let distance = if magnitude == F::INFINITY {
+            0
+        } else if magnitude >> F::FRACTION != 0 {
+            1
+        } else if magnitude != 0 {
+            2
+        } else {
+            3
+        };
+        if negative { 2 + distance } else { 9 - distance }
+    };
+    mask >> bit & 1 != 0
+}
+
+#[inline(always)]
+fn classify<T: Lane + Float>(wave: &mut Wave, inst: &Inst) -> Flow {
+    let plain = plain(inst);
+    let mut rooms = [const { MaybeUninit::uninit() }; 2];
+    let [room0, room1] = &mut rooms;
+    let a = source::<T>(wave, inst, 0, plain, room0);
+    let b = source::<u32>(wave, inst, 1, plain, room1);
+    let mut flags = Vector([0; 64]);
+    for lane in 0..64 {
+        flags.0[lane] = flag(in_class(T::get(a, lane), u32::get(b, lane)));
+    }
+    write(wave, inst, plain, inst.row.opcode & 1 != 0, &flags)
+}
+
+multiversion! {
+    pub(crate) fn v_cmp_class_f16(wave, inst) {
+        classify::<F16>(wave, inst)
+    }
+    pub(crate) fn v_cmp_class_f32(wave, inst) {
+        classify::<f32>(wave, inst)
+    }
+    pub(crate) fn v_cmp_class_f64(wave, inst) {
+        classify::<f64>(wave, inst)
+    }
+}
+
+floating! {
+    v_cmp_f_f16: F16, |_a, _b| false;
+    v_cmp_lt_f16: F16, |a, b| a < b;
+    v_cmp_eq_f16: F16, |a, b| a == b;
+    v_cmp_le_f16: F16, |a, b| a <= b;
+    v_cmp_gt_f16: F16, |a, b| a > b;
+    v_cmp_lg_f16: F16, |a, b| a < b || a > b;
+    v_cmp_ge_f16: F16, |a, b| a >= b;
+    v_cmp_o_f16: F16, |a, b| !(nan(a) || nan(b));
+    v_cmp_u_f16: F16, |a, b| nan(a) || nan(b);
+    v_cmp_nge_f16: F16, |a, b| !(a >= b);
+    v_cmp_nlg_f16: F16, |a, b| !(a < b || a > b);
+    v_cmp_ngt_f16: F16, |a, b| !(a > b);
+    v_cmp_nle_f16: F16, |a, b| !(a <= b);
+    v_cmp_neq_f16: F16, |a, b| a != b;
+    v_cmp_nlt_f16: F16, |a, b| !(a < b);
+    v_cmp_tru_f16: F16, |_a, _b| true;
+}
+
+floating! {
+    v_cmp_f_f32: f32, |_a, _b| false;
+    v_cmp_lt_f32: f32, |a, b| a < b;
+    v_cmp_eq_f32: f32, |a, b| a == b;
+    v_cmp_le_f32: f32, |a, b| a <= b;
+    v_cmp_gt_f32: f32, |a, b| a > b;
+    v_cmp_lg_f32: f32, |a, b| a < b || a > b;
+    v_cmp_ge_f32: f32, |a, b| a >= b;
+    v_cmp_o_f32: f32, |a, b| !(nan(a) || nan(b));
+    v_cmp_u_f32: f32, |a, b| nan(a) || nan(b);
+    v_cmp_nge_f32: f32, |a, b| !(a >= b);
+    v_cmp_nlg_f32: f32, |a, b| !(a < b || a > b);
+    v_cmp_ngt_f32: f32, |a, b| !(a > b);
+    v_cmp_nle_f32: f32, |a, b| !(a <= b);
+    v_cmp_neq_f32: f32, |a, b| a != b;
+    v_cmp_nlt_f32: f32, |a, b| !(a < b);
+    v_cmp_tru_f32: f32, |_a, _b| true;
+}
+
+floating! {
+    v_cmp_f_f64: f64, |_a, _b| false;
+    v_cmp_lt_f64: f64, |a, b| a < b;
+    v_cmp_eq_f64: f64, |a, b| a == b;
+    v_cmp_le_f64: f64, |a, b| a <= b;
+    v_cmp_gt_f64: f64, |a, b| a > b;
+    v_cmp_lg_f64: f64, |a, b| a < b || a > b;
+    v_cmp_ge_f64: f64, |a, b| a >= b;
+    v_cmp_o_f64: f64, |a, b| !(nan(a) || nan(b));
+    v_cmp_u_f64: f64, |a, b| nan(a) || nan(b);
+    v_cmp_nge_f64: f64, |a, b| !(a >= b);
+    v_cmp_nlg_f64: f64, |a, b| !(a < b || a > b);
+    v_cmp_ngt_f64: f64, |a, b| !(a > b);
+    v_cmp_nle_f64: f64, |a, b| !(a <= b);
+    v_cmp_neq_f64: f64, |a, b| a != b;
+    v_cmp_nlt_f64: f64, |a, b| !(a < b);
+    v_cmp_tru_f64: f64, |_a, _b| true;
+}
+
+integral! {
+    v_cmp_f_i16: i16, |_a, _b| false;
+    v_cmp_lt_i16: i16, |a, b| a < b;
+    v_cmp_eq_i16: i16, |a, b| a == b;
+    v_cmp_le_i16: i16, |a, b| a <= b;
+    v_cmp_gt_i16: i16, |a, b| a > b;
+    v_cmp_ne_i16: i16, |a, b| a != b;
+    v_cmp_ge_i16: i16, |a, b| a >= b;
+    v_cmp_t_i16: i16, |_a, _b| true;
+}
+
+integral! {
+    v_cmp_f_u16: u16, |_a, _b| false;
+    v_cmp_lt_u16: u16, |a, b| a < b;
+    v_cmp_eq_u16: u16, |a, b| a == b;
+    v_cmp_le_u16: u16, |a, b| a <= b;
+    v_cmp_gt_u16: u16, |a, b| a > b;
+    v_cmp_ne_u16: u16, |a, b| a != b;
+    v_cmp_ge_u16: u16, |a, b| a >= b;
+    v_cmp_t_u16: u16, |_a, _b| true;
+}
+
+integral! {
+    v_cmp_f_i32: i32, |_a, _b| false;
+    v_cmp_lt_i32: i32, |a, b| a < b;
+    v_cmp_eq_i32: i32, |a, b| a == b;
+    v_cmp_le_i32: i32, |a, b| a <= b;
+    v_cmp_gt_i32: i32, |a, b| a > b;
+    v_cmp_ne_i32: i32, |a, b| a != b;
+    v_cmp_ge_i32: i32, |a, b| a >= b;
+    v_cmp_t_i32: i32, |_a, _b| true;
+}
+
+integral! {
+    v_cmp_f_u32: u32, |_a, _b| false;
+    v_cmp_lt_u32: u32, |a, b| a < b;
+    v_cmp_eq_u32: u32, |a, b| a == b;
+    v_cmp_le_u32: u32, |a, b| a <= b;
+    v_cmp_gt_u32: u32, |a, b| a > b;
+    v_cmp_ne_u32: u32, |a, b| a != b;
+    v_cmp_ge_u32: u32, |a, b| a >= b;
+    v_cmp_t_u32: u32, |_a, _b| true;
+}
+
+integral! {
+    v_cmp_f_i64: i64, |_a, _b| false;
+    v_cmp_lt_i64: i64, |a, b| a < b;
+    v_cmp_eq_i64: i64, |a, b| a == b;
+    v_cmp_le_i64: i64, |a, b| a <= b;
+    v_cmp_gt_i64: i64, |a, b| a > b;
+    v_cmp_ne_i64: i64, |a, b| a != b;
+    v_cmp_ge_i64: i64, |a, b| a >= b;
+    v_cmp_t_i64: i64, |_a, _b| true;
+}
+
+integral! {
+    v_cmp_f_u64: u64, |_a, _b| false;
+    v_cmp_lt_u64: u64, |a, b| a < b;
+    v_cmp_eq_u64: u64, |a, b| a == b;
+    v_cmp_le_u64: u64, |a, b| a <= b;
+    v_cmp_gt_u64: u64, |a, b| a > b;
+    v_cmp_ne_u64: u64, |a, b| a != b;
+    v_cmp_ge_u64: u64, |a, b| a >= b;
+    v_cmp_t_u64: u64, |_a, _b| true;
+}

@@ -1,0 +1,206 @@
+//! Writing a vector result: lanes of EXEC only, with output modifiers and partial destinations.
+
+use super::{
+    dpp::Dpp,
+    half::F16,
+    lane::{Kind, Lane},
+    sdwa::Sdwa,
+    source::row_of,
+};
+use crate::{
+    isa::{Inst, inst::Variant},
+    wave::{Vector, Wave},
+};
+
+/// Spreads the bits of a mask over a row: all ones where the bit is set.
+#[inline(always)]
+pub(super) fn spread(mask: u64) -> Vector {
+    let mut row = Vector([0; 64]);
+    let (low, high) = (mask as u32, (mask >> 32) as u32);
+    for lane in 0..32 {
+        row.0[lane] = (low >> lane & 1).wrapping_neg();
+    }
+    for lane in 0..32 {
+        row.0[lane + 32] = (high >> lane & 1).wrapping_neg();
+    }
+    row
+}
+
+/// A lane's flag as [`collect`] wants it.
+#[inline(always)]
+pub(super) fn flag(set: bool) -> u32 {
+    u32::from(set).wrapping_neg()
+}
+
+/// Collects flags (0 or all ones) into a mask.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn collect(row: &[u32; 64]) -> u64 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
+    let mut mask = 0;
+    for (n, lanes) in row.chunks_exact(16).enumerate() {
+        // SAFETY: four lanes from `4 * i` on are inside the 16 of the chunk; SSE2 is part of x86-64.
+        let load = |i: usize| unsafe { _mm_loadu_si128(lanes.as_ptr().add(4 * i).cast()) };
+        // SAFETY: SSE2 is part of x86-64.
+        let bits = unsafe {
+            let (low, high) = (_mm_packs_epi32(load(0), load(1)), _mm_packs_epi32(load(2), load(3)));
+            _mm_movemask_epi8(_mm_packs_epi16(low, high))
+        };
+        mask |= u64::from(bits as u16) << (16 * n);
+    }
+    mask
+}
+
+/// Collects flags (0 or all ones) into a mask.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(super) fn collect(row: &[u32; 64]) -> u64 {
+    let (mut low, mut high) = (0, 0);
+    for lane in 0..32 {
+        low |= (row[lane] & 1) << lane;
+    }
+    for lane in 0..32 {
+        high |= (row[lane + 32] & 1) << lane;
+    }
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// Whether the encoding changes the result or writes only a part of the destination.
+#[inline(always)]
+fn altered(inst: &Inst) -> bool {
+    let mods = inst.mods;
+    matches!(inst.variant, Variant::Sdwa | Variant::Dpp) || mods.op_sel & 8 | mods.omod != 0 || mods.clamp
+}
+
+/// Writes `value` to the destination.
+#[inline(always)]
+pub(super) fn store<T: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &T::Rows) {
+    let count = T::KIND.rows();
+    if plain || !altered(inst) {
+        let value = T::slice(value);
+        // A destination past the end of the register file is not written (MI200 ISA, 6.2.2).
+        let Some(row) = inst.dst.row().filter(|row| row % 256 + count <= 256) else { return };
+        let exec = wave.exec;
+        let target = &mut wave.vgpr[row..row + count];
+        if exec == u64::MAX {
+            target.copy_from_slice(value);
+        } else {
+            merge(target, value, exec);
+        }
+    } else {
+        // A copy: were the rows themselves passed on, the compiler would have to assume that sources overlap them,
+        // and the loop that fills them would not vectorise.
+        let mut copy = *value;
+        finish(wave, inst, T::KIND, T::slice_mut(&mut copy));
+    }
+}
+
+/// Writes the lanes of `mask`.
+#[inline(always)]
+pub(super) fn merge(target: &mut [Vector], value: &[Vector], mask: u64) {
+    let mask = spread(mask);
+    for (target, value) in target.iter_mut().zip(value) {
+        for lane in 0..64 {
+            let keep = !mask.0[lane];
+            target.0[lane] = target.0[lane] & keep | value.0[lane] & mask.0[lane];
+        }
+    }
+}
+
+/// The lanes that the instruction writes.
+pub(super) fn write_mask(wave: &Wave, inst: &Inst) -> u64 {
+    if inst.variant == Variant::Dpp { Dpp::of(inst).write_mask(wave.exec) } else { wave.exec }
+}
+
+/// Whether the instruction clamps its result.
+#[inline(always)]
+pub(super) fn clamps(inst: &Inst) -> bool {
+    match inst.variant {
+        Variant::Sdwa => Sdwa::of(inst).clamp(),
+        Variant::Dpp => false,
+        Variant::Plain | Variant::E64 => inst.mods.clamp,
+    }
+}
+
+/// Applies output modifiers and writes the part of the destination that the encoding selects.
+#[inline(never)]
+pub(super) fn finish(wave: &mut Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
+    if kind.is_float() {
+        scale_and_clamp(wave, inst, kind, value);
+    }
+    let Some(row) = inst.dst.row().filter(|row| row % 256 + kind.rows() <= 256) else { return };
+    let mask = write_mask(wave, inst);
+    let target = &mut wave.vgpr[row..row + kind.rows()];
+    if inst.variant == Variant::Sdwa {
+        let sdwa = Sdwa::of(inst);
+        for lane in 0..64 {
+            value[0].0[lane] = sdwa.place(target[0].0[lane], value[0].0[lane]);
+        }
+    } else if kind.is_half() && row_of(inst.dst, 1).is_some() && inst.mods.op_sel & 8 != 0 {
+        for lane in 0..64 {
+            value[0].0[lane] = target[0].0[lane] & 0xffff | value[0].0[lane] << 16;
+        }
+    }
+    merge(target, value, mask);
+}
+
+/// Output modifier and floating-point clamp (MI200 ISA, 6.3.3).
+fn scale_and_clamp(wave: &Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
+    let omod = match inst.variant {
+        Variant::Sdwa => Sdwa::of(inst).omod(),
+        Variant::Dpp => 0,
+        Variant::Plain | Variant::E64 => inst.mods.omod,
+    };
+    let denormals = if kind == Kind::F32 { wave.mode.denorm32() } else { wave.mode.denorm64() };
+    // The modifier has no effect in IEEE mode or when the output keeps denormals.
+    let omod = if wave.mode.ieee() || denormals & 2 != 0 { 0 } else { omod };
+    let clamp = clamps(inst);
+    if omod == 0 && !clamp {
+        return;
+    }
+    let dx10 = wave.mode.dx10_clamp();
+    let factor = [1.0, 2.0, 4.0, 0.5][usize::from(omod & 3)];
+    for lane in 0..64 {
+        match kind {
+            Kind::F32 => {
+                let x = f32::from_bits(value[0].0[lane]);
+                let mut y = x * factor as f32;
+                if omod != 0 && y.abs() < f32::MIN_POSITIVE {
+                    y = 0.0f32.copysign(y);
+                }
+                value[0].0[lane] = if clamp { clamp01(y.into(), dx10) as f32 } else { y }.to_bits();
+            }
+            Kind::F16 => {
+                let x = F16(value[0].0[lane] as u16).to_f32();
+                let mut y = x * factor as f32;
+                if omod != 0 && y.abs() < F16::MIN_NORMAL {
+                    y = 0.0f32.copysign(y);
+                }
+                let y = if clamp { clamp01(y.into(), dx10) as f32 } else { y };
+                value[0].0[lane] = u32::from(F16::from_f32(y).0);
+            }
+            Kind::F64 => {
+                let x = f64::from_bits(u64::from(value[0].0[lane]) | u64::from(value[1].0[lane]) << 32);
+                let mut y = x * factor;
+                if omod != 0 && y.abs() < f64::MIN_POSITIVE {
+                    y = 0.0f64.copysign(y);
+                }
+                let bits = if clamp { clamp01(y, dx10) } else { y }.to_bits();
+                value[0].0[lane] = bits as u32;
+                value[1].0[lane] = (bits >> 32) as u32;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Clamps to [0, 1]; a NaN becomes 0 in DX10 mode.
+fn clamp01(x: f64, dx10: bool) -> f64 {
+    if x.is_nan() {
+        if dx10 { 0.0 } else { x }
+    } else if x > 0.0 {
+        x.min(1.0)
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,219 @@
+//! Instructions run one by one on rows of chosen values; what they should give comes from elsewhere: the standard
+//! library, 128-bit integers, LLVM's soft floats.
+
+mod approximate;
+mod arithmetic;
+mod bits;
+mod compare;
+mod convert;
+mod divide;
+mod integer;
+mod modifiers;
+mod packed;
+
+use std::sync::Arc;
+
+use crate::{
+    isa::{Family, Flow, Row, Target, decode, table},
+    wave::{Apertures, Deaf, Mode, Surroundings, Wave},
+};
+
+/// The MODE of compiled kernels: nearest even, all denormals, DX10 clamp, IEEE.
+const DEFAULT_MODE: u32 = 0x3f0;
+
+/// A source of reproducible random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// A bit pattern of `bits` bits that is likely to be interesting as an integer and as a float.
+    fn pattern(&mut self, bits: u32) -> u64 {
+        let (exponent, fraction) = match bits {
+            16 => (5, 10),
+            32 => (8, 23),
+            _ => (11, 52),
+        };
+        let top = 1u64 << (bits - 1);
+        let all = (top - 1) | top;
+        let infinity = ((1u64 << exponent) - 1) << fraction;
+        let one = ((1u64 << (exponent - 1)) - 1) << fraction;
+        let edges = [
+            0,
+            1,
+            2,
+            (1 << fraction) - 1,
+            1 << fraction,
+            (1 << fraction) + 1,
+            one,
+            one + 1,
+            one - 1,
+            one + (1 << (fraction - 1)),
+            infinity - 1,
+            infinity,
+            infinity + 1,
+            infinity | 1 << (fraction - 1),
+            all,
+            top,
+            top - 1,
+            31,
+            32,
+            0xff,
+        ];
+        match self.below(8) {
+            0 => edges[self.below(edges.len())],
+            1 => edges[self.below(edges.len())] | top,
+            // Near one, where sums cancel and round.
+            2 | 3 => one.wrapping_add(self.next() >> (64 - fraction - 2)) ^ (top * (self.next() & 1)),
+            4 => self.next() & ((1 << fraction) - 1),
+            _ => self.next() & all,
+        }
+    }
+}
+
+/// One instruction in the VOP3 encoding: sources v0, v2, v4 (v8 for 128 bits), destination v16, scalar
+/// destination s[20:21], carry mask s[24:25].
+#[derive(Clone, Copy, Default)]
+struct Fields {
+    neg: u32,
+    abs: u32,
+    clamp: bool,
+    omod: u32,
+    op_sel: u32,
+    op_sel_hi: u32,
+}
+
+struct Lab {
+    wave: Wave,
+}
+
+const DST: usize = 16;
+const SDST: usize = 20;
+const CARRY: usize = 24;
+
+fn row(name: &str) -> &'static Row {
+    [Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p]
+        .into_iter()
+        .flat_map(table::rows)
+        .find(|row| row.name == name)
+        .unwrap_or_else(|| panic!("{name} is in no table"))
+}
+
+impl Lab {
+    fn new() -> Self {
+        let surroundings =
+            Surroundings { map: Arc::default(), apertures: Apertures::default(), host: Arc::new(Deaf) };
+        let mut wave = Wave::new(Target::Gfx90a, surroundings);
+        wave.exec = u64::MAX;
+        wave.mode = Mode(DEFAULT_MODE);
+        Self { wave }
+    }
+
+    fn set(&mut self, register: usize, lane: usize, value: u64) {
+        self.wave.vgpr[register].0[lane] = value as u32;
+        self.wave.vgpr[register + 1].0[lane] = (value >> 32) as u32;
+    }
+
+    fn get(&self, register: usize, lane: usize) -> u64 {
+        u64::from(self.wave.vgpr[register].0[lane]) | u64::from(self.wave.vgpr[register + 1].0[lane]) << 32
+    }
+
+    fn mask(&self, register: usize) -> u64 {
+        u64::from(self.wave.sgpr[register]) | u64::from(self.wave.sgpr[register + 1]) << 32
+    }
+
+    fn set_mask(&mut self, register: usize, value: u64) {
+        self.wave.sgpr[register] = value as u32;
+        self.wave.sgpr[register + 1] = (value >> 32) as u32;
+    }
+
+    /// Decodes and runs machine words.
+    fn execute(&mut self, words: &[u32]) {
+        let inst = [Target::Gfx90a, Target::Gfx942]
+            .into_iter()
+            .find_map(|target| decode(target, words).ok())
+            .unwrap_or_else(|| panic!("{words:08x?} does not decode"));
+        let exec = inst.row.exec.unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
+        assert_eq!(exec(&mut self.wave, &inst), Flow::Next, "{}", inst.row.name);
+    }
+
+    /// Runs an instruction in its VOP3 or VOP3P encoding.
+    fn run_with(&mut self, name: &str, fields: Fields) {
+        let row = row(name);
+        let opcode = u32::from(row.opcode)
+            + match row.family {
+                Family::Vop1 => 0x140,
+                Family::Vop2 => 0x100,
+                _ => 0,
+            };
+        let Fields { neg, abs, clamp, omod, op_sel, op_sel_hi } = fields;
+        let vopc = row.family == Family::Vopc;
+        let carries = !vopc && row.shape.sdst != crate::isa::Ty::No;
+        let sources = row.shape.sources();
+        let src = |n: usize, register: usize| {
+            if n >= sources {
+                0
+            } else if row.shape.src[n] == crate::isa::Ty::Mask {
+                CARRY as u32
+            } else {
+                256 + register as u32
+            }
+        };
+        let operands = src(0, 0) | src(1, 2) << 9 | src(2, 4) << 18;
+        let word0 = if row.family == Family::Vop3p {
+            0xd380_0000 | opcode << 16 | op_sel << 11 | (op_sel_hi >> 2) << 14 | abs << 8 | DST as u32
+        } else {
+            let dst = if vopc { SDST } else { DST } as u32;
+            let high = if carries { (SDST as u32) << 8 } else { op_sel << 11 | abs << 8 };
+            0xd000_0000 | opcode << 16 | high | dst
+        };
+        let word1 = if row.family == Family::Vop3p {
+            operands | (op_sel_hi & 3) << 27 | neg << 29
+        } else {
+            operands | omod << 27 | neg << 29
+        };
+        self.execute(&[word0 | u32::from(clamp) << 15, word1]);
+    }
+
+    fn run(&mut self, name: &str) {
+        self.run_with(name, Fields::default());
+    }
+
+    /// Fills the three sources with patterns of the given widths and returns them.
+    fn randomise(&mut self, random: &mut Random, bits: [u32; 3]) -> Vec<[u64; 3]> {
+        (0..64)
+            .map(|lane| {
+                let values = bits.map(|bits| random.pattern(bits));
+                for (n, value) in values.into_iter().enumerate() {
+                    self.set(2 * n, lane, value);
+                }
+                values
+            })
+            .collect()
+    }
+}
+
+/// Runs `name` on random sources and checks every lane's result, whose low `width` bits count.
+fn check(name: &str, bits: [u32; 3], width: u32, expected: impl Fn([u64; 3]) -> u64) {
+    let mut random = Random(name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
+    let mut lab = Lab::new();
+    for _ in 0..32 {
+        let sources = lab.randomise(&mut random, bits);
+        lab.run(name);
+        for (lane, values) in sources.into_iter().enumerate() {
+            let all = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+            let (got, want) = (lab.get(DST, lane) & all, expected(values) & all);
+            assert_eq!(got, want, "{name} of {values:x?}: {got:#x}, not {want:#x}");
+        }
+    }
+}

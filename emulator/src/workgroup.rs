@@ -1,0 +1,217 @@
+//! One workgroup: its waves take turns on one host thread.
+
+use std::sync::Arc;
+
+use crate::{
+    code::Code,
+    os::Mapping,
+    wave::{Exit, Fault, Surroundings, Vector, Wave},
+};
+use crate::isa::Target;
+
+/// Instructions of one wave before the next one's turn.
+const TURN: u64 = 2048;
+/// Bytes of LDS that a workgroup can have.
+pub const LDS_BYTES: u32 = 64 * 1024;
+/// LDS is given out in units of this many bytes.
+pub const LDS_GRANULE: u32 = 512;
+/// Rows of 256 bytes in an LDS buffer.
+const LDS_ROWS: usize = LDS_BYTES as usize / 256;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    AtBarrier,
+    Ended,
+}
+
+struct Slot {
+    state: State,
+    wave: Box<Wave>,
+    /// Backing of the wave's scratch, if it has one.
+    scratch: Option<Mapping>,
+}
+
+/// How a turn of a workgroup ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// All waves ended.
+    Done,
+    /// There is more to do. `idle`: every wave that could run gave way, so others should run first.
+    Suspended { idle: bool },
+    /// A wave faulted.
+    Fault { wave: u32, fault: Fault },
+}
+
+/// The waves of a workgroup and the LDS that they share.
+pub(crate) struct Workgroup {
+    /// Number in the grid, x fastest.
+    pub id: u64,
+    slots: Vec<Slot>,
+    lds: Option<Box<[Vector; LDS_ROWS]>>,
+}
+
+impl Workgroup {
+    /// A workgroup of `waves` waves whose registers `init` fills in; it is called with the number of each wave.
+    /// LDS and scratch contain what their last user left.
+    ///
+    /// # Errors
+    /// The kernel's, if there is no memory for the scratch.
+    pub fn new(
+        id: u64,
+        waves: u32,
+        resources: &Resources,
+        pool: &mut Pool,
+        mut init: impl FnMut(u32, &mut Wave),
+    ) -> std::io::Result<Self> {
+        let mut lds = (resources.lds_bytes > 0).then(|| pool.lds.pop().unwrap_or_else(lds_buffer));
+        let base = lds.as_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast::<u8>());
+        let mut slots = pool.lists.pop().unwrap_or_default();
+        for number in 0..waves {
+            let mut wave = pool.wave(resources);
+            wave.lds = base;
+            wave.lds_size = resources.lds_bytes;
+            let scratch = match resources.scratch_bytes {
+                0 => None,
+                bytes => match pool.scratch(bytes) {
+                    Ok(mapping) => Some(mapping),
+                    Err(error) => {
+                        pool.waves.push(wave);
+                        Self { id, slots, lds }.retire(pool);
+                        return Err(error);
+                    }
+                },
+            };
+            wave.scratch = scratch.as_ref().map_or(0, Mapping::address);
+            wave.scratch_stride = resources.scratch_bytes;
+            init(number, &mut wave);
+            slots.push(Slot { state: State::Ready, wave, scratch });
+        }
+        Ok(Self { id, slots, lds })
+    }
+
+    /// How many waves there are, ended ones included.
+    pub fn waves(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.
+    pub fn run(&mut self, code: &[Arc<Code>], budget: u64) -> Turn {
+        let mut left = budget;
+        loop {
+            let (mut live, mut ready, mut worked) = (0u32, 0u32, false);
+            let alone = self.slots.iter().filter(|s| s.state == State::Ready).count() == 1;
+            for (number, slot) in self.slots.iter_mut().enumerate() {
+                if slot.state == State::Ready {
+                    let turn = if alone { left } else { TURN };
+                    let mut unused = turn;
+                    let exit = slot.wave.run(code, &mut unused);
+                    left = left.saturating_sub(turn - unused);
+                    worked |= exit != Exit::Yield;
+                    match exit {
+                        Exit::Slice | Exit::Yield => {}
+                        Exit::Barrier => slot.state = State::AtBarrier,
+                        Exit::End => slot.state = State::Ended,
+                        Exit::Stop => {
+                            let fault = slot.wave.stop.take();
+                            // PANIC: a wave that stops says why.
+                            let fault = fault.expect("a stopped wave has a fault");
+                            return Turn::Fault { wave: number as u32, fault };
+                        }
+                    }
+                }
+                live += u32::from(slot.state != State::Ended);
+                ready += u32::from(slot.state == State::Ready);
+            }
+            if live == 0 {
+                return Turn::Done;
+            }
+            if ready == 0 {
+                // All that live have arrived; those that ended do not count (MI200 ISA, 4.3).
+                for slot in &mut self.slots {
+                    if slot.state == State::AtBarrier {
+                        slot.state = State::Ready;
+                    }
+                }
+            }
+            if !worked {
+                return Turn::Suspended { idle: true };
+            }
+            if left == 0 {
+                return Turn::Suspended { idle: false };
+            }
+        }
+    }
+
+    /// Gives everything back for the next workgroup.
+    pub fn retire(mut self, pool: &mut Pool) {
+        for slot in self.slots.drain(..) {
+            pool.waves.push(slot.wave);
+            pool.scratches.extend(slot.scratch);
+        }
+        pool.lds.extend(self.lds);
+        pool.lists.push(self.slots);
+    }
+}
+
+/// What each workgroup of a dispatch gets.
+#[derive(Clone)]
+pub(crate) struct Resources {
+    pub target: Target,
+    /// Bytes, a multiple of the granule.
+    pub lds_bytes: u32,
+    /// Bytes per wave, a multiple of 256.
+    pub scratch_bytes: u32,
+    pub surroundings: Surroundings,
+    /// The allocations when the dispatch began.
+    pub memory: Arc<crate::memory::Snapshot>,
+}
+
+fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {
+    let rows = vec![Vector([0; 64]); LDS_ROWS].into_boxed_slice();
+    // PANIC: the slice has just been made with this length.
+    rows.try_into().unwrap_or_else(|_| unreachable!())
+}
+
+/// Register files, LDS and scratch that a worker's workgroups use one after the other: to make them anew would cost
+/// more than many workgroups take.
+#[derive(Default)]
+pub(crate) struct Pool {
+    waves: Vec<Box<Wave>>,
+    lds: Vec<Box<[Vector; LDS_ROWS]>>,
+    scratches: Vec<Mapping>,
+    lists: Vec<Vec<Slot>>,
+}
+
+impl Pool {
+    fn wave(&mut self, resources: &Resources) -> Box<Wave> {
+        match self.waves.pop() {
+            Some(mut wave) => {
+                wave.reset(resources.target, &resources.surroundings, &resources.memory);
+                wave
+            }
+            None => {
+                let mut wave = Box::new(Wave::new(resources.target, resources.surroundings.clone()));
+                wave.memory = Arc::clone(&resources.memory);
+                wave
+            }
+        }
+    }
+
+    fn scratch(&mut self, bytes: u32) -> std::io::Result<Mapping> {
+        while let Some(mapping) = self.scratches.pop() {
+            if mapping.size() >= bytes as usize {
+                return Ok(mapping);
+            }
+        }
+        Mapping::anonymous((bytes as usize).next_power_of_two().max(64 * 1024))
+    }
+
+    /// Forgets everything that belongs to a dispatch: what its waves know of the memory keeps freed memory alive.
+    pub fn release(&mut self) {
+        for wave in &mut self.waves {
+            wave.memory = Arc::default();
+            wave.near.clear();
+        }
+    }
+}

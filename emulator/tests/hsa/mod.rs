@@ -1,0 +1,9 @@
+//! The emulator as programs see it: through the HSA function table.
+
+mod kernels;
+mod latency;
+mod memory;
+mod order;
+mod queues;
+mod session;
+mod signals;

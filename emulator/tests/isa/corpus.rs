@@ -1,0 +1,75 @@
+//! Compiler output: every instruction of the sources in `data/isa` at every optimisation level, and of the code
+//! objects that the repository carries, reads as llvm-objdump prints it.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use emulator::isa::{Target, decode, disassemble};
+
+use super::llvm;
+
+const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
+
+/// Compares every instruction of `object`; returns how many there were.
+fn check(object: &Path, target: Target) -> usize {
+    let listing = llvm::objdump(object, target);
+    for (words, theirs) in &listing {
+        let ours = decode(target, words);
+        let ours = ours.map(|inst| (usize::from(inst.size) / 4, disassemble(&inst, target)));
+        assert_eq!(ours, Ok((words.len(), theirs.clone())), "{}: {words:08x?}", object.display());
+    }
+    listing.len()
+}
+
+fn sources() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/isa");
+    let entries = folder.read_dir().expect("the folder is part of the repository");
+    let mut sources: Vec<_> = entries.map(|entry| entry.expect("a folder entry").path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|e| e == "c"));
+    sources.sort();
+    sources
+}
+
+#[test]
+fn compiler_output_reads_as_llvm_objdump_prints_it() {
+    if !llvm::available("clang-22", "clang-22") || !llvm::available("llvm-objdump-22", "llvm-22") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("aqlipse-isa-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    for source in sources() {
+        for target in TARGETS {
+            for level in ["-O0", "-O1", "-O2", "-O3"] {
+                let object = folder.join("corpus.o");
+                let compiler = Command::new("clang-22")
+                    .args(["--target=amdgcn-amd-amdhsa", "-nogpulib", "-c", "-w", level])
+                    .arg(format!("-mcpu={}", llvm::processor(target)))
+                    .arg(&source)
+                    .arg("-o")
+                    .arg(&object)
+                    .output()
+                    .expect("clang-22 was found before");
+                let errors = String::from_utf8_lossy(&compiler.stderr);
+                assert!(compiler.status.success(), "{} {level}: {errors}", source.display());
+                assert!(check(&object, target) > 500, "{} {level}: too little code", source.display());
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("the temporary folder is ours");
+}
+
+#[test]
+fn the_repositorys_code_objects_read_as_llvm_objdump_prints_them() {
+    if !llvm::available("llvm-objdump-22", "llvm-22") {
+        return;
+    }
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+    for target in TARGETS {
+        for name in ["blit", "demo"] {
+            let object = kernels.join(format!("{name}.{}.co", llvm::processor(target)));
+            assert!(check(&object, target) > 10, "{}", object.display());
+        }
+    }
+}

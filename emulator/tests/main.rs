@@ -1,0 +1,7 @@
+//! Integration tests of the emulator: one binary, a module per topic.
+
+mod harness;
+mod hsa;
+mod isa;
+mod valu;
+mod wave;

@@ -1,0 +1,445 @@
+//! Queues: rings whose packets an agent processes.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hsa_sys::*;
+
+use crate::agent::{Agent, count};
+use crate::error::{Error, check};
+use crate::packet::Packet;
+use crate::ring::{Claim, Port, QueueFull, Ring};
+use crate::runtime::Runtime;
+use crate::token::{Token, Tokens};
+
+/// Who submits to a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Producers {
+    /// Any number of threads.
+    #[default]
+    Multi,
+    /// One thread at a time.
+    Single,
+    /// Any number of threads, and cooperative dispatches are allowed (AMD).
+    Cooperative,
+}
+
+/// Share of the device that a queue gets when several have work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Priority {
+    /// Behind the others.
+    Low,
+    /// As everybody.
+    #[default]
+    Normal,
+    /// Before the others.
+    High,
+}
+
+/// What a queue is to be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueOptions {
+    /// Who submits.
+    pub producers: Producers,
+    /// Private memory a work-item that dispatches are expected to need, in bytes, or `None` to let the
+    /// runtime find out.
+    pub private_segment: Option<u32>,
+    /// Group memory a workgroup that dispatches are expected to need, in bytes, or `None`.
+    pub group_segment: Option<u32>,
+}
+
+impl Default for QueueOptions {
+    fn default() -> Self {
+        Self { producers: Producers::Multi, private_segment: None, group_segment: None }
+    }
+}
+
+/// Told once, on a thread of the HSA runtime, why a queue has stopped.
+pub type QueueErrorHandler = Box<dyn Fn(hsa_status_t) + Send + Sync>;
+
+/// The status of a queue that runs.
+const RUNNING: u32 = HSA_STATUS_SUCCESS.0;
+
+/// Whether a queue runs, and who wants to know when it stops.
+struct Health {
+    status: AtomicU32,
+    handler: QueueErrorHandler,
+}
+
+impl Health {
+    /// Records the first reason.
+    fn stop(&self, status: hsa_status_t) {
+        // ORDER: release, so that who sees the queue stopped sees what was done before.
+        let _ = self.status.compare_exchange(RUNNING, status.0, Ordering::Release, Ordering::Relaxed);
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        match self.status.load(Ordering::Acquire) {
+            RUNNING => Ok(()),
+            status => Err(Error::QueueStopped { status: hsa_status_t(status) }),
+        }
+    }
+}
+
+static HEALTH: Tokens<Health> = Tokens::new();
+
+/// The function that the HSA runtime calls when a queue stops.
+///
+/// # Safety
+/// None of its own: `data` is a token, and `source` is not used.
+unsafe extern "C" fn on_queue_error(status: hsa_status_t, _source: *mut hsa_queue_t, data: *mut c_void) {
+    let Some(health) = HEALTH.find(data) else { return };
+    // Success would read as a queue that runs.
+    let status = if status == HSA_STATUS_SUCCESS { HSA_STATUS_ERROR } else { status };
+    health.stop(status);
+    // A panic must not cross into C; the panic hook has printed it already.
+    let _ = catch_unwind(AssertUnwindSafe(|| (health.handler)(status)));
+}
+
+/// The memory, indices and doorbell of a queue of the HSA runtime.
+///
+/// Base, size and doorbell are copied at creation: the runtime's structure is never trusted again.
+pub struct HsaPort {
+    api: &'static Api,
+    queue: NonNull<hsa_queue_t>,
+    base: NonNull<[u32; 16]>,
+    size: u32,
+    doorbell: hsa_signal_t,
+}
+
+// SAFETY: the queue functions and the doorbell signal may be used from any thread, and the ring's slots are
+// written by whoever has claimed them.
+unsafe impl Send for HsaPort {}
+// SAFETY: as above.
+unsafe impl Sync for HsaPort {}
+
+impl HsaPort {
+    fn slot(&self, index: u64) -> *mut u32 {
+        // CAST: masked to less than the ring's size.
+        let slot = (index & u64::from(self.size - 1)) as usize;
+        // SAFETY: the base has `size` packets behind it, and `slot` is less.
+        unsafe { self.base.add(slot) }.as_ptr().cast()
+    }
+}
+
+impl Port for HsaPort {
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn read_index(&self) -> u64 {
+        // SAFETY: the queue exists as long as `self`.
+        unsafe { (self.api.hsa_queue_load_read_index_scacquire)(self.queue.as_ptr()) }
+    }
+
+    fn write_index(&self) -> u64 {
+        // SAFETY: the queue exists as long as `self`.
+        unsafe { (self.api.hsa_queue_load_write_index_relaxed)(self.queue.as_ptr()) }
+    }
+
+    fn exchange_write_index(&self, expected: u64, new: u64) -> u64 {
+        // SAFETY: the queue exists as long as `self`.
+        unsafe { (self.api.hsa_queue_cas_write_index_relaxed)(self.queue.as_ptr(), expected, new) }
+    }
+
+    unsafe fn write_body(&self, index: u64, packet: &Packet) {
+        let slot = self.slot(index);
+        // SAFETY: the slot is aligned to 64 bytes and lives as long as the queue; the packet processor may be
+        // polling this word, so it is only ever accessed as an atomic.
+        let header = unsafe { AtomicU32::from_ptr(slot) };
+        header.store(Packet::INVALID.header_word(), Ordering::Relaxed);
+        let words = packet.words();
+        let body: *mut u32 = slot.wrapping_add(1);
+        // In pieces that never straddle two 16-byte halves of the source: it was stored a moment ago in such
+        // halves, and a load across two of them would wait until both have reached the cache.
+        // SAFETY: the slot has 15 words behind the first. The caller has claimed it, and the packet processor
+        // reads no body whose header is invalid.
+        unsafe {
+            body.write(words[1]);
+            body.add(1).cast::<[u32; 2]>().write([words[2], words[3]]);
+            for quarter in 1..4 {
+                let at = 4 * quarter;
+                slot.add(at).cast::<[u32; 4]>().write([
+                    words[at],
+                    words[at + 1],
+                    words[at + 2],
+                    words[at + 3],
+                ]);
+            }
+        }
+    }
+
+    unsafe fn store_header(&self, index: u64, word: u32) {
+        // SAFETY: as in `write_body`.
+        let header = unsafe { AtomicU32::from_ptr(self.slot(index)) };
+        // ORDER: Release. The body must be visible before its header turns valid; pairs with the acquire in
+        // the packet processor's fetch.
+        header.store(word, Ordering::Release);
+    }
+
+    fn ring_doorbell(&self, last: u64) {
+        // CAST: the doorbell is a signal, and signal values are signed; indices stay far below 2^63.
+        // SAFETY: the doorbell exists as long as the queue.
+        unsafe { (self.api.hsa_signal_store_screlease)(self.doorbell, last as i64) };
+    }
+}
+
+impl fmt::Debug for HsaPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HsaPort").field("base", &self.base).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// A queue of an agent, destroyed when it is dropped; threads share it by reference.
+pub struct Queue {
+    ring: Ring<HsaPort>,
+    health: Arc<Health>,
+    token: Token,
+    runtime: Arc<Runtime>,
+    id: u64,
+}
+
+impl Queue {
+    /// Creates a queue of `size` packets, a power of two within the agent's limits.
+    ///
+    /// `on_error` is called when a packet is malformed, a kernel traps, or the device fails; the queue
+    /// accepts nothing afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: `HSA_STATUS_ERROR_OUT_OF_RESOURCES` if the device has no queue left,
+    /// `HSA_STATUS_ERROR_INVALID_ARGUMENT` for a bad size.
+    pub fn create(
+        agent: &Agent,
+        size: u32,
+        options: QueueOptions,
+        on_error: QueueErrorHandler,
+    ) -> Result<Self, Error> {
+        let runtime = Arc::clone(agent.runtime());
+        let api = runtime.api();
+        let producers = match options.producers {
+            Producers::Multi => HSA_QUEUE_TYPE_MULTI,
+            Producers::Single => HSA_QUEUE_TYPE_SINGLE,
+            Producers::Cooperative => HSA_QUEUE_TYPE_COOPERATIVE,
+        };
+        let health = Arc::new(Health { status: AtomicU32::new(RUNNING), handler: on_error });
+        let token = HEALTH.issue(&health);
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` has room for the pointer; the callback has the type that the function wants, and its
+        // data is a token. ABI: all ones mean that there is no hint.
+        let status = unsafe {
+            (api.hsa_queue_create)(
+                agent.raw(),
+                size,
+                producers.0,
+                Some(on_queue_error),
+                token.as_data(),
+                options.private_segment.unwrap_or(u32::MAX),
+                options.group_segment.unwrap_or(u32::MAX),
+                &raw mut raw,
+            )
+        };
+        let port = check("hsa_queue_create", status).and_then(|()| HsaPort::new(api, raw));
+        let port = port.inspect_err(|_| HEALTH.withdraw(token))?;
+        // SAFETY: `HsaPort::new` found the queue to exist.
+        let id = unsafe { (*raw).id };
+        let ring = Ring::new(port).inspect_err(|_| {
+            HEALTH.withdraw(token);
+            // SAFETY: the queue was just created, and nobody else knows it.
+            let _ = unsafe { (api.hsa_queue_destroy)(raw) };
+        })?;
+        Ok(Self { ring, health, token, runtime, id })
+    }
+
+    /// The queue in the function table.
+    pub fn raw(&self) -> *mut hsa_queue_t {
+        self.ring.port().queue.as_ptr()
+    }
+
+    /// Number of the queue, unique in the process.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Packets that the ring holds.
+    pub fn size(&self) -> u32 {
+        self.ring.size()
+    }
+
+    /// Index of the first packet that has not retired, with acquire.
+    pub fn read_index(&self) -> u64 {
+        self.ring.port().read_index()
+    }
+
+    /// Index of the next packet to be claimed.
+    pub fn write_index(&self) -> u64 {
+        self.ring.port().write_index()
+    }
+
+    /// Why the queue has stopped, if it has.
+    pub fn fault(&self) -> Option<hsa_status_t> {
+        self.health.check().err().and_then(|error| error.status())
+    }
+
+    /// Whether the queue has stopped.
+    pub fn is_faulted(&self) -> bool {
+        self.health.check().is_err()
+    }
+
+    /// Claims `n` consecutive slots if there is room.
+    ///
+    /// # Errors
+    /// [`QueueFull`] while the packet processor lags behind. A queue that has stopped does not refuse: what
+    /// is claimed is not processed.
+    pub fn claim(&self, n: u32) -> Result<Claim<'_, HsaPort>, QueueFull> {
+        self.ring.claim(n)
+    }
+
+    /// Claims `n` consecutive slots, waiting for room.
+    ///
+    /// # Errors
+    /// [`Error::QueueStopped`], [`Error::ClaimTooLarge`].
+    pub fn claim_wait(&self, n: u32) -> Result<Claim<'_, HsaPort>, Error> {
+        self.ring.claim_wait(n, || self.health.check())
+    }
+
+    /// Copies a batch into the ring, each packet as changed by `patch`, and rings the doorbell once.
+    ///
+    /// Waits for room; returns the index behind the last packet. See [`Ring::submit`].
+    ///
+    /// # Errors
+    /// [`Error::QueueStopped`], or [`PacketError::Invalid`](crate::packet::PacketError::Invalid).
+    ///
+    /// # Safety
+    /// As for [`Claim::publish`].
+    pub unsafe fn submit(
+        &self,
+        packets: &[Packet],
+        patch: impl FnMut(usize, &mut Packet),
+    ) -> Result<u64, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.ring.submit(packets, patch, || self.health.check()) }
+    }
+
+    /// Copies as many packets from the front of a batch as there is room for, and returns how many.
+    ///
+    /// # Errors
+    /// As [`Queue::submit`].
+    ///
+    /// # Safety
+    /// As for [`Claim::publish`].
+    pub unsafe fn submit_some(
+        &self,
+        packets: &[Packet],
+        patch: impl FnMut(usize, &mut Packet),
+    ) -> Result<usize, Error> {
+        self.health.check()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.ring.submit_some(packets, patch) }
+    }
+
+    /// Submits one packet and returns the index behind it.
+    ///
+    /// # Errors
+    /// As [`Queue::submit`].
+    ///
+    /// # Safety
+    /// As for [`Claim::publish`].
+    pub unsafe fn submit_one(&self, packet: Packet) -> Result<u64, Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.submit(&[packet], |_, _| ()) }
+    }
+
+    /// Stops the queue: packets that have not started never will, and waiting producers get an error.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn inactivate(&self) -> Result<(), Error> {
+        self.health.stop(HSA_STATUS_ERROR_INVALID_QUEUE);
+        // SAFETY: the queue exists as long as `self`.
+        check("hsa_queue_inactivate", unsafe { (self.runtime.api().hsa_queue_inactivate)(self.raw()) })
+    }
+
+    /// Sets the queue's share of the device.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn set_priority(&self, priority: Priority) -> Result<(), Error> {
+        let priority = match priority {
+            Priority::Low => HSA_AMD_QUEUE_PRIORITY_LOW,
+            Priority::Normal => HSA_AMD_QUEUE_PRIORITY_NORMAL,
+            Priority::High => HSA_AMD_QUEUE_PRIORITY_HIGH,
+        };
+        // SAFETY: the queue exists as long as `self`.
+        let status = unsafe { (self.runtime.api().hsa_amd_queue_set_priority)(self.raw(), priority) };
+        check("hsa_amd_queue_set_priority", status)
+    }
+
+    /// Restricts the queue to the compute units whose bits are set; returns whether the mask had to be cut
+    /// down.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn set_cu_mask(&self, mask: &[u32]) -> Result<bool, Error> {
+        // SAFETY: the queue exists as long as `self`, and the array has the number of bits given.
+        let status = unsafe {
+            (self.runtime.api().hsa_amd_queue_cu_set_mask)(
+                self.raw(),
+                count(mask.len()).saturating_mul(32),
+                mask.as_ptr(),
+            )
+        };
+        if status == HSA_STATUS_CU_MASK_REDUCED {
+            return Ok(true);
+        }
+        check("hsa_amd_queue_cu_set_mask", status).map(|()| false)
+    }
+
+    /// Switches the recording of dispatch times on or off.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn set_profiling(&self, on: bool) -> Result<(), Error> {
+        // SAFETY: the queue exists as long as `self`.
+        let status =
+            unsafe { (self.runtime.api().hsa_amd_profiling_set_profiler_enabled)(self.raw(), i32::from(on)) };
+        check("hsa_amd_profiling_set_profiler_enabled", status)
+    }
+}
+
+impl HsaPort {
+    /// Reads where a new queue's ring and doorbell are.
+    fn new(api: &'static Api, raw: *mut hsa_queue_t) -> Result<Self, Error> {
+        let unusable = Error::Call { function: "hsa_queue_create", status: HSA_STATUS_ERROR_INVALID_QUEUE };
+        let queue = NonNull::new(raw).ok_or_else(|| unusable.clone())?;
+        // SAFETY: a queue that was created successfully is readable.
+        let hsa_queue_t { base_address, size, doorbell_signal, .. } = unsafe { queue.read() };
+        let base = NonNull::new(base_address.cast()).ok_or(unusable)?;
+        Ok(Self { api, queue, base, size, doorbell: doorbell_signal })
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // SAFETY: the queue is ours, and a claim cannot outlive the borrow that it holds. Destroying a queue
+        // ends its packets. A failure leaves nothing to do but leak.
+        let _ = unsafe { (self.runtime.api().hsa_queue_destroy)(self.raw()) };
+        HEALTH.withdraw(self.token);
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("id", &self.id)
+            .field("size", &self.size())
+            .field("fault", &self.fault())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,378 @@
+//! How packets get into a queue that several threads share (HSA Runtime 1.2, 2.8 and 2.9).
+//!
+//! 1. **Claim** slots: add to the write index, only if there is room.
+//! 2. **Write** the bodies, while the headers read INVALID.
+//! 3. **Store the headers** last to first, with release.
+//! 4. **Announce**: ring the doorbell once, with the index of the last packet.
+//!
+//! The specification lets the doorbell of a multi-producer queue take any value. We promise more, because a
+//! packet processor that takes the doorbell for a limit stalls when it moves back: *the doorbell only ever
+//! grows, and every packet up to its value is valid*. A producer that finishes ahead of an earlier claim
+//! leaves its announcement to the producer that closes the gap; nobody waits for anybody.
+
+mod backoff;
+#[cfg(test)]
+mod fake;
+#[cfg(all(loom, test))]
+mod model;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use crate::error::Error;
+use crate::packet::{Packet, PacketError};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use backoff::Backoff;
+
+/// A claim found less room than it asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the ring has {free} free slots")]
+pub struct QueueFull {
+    /// Slots that were free.
+    pub free: u32,
+}
+
+/// The memory, indices and doorbell of one queue, as its producers see them.
+///
+/// Indices are packet indices: they count from the queue's creation and never wrap in practice; a slot is an
+/// index modulo the size.
+pub trait Port {
+    /// Slots of the ring, a power of two.
+    fn size(&self) -> u32;
+
+    /// Index of the first packet that the processor has not retired, with acquire.
+    fn read_index(&self) -> u64;
+
+    /// Index of the next slot to claim, relaxed.
+    fn write_index(&self) -> u64;
+
+    /// Replaces the write index by `new` if it is `expected`, and returns what it was.
+    fn exchange_write_index(&self, expected: u64, new: u64) -> u64;
+
+    /// Stores INVALID in the slot's header and then everything of `packet` but its first word.
+    ///
+    /// # Safety
+    /// The caller has claimed `index` and not announced it, and no other thread writes this slot.
+    unsafe fn write_body(&self, index: u64, packet: &Packet);
+
+    /// Stores the slot's first word (header and setup) in one piece, with release.
+    ///
+    /// # Safety
+    /// As for [`Port::write_body`], which has been called for this packet.
+    unsafe fn store_header(&self, index: u64, word: u32);
+
+    /// Tells the packet processor that all packets up to `last` are valid, with release.
+    fn ring_doorbell(&self, last: u64);
+}
+
+/// Headers that are held back while the bodies of a run of packets are written.
+const RUN: u32 = 64;
+
+/// The producers' side of one queue.
+#[derive(Debug)]
+pub struct Ring<P> {
+    port: P,
+    size: u32,
+    /// For the slot where a claim starts, the index where it ends, once its headers are stored.
+    ///
+    /// Entries of earlier laps need no clearing: a claim has at most `size` slots, so whatever was left in
+    /// the entry of `index` is at most `index`, and reads as "not there yet".
+    ends: Box<[AtomicU64]>,
+    /// Every packet below this index has been announced. Written only while `ringing` is held.
+    announced: AtomicU64,
+    /// Held by the one producer that is ringing the doorbell.
+    ringing: AtomicBool,
+}
+
+impl<P: Port> Ring<P> {
+    /// Takes over the producers' side of a queue.
+    ///
+    /// # Errors
+    /// [`Error::RingSize`] if the queue's size is no power of two.
+    pub fn new(port: P) -> Result<Self, Error> {
+        let size = port.size();
+        if !size.is_power_of_two() {
+            return Err(Error::RingSize { size });
+        }
+        let start = port.write_index();
+        let ends = (0..size).map(|_| AtomicU64::new(start)).collect();
+        Ok(Self { port, size, ends, announced: AtomicU64::new(start), ringing: AtomicBool::new(false) })
+    }
+
+    /// Slots of the ring.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// What the ring stands on.
+    pub fn port(&self) -> &P {
+        &self.port
+    }
+
+    /// Claims `n` consecutive slots, or says how many are free.
+    ///
+    /// # Errors
+    /// [`QueueFull`] while the packet processor lags behind, and always if `n` exceeds the ring's size.
+    pub fn claim(&self, n: u32) -> Result<Claim<'_, P>, QueueFull> {
+        let mut write = self.port.write_index();
+        loop {
+            // ORDER: the read index is loaded after the write index and with acquire. The packet processor's
+            // last read of a slot happens before it moves the index past it, so our overwriting comes after.
+            let read = self.port.read_index();
+            // ORDER: acquire, pairs with the release in `announce`: whoever announced the slot's last packet
+            // has read its entry in `ends`, which we shall overwrite. A processor that looks ahead of the
+            // doorbell can retire a packet before that.
+            let reusable = read.min(self.announced.load(Ordering::Acquire));
+            let Some(used) = write.checked_sub(reusable) else {
+                // Others claimed, and the processor consumed, since we looked at the write index. Having
+                // acquired the other two we cannot see a write index below both again.
+                write = self.port.write_index();
+                continue;
+            };
+            let free = u64::from(self.size).saturating_sub(used);
+            if u64::from(n) > free {
+                // CAST: at most `size`.
+                return Err(QueueFull { free: free as u32 });
+            }
+            let seen = self.port.exchange_write_index(write, write + u64::from(n));
+            if seen == write {
+                return Ok(Claim { ring: self, first: write, len: n });
+            }
+            write = seen;
+        }
+    }
+
+    /// Claims `n` consecutive slots, waiting until the packet processor has made room.
+    ///
+    /// `check` is asked before every attempt whether waiting still makes sense. A large claim has no
+    /// precedence over smaller ones of other threads. A thread that waits while it holds an unpublished claim
+    /// may wait for itself: nothing retires behind an unpublished slot.
+    ///
+    /// # Errors
+    /// What `check` returns, or [`Error::ClaimTooLarge`].
+    pub fn claim_wait(
+        &self,
+        n: u32,
+        mut check: impl FnMut() -> Result<(), Error>,
+    ) -> Result<Claim<'_, P>, Error> {
+        if n > self.size {
+            return Err(Error::ClaimTooLarge { packets: u64::from(n), size: self.size });
+        }
+        let mut backoff = Backoff::new();
+        loop {
+            check()?;
+            match self.claim(n) {
+                Ok(claim) => return Ok(claim),
+                Err(QueueFull { .. }) => backoff.wait(),
+            }
+        }
+    }
+
+    /// Copies a batch into the ring, waiting for room, and returns the index behind its last packet.
+    ///
+    /// The batch has retired when the read index has reached that index. `patch` may change the copy of each
+    /// packet and is called once a packet, in no particular order. A batch that fits the ring lies there
+    /// contiguously and is announced once; a longer one is cut into halves of the ring, each announced by
+    /// itself.
+    ///
+    /// # Errors
+    /// What `check` returns, or [`PacketError::Invalid`]; packets of earlier chunks are announced by then,
+    /// and an invalid packet's chunk has become no-operations.
+    ///
+    /// # Safety
+    /// As for [`Claim::publish`].
+    pub unsafe fn submit(
+        &self,
+        packets: &[Packet],
+        mut patch: impl FnMut(usize, &mut Packet),
+        mut check: impl FnMut() -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        // CAST: u32 fits usize on the 64-bit hosts that ROCm has.
+        let size = self.size as usize;
+        let chunk = if packets.len() <= size { size } else { (size / 2).max(1) };
+        let mut end = self.port.write_index();
+        for (number, chunk_packets) in packets.chunks(chunk).enumerate() {
+            // CAST: a chunk is no longer than the ring.
+            let claim = self.claim_wait(chunk_packets.len() as u32, &mut check)?;
+            // SAFETY: the caller's promise covers every packet of the batch.
+            end = unsafe {
+                claim.publish(chunk_packets, |index, packet| patch(number * chunk + index, packet))?
+            };
+        }
+        Ok(end)
+    }
+
+    /// Copies as many packets from the front of a batch as there is room for, without waiting.
+    ///
+    /// Returns how many; a caller that feeds several queues goes on with the next one.
+    ///
+    /// # Errors
+    /// [`PacketError::Invalid`], after which the claimed slots are no-operations.
+    ///
+    /// # Safety
+    /// As for [`Claim::publish`].
+    pub unsafe fn submit_some(
+        &self,
+        packets: &[Packet],
+        patch: impl FnMut(usize, &mut Packet),
+    ) -> Result<usize, Error> {
+        let mut n = u32::try_from(packets.len()).unwrap_or(u32::MAX).min(self.size);
+        loop {
+            match self.claim(n) {
+                Ok(claim) => {
+                    // SAFETY: the caller's promise covers every packet of the batch.
+                    unsafe { claim.publish(&packets[..n as usize], patch)? };
+                    return Ok(n as usize);
+                }
+                Err(QueueFull { free: 0 }) => return Ok(0),
+                Err(QueueFull { free }) => n = n.min(free),
+            }
+        }
+    }
+
+    /// Writes `len` packets to claimed slots and stores their headers, the first one last.
+    ///
+    /// # Safety
+    /// `first` and the following `len` indices are claimed and not announced.
+    unsafe fn store(
+        &self,
+        first: u64,
+        len: u32,
+        mut packet: impl FnMut(u32) -> Result<Packet, Error>,
+    ) -> Result<(), Error> {
+        let mut headers = [0; RUN as usize];
+        let mut end = len;
+        while end > 0 {
+            let start = end.saturating_sub(RUN);
+            for (header, index) in headers.iter_mut().zip(start..end) {
+                let packet = packet(index)?;
+                *header = packet.header_word();
+                // SAFETY: the caller has claimed the slot, and a claim belongs to one thread.
+                unsafe { self.port.write_body(first + u64::from(index), &packet) };
+            }
+            // ORDER: last to first, each with release. While the claim's first header reads INVALID the
+            // processor stays in front of it, and when it turns valid everything behind is whole.
+            for (header, index) in headers.iter().zip(start..end).rev() {
+                // SAFETY: as above; the body was just written.
+                unsafe { self.port.store_header(first + u64::from(index), *header) };
+            }
+            end = start;
+        }
+        Ok(())
+    }
+
+    /// Rings the doorbell for all packets that are valid without a gap, or leaves that to whoever is ringing.
+    fn announce(&self, first: u64, len: u32) {
+        if len == 0 {
+            // An empty claim shares its first index with the claim behind it, whose entry it must not touch.
+            return;
+        }
+        // ORDER: release, after the headers. Whoever reads the entry and rings has our packets before the
+        // doorbell.
+        self.end_of_claim_at(first).store(first + u64::from(len), Ordering::Release);
+        // ORDER: both swaps of `ringing` are read-modify-writes with acquire and release, so they form one
+        // chain: a producer that finds the flag set has its entry seen by the holder's check after the flag
+        // is cleared.
+        while !self.ringing.swap(true, Ordering::AcqRel) {
+            let from = self.announced.load(Ordering::Relaxed);
+            let mut to = from;
+            loop {
+                let end = self.end_of_claim_at(to).load(Ordering::Acquire);
+                if end <= to {
+                    break;
+                }
+                to = end;
+            }
+            if to > from {
+                // ORDER: release, after the entries were read; see `claim`.
+                self.announced.store(to, Ordering::Release);
+                // The doorbell is written while `ringing` is held, so its values grow.
+                self.port.ring_doorbell(to - 1);
+            }
+            self.ringing.swap(false, Ordering::AcqRel);
+            if self.end_of_claim_at(to).load(Ordering::Acquire) <= to {
+                return;
+            }
+            // Somebody published behind our scan and found the flag set: ring for them.
+        }
+    }
+
+    fn end_of_claim_at(&self, index: u64) -> &AtomicU64 {
+        // CAST: masked to less than the size.
+        &self.ends[(index & u64::from(self.size - 1)) as usize]
+    }
+}
+
+/// Slots of a ring that belong to one producer until they are published.
+///
+/// A claim that is dropped turns into no-operations, because the packet processor waits in front of every
+/// slot that was claimed.
+#[derive(Debug)]
+#[must_use = "a dropped claim fills its slots with packets that do nothing"]
+pub struct Claim<'a, P: Port> {
+    ring: &'a Ring<P>,
+    first: u64,
+    len: u32,
+}
+
+impl<P: Port> Claim<'_, P> {
+    /// Index of the first packet.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Number of slots.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether there are no slots.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copies `packets`, each as changed by `patch`, into the slots, announces them, and returns the index
+    /// behind the last one.
+    ///
+    /// `patch` is called once a packet, in no particular order.
+    ///
+    /// # Errors
+    /// [`Error::ClaimMismatch`] or [`PacketError::Invalid`]; the slots become no-operations.
+    ///
+    /// # Safety
+    /// Until they complete, the packets refer to code, kernel arguments and signals that exist, and what the
+    /// kernels do to memory is sound.
+    pub unsafe fn publish(
+        mut self,
+        packets: &[Packet],
+        mut patch: impl FnMut(usize, &mut Packet),
+    ) -> Result<u64, Error> {
+        let (first, len) = (self.first, self.len);
+        if packets.len() != len as usize {
+            return Err(Error::ClaimMismatch { claimed: len, given: packets.len() });
+        }
+        let patched = |index: u32| {
+            // CAST: u32 fits usize on the 64-bit hosts that ROCm has.
+            let index = index as usize;
+            let mut packet = packets[index];
+            patch(index, &mut packet);
+            if packet.is_invalid() {
+                return Err(PacketError::Invalid { index }.into());
+            }
+            Ok(packet)
+        };
+        // SAFETY: the slots are this claim's, and it announces them only below.
+        unsafe { self.ring.store(first, len, patched)? };
+        self.len = 0;
+        self.ring.announce(first, len);
+        Ok(first + u64::from(len))
+    }
+}
+
+impl<P: Port> Drop for Claim<'_, P> {
+    fn drop(&mut self) {
+        // SAFETY: the slots are this claim's, and it has not announced them: publishing sets `len` to 0.
+        let stored = unsafe { self.ring.store(self.first, self.len, |_| Ok(Packet::NO_OPERATION)) };
+        debug_assert!(stored.is_ok(), "a no-operation is a valid packet");
+        self.ring.announce(self.first, self.len);
+    }
+}

@@ -1,0 +1,58 @@
+//! The table of the installed ROCr library.
+
+use core::ptr::NonNull;
+use std::sync::OnceLock;
+
+use crate::api::{Api, MissingFunction};
+
+/// Name under which the dynamic linker finds ROCr.
+pub const LIBRARY: &str = "libhsa-runtime64.so.1";
+
+/// Why there is no function table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The dynamic linker does not find the library, or cannot load it.
+    #[error("cannot load {library}: {reason}")]
+    Library {
+        /// What was looked for.
+        library: &'static str,
+        /// The dynamic linker's words.
+        reason: String,
+    },
+    /// The library is too old.
+    #[error("{library}: {missing}")]
+    Function {
+        /// Where it was looked for.
+        library: &'static str,
+        /// Which function is missing.
+        missing: MissingFunction,
+    },
+}
+
+/// Loads [`LIBRARY`] once a process and returns its function table; later calls return the first answer.
+///
+/// The library stays loaded: ROCr runs threads of its own that outlive `hsa_shut_down`.
+///
+/// # Errors
+/// [`LoadError`] if the library is absent or lacks a required function.
+pub fn load() -> Result<&'static Api, LoadError> {
+    static TABLE: OnceLock<Result<Api, LoadError>> = OnceLock::new();
+    TABLE.get_or_init(open).as_ref().map_err(LoadError::clone)
+}
+
+fn open() -> Result<Api, LoadError> {
+    // SAFETY: the initialisers that run are those of the system's ROCr, which expects to be loaded this way.
+    let library = unsafe { libloading::Library::new(LIBRARY) }
+        .map_err(|error| LoadError::Library { library: LIBRARY, reason: error.to_string() })?;
+    // Leaked, so that the addresses below stay valid for the life of the process.
+    let library: &'static libloading::Library = Box::leak(Box::new(library));
+    let lookup = |name: &'static str| {
+        // SAFETY: the symbol is only ever read as an address.
+        let symbol = unsafe { library.get::<*mut core::ffi::c_void>(name) }.ok()?;
+        NonNull::new(*symbol)
+    };
+    // SAFETY: the library that carries this soname exports these names with the signatures of its headers,
+    // which the `headers` test compares with the table's.
+    unsafe { Api::from_lookup(lookup) }.map_err(|missing| LoadError::Function { library: LIBRARY, missing })
+}

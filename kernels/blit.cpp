@@ -1,0 +1,86 @@
+// The copy and fill kernels behind memcpy and memset; kernels/blit.md gives their arguments and how to size a grid.
+//
+// Freestanding C++ for amdgcn: no device library, no hidden argument. The
+// total work-item count arrives as an argument, because the grid size in the
+// dispatch packet is reached through hidden arguments only.
+
+using u8 = unsigned char;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+#define GLOBAL __attribute__((address_space(1)))
+#define KERNEL extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(256, 256))) void
+
+typedef u64 Vector __attribute__((ext_vector_type(2)));
+// Sources keep their own alignment: global loads of any width take any
+// address, only stores are worth aligning.
+typedef Vector UnalignedVector __attribute__((aligned(1)));
+
+constexpr u64 kVector = sizeof(Vector);
+constexpr u64 kUnroll = 4;
+
+static inline u64 global_id() { return u64(__builtin_amdgcn_workgroup_id_x()) * 256 + __builtin_amdgcn_workitem_id_x(); }
+
+// Bytes before the first 16-byte boundary at or after `dst`, at most `bytes`.
+static inline u64 head_bytes(GLOBAL u8 *dst, u64 bytes) {
+  u64 head = -(u64)dst & (kVector - 1);
+  return head < bytes ? head : bytes;
+}
+
+// Copies one row with `step` work-items, of which the caller is number `lane`.
+static inline void copy_row(GLOBAL u8 *dst, const GLOBAL u8 *src, u64 bytes, u64 lane, u64 step) {
+  const u64 head = head_bytes(dst, bytes);
+  const u64 vectors = (bytes - head) / kVector;
+  for (u64 i = lane; i < head; i += step) dst[i] = src[i];
+
+  auto to = (GLOBAL Vector *)(dst + head);
+  auto from = (const GLOBAL UnalignedVector *)(src + head);
+  u64 i = lane;
+  // Four loads in flight per work-item hide the latency of the first.
+  for (; i + (kUnroll - 1) * step < vectors; i += kUnroll * step) {
+    Vector a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
+    to[i] = a;
+    to[i + step] = b;
+    to[i + 2 * step] = c;
+    to[i + 3 * step] = d;
+  }
+  for (; i < vectors; i += step) to[i] = from[i];
+
+  for (u64 k = head + vectors * kVector + lane; k < bytes; k += step) dst[k] = src[k];
+}
+
+// Fills one row; byte k of it becomes byte k % 8 of `value`.
+static inline void fill_row(GLOBAL u8 *dst, u64 value, u64 bytes, u64 lane, u64 step) {
+  const u64 head = head_bytes(dst, bytes);
+  const u64 vectors = (bytes - head) / kVector;
+  for (u64 k = lane; k < head; k += step) dst[k] = u8(value >> (k % 8 * 8));
+
+  // The aligned body starts `head` bytes into the pattern.
+  const u64 turned = __builtin_rotateright64(value, head % 8 * 8);
+  auto to = (GLOBAL Vector *)(dst + head);
+  for (u64 i = lane; i < vectors; i += step) to[i] = Vector{turned, turned};
+
+  for (u64 k = head + vectors * kVector + lane; k < bytes; k += step) dst[k] = u8(value >> (k % 8 * 8));
+}
+
+KERNEL copy(GLOBAL u8 *dst, const GLOBAL u8 *src, u64 bytes, u64 items) {
+  copy_row(dst, src, bytes, global_id(), items);
+}
+
+KERNEL copy_rect(GLOBAL u8 *dst, const GLOBAL u8 *src, u64 dst_pitch, u64 src_pitch, u64 dst_slice, u64 src_slice,
+                 u64 width, u64 height, u64 depth, u64 items, u32 slice_groups, u32 team_shift) {
+  const u64 id = global_id(), team = 1ull << team_shift;
+  for (u64 z = __builtin_amdgcn_workgroup_id_y(); z < depth; z += slice_groups)
+    for (u64 y = id >> team_shift; y < height; y += items >> team_shift)
+      copy_row(dst + z * dst_slice + y * dst_pitch, src + z * src_slice + y * src_pitch, width, id & (team - 1), team);
+}
+
+KERNEL fill(GLOBAL u8 *dst, u64 value, u64 bytes, u64 items) { fill_row(dst, value, bytes, global_id(), items); }
+
+KERNEL fill_rect(GLOBAL u8 *dst, u64 value, u64 pitch, u64 slice, u64 width, u64 height, u64 depth, u64 items,
+                 u32 slice_groups, u32 team_shift) {
+  const u64 id = global_id(), team = 1ull << team_shift;
+  for (u64 z = __builtin_amdgcn_workgroup_id_y(); z < depth; z += slice_groups)
+    for (u64 y = id >> team_shift; y < height; y += items >> team_shift)
+      fill_row(dst + z * slice + y * pitch, value, width, id & (team - 1), team);
+}

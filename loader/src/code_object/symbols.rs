@@ -1,0 +1,114 @@
+use std::ops::Range;
+
+use object::LittleEndian as LE;
+use object::elf;
+use object::read::elf::Sym as _;
+
+use crate::elf::DynamicSymbols;
+use crate::segment::Layout;
+use crate::{Error, KernelDescriptor, Result};
+
+/// What a symbol names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SymbolKind {
+    /// A kernel descriptor; the symbol's name is the kernel's with `.kd` behind.
+    KernelDescriptor,
+    /// A global variable.
+    Variable,
+    /// Code: a kernel's or a function's.
+    Function,
+    /// Anything else.
+    Other,
+}
+
+/// Where a symbol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In the image, at this offset.
+    Image(u64),
+    /// At an address that loading does not change.
+    Absolute(u64),
+    /// In another code object.
+    Undefined {
+        /// The address is 0 if nobody defines the symbol.
+        weak: bool,
+    },
+}
+
+/// A symbol of the dynamic symbol table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// What it names.
+    pub kind: SymbolKind,
+    /// Where it is.
+    pub place: Place,
+    /// Bytes that belong to it.
+    pub size: u64,
+}
+
+/// One symbol; the name is a range of the file, known to be UTF-8.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    name: Range<usize>,
+    kind: SymbolKind,
+    pub(super) place: Place,
+    pub(super) size: u64,
+}
+
+impl Record {
+    pub(super) fn name<'c>(&self, file: &'c [u8]) -> &'c str {
+        let bytes = file.get(self.name.clone()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    pub(super) fn symbol<'c>(&self, file: &'c [u8]) -> Symbol<'c> {
+        Symbol { name: self.name(file), kind: self.kind, place: self.place, size: self.size }
+    }
+
+    pub(super) fn is(&self, kind: SymbolKind) -> bool {
+        self.kind == kind
+    }
+}
+
+/// Reads the table; the null symbol keeps its place so that relocations can index the result.
+pub(super) fn read(file: &[u8], symbols: &DynamicSymbols<'_>, layout: &Layout) -> Result<Vec<Record>> {
+    let mut records = Vec::with_capacity(symbols.table.len());
+    for (index, symbol) in symbols.table.iter().enumerate() {
+        let name = name(file, symbols, symbol.st_name(LE)).ok_or(Error::SymbolName { index })?;
+        let (value, size) = (symbol.st_value(LE), symbol.st_size(LE));
+        let place = match symbol.st_shndx(LE) {
+            elf::SHN_UNDEF => Place::Undefined { weak: symbol.st_bind() == elf::STB_WEAK },
+            elf::SHN_ABS => Place::Absolute(value),
+            _ => match layout.locate(value, size) {
+                Some(offset) => Place::Image(offset),
+                None => return Err(Error::SymbolOutsideImage { name: text(file, &name).to_owned() }),
+            },
+        };
+        let kind = match (symbol.st_type(), place) {
+            (elf::STT_OBJECT, Place::Image(_)) => {
+                let descriptor = text(file, &name).ends_with(".kd") && size == KernelDescriptor::BYTES as u64;
+                if descriptor { SymbolKind::KernelDescriptor } else { SymbolKind::Variable }
+            }
+            (elf::STT_FUNC, _) => SymbolKind::Function,
+            _ => SymbolKind::Other,
+        };
+        records.push(Record { name, kind, place, size });
+    }
+    Ok(records)
+}
+
+fn text<'c>(file: &'c [u8], name: &Range<usize>) -> &'c str {
+    std::str::from_utf8(&file[name.clone()]).unwrap_or_default()
+}
+
+/// Finds the zero-terminated UTF-8 name at `offset` of the string table.
+fn name(file: &[u8], symbols: &DynamicSymbols<'_>, offset: u32) -> Option<Range<usize>> {
+    let strings = &file[symbols.strings.clone()];
+    let start = usize::try_from(offset).ok()?;
+    let length = strings.get(start..)?.iter().position(|&byte| byte == 0)?;
+    std::str::from_utf8(&strings[start..start + length]).ok()?;
+    let start = symbols.strings.start + start;
+    Some(start..start + length)
+}

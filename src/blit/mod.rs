@@ -1,0 +1,154 @@
+//! Copies and fills by our own kernels (`kernels/blit.cpp`; `kernels/blit.md` gives their arguments).
+
+use crate::{
+    device::Device,
+    dispatch::Dispatch,
+    error::{Error, Result},
+    graph::{BoxCopy, Memcpy, Memset},
+    module::{KernelCode, Module},
+};
+
+/// The code objects that `cargo xtask kernels` builds, most specific targets first.
+const OBJECTS: [&[u8]; 4] = [
+    include_bytes!("../../kernels/blit.gfx90a.co"),
+    include_bytes!("../../kernels/blit.gfx942.co"),
+    include_bytes!("../../kernels/blit.gfx9-4-generic.co"),
+    include_bytes!("../../kernels/blit.gfx9-generic.co"),
+];
+
+/// Work-items of a workgroup of every blit kernel.
+const WORKGROUP: u32 = 256;
+
+/// Bytes that one work-item should move before more of them pay off.
+const BYTES_PER_ITEM: u64 = 64;
+
+/// The loaded kernels of one device.
+pub(crate) struct Blit {
+    copy: KernelCode,
+    copy_rect: KernelCode,
+    fill: KernelCode,
+    fill_rect: KernelCode,
+    /// Work-items that fill the device.
+    full: u64,
+}
+
+impl Blit {
+    /// Loads the kernels that fit `device`.
+    ///
+    /// # Errors
+    /// [`Error::NoBinaryForGpu`] for a device that none of the code objects serves.
+    pub(crate) fn load(device: &Device) -> Result<Self> {
+        let module = Module::first_that_fits(device, &OBJECTS)?;
+        let kernel = |name: &str| module.kernel(name).and_then(|k| k.code(device).cloned());
+        Ok(Self {
+            copy: kernel("copy")?,
+            copy_rect: kernel("copy_rect")?,
+            fill: kernel("fill")?,
+            fill_rect: kernel("fill_rect")?,
+            full: u64::from(device.properties().compute_units) * 8 * u64::from(WORKGROUP),
+        })
+    }
+
+    /// The dispatch that copies `bytes` bytes, at least one, from `src` to `dst`.
+    pub(crate) fn copy(&self, dst: u64, src: u64, bytes: u64) -> Dispatch {
+        let items = self.items(bytes);
+        let mut args = Arguments::default();
+        args.u64s(&[dst, src, bytes, u64::from(items)]);
+        self.dispatch(&self.copy, [items, 1, 1], args)
+    }
+
+    /// The dispatch that copies a box of at least one byte; `dst` and `src` are its corners' addresses.
+    pub(crate) fn copy_box(&self, dst: u64, src: u64, copy: &BoxCopy) -> Dispatch {
+        let [width, height, depth] = copy.extent;
+        let (items, team_shift, groups) = self.rows(width, height, depth);
+        let mut args = Arguments::default();
+        args.u64s(&[dst, src, copy.dst.pitch, copy.src.pitch]);
+        args.u64s(&[copy.dst.pitch * copy.dst.rows, copy.src.pitch * copy.src.rows, width, height, depth]);
+        args.u64s(&[u64::from(items)]);
+        args.u32s(&[groups, team_shift]);
+        self.dispatch(&self.copy_rect, [items, groups, 1], args)
+    }
+
+    /// The dispatch that fills rows, at least one byte in all.
+    pub(crate) fn memset(&self, set: &Memset) -> Dispatch {
+        let value = repeat(u64::from(set.value), set.element_size);
+        let width = set.width * u64::from(set.element_size);
+        let mut args = Arguments::default();
+        if set.height == 1 {
+            let items = self.items(width);
+            args.u64s(&[set.dst, value, width, u64::from(items)]);
+            return self.dispatch(&self.fill, [items, 1, 1], args);
+        }
+        let (items, team_shift, groups) = self.rows(width, set.height, 1);
+        args.u64s(&[set.dst, value, set.pitch, set.pitch * set.height, width, set.height, 1]);
+        args.u64s(&[u64::from(items)]);
+        args.u32s(&[groups, team_shift]);
+        self.dispatch(&self.fill_rect, [items, groups, 1], args)
+    }
+
+    /// The dispatch for a copy whose operands the device can reach; `None` when it moves no byte.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a box that leaves the address space.
+    pub(crate) fn memcpy(&self, copy: &Memcpy) -> Result<Option<Dispatch>> {
+        match copy {
+            Memcpy::Linear { bytes: 0, .. } => Ok(None),
+            Memcpy::Linear { dst, src, bytes, .. } => Ok(Some(self.copy(*dst, *src, *bytes))),
+            Memcpy::Box(copy) if copy.extent.contains(&0) => Ok(None),
+            Memcpy::Box(copy) => {
+                let corner = |s: &crate::graph::Surface| {
+                    s.corner_address().ok_or(Error::InvalidValue("the box leaves the address space"))
+                };
+                Ok(Some(self.copy_box(corner(&copy.dst)?, corner(&copy.src)?, copy)))
+            }
+        }
+    }
+
+    fn items(&self, bytes: u64) -> u32 {
+        let wanted = bytes.div_ceil(BYTES_PER_ITEM).clamp(1, self.full);
+        // CAST: `full` is far below 2^32.
+        (wanted as u32).next_multiple_of(WORKGROUP)
+    }
+
+    /// Work-items along x, the logarithm of the work-items that share a row, and slice groups.
+    fn rows(&self, width: u64, height: u64, depth: u64) -> (u32, u32, u32) {
+        let team = width.div_ceil(16).next_power_of_two().min(u64::from(WORKGROUP));
+        let wanted = team.saturating_mul(height).clamp(1, self.full);
+        // CAST: both are bounded by `full`, far below 2^32.
+        let items = (wanted as u32).next_multiple_of(WORKGROUP);
+        let groups = depth.clamp(1, (self.full / u64::from(items)).max(1)) as u32;
+        (items, team.trailing_zeros(), groups)
+    }
+
+    fn dispatch(&self, kernel: &KernelCode, grid: [u32; 3], args: Arguments) -> Dispatch {
+        Dispatch {
+            code: kernel.clone(),
+            grid,
+            workgroup: [WORKGROUP as u16, 1, 1],
+            group_bytes: kernel.group_bytes(),
+            kernargs: args.0.into_boxed_slice(),
+        }
+    }
+}
+
+/// A pattern of `size` bytes repeated to eight.
+fn repeat(value: u64, size: u32) -> u64 {
+    match size {
+        1 => (value & 0xff) * 0x0101_0101_0101_0101,
+        2 => (value & 0xffff) * 0x0001_0001_0001_0001,
+        _ => (value & 0xffff_ffff) * 0x0000_0001_0000_0001,
+    }
+}
+
+#[derive(Default)]
+struct Arguments(Vec<u8>);
+
+impl Arguments {
+    fn u64s(&mut self, values: &[u64]) {
+        self.0.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    }
+
+    fn u32s(&mut self, values: &[u32]) {
+        self.0.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    }
+}

@@ -1,0 +1,44 @@
+//! `aqlipse run`: a HIP program on this library.
+
+use std::{
+    env,
+    ffi::OsString,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+const LIBRARY: &str = "libamdhip64.so";
+
+/// Replaces this process by `program`, with our library before every other.
+pub fn run(program: &[OsString]) -> ExitCode {
+    let Some(folder) = library_folder() else {
+        eprintln!("aqlipse: {LIBRARY} is not beside this command; build it with `cargo xtask dist`");
+        return ExitCode::FAILURE;
+    };
+    let Some((name, arguments)) = program.split_first() else { return ExitCode::FAILURE };
+    let mut path = OsString::from(&folder);
+    if let Some(before) = env::var_os("LD_LIBRARY_PATH").filter(|p| !p.is_empty()) {
+        path.push(":");
+        path.push(before);
+    }
+    // A program with an RPATH of its own would find another library first; what is preloaded comes before that.
+    let mut preload = OsString::from(folder.join(LIBRARY));
+    if let Some(before) = env::var_os("LD_PRELOAD").filter(|p| !p.is_empty()) {
+        preload.push(":");
+        preload.push(before);
+    }
+    let error =
+        Command::new(name).args(arguments).env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).exec();
+    eprintln!("aqlipse: {}: {error}", Path::new(name).display());
+    // As a shell answers for a command that it cannot run.
+    ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// `../lib` of an installed command, or the `dist/lib` of the target folder that a build runs from.
+fn library_folder() -> Option<PathBuf> {
+    let command = env::current_exe().ok()?;
+    let here = command.parent()?;
+    let candidates = [here.parent()?.join("lib"), here.parent()?.join("dist/lib")];
+    candidates.into_iter().find(|folder| folder.join(LIBRARY).exists())
+}

@@ -1,0 +1,26 @@
+//! Medians of repeated measurements.
+
+use std::time::{Duration, Instant};
+
+/// Median and quartiles of a number of measurements.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread {
+    pub median: Duration,
+    pub quartiles: [Duration; 2],
+}
+
+/// Times `work` as often as `times` says, at least once.
+///
+/// # Errors
+/// The first error of `work`.
+pub fn measure<E>(times: usize, mut work: impl FnMut() -> Result<(), E>) -> Result<Spread, E> {
+    let mut taken = Vec::with_capacity(times.max(1));
+    for _ in 0..times.max(1) {
+        let start = Instant::now();
+        work()?;
+        taken.push(start.elapsed());
+    }
+    taken.sort_unstable();
+    let at = |quarter: usize| taken[(taken.len() - 1) * quarter / 4];
+    Ok(Spread { median: at(2), quartiles: [at(1), at(3)] })
+}

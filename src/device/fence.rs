@@ -1,0 +1,182 @@
+//! Completion of a point in a stream: one HSA signal, and what must stay alive until it fires.
+
+use std::{
+    any::Any,
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use super::{fault::Faults, slabs::Block};
+use crate::error::Result;
+
+/// How long a wait sleeps before it looks whether the device has faulted meanwhile.
+const FAULT_POLL: Duration = Duration::from_millis(5);
+
+/// Something that packets in flight refer to; it is dropped when the fence behind them has fired.
+pub(crate) enum Keep {
+    /// Kernel arguments or staging memory.
+    Block(#[allow(dead_code, reason = "held for its Drop")] Block),
+    /// A signal that a packet waits for or decrements.
+    Signal(#[allow(dead_code, reason = "held for its Drop")] Arc<PooledSignal>),
+    /// Anything else: loaded code, pinned memory, host functions.
+    Other(#[allow(dead_code, reason = "held for its Drop")] Arc<dyn Any + Send + Sync>),
+}
+
+/// Signals that wait to be used again: creating one costs tens of microseconds on hardware.
+pub(crate) struct SignalPool {
+    runtime: Arc<hsa::Runtime>,
+    faults: Arc<Faults>,
+    free: Mutex<VecDeque<(hsa::Signal, u64)>>,
+}
+
+impl SignalPool {
+    pub(crate) fn new(runtime: Arc<hsa::Runtime>, faults: Arc<Faults>) -> Arc<Self> {
+        Arc::new(Self { runtime, faults, free: Mutex::default() })
+    }
+
+    /// A signal with value `initial` that nobody else uses.
+    pub(crate) fn take(self: &Arc<Self>, initial: i64) -> Result<Arc<PooledSignal>> {
+        let reused = {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let epoch = self.faults.epoch();
+            // A fence may be dropped before it fires. Its signal comes back then with a packet still
+            // behind it, and must not be armed again until it fired or its queue died in a fault.
+            let ready = free.iter().take(4).position(|(s, e)| s.load(Ordering::Acquire) == 0 || *e != epoch);
+            ready.and_then(|i| free.remove(i))
+        };
+        let signal = match reused {
+            Some((signal, _)) => signal,
+            None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?,
+        };
+        signal.silent_store(initial, Ordering::Relaxed);
+        let epoch = self.faults.epoch();
+        Ok(Arc::new(PooledSignal { signal: Some(signal), epoch, pool: self.clone() }))
+    }
+}
+
+/// A signal of the pool; it returns there when the last user lets go.
+pub(crate) struct PooledSignal {
+    signal: Option<hsa::Signal>,
+    epoch: u64,
+    pool: Arc<SignalPool>,
+}
+
+impl PooledSignal {
+    /// The fault epoch in which the signal was armed.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Sleeps until the value is 0.
+    ///
+    /// # Errors
+    /// The device's fault, if one took the packet that would have decremented the signal.
+    pub(crate) fn wait(&self) -> Result<()> {
+        loop {
+            if self.wait_below(1, FAULT_POLL) {
+                return Ok(());
+            }
+            if self.epoch != self.pool.faults.epoch() {
+                return Err(self.pool.faults.error());
+            }
+        }
+    }
+
+    fn signal(&self) -> &hsa::Signal {
+        self
+    }
+
+    /// Whether no fault has happened since the signal was armed.
+    pub(crate) fn is_current(&self) -> bool {
+        self.epoch == self.pool.faults.epoch()
+    }
+
+    /// Waits at most `timeout` for a value below `limit`.
+    fn wait_below(&self, limit: i64, timeout: Duration) -> bool {
+        self.signal().wait(hsa::Condition::Less, limit, Some(timeout), hsa::WaitState::Blocked) < limit
+    }
+}
+
+impl std::ops::Deref for PooledSignal {
+    type Target = hsa::Signal;
+
+    fn deref(&self) -> &hsa::Signal {
+        // PANIC: only Drop takes the signal.
+        self.signal.as_ref().expect("the signal is present until drop")
+    }
+}
+
+impl Drop for PooledSignal {
+    fn drop(&mut self) {
+        if let Some(signal) = self.signal.take() {
+            let mut free = self.pool.free.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push_back((signal, self.epoch));
+        }
+    }
+}
+
+/// A point in a stream; it fires when everything before it has completed.
+#[derive(Clone)]
+pub struct Fence(Arc<Inner>);
+
+struct Inner {
+    signal: Arc<PooledSignal>,
+    keeps: Mutex<Vec<Keep>>,
+}
+
+impl Fence {
+    /// A fence that fires when `signal` reaches 0, holding `keeps` until somebody sees that it has.
+    pub(crate) fn new(signal: Arc<PooledSignal>, keeps: Vec<Keep>) -> Self {
+        Self(Arc::new(Inner { signal, keeps: Mutex::new(keeps) }))
+    }
+
+    pub(crate) fn signal(&self) -> &Arc<PooledSignal> {
+        &self.0.signal
+    }
+
+    /// Keeps `keep` alive until the fence has fired.
+    pub(crate) fn keep(&self, keep: Keep) {
+        if !self.is_complete() {
+            self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner).push(keep);
+        }
+    }
+
+    /// Whether the fence has fired; the first to see it releases what the fence kept.
+    pub fn is_complete(&self) -> bool {
+        let fired = self.0.signal.load(Ordering::Acquire) <= 0;
+        if fired {
+            self.release();
+        }
+        fired
+    }
+
+    /// Whether the fence fired or never will, because its device faulted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_complete() || self.0.signal.epoch() != self.0.signal.pool.faults.epoch()
+    }
+
+    /// Sleeps until the fence has fired.
+    ///
+    /// # Errors
+    /// [`Error::IllegalAddress`](crate::Error::IllegalAddress) or
+    /// [`Error::LaunchFailure`](crate::Error::LaunchFailure) if a fault took the work before it.
+    pub fn wait(&self) -> Result<()> {
+        self.0.signal.wait()?;
+        self.release();
+        Ok(())
+    }
+
+    fn release(&self) {
+        // Dropped outside the lock: a kept object may reach for the fence again.
+        let keeps = std::mem::take(&mut *self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(keeps);
+    }
+}
+
+impl fmt::Debug for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fence").field("complete", &self.is_complete()).finish_non_exhaustive()
+    }
+}

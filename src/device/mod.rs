@@ -1,0 +1,189 @@
+//! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
+
+pub(crate) mod fault;
+pub(crate) mod fence;
+pub(crate) mod lane;
+mod properties;
+pub(crate) mod slabs;
+mod system;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+};
+
+pub use fence::Fence;
+pub use properties::Properties;
+pub use system::{Backend, System};
+
+use self::{fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
+use crate::{
+    blit::Blit,
+    error::{Error, Result},
+    memory::async_pool::AsyncPool,
+    stream::{Stream, StreamInner},
+};
+
+/// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
+/// than a few queues that are busy at once, and each costs memory (`GPU_MAX_HW_QUEUES` is 4 there).
+pub(crate) const LANES: usize = 4;
+
+const KERNARG_SLAB: usize = 256 * 1024;
+const STAGING_SLAB: usize = 4 * 1024 * 1024;
+
+/// A GPU.
+#[derive(Clone)]
+pub struct Device(pub(crate) Arc<DeviceInner>);
+
+pub(crate) struct DeviceInner {
+    pub(crate) ordinal: usize,
+    pub(crate) system: &'static System,
+    pub(crate) agent: hsa::Agent,
+    pub(crate) local: hsa::Pool,
+    pub(crate) properties: Properties,
+    pub(crate) target: loader::TargetId,
+    pub(crate) faults: Arc<Faults>,
+    pub(crate) signals: Arc<SignalPool>,
+    pub(crate) kernargs: Arc<Slabs>,
+    pub(crate) staging: Arc<Slabs>,
+    pub(crate) async_pool: AsyncPool,
+    /// Held while a graph publishes to several lanes.
+    pub(crate) publication: Mutex<()>,
+    lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
+    next_lane: std::sync::atomic::AtomicUsize,
+    pub(crate) legacy: OnceLock<Stream>,
+    streams: Mutex<Vec<Weak<StreamInner>>>,
+    blit: OnceLock<Result<Blit>>,
+}
+
+impl Device {
+    /// All devices, in the order of their ordinals.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialized`] if no HSA runtime could be started.
+    pub fn all() -> Result<&'static [Device]> {
+        Ok(System::get()?.devices())
+    }
+
+    /// The device with this ordinal.
+    ///
+    /// # Errors
+    /// [`Error::InvalidDevice`] if there is none.
+    pub fn get(ordinal: usize) -> Result<Device> {
+        Self::all()?.get(ordinal).cloned().ok_or(Error::InvalidDevice(ordinal as i64))
+    }
+
+    /// Its place in [`Device::all`].
+    pub fn ordinal(&self) -> usize {
+        self.0.ordinal
+    }
+
+    /// What the device is and can do.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// Whether it is the emulated GPU or hardware behind ROCr.
+    pub fn backend(&self) -> Backend {
+        self.0.system.backend()
+    }
+
+    /// The stream that orders itself with all blocking streams (HIP's null stream).
+    pub fn default_stream(&self) -> &Stream {
+        self.0.legacy.get_or_init(|| Stream::legacy(self))
+    }
+
+    /// Waits until everything that was submitted to the device has completed.
+    ///
+    /// # Errors
+    /// The fault of a kernel that ran since the last call that reported one.
+    pub fn synchronize(&self) -> Result<()> {
+        for stream in self.streams() {
+            stream.synchronize()?;
+        }
+        self.check()
+    }
+
+    /// Reports a fault that nobody was told of yet, after giving up what it took with it.
+    pub(crate) fn check(&self) -> Result<()> {
+        if !self.0.faults.is_pending() {
+            return Ok(());
+        }
+        // Taking the lanes first: who sees the fault reported must get fresh queues.
+        let dead = {
+            let mut lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *lanes)
+        };
+        drop(dead);
+        match self.0.faults.take() {
+            Some(error) => {
+                crate::error::explain(&error);
+                Err(error)
+            }
+            None => Ok(()), // Another thread was told.
+        }
+    }
+
+    /// The lane with this number, created on first use.
+    pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
+        let mut lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = &mut lanes[number % LANES];
+        if let Some(lane) = slot {
+            return Ok(lane.clone());
+        }
+        let lane = Arc::new(Lane::new(&self.0.agent, self.0.faults.clone(), system::queue_error)?);
+        *slot = Some(lane.clone());
+        Ok(lane)
+    }
+
+    /// The number of the lane that a new stream takes.
+    pub(crate) fn assign_lane(&self) -> usize {
+        self.0.next_lane.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % LANES
+    }
+
+    pub(crate) fn register(&self, stream: &Arc<StreamInner>) {
+        let mut streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|s| s.strong_count() > 0);
+        streams.push(Arc::downgrade(stream));
+    }
+
+    /// The live streams of the device.
+    pub(crate) fn streams(&self) -> Vec<Stream> {
+        let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.iter().filter_map(|s| s.upgrade().map(Stream)).collect()
+    }
+
+    /// The copy and fill kernels, loaded on first use.
+    pub(crate) fn blit(&self) -> Result<&Blit> {
+        self.0.blit.get_or_init(|| Blit::load(self)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Bytes of device memory: free, and in all.
+    pub fn memory_info(&self) -> (u64, u64) {
+        let all = self.0.properties.total_memory;
+        let free = self.0.agent.memory_available().unwrap_or_else(|_| {
+            // ROCr 5.2.3 does not tell: what this process has allocated is all that is known.
+            all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal))
+        });
+        (free, all)
+    }
+
+    /// Bytes of kernel-argument memory: reserved, and in use.
+    pub fn kernarg_bytes(&self) -> (u64, u64) {
+        self.0.kernargs.footprint()
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ordinal == other.0.ordinal
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.0.ordinal).field(&self.0.properties.name).finish()
+    }
+}

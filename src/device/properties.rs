@@ -1,0 +1,104 @@
+//! What a device is and can do, asked once.
+
+use crate::error::Result;
+
+/// Facts about a device; sizes in bytes, clocks in kHz.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Properties {
+    /// Marketing name.
+    pub name: String,
+    /// Target with features, such as `gfx90a:sramecc+:xnack-`.
+    pub arch: String,
+    /// Major and minor compute capability: 9.0 for gfx90a, 9.4 for gfx942.
+    pub capability: (u32, u32),
+    pub total_memory: u64,
+    pub compute_units: u32,
+    pub wavefront: u32,
+    pub max_threads_per_block: u32,
+    pub max_threads_per_unit: u32,
+    pub max_block: [u32; 3],
+    /// Blocks in x, y, z.
+    pub max_grid: [u32; 3],
+    pub lds_per_block: u32,
+    /// 32-bit vector registers of a compute unit.
+    pub registers_per_block: u32,
+    pub clock_khz: u32,
+    pub memory_clock_khz: u32,
+    pub memory_bus_bits: u32,
+    pub l2_bytes: u32,
+    /// PCI domain, bus, device, function.
+    pub pci: (u32, u32, u32, u32),
+    pub uuid: [u8; 16],
+}
+
+impl Properties {
+    /// Asks `agent`.
+    ///
+    /// # Errors
+    /// [`Error::Hsa`](crate::Error::Hsa) if the agent does not answer.
+    pub(crate) fn of(agent: &hsa::Agent, total_memory: u64) -> Result<Self> {
+        let isa = agent.isa_names()?.into_iter().next().unwrap_or_default();
+        let arch = isa.rsplit_once("--").map_or(isa.as_str(), |(_, arch)| arch).to_owned();
+        let name = agent.product_name().unwrap_or_else(|_| agent.name().to_owned());
+        let (grid, block) = (agent.grid_max_dim()?, agent.workgroup_max_dim()?);
+        let units = agent.compute_units()?;
+        let waves = agent.max_waves_per_compute_unit()?;
+        let wavefront = agent.wavefront_size()?;
+        let bdf = agent.bdfid()?;
+        Ok(Self {
+            name,
+            capability: capability(&arch),
+            arch,
+            total_memory,
+            compute_units: units,
+            wavefront,
+            max_threads_per_block: agent.workgroup_max_size()?,
+            max_threads_per_unit: waves * wavefront,
+            max_block: block.map(u32::from),
+            max_grid: grid,
+            lds_per_block: 64 * 1024,
+            registers_per_block: 128 * 1024,
+            clock_khz: agent.max_clock_mhz()? * 1000,
+            memory_clock_khz: agent.memory_max_clock_mhz()? * 1000,
+            memory_bus_bits: agent.memory_width_bits()?,
+            l2_bytes: agent.cache_sizes()?[1],
+            pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
+            uuid: uuid(&agent.uuid()?),
+        })
+    }
+}
+
+/// Major and minor number that HIP reports for a processor: the digits of its name but for the stepping.
+fn capability(arch: &str) -> (u32, u32) {
+    let digits = arch.strip_prefix("gfx").unwrap_or_default();
+    let digits: Vec<u32> = digits.chars().map_while(|c| c.to_digit(16)).collect();
+    match digits[..] {
+        [major, minor, _] => (major, minor),
+        [tens, ones, minor, _] => (tens * 10 + ones, minor),
+        _ => (0, 0),
+    }
+}
+
+/// The 16 bytes of an agent's identifier: what follows `GPU-`, or as much of it as fits.
+fn uuid(text: &str) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let id = text.strip_prefix("GPU-").unwrap_or(text);
+    for (byte, c) in bytes.iter_mut().zip(id.bytes()) {
+        *byte = c;
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capability_drops_the_stepping() {
+        assert_eq!(capability("gfx90a:sramecc+:xnack-"), (9, 0));
+        assert_eq!(capability("gfx942"), (9, 4));
+        assert_eq!(capability("gfx1100"), (11, 0));
+        assert_eq!(capability("nonsense"), (0, 0));
+    }
+}

@@ -1,0 +1,129 @@
+//! Small blocks of device-visible memory (kernel arguments, staging) carved from large slabs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{error::{Error, Result}, pool::heap::Heap};
+
+/// Blocks come in multiples of a cache line, so that two of them never share one.
+const LINE: u64 = 64;
+
+/// Slabs of one memory pool, and the blocks that are free in them.
+pub(crate) struct Slabs {
+    pool: hsa::Pool,
+    access: Vec<hsa::Agent>,
+    slab_bytes: usize,
+    slabs: Mutex<Vec<Slab>>,
+}
+
+struct Slab {
+    memory: hsa::Allocation,
+    heap: Heap,
+}
+
+impl Slabs {
+    /// Blocks of `pool`, readable and writable by the host and by `access`.
+    pub(crate) fn new(pool: hsa::Pool, access: Vec<hsa::Agent>, slab_bytes: usize) -> Arc<Self> {
+        Arc::new(Self { pool, access, slab_bytes, slabs: Mutex::default() })
+    }
+
+    /// A block of at least `bytes` bytes, 64-byte aligned.
+    pub(crate) fn take(self: &Arc<Self>, bytes: usize) -> Result<Block> {
+        let size = (bytes.max(1) as u64).next_multiple_of(LINE);
+        let mut slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        for slab in slabs.iter_mut() {
+            if let Some(offset) = slab.heap.take(size, LINE) {
+                let address = slab.memory.address() + offset;
+                return Ok(Block { address, size, slabs: self.clone() });
+            }
+        }
+        let memory = self
+            .pool
+            .allocate(self.slab_bytes.max(size as usize))
+            .map_err(|_| Error::OutOfMemory { bytes })?;
+        if !self.access.is_empty() {
+            memory.allow_access(&self.access)?;
+        }
+        let mut heap = Heap::new(memory.len() as u64);
+        // PANIC: the slab is at least `size` bytes and empty.
+        let offset = heap.take(size, LINE).expect("a fresh slab holds the block it was made for");
+        let address = memory.address() + offset;
+        slabs.push(Slab { memory, heap });
+        Ok(Block { address, size, slabs: self.clone() })
+    }
+
+    /// Bytes of all slabs, and of the blocks in use.
+    pub(crate) fn footprint(&self) -> (u64, u64) {
+        let slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        slabs.iter().fold((0, 0), |(all, used), s| (all + s.heap.capacity(), used + s.heap.used()))
+    }
+
+    fn give(&self, address: u64, size: u64) {
+        let mut slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = slabs.iter().position(|s| {
+            let start = s.memory.address();
+            (start..start + s.heap.capacity()).contains(&address)
+        });
+        let Some(i) = found else { return };
+        let start = slabs[i].memory.address();
+        slabs[i].heap.give(address - start, size);
+        // One empty slab stays for the next block; a second one would only hold memory.
+        if slabs[i].heap.is_empty() && slabs.iter().filter(|s| s.heap.is_empty()).count() > 1 {
+            slabs.swap_remove(i);
+        }
+    }
+}
+
+/// A block of a slab; it returns there when dropped.
+pub(crate) struct Block {
+    address: u64,
+    size: u64,
+    slabs: Arc<Slabs>,
+}
+
+impl Block {
+    /// Host and device address.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.size as usize
+    }
+
+    /// Writes `bytes` at `offset`.
+    ///
+    /// # Panics
+    /// If they do not fit: offsets come from this crate, never from a caller.
+    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
+        assert!(offset + bytes.len() <= self.len(), "write past the end of a block");
+        // SAFETY: the range lies inside the block, which this value owns, and the pool's memory is
+        // host-writable. No packet that is in flight reads a block before it is written: a block is
+        // written before the packet that points to it is published.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                (self.address as usize as *mut u8).add(offset),
+                bytes.len(),
+            );
+        }
+    }
+
+    /// Copies the block's first `out.len()` bytes to `out`.
+    ///
+    /// # Panics
+    /// If the block is shorter.
+    pub(crate) fn read(&self, out: &mut [u8]) {
+        assert!(out.len() <= self.len(), "read past the end of a block");
+        // SAFETY: as in `write`; the caller has waited for the packet that wrote the block.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.address as usize as *const u8, out.as_mut_ptr(), out.len());
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.slabs.give(self.address, self.size);
+    }
+}

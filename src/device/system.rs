@@ -1,0 +1,202 @@
+//! The HSA runtime of this process and its devices, started once.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use hsa::AgentKind;
+
+use super::{Device, DeviceInner, Properties, fault::Faults, fence::SignalPool, slabs::Slabs};
+use crate::{
+    error::{Error, Result},
+    memory::Table,
+};
+
+/// The environment variable that chooses the back end: `auto`, `rocr` or `emulated`.
+pub const DEVICE_VARIABLE: &str = "AQLIPSE_DEVICE";
+
+/// What the devices are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// AMD's ROCr runtime.
+    Rocr,
+    /// The emulated GPU of this process.
+    Emulated,
+}
+
+/// The runtime: one per process.
+pub struct System {
+    runtime: Arc<hsa::Runtime>,
+    backend: Backend,
+    host: hsa::Pool,
+    timestamp_hz: u64,
+    memory: Table,
+    devices: OnceLock<Vec<Device>>,
+    gpus: Vec<hsa::Agent>,
+}
+
+impl System {
+    /// The runtime, started on first use.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialized`] with what every back end that was tried said; the answer stays the same.
+    pub fn get() -> Result<&'static System> {
+        static SYSTEM: OnceLock<Result<System>> = OnceLock::new();
+        let system = SYSTEM.get_or_init(System::start).as_ref().map_err(Clone::clone)?;
+        if system.devices.get().is_none() {
+            let devices = system.make_devices()?;
+            // Another thread may have been quicker; its devices count.
+            let _ = system.devices.set(devices);
+        }
+        Ok(system)
+    }
+
+    fn start() -> Result<System> {
+        let wanted = std::env::var(DEVICE_VARIABLE).unwrap_or_default();
+        match wanted.as_str() {
+            "rocr" => Self::start_on(Backend::Rocr),
+            "emulated" => Self::start_on(Backend::Emulated),
+            "" | "auto" => Self::start_on(Backend::Rocr).or_else(|e| {
+                tracing::info!("no AMD GPU ({e}); using the emulated one");
+                Self::start_on(Backend::Emulated)
+            }),
+            other => Err(Error::NotInitialized(format!(
+                "{DEVICE_VARIABLE}={other}: expected auto, rocr or emulated"
+            ))),
+        }
+    }
+
+    fn start_on(backend: Backend) -> Result<System> {
+        let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
+        let api = match backend {
+            Backend::Rocr => hsa_sys::load().map_err(|e| failed(&e))?,
+            Backend::Emulated => emulator::api(),
+        };
+        let runtime = hsa::Runtime::new(api).map_err(|e| failed(&e))?;
+        let agents = runtime.agents()?;
+        let gpus: Vec<_> = agents.iter().filter(|a| a.kind() == AgentKind::Gpu).cloned().collect();
+        if gpus.is_empty() {
+            return Err(failed(&"no GPU"));
+        }
+        let cpu = agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
+        let pools = cpu.pools()?;
+        let fine = || pools.iter().filter(|p| p.properties().is_fine_grained() && p.properties().alloc_allowed);
+        let host = fine().find(|p| !p.properties().is_kernarg()).or_else(|| fine().next());
+        let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
+        let timestamp_hz = runtime.timestamp_frequency();
+        runtime.on_event(Box::new(record_event))?;
+        Ok(System {
+            runtime,
+            backend,
+            host,
+            timestamp_hz,
+            memory: Table::default(),
+            devices: OnceLock::new(),
+            gpus,
+        })
+    }
+
+    fn make_devices(&'static self) -> Result<Vec<Device>> {
+        let make = |(ordinal, agent)| Device::new(self, ordinal, agent);
+        self.gpus.iter().enumerate().map(make).collect()
+    }
+
+    /// What the devices are.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// The devices in the order of their ordinals.
+    pub fn devices(&self) -> &[Device] {
+        self.devices.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Every allocation of the process.
+    pub fn memory(&self) -> &Table {
+        &self.memory
+    }
+
+    /// Ticks of the system clock in a second.
+    pub fn timestamp_hz(&self) -> u64 {
+        self.timestamp_hz
+    }
+
+    pub(crate) fn runtime(&self) -> &Arc<hsa::Runtime> {
+        &self.runtime
+    }
+
+    pub(crate) fn host_pool(&self) -> &hsa::Pool {
+        &self.host
+    }
+
+    pub(crate) fn gpu_agents(&self) -> Vec<hsa::Agent> {
+        self.gpus.clone()
+    }
+}
+
+impl Device {
+    fn new(system: &'static System, ordinal: usize, agent: &hsa::Agent) -> Result<Device> {
+        let pools = agent.pools()?;
+        let local = pools.iter().find(|p| p.properties().is_coarse_grained() && p.properties().alloc_allowed);
+        let local = local.ok_or(Error::NoDevice)?.clone();
+        let properties = Properties::of(agent, local.properties().size)?;
+        let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
+        let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
+        let faults = Arc::new(Faults::default());
+        let gpu = vec![agent.clone()];
+        let inner = DeviceInner {
+            ordinal,
+            system,
+            agent: agent.clone(),
+            local,
+            properties,
+            target,
+            signals: SignalPool::new(system.runtime.clone(), faults.clone()),
+            faults,
+            kernargs: Slabs::new(kernarg_pool(system)?, gpu.clone(), super::KERNARG_SLAB),
+            staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
+            async_pool: Default::default(),
+            publication: Mutex::default(),
+            lanes: Mutex::default(),
+            next_lane: Default::default(),
+            legacy: OnceLock::new(),
+            streams: Mutex::default(),
+            blit: OnceLock::new(),
+        };
+        Ok(Device(Arc::new(inner)))
+    }
+}
+
+fn kernarg_pool(system: &System) -> Result<hsa::Pool> {
+    for agent in system.runtime.agents()?.iter().filter(|a| a.kind() == AgentKind::Cpu) {
+        if let Some(pool) = agent.pools()?.iter().find(|p| p.properties().is_kernarg() && p.properties().alloc_allowed) {
+            return Ok(pool.clone());
+        }
+    }
+    // Every system has one (HSA Runtime 1.2, 2.11), but fine-grained host memory serves as well.
+    Ok(system.host.clone())
+}
+
+/// A memory fault arrives as an event of the system, not on a queue.
+fn record_event(event: hsa::SystemEvent) {
+    let hsa::SystemEvent::MemoryFault { agent, address, .. } = event else { return };
+    let Ok(system) = System::get() else { return };
+    let report = fault_report(system).unwrap_or_else(|| format!("address {address:#x}"));
+    for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
+        device.0.faults.record(Error::IllegalAddress(report.clone()));
+    }
+}
+
+/// What an error callback of a queue means.
+pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {
+    let report = System::get().ok().and_then(fault_report).unwrap_or_else(|| format!("{status:?}"));
+    if status == hsa_sys::HSA_STATUS_ERROR_MEMORY_FAULT || status == hsa_sys::HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION {
+        Error::IllegalAddress(report)
+    } else {
+        Error::LaunchFailure(report)
+    }
+}
+
+/// The emulator's description of the latest fault: kernel, pc, instruction, lane, address.
+fn fault_report(system: &System) -> Option<String> {
+    (system.backend == Backend::Emulated).then(emulator::take_fault_report).flatten()
+}
+

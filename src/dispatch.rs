@@ -1,0 +1,39 @@
+//! One kernel dispatch, ready to become a packet: what kernel launches, copies and fills all come down to.
+
+use hsa::packet::{Fences, KernelDispatch, Packet};
+
+use crate::{error::Result, module::KernelCode};
+
+/// A kernel dispatch whose kernel arguments are packed but not placed in device-visible memory yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatch {
+    /// The kernel.
+    pub(crate) code: KernelCode,
+    /// Work-items in x, y, z.
+    pub(crate) grid: [u32; 3],
+    /// Work-items of a workgroup in x, y, z.
+    pub(crate) workgroup: [u16; 3],
+    /// Bytes of LDS for a workgroup.
+    pub(crate) group_bytes: u32,
+    /// The kernarg segment.
+    pub(crate) kernargs: Box<[u8]>,
+}
+
+impl Dispatch {
+    /// The packet, with its kernel arguments at `kernarg` and nothing to signal.
+    ///
+    /// # Errors
+    /// [`Error::Hsa`](crate::Error::Hsa) for a grid without work-items.
+    pub(crate) fn packet(&self, fences: Fences, kernarg: u64) -> Result<Packet> {
+        let packet = KernelDispatch {
+            fences,
+            grid: self.grid,
+            workgroup: self.workgroup,
+            group_segment: self.group_bytes,
+            private_segment: self.code.private_bytes(),
+            kernarg_address: kernarg,
+            ..KernelDispatch::new(self.code.object())
+        };
+        Ok(packet.packet().map_err(hsa::Error::from)?)
+    }
+}

@@ -1,0 +1,147 @@
+//! What can go wrong, one enum for the whole runtime.
+
+use std::{cell::RefCell, fmt};
+
+/// Result of a runtime operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a runtime operation failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument is outside what the operation accepts.
+    #[error("invalid value: {0}")]
+    InvalidValue(&'static str),
+    /// The device or the host has no memory left for a request of this many bytes.
+    #[error("out of memory: {bytes} bytes requested")]
+    OutOfMemory { bytes: usize },
+    /// No HSA runtime could be started.
+    #[error("not initialised: {0}")]
+    NotInitialized(String),
+    /// There is no GPU.
+    #[error("no device")]
+    NoDevice,
+    /// There is no device with this ordinal.
+    #[error("invalid device ordinal {0}")]
+    InvalidDevice(i64),
+    /// A code object or bundle is malformed.
+    #[error("invalid device image: {0}")]
+    InvalidImage(String),
+    /// The image holds nothing for the device; the text lists what it has.
+    #[error("no binary for this device: {0}")]
+    NoBinaryForGpu(String),
+    /// The module has no such symbol.
+    #[error("symbol not found: {0}")]
+    NotFound(String),
+    /// A file could not be read.
+    #[error("file not found: {0}")]
+    FileNotFound(String),
+    /// The handle names nothing alive.
+    #[error("invalid handle")]
+    InvalidHandle,
+    /// The function is not a kernel of this device.
+    #[error("invalid device function")]
+    InvalidDeviceFunction,
+    /// The symbol is not a device variable.
+    #[error("invalid device symbol")]
+    InvalidSymbol,
+    /// Grid, block or shared memory are outside what the device or the kernel accepts.
+    #[error("invalid launch configuration: {0}")]
+    InvalidConfiguration(&'static str),
+    /// The direction contradicts the operands, or is no direction.
+    #[error("invalid copy direction")]
+    InvalidMemcpyDirection,
+    /// A pitch is smaller than the width it must hold.
+    #[error("invalid pitch")]
+    InvalidPitch,
+    /// The host range is registered already.
+    #[error("host memory is registered already")]
+    AlreadyRegistered,
+    /// The host range is not registered.
+    #[error("host memory is not registered")]
+    NotRegistered,
+    /// The object is not in a state that allows the operation.
+    #[error("illegal state: {0}")]
+    IllegalState(&'static str),
+    /// Work is still pending.
+    #[error("not ready")]
+    NotReady,
+    /// The stream no longer exists.
+    #[error("the stream is destroyed")]
+    StreamDestroyed,
+    /// A kernel touched memory that it may not touch.
+    #[error("illegal memory access by a kernel: {0}")]
+    IllegalAddress(String),
+    /// A kernel stopped for another reason.
+    #[error("launch failure: {0}")]
+    LaunchFailure(String),
+    /// A stream capture rule is broken.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A graph operation was refused.
+    #[error("{0}")]
+    Graph(String),
+    /// An executable graph cannot take the update.
+    #[error("graph update refused: {0}")]
+    UpdateRefused(String),
+    /// The operation exists, but not here.
+    #[error("not supported: {0}")]
+    NotSupported(&'static str),
+    /// The HSA runtime reported an error that has no better name.
+    #[error("{0}")]
+    Hsa(String),
+}
+
+/// Which rule of stream capture was broken (HIP error codes 900 to 908).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    #[error("operation not permitted while a stream is capturing")]
+    Unsupported,
+    #[error("an earlier error invalidated the capture sequence")]
+    Invalidated,
+    #[error("the operation would merge two independent capture sequences")]
+    Merge,
+    #[error("the capture was not begun on this stream")]
+    Unmatched,
+    #[error("the capture has work that was not joined to the origin stream")]
+    Unjoined,
+    #[error("a dependency would cross the boundary of the capture sequence")]
+    Isolation,
+    #[error("the operation would depend implicitly on a capturing stream")]
+    Implicit,
+    #[error("the event was last recorded in a capturing stream")]
+    CapturedEvent,
+    #[error("the capture was begun by another thread")]
+    WrongThread,
+}
+
+impl From<hsa::Error> for Error {
+    fn from(e: hsa::Error) -> Self {
+        Error::Hsa(e.to_string())
+    }
+}
+
+impl From<loader::Error> for Error {
+    fn from(e: loader::Error) -> Self {
+        match e {
+            loader::Error::NoMatch { .. } => Error::NoBinaryForGpu(e.to_string()),
+            e => Error::InvalidImage(e.to_string()),
+        }
+    }
+}
+
+thread_local! {
+    static DETAIL: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps a sentence that explains the calling thread's latest failure, and logs it.
+pub(crate) fn explain(detail: impl fmt::Display) {
+    let text = detail.to_string();
+    tracing::warn!("{text}");
+    DETAIL.with(|d| *d.borrow_mut() = Some(text));
+}
+
+/// The explanation of the calling thread's latest failure that had one.
+pub fn last_error_detail() -> Option<String> {
+    DETAIL.with(|d| d.borrow().clone())
+}

@@ -1,0 +1,155 @@
+//! Events: named points in streams, to wait for and to measure time between.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::{
+    capture::Captured,
+    device::{Device, Fence},
+    error::{CaptureError, Error, Result},
+};
+
+/// A point in a stream, set by [`Stream::record_event`](crate::Stream::record_event).
+#[derive(Clone)]
+pub struct Event(Arc<Inner>);
+
+struct Inner {
+    id: u64,
+    timing: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+enum State {
+    /// Never recorded: waiting for it waits for nothing.
+    #[default]
+    Unset,
+    /// Recorded in a stream.
+    Recorded { fence: Fence, lane: u64, device: Device },
+    /// Recorded in a capturing stream: a place in a graph, not in time.
+    Captured(Captured),
+}
+
+impl Event {
+    /// A new event; `timing` says whether it can be measured.
+    pub fn new(timing: bool) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(Inner { id, timing, state: Mutex::default() }))
+    }
+
+    /// Unique over the process.
+    pub fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// Whether it can be measured.
+    pub fn has_timing(&self) -> bool {
+        self.0.timing
+    }
+
+    /// Waits until the recorded point has been reached.
+    ///
+    /// # Errors
+    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture; the fault that took the work before.
+    pub fn synchronize(&self) -> Result<()> {
+        crate::stream::host::refuse_inside()?;
+        match self.point()? {
+            Some((fence, device)) => {
+                let outcome = fence.wait();
+                device.check()?;
+                outcome
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the recorded point has been reached; an event that was never recorded counts as reached.
+    ///
+    /// # Errors
+    /// As [`Event::synchronize`].
+    pub fn is_complete(&self) -> Result<bool> {
+        match self.point()? {
+            Some((fence, device)) => {
+                device.check()?;
+                Ok(fence.is_complete())
+            }
+            None => Ok(true),
+        }
+    }
+
+    /// Milliseconds of device time from `start` to this event.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`] if one was not recorded or cannot be measured, [`Error::NotReady`] if one has not
+    /// been reached.
+    pub fn elapsed_since(&self, start: &Event) -> Result<f32> {
+        if !self.0.timing || !start.0.timing {
+            return Err(Error::InvalidHandle);
+        }
+        let reached = |event: &Event| -> Result<f64> {
+            let (fence, device) = event.point()?.ok_or(Error::InvalidHandle)?;
+            if !fence.is_complete() {
+                return Err(Error::NotReady);
+            }
+            let time = fence.signal().dispatch_time(&device.0.agent)?;
+            Ok(time.end as f64 / device.0.system.timestamp_hz() as f64)
+        };
+        let (from, to) = (reached(start)?, reached(self)?);
+        // CAST: the API gives milliseconds in single precision.
+        Ok(((to - from) * 1e3) as f32)
+    }
+
+    pub(crate) fn set(&self, fence: Fence, lane: u64, device: &Device) {
+        self.replace(State::Recorded { fence, lane, device: device.clone() });
+    }
+
+    pub(crate) fn set_captured(&self, captured: Captured) {
+        self.replace(State::Captured(captured));
+    }
+
+    /// The place in a capture that the event stands for.
+    pub(crate) fn captured(&self) -> Option<Captured> {
+        match &*self.state() {
+            State::Captured(captured) => Some(captured.clone()),
+            _ => None,
+        }
+    }
+
+    /// The fence behind the recorded point and the lane it lies on.
+    pub(crate) fn fence(&self) -> Option<(Fence, u64)> {
+        match &*self.state() {
+            State::Recorded { fence, lane, .. } => Some((fence.clone(), *lane)),
+            _ => None,
+        }
+    }
+
+    fn point(&self) -> Result<Option<(Fence, Device)>> {
+        match &*self.state() {
+            State::Unset => Ok(None),
+            State::Recorded { fence, device, .. } => Ok(Some((fence.clone(), device.clone()))),
+            State::Captured(_) => Err(Error::Capture(CaptureError::CapturedEvent)),
+        }
+    }
+
+    fn replace(&self, state: State) {
+        // The old state may hold the last reference to much: it is dropped outside the lock.
+        let old = std::mem::replace(&mut *self.state(), state);
+        drop(old);
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("id", &self.0.id).field("timing", &self.0.timing).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,240 @@
+//! A plan as packets: per lane an image that a launch copies into a ring, and what the copy must fill in.
+
+#![forbid(unsafe_code)]
+
+use hsa::packet::{BarrierAnd, Fences, Packet, Scope};
+use smallvec::SmallVec;
+
+use super::units::Unit;
+use crate::{
+    error::{Error, Result},
+    schedule::{Action, LaneKind, Plan, StepRef, plan::SIGNALS_PER_BARRIER_AND},
+};
+
+/// Where a packet names a signal of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Dependency `n` of a barrier-AND packet.
+    Dependency(u8),
+    Completion,
+}
+
+/// A signal to fill in when the packet is copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patch {
+    pub(crate) packet: u32,
+    pub(crate) field: Field,
+    /// Index into the launch's signals.
+    pub(crate) signal: u32,
+}
+
+/// The packets of one queue.
+#[derive(Default)]
+pub(crate) struct LaneImage {
+    pub(crate) packets: Vec<Packet>,
+    /// Ascending by packet.
+    pub(crate) patches: Vec<Patch>,
+}
+
+/// One step of the host's worker.
+pub(crate) struct HostStep {
+    /// Signals that must be 0 before.
+    pub(crate) after: SmallVec<[u32; 4]>,
+    pub(crate) unit: u32,
+    /// The signal to set to 0 behind it.
+    pub(crate) done: Option<u32>,
+}
+
+/// A run of packets of one lane that can be published together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) lane: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+/// Everything that a launch publishes.
+#[derive(Default)]
+pub(crate) struct Image {
+    /// The queues; lane 0 is the launch stream's.
+    pub(crate) lanes: Vec<LaneImage>,
+    pub(crate) host: Vec<HostStep>,
+    /// Signals of one launch, all armed with 1.
+    pub(crate) signals: u32,
+    /// Packets in an order in which each waits only for packets before it.
+    pub(crate) runs: Vec<Run>,
+    /// Lane and packet of each unit that is a dispatch.
+    pub(crate) places: Vec<Option<(u32, u32)>>,
+}
+
+impl Image {
+    /// Bytes that the image holds on the host.
+    pub(crate) fn bytes(&self) -> usize {
+        let lanes = self.lanes.iter();
+        let lanes = lanes.map(|l| size_of_val(&l.packets[..]) + size_of_val(&l.patches[..])).sum::<usize>();
+        lanes + size_of_val(&self.host[..]) + size_of_val(&self.runs[..]) + size_of_val(&self.places[..])
+    }
+}
+
+/// Encodes `plan`; `kernarg` gives the address of a unit's kernel arguments.
+///
+/// # Errors
+/// [`Error::IllegalState`] if the plan does not fit its units, which would be a defect of the scheduler.
+pub(crate) fn encode(plan: &Plan, units: &[Unit], kernarg: impl Fn(u32) -> u64) -> Result<Image> {
+    let mut encoder = Encoder::new(plan, units);
+    encoder.enter();
+    for &at in plan.order() {
+        encoder.step(at, &kernarg)?;
+    }
+    Ok(encoder.image)
+}
+
+struct Encoder<'a> {
+    plan: &'a Plan,
+    units: &'a [Unit],
+    image: Image,
+    /// Signal of each step that has one, by lane and position.
+    signal_of: Vec<Vec<u32>>,
+    /// Signal that fires when the launch may begin; for lanes that begin on their own.
+    entry: Option<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'a> Encoder<'a> {
+    fn new(plan: &'a Plan, units: &'a [Unit]) -> Self {
+        let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue).count();
+        let image = Image {
+            lanes: std::iter::repeat_with(LaneImage::default).take(queues).collect(),
+            places: vec![None; units.len()],
+            ..Image::default()
+        };
+        let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
+        Self { plan, units, image, signal_of, entry: None }
+    }
+
+    /// Lanes that begin on their own wait for the stream's earlier work through a marker on lane 0.
+    fn enter(&mut self) {
+        if !self.plan.lanes[1..].iter().any(|l| l.entry) {
+            return;
+        }
+        let signal = self.new_signal();
+        self.entry = Some(signal);
+        self.push(0, barrier(true, Scope::System, Scope::System));
+        self.patch(0, Field::Completion, signal);
+        for lane in 1..self.image.lanes.len() {
+            if self.plan.lanes[lane].entry {
+                self.wait_packets(lane as u32, &[signal], Scope::System);
+            }
+        }
+    }
+
+    fn step(&mut self, at: StepRef, kernarg: &impl Fn(u32) -> u64) -> Result<()> {
+        let lane = &self.plan.lanes[at.lane as usize];
+        let step = self.plan.step(at);
+        let mut after: SmallVec<[u32; 8]> = SmallVec::new();
+        for wait in self.plan.waits(at) {
+            let signal = self.signal_of[wait.lane as usize][wait.position as usize];
+            if signal == NONE {
+                return Err(Error::IllegalState("a plan waits for a step that signals nobody"));
+            }
+            after.push(signal);
+        }
+        let done = step.signals.then(|| self.new_signal());
+        if let Some(signal) = done {
+            self.signal_of[at.lane as usize][at.position as usize] = signal;
+        }
+        if lane.kind == LaneKind::Host {
+            let Action::Node(unit) = step.action else {
+                return Err(Error::IllegalState("a plan puts a fence on the host"));
+            };
+            if lane.entry && at.position == 0 {
+                after.extend(self.entry);
+            }
+            self.image.host.push(HostStep { after: after.into_iter().collect(), unit, done });
+            return Ok(());
+        }
+        let host_waits = self.plan.waits(at).iter().any(|w| self.is_host(w.lane));
+        let acquire = if host_waits { Scope::System } else { Scope::Agent };
+        // Whoever waits may be the host, and the end of the graph is the end of the launch.
+        let last = at.lane == 0 && at.position as usize + 1 == lane.steps.len();
+        let release = if last || done.is_some() { Scope::System } else { Scope::Agent };
+        match step.action {
+            Action::Fence => {
+                let (own, others) = after.split_at(after.len().min(SIGNALS_PER_BARRIER_AND));
+                self.wait_packets(at.lane, others, acquire);
+                self.push(at.lane, barrier(step.barrier, acquire, release));
+                for (n, &signal) in own.iter().enumerate() {
+                    self.patch(at.lane, Field::Dependency(n as u8), signal);
+                }
+            }
+            Action::Node(unit) => {
+                self.wait_packets(at.lane, &after, acquire);
+                let Some(Unit::Dispatch(dispatch)) = self.units.get(unit as usize) else {
+                    return Err(Error::IllegalState("a plan puts on a queue what is no dispatch"));
+                };
+                let first = at.position == 0 && at.lane == 0;
+                let fences = Fences {
+                    barrier: step.barrier,
+                    // What the barrier packet of an antichain has acquired its other packets need not acquire
+                    // again: all of them depend on the same completed work.
+                    acquire: match (first, step.barrier) {
+                        (true, _) => Scope::System,
+                        (_, true) => Scope::Agent,
+                        (_, false) => Scope::None,
+                    },
+                    release,
+                };
+                let at_packet = self.push(at.lane, dispatch.packet(fences, kernarg(unit))?);
+                self.image.places[unit as usize] = Some((at.lane, at_packet));
+            }
+        }
+        if let Some(signal) = done {
+            self.patch(at.lane, Field::Completion, signal);
+        }
+        Ok(())
+    }
+
+    fn is_host(&self, lane: u32) -> bool {
+        self.plan.lanes[lane as usize].kind == LaneKind::Host
+    }
+
+    fn new_signal(&mut self) -> u32 {
+        self.image.signals += 1;
+        self.image.signals - 1
+    }
+
+    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired.
+    fn wait_packets(&mut self, lane: u32, signals: &[u32], acquire: Scope) {
+        for some in signals.chunks(SIGNALS_PER_BARRIER_AND) {
+            self.push(lane, barrier(false, acquire, Scope::None));
+            for (n, &signal) in some.iter().enumerate() {
+                self.patch(lane, Field::Dependency(n as u8), signal);
+            }
+        }
+    }
+
+    fn push(&mut self, lane: u32, packet: Packet) -> u32 {
+        let packets = &mut self.image.lanes[lane as usize].packets;
+        // CAST: a plan has fewer than 2^32 steps.
+        let at = packets.len() as u32;
+        packets.push(packet);
+        match self.image.runs.last_mut() {
+            Some(run) if run.lane == lane => run.end = at + 1,
+            _ => self.image.runs.push(Run { lane, start: at, end: at + 1 }),
+        }
+        at
+    }
+
+    /// Fills a field of the lane's latest packet in at every launch.
+    fn patch(&mut self, lane: u32, field: Field, signal: u32) {
+        let image = &mut self.image.lanes[lane as usize];
+        let packet = image.packets.len() as u32 - 1;
+        image.patches.push(Patch { packet, field, signal });
+    }
+}
+
+/// A barrier-AND packet that waits for nothing yet.
+fn barrier(bit: bool, acquire: Scope, release: Scope) -> Packet {
+    BarrierAnd { fences: Fences { barrier: bit, acquire, release }, ..BarrierAnd::default() }.packet()
+}

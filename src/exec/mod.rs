@@ -1,0 +1,356 @@
+//! Executable graphs: a template compiled into packet images, launched by copying them into rings.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`units`] | what a flat graph's nodes are made of |
+//! | [`image`] | a plan as packets |
+//! | [`launch`] | one launch: signals, publication, host steps |
+
+mod image;
+mod launch;
+mod units;
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use self::{
+    image::Image,
+    launch::SignalSet,
+    units::{Unit, Units},
+};
+use crate::{
+    GraphNode,
+    device::{
+        Device, Fence,
+        fence::Keep,
+        slabs::Block,
+    },
+    error::{Error, Result},
+    module::KernelCode,
+    graph::{FlatGraph, Node, NodeId, flatten},
+    pool::graph_memory::Block as MemoryBlock,
+    schedule::{self, Bounds, CostTable, Plan, Problem, plan::Counts},
+    template::Template,
+    typed::Alive,
+};
+
+/// Expected duration of a node of which nothing is known, in nanoseconds.
+const UNKNOWN_COST: u32 = 5_000;
+
+/// How an executable graph is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// A launch first frees what an earlier launch left allocated.
+    pub auto_free: bool,
+    /// At most this many queues; 0 leaves it to the scheduler.
+    pub lanes: usize,
+}
+
+/// A graph that is ready to run, as often as wanted.
+#[derive(Clone)]
+pub struct Exec(Arc<Inner>);
+
+struct Inner {
+    device: Device,
+    flat: FlatGraph,
+    options: Options,
+    resources: Arc<Resources>,
+    /// Counted with the template: see [`Template::instances`].
+    _instance: Arc<()>,
+    report: Report,
+    state: Mutex<State>,
+}
+
+/// What a launch in flight needs even if the executable is gone.
+struct Resources {
+    /// Allocations, and whether the graph leaves them to others.
+    memory: Vec<(Arc<MemoryBlock>, bool)>,
+    /// The kernels' code.
+    _codes: Vec<KernelCode>,
+    /// What the nodes' parameters point to.
+    alive: Mutex<Vec<Alive>>,
+}
+
+/// What changes from launch to launch.
+struct State {
+    image: Arc<Image>,
+    units: Vec<Unit>,
+    main: Vec<u32>,
+    /// Kernel arguments of all units; those of a unit that outgrew its place are in `moved`.
+    arena: Arc<Block>,
+    offsets: Vec<u32>,
+    moved: Vec<(u32, Arc<Block>)>,
+    sets: Vec<SignalSet>,
+    last: Option<(Fence, u64)>,
+    enabled: HashSet<NodeId>,
+}
+
+/// An executable graph in numbers.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What the plan is made of.
+    pub counts: Counts,
+    /// What any plan is bounded by.
+    pub bounds: Bounds,
+    /// Queues that the graph runs on.
+    pub lanes: usize,
+    /// Kernel dispatch packets of a launch.
+    pub kernel_packets: usize,
+    /// Barrier-AND packets of a launch, the ones at its entry included.
+    pub barrier_packets: usize,
+    /// Packets with the barrier bit.
+    pub barrier_bits: usize,
+    /// Signals that a launch arms, its own completion included.
+    pub signals: usize,
+    /// Bytes of packet images, kernel arguments and bookkeeping of the executable graph.
+    pub exec_bytes: usize,
+    /// Bytes of the memory behind its allocation nodes.
+    pub memory_bytes: u64,
+    /// Bytes that its allocation nodes asked for, added up.
+    pub allocated_bytes: u64,
+}
+
+impl Exec {
+    /// Compiles `template`; later changes to it do not matter here.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a cycle, [`Error::NotSupported`] for a second executable of a graph with memory nodes
+    /// or a node kind that cannot run yet, and what a node's work would be refused for on a stream.
+    pub fn new(template: &Template, options: Options) -> Result<Self> {
+        if template.has_memory_nodes() && Arc::strong_count(template.instances()) > 1 {
+            return Err(Error::NotSupported("a second executable of a graph with memory nodes"));
+        }
+        let device = template.device().clone();
+        let memory_nodes: HashSet<NodeId> = template
+            .graph()
+            .nodes()
+            .filter(|(_, node)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_)))
+            .map(|(id, _)| id)
+            .collect();
+        // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
+        let flattened = flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node))?;
+        let units = Units::new(&device, &flattened.graph, &flattened.work)?;
+        let (plan, bounds) = schedule_units(&units, options)?;
+        let (arena, offsets) = place_arguments(&device, &units.units)?;
+        let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
+        let image = image::encode(&plan, &units.units, kernarg)?;
+
+        let allocated_bytes = template.graph().nodes().map(|(_, node)| match node {
+            Node::MemAlloc(alloc) => alloc.bytes,
+            _ => 0,
+        });
+        let memory: Vec<_> =
+            template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
+        let report = Report {
+            allocated_bytes: allocated_bytes.sum(),
+            memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
+            exec_bytes: image.bytes() + arena.len() + units.units.len() * size_of::<Unit>(),
+            ..Report::of(&image, &plan, bounds)
+        };
+        let codes = codes_of(&units.units);
+        let state = State {
+            image: Arc::new(image),
+            units: units.units,
+            main: units.main,
+            arena: Arc::new(arena),
+            offsets,
+            moved: Vec::new(),
+            sets: Vec::new(),
+            last: None,
+            enabled: HashSet::new(),
+        };
+        Ok(Self(Arc::new(Inner {
+            device,
+            flat: flattened.graph,
+            options,
+            resources: Arc::new(Resources { memory, _codes: codes, alive: Mutex::new(template.alive().to_vec()) }),
+            _instance: template.instances().clone(),
+            report,
+            state: Mutex::new(state),
+        })))
+    }
+
+    /// The executable graph in numbers.
+    pub fn report(&self) -> &Report {
+        &self.0.report
+    }
+
+    /// How it was made.
+    pub fn options(&self) -> Options {
+        self.0.options
+    }
+
+    /// Gives the node that was made from `node` other parameters; launches in flight keep theirs.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if the executable has no such node, or the node needs another kind of work with the
+    /// new parameters; what the work would be refused for on a stream. The executable is unchanged then.
+    pub fn set_node(&self, node: NodeId, parameters: &GraphNode) -> Result<()> {
+        let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        let mut state = self.state();
+        let main = state.main[flat as usize];
+        let (before, unit) = units::unit_of(&self.0.device, parameters)?;
+        let had_pin = main > 0 && matches!(state.units[main as usize - 1], Unit::Pin(_));
+        let same_kind = std::mem::discriminant(&unit) == std::mem::discriminant(&state.units[main as usize]);
+        if !same_kind || (before.is_some() || had_pin) && !(before.is_some() && had_pin) {
+            return Err(Error::InvalidValue("the node would need another kind of work"));
+        }
+        if let Unit::Dispatch(dispatch) = &unit {
+            state.replace_dispatch(&self.0.device, main, dispatch)?;
+        }
+        if let Some(pin) = before {
+            state.units[main as usize - 1] = pin;
+        }
+        state.units[main as usize] = unit;
+        Ok(())
+    }
+
+    /// Keeps `objects` as long as the executable.
+    pub(crate) fn keep(&self, objects: &[Alive]) {
+        let mut alive = self.0.resources.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        alive.extend_from_slice(objects);
+    }
+
+    /// Waits until no launch of the executable is in flight.
+    ///
+    /// # Errors
+    /// The fault that took a launch.
+    pub fn synchronize(&self) -> Result<()> {
+        let last = self.state().last.clone();
+        last.map_or(Ok(()), |(fence, _)| fence.wait())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether the device may still read what the latest launch uses.
+    fn in_flight(&self) -> bool {
+        self.last.as_ref().is_some_and(|(fence, _)| !fence.is_over())
+    }
+
+    fn replace_dispatch(&mut self, device: &Device, unit: u32, dispatch: &crate::dispatch::Dispatch) -> Result<()> {
+        let Unit::Dispatch(old) = &self.units[unit as usize] else {
+            return Err(Error::InvalidValue("the node runs no kernel"));
+        };
+        let moved = self.moved.iter().position(|(u, _)| *u == unit);
+        let address = if self.in_flight() || dispatch.kernargs.len() > old.kernargs.len() {
+            // What is in flight keeps its arguments; the new ones go elsewhere.
+            let block = Arc::new(device.0.kernargs.take(dispatch.kernargs.len())?);
+            block.write(0, &dispatch.kernargs);
+            let address = block.address();
+            let before = match moved {
+                Some(i) => Some(std::mem::replace(&mut self.moved[i].1, block)),
+                None => {
+                    self.moved.push((unit, block));
+                    None
+                }
+            };
+            if let (Some(block), Some((fence, _))) = (before, &self.last) {
+                fence.keep(Keep::Other(block));
+            }
+            address
+        } else {
+            match moved {
+                Some(i) => {
+                    self.moved[i].1.write(0, &dispatch.kernargs);
+                    self.moved[i].1.address()
+                }
+                None => {
+                    let offset = self.offsets[unit as usize];
+                    self.arena.write(offset as usize, &dispatch.kernargs);
+                    self.arena.address() + u64::from(offset)
+                }
+            }
+        };
+        // The fence keeps the code that the launch in flight runs.
+        if let (Some((fence, _)), false) = (&self.last, old.code.is(&dispatch.code)) {
+            fence.keep(Keep::Other(Arc::new(old.code.clone())));
+        }
+        // A launch that is publishing holds the state's lock; the image is ours.
+        if let Some((lane, packet)) = self.image.places[unit as usize] {
+            let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
+            let old = &mut image.lanes[lane as usize].packets[packet as usize];
+            let fences = old.header().map_err(hsa::Error::from)?.fences;
+            *old = dispatch.packet(fences, address)?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn of(image: &Image, plan: &Plan, bounds: Bounds) -> Self {
+        let packets = || image.lanes.iter().flat_map(|lane| &lane.packets);
+        let kernel_packets = packets().filter(|p| p.kind() == Some(hsa::packet::Kind::KernelDispatch)).count();
+        Self {
+            counts: plan.counts(),
+            bounds,
+            lanes: image.lanes.len(),
+            kernel_packets,
+            barrier_packets: packets().count() - kernel_packets,
+            barrier_bits: packets().filter(|p| p.barrier()).count(),
+            signals: image.signals as usize + 1,
+            exec_bytes: 0,
+            memory_bytes: 0,
+            allocated_bytes: 0,
+        }
+    }
+}
+
+/// The different kernels of `units`.
+fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
+    let mut codes: HashMap<u64, KernelCode> = HashMap::new();
+    for unit in units {
+        if let Unit::Dispatch(dispatch) = unit {
+            codes.entry(dispatch.code.object()).or_insert_with(|| dispatch.code.clone());
+        }
+    }
+    codes.into_values().collect()
+}
+
+fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
+    let classes: Vec<_> = units.units.iter().map(Unit::class).collect();
+    let costs = vec![UNKNOWN_COST; classes.len()];
+    let succs = units.preds.transposed();
+    let table = CostTable::default();
+    let problem = Problem::new(&units.preds, &succs, &classes, &costs)
+        .map_err(|e| Error::Graph(e.to_string()))?;
+    let lanes = if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
+    let plan = schedule::plan(&problem, lanes, &table);
+    if cfg!(debug_assertions)
+        && let Err(fault) = schedule::check(&problem, &plan)
+    {
+        return Err(Error::Graph(format!("the schedule does not enforce the graph: {fault}")));
+    }
+    Ok((plan, Bounds::of(&problem, &table)))
+}
+
+/// A place for the kernel arguments of every unit, written.
+fn place_arguments(device: &Device, units: &[Unit]) -> Result<(Block, Vec<u32>)> {
+    let mut offsets = Vec::with_capacity(units.len());
+    let mut end = 0usize;
+    for unit in units {
+        offsets.push(u32::try_from(end).map_err(|_| Error::OutOfMemory { bytes: end })?);
+        if let Unit::Dispatch(dispatch) = unit {
+            end = (end + dispatch.kernargs.len()).next_multiple_of(64);
+        }
+    }
+    let block = device.0.kernargs.take(end)?;
+    for (unit, &offset) in units.iter().zip(&offsets) {
+        if let Unit::Dispatch(dispatch) = unit {
+            block.write(offset as usize, &dispatch.kernargs);
+        }
+    }
+    Ok((block, offsets))
+}
+
+impl fmt::Debug for Exec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exec").field("nodes", &self.0.flat.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,139 @@
+//! What a flat graph's nodes are made of: dispatches, host steps, and the pinning of pageable copies.
+
+use crate::{
+    device::Device,
+    dispatch::Dispatch,
+    error::{Error, Result},
+    event::Event,
+    graph::{FlatGraph, HostFn, Memcpy, Node, csr::Csr},
+    memory::{self, Ends},
+    module::Function,
+    schedule::Class,
+};
+
+/// One thing that the plan places on a lane.
+#[derive(Clone)]
+pub(crate) enum Unit {
+    /// A kernel of the caller's, or one of ours that copies or fills.
+    Dispatch(Dispatch),
+    /// A call on the host.
+    Host(HostFn),
+    /// A copy between two places that no device reaches.
+    HostCopy(Memcpy),
+    /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
+    Pin(Pin),
+    /// A point in the order: a join, or a copy of no bytes.
+    Join,
+}
+
+/// Pageable memory that one unit needs pinned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pin {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    /// Offset, in the copy's kernel arguments, of the pointer to replace.
+    pub(crate) argument: usize,
+    /// Whether the device reads the memory.
+    pub(crate) reads: bool,
+}
+
+/// The units of a graph with their order.
+pub(crate) struct Units {
+    pub(crate) units: Vec<Unit>,
+    pub(crate) preds: Csr,
+    /// Unit of each flat node that does the node's work.
+    pub(crate) main: Vec<u32>,
+}
+
+/// Offset of the destination and of the source in the arguments of the copy kernels (`kernels/blit.md`).
+const DST_ARGUMENT: usize = 0;
+const SRC_ARGUMENT: usize = 8;
+
+impl Unit {
+    pub(crate) fn class(&self) -> Class {
+        match self {
+            Self::Dispatch(_) => Class::Packet,
+            Self::Host(_) | Self::HostCopy(_) | Self::Pin(_) => Class::Host,
+            Self::Join => Class::Join,
+        }
+    }
+}
+
+impl Units {
+    /// Makes the units of `flat`, whose nodes do `work`, on `device`.
+    ///
+    /// # Errors
+    /// What a launch of the node's work on a stream would be refused for.
+    pub(crate) fn new(
+        device: &Device,
+        flat: &FlatGraph,
+        work: &[Option<&Node<Function, Event>>],
+    ) -> Result<Self> {
+        let mut units = Vec::with_capacity(work.len());
+        let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
+        let mut main: Vec<u32> = Vec::with_capacity(work.len());
+        for (index, node) in work.iter().enumerate() {
+            // CAST: a flat graph numbers its nodes in 32 bits.
+            let row = flat.preds().row(index as u32).iter().map(|&pred| main[pred as usize]);
+            let (before, unit) = match node {
+                None => (None, Unit::Join),
+                Some(node) => unit_of(device, node)?,
+            };
+            if let Some(pin) = before {
+                preds.push_row(row);
+                preds.push_row([units.len() as u32]);
+                units.push(pin);
+            } else {
+                preds.push_row(row);
+            }
+            main.push(units.len() as u32);
+            units.push(unit);
+        }
+        Ok(Self { units, preds, main })
+    }
+}
+
+/// The unit that does a node's work, and the one that must run directly before it.
+pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(Option<Unit>, Unit)> {
+    Ok((
+        None,
+        match node {
+            Node::Kernel(kernel) => Unit::Dispatch(kernel.function.code(device)?.dispatch(kernel)?),
+            Node::Memset(set) => {
+                let set = memory::check_memset(*set)?;
+                if set.width == 0 || set.height == 0 {
+                    Unit::Join
+                } else {
+                    Unit::Dispatch(device.blit()?.memset(&set))
+                }
+            }
+            Node::Memcpy(copy) => return copy_units(device, copy),
+            Node::Host(function) => Unit::Host(function.clone()),
+            Node::Empty | Node::Child(_) | Node::MemAlloc(_) | Node::MemFree(_) => Unit::Join,
+            Node::EventRecord(_) | Node::EventWait(_) => {
+                return Err(Error::NotSupported("event nodes in an executable graph"));
+            }
+        },
+    ))
+}
+
+fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
+    let ends = memory::check_memcpy(copy)?;
+    if copy.is_empty() {
+        return Ok((None, Unit::Join));
+    }
+    if ends == Ends::HostOnly {
+        return Ok((None, Unit::HostCopy(copy.clone())));
+    }
+    let Some(dispatch) = device.blit()?.memcpy(&memory::device_addresses(copy))? else {
+        return Ok((None, Unit::Join));
+    };
+    let (span, argument, reads) = match ends {
+        Ends::FromHost => (copy.source_span(), SRC_ARGUMENT, true),
+        Ends::ToHost => (copy.destination_span(), DST_ARGUMENT, false),
+        Ends::Reachable | Ends::HostOnly => return Ok((None, Unit::Dispatch(dispatch))),
+    };
+    let (address, bytes) = span.ok_or(Error::InvalidValue("the copy leaves the address space"))?;
+    let pin = Pin { address, bytes, argument, reads };
+    Ok((Some(Unit::Pin(pin)), Unit::Dispatch(dispatch)))
+}

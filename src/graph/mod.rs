@@ -1,0 +1,293 @@
+//! The graph template: nodes with deeply copied parameters, edges, nested child graphs.
+//!
+//! ```
+//! use aqlipse::graph::{Error, Graph, HostFn, Node};
+//!
+//! // Kernel and event references are the runtime's own types; `()` serves where there are none.
+//! let mut graph: Graph<(), ()> = Graph::new();
+//! let first = graph.add(Node::Host(HostFn::new(|| println!("first"))), &[])?;
+//! let second = graph.add(Node::Empty, &[first])?;
+//! assert_eq!(graph.topology().order()?, [first, second]);
+//! assert_eq!(graph.add(Node::Empty, &[first, first]).unwrap_err(), Error::DuplicateEdge {
+//!     from: first,
+//!     to: graph.next_id(),
+//! });
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`csr`] | adjacency as flat arrays |
+//! | [`topology`] | nodes and edges in insertion order, topological order, cycles, likeness of two graphs |
+//! | [`node`] | what each kind of node does |
+//! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
+
+#![forbid(unsafe_code)]
+
+pub mod csr;
+mod error;
+pub mod flatten;
+mod id;
+pub mod node;
+mod shape;
+pub mod topology;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use csr::Csr;
+pub use error::Error;
+pub use flatten::{FlatGraph, FlatNode, Flattened, flatten};
+pub use id::{GraphId, NodeId};
+pub use node::{
+    AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
+    Node, NodeKind, Surface,
+};
+pub use shape::Mismatch;
+pub use topology::{Neighbours, Topology};
+
+/// A graph template, generic over the runtime's kernel (`K`) and event (`E`) references.
+pub struct Graph<K, E> {
+    topology: Topology,
+    /// One entry per slot of the topology; `None` where a node was removed.
+    nodes: Vec<Option<Node<K, E>>>,
+}
+
+impl<K, E> Default for Graph<K, E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, E> fmt::Debug for Graph<K, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nested graphs are not descended into: nesting may be deeper than the stack.
+        f.debug_struct("Graph")
+            .field("id", &self.topology.id())
+            .field("nodes", &self.topology.node_count())
+            .field("edges", &self.topology.edge_count())
+            .finish()
+    }
+}
+
+impl<K, E> Graph<K, E> {
+    /// Makes a graph without nodes.
+    pub fn new() -> Self {
+        Self { topology: Topology::new(), nodes: Vec::new() }
+    }
+
+    /// The identity that this graph's node ids carry.
+    pub fn id(&self) -> GraphId {
+        self.topology.id()
+    }
+
+    /// The id that the next added node gets.
+    pub fn next_id(&self) -> NodeId {
+        self.topology.next_id()
+    }
+
+    /// The nodes and edges, for queries.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Adds a node that runs after `dependencies`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], [`Error::ForeignNode`] or [`Error::DuplicateEdge`] for the first bad dependency,
+    /// [`Error::TooLarge`]; the graph is then unchanged.
+    pub fn add(&mut self, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
+        let id = self.topology.add(dependencies)?;
+        self.nodes.push(Some(node));
+        Ok(id)
+    }
+
+    /// Adds a deep copy of `child` as one node.
+    ///
+    /// # Errors
+    /// As [`Graph::add`].
+    pub fn add_child(&mut self, child: &Self, dependencies: &[NodeId]) -> Result<NodeId, Error>
+    where
+        K: Clone,
+        E: Clone,
+    {
+        // The copy may be large: find out first whether it is wanted.
+        let id = self.topology.add(dependencies)?;
+        self.nodes.push(Some(Node::Child(Box::new(child.clone()))));
+        Ok(id)
+    }
+
+    /// Adds edges `(from, to)`, all or none. Cycles are found at instantiation.
+    ///
+    /// # Errors
+    /// As [`Topology::add_edges`].
+    pub fn add_dependencies(
+        &mut self,
+        edges: impl IntoIterator<Item = (NodeId, NodeId)>,
+    ) -> Result<(), Error> {
+        self.topology.add_edges(edges)
+    }
+
+    /// Removes edges `(from, to)`, all or none.
+    ///
+    /// # Errors
+    /// As [`Topology::remove_edges`].
+    pub fn remove_dependencies(
+        &mut self,
+        edges: impl IntoIterator<Item = (NodeId, NodeId)>,
+    ) -> Result<(), Error> {
+        self.topology.remove_edges(edges)
+    }
+
+    /// Removes a node with its edges and returns its parameters.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], [`Error::ForeignNode`].
+    pub fn remove(&mut self, node: NodeId) -> Result<Node<K, E>, Error> {
+        let slot = self.topology.slot(node)?;
+        self.topology.remove(node)?;
+        let removed = self.nodes[slot as usize].take();
+        if self.topology.is_sparse() {
+            self.nodes.retain(Option::is_some);
+            self.topology.compact();
+        }
+        removed.ok_or(Error::UnknownNode(node))
+    }
+
+    /// The parameters of a node.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], [`Error::ForeignNode`].
+    pub fn node(&self, node: NodeId) -> Result<&Node<K, E>, Error> {
+        let slot = self.topology.slot(node)?;
+        self.nodes[slot as usize].as_ref().ok_or(Error::UnknownNode(node))
+    }
+
+    /// The parameters of a node, for changing them.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], [`Error::ForeignNode`].
+    pub fn node_mut(&mut self, node: NodeId) -> Result<&mut Node<K, E>, Error> {
+        let slot = self.topology.slot(node)?;
+        self.nodes[slot as usize].as_mut().ok_or(Error::UnknownNode(node))
+    }
+
+    /// Replaces the parameters of a node by others of the same kind.
+    ///
+    /// # Errors
+    /// [`Error::KindMismatch`], [`Error::UnknownNode`], [`Error::ForeignNode`].
+    pub fn set(&mut self, node: NodeId, parameters: Node<K, E>) -> Result<(), Error> {
+        let current = self.node_mut(node)?;
+        if current.kind() != parameters.kind() {
+            return Err(Error::KindMismatch { node, expected: current.kind(), found: parameters.kind() });
+        }
+        *current = parameters;
+        Ok(())
+    }
+
+    /// The nodes with their parameters, in insertion order.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node<K, E>)> {
+        let nodes = self.nodes.iter().zip(0..);
+        nodes.filter_map(|(node, slot)| node.as_ref().map(|node| (self.topology.id_of(slot), node)))
+    }
+
+    /// The graph inside a child node.
+    ///
+    /// # Errors
+    /// [`Error::KindMismatch`] when the node is no child graph, [`Error::UnknownNode`], [`Error::ForeignNode`].
+    pub fn child(&self, node: NodeId) -> Result<&Self, Error> {
+        match self.node(node)? {
+            Node::Child(child) => Ok(child),
+            other => Err(Error::KindMismatch { node, expected: NodeKind::Child, found: other.kind() }),
+        }
+    }
+
+    /// The graph inside a child node, for changing it.
+    ///
+    /// # Errors
+    /// As [`Graph::child`].
+    pub fn child_mut(&mut self, node: NodeId) -> Result<&mut Self, Error> {
+        match self.node_mut(node)? {
+            Node::Child(child) => Ok(child),
+            other => Err(Error::KindMismatch { node, expected: NodeKind::Child, found: other.kind() }),
+        }
+    }
+
+    /// The graph reached by following child nodes, outermost first; an empty path is this graph.
+    ///
+    /// # Errors
+    /// As [`Graph::child`], for the first step that fails.
+    pub fn descendant(&self, path: &[NodeId]) -> Result<&Self, Error> {
+        path.iter().try_fold(self, |graph, &node| graph.child(node))
+    }
+
+    /// The graph reached by following child nodes, for changing it.
+    ///
+    /// # Errors
+    /// As [`Graph::child`], for the first step that fails.
+    pub fn descendant_mut(&mut self, path: &[NodeId]) -> Result<&mut Self, Error> {
+        path.iter().try_fold(self, |graph, &node| graph.child_mut(node))
+    }
+
+    /// The copy in this graph of `original`, a node of the graph that this one was cloned from.
+    ///
+    /// # Errors
+    /// As [`Topology::counterpart`].
+    pub fn counterpart(&self, original: NodeId) -> Result<NodeId, Error> {
+        self.topology.counterpart(original)
+    }
+
+    /// The node in a slot of the topology.
+    fn in_slot(&self, slot: u32) -> Option<&Node<K, E>> {
+        self.nodes.get(slot as usize)?.as_ref()
+    }
+}
+
+impl<K: Clone, E: Clone> Clone for Graph<K, E> {
+    /// Copies the graph and everything nested in it under new identities, without recursion.
+    fn clone(&self) -> Self {
+        // Parents before children: the graph, its copy, and where the copy belongs.
+        let mut found: Vec<(&Self, usize, usize)> = vec![(self, 0, 0)];
+        let mut copies: Vec<Self> = Vec::new();
+        while let Some(&(graph, _, _)) = found.get(copies.len()) {
+            let at = copies.len();
+            let nodes = graph.nodes.iter().enumerate().map(|(slot, node)| match node {
+                Some(Node::Child(child)) => {
+                    found.push((child, at, slot));
+                    Some(Node::Empty)
+                }
+                node => node.clone(),
+            });
+            copies.push(Self { topology: graph.topology.clone(), nodes: nodes.collect() });
+        }
+        for &(_, parent, slot) in found[1..].iter().rev() {
+            // PANIC: each graph found has a copy, and children are taken before their parents.
+            let child = copies.pop().expect("one copy per graph");
+            copies[parent].nodes[slot] = Some(Node::Child(Box::new(child)));
+        }
+        // PANIC: the first graph found is `self`; its copy is the one left.
+        copies.pop().expect("the copy of the outermost graph")
+    }
+}
+
+impl<K, E> Drop for Graph<K, E> {
+    /// Takes nested graphs apart one by one: the default would recurse once per level of nesting.
+    fn drop(&mut self) {
+        fn take_children<K, E>(graph: &mut Graph<K, E>, into: &mut Vec<Graph<K, E>>) {
+            for node in &mut graph.nodes {
+                if let Some(Node::Child(_)) = node
+                    && let Some(Node::Child(child)) = node.take()
+                {
+                    into.push(*child);
+                }
+            }
+        }
+        let mut doomed = Vec::new();
+        take_children(self, &mut doomed);
+        while let Some(mut graph) = doomed.pop() {
+            take_children(&mut graph, &mut doomed);
+        }
+    }
+}

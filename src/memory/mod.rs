@@ -1,0 +1,369 @@
+//! Memory: allocation on the device and the host, and what the operands of copies and fills are.
+
+pub(crate) mod async_pool;
+mod table;
+
+use std::sync::Arc;
+
+pub(crate) use table::Backing;
+pub use table::{Origin, Place, Region, Table};
+
+use crate::{
+    device::{Device, System},
+    error::{Error, Result},
+    graph::{Memcpy, Memset},
+    stream::Stream,
+};
+
+/// Which ends of a copy lie in host memory that no device reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    Reachable,
+    FromHost,
+    ToHost,
+    HostOnly,
+}
+
+/// Allocates device memory, at least one byte.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
+    let memory = device.0.local.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(System::get()?.memory().insert(Region {
+        address: memory.address(),
+        bytes: bytes as u64,
+        origin: Origin::Device,
+        device: device.ordinal(),
+        flags: 0,
+        device_address: memory.address(),
+        backing: Backing::Allocation(memory),
+    }))
+}
+
+/// Allocates host memory that every device reaches.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) -> Result<Arc<Region>> {
+    let system = System::get()?;
+    let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    memory.allow_access(&system.gpu_agents())?;
+    Ok(system.memory().insert(Region {
+        address: memory.address(),
+        bytes: bytes as u64,
+        origin,
+        device: device.ordinal(),
+        flags,
+        device_address: memory.address(),
+        backing: Backing::Allocation(memory),
+    }))
+}
+
+/// Frees what [`allocate`], an asynchronous allocation or a graph gave, after all work of its device.
+///
+/// # Errors
+/// [`Error::InvalidValue`] if no such allocation starts at `address`; the fault of earlier work.
+pub fn free(address: u64) -> Result<()> {
+    let table = System::get()?.memory();
+    let region = table.at(address).ok_or(Error::InvalidValue("not the start of a device allocation"))?;
+    let freeable = |r: &Region| r.origin.is_device() && r.origin != Origin::Variable || r.origin == Origin::Managed;
+    if !freeable(&region) {
+        return Err(Error::InvalidValue("not the start of a device allocation"));
+    }
+    let device = Device::get(region.device)?;
+    let outcome = device.synchronize();
+    if region.origin == Origin::Graph {
+        return outcome.and(free_graph_memory(&region));
+    }
+    // Two threads may free the same address: one of them finds it gone.
+    let removed = table.remove(address, freeable);
+    removed.ok_or(Error::InvalidValue("freed twice"))?;
+    outcome
+}
+
+/// Gives back an allocation that a launched graph left behind.
+fn free_graph_memory(region: &Region) -> Result<()> {
+    let Backing::Graph { block, .. } = &region.backing else {
+        return Err(Error::InvalidValue("not an allocation of a graph"));
+    };
+    match block.upgrade() {
+        Some(block) if block.release() => Ok(()),
+        Some(_) => Err(Error::InvalidValue("the graph's allocation is not live")),
+        // The graph is gone, and only this allocation is left of it.
+        None => {
+            System::get()?.memory().remove(region.address, |r| r.origin == Origin::Graph);
+            Ok(())
+        }
+    }
+}
+
+/// Frees stream-ordered memory, or what a graph left allocated, once `stream` has passed this point.
+///
+/// # Errors
+/// [`Error::InvalidValue`] if no such allocation starts at `address`.
+pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
+    if stream.is_capturing() {
+        return crate::capture::extend(stream, |template, after| template.add_free(address, after));
+    }
+    let region = System::get()?.memory().at(address);
+    match region.ok_or(Error::InvalidValue("not the start of an allocation"))? {
+        region if region.origin == Origin::Graph => {
+            stream.fence()?.wait()?;
+            free_graph_memory(&region)
+        }
+        region if region.origin == Origin::Pooled => {
+            Device::get(region.device)?.0.async_pool.release(stream, address)
+        }
+        _ => Err(Error::InvalidValue("not a stream-ordered allocation")),
+    }
+}
+
+/// Allocates device memory for work that follows on `stream`; in a capture, as a node of the graph.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]; what capture forbids.
+pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
+    if stream.is_capturing() {
+        let device = stream.device();
+        return crate::capture::extend(stream, |template, after| {
+            template.add_allocation(device, bytes as u64, after)
+        });
+    }
+    stream.device().check()?;
+    Ok(stream.device().0.async_pool.allocate(stream, bytes)?.address)
+}
+
+/// Frees what [`allocate_host`] gave, after all work of its device.
+///
+/// # Errors
+/// As [`free`].
+pub fn free_host(address: u64) -> Result<()> {
+    let table = System::get()?.memory();
+    let is_host = |r: &Region| r.origin == Origin::Host;
+    let region = table.at(address).filter(|r| is_host(r));
+    let region = region.ok_or(Error::InvalidValue("not the start of a pinned host allocation"))?;
+    let outcome = Device::get(region.device)?.synchronize();
+    table.remove(address, is_host).ok_or(Error::InvalidValue("freed twice"))?;
+    outcome
+}
+
+/// Pins the caller's own memory, so that every device reaches it.
+///
+/// # Errors
+/// [`Error::AlreadyRegistered`] if a part of it is known already; [`Error::Hsa`] if the pages cannot be pinned.
+///
+/// # Safety
+/// The range stays mapped until it is unregistered.
+pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) -> Result<()> {
+    if address == 0 || bytes == 0 || address.checked_add(bytes).is_none() {
+        return Err(Error::InvalidValue("an empty or null range"));
+    }
+    let system = System::get()?;
+    if system.memory().overlaps(address, bytes) {
+        return Err(Error::AlreadyRegistered);
+    }
+    // SAFETY: the caller's promise.
+    let pinned =
+        unsafe { system.runtime().lock(address as usize as *mut u8, bytes as usize, &system.gpu_agents(), None) }?;
+    system.memory().insert(Region {
+        address,
+        bytes,
+        origin: Origin::Registered,
+        device: device.ordinal(),
+        flags,
+        device_address: pinned.agent_address(),
+        backing: Backing::Pinned(pinned),
+    });
+    Ok(())
+}
+
+/// Undoes [`register`].
+///
+/// # Errors
+/// [`Error::NotRegistered`].
+pub fn unregister(address: u64) -> Result<()> {
+    let table = System::get()?.memory();
+    let registered = |r: &Region| r.origin == Origin::Registered;
+    let region = table.at(address).filter(|r| registered(r)).ok_or(Error::NotRegistered)?;
+    let outcome = Device::get(region.device)?.synchronize();
+    table.remove(address, registered).ok_or(Error::NotRegistered)?;
+    outcome
+}
+
+/// Pins pages for one device, for the time of one copy.
+///
+/// # Safety
+/// The range stays mapped until the result is dropped.
+pub(crate) unsafe fn pin(device: &Device, address: u64, bytes: u64) -> Result<hsa::Pinned> {
+    let agent = std::slice::from_ref(&device.0.agent);
+    // SAFETY: the caller's promise.
+    Ok(unsafe { device.0.system.runtime().lock(address as usize as *mut u8, bytes as usize, agent, None) }?)
+}
+
+/// Where the ends of a copy lie. The pointers decide, as under unified addressing; a direction that
+/// contradicts them is only the caller's opinion.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for a null end or one that leaves its allocation, [`Error::InvalidPitch`].
+pub(crate) fn check_memcpy(copy: &Memcpy) -> Result<Ends> {
+    if let Memcpy::Box(b) = copy {
+        let [width, height, depth] = b.extent;
+        for surface in [&b.dst, &b.src] {
+            let row_end = width.checked_add(surface.corner[0]);
+            if (height > 1 || depth > 1) && row_end.is_none_or(|end| end > surface.pitch) {
+                return Err(Error::InvalidPitch);
+            }
+        }
+    }
+    const LEAVES: Error = Error::InvalidValue("the copy leaves the address space");
+    let table = System::get()?.memory();
+    let (dst, dst_bytes) = copy.destination_span().ok_or(LEAVES)?;
+    let (src, src_bytes) = copy.source_span().ok_or(LEAVES)?;
+    let (dst, src) = (table.place(dst, dst_bytes)?, table.place(src, src_bytes)?);
+    Ok(match (dst, src) {
+        (Place::Region(_), Place::Region(_)) => Ends::Reachable,
+        (Place::Region(_), Place::Pageable) => Ends::FromHost,
+        (Place::Pageable, Place::Region(_)) => Ends::ToHost,
+        (Place::Pageable, Place::Pageable) => Ends::HostOnly,
+    })
+}
+
+/// How the allocation that starts at `address` came to be.
+///
+/// # Errors
+/// [`Error::NotInitialized`].
+pub fn origin_at(address: u64) -> Result<Option<Origin>> {
+    Ok(System::get()?.memory().at(address).map(|region| region.origin))
+}
+
+/// The allocation that contains `address`.
+///
+/// # Errors
+/// [`Error::NotInitialized`].
+pub fn find(address: u64) -> Result<Option<Arc<Region>>> {
+    Ok(System::get()?.memory().find(address))
+}
+
+/// Lets copies find a module's variable, which lies in memory that the HSA runtime placed.
+///
+/// # Errors
+/// [`Error::NotInitialized`].
+pub fn know_variable(device: &Device, address: u64, bytes: u64) -> Result<()> {
+    let table = System::get()?.memory();
+    if table.find(address).is_none() {
+        table.insert(Region {
+            address,
+            bytes,
+            origin: Origin::Variable,
+            device: device.ordinal(),
+            flags: 0,
+            device_address: address,
+            backing: Backing::Elsewhere,
+        });
+    }
+    Ok(())
+}
+
+/// Refuses a copy whose operands cannot be copied.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for a null end or one that leaves its allocation, [`Error::InvalidPitch`].
+pub fn check_copy(copy: &Memcpy) -> Result<()> {
+    check_memcpy(copy).map(drop)
+}
+
+/// Refuses a fill whose operand cannot be filled.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for an element size other than 1, 2 or 4, a pitch below the width, or rows that
+/// leave their allocation or lie in memory that no device reaches.
+pub fn check_fill(set: Memset) -> Result<()> {
+    check_memset(set).map(drop)
+}
+
+/// The copy with the addresses by which the device knows its ends.
+pub(crate) fn device_addresses(copy: &Memcpy) -> Memcpy {
+    let Ok(system) = System::get() else { return copy.clone() };
+    let translated = |address: u64| {
+        let region = system.memory().find(address)?;
+        (region.device_address != region.address).then(|| region.device_address + (address - region.address))
+    };
+    let mut copy = copy.clone();
+    if let Some(address) = copy.source_span().and_then(|(address, _)| translated(address)) {
+        copy = copy.with_source(address);
+    }
+    if let Some(address) = copy.destination_span().and_then(|(address, _)| translated(address)) {
+        copy = copy.with_destination(address);
+    }
+    copy
+}
+
+/// A fill with its operand checked.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for an element size other than 1, 2 or 4, a pitch below the width, or rows that
+/// leave their allocation or lie in memory that no device reaches.
+pub(crate) fn check_memset(mut set: Memset) -> Result<Memset> {
+    if !matches!(set.element_size, 1 | 2 | 4) {
+        return Err(Error::InvalidValue("the element size must be 1, 2 or 4"));
+    }
+    const LEAVES: Error = Error::InvalidValue("the fill leaves the address space");
+    let row = set.width.checked_mul(u64::from(set.element_size)).ok_or(LEAVES)?;
+    if set.height > 1 && set.pitch < row {
+        return Err(Error::InvalidValue("the pitch is smaller than the width"));
+    }
+    let before = set.height.saturating_sub(1).checked_mul(set.pitch).ok_or(LEAVES)?;
+    let bytes = if set.height == 0 { 0 } else { before.checked_add(row).ok_or(LEAVES)? };
+    match System::get()?.memory().place(set.dst, bytes)? {
+        Place::Region(region) => {
+            set.dst = region.device_address + (set.dst - region.address);
+            Ok(set)
+        }
+        Place::Pageable => Err(Error::InvalidValue("the destination is not device memory")),
+    }
+}
+
+/// Host memory as bytes.
+///
+/// # Safety
+/// The range is readable, and nobody writes it while the slice lives.
+pub(crate) unsafe fn host_bytes<'a>(address: u64, bytes: u64) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(address as usize as *const u8, bytes as usize) }
+}
+
+/// Host memory as writable bytes.
+///
+/// # Safety
+/// The range is writable, and nobody else uses it while the slice lives.
+pub(crate) unsafe fn host_bytes_mut<'a>(address: u64, bytes: u64) -> &'a mut [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts_mut(address as usize as *mut u8, bytes as usize) }
+}
+
+/// Copies between two ranges of host memory, row by row.
+///
+/// # Safety
+/// Both ends are valid for the bytes that the copy describes.
+pub(crate) unsafe fn host_copy(copy: &Memcpy) {
+    let run = |dst: u64, src: u64, bytes: u64| {
+        // SAFETY: the caller's promise; `copy` allows the ends to overlap.
+        unsafe {
+            std::ptr::copy(src as usize as *const u8, dst as usize as *mut u8, bytes as usize);
+        }
+    };
+    match copy {
+        Memcpy::Linear { dst, src, bytes, .. } => run(*dst, *src, *bytes),
+        Memcpy::Box(b) => {
+            let (Some(dst), Some(src)) = (b.dst.corner_address(), b.src.corner_address()) else { return };
+            let [width, height, depth] = b.extent;
+            for z in 0..depth {
+                for y in 0..height {
+                    let row = |s: &crate::graph::Surface| (z * s.rows + y) * s.pitch;
+                    run(dst + row(&b.dst), src + row(&b.src), width);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Every allocation the runtime knows, by address: what a pointer is, and who can reach it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock, Weak},
+};
+
+use crate::{
+    error::{Error, Result},
+    pool::graph_memory::Block,
+};
+
+/// How memory came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Device memory of `hipMalloc`.
+    Device,
+    /// Device memory of `hipMallocAsync`.
+    Pooled,
+    /// Device memory that a graph's allocation node owns.
+    Graph,
+    /// A variable of a loaded module.
+    Variable,
+    /// Pinned host memory of `hipHostMalloc`.
+    Host,
+    /// The caller's own host memory, pinned by `hipHostRegister`.
+    Registered,
+    /// Memory that host and device share (`hipMallocManaged`).
+    Managed,
+}
+
+impl Origin {
+    /// Whether the memory lies on the device.
+    pub fn is_device(self) -> bool {
+        matches!(self, Self::Device | Self::Pooled | Self::Graph | Self::Variable)
+    }
+}
+
+/// A range of memory that devices can reach.
+pub struct Region {
+    /// First byte, as the host and as the device see it.
+    pub address: u64,
+    /// Bytes the caller asked for.
+    pub bytes: u64,
+    pub origin: Origin,
+    /// Ordinal of the device it belongs to; for host memory, the one that was current.
+    pub device: usize,
+    /// Flags the caller gave.
+    pub flags: u32,
+    /// The device's address, where it differs from the host's.
+    pub device_address: u64,
+    /// What gives the memory back when the last user lets go.
+    pub(crate) backing: Backing,
+}
+
+/// Owner of a region's memory.
+pub(crate) enum Backing {
+    Allocation(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
+    /// A block of the stream-ordered pool.
+    Pooled(Arc<hsa::Allocation>),
+    /// The HSA runtime placed it with a module's code.
+    Elsewhere,
+    Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Pinned),
+    /// A block of a graph; the block knows whether a launch has left it allocated.
+    Graph {
+        block: Weak<Block>,
+        #[allow(dead_code, reason = "held for its Drop")]
+        memory: Arc<hsa::Allocation>,
+    },
+}
+
+impl Region {
+    fn contains(&self, address: u64) -> bool {
+        // A range of no bytes still has an address that can be looked up and freed.
+        address == self.address || (self.address..self.address + self.bytes).contains(&address)
+    }
+}
+
+/// Where a range of bytes lies.
+pub enum Place {
+    /// Inside one region.
+    Region(Arc<Region>),
+    /// Ordinary host memory that no device can reach.
+    Pageable,
+}
+
+/// The live regions.
+#[derive(Default)]
+pub struct Table {
+    regions: RwLock<BTreeMap<u64, Arc<Region>>>,
+}
+
+impl Table {
+    /// The region that contains `address`.
+    pub fn find(&self, address: u64) -> Option<Arc<Region>> {
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let (_, region) = regions.range(..=address).next_back()?;
+        region.contains(address).then(|| region.clone())
+    }
+
+    /// The region that starts at `address`.
+    pub fn at(&self, address: u64) -> Option<Arc<Region>> {
+        self.regions.read().unwrap_or_else(PoisonError::into_inner).get(&address).cloned()
+    }
+
+    /// Where the `bytes` bytes at `address` lie.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a null pointer, or a range that begins in a region and leaves it.
+    pub fn place(&self, address: u64, bytes: u64) -> Result<Place> {
+        if address == 0 {
+            return Err(Error::InvalidValue("null pointer"));
+        }
+        let Some(region) = self.find(address) else {
+            return Ok(Place::Pageable);
+        };
+        if bytes > region.address + region.bytes - address {
+            return Err(Error::InvalidValue("the range leaves its allocation"));
+        }
+        Ok(Place::Region(region))
+    }
+
+    pub(crate) fn insert(&self, region: Region) -> Arc<Region> {
+        let region = Arc::new(region);
+        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        regions.insert(region.address, region.clone());
+        region
+    }
+
+    /// Forgets the region that starts at `address`, if `accept` agrees.
+    pub(crate) fn remove(&self, address: u64, accept: impl FnOnce(&Region) -> bool) -> Option<Arc<Region>> {
+        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        if accept(regions.get(&address)?) { regions.remove(&address) } else { None }
+    }
+
+    /// Bytes of all regions that lie on a device.
+    pub(crate) fn device_bytes(&self, device: usize) -> u64 {
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        regions.values().filter(|r| r.origin.is_device() && r.device == device).map(|r| r.bytes).sum()
+    }
+
+    /// Whether any region overlaps the range.
+    pub(crate) fn overlaps(&self, address: u64, bytes: u64) -> bool {
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        regions.range(..address + bytes).next_back().is_some_and(|(_, r)| r.address + r.bytes > address)
+    }
+}

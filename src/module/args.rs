@@ -1,0 +1,51 @@
+//! The kernarg segment: explicit arguments where the compiler put them, hidden ones filled in.
+
+use loader::{Arg, ValueKind};
+
+/// What hidden arguments are made of.
+pub(crate) struct LaunchShape {
+    /// Workgroups in x, y, z.
+    pub(crate) blocks: [u32; 3],
+    /// Work-items of a workgroup in x, y, z.
+    pub(crate) block: [u16; 3],
+    /// Bytes of LDS asked for at launch.
+    pub(crate) dynamic_lds: u32,
+}
+
+/// The explicit arguments of `args`, in order.
+pub(crate) fn explicit(args: &[Arg]) -> impl Iterator<Item = &Arg> {
+    args.iter().filter(|a| !a.value_kind.is_hidden())
+}
+
+/// Bytes from the start of the segment to the end of the last explicit argument.
+pub(crate) fn explicit_bytes(args: &[Arg]) -> usize {
+    explicit(args).map(|a| (a.offset + a.size) as usize).max().unwrap_or(0)
+}
+
+/// Fills the hidden arguments of `segment` in.
+///
+/// Pointers to services that the runtime does not offer (printf and hostcall buffers, device-side enqueue,
+/// device heap) are null: a kernel that uses one faults instead of writing somewhere.
+pub(crate) fn fill_hidden(segment: &mut [u8], args: &[Arg], shape: &LaunchShape) {
+    let dims = shape.blocks.iter().zip(shape.block).rposition(|(&n, b)| n > 1 || b > 1).map_or(1, |i| i + 1);
+    for arg in args {
+        let value: u64 = match &arg.value_kind {
+            ValueKind::HiddenBlockCountX => shape.blocks[0].into(),
+            ValueKind::HiddenBlockCountY => shape.blocks[1].into(),
+            ValueKind::HiddenBlockCountZ => shape.blocks[2].into(),
+            ValueKind::HiddenGroupSizeX => shape.block[0].into(),
+            ValueKind::HiddenGroupSizeY => shape.block[1].into(),
+            ValueKind::HiddenGroupSizeZ => shape.block[2].into(),
+            ValueKind::HiddenGridDims => dims as u64,
+            ValueKind::HiddenDynamicLdsSize => shape.dynamic_lds.into(),
+            kind if kind.is_hidden() => 0,
+            _ => continue,
+        };
+        let at = arg.offset as usize..(arg.offset as usize).saturating_add(arg.size as usize);
+        if let Some(field) = segment.get_mut(at) {
+            let bytes = value.to_le_bytes();
+            let n = field.len().min(bytes.len());
+            field[..n].copy_from_slice(&bytes[..n]);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Modules: device code, loaded on each device when its first kernel is needed there.
+
+mod args;
+mod image;
+
+pub use image::{image_at, image_of_wrapper};
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use loader::{Arg, Bytes, CodeObject, Limits, bundle::Bundle};
+
+use crate::{
+    device::{Device, System},
+    dispatch::Dispatch,
+    error::{Error, Result},
+    graph,
+};
+
+/// Scratch of a work-item whose kernel calls through pointers or recurses, beyond what the compiler counted.
+const DYNAMIC_STACK_BYTES: u32 = 16 * 1024;
+
+/// Device code: a code object, a bundle of them, or a compressed bundle.
+#[derive(Clone)]
+pub struct Module(Arc<Inner>);
+
+struct Inner {
+    image: Bytes<'static>,
+    /// By device ordinal.
+    loaded: Vec<OnceLock<Result<Arc<Loaded>>>>,
+}
+
+struct Loaded {
+    object: CodeObject<'static>,
+    executable: hsa::FrozenExecutable,
+    agent: hsa::Agent,
+}
+
+impl Module {
+    /// Takes an image without looking at it; the first use on a device loads what fits there.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialized`].
+    pub fn lazy(image: impl Into<Bytes<'static>>) -> Result<Self> {
+        let devices = System::get()?.devices().len();
+        let loaded = std::iter::repeat_with(OnceLock::new).take(devices).collect();
+        Ok(Self(Arc::new(Inner { image: image.into(), loaded })))
+    }
+
+    /// Loads an image on `device`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidImage`], [`Error::NoBinaryForGpu`], [`Error::OutOfMemory`].
+    pub fn load(device: &Device, image: impl Into<Bytes<'static>>) -> Result<Self> {
+        let module = Self::lazy(image)?;
+        module.loaded(device)?;
+        Ok(module)
+    }
+
+    /// Loads the first of `objects` that runs on `device`.
+    pub fn first_that_fits(device: &Device, objects: &[&'static [u8]]) -> Result<Self> {
+        let mut refused = Error::NoBinaryForGpu("no code object at all".into());
+        for object in objects {
+            match Self::load(device, *object) {
+                Err(e @ Error::NoBinaryForGpu(_)) => refused = e,
+                outcome => return outcome,
+            }
+        }
+        Err(refused)
+    }
+
+    /// The kernel called `name` (mangled, as in the code object). Whether it exists shows on first use, or with
+    /// [`Function::code`].
+    pub fn kernel(&self, name: &str) -> Result<Function> {
+        Ok(self.kernel_with_token(name, 0))
+    }
+
+    /// As [`Module::kernel`], with a word by which its owner recognises it.
+    pub fn kernel_with_token(&self, name: &str, token: usize) -> Function {
+        let codes = std::iter::repeat_with(OnceLock::new).take(self.0.loaded.len()).collect();
+        Function(Arc::new(Entry { module: self.clone(), name: name.into(), token, codes }))
+    }
+
+    /// Address and bytes of the variable called `name` on `device`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and what loading can fail with.
+    pub fn variable(&self, device: &Device, name: &str) -> Result<(u64, u64)> {
+        let loaded = self.loaded(device)?;
+        let known = loaded.object.variable(name);
+        let variable = known.ok_or_else(|| Error::NotFound(name.into()))?;
+        match loaded.symbol(name)? {
+            hsa::Symbol::Variable { address, .. } => Ok((address, variable.size)),
+            _ => Err(Error::NotFound(name.into())),
+        }
+    }
+
+    /// Names of all kernels of the image for `device`.
+    ///
+    /// # Errors
+    /// What loading can fail with.
+    pub fn kernel_names(&self, device: &Device) -> Result<Vec<String>> {
+        Ok(self.loaded(device)?.object.kernel_names().map(Into::into).collect())
+    }
+
+    fn loaded(&self, device: &Device) -> Result<&Arc<Loaded>> {
+        let slot = self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
+        slot.get_or_init(|| Loaded::new(device, &self.0.image).map(Arc::new)).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Loaded {
+    fn new(device: &Device, image: &Bytes<'static>) -> Result<Self> {
+        let bundle = Bundle::parse(image.clone(), &Limits::default())?;
+        let bytes = bundle.select(&device.0.target)?.bytes.clone();
+        let object = CodeObject::parse(bytes.clone())?;
+        let mut executable = hsa::Executable::create(device.0.system.runtime())?;
+        executable.load(&device.0.agent, Arc::from(&bytes[..]))?;
+        Ok(Self { object, executable: executable.freeze()?, agent: device.0.agent.clone() })
+    }
+
+    /// What the HSA runtime made of a symbol.
+    fn symbol(&self, name: &str) -> Result<hsa::Symbol> {
+        self.executable.symbol(&self.agent, name)?.ok_or_else(|| Error::NotFound(name.into()))
+    }
+}
+
+/// Refuses a launch that the kernel or the device cannot take.
+///
+/// # Errors
+/// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes, what loading can fail with.
+pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
+    launch.function.code(device)?.dispatch(launch).map(drop)
+}
+
+/// A kernel of a module.
+#[derive(Clone)]
+pub struct Function(Arc<Entry>);
+
+struct Entry {
+    module: Module,
+    name: Box<str>,
+    token: usize,
+    codes: Vec<OnceLock<Result<KernelCode>>>,
+}
+
+impl Function {
+    /// The kernel's name, as mangled.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The word given with [`Module::kernel_with_token`].
+    pub fn token(&self) -> usize {
+        self.0.token
+    }
+
+    /// The kernel's code on `device`, loaded on first use.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the image for the device has no such kernel, and what loading can fail with.
+    pub fn code(&self, device: &Device) -> Result<&KernelCode> {
+        let slot = self.0.codes.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
+        let load = || KernelCode::new(self.0.module.loaded(device)?, &self.0.name, device);
+        slot.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Function {}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Function").field(&self.0.name).finish()
+    }
+}
+
+/// A kernel loaded on a device, and what a launch needs to know of it.
+#[derive(Clone)]
+pub struct KernelCode(Arc<Code>);
+
+struct Code {
+    /// Keeps the code in memory.
+    _loaded: Arc<Loaded>,
+    object: u64,
+    args: Box<[Arg]>,
+    explicit_bytes: usize,
+    kernarg_bytes: usize,
+    group_bytes: u32,
+    private_bytes: u32,
+    max_block: u32,
+    required_block: Option<[u32; 3]>,
+    max_lds: u32,
+    vgprs: u32,
+}
+
+impl KernelCode {
+    fn new(loaded: &Arc<Loaded>, name: &str, device: &Device) -> Result<Self> {
+        let kernel = loaded.object.kernel(name).map_err(|e| match e {
+            loader::Error::NoKernel { .. } => Error::NotFound(name.into()),
+            e => e.into(),
+        })?;
+        let hsa::Symbol::Kernel { object, group_size, private_size, .. } = loaded.symbol(&kernel.metadata.symbol)?
+        else {
+            return Err(Error::NotFound(name.into()));
+        };
+        let meta = kernel.metadata;
+        let args: Box<[Arg]> = meta.args.clone().into();
+        let explicit_bytes = args::explicit_bytes(&args);
+        let kernarg_bytes = (meta.kernarg_segment_size as usize).max(explicit_bytes);
+        let stack = if meta.uses_dynamic_stack { DYNAMIC_STACK_BYTES } else { 0 };
+        Ok(Self(Arc::new(Code {
+            _loaded: loaded.clone(),
+            object,
+            explicit_bytes,
+            kernarg_bytes,
+            group_bytes: group_size,
+            private_bytes: private_size.saturating_add(stack),
+            max_block: meta.max_flat_workgroup_size.min(device.properties().max_threads_per_block),
+            required_block: meta.reqd_workgroup_size.filter(|size| !size.contains(&0)),
+            max_lds: device.properties().lds_per_block,
+            vgprs: meta.vgpr_count,
+            args,
+        })))
+    }
+
+    /// Whether both are the same kernel.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Handle of the kernel in packets.
+    pub fn object(&self) -> u64 {
+        self.0.object
+    }
+
+    /// Bytes of LDS that a workgroup always has.
+    pub fn group_bytes(&self) -> u32 {
+        self.0.group_bytes
+    }
+
+    /// Bytes of scratch of a work-item.
+    pub fn private_bytes(&self) -> u32 {
+        self.0.private_bytes
+    }
+
+    /// Largest number of work-items in a workgroup.
+    pub fn max_block(&self) -> u32 {
+        self.0.max_block
+    }
+
+    /// Vector registers of a work-item.
+    pub fn vgprs(&self) -> u32 {
+        self.0.vgprs
+    }
+
+    /// Offset and size in bytes of each argument that a caller gives.
+    pub fn arguments(&self) -> impl Iterator<Item = (usize, usize)> {
+        args::explicit(&self.0.args).map(|a| (a.offset as usize, a.size as usize))
+    }
+
+    /// Bytes from the start of the first argument to the end of the last that a caller gives.
+    pub fn argument_bytes(&self) -> usize {
+        self.0.explicit_bytes
+    }
+
+    /// Checks a launch and packs its kernel arguments.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfiguration`], or [`Error::InvalidValue`] if the arguments do not have the kernel's size.
+    pub(crate) fn dispatch(&self, launch: &graph::Kernel<Function>) -> Result<Dispatch> {
+        let (block, work_items) = self.check(launch)?;
+        // A caller that packs its arguments itself may pad them at the end.
+        if launch.kernargs.len() < self.0.explicit_bytes {
+            return Err(Error::InvalidValue("fewer argument bytes than the kernel takes"));
+        }
+        let mut kernargs = vec![0; self.0.kernarg_bytes].into_boxed_slice();
+        let given = launch.kernargs.len().min(kernargs.len());
+        kernargs[..given].copy_from_slice(&launch.kernargs[..given]);
+        let shape = args::LaunchShape { blocks: launch.grid, block, dynamic_lds: launch.shared_bytes };
+        args::fill_hidden(&mut kernargs, &self.0.args, &shape);
+        Ok(Dispatch {
+            code: self.clone(),
+            grid: work_items,
+            workgroup: block,
+            group_bytes: self.0.group_bytes + launch.shared_bytes,
+            kernargs,
+        })
+    }
+
+    fn check(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
+        let refuse = |why| Err(Error::InvalidConfiguration(why));
+        if launch.grid.contains(&0) || launch.block.contains(&0) {
+            return refuse("a dimension is 0");
+        }
+        let threads = launch.block.iter().try_fold(1u32, |n, &b| n.checked_mul(b));
+        if threads.is_none_or(|n| n > self.0.max_block) {
+            return refuse("the block is larger than the kernel was compiled for");
+        }
+        if self.0.required_block.is_some_and(|required| required != launch.block) {
+            return refuse("the kernel requires another block size");
+        }
+        if launch.shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
+            return refuse("more shared memory than a block can have");
+        }
+        let (mut block, mut work_items) = ([0; 3], [0; 3]);
+        for i in 0..3 {
+            // CAST: the product of the three is at most 1024.
+            block[i] = launch.block[i] as u16;
+            let Some(n) = launch.grid[i].checked_mul(launch.block[i]) else {
+                return refuse("the grid has 2^32 work-items or more in one dimension");
+            };
+            work_items[i] = n;
+        }
+        Ok((block, work_items))
+    }
+}
+
+impl fmt::Debug for KernelCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KernelCode({:#x})", self.0.object)
+    }
+}

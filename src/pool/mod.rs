@@ -1,0 +1,4 @@
+//! Where offsets and graph memory come from.
+
+pub(crate) mod graph_memory;
+pub mod heap;

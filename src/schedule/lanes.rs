@@ -1,0 +1,169 @@
+//! Chains merged onto a few lanes: list scheduling by longest remaining path, with the cost of crossing lanes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::chains::Chains;
+use super::cost::CostTable;
+use super::{Class, Problem};
+
+/// An order of the nodes other than joins, and a lane for each packet node.
+pub(super) struct Order {
+    /// In topological order, by planned start.
+    pub nodes: Vec<u32>,
+    /// By node; of no meaning for host nodes and joins.
+    pub lane_of: Vec<u8>,
+    /// How many lanes are used, at least 1; all below are.
+    pub queues: usize,
+    /// When the last node completes if every lane runs one node at a time.
+    pub makespan_ns: u64,
+}
+
+/// Places each ready node, longest remaining path first, where it starts earliest; of equal lanes on that of the node
+/// before it in its chain.
+pub(super) fn list_schedule(
+    problem: &Problem<'_>,
+    chains: &Chains,
+    queues: usize,
+    table: &CostTable,
+) -> Order {
+    let remaining = remaining_paths(problem, table);
+    let mut pending: Vec<u32> = problem.nodes().map(|node| problem.preds.row(node).len() as u32).collect();
+    let mut ready: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
+    ready.extend(
+        problem
+            .nodes()
+            .filter(|&node| pending[node as usize] == 0)
+            .map(|node| (remaining[node as usize], Reverse(node))),
+    );
+    let mut placement = Placement::new(problem, queues, table);
+    while let Some((_, Reverse(node))) = ready.pop() {
+        placement.place(node, chains);
+        for &succ in problem.succs.row(node) {
+            pending[succ as usize] -= 1;
+            if pending[succ as usize] == 0 {
+                ready.push((remaining[succ as usize], Reverse(succ)));
+            }
+        }
+    }
+    placement.into_order()
+}
+
+/// From the start of each node to the end of the longest path behind it.
+fn remaining_paths(problem: &Problem<'_>, table: &CostTable) -> Vec<u64> {
+    let mut remaining = vec![0u64; problem.len()];
+    for node in problem.nodes().rev() {
+        let behind = problem.succs.row(node).iter().map(|&succ| remaining[succ as usize]).max().unwrap_or(0);
+        let gap = if problem.class(node) == Class::Join { 0 } else { table.dependent_ns };
+        remaining[node as usize] = behind + u64::from(problem.cost(node)) + u64::from(gap);
+    }
+    remaining
+}
+
+struct Placement<'p> {
+    problem: &'p Problem<'p>,
+    table: &'p CostTable,
+    queues: usize,
+    /// When each lane is free; the host's is the last.
+    free: Vec<u64>,
+    /// By node: when it has completed; of no meaning for joins.
+    finish: Vec<u64>,
+    /// By node; of no meaning for joins.
+    lane_of: Vec<u8>,
+    /// By node and lane, for joins only: when a node of that lane may start after the join.
+    after_join: Vec<u64>,
+    nodes: Vec<u32>,
+    /// Scratch: by lane, when the node at hand may start there.
+    at: Vec<u64>,
+}
+
+impl<'p> Placement<'p> {
+    fn new(problem: &'p Problem<'p>, queues: usize, table: &'p CostTable) -> Self {
+        let has_joins = problem.classes.contains(&Class::Join);
+        Self {
+            problem,
+            table,
+            queues,
+            free: vec![0; queues + 1],
+            finish: vec![0; problem.len()],
+            lane_of: vec![0; problem.len()],
+            after_join: vec![0; if has_joins { problem.len() * (queues + 1) } else { 0 }],
+            nodes: Vec::with_capacity(problem.len()),
+            at: vec![0; queues + 1],
+        }
+    }
+
+    fn place(&mut self, node: u32, chains: &Chains) {
+        self.earliest_starts(node);
+        let (width, host) = (self.queues + 1, self.queues);
+        let lane = match self.problem.class(node) {
+            Class::Join => {
+                self.after_join[node as usize * width..][..width].copy_from_slice(&self.at);
+                return;
+            }
+            Class::Host => host,
+            Class::Packet => {
+                let chained = chains.prev(node).map(|prev| self.lane_of[prev as usize] as usize);
+                // PANIC: there is at least one queue.
+                (0..self.queues)
+                    .min_by_key(|&lane| (self.at[lane].max(self.free[lane]), Some(lane) != chained))
+                    .expect("a queue")
+            }
+        };
+        let start = self.at[lane].max(self.free[lane]);
+        let finish = start + u64::from(self.problem.cost(node));
+        self.finish[node as usize] = finish;
+        // CAST: lanes are at most MAX_LANES and the host's.
+        self.lane_of[node as usize] = lane as u8;
+        self.free[lane] = finish + if lane == host { 0 } else { u64::from(self.table.dependent_ns) };
+        self.nodes.push(node);
+    }
+
+    /// Fills `at`: when the predecessors of a node let it start on each lane.
+    fn earliest_starts(&mut self, node: u32) {
+        let Self { problem, table, queues, finish, lane_of, after_join, at, .. } = self;
+        let host = *queues;
+        let cross = u64::from(table.cross_queue_ns);
+        at.fill(0);
+        if problem.preds.row(node).is_empty() {
+            // Lanes other than the first are held back by a signal when the launch begins.
+            at[1..host].fill(cross);
+        }
+        for &pred in problem.preds.row(node) {
+            if problem.class(pred) == Class::Join {
+                let after = &after_join[pred as usize * (host + 1)..][..host + 1];
+                for (at, after) in at.iter_mut().zip(after) {
+                    *at = (*at).max(*after);
+                }
+                continue;
+            }
+            for (lane, at) in at.iter_mut().enumerate() {
+                let gap = match (lane == lane_of[pred as usize] as usize, lane == host) {
+                    (true, true) => 0,
+                    (true, false) => u64::from(table.dependent_ns),
+                    (false, true) => u64::from(table.host_wake_ns),
+                    (false, false) => cross,
+                };
+                *at = (*at).max(finish[pred as usize] + gap);
+            }
+        }
+    }
+
+    /// Numbers the used lanes by first use.
+    fn into_order(mut self) -> Order {
+        let mut number = [u8::MAX; super::MAX_LANES + 1];
+        let mut queues = 0;
+        for &node in &self.nodes {
+            if self.problem.class(node) == Class::Packet {
+                let number = &mut number[self.lane_of[node as usize] as usize];
+                if *number == u8::MAX {
+                    *number = queues;
+                    queues += 1;
+                }
+                self.lane_of[node as usize] = *number;
+            }
+        }
+        let makespan_ns = self.finish.iter().copied().max().unwrap_or(0);
+        Order { nodes: self.nodes, lane_of: self.lane_of, queues: usize::from(queues.max(1)), makespan_ns }
+    }
+}

@@ -1,0 +1,227 @@
+//! From a flat graph to lanes: which node runs on which queue, in which order, with the fewest barriers and waits.
+//!
+//! # What is assumed of a queue
+//! HSA Runtime 1.2, 2.9 and the HSA Platform System Architecture it refers to, in the words used here. A *step* is one
+//! packet that does work, with the barrier-AND packets put before it.
+//!
+//! 1. A packet processor launches the packets of one queue in order; a launched packet runs, and later packets may
+//!    launch and run beside it.
+//! 2. A packet whose **barrier bit** is set launches only after every earlier packet of its queue has completed.
+//! 3. A **barrier-AND** packet occupies the packet processor until all of its up to five signals were seen at 0; no
+//!    later packet of the queue launches before that. Without the barrier bit it does not wait for earlier packets.
+//! 4. A packet's completion signal is decremented when the packet has completed.
+//!
+//! Starts are therefore totally ordered within a lane, completions are not. Knowing that a step has *started* means
+//! knowing everything that held back it or any step before it in its lane; knowing that a step has *completed* says
+//! nothing about its neighbours unless a barrier bit stands between. The planner and [`check()`] both rest on
+//! this, and share nothing else.
+//!
+//! Host nodes run on a worker thread, one after the other: a lane of its own kind in which every step is a barrier.
+//! Joins are points in the order only: no step stands for them.
+//!
+//! # Which plans are tried
+//! | candidate | idea |
+//! |---|---|
+//! | [`Candidate::Levels`] | one queue; antichains by longest path from the roots, a barrier bit between levels, no signals |
+//! | [`Candidate::Balanced`] | the same, but packets with slack move to levels that take as long anyway |
+//! | [`Candidate::HostDepth`] | the same, but packets that no host node holds back come first |
+//! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues, each strictly in order, the unique fewest waits |
+//! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
+//!
+//! The [`CostTable`] chooses. Candidates with several queues are tried only when the bounds leave room for a gain.
+//!
+//! ```
+//! use aqlipse::graph::Csr;
+//! use aqlipse::schedule::{Class, CostTable, Problem, check, plan};
+//!
+//! // A diamond of four packets of 5 us each: 0 before 1 and 2, both before 3.
+//! let preds = Csr::from_pairs(4, [(1, 0), (2, 0), (3, 1), (3, 2)].into_iter());
+//! let succs = preds.transposed();
+//! let problem = Problem::new(&preds, &succs, &[Class::Packet; 4], &[5_000; 4])?;
+//! let plan = plan(&problem, 1, &CostTable::default());
+//! check(&problem, &plan)?;
+//! // One queue, no signals; 1 and 2 run side by side.
+//! assert_eq!((plan.counts().barrier_bits, plan.counts().signals), (3, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Cost of planning
+//! One-lane plans take O(nodes + edges). Several lanes take O(nodes (log nodes + lanes) + edges lanes) and a maximum
+//! matching, O(edges sqrt(nodes)) at worst. The checker takes O((nodes + edges + waits) lanes).
+
+#![forbid(unsafe_code)]
+
+pub mod bounds;
+pub mod chains;
+pub mod check;
+pub mod cost;
+mod emit;
+mod estimate;
+mod lanes;
+mod levels;
+pub mod plan;
+pub mod reduce;
+
+#[cfg(test)]
+mod tests;
+
+pub use bounds::Bounds;
+pub use check::{Fault, check};
+pub use cost::CostTable;
+pub use plan::{Action, Candidate, Lane, LaneKind, Plan, Step, StepRef};
+
+use crate::graph::Csr;
+use reduce::Effort;
+
+/// More queues than this are never used: two already saturate the packet processors measured so far.
+pub const MAX_LANES: usize = 8;
+
+/// Up to this many nodes all candidates are made in full; in larger graphs a list schedule that would be slower than
+/// the one-lane plan if its lanes ran one packet at a time is not pursued, so that planning stays linear and quick.
+const SEARCHED_FULLY: usize = 256;
+
+/// How a node is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// By a packet in a queue.
+    Packet,
+    /// By the host's worker thread.
+    Host,
+    /// Not at all: a point in the order.
+    Join,
+}
+
+/// Why a scheduling problem is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Adjacency, classes and costs are of different lengths.
+    #[error("{nodes} nodes, but {found} entries in one of the tables")]
+    LengthMismatch {
+        /// Rows of the predecessor table.
+        nodes: usize,
+        /// Entries of the table that differs.
+        found: usize,
+    },
+    /// The nodes are not numbered in topological order.
+    #[error("the edge {from} -> {to} does not lead to a greater number")]
+    NotTopological {
+        /// The node that runs first.
+        from: u32,
+        /// The node that waits.
+        to: u32,
+    },
+}
+
+/// A DAG to be scheduled, its nodes numbered in topological order.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    preds: &'a Csr,
+    succs: &'a Csr,
+    classes: &'a [Class],
+    costs: &'a [u32],
+}
+
+impl<'a> Problem<'a> {
+    /// States a problem: per node its predecessors, successors, class and expected duration in nanoseconds.
+    ///
+    /// A join's duration is of no account.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::NotTopological`].
+    pub fn new(
+        preds: &'a Csr,
+        succs: &'a Csr,
+        classes: &'a [Class],
+        costs: &'a [u32],
+    ) -> Result<Self, Error> {
+        let nodes = preds.len();
+        for found in [succs.len(), classes.len(), costs.len()] {
+            if found != nodes {
+                return Err(Error::LengthMismatch { nodes, found });
+            }
+        }
+        match preds.pairs().find(|(to, from)| from >= to) {
+            Some((to, from)) => Err(Error::NotTopological { from, to }),
+            None => Ok(Self { preds, succs, classes, costs }),
+        }
+    }
+
+    /// The number of nodes, joins included.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there is nothing to schedule.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    fn class(&self, node: u32) -> Class {
+        self.classes[node as usize]
+    }
+
+    fn cost(&self, node: u32) -> u32 {
+        if self.class(node) == Class::Join { 0 } else { self.costs[node as usize] }
+    }
+
+    fn nodes(&self) -> impl DoubleEndedIterator<Item = u32> + Clone + use<> {
+        0..self.len() as u32
+    }
+}
+
+/// Plans a graph for at most `lanes` queues (1 to [`MAX_LANES`]; other numbers count as the nearest).
+pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
+    let has_host = problem.classes.contains(&Class::Host);
+    let mut best = candidate(problem, Candidate::Levels, 1, table);
+    if has_host {
+        best = cheaper(best, candidate(problem, Candidate::HostDepth, 1, table));
+    } else if !levels::uniform(problem) {
+        best = cheaper(best, candidate(problem, Candidate::Balanced, 1, table));
+    }
+    let lanes = lanes.clamp(1, MAX_LANES);
+    let floor = Bounds::of(problem, table).makespan_ns(table);
+    if lanes == 1 || !table.worth_more_lanes(best.estimate_ns(), floor) {
+        return best;
+    }
+    let small = problem.len() <= SEARCHED_FULLY;
+    let effort = if small { Effort::Thorough } else { Effort::Quick };
+    let reduced = reduce::transitive_reduction(problem, effort);
+    let chains = chains::Chains::of(problem, &reduced, effort);
+    let mut widths = vec![2, lanes];
+    widths.dedup();
+    for width in widths {
+        let order = lanes::list_schedule(problem, &chains, width, table);
+        if !small && order.makespan_ns >= best.estimate_ns() {
+            continue;
+        }
+        for strict in [true, false] {
+            let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), order.queues, strict);
+            let kind = if strict { Candidate::Strict } else { Candidate::Relaxed };
+            best = cheaper(best, estimate::with_estimate(plan, kind, problem, table));
+        }
+    }
+    best
+}
+
+/// Makes one particular candidate, whether or not it is a good one.
+pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
+    let lanes = lanes.clamp(1, MAX_LANES);
+    let plan = match kind {
+        Candidate::Levels => emit::emit(problem, &levels::order(problem), None, 1, false),
+        Candidate::Balanced => emit::emit(problem, &levels::balanced(problem), None, 1, false),
+        Candidate::HostDepth => emit::emit(problem, &levels::by_host_depth(problem), None, 1, false),
+        Candidate::Strict | Candidate::Relaxed => {
+            let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
+            let chains = chains::Chains::of(problem, &reduced, Effort::Thorough);
+            let order = lanes::list_schedule(problem, &chains, lanes, table);
+            emit::emit(problem, &order.nodes, Some(&order.lane_of), order.queues, kind == Candidate::Strict)
+        }
+    };
+    estimate::with_estimate(plan, kind, problem, table)
+}
+
+/// The plan with the smaller estimate; the first one if they are equal.
+fn cheaper(first: Plan, second: Plan) -> Plan {
+    if second.estimate_ns() < first.estimate_ns() { second } else { first }
+}

@@ -1,0 +1,232 @@
+//! A plan: lanes of steps, what each step waits for, and in which order the steps may be published.
+
+/// A step, by lane and position in the lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepRef {
+    /// Index into [`Plan::lanes`].
+    pub lane: u32,
+    /// Index into [`Lane::steps`].
+    pub position: u32,
+}
+
+/// What executes a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneKind {
+    /// An AQL queue.
+    Queue,
+    /// The host's worker thread, one step after the other.
+    Host,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Runs this node.
+    Node(u32),
+    /// Nothing but wait: a barrier-AND packet.
+    Fence,
+}
+
+/// One packet of work or one host call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// What the step does.
+    pub action: Action,
+    /// Whether it starts only after every earlier step of its lane has completed: the packet's barrier bit.
+    pub barrier: bool,
+    /// Whether some other lane waits for it, so that it needs a completion signal.
+    pub signals: bool,
+    /// Where its waits end in its lane's list; they start where those of the step before end.
+    waits_end: u32,
+}
+
+/// The steps of one queue or of the host's worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// What executes the lane.
+    pub kind: LaneKind,
+    /// Whether the launch itself must hold the lane back until earlier work in the stream is done. A lane without it
+    /// begins after a step of another lane, or is lane 0, whose first step's barrier bit does it.
+    pub entry: bool,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    waits: Vec<StepRef>,
+}
+
+impl Lane {
+    pub(super) fn new(kind: LaneKind) -> Self {
+        Self { kind, entry: false, steps: Vec::new(), waits: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, action: Action, barrier: bool, waits: &[StepRef]) {
+        self.waits.extend_from_slice(waits);
+        self.steps.push(Step { action, barrier, signals: false, waits_end: self.waits.len() as u32 });
+    }
+
+    /// The steps of other lanes that a step waits for before it starts; it holds back the rest of its lane meanwhile.
+    ///
+    /// # Panics
+    /// When there is no such step.
+    pub fn waits(&self, position: u32) -> &[StepRef] {
+        let start = match position {
+            0 => 0,
+            _ => self.steps[position as usize - 1].waits_end as usize,
+        };
+        &self.waits[start..self.steps[position as usize].waits_end as usize]
+    }
+
+    /// The number of waits of all steps.
+    pub fn wait_count(&self) -> usize {
+        self.waits.len()
+    }
+
+    /// Removes one wait of a step, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn remove_wait(&mut self, position: u32, nth: usize) {
+        let end = self.steps[position as usize].waits_end as usize;
+        let start = end - self.waits(position).len();
+        self.waits.remove(start + nth);
+        for step in &mut self.steps[position as usize..] {
+            step.waits_end -= 1;
+        }
+    }
+}
+
+/// How a plan was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// One queue, level by level.
+    Levels,
+    /// One queue, level by level, with slack used so that long packets share levels.
+    Balanced,
+    /// One queue; what fewer host nodes hold back comes first, then level by level.
+    HostDepth,
+    /// Chains on several queues, each strictly in order.
+    Strict,
+    /// Chains on several queues, in order only where a dependency needs it.
+    Relaxed,
+}
+
+/// A schedule of a graph.
+///
+/// The last step of lane 0 completes last: its completion is the launch's. Every wait leads to a step that stands
+/// earlier in [`Plan::order`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The queues, then the host's lane if there are host nodes. Lane 0 is a queue and never empty.
+    pub lanes: Vec<Lane>,
+    /// How the plan was made.
+    pub candidate: Candidate,
+    pub(super) order: Vec<StepRef>,
+    pub(super) places: Vec<Option<StepRef>>,
+    pub(super) estimate_ns: u64,
+}
+
+/// What a plan costs, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Steps in queues that run a node.
+    pub packets: usize,
+    /// Barrier-AND packets: `ceil(waits / 5)` before each waiting step, and one for each fence; a fence carries
+    /// its first five waits itself.
+    pub barrier_ands: usize,
+    /// Steps in queues whose barrier bit is set.
+    pub barrier_bits: usize,
+    /// Host calls.
+    pub host_calls: usize,
+    /// Waits of one lane for another.
+    pub waits: usize,
+    /// Steps that another lane waits for; the launch's own completion is not counted.
+    pub signals: usize,
+}
+
+/// Signals that one barrier-AND packet can wait for (HSA Runtime 1.2, 2.9).
+pub const SIGNALS_PER_BARRIER_AND: usize = 5;
+
+impl Step {
+    /// The number of barrier-AND packets that a step with this many waits brings to its queue, itself included if
+    /// it is a fence.
+    pub fn barrier_ands(&self, waits: usize) -> usize {
+        let packets = waits.div_ceil(SIGNALS_PER_BARRIER_AND);
+        if self.action == Action::Fence { packets.max(1) } else { packets }
+    }
+}
+
+impl Plan {
+    /// All steps in an order in which they can be published: a step comes after what it waits for and after the
+    /// steps before it in its lane.
+    pub fn order(&self) -> &[StepRef] {
+        &self.order
+    }
+
+    /// The step that runs a node; nothing for a join.
+    ///
+    /// # Panics
+    /// When the graph has no such node.
+    pub fn place(&self, node: u32) -> Option<StepRef> {
+        self.places[node as usize]
+    }
+
+    /// The expected time from the first start to the last completion, in nanoseconds, by the cost table.
+    pub fn estimate_ns(&self) -> u64 {
+        self.estimate_ns
+    }
+
+    /// If lane 0 ends with a fence that only drains it, lets the barrier bit of the step before do that; says whether.
+    pub(super) fn close_by_barrier(&mut self) -> bool {
+        let [.., open, fence] = &mut self.lanes[0].steps[..] else { return false };
+        // The fence needs no wait: the step before it knows all that other lanes have to complete.
+        if fence.action != Action::Fence || fence.waits_end != open.waits_end || fence.signals || open.barrier
+        {
+            return false;
+        }
+        open.barrier = true;
+        self.lanes[0].steps.pop();
+        self.order.pop();
+        true
+    }
+
+    /// Undoes [`Plan::close_by_barrier`].
+    pub(super) fn close_by_fence(&mut self) {
+        let lane = &mut self.lanes[0];
+        if let Some(last) = lane.steps.last_mut() {
+            last.barrier = false;
+        }
+        lane.push(Action::Fence, true, &[]);
+        self.order.push(StepRef { lane: 0, position: lane.steps.len() as u32 - 1 });
+    }
+
+    /// A step.
+    ///
+    /// # Panics
+    /// When there is no such step.
+    pub fn step(&self, at: StepRef) -> &Step {
+        &self.lanes[at.lane as usize].steps[at.position as usize]
+    }
+
+    /// What the steps of another lane a step waits for.
+    ///
+    /// # Panics
+    /// When there is no such step.
+    pub fn waits(&self, at: StepRef) -> &[StepRef] {
+        self.lanes[at.lane as usize].waits(at.position)
+    }
+
+    /// The plan in numbers.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for &at in &self.order {
+            let (step, waits) = (self.step(at), self.waits(at).len());
+            counts.waits += waits;
+            counts.signals += usize::from(step.signals);
+            if self.lanes[at.lane as usize].kind == LaneKind::Host {
+                counts.host_calls += 1;
+                continue;
+            }
+            counts.packets += usize::from(step.action != Action::Fence);
+            counts.barrier_bits += usize::from(step.barrier);
+            counts.barrier_ands += step.barrier_ands(waits);
+        }
+        counts
+    }
+}

@@ -1,0 +1,211 @@
+//! Copies on a stream: by kernel where the device reaches both ends, through pinning or staging where not.
+
+use super::Stream;
+use crate::{
+    device::{fence::Keep, slabs::Block},
+    error::{Error, Result},
+    graph::{BoxCopy, CopyKind, Memcpy, Node},
+    memory::{self, Ends},
+};
+
+/// Pageable copies up to this size go through staging memory: pinning costs more than copying them.
+const STAGED: usize = 64 * 1024;
+
+/// Staging memory for one step of a larger copy whose host pages cannot be pinned.
+const STEP: usize = 1024 * 1024;
+
+impl Stream {
+    /// Copies memory. Host memory that no device reaches is read before the call returns, and has been
+    /// written when it returns.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a null operand or a range that leaves its allocation,
+    /// [`Error::InvalidMemcpyDirection`] if `kind` contradicts the operands; what capture forbids.
+    ///
+    /// # Safety
+    /// Operands that lie in ordinary host memory must be valid for the bytes copied, until the call returns or,
+    /// in a capture, whenever the graph runs.
+    pub unsafe fn memcpy(&self, copy: Memcpy) -> Result<()> {
+        let ends = memory::check_memcpy(&copy)?;
+        if self.is_capturing() {
+            return self.record(Node::Memcpy(copy));
+        }
+        if copy.is_empty() {
+            return Ok(());
+        }
+        match ends {
+            Ends::Reachable => self.copy_by_kernel(&copy, []),
+            Ends::FromHost => {
+                // SAFETY: the caller's promise.
+                unsafe { self.copy_from_host(copy) }
+            }
+            Ends::ToHost => {
+                // SAFETY: the caller's promise.
+                unsafe { self.copy_to_host(copy) }
+            }
+            Ends::HostOnly => {
+                self.fence()?.wait()?;
+                // SAFETY: the caller's promise; what the stream wrote there before has landed.
+                unsafe { memory::host_copy(&copy) };
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies memory and waits for it.
+    ///
+    /// # Errors
+    /// As [`Stream::memcpy`], and the fault of earlier work.
+    ///
+    /// # Safety
+    /// As [`Stream::memcpy`].
+    pub unsafe fn memcpy_and_wait(&self, copy: Memcpy) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.memcpy(copy) }?;
+        self.synchronize()
+    }
+
+    fn copy_by_kernel(&self, copy: &Memcpy, keeps: impl IntoIterator<Item = Keep>) -> Result<()> {
+        if let Some(dispatch) = self.device().blit()?.memcpy(&memory::device_addresses(copy))? {
+            let mut submission = self.submission()?;
+            submission.dispatch(&dispatch)?;
+            keeps.into_iter().for_each(|keep| submission.keep(keep));
+            submission.finish()?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The source is readable host memory.
+    unsafe fn copy_from_host(&self, copy: Memcpy) -> Result<()> {
+        if let Memcpy::Linear { dst, src, bytes, kind } = copy
+            && bytes as usize <= STAGED
+        {
+            let block = self.stage(bytes as usize)?;
+            // SAFETY: the caller's promise.
+            block.write(0, unsafe { memory::host_bytes(src, bytes) });
+            let staged = Memcpy::Linear { dst, src: block.address(), bytes, kind };
+            return self.copy_by_kernel(&staged, [Keep::Block(block)]);
+        }
+        // SAFETY: the caller's promise; the pages are let go before the call returns.
+        if let Some(pinned) = unsafe { self.pin(copy.source_span()) } {
+            self.copy_by_kernel(&copy.with_source(pinned.agent_address()), [])?;
+            // The pages may be the caller's again only when the kernel has read them.
+            return self.fence()?.wait();
+        }
+        let Memcpy::Linear { dst, src, bytes, kind } = copy else {
+            return Err(Error::NotSupported("copying a box from host memory that cannot be pinned"));
+        };
+        for at in (0..bytes).step_by(STEP) {
+            let len = (bytes - at).min(STEP as u64);
+            let block = self.stage(len as usize)?;
+            // SAFETY: the caller's promise.
+            block.write(0, unsafe { memory::host_bytes(src + at, len) });
+            let step = Memcpy::Linear { dst: dst + at, src: block.address(), bytes: len, kind };
+            self.copy_by_kernel(&step, [Keep::Block(block)])?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The destination is writable host memory.
+    unsafe fn copy_to_host(&self, copy: Memcpy) -> Result<()> {
+        let small = matches!(copy, Memcpy::Linear { bytes, .. } if bytes as usize <= STAGED);
+        // SAFETY: the caller's promise; the pages are let go before the call returns.
+        if !small && let Some(pinned) = unsafe { self.pin(copy.destination_span()) } {
+            self.copy_by_kernel(&copy.with_destination(pinned.agent_address()), [])?;
+            return self.fence()?.wait();
+        }
+        let Memcpy::Linear { dst, src, bytes, kind } = copy else {
+            return Err(Error::NotSupported("copying a box to host memory that cannot be pinned"));
+        };
+        for at in (0..bytes).step_by(STEP) {
+            let len = (bytes - at).min(STEP as u64);
+            let block = self.stage(len as usize)?;
+            let step = Memcpy::Linear { dst: block.address(), src: src + at, bytes: len, kind };
+            self.copy_by_kernel(&step, [])?;
+            self.fence()?.wait()?;
+            // SAFETY: the caller's promise.
+            block.read(unsafe { memory::host_bytes_mut(dst + at, len) });
+        }
+        Ok(())
+    }
+
+    fn stage(&self, bytes: usize) -> Result<Block> {
+        self.device().0.staging.take(bytes)
+    }
+
+    /// Pins the pages of one end of a copy; read-only mappings and pages beyond a limit refuse.
+    ///
+    /// # Safety
+    /// The range stays mapped until the result is dropped.
+    unsafe fn pin(&self, span: Option<(u64, u64)>) -> Option<hsa::Pinned> {
+        let (address, bytes) = span?;
+        // SAFETY: the caller's promise.
+        let pinned = unsafe { memory::pin(self.device(), address, bytes) };
+        pinned.inspect_err(|e| tracing::debug!("pinning {bytes} bytes at {address:#x}: {e}")).ok()
+    }
+}
+
+impl Memcpy {
+    /// A linear copy whose direction follows from the addresses.
+    pub fn linear(dst: u64, src: u64, bytes: u64) -> Self {
+        Self::Linear { dst, src, bytes, kind: CopyKind::Inferred }
+    }
+
+    /// Whether it moves no byte.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Linear { bytes, .. } => *bytes == 0,
+            Self::Box(copy) => copy.extent.contains(&0),
+        }
+    }
+
+    /// First byte and length of everything it may read, gaps between rows included.
+    pub(crate) fn source_span(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Linear { src, bytes, .. } => Some((*src, *bytes)),
+            Self::Box(copy) => Some((copy.src.corner_address()?, copy.span(copy.src.pitch, copy.src.rows)?)),
+        }
+    }
+
+    /// First byte and length of everything it may write, gaps between rows included.
+    pub(crate) fn destination_span(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Linear { dst, bytes, .. } => Some((*dst, *bytes)),
+            Self::Box(copy) => Some((copy.dst.corner_address()?, copy.span(copy.dst.pitch, copy.dst.rows)?)),
+        }
+    }
+
+    /// The same copy with another first source byte.
+    pub(crate) fn with_source(&self, address: u64) -> Self {
+        let mut copy = self.clone();
+        match &mut copy {
+            Self::Linear { src, .. } => *src = address,
+            Self::Box(copy) => (copy.src.address, copy.src.corner) = (address, [0; 3]),
+        }
+        copy
+    }
+
+    /// The same copy with another first destination byte.
+    pub(crate) fn with_destination(&self, address: u64) -> Self {
+        let mut copy = self.clone();
+        match &mut copy {
+            Self::Linear { dst, .. } => *dst = address,
+            Self::Box(copy) => (copy.dst.address, copy.dst.corner) = (address, [0; 3]),
+        }
+        copy
+    }
+}
+
+impl BoxCopy {
+    /// Bytes from the first to the last of a box on a surface.
+    fn span(&self, pitch: u64, rows: u64) -> Option<u64> {
+        let [width, height, depth] = self.extent;
+        if self.extent.contains(&0) {
+            return Some(0);
+        }
+        let slices = (depth - 1).checked_mul(rows.checked_mul(pitch)?)?;
+        slices.checked_add((height - 1).checked_mul(pitch)?)?.checked_add(width)
+    }
+}

@@ -1,0 +1,332 @@
+//! Streams: work in order. Everything that can be put on a stream can also be captured from it.
+
+mod copy;
+pub(crate) mod host;
+mod legacy;
+pub(crate) mod submit;
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use self::{
+    host::{Job, Worker},
+    submit::{State, Submission},
+};
+use crate::{
+    capture::Membership,
+    device::{Device, Fence, fence::Keep},
+    error::{CaptureError, Error, Result},
+    event::Event,
+    graph::{self, HostFn, Memset},
+    module::Function,
+};
+
+/// How a stream orders itself with the default stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// The default stream itself: it waits for all blocking streams, and they for it.
+    Legacy,
+    /// A stream that the default stream waits for.
+    Blocking,
+    /// A stream that knows nothing of the default stream.
+    NonBlocking,
+}
+
+/// An in-order queue of work.
+#[derive(Clone)]
+pub struct Stream(pub(crate) Arc<StreamInner>);
+
+pub(crate) struct StreamInner {
+    pub(crate) device: Device,
+    pub(crate) id: u64,
+    kind: StreamKind,
+    priority: i32,
+    lane: usize,
+    state: Mutex<State>,
+    worker: Worker,
+    /// Grows with every submission; tells the default stream and the blocking ones what they have seen.
+    activity: AtomicU64,
+    seen: AtomicU64,
+    seen_by_legacy: AtomicU64,
+    capturing: AtomicBool,
+    capture: Mutex<Option<Membership>>,
+}
+
+thread_local! {
+    static PER_THREAD: RefCell<HashMap<usize, Stream>> = RefCell::default();
+}
+
+impl Stream {
+    /// A new stream on `device`. `priority`: smaller is more urgent.
+    pub fn new(device: &Device, kind: StreamKind, priority: i32) -> Self {
+        Self::make(device, kind, priority, device.assign_lane())
+    }
+
+    pub(crate) fn legacy(device: &Device) -> Self {
+        Self::make(device, StreamKind::Legacy, 0, 0)
+    }
+
+    /// The calling thread's own default stream on `device`.
+    pub fn per_thread(device: &Device) -> Self {
+        PER_THREAD.with(|streams| {
+            let mut streams = streams.borrow_mut();
+            let make = || Self::new(device, StreamKind::Blocking, 0);
+            streams.entry(device.ordinal()).or_insert_with(make).clone()
+        })
+    }
+
+    fn make(device: &Device, kind: StreamKind, priority: i32, lane: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let inner = Arc::new(StreamInner {
+            device: device.clone(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            kind,
+            priority,
+            lane,
+            state: Mutex::default(),
+            worker: Worker::default(),
+            activity: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
+            seen_by_legacy: AtomicU64::new(0),
+            capturing: AtomicBool::new(false),
+            capture: Mutex::default(),
+        });
+        device.register(&inner);
+        Self(inner)
+    }
+
+    /// The device it works on.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// How it orders itself with the default stream.
+    pub fn kind(&self) -> StreamKind {
+        self.0.kind
+    }
+
+    /// Its priority; smaller is more urgent.
+    pub fn priority(&self) -> i32 {
+        self.0.priority
+    }
+
+    /// Unique over the process.
+    pub fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// Launches a kernel.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfiguration`] for a grid, block or shared memory that the kernel or the device cannot
+    /// take; a fault of earlier work; what capture forbids.
+    pub fn launch(&self, kernel: graph::Kernel<Function>) -> Result<()> {
+        let code = kernel.function.code(self.device())?;
+        let dispatch = code.dispatch(&kernel)?;
+        if self.is_capturing() {
+            return self.record(graph::Node::Kernel(kernel));
+        }
+        let mut submission = self.submission()?;
+        submission.dispatch(&dispatch)?;
+        submission.finish()
+    }
+
+    /// Fills device-visible memory.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if the rows leave their allocation; what capture forbids.
+    pub fn memset(&self, set: Memset) -> Result<()> {
+        let set = crate::memory::check_memset(set)?;
+        if self.is_capturing() {
+            return self.record(graph::Node::Memset(set));
+        }
+        if set.width == 0 || set.height == 0 {
+            return Ok(());
+        }
+        let dispatch = self.device().blit()?.memset(&set);
+        let mut submission = self.submission()?;
+        submission.dispatch(&dispatch)?;
+        submission.finish()
+    }
+
+    /// Calls a function on a thread of the stream when everything before it has completed; what follows
+    /// waits for its return. It must not wait for the device.
+    ///
+    /// # Errors
+    /// What capture forbids.
+    pub fn host(&self, function: HostFn) -> Result<()> {
+        if self.is_capturing() {
+            return self.record(graph::Node::Host(function));
+        }
+        let mut submission = self.submission()?;
+        let reached = self.device().0.signals.take(1)?;
+        let returned = self.device().0.signals.take(1)?;
+        submission.mark(&reached);
+        submission.wait_signal(returned.clone());
+        submission.finish()?;
+        self.0.worker.push(Job {
+            after: vec![reached],
+            run: Box::new(move || function.call()),
+            done: Some(returned),
+        })
+    }
+
+    /// Holds what follows back until the work that `event` recorded has completed.
+    ///
+    /// # Errors
+    /// [`CaptureError::Isolation`] where the wait would leave a capture, [`CaptureError::Merge`] where it
+    /// would join two.
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        if let Some(outcome) = crate::capture::wait_event(self, event) {
+            return outcome;
+        }
+        if let Some((fence, lane)) = event.fence() {
+            let mut submission = self.submission()?;
+            submission.wait(&fence, lane);
+            submission.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Marks this point of the stream in `event`.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub fn record_event(&self, event: &Event) -> Result<()> {
+        if crate::capture::record_event(self, event)? {
+            return Ok(());
+        }
+        self.record_event_now(event)
+    }
+
+    fn record_event_now(&self, event: &Event) -> Result<()> {
+        let submission = self.submission()?;
+        let lane = submission.lane().id();
+        let fence = if event.has_timing() { submission.fresh_fence() } else { submission.fence() }?;
+        event.set(fence, lane, self.device());
+        Ok(())
+    }
+
+    /// Waits until everything on the stream has completed.
+    ///
+    /// # Errors
+    /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures.
+    pub fn synchronize(&self) -> Result<()> {
+        host::refuse_inside()?;
+        self.refuse_capture("synchronising a stream")?;
+        let outcome = self.fence().and_then(|fence| fence.wait());
+        // The caller gets the fault that took the work, and the device fresh queues.
+        self.device().check()?;
+        outcome
+    }
+
+    /// Whether everything on the stream has completed.
+    ///
+    /// # Errors
+    /// As [`Stream::synchronize`].
+    pub fn is_idle(&self) -> Result<bool> {
+        self.refuse_capture("querying a stream")?;
+        let idle = self.fence()?.is_complete();
+        self.device().check()?;
+        Ok(idle)
+    }
+
+    /// A fence behind everything on the stream so far.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub(crate) fn fence(&self) -> Result<Fence> {
+        self.submission()?.fence()
+    }
+
+    /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.
+    pub(crate) fn submission(&self) -> Result<Submission<'_>> {
+        self.device().check()?;
+        let before = legacy::predecessors(self)?;
+        let lane = self.device().lane(self.0.lane)?;
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut submission = Submission::new(&self.0, state, lane);
+        for (fence, lane) in before {
+            submission.wait(&fence, lane);
+        }
+        Ok(submission)
+    }
+
+    /// The number of the lane that the stream publishes to.
+    pub(crate) fn lane_number(&self) -> usize {
+        self.0.lane
+    }
+
+    /// Queues a job on the stream's host worker.
+    pub(crate) fn push_job(&self, job: Job) -> Result<()> {
+        self.0.worker.push(job)
+    }
+
+    /// Keeps `objects` alive until what follows on the stream has completed, or for the captured graph's life.
+    pub(crate) fn keep_alive(&self, objects: &[crate::typed::Alive]) -> Result<()> {
+        if objects.is_empty() {
+            return Ok(());
+        }
+        if self.is_capturing() {
+            return crate::capture::keep(self, objects);
+        }
+        let mut submission = self.submission()?;
+        objects.iter().for_each(|object| submission.keep(Keep::Other(object.clone())));
+        submission.finish()
+    }
+
+    /// Whether calls on the stream are being recorded into a graph.
+    pub fn is_capturing(&self) -> bool {
+        self.0.capturing.load(Ordering::Acquire)
+    }
+
+    /// Adds a captured node behind the stream's latest.
+    pub(crate) fn record(&self, node: crate::GraphNode) -> Result<()> {
+        crate::capture::record(self, node)
+    }
+
+    /// # Errors
+    /// [`CaptureError::Unsupported`] while the stream captures; the capture is invalid then.
+    fn refuse_capture(&self, what: &str) -> Result<()> {
+        if !self.is_capturing() {
+            return Ok(());
+        }
+        crate::capture::invalidate(self, what);
+        Err(Error::Capture(CaptureError::Unsupported))
+    }
+
+    /// The stream's part in a capture, for `f` to read or change.
+    pub(crate) fn with_capture<T>(&self, f: impl FnOnce(&mut Option<Membership>) -> T) -> T {
+        let mut capture = self.0.capture.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = f(&mut capture);
+        self.0.capturing.store(capture.is_some(), Ordering::Release);
+        result
+    }
+}
+
+impl StreamInner {
+    pub(crate) fn note_activity(&self) {
+        self.activity.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl PartialEq for Stream {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Stream {}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("id", &self.0.id).field("kind", &self.0.kind).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,200 @@
+//! Eager submission: packets of one stream, in order, with what they need kept alive behind them.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, MutexGuard},
+};
+
+use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope};
+use smallvec::SmallVec;
+
+use super::StreamInner;
+use crate::{
+    device::{
+        fence::{Fence, Keep, PooledSignal},
+        lane::Lane,
+        slabs::Block,
+    },
+    dispatch::Dispatch,
+    error::Result,
+    module::KernelCode,
+};
+
+/// Kernel arguments of consecutive launches share a block of this many bytes.
+const KERNARG_BLOCK: usize = 16 * 1024;
+
+/// Packets after which a fence is put in even if nobody asked, so that what they keep is released.
+const FENCE_EVERY: u32 = 256;
+
+/// What a stream knows of its own past.
+#[derive(Default)]
+pub(crate) struct State {
+    /// Fault epoch of everything below; work of an older one is lost.
+    epoch: u64,
+    /// The newest fence.
+    last: Option<Fence>,
+    /// Packets were published behind `last`.
+    dirty: bool,
+    since_fence: u32,
+    keeps: Vec<Keep>,
+    /// Fences that may still hold something, oldest first.
+    retiring: VecDeque<Fence>,
+    kernargs: Option<(Block, usize)>,
+    /// The kernel that `keeps` has seen last.
+    code: Option<KernelCode>,
+}
+
+/// The right to append to a stream; packets leave together when it is finished.
+pub(crate) struct Submission<'a> {
+    stream: &'a StreamInner,
+    state: MutexGuard<'a, State>,
+    lane: Arc<Lane>,
+    packets: SmallVec<[Packet; 4]>,
+}
+
+impl<'a> Submission<'a> {
+    pub(crate) fn new(stream: &'a StreamInner, mut state: MutexGuard<'a, State>, lane: Arc<Lane>) -> Self {
+        let epoch = stream.device.0.faults.epoch();
+        if state.epoch != epoch {
+            *state = State { epoch, ..State::default() };
+        }
+        while state.retiring.front().is_some_and(Fence::is_complete) {
+            state.retiring.pop_front();
+        }
+        Self { stream, state, lane, packets: SmallVec::new() }
+    }
+
+    pub(crate) fn lane(&self) -> &Arc<Lane> {
+        &self.lane
+    }
+
+    /// Holds everything that follows back until `fence` has fired.
+    pub(crate) fn wait(&mut self, fence: &Fence, lane: u64) {
+        // On the same queue the barrier bit of whatever follows already orders it.
+        if lane == self.lane.id() || fence.is_over() {
+            return;
+        }
+        self.wait_signal(fence.signal().clone());
+    }
+
+    /// Holds everything that follows back until `signal` is 0.
+    pub(crate) fn wait_signal(&mut self, signal: Arc<PooledSignal>) {
+        let fences = Fences { barrier: false, acquire: Scope::System, release: Scope::None };
+        let mut deps = [NO_SIGNAL; 5];
+        deps[0] = signal.handle();
+        self.packets.push(BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet());
+        self.keep(Keep::Signal(signal));
+    }
+
+    /// Lets `signal` fall to 0 when everything before has completed.
+    pub(crate) fn mark(&mut self, signal: &Arc<PooledSignal>) {
+        self.packets.push(marker(signal));
+        self.keep(Keep::Signal(signal.clone()));
+    }
+
+    /// Appends a kernel.
+    pub(crate) fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
+        let kernarg = self.place(&dispatch.kernargs)?;
+        // The host may have written what the kernel reads since the packet before: system acquire. Its
+        // results leave the device with the next fence.
+        let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::Agent };
+        self.packets.push(dispatch.packet(fences, kernarg)?);
+        // The module may be unloaded before the kernel has run.
+        if !self.state.code.as_ref().is_some_and(|code| code.is(&dispatch.code)) {
+            self.keep(Keep::Other(Arc::new(dispatch.code.clone())));
+            self.state.code = Some(dispatch.code.clone());
+        }
+        Ok(())
+    }
+
+    /// Copies kernel arguments to where the device reads them.
+    fn place(&mut self, bytes: &[u8]) -> Result<u64> {
+        let room = match &self.state.kernargs {
+            Some((block, used)) => block.len() - used,
+            None => 0,
+        };
+        if room < bytes.len() {
+            let block = self.stream.device.0.kernargs.take(bytes.len().max(KERNARG_BLOCK))?;
+            if let Some((full, _)) = self.state.kernargs.replace((block, 0)) {
+                self.state.keeps.push(Keep::Block(full));
+            }
+        }
+        // PANIC: put there just above where it was missing.
+        let (block, used) = self.state.kernargs.as_mut().expect("the stream has a kernarg block");
+        block.write(*used, bytes);
+        let address = block.address() + *used as u64;
+        *used = (*used + bytes.len()).next_multiple_of(64).min(block.len());
+        Ok(address)
+    }
+
+    /// Keeps something alive until the packets of this submission have completed.
+    pub(crate) fn keep(&mut self, keep: Keep) {
+        self.state.keeps.push(keep);
+    }
+
+    /// Publishes the packets.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        if self.state.since_fence > FENCE_EVERY {
+            self.fence_here()?;
+        }
+        Ok(())
+    }
+
+    /// Publishes the packets and says when all of the stream so far has completed.
+    pub(crate) fn fence(mut self) -> Result<Fence> {
+        self.flush()?;
+        if let (false, Some(last)) = (self.state.dirty, &self.state.last) {
+            return Ok(last.clone());
+        }
+        self.fence_here()
+    }
+
+    /// Publishes the packets with a fence of their own behind them, whose signal nobody else has.
+    pub(crate) fn fresh_fence(mut self) -> Result<Fence> {
+        self.flush()?;
+        self.fence_here()
+    }
+
+    /// Takes note of packets that were published past this submission and that end with `fence`.
+    pub(crate) fn passed(mut self, fence: Fence) {
+        self.adopt(fence);
+    }
+
+    /// Publishes what was pushed so far.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        if !self.packets.is_empty() {
+            self.lane.submit(&self.packets)?;
+            self.state.dirty = true;
+            self.state.since_fence += self.packets.len() as u32;
+            self.packets.clear();
+            self.stream.note_activity();
+        }
+        Ok(())
+    }
+
+    fn fence_here(&mut self) -> Result<Fence> {
+        let signal = self.stream.device.0.signals.take(1)?;
+        self.lane.submit(&[marker(&signal)])?;
+        let fence = Fence::new(signal, Vec::new());
+        self.adopt(fence.clone());
+        Ok(fence)
+    }
+
+    fn adopt(&mut self, fence: Fence) {
+        for keep in std::mem::take(&mut self.state.keeps) {
+            fence.keep(keep);
+        }
+        self.state.retiring.push_back(fence.clone());
+        self.state.last = Some(fence);
+        self.state.dirty = false;
+        self.state.since_fence = 0;
+        self.state.code = None;
+        self.stream.note_activity();
+    }
+}
+
+/// A packet that decrements `signal` when everything before it on its queue has completed.
+fn marker(signal: &PooledSignal) -> Packet {
+    BarrierAnd { fences: Fences::SYSTEM, deps: [NO_SIGNAL; 5], completion: signal.handle() }.packet()
+}

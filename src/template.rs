@@ -1,0 +1,176 @@
+//! A graph template of the runtime: the graph, and the memory that its allocation nodes own.
+
+use crate::{
+    GraphNode,
+    capture::ancestors,
+    device::Device,
+    error::{Error, Result},
+    event::Event,
+    graph::{Graph, MemAlloc, MemFree, Node, NodeId},
+    module::Function,
+    pool::graph_memory::{GraphMemory, NOT_ALLOCATED},
+    typed::Alive,
+};
+
+/// A graph that can be instantiated on a device.
+pub struct Template {
+    graph: Graph<Function, Event>,
+    device: Device,
+    memory: GraphMemory,
+    /// What the nodes' parameters point to, as far as its owner gave it to the graph.
+    alive: Vec<Alive>,
+    /// Executable graphs of a template with memory nodes: at most one at a time, for its addresses are fixed.
+    instances: std::sync::Arc<()>,
+}
+
+impl Template {
+    /// An empty graph on `device`.
+    pub fn new(device: &Device) -> Self {
+        Self {
+            graph: Graph::new(),
+            device: device.clone(),
+            memory: GraphMemory::default(),
+            alive: Vec::new(),
+            instances: std::sync::Arc::new(()),
+        }
+    }
+
+    /// The nodes and edges.
+    pub fn graph(&self) -> &Graph<Function, Event> {
+        &self.graph
+    }
+
+    /// The nodes and edges, for edits that do not touch memory nodes.
+    pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
+        &mut self.graph
+    }
+
+    /// The device that nodes without one of their own run on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Keeps `objects` as long as the graph and its executables.
+    pub(crate) fn keep(&mut self, objects: &[Alive]) {
+        self.alive.extend_from_slice(objects);
+    }
+
+    pub(crate) fn alive(&self) -> &[Alive] {
+        &self.alive
+    }
+
+    pub(crate) fn memory(&self) -> &GraphMemory {
+        &self.memory
+    }
+
+    pub(crate) fn instances(&self) -> &std::sync::Arc<()> {
+        &self.instances
+    }
+
+    /// Adds a node that runs behind `dependencies`; allocation and free nodes have methods of their own.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a bad dependency, [`Error::NotSupported`] for a child graph with memory nodes.
+    pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
+        debug_assert!(!matches!(node, Node::MemAlloc(_) | Node::MemFree(_)));
+        Ok((self.graph.add(node, dependencies)?, ()))
+    }
+
+    /// Adds a deep copy of `child` as one node.
+    ///
+    /// # Errors
+    /// As [`Template::add`]; [`Error::NotSupported`] if `child` has memory nodes.
+    pub fn add_child(&mut self, child: &Template, dependencies: &[NodeId]) -> Result<NodeId> {
+        if child.has_memory_nodes() {
+            return Err(Error::NotSupported("a child graph with memory nodes"));
+        }
+        let node = self.graph.add_child(&child.graph, dependencies)?;
+        self.alive.extend_from_slice(&child.alive);
+        Ok(node)
+    }
+
+    /// Adds a node that allocates `bytes` bytes on `device`; returns it with the address, which never changes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Graph`] for a bad dependency.
+    pub fn add_allocation(
+        &mut self,
+        device: &Device,
+        bytes: u64,
+        dependencies: &[NodeId],
+    ) -> Result<(NodeId, u64)> {
+        let before = ancestors(self, dependencies);
+        let reservation = self.memory.reserve(device, bytes, |node| before.contains(&node))?;
+        let address = reservation.address;
+        // CAST: ordinals are small.
+        let node = Node::MemAlloc(MemAlloc { address, bytes, device: device.ordinal() as u32 });
+        let id = self.graph.add(node, dependencies)?;
+        self.memory.assign(&reservation, id);
+        Ok((id, address))
+    }
+
+    /// Adds a node that frees the allocation at `address`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if it is no allocation of this graph or freed already, [`Error::Graph`] for a bad
+    /// dependency.
+    pub fn add_free(&mut self, address: u64, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
+        if !self.memory.is_allocated(address) {
+            return Err(NOT_ALLOCATED);
+        }
+        let id = self.graph.add(Node::MemFree(MemFree { address }), dependencies)?;
+        self.memory.free(address, id)?;
+        Ok((id, ()))
+    }
+
+    /// Whether the graph allocates or frees memory.
+    pub fn has_memory_nodes(&self) -> bool {
+        !self.memory.is_empty()
+    }
+
+    /// A deep copy.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if the graph has memory nodes: their addresses have one owner.
+    pub fn try_clone(&self) -> Result<Self> {
+        if self.has_memory_nodes() {
+            return Err(Error::NotSupported("cloning a graph with memory nodes"));
+        }
+        Ok(Self {
+            graph: self.graph.clone(),
+            device: self.device.clone(),
+            memory: GraphMemory::default(),
+            alive: self.alive.clone(),
+            instances: std::sync::Arc::new(()),
+        })
+    }
+
+    /// Removes a node with its edges.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if the graph has memory nodes, [`Error::Graph`] if the node is not in it.
+    pub fn remove(&mut self, node: NodeId) -> Result<()> {
+        self.refuse_with_memory("removing a node of a graph with memory nodes")?;
+        self.graph.remove(node)?;
+        Ok(())
+    }
+
+    /// Removes edges, all or none.
+    ///
+    /// # Errors
+    /// As [`Template::remove`].
+    pub fn remove_dependencies(&mut self, edges: &[(NodeId, NodeId)]) -> Result<()> {
+        self.refuse_with_memory("removing an edge of a graph with memory nodes")?;
+        Ok(self.graph.remove_dependencies(edges.iter().copied())?)
+    }
+
+    fn refuse_with_memory(&self, what: &'static str) -> Result<()> {
+        if self.has_memory_nodes() { Err(Error::NotSupported(what)) } else { Ok(()) }
+    }
+}
+
+impl From<crate::graph::Error> for Error {
+    fn from(e: crate::graph::Error) -> Self {
+        Error::Graph(e.to_string())
+    }
+}

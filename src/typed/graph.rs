@@ -1,0 +1,284 @@
+//! Graphs of trusted kernels, host closures and typed memory: built node by node, or captured.
+
+use std::{
+    fmt,
+    sync::{Arc, PoisonError},
+};
+
+use super::{Alive, DeviceSlice, HostBuffer, Launch, Plain};
+use crate::{
+    capture::{self, Mode},
+    device::Device,
+    error::{Error, Result},
+    exec::{Exec, Options, Report},
+    graph::{self, HostFn, Memcpy, Memset, NodeId},
+    memory,
+    stream::Stream,
+    template::Template,
+};
+
+/// A node of a [`Graph`], to be named as a dependency of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node(NodeId);
+
+/// A graph template: it can be changed, but not run.
+pub struct Graph {
+    template: Template,
+}
+
+/// A graph ready to run: it can be launched, but its shape cannot be changed.
+#[derive(Clone, Debug)]
+pub struct ExecGraph(Exec);
+
+impl Graph {
+    /// An empty graph on `device`.
+    pub fn new(device: &Device) -> Self {
+        Self { template: Template::new(device) }
+    }
+
+    /// The graph of what `record` does with `stream`, none of which is executed.
+    ///
+    /// # Errors
+    /// What `record` returns, or why the capture cannot be a graph; the stream no longer captures in either case.
+    ///
+    /// ```no_run
+    /// # use aqlipse::{Device, Stream, StreamKind, typed::{Graph, Launch}};
+    /// # fn example(launch: &Launch) -> aqlipse::Result<()> {
+    /// let device = Device::get(0)?;
+    /// let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+    /// let graph = Graph::capture(&stream, |stream| stream.run(launch))?;
+    /// graph.instantiate()?.launch(&stream)?;
+    /// # stream.synchronize()
+    /// # }
+    /// ```
+    pub fn capture(stream: &Stream, record: impl FnOnce(&Stream) -> Result<()>) -> Result<Self> {
+        capture::begin(stream, Mode::ThreadLocal, None)?;
+        let recorded = record(stream);
+        let ended = capture::end(stream);
+        recorded?;
+        let template = Arc::try_unwrap(ended?);
+        // Somebody who asked for the capture's graph may hold it still.
+        let template = template.map_err(|_| Error::IllegalState("the captured graph is in use elsewhere"))?;
+        Ok(Self { template: template.into_inner().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// Adds a kernel behind `after`.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a node of another graph or one named twice.
+    pub fn kernel(&mut self, launch: &Launch, after: &[Node]) -> Result<Node> {
+        self.template.keep(&launch.alive);
+        self.add(graph::Node::Kernel(launch.node.clone()), after)
+    }
+
+    /// Adds a closure that runs on the host. It must not wait for the device.
+    ///
+    /// # Errors
+    /// As [`Graph::kernel`].
+    pub fn host(&mut self, call: impl Fn() + Send + Sync + 'static, after: &[Node]) -> Result<Node> {
+        self.add(graph::Node::Host(HostFn::new(call)), after)
+    }
+
+    /// Adds a copy from the host to the device.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] unless both have the same length; as [`Graph::kernel`].
+    pub fn upload<T: Plain>(&mut self, to: DeviceSlice<T>, from: &HostBuffer<T>, after: &[Node]) -> Result<Node> {
+        self.copy(&[from.alive()], (to.address(), to.bytes()), (from.address(), from.bytes()), after)
+    }
+
+    /// Adds a copy from the device to the host.
+    ///
+    /// # Errors
+    /// As [`Graph::upload`].
+    pub fn download<T: Plain>(&mut self, to: &HostBuffer<T>, from: DeviceSlice<T>, after: &[Node]) -> Result<Node> {
+        self.copy(&[to.alive()], (to.address(), to.bytes()), (from.address(), from.bytes()), after)
+    }
+
+    fn copy(&mut self, alive: &[Alive], to: (u64, u64), from: (u64, u64), after: &[Node]) -> Result<Node> {
+        let copy = matching_copy(to, from)?;
+        memory::check_copy(&copy)?;
+        self.template.keep(alive);
+        self.add(graph::Node::Memcpy(copy), after)
+    }
+
+    /// Adds a fill of device memory with a byte.
+    ///
+    /// # Errors
+    /// As [`Graph::kernel`].
+    pub fn fill<T: Plain>(&mut self, slice: DeviceSlice<T>, byte: u8, after: &[Node]) -> Result<Node> {
+        self.add(graph::Node::Memset(byte_fill(slice, byte)), after)
+    }
+
+    /// Adds a node that allocates memory for `len` elements, for the nodes behind it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; as [`Graph::kernel`].
+    pub fn allocate<T: Plain>(&mut self, len: usize, after: &[Node]) -> Result<(Node, DeviceSlice<T>)> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        let device = self.template.device().clone();
+        let (node, address) = self.template.add_allocation(&device, bytes as u64, &ids(after))?;
+        Ok((Node(node), DeviceSlice::new(address, len)))
+    }
+
+    /// Adds a node that frees what [`Graph::allocate`] gave.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for memory of another graph or memory freed already; as [`Graph::kernel`].
+    pub fn free<T: Plain>(&mut self, slice: DeviceSlice<T>, after: &[Node]) -> Result<Node> {
+        Ok(Node(self.template.add_free(slice.address(), &ids(after))?.0))
+    }
+
+    /// Adds a node that is only a place in the order.
+    ///
+    /// # Errors
+    /// As [`Graph::kernel`].
+    pub fn empty(&mut self, after: &[Node]) -> Result<Node> {
+        self.add(graph::Node::Empty, after)
+    }
+
+    /// Adds a copy of `child` as one node.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if it allocates memory; as [`Graph::kernel`].
+    pub fn child(&mut self, child: &Graph, after: &[Node]) -> Result<Node> {
+        Ok(Node(self.template.add_child(&child.template, &ids(after))?))
+    }
+
+    /// Lets `to` run behind `from`.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a node of another graph, an edge that exists, or one from a node to itself.
+    pub fn edge(&mut self, from: Node, to: Node) -> Result<()> {
+        Ok(self.template.graph_mut().add_dependencies([(from.0, to.0)])?)
+    }
+
+    /// Nodes and edges.
+    pub fn size(&self) -> (usize, usize) {
+        let topology = self.template.graph().topology();
+        (topology.node_count(), topology.edge_count())
+    }
+
+    /// Compiles the graph.
+    ///
+    /// # Errors
+    /// As [`Exec::new`].
+    pub fn instantiate(&self) -> Result<ExecGraph> {
+        self.instantiate_with(Options::default())
+    }
+
+    /// Compiles the graph with options.
+    ///
+    /// # Errors
+    /// As [`Exec::new`].
+    pub fn instantiate_with(&self, options: Options) -> Result<ExecGraph> {
+        Exec::new(&self.template, options).map(ExecGraph)
+    }
+
+    fn add(&mut self, node: crate::GraphNode, after: &[Node]) -> Result<Node> {
+        Ok(Node(self.template.add(node, &ids(after))?.0))
+    }
+}
+
+impl ExecGraph {
+    /// Launches the graph behind what is on `stream`, and behind its own earlier launches.
+    ///
+    /// # Errors
+    /// As [`Exec::launch`].
+    pub fn launch(&self, stream: &Stream) -> Result<()> {
+        self.0.launch(stream)
+    }
+
+    /// Gives the kernel node `node` another launch; launches in flight keep theirs.
+    ///
+    /// # Errors
+    /// As [`Exec::set_node`].
+    pub fn set_kernel(&self, node: Node, launch: &Launch) -> Result<()> {
+        self.0.keep(&launch.alive);
+        self.0.set_node(node.0, &graph::Node::Kernel(launch.node.clone()))
+    }
+
+    /// The executable in numbers.
+    pub fn report(&self) -> &Report {
+        self.0.report()
+    }
+}
+
+impl Stream {
+    /// Copies from the host to the device.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] unless both have the same length; what capture forbids.
+    pub fn upload<T: Plain>(&self, to: DeviceSlice<T>, from: &HostBuffer<T>) -> Result<()> {
+        let copy = matching_copy((to.address(), to.bytes()), (from.address(), from.bytes()))?;
+        self.keep_alive(&[from.alive()])?;
+        // SAFETY: the host end is a live pinned buffer, which the stream keeps.
+        unsafe { self.memcpy(copy) }
+    }
+
+    /// Copies from the device to the host.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn download<T: Plain>(&self, to: &HostBuffer<T>, from: DeviceSlice<T>) -> Result<()> {
+        let copy = matching_copy((to.address(), to.bytes()), (from.address(), from.bytes()))?;
+        self.keep_alive(&[to.alive()])?;
+        // SAFETY: the host end is a live pinned buffer, which the stream keeps.
+        unsafe { self.memcpy(copy) }
+    }
+
+    /// Fills device memory with a byte.
+    ///
+    /// # Errors
+    /// As [`Stream::memset`].
+    pub fn fill<T: Plain>(&self, slice: DeviceSlice<T>, byte: u8) -> Result<()> {
+        self.memset(byte_fill(slice, byte))
+    }
+
+    /// Calls a closure on the host when the stream gets there. It must not wait for the device.
+    ///
+    /// # Errors
+    /// As [`Stream::host`].
+    pub fn call(&self, call: impl Fn() + Send + Sync + 'static) -> Result<()> {
+        self.host(HostFn::new(call))
+    }
+
+    /// Allocates memory for `len` elements; in a capture, as a node of the graph.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; what capture forbids.
+    pub fn allocate<T: Plain>(&self, len: usize) -> Result<DeviceSlice<T>> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        Ok(DeviceSlice::new(memory::allocate_async(self, bytes)?, len))
+    }
+
+    /// Frees what [`Stream::allocate`] gave, when the stream gets there.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if it is no such memory or freed already.
+    pub fn free<T: Plain>(&self, slice: DeviceSlice<T>) -> Result<()> {
+        memory::free_async(self, slice.address())
+    }
+}
+
+fn ids(nodes: &[Node]) -> Vec<NodeId> {
+    nodes.iter().map(|node| node.0).collect()
+}
+
+fn matching_copy(to: (u64, u64), from: (u64, u64)) -> Result<Memcpy> {
+    if to.1 != from.1 {
+        return Err(Error::InvalidValue("source and destination have different lengths"));
+    }
+    Ok(Memcpy::linear(to.0, from.0, to.1))
+}
+
+fn byte_fill<T: Plain>(slice: DeviceSlice<T>, byte: u8) -> Memset {
+    let bytes = slice.bytes();
+    Memset { dst: slice.address(), pitch: bytes, value: byte.into(), element_size: 1, width: bytes, height: 1 }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.template.graph().fmt(f)
+    }
+}

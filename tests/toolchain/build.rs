@@ -1,0 +1,188 @@
+//! How a program is compiled: one cell of the matrix.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{BITCODE, Toolchain, cached, device_libs, sources, stamp};
+
+/// A compiler of HIP programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compiler {
+    /// Debian's hipcc is a wrapper of this one; code object version 4.
+    Clang15,
+    /// Code object version 6 unless told otherwise.
+    Clang22,
+}
+
+impl Compiler {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Clang15 => "/usr/bin/clang++-15",
+            Self::Clang22 => "/usr/bin/clang++-22",
+        }
+    }
+}
+
+/// Compiler, architecture, optimisation level and further options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Build {
+    /// Which compiler.
+    pub compiler: Compiler,
+    /// The architecture, as the compiler and `AQLIPSE_EMULATE` call it.
+    pub arch: &'static str,
+    /// `-O` and this.
+    pub level: &'static str,
+    /// Further options.
+    pub options: &'static [&'static str],
+}
+
+/// Every compiler and architecture at the lowest and the highest level.
+pub const MATRIX: [Build; 6] = [
+    Build::new(Compiler::Clang15, "gfx90a", "0"),
+    Build::new(Compiler::Clang15, "gfx90a", "3"),
+    Build::new(Compiler::Clang22, "gfx90a", "0"),
+    Build::new(Compiler::Clang22, "gfx90a", "3"),
+    Build::new(Compiler::Clang22, "gfx942", "0"),
+    Build::new(Compiler::Clang22, "gfx942", "3"),
+];
+
+/// What comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Output {
+    /// A program, linked with the library.
+    Program,
+    /// An offload bundle, as `hipModuleLoad` takes it.
+    Bundle,
+    /// A bare code object.
+    CodeObject,
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {} -O{} {}", self.compiler, self.arch, self.level, self.options.join(" "))
+    }
+}
+
+impl Build {
+    /// A build without further options.
+    pub const fn new(compiler: Compiler, arch: &'static str, level: &'static str) -> Self {
+        Self { compiler, arch, level, options: &[] }
+    }
+
+    /// The same build with further options.
+    pub const fn with(self, options: &'static [&'static str]) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Compiles `tests/programs/<source>`, unless that was done before, and returns the result's path.
+    ///
+    /// # Panics
+    /// With what the compiler says, if it refuses or warns.
+    pub fn compile(&self, toolchain: &Toolchain, source: &str, output: Output) -> PathBuf {
+        let path = sources().join(source);
+        let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let installed = [stamp(self.compiler.path()), stamp("/usr/include/hip/hip_version.h")];
+        let name = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a source has a name");
+        let options = self.arguments();
+        let key = (self, output, source, text, headers(), installed, options.clone());
+        cached(&key, name, |result| {
+            let object = result.with_extension("o");
+            let mut compile = Command::new(self.compiler.path());
+            compile.args(&options).arg(&path);
+            match output {
+                Output::Program => compile.arg("-c").arg("-o").arg(&object),
+                Output::Bundle => {
+                    compile.args(["--cuda-device-only", "--gpu-bundle-output", "-o"]).arg(result)
+                }
+                Output::CodeObject => {
+                    compile.args(["--cuda-device-only", "--no-gpu-bundle-output", "-o"]).arg(result)
+                }
+            };
+            check(&mut compile);
+            if output == Output::Program {
+                link(self.compiler, toolchain, &[object.as_path()], result);
+            }
+        })
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let programs = sources();
+        let mut arguments: Vec<String> = [
+            "-x",
+            "hip",
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            // The preprocessor's options come with the device options, which a host-only pass ignores.
+            "-Wno-unused-command-line-argument",
+            "--rocm-path=/usr",
+        ]
+        .map(String::from)
+        .into();
+        arguments.push(format!("--offload-arch={}", self.arch));
+        arguments.push(format!("-O{}", self.level));
+        arguments.push("-include".into());
+        arguments.push(programs.join("toolchain").join("compat.h").display().to_string());
+        let libraries = match self.compiler {
+            Compiler::Clang15 => PathBuf::from(BITCODE),
+            Compiler::Clang22 => {
+                // Every architecture that we compile for has wavefronts of 64; clang-22 no longer says so.
+                arguments.push("-D__AMDGCN_WAVEFRONT_SIZE=64".into());
+                device_libs::directory()
+            }
+        };
+        arguments.push(format!("--rocm-device-lib-path={}", libraries.display()));
+        arguments.extend(self.options.iter().map(|option| (*option).to_owned()));
+        arguments
+    }
+}
+
+/// Compiles the host program `tests/programs/<source>`, which `bundle` is a part of, and links it with the library.
+///
+/// The source finds the bundle's path in the macro `BUNDLE`.
+pub fn compile_host(toolchain: &Toolchain, source: &str, bundle: &Path) -> PathBuf {
+    let path = sources().join(source);
+    let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let name = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a source has a name");
+    let key = (source, text, headers(), bundle, stamp(Compiler::Clang22.path()));
+    cached(&key, name, |result| {
+        let object = result.with_extension("o");
+        let mut compile = Command::new(Compiler::Clang22.path());
+        compile.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-D__HIP_PLATFORM_AMD__"]);
+        compile.arg(format!("-DBUNDLE=\"{}\"", bundle.display()));
+        check(compile.arg("-c").arg(&path).arg("-o").arg(&object));
+        link(Compiler::Clang22, toolchain, &[object.as_path()], result);
+    })
+}
+
+fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], result: &Path) {
+    let mut link = Command::new(compiler.path());
+    link.args(objects).arg("-o").arg(result).arg("-L").arg(toolchain.lib());
+    check(link.args(["-lamdhip64", "-lpthread"]));
+}
+
+/// Names and texts of the headers that programs include.
+fn headers() -> Vec<(PathBuf, Vec<u8>)> {
+    let programs = sources();
+    let mut headers = Vec::new();
+    for directory in [programs.clone(), programs.join("toolchain")] {
+        for entry in fs::read_dir(&directory).expect("the sources can be read") {
+            let path = entry.expect("a directory can be read").path();
+            if path.extension().is_some_and(|extension| extension == "h") {
+                let text = fs::read(&path).expect("a header can be read");
+                headers.push((path, text));
+            }
+        }
+    }
+    headers.sort();
+    headers
+}
+
+fn check(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+}

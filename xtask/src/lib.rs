@@ -1,0 +1,160 @@
+//! The project's own commands, run as `cargo xtask COMMAND`.
+//!
+//! ```
+//! let script = xtask::dist::version_script(&xtask::exports()?);
+//! assert!(script.starts_with("hip_4.2 {"));
+//! # Ok::<(), xtask::Error>(())
+//! ```
+//!
+//! | module | command |
+//! |---|---|
+//! | [`kernels`] | `kernels`: rebuild the committed device code |
+//! | [`dist`] | `dist`: link what users take away |
+//! | [`suite`] | `test`: install what is missing, build, run every test |
+//! | [`compat`] | `compat`: write COMPAT.md |
+//! | [`packages`] | the Debian packages that tests want |
+//! | [`surface`] | the exported symbols, shared with capi's build script |
+
+#![forbid(unsafe_code)]
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus},
+};
+
+pub mod compat;
+pub mod dist;
+pub mod kernels;
+pub mod packages;
+pub mod suite;
+#[path = "../../capi/build/surface.rs"]
+pub mod surface;
+
+/// Why a command of xtask failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or directory could not be used.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A program could not be started.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A program failed.
+    #[error("{line}\n    failed: {status}")]
+    Failed {
+        /// Its command line.
+        line: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The exported surface contradicts itself.
+    #[error("{0}")]
+    Surface(String),
+    /// Committed files are not what their sources make.
+    #[error("out of date, run `cargo xtask {command}`: {}", files.join(", "))]
+    Stale {
+        /// The command that rewrites them.
+        command: &'static str,
+        /// The files, relative to the workspace.
+        files: Vec<String>,
+    },
+    /// Packages are missing although `AQLIPSE_REQUIRE_PACKAGES` is set.
+    #[error("missing packages: {}", .0.join(" "))]
+    Packages(Vec<String>),
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// The result of a command of xtask.
+pub type Result<T = ()> = std::result::Result<T, Error>;
+
+/// The workspace's directory.
+pub fn root() -> &'static Path {
+    // PANIC: this package lies one level below the workspace.
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a parent directory")
+}
+
+/// Where cargo builds: `CARGO_TARGET_DIR`, or `target` in the workspace.
+pub fn target_dir() -> PathBuf {
+    // A relative directory is relative to where cargo was started, as it is for cargo itself.
+    let chosen =
+        env::var_os("CARGO_TARGET_DIR").map(|dir| std::path::absolute(&dir).unwrap_or_else(|_| dir.into()));
+    chosen.unwrap_or_else(|| root().join("target"))
+}
+
+/// The rows of `capi/exports.tsv`.
+///
+/// # Errors
+/// [`Error::File`] and [`Error::Surface`].
+pub fn exports() -> Result<Vec<surface::Export>> {
+    surface::parse_table(&read(&root().join("capi/exports.tsv"))?).map_err(Error::Surface)
+}
+
+/// A cargo command that runs in the workspace, with the cargo that runs us.
+pub fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// Says what it runs, runs it, and wants success.
+///
+/// # Errors
+/// [`Error::Start`] and [`Error::Failed`].
+pub fn run(command: &mut Command) -> Result {
+    let line = line(command);
+    eprintln!("+ {line}");
+    let status = command.status().map_err(|source| start_error(command, source))?;
+    if status.success() { Ok(()) } else { Err(Error::Failed { line, status }) }
+}
+
+/// Runs quietly, wants success and returns standard output.
+///
+/// # Errors
+/// [`Error::Start`] and [`Error::Failed`].
+pub fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().map_err(|source| start_error(command, source))?;
+    if !output.status.success() {
+        let mut line = line(command);
+        line.push('\n');
+        line.push_str(&String::from_utf8_lossy(&output.stderr));
+        return Err(Error::Failed { line, status: output.status });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn start_error(command: &Command, source: io::Error) -> Error {
+    Error::Start { program: command.get_program().to_string_lossy().into_owned(), source }
+}
+
+fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Reads a text file, and names it if that fails.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(file_error(path))
+}
+
+/// Makes an I/O error name its file.
+pub fn file_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::File { path, source }
+}

@@ -1,0 +1,42 @@
+//! `cargo xtask COMMAND`.
+
+use std::{env, process::ExitCode};
+
+use xtask::{Error, Result, compat, dist, kernels, suite};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+  kernels [--check]                      rebuild the committed device code, or compare with it
+  dist [--debug]                         build libamdhip64.so and the command into target/dist
+  test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
+  compat [--check]                       write COMPAT.md, or compare with it";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words[..] {
+        ["kernels"] => kernels::rebuild(),
+        ["kernels", "--check"] => kernels::check(),
+        ["dist"] => dist::build(dist::Profile::Release).map(drop),
+        ["dist", "--debug"] => dist::build(dist::Profile::Debug).map(drop),
+        ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),
+        ["test", ref rest @ ..] => suite::run_all(None, rest),
+        ["compat"] => compat::write(),
+        ["compat", "--check"] => compat::check(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(Error::Usage(USAGE.into())),
+    }
+}

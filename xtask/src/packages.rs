@@ -1,0 +1,81 @@
+//! The Debian packages that tests want.
+//!
+//! The library itself needs none of them. A test that needs one which is missing says so and passes, unless
+//! `AQLIPSE_REQUIRE_PACKAGES` is set: then it fails.
+
+use std::{env, fs, process::Command};
+
+use crate::{Error, Result, output, run};
+
+/// Package and reason.
+pub const WANTED: [(&str, &str); 11] = [
+    ("gcc", "links the shared library, compiles C clients"),
+    ("libc6-dev", "headers for C clients"),
+    ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
+    ("lld-22", "links device code"),
+    ("llvm-22", "llvm-mc and llvm-objdump: the oracles of decoder and disassembler"),
+    ("clang-15", "compiles HIP programs as Debian's hipcc does (code object v4)"),
+    ("lld-15", "links the device code of clang-15"),
+    ("libamdhip64-dev", "the public HIP headers"),
+    ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),
+    ("rocm-device-libs", "device libraries for HIP programs"),
+    ("valgrind", "checks the host side for memory errors"),
+];
+
+/// Packages of [`WANTED`] that are not installed.
+pub fn missing() -> Vec<&'static str> {
+    WANTED.iter().map(|(package, _)| *package).filter(|package| !is_installed(package)).collect()
+}
+
+fn is_installed(package: &str) -> bool {
+    let status =
+        output(Command::new("dpkg-query").args(["--show", "--showformat=${db:Status-Status}", package]));
+    status.is_ok_and(|status| status == "installed")
+}
+
+/// Installs what is missing if we may, and returns whether nothing is missing in the end.
+///
+/// # Errors
+/// [`Error::Packages`] if something is missing and `AQLIPSE_REQUIRE_PACKAGES` is set.
+pub fn install() -> Result<bool> {
+    let mut missing = missing();
+    if !missing.is_empty() && is_root() {
+        // An index that cannot be renewed, or a package that the index lacks, leaves packages missing: reported below.
+        let _ = run(Command::new("apt-get").args(["update", "--quiet"]));
+        let known: Vec<_> = missing.iter().filter(|package| has_candidate(package)).collect();
+        if !known.is_empty() {
+            let mut command = Command::new("apt-get");
+            command.env("DEBIAN_FRONTEND", "noninteractive");
+            let _ = run(command.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(known));
+        }
+        missing = self::missing();
+    }
+    for package in &missing {
+        let why = WANTED.iter().find(|(name, _)| name == package).map_or("", |(_, why)| why);
+        eprintln!("missing Debian package {package}: {why}");
+    }
+    if missing.is_empty() {
+        return Ok(true);
+    }
+    if required() {
+        return Err(Error::Packages(missing.into_iter().map(String::from).collect()));
+    }
+    eprintln!("tests that need them will be skipped");
+    Ok(false)
+}
+
+/// Whether a missing package is an error.
+pub fn required() -> bool {
+    env::var_os("AQLIPSE_REQUIRE_PACKAGES").is_some_and(|value| !value.is_empty())
+}
+
+fn has_candidate(package: &str) -> bool {
+    output(Command::new("apt-cache").args(["show", package])).is_ok()
+}
+
+fn is_root() -> bool {
+    // The effective user is the second number.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    ids.and_then(|ids| ids.split_whitespace().nth(1)) == Some("0")
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask test`: everything that a change must pass but formatting and lints.
+
+use std::process::Command;
+
+use crate::{
+    Result, cargo,
+    dist::{self, Profile},
+    output, packages, run,
+};
+
+/// Installs what is missing, builds everything and runs every test.
+///
+/// `device` becomes `AQLIPSE_DEVICE`; `arguments` go to the test runner (nextest, or `cargo test` without it).
+///
+/// # Errors
+/// [`crate::Error`] of the first step that fails.
+pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
+    let complete = packages::install()?;
+    let dist = dist::build(Profile::Release)?;
+
+    let prepared = |arguments: &[&str]| {
+        let mut command = cargo();
+        command.args(arguments).env("AQLIPSE_DIST", &dist);
+        if complete {
+            command.env("AQLIPSE_REQUIRE_PACKAGES", "1");
+        } else {
+            command.env_remove("AQLIPSE_REQUIRE_PACKAGES");
+        }
+        if let Some(device) = device {
+            command.env("AQLIPSE_DEVICE", device);
+        }
+        command
+    };
+    let mut tests = if has_nextest() {
+        prepared(&["nextest", "run", "--workspace"])
+    } else {
+        prepared(&["test", "--workspace", "--lib", "--bins", "--tests"])
+    };
+    run(tests.args(arguments))?;
+    run(&mut prepared(&["test", "--workspace", "--doc"]))
+}
+
+fn has_nextest() -> bool {
+    let mut command: Command = cargo();
+    output(command.args(["nextest", "--version"])).is_ok()
+}

@@ -1,0 +1,17 @@
+//! What is generated and committed is what its sources make.
+
+use xtask::{compat, kernels, packages};
+
+#[test]
+fn compat_md_is_up_to_date() {
+    compat::check().unwrap();
+}
+
+#[test]
+fn device_code_is_what_its_sources_make() {
+    if !kernels::have_clang() && !packages::required() {
+        eprintln!("skipped: clang-22 is missing");
+        return;
+    }
+    kernels::check().unwrap();
+}

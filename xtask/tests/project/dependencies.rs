@@ -1,0 +1,41 @@
+//! Dependencies point down.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Who may see whom.
+const ALLOWED: [(&str, &[&str]); 8] = [
+    ("hsa-sys", &[]),
+    ("hsa", &["hsa-sys"]),
+    ("loader", &[]),
+    ("emulator", &["hsa-sys", "loader"]),
+    ("aqlipse", &["hsa", "hsa-sys", "loader", "emulator"]),
+    ("capi", &["aqlipse"]),
+    ("thunk", &["hsa-sys", "emulator"]),
+    ("xtask", &[]),
+];
+
+#[test]
+fn packages_depend_only_on_those_below_them() {
+    let metadata =
+        xtask::output(xtask::cargo().args(["metadata", "--no-deps", "--format-version=1"])).unwrap();
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages: BTreeMap<&str, &Value> =
+        metadata["packages"].as_array().unwrap().iter().map(|package| (name(package), package)).collect();
+    assert!(packages.contains_key("aqlipse") && packages.contains_key("hsa-sys"));
+
+    for (package, value) in &packages {
+        let allowed = ALLOWED.iter().find(|(listed, _)| listed == package);
+        let Some((_, allowed)) = allowed else { panic!("{package} has no place in the order yet") };
+        // Normal, build and test dependencies alike: a test that reaches up ties the crates together as well.
+        for dependency in value["dependencies"].as_array().unwrap().iter().map(name) {
+            let ours = packages.contains_key(dependency);
+            assert!(!ours || allowed.contains(&dependency), "{package} must not depend on {dependency}");
+        }
+    }
+}
+
+fn name(value: &Value) -> &str {
+    value["name"].as_str().unwrap()
+}

@@ -1,0 +1,180 @@
+//! The shared library: its symbols, their versions, its names, and a client in C.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use object::{
+    Endianness,
+    elf::{self, FileHeader64},
+    read::elf::{FileHeader, Sym},
+};
+use xtask::{
+    dist::{self, LIBRARY, LINKS, SONAME},
+    output, packages, surface,
+};
+
+/// The directory of the library: `AQLIPSE_DIST`, or built now.
+fn lib() -> &'static Path {
+    static LIB: OnceLock<PathBuf> = OnceLock::new();
+    LIB.get_or_init(|| {
+        let dist = env::var_os("AQLIPSE_DIST").map(PathBuf::from);
+        dist.unwrap_or_else(|| dist::build(dist::Profile::Release).unwrap()).join("lib")
+    })
+}
+
+#[test]
+fn exports_are_the_table_each_at_its_node() {
+    let data = fs::read(lib().join(LIBRARY)).unwrap();
+    let data = data.as_slice();
+    let header = FileHeader64::<Endianness>::parse(data).unwrap();
+    let endian = header.endian().unwrap();
+    let sections = header.sections(endian, data).unwrap();
+    let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM).unwrap();
+    let versions = sections.versions(endian, data).unwrap().expect("version definitions");
+
+    let mut found = BTreeMap::new();
+    for (index, symbol) in symbols.enumerate().filter(|(_, symbol)| !symbol.is_undefined(endian)) {
+        let name = str::from_utf8(symbols.symbol_name(endian, symbol).unwrap()).unwrap();
+        // The linker defines each node as an absolute symbol of its own name.
+        if name.is_empty() || surface::NODES.contains(&name) {
+            continue;
+        }
+        let version_index = versions.version_index(endian, index);
+        assert!(!version_index.is_hidden(), "{name} is not the default version");
+        let version = versions.version(version_index.into()).unwrap().map(|version| version.name());
+        found.insert(name.to_owned(), String::from_utf8(version.unwrap_or_default().to_owned()).unwrap());
+    }
+    let expected: BTreeMap<_, _> =
+        xtask::exports().unwrap().into_iter().map(|export| (export.symbol, export.node)).collect();
+    let names = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<BTreeSet<_>>();
+    let (have, want) = (names(&found), names(&expected));
+    assert_eq!(
+        have.difference(&want).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "exported but not in the table"
+    );
+    assert_eq!(
+        want.difference(&have).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "in the table but not exported"
+    );
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn version_nodes_form_one_chain() {
+    let data = fs::read(lib().join(LIBRARY)).unwrap();
+    let data = data.as_slice();
+    let header = FileHeader64::<Endianness>::parse(data).unwrap();
+    let endian = header.endian().unwrap();
+    let sections = header.sections(endian, data).unwrap();
+    let (mut definitions, link) = sections.gnu_verdef(endian, data).unwrap().expect("version definitions");
+    let strings = sections.strings(endian, data, link).unwrap();
+
+    let mut chain = Vec::new();
+    while let Some((_, mut names)) = definitions.next().unwrap() {
+        let mut own_and_parents = Vec::new();
+        while let Some(name) = names.next().unwrap() {
+            own_and_parents.push(String::from_utf8(name.name(endian, strings).unwrap().to_owned()).unwrap());
+        }
+        chain.push(own_and_parents);
+    }
+    // The first definition is the file's own.
+    let mut expected = vec![vec![SONAME.to_owned()], vec![surface::NODES[0].to_owned()]];
+    expected.extend(surface::NODES.windows(2).map(|pair| vec![pair[1].to_owned(), pair[0].to_owned()]));
+    assert_eq!(chain, expected);
+}
+
+#[test]
+fn every_name_is_a_link_to_the_one_file() {
+    for name in LINKS {
+        assert_eq!(fs::read_link(lib().join(name)).unwrap(), Path::new(LIBRARY));
+    }
+}
+
+// proves: hipGetErrorName, hipGetErrorString, hipDrvGetErrorName, hipDrvGetErrorString
+// proves: hipGetLastError, hipPeekAtLastError, hipExtGetLastError
+// proves: hipRuntimeGetVersion, hipDriverGetVersion, hipCreateChannelDesc, hiprtcGetErrorString
+// proves: amd_dbgapi_get_build_name, amd_dbgapi_get_git_hash, amd_dbgapi_get_build_id, __hipGetPCH
+#[test]
+fn a_c_client_of_the_public_headers_runs() {
+    if !Path::new("/usr/include/hip/hip_runtime_api.h").exists() && !packages::required() {
+        eprintln!("skipped: libamdhip64-dev is missing");
+        return;
+    }
+    let program =
+        compile("client.c", "client", &["-D__HIP_PLATFORM_AMD__", "-I/usr/include", "-L"], &["-lamdhip64"]);
+    let mut client = Command::new(&program);
+    let result = client.env("LD_LIBRARY_PATH", lib()).env("AQLIPSE_LOG", "warn").output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&result.stdout), String::from_utf8_lossy(&result.stderr));
+    assert!(result.status.success(), "{stdout}{stderr}");
+    // The client calls two refusals, one of them twice.
+    let said: Vec<_> = stderr.lines().filter(|line| line.contains("not implemented")).collect();
+    assert_eq!(
+        said,
+        [
+            "aqlipse: warning: hipGreenCtxCreate is not implemented",
+            "aqlipse: warning: hiprtcLinkDestroy is not implemented"
+        ]
+    );
+}
+
+#[test]
+fn clients_linked_against_older_names_are_recognised() {
+    for major in [4, 5, 6, 7] {
+        let name = format!("libamdhip64.so.{major}");
+        let directory = scratch(&format!("soname{major}"));
+        // A library with the older SONAME and one symbol, to link a client as it was linked back then.
+        fs::write(directory.join("stub.c"), "int hipGetLastError(void) { return 1; }\n").unwrap();
+        fs::write(
+            directory.join("main.c"),
+            "int hipGetLastError(void);\nint main(void) { return hipGetLastError(); }\n",
+        )
+        .unwrap();
+        let cc =
+            |arguments: &[&str]| output(Command::new("cc").current_dir(&directory).args(arguments)).unwrap();
+        cc(&["-shared", "-fPIC", &format!("-Wl,-soname,{name}"), "stub.c", "-o", "libstub.so"]);
+        cc(&["main.c", "-o", "main", "-L.", "-lstub"]);
+
+        let mut main = Command::new(directory.join("main"));
+        let result = main.env("LD_LIBRARY_PATH", lib()).env("AQLIPSE_LOG", "info").output().unwrap();
+        let stderr = String::from_utf8_lossy(&result.stderr);
+        assert!(result.status.success(), "{stderr}");
+        assert!(stderr.contains(&format!("loaded as {name}")), "{stderr}");
+    }
+}
+
+#[test]
+fn a_program_that_opens_the_library_gets_the_version_it_names() {
+    let program = compile("open.c", "open", &["-L"], &["-ldl"]);
+    for (name, major) in [("libamdhip64.so.5", 5), ("libamdhip64.so.6", 6), ("libamdhip64.so", 7)] {
+        let mut open = Command::new(&program);
+        let result =
+            open.arg(name).env("LD_LIBRARY_PATH", lib()).env("AQLIPSE_LOG", "info").output().unwrap();
+        let stderr = String::from_utf8_lossy(&result.stderr);
+        assert!(result.status.success(), "{stderr}");
+        assert!(stderr.contains(&format!("loaded as libamdhip64.so.{major}")), "{stderr}");
+    }
+}
+
+/// Compiles a C file that lies beside this one. `before` ends in the flag that takes the library's directory.
+fn compile(source: &str, name: &str, before: &[&str], after: &[&str]) -> PathBuf {
+    let program = scratch(name).join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/project").join(source);
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-Wall", "-o"]).arg(&program).arg(source).args(before).arg(lib()).args(after);
+    output(&mut cc).unwrap();
+    program
+}
+
+/// A directory for what a test makes.
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}

@@ -1,0 +1,5 @@
+//! Rules about the project as a whole: who depends on whom, what the shared library exports, what is committed.
+
+mod committed;
+mod dependencies;
+mod library;
