@@ -1,4 +1,4 @@
-// The kernels of `aqlipse demo` and of the launch benchmark. Each takes exactly
+// The kernels of `aqlipse demo` and `aqlipse bench`. Those of the demo take exactly
 // one work-item per element: 1024 per workgroup, as many workgroups as it takes.
 
 #define GLOBAL __attribute__((address_space(1)))
@@ -15,3 +15,8 @@ KERNEL kernelB(GLOBAL int *b) { b[element()] = 3; }
 KERNEL kernelC(GLOBAL double *a, const GLOBAL int *b) { a[element()] += b[element()]; }
 
 KERNEL empty() {}
+
+// Says when it ran: the first call of all writes 1, the next 2. One work-item.
+KERNEL stamp(GLOBAL unsigned *ticket, GLOBAL unsigned *stamps, unsigned index) {
+  stamps[index] = 1 + __scoped_atomic_fetch_add(ticket, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}

@@ -81,14 +81,17 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
     Ok(exports)
 }
 
-/// Symbols that the `entry!` invocations of one source file export.
+/// How the macros that export a function are invoked.
+const INVOCATIONS: [&str; 2] = ["entry! {", "per_thread! {"];
+
+/// Symbols that the exporting macros of one source file export.
 ///
-/// An invocation starts a line with `entry! {`; the first `fn` after it names the symbol, unless `as "symbol"` follows.
+/// An invocation starts a line; the first `fn` after it names the symbol, unless `as "symbol"` follows.
 pub fn entries_in(source: &str) -> Vec<String> {
     let mut symbols = Vec::new();
     let mut lines = source.lines().map(str::trim_start);
     while let Some(line) = lines.next() {
-        if !line.starts_with("entry! {") {
+        if !INVOCATIONS.iter().any(|invocation| line.starts_with(invocation)) {
             continue;
         }
         let signature = lines.by_ref().find(|line| !line.starts_with("//") && !line.starts_with('#'));
@@ -158,8 +161,11 @@ entry! {
         a: u32,
     ) -> hipError_t { Ok(()) }
 }
+per_thread! {
+    fn hipFour_spt for hipFour([stream])
+}
 "#;
-        assert_eq!(entries_in(source), ["hipOne", "hipTwo", "_Z5threev"]);
+        assert_eq!(entries_in(source), ["hipOne", "hipTwo", "_Z5threev", "hipFour_spt"]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ const MAX_SCRATCH: u64 = 8191 * 1024;
 /// What a dispatch needs to know of its device.
 #[derive(Clone)]
 pub struct Environment {
+    /// Its instruction set.
     pub target: Target,
     /// Compute units that the device claims to have; limits how many workgroups are resident at once.
     pub compute_units: u32,
@@ -205,9 +206,8 @@ impl Dispatch {
             return next.ok();
         }
         // CAST: below `total`, a u64.
-        next.ok().map(|n| {
-            ((u128::from(n) * u128::from(factor) + u128::from(offset)) % u128::from(total)) as u64
-        })
+        next.ok()
+            .map(|n| ((u128::from(n) * u128::from(factor) + u128::from(offset)) % u128::from(total)) as u64)
     }
 
     /// Settles `count` workgroups; true for the one that settles the last.

@@ -61,7 +61,7 @@ impl Block {
         let slab = slab()?;
         let offset = (queue as u64).wrapping_sub(slab.blocks.address());
         let inside = offset < (CAPACITY * size_of::<amd_queue_t>()) as u64;
-        (inside && offset % size_of::<amd_queue_t>() as u64 == 0).then(|| Self(queue as *mut amd_queue_t))
+        (inside && offset % size_of::<amd_queue_t>() as u64 == 0).then_some(Self(queue as *mut amd_queue_t))
     }
 
     field!(

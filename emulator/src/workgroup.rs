@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::{
     code::Code,
+    isa::Target,
     os::Mapping,
     wave::{Exit, Fault, Surroundings, Vector, Wave},
 };
-use crate::isa::Target;
 
 /// Instructions of one wave before the next one's turn.
 const TURN: u64 = 2048;
@@ -177,6 +177,7 @@ fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {
 /// more than many workgroups take.
 #[derive(Default)]
 pub(crate) struct Pool {
+    #[expect(clippy::vec_box, reason = "a wave is larger than what should be moved about")]
     waves: Vec<Box<Wave>>,
     lds: Vec<Box<[Vector; LDS_ROWS]>>,
     scratches: Vec<Mapping>,

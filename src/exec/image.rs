@@ -36,6 +36,19 @@ pub(crate) struct LaneImage {
     pub(crate) patches: Vec<Patch>,
 }
 
+impl LaneImage {
+    /// What is to be filled in in one packet.
+    pub(crate) fn patches_of(&self, packet: u32) -> &[Patch] {
+        // Most graphs run in one lane and have nothing to fill in.
+        if self.patches.is_empty() {
+            return &[];
+        }
+        let start = self.patches.partition_point(|p| p.packet < packet);
+        let end = start + self.patches[start..].partition_point(|p| p.packet == packet);
+        &self.patches[start..end]
+    }
+}
+
 /// One step of the host's worker.
 pub(crate) struct HostStep {
     /// Signals that must be 0 before.

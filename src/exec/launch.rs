@@ -272,10 +272,10 @@ fn copy_run(
 ) -> Result<()> {
     let last = lane.packets.len() - 1;
     let start = run.start as usize;
-    let mut patches = lane.patches[lane.patches.partition_point(|p| p.packet < run.start)..].iter().peekable();
+    // Packets are asked for in the ring's own order, not in theirs.
     queue.submit_image(&lane.packets[start..run.end as usize], |i, packet| {
         let i = start + i;
-        while let Some(patch) = patches.next_if(|p| p.packet as usize == i) {
+        for patch in lane.patches_of(i as u32) {
             let handle = signals[patch.signal as usize].handle();
             match patch.field {
                 Field::Dependency(n) => {

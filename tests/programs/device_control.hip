@@ -111,8 +111,7 @@ struct Recurses {
     return fibonacci(i % 9) * 1000 + ackermann_like(x % 4, i % 5);
   }
 };
-// The compiler cannot bound the stack of a recursive kernel: the limit that the host sets gives it.
-// proves: hipDeviceSetLimit
+// The compiler cannot bound the stack of a recursive kernel: its code object says that the runtime must choose.
 DEVICE_TEST(recursion) { compare<Recurses>("recursion", 512); }
 
 using Operation = uint32_t (*)(uint32_t, uint32_t);

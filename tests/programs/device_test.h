@@ -2,6 +2,7 @@
 // The program runs the tests that its arguments name, or all.
 #pragma once
 #include "check.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>

@@ -93,6 +93,13 @@ flags! { c_uint {
     hipCooperativeLaunchMultiDeviceNoPostSync = 0x2,
 } }
 
+// Which default stream `hipGetProcAddress` and `hipGetDriverEntryPoint` assume.
+flags! { c_uint {
+    hipEnableDefault = 0x0,
+    hipEnableLegacyStream = 0x1,
+    hipEnablePerThreadDefaultStream = 0x2,
+} }
+
 // Keys of the `extra` argument of a launch: pairs of key and value up to the end key.
 flags! { usize {
     HIP_LAUNCH_PARAM_BUFFER_POINTER = 1,

@@ -12,6 +12,7 @@ use crate::{
 /// A fault with everything that is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchFault {
+    /// What happened.
     pub kind: FaultKind,
     /// Address of the instruction.
     pub pc: u64,

@@ -65,20 +65,35 @@ pub enum LaunchError {
     Empty,
     /// More work-items than a workgroup may have.
     #[error("a workgroup of {items} work-items (at most 1024)")]
-    WorkgroupSize { items: u32 },
+    WorkgroupSize {
+        /// How many.
+        items: u32,
+    },
     /// More than 2^64 workgroups.
     #[error("the grid has too many workgroups")]
     GridSize,
     /// More LDS than a workgroup can have.
     #[error("{bytes} bytes of group memory (at most 65536)")]
-    GroupSegment { bytes: u32 },
+    GroupSegment {
+        /// How much.
+        bytes: u32,
+    },
     /// More scratch than a work-item can have.
     #[error("{bytes} bytes of private memory per work-item (at most 131056)")]
-    PrivateSegment { bytes: u32 },
+    PrivateSegment {
+        /// How much.
+        bytes: u32,
+    },
     /// The kernel object is misaligned or not in memory that the device can read.
     #[error("kernel object {address:#x} is not readable device memory at a multiple of 64")]
-    KernelObject { address: u64 },
+    KernelObject {
+        /// What the packet says.
+        address: u64,
+    },
     /// The entry point is in no loaded code of the device's instruction set.
     #[error("kernel entry {address:#x} is in no loaded code object of this device")]
-    Entry { address: u64 },
+    Entry {
+        /// Where the descriptor points.
+        address: u64,
+    },
 }

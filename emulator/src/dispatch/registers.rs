@@ -35,7 +35,13 @@ pub(super) struct Registers {
 impl Registers {
     /// Kernel arguments are never preloaded into registers: kernels that ask for it begin with code that loads
     /// them, and the field has another meaning in kernel objects of the older layout.
-    pub(super) fn new(kernel: &KernelDescriptor, launch: &Launch, target: Target, entry: u64, waves: u32) -> Self {
+    pub(super) fn new(
+        kernel: &KernelDescriptor,
+        launch: &Launch,
+        target: Target,
+        entry: u64,
+        waves: u32,
+    ) -> Self {
         let mut user = [0; MAX_USER];
         let mut next = 0;
         let mut place = |words: &[u32]| {
@@ -131,7 +137,8 @@ impl Registers {
         } else {
             for (lane, id) in ids.iter_mut().enumerate() {
                 let flat = first + lane as u32;
-                *id = flat % x | (flat / x % y * keep_y) << 10 | (flat / (x * y) * keep_z) << 20;
+                let ids = [flat % x, flat / x % y * keep_y, flat / (x * y) * keep_z];
+                *id = ids[0] | ids[1] << 10 | ids[2] << 20;
             }
         }
     }

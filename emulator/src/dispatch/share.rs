@@ -86,7 +86,8 @@ impl Share {
                 return self.abandon(worker, 0);
             }
             let all_wait = idle >= self.resident.len();
-            let id = if all_wait || self.stale >= PATIENCE * self.resident.len() { self.claim() } else { None };
+            let id =
+                if all_wait || self.stale >= PATIENCE * self.resident.len() { self.claim() } else { None };
             let group = match id {
                 Some(id) => match self.begin(worker, id) {
                     Some(group) => group,
@@ -140,9 +141,10 @@ impl Share {
     fn begin(&mut self, worker: &mut Worker, id: u64) -> Option<Workgroup> {
         let dispatch = &self.dispatch;
         let items = dispatch.extent(dispatch.position(id)).iter().product::<u32>();
-        let group = Workgroup::new(id, items.div_ceil(64), &dispatch.resources, &mut worker.pool, |number, wave| {
-            dispatch.start(wave, id, number);
-        });
+        let group =
+            Workgroup::new(id, items.div_ceil(64), &dispatch.resources, &mut worker.pool, |number, wave| {
+                dispatch.start(wave, id, number);
+            });
         match group {
             Ok(group) => {
                 self.waves += u64::from(group.waves());
@@ -150,7 +152,11 @@ impl Share {
             }
             Err(_) => {
                 let bytes = dispatch.resources.scratch_bytes;
-                dispatch.report(id, 0, Fault { kind: FaultKind::NoScratch { bytes }, pc: dispatch.registers.entry() });
+                dispatch.report(
+                    id,
+                    0,
+                    Fault { kind: FaultKind::NoScratch { bytes }, pc: dispatch.registers.entry() },
+                );
                 None
             }
         }

@@ -49,7 +49,7 @@ fn the_pool_runs_out_and_recovers() {
 #[test]
 fn locks_overlap_repeat_and_join() {
     let (heap, devices) = heap(1 << 20);
-    let host = vec![0u8; 4096];
+    let host = [0u8; 4096];
     let base = host.as_ptr() as u64;
     let range = |address| devices[0].map.snapshot().find(address).map(|a| (a.start - base, a.end - base));
     heap.lock_range(base, 100, 1, FINE).unwrap();
@@ -85,7 +85,7 @@ fn interior_pointers_are_known_with_their_user_data() {
     let known = heap.find(base + 8191).unwrap();
     assert_eq!((known.base, known.size, known.user_data, known.locked), (base, 8192, 42, false));
     assert!(heap.find(base + 8192).is_none_or(|k| k.base != base));
-    let host = vec![0u8; 64];
+    let host = [0u8; 64];
     let start = host.as_ptr() as u64;
     heap.lock_range(start, 64, 1, FINE).unwrap();
     assert!(heap.find(start + 63).is_some_and(|k| k.locked && k.base == start));

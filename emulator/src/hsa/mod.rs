@@ -139,25 +139,18 @@ enum Answer {
 }
 
 impl Answer {
-    /// Stores the answer where the program wants it.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT` if that is nowhere.
-    ///
-    /// # Safety
-    /// A non-null `place` has room for it.
-    unsafe fn give(self, place: *mut c_void) -> Result<(), hsa_status_t> {
-        let bytes = match self {
-            // SAFETY (all arms): the caller's.
-            Self::Bool(value) => return unsafe { store(place.cast(), value) },
-            Self::U16(value) => return unsafe { store(place.cast(), value) },
-            Self::U32(value) => return unsafe { store(place.cast(), value) },
-            Self::U64(value) => return unsafe { store(place.cast(), value) },
-            Self::U16x3(value) => return unsafe { store(place.cast(), value) },
-            Self::U32x4(value) => return unsafe { store(place.cast(), value) },
-            Self::U64x4(value) => return unsafe { store(place.cast(), value) },
-            Self::Pointers(value) => return unsafe { store(place.cast(), value) },
-            Self::Dim3(value) => return unsafe { store(place.cast(), value) },
+    /// The answer as it lies in memory.
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Bool(value) => vec![u8::from(value)],
+            Self::U16(value) => value.to_ne_bytes().to_vec(),
+            Self::U32(value) => value.to_ne_bytes().to_vec(),
+            Self::U64(value) => value.to_ne_bytes().to_vec(),
+            Self::U16x3(values) => values.into_iter().flat_map(u16::to_ne_bytes).collect(),
+            Self::U32x4(values) => values.into_iter().flat_map(u32::to_ne_bytes).collect(),
+            Self::U64x4(values) => values.into_iter().flat_map(u64::to_ne_bytes).collect(),
+            Self::Pointers(values) => values.into_iter().flat_map(|p| (p as u64).to_ne_bytes()).collect(),
+            Self::Dim3(sizes) => [sizes.x, sizes.y, sizes.z].into_iter().flat_map(u32::to_ne_bytes).collect(),
             Self::Text(text, length) => {
                 let mut bytes = text.into_bytes();
                 bytes.truncate(length.saturating_sub(1));
@@ -166,7 +159,18 @@ impl Answer {
             }
             Self::Characters(text) => text.into_bytes(),
             Self::Bytes(bytes) => bytes,
-        };
+        }
+    }
+
+    /// Stores the answer where the program wants it.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if that is nowhere.
+    ///
+    /// # Safety
+    /// A non-null `place` has room for it.
+    unsafe fn give(self, place: *mut c_void) -> Result<(), hsa_status_t> {
+        let bytes = self.into_bytes();
         present(place)?;
         // SAFETY: the caller's; the program's buffer is not one of ours.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast(), bytes.len()) };

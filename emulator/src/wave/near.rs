@@ -70,7 +70,13 @@ impl Wave {
     /// # Errors
     /// The fault that the access raises.
     #[inline(always)]
-    pub(super) fn check(&mut self, address: u64, bytes: u32, lane: usize, write: bool) -> Result<(), FaultKind> {
+    pub(super) fn check(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        lane: usize,
+        write: bool,
+    ) -> Result<(), FaultKind> {
         if self.allows(address, address.wrapping_add(u64::from(bytes) - 1), write) {
             Ok(())
         } else {

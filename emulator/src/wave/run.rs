@@ -28,7 +28,8 @@ impl Wave {
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let indexed = self.mode.gpr_index();
-            let exit = if indexed { self.run_as::<true>(code, left) } else { self.run_as::<false>(code, left) };
+            let exit =
+                if indexed { self.run_as::<true>(code, left) } else { self.run_as::<false>(code, left) };
             // Instructions that switch VGPR indexing give way so that the other loop takes over.
             if exit != Exit::Yield || self.mode.gpr_index() == indexed {
                 return exit;

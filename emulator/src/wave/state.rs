@@ -2,10 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{
-    near::Near,
-    operand::constants,
-};
+use super::{near::Near, operand::constants};
 use crate::{
     isa::{Flow, Inst, Target},
     memory::{Map, Snapshot},
@@ -28,6 +25,7 @@ impl Mode {
     pub const fn round32(self) -> u32 {
         self.0 & 3
     }
+    /// As [`Mode::round32`], for 64- and 16-bit floats.
     pub const fn round64(self) -> u32 {
         (self.0 >> 2) & 3
     }
@@ -35,12 +33,15 @@ impl Mode {
     pub const fn denorm32(self) -> u32 {
         (self.0 >> 4) & 3
     }
+    /// As [`Mode::denorm32`], for 64- and 16-bit floats.
     pub const fn denorm64(self) -> u32 {
         (self.0 >> 6) & 3
     }
+    /// Clamping turns NaN into 0.
     pub const fn dx10_clamp(self) -> bool {
         self.0 & (1 << 8) != 0
     }
+    /// Minimum and maximum quiet signalling NaNs, output modifiers are ignored.
     pub const fn ieee(self) -> bool {
         self.0 & (1 << 9) != 0
     }
@@ -58,21 +59,56 @@ impl Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The words at pc are no instruction of this target.
-    IllegalInstruction { word0: u32, word1: u32 },
+    IllegalInstruction {
+        /// The word at pc.
+        word0: u32,
+        /// The word behind, 0 at the end of the code.
+        word1: u32,
+    },
     /// A valid instruction that the emulator does not implement.
-    Unimplemented { name: &'static str },
+    Unimplemented {
+        /// Its mnemonic.
+        name: &'static str,
+    },
     /// An access outside every allocation, or a write to read-only memory.
-    Memory { address: u64, lane: u8, bytes: u8, write: bool },
+    Memory {
+        /// First byte of the lane's access.
+        address: u64,
+        /// The lane; 0 for scalar memory.
+        lane: u8,
+        /// Bytes of the lane's access.
+        bytes: u8,
+        /// Whether it stores (atomics do).
+        write: bool,
+    },
     /// An atomic whose address is no multiple of its size.
-    Misaligned { address: u64, lane: u8, bytes: u8 },
+    Misaligned {
+        /// Where.
+        address: u64,
+        /// The lane.
+        lane: u8,
+        /// Bytes of the atomic.
+        bytes: u8,
+    },
     /// An access to LDS or scratch through an aperture that is out of its bounds.
-    Aperture { address: u64, lane: u8 },
+    Aperture {
+        /// Where, in the generic address space.
+        address: u64,
+        /// The lane.
+        lane: u8,
+    },
     /// The program counter left every loaded code object.
     Fetch,
     /// The host has no memory for a wave's scratch.
-    NoScratch { bytes: u32 },
+    NoScratch {
+        /// What the wave needs.
+        bytes: u32,
+    },
     /// `s_trap` with this identifier.
-    Trap { id: u8 },
+    Trap {
+        /// 2 is `__builtin_trap` (LLVM AMDGPUUsage, "Trap Handler ABI").
+        id: u8,
+    },
     /// `s_sethalt 1`: the wave would stop for ever.
     Halt,
 }
@@ -81,7 +117,9 @@ impl FaultKind {
     /// The lane at fault, if it is one lane's.
     pub const fn lane(&self) -> Option<u8> {
         match *self {
-            Self::Memory { lane, .. } | Self::Misaligned { lane, .. } | Self::Aperture { lane, .. } => Some(lane),
+            Self::Memory { lane, .. } | Self::Misaligned { lane, .. } | Self::Aperture { lane, .. } => {
+                Some(lane)
+            }
             _ => None,
         }
     }
@@ -115,6 +153,7 @@ impl fmt::Display for FaultKind {
 /// A stopped wave: what happened, and at which instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
+    /// What happened.
     pub kind: FaultKind,
     /// Address of the instruction.
     pub pc: u64,
@@ -154,7 +193,9 @@ impl Host for Deaf {
 pub struct Surroundings {
     /// The device's live allocations, asked when a wave's snapshot does not know an address.
     pub map: Arc<Map>,
+    /// Windows of the generic address space.
     pub apertures: Apertures,
+    /// Where messages go.
     pub host: Arc<dyn Host>,
 }
 
@@ -172,6 +213,7 @@ pub struct Wave {
     pub pc: u64,
     /// Live lanes.
     pub exec: u64,
+    /// The scalar condition code.
     pub scc: bool,
     /// Indexed by the 8-bit scalar source code: s0..s101 and the named registers below 128, the inline
     /// constants above, so that most sources are one load. EXEC lives in [`Wave::exec`] only, its two codes
@@ -179,20 +221,25 @@ pub struct Wave {
     pub sgpr: [u32; 256],
     /// Rows 0..255 are v0..v255, rows 256..511 a0..a255.
     pub vgpr: Box<[Vector; 512]>,
+    /// The MODE register.
     pub mode: Mode,
     /// The workgroup's LDS; the wave may touch `lds_size` bytes.
     pub lds: *mut u8,
+    /// Bytes of LDS.
     pub lds_size: u32,
     /// Backing of this wave's scratch, `scratch_stride` bytes (swizzled: 64 lanes x dwords).
     pub scratch: u64,
+    /// Bytes of scratch, all lanes together.
     pub scratch_stride: u32,
     /// Allocations, as of the last refresh.
     pub memory: Arc<Snapshot>,
+    /// Whose instructions it executes.
     pub target: Target,
     /// Set with [`crate::isa::Flow::Stop`].
     pub stop: Option<Fault>,
     /// The allocations that instructions touched last.
     pub near: Near,
+    /// What it shares with all waves of the dispatch.
     pub surroundings: Surroundings,
     /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
     pub hardware_id: u32,

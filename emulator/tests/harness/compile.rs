@@ -53,8 +53,16 @@ pub fn device(source: &str, target: Target, level: Level) -> Option<Vec<u8>> {
     };
     let arch = format!("--offload-arch={processor}");
     let flags = [
-        "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
-        "-mcode-object-version=5", "-fno-threadsafe-statics", &arch, level.flag(),
+        "-x",
+        "hip",
+        "--cuda-device-only",
+        "--no-gpu-bundle-output",
+        "-nogpuinc",
+        "-nogpulib",
+        "-mcode-object-version=5",
+        "-fno-threadsafe-statics",
+        &arch,
+        level.flag(),
     ];
     let path = compile(source, &flags, "co")?;
     Some(fs::read(path).expect("the compiler's output is readable"))
@@ -83,7 +91,8 @@ fn compile(source: &str, flags: &[&str], suffix: &str) -> Option<PathBuf> {
     // Tests run in parallel processes: each works under its own name, the rename is atomic.
     let unique = format!("{stem}-{}-{:?}", std::process::id(), std::thread::current().id());
     let (input, output) = (folder.join(format!("{unique}.cpp")), folder.join(unique));
-    fs::write(&input, format!("{PRELUDE}#line 1 \"source\"\n{source}")).expect("the target folder is writable");
+    fs::write(&input, format!("{PRELUDE}#line 1 \"source\"\n{source}"))
+        .expect("the target folder is writable");
     let done = Command::new(CLANG)
         .args(&flags)
         .args(if suffix == "co" { &["-c"][..] } else { &[] })

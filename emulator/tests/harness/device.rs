@@ -83,7 +83,6 @@ pub struct Kernel {
     target: Target,
     descriptor: u64,
     metadata: KernelMetadata,
-    variables: Vec<(String, u64, u64)>,
 }
 
 impl Kernel {
@@ -113,7 +112,6 @@ impl Kernel {
         Self {
             descriptor: base + kernel.descriptor_offset,
             metadata: kernel.metadata.clone(),
-            variables: object.variables().map(|v| (v.name.to_owned(), base + v.offset, v.size)).collect(),
             map,
             code,
             image,
@@ -121,23 +119,9 @@ impl Kernel {
         }
     }
 
-    /// What the compiler says about the kernel.
-    pub fn metadata(&self) -> &KernelMetadata {
-        &self.metadata
-    }
-
     /// Address of the loaded image.
     pub fn image(&self) -> u64 {
         self.image.address()
-    }
-
-    /// Address and size of a device variable.
-    ///
-    /// # Panics
-    /// Where there is none of this name.
-    pub fn variable(&self, name: &str) -> (u64, u64) {
-        let found = self.variables.iter().find(|v| v.0 == name);
-        found.map(|v| (v.1, v.2)).expect("the source has this variable")
     }
 
     /// Runs `groups` workgroups of `block` work-items with `lds` bytes of dynamic LDS on this thread.
@@ -189,7 +173,12 @@ impl Kernel {
                     data.as_mut_ptr() as u64
                 }
                 Arg::Value(bytes) => {
-                    assert_eq!(place.size as usize, bytes.len(), "size of an argument of {}", self.metadata.name);
+                    assert_eq!(
+                        place.size as usize,
+                        bytes.len(),
+                        "size of an argument of {}",
+                        self.metadata.name
+                    );
                     write(place.offset, bytes);
                     continue;
                 }
@@ -234,7 +223,8 @@ impl Kernel {
             },
             code: self.code.snapshot(),
         };
-        let dispatch = Arc::new(Dispatch::new(&environment, launch).expect("tests launch what can be launched"));
+        let dispatch =
+            Arc::new(Dispatch::new(&environment, launch).expect("tests launch what can be launched"));
         if threads == 1 {
             return dispatch.run(&mut Worker::new());
         }

@@ -13,8 +13,8 @@ mod device;
 mod native;
 
 pub use compile::{Level, device as code_object};
-pub use device::{Arg, Kernel, input, output, value};
-pub use native::{Native, compare, native};
+pub use device::{Kernel, input, output, value};
+pub use native::compare;
 
 use emulator::isa::Target;
 

@@ -6,10 +6,10 @@ use emulator::isa::Target;
 use super::{compile, everywhere, input, kernel, output, value};
 
 /// A source compiled for the host.
-pub struct Native(libloading::Library);
+struct Native(libloading::Library);
 
 /// Compiles `source` for the host; `None` without a compiler.
-pub fn native(source: &str) -> Option<Native> {
+fn native(source: &str) -> Option<Native> {
     let path = compile::host(source)?;
     // SAFETY: the library is ours and runs no code when it is loaded.
     Some(Native(unsafe { libloading::Library::new(path) }.expect("the library was just linked")))
@@ -20,7 +20,7 @@ impl Native {
     ///
     /// # Panics
     /// Where the library has no such function.
-    pub fn map<In: Pod, Out: Pod>(&self, name: &str, input: &[In], output: &mut [Out]) {
+    fn map<In: Pod, Out: Pod>(&self, name: &str, input: &[In], output: &mut [Out]) {
         type Map<In, Out> = unsafe extern "C" fn(*const In, *mut Out, u32);
         // SAFETY: MAP gives the function this type.
         let function = unsafe { self.0.get::<Map<In, Out>>(name.as_bytes()) }.expect("the source has a MAP");

@@ -208,6 +208,35 @@ fn a_memory_fault_is_reported_and_leaves_the_process_usable() {
 }
 
 #[test]
+fn host_memory_is_reached_only_while_it_is_locked() {
+    let session = Session::new();
+    let Some(set) = kernel(&session, 0, Target::Gfx90a, "set") else { return };
+    let word = Box::new(AtomicU64::new(0));
+    let address = word.as_ptr();
+    let kernarg = kernarg(&session, &[address as u64, 9]);
+    let submit = |done| {
+        let queue = session.queue(0, 64);
+        queue.submit(&[dispatch(0, set, 1, kernarg, done)]);
+        let finished = session.finished_within(done, 200_000_000);
+        queue.destroy();
+        finished
+    };
+    let mut agent_address = std::ptr::null_mut();
+    // SAFETY: the word outlives the lock.
+    unsafe {
+        let lock = session.hsa.hsa_amd_memory_lock;
+        ok(lock(address.cast(), 8, &mut session.gpu(0), 1, &mut agent_address));
+    }
+    assert!(submit(session.signal(1)));
+    assert_eq!(word.swap(0, Ordering::SeqCst), 9);
+    // SAFETY: locked above.
+    ok(unsafe { (session.hsa.hsa_amd_memory_unlock)(address.cast()) });
+    assert!(!submit(session.signal(1)));
+    assert_eq!(word.load(Ordering::SeqCst), 0);
+    assert!(emulator::take_fault_report().is_some_and(|r| r.contains(&format!("{:#x}", address as u64))));
+}
+
+#[test]
 fn a_profiled_queue_leaves_times_in_the_completion_signal() {
     let session = Session::new();
     let Some(set) = kernel(&session, 0, Target::Gfx90a, "set") else { return };

@@ -1,7 +1,6 @@
 //! The emulator as programs see it: through the HSA function table.
 
 mod kernels;
-mod latency;
 mod memory;
 mod order;
 mod queues;

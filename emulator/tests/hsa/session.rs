@@ -351,9 +351,7 @@ impl Queue<'_> {
                 let header = packet[0] as u16;
                 slot.cast::<u16>().add(1).write((packet[0] >> 16) as u16);
                 slot.cast::<u32>().add(1).write((packet[0] >> 32) as u32);
-                for word in 1..8 {
-                    slot.cast::<u64>().add(word).write(packet[word]);
-                }
+                std::ptr::copy_nonoverlapping(packet.as_ptr().add(1), slot.cast::<u64>().add(1), 7);
                 AtomicU16::from_ptr(slot.cast()).store(header, Ordering::Release);
             }
             let last = first + packets.len() as u64 - 1;

@@ -16,7 +16,9 @@ fn a_write_out_of_bounds_names_the_lane_and_the_address() {
         assert_eq!(fault.kind, expected, "{target:?} {level:?}");
         assert_eq!((fault.wave, fault.workitem), (1, Some([77, 0, 0])));
         assert!(fault.instruction.contains("store_dword"), "{}", fault.instruction);
-        assert!(fault.to_string().contains(&format!("write of 4 bytes at {:#x} by lane 13", base + 4_000_000)));
+        assert!(
+            fault.to_string().contains(&format!("write of 4 bytes at {:#x} by lane 13", base + 4_000_000))
+        );
     }
 }
 

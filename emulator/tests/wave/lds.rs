@@ -21,10 +21,8 @@ fn a_tree_reduction_waits_at_its_barriers() {
             let groups = 4096 / u32::from(size);
             let mut sums = vec![0u32; groups as usize];
             kernel.run([groups, 1, 1], [size, 1, 1], &mut [input(&numbers), output(&mut sums)], 0).unwrap();
-            let expected: Vec<u32> = numbers
-                .chunks(size.into())
-                .map(|c| c.iter().fold(0u32, |a, b| a.wrapping_add(*b)))
-                .collect();
+            let expected: Vec<u32> =
+                numbers.chunks(size.into()).map(|c| c.iter().fold(0u32, |a, b| a.wrapping_add(*b))).collect();
             assert_eq!(sums, expected, "{target:?} {level:?} {size}");
         }
     }
@@ -98,7 +96,7 @@ fn every_width_passes_through_lds_unchanged() {
     let mut expected = vec![];
     for lane in 0..64usize {
         let next = quad((lane + 1) & 63);
-        let p = pairs[lane * 7 & 63].wrapping_add(pairs[(lane * 3 & 63) + 64]);
+        let p = pairs[(lane * 7) & 63].wrapping_add(pairs[((lane * 3) & 63) + 64]);
         let q = quad(63 - lane);
         expected.push(q[0].wrapping_add(next[0]) ^ p as u32);
         expected.push(q[1].wrapping_add(next[1]) ^ (p >> 32) as u32);

@@ -1,6 +1,6 @@
 //! What lanes of a wave tell each other.
 
-use crate::harness::{TARGETS, Level, everywhere, input, kernel, output};
+use crate::harness::{Level, TARGETS, everywhere, input, kernel, output};
 
 #[test]
 fn permutes_fetch_from_the_lane_that_the_address_names() {

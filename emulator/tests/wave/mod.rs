@@ -7,6 +7,7 @@ mod faults;
 mod lds;
 mod lockstep;
 mod memory;
+mod rmw;
 mod scalar;
 
 /// A small generator of pseudo-random numbers (SplitMix64), so that inputs are the same everywhere.

@@ -111,13 +111,16 @@ const CASES: &[Case] = &[
     case("s_ashr_i64", [2, 2, 1], |a, b, _, _| nz((a as i64 >> (b % 64)) as u64)),
     case("s_bfm_b32", [1, 1, 1], |a, b, _, c| ((((1 << (a % 32)) - 1) << (b % 32)) & 0xffff_ffff, c)),
     case("s_bfm_b64", [2, 1, 1], |a, b, _, c| (((1 << (a % 64)) - 1) << (b % 64), c)),
-    case("s_mul_i32", [1, 1, 1], |a, b, _, c| (a * b & 0xffff_ffff, c)),
+    case("s_mul_i32", [1, 1, 1], |a, b, _, c| ((a * b) & 0xffff_ffff, c)),
     case("s_bfe_u32", [1, 1, 1], |a, b, _, _| nz(extract(a, b, 32, false))),
     case("s_bfe_i32", [1, 1, 1], |a, b, _, _| nz(extract(a, b, 32, true))),
     case("s_bfe_u64", [2, 2, 1], |a, b, _, _| nz(extract(a, b, 64, false))),
     case("s_bfe_i64", [2, 2, 1], |a, b, _, _| nz(extract(a, b, 64, true))),
-    case("s_absdiff_i32", [1, 1, 1], |a, b, _, _| nz32((s32(a) - s32(b)).unsigned_abs())),
-    case("s_mul_hi_u32", [1, 1, 1], |a, b, _, c| (a * b >> 32, c)),
+    case("s_absdiff_i32", [1, 1, 1], |a, b, _, _| {
+        // The difference wraps before its sign is looked at: the manual's own examples.
+        nz32(s32((s32(a) - s32(b)) as u64).unsigned_abs())
+    }),
+    case("s_mul_hi_u32", [1, 1, 1], |a, b, _, c| ((a * b) >> 32, c)),
     case("s_mul_hi_i32", [1, 1, 1], |a, b, _, c| ((s32(a) * s32(b)) as u64 >> 32, c)),
     case("s_lshl1_add_u32", [1, 1, 1], |a, b, _, _| carries((a << 1) + b)),
     case("s_lshl2_add_u32", [1, 1, 1], |a, b, _, _| carries((a << 2) + b)),
@@ -213,8 +216,11 @@ const CASES: &[Case] = &[
     case("s_mov_b64 {d}, src_private_base", [2, 0, 0], |_, _, _, c| (2 << 48, c)),
 ];
 
-/// D = the new EXEC from S0 and the old EXEC (S1), for the instructions that save or write it.
-const EXEC_CASES: &[(&str, fn(u64, u64) -> u64, bool)] = &[
+/// The new EXEC from S0 and the old EXEC.
+type Exec = fn(u64, u64) -> u64;
+
+/// Instructions that change EXEC, and whether D is the old one or the new one.
+const EXEC_CASES: &[(&str, Exec, bool)] = &[
     ("s_and_saveexec_b64", |s, e| s & e, true),
     ("s_or_saveexec_b64", |s, e| s | e, true),
     ("s_xor_saveexec_b64", |s, e| s ^ e, true),
@@ -229,9 +235,16 @@ const EXEC_CASES: &[(&str, fn(u64, u64) -> u64, bool)] = &[
     ("s_andn2_wrexec_b64", |s, e| s & !e, false),
 ];
 
+/// Tells the compiler that a value belongs in scalar registers.
+const UNIFORM: &str = "FN u64 uniform(u64 v) {
+    u32 low = __builtin_amdgcn_readfirstlane((int)v), high = __builtin_amdgcn_readfirstlane((int)(v >> 32));
+    return low | (u64)high << 32;
+}\n";
+
 fn inputs() -> Vec<[u64; 4]> {
     let mut random = Random(4);
-    let edges = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0xffff, u64::MAX, 1 << 63, 0x0010_0007, 0x0040_0003];
+    let edges =
+        [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0xffff, u64::MAX, 1 << 63, 0x0010_0007, 0x0040_0003];
     let mut rows = vec![];
     for a in edges {
         for b in edges {
@@ -251,7 +264,7 @@ fn mask(value: u64, dwords: u8) -> u64 {
 #[test]
 fn scalar_instructions_agree_with_the_model() {
     let ty = |dwords: u8| if dwords == 2 { "u64" } else { "u32" };
-    let mut source = String::new();
+    let mut source = UNIFORM.to_owned();
     for (i, case) in CASES.iter().enumerate() {
         let [d, _, s1] = case.widths;
         let text = match (case.name.contains(' '), d, s1) {
@@ -264,8 +277,8 @@ fn scalar_instructions_agree_with_the_model() {
         source += &format!(
             "KERNEL k{i}(const u64 *in, u64 *out, u32 n) {{
                 for (u32 i = 0; i < n; i++) {{
-                    {a} a = in[4 * i]; {b} b = in[4 * i + 1]; {d} d = in[4 * i + 2];
-                    u32 c = in[4 * i + 3], s;
+                    {a} a = uniform(in[4 * i]); {b} b = uniform(in[4 * i + 1]); {d} d = uniform(in[4 * i + 2]);
+                    u32 c = uniform(in[4 * i + 3]), s;
                     asm volatile(\"s_cmp_lg_u32 %[c], 0\\n{text}\\ns_cselect_b32 %[s], 1, 0\"
                         : [d] \"+&s\"(d), [s] \"=&s\"(s) : [a] \"s\"(a), [b] \"s\"(b), [c] \"s\"(c) : \"scc\");
                     out[2 * i] = d; out[2 * i + 1] = s;
@@ -284,7 +297,13 @@ fn scalar_instructions_agree_with_the_model() {
             for (row, out) in rows.iter().zip(&out) {
                 let (a, b, old) = (mask(row[0], s0), mask(row[1], s1), mask(row[2], d));
                 let (value, scc) = (case.model)(a, b, old, row[3] == 1);
-                assert_eq!(*out, [value, scc.into()], "{} {target:?} {a:#x} {b:#x} {old:#x} {}", case.name, row[3]);
+                assert_eq!(
+                    *out,
+                    [value, scc.into()],
+                    "{} {target:?} {a:#x} {b:#x} {old:#x} {}",
+                    case.name,
+                    row[3]
+                );
             }
         }
     }
@@ -292,12 +311,12 @@ fn scalar_instructions_agree_with_the_model() {
 
 #[test]
 fn exec_mask_instructions_agree_with_the_model() {
-    let mut source = String::new();
+    let mut source = UNIFORM.to_owned();
     for (name, ..) in EXEC_CASES {
         source += &format!(
             "KERNEL {name}(const u64 *in, u64 *out, u32 n) {{
                 for (u32 i = 0; i < n; i++) {{
-                    u64 a = in[4 * i], e = in[4 * i + 1], d, x, saved;
+                    u64 a = uniform(in[4 * i]), e = uniform(in[4 * i + 1]), d, x, saved;
                     u32 s;
                     asm volatile(\"s_mov_b64 %[saved], exec\\ns_mov_b64 exec, %[e]\\n{name} %[d], %[a]\\n\"
                         \"s_cselect_b32 %[s], 1, 0\\ns_mov_b64 %[x], exec\\ns_mov_b64 exec, %[saved]\"

@@ -67,7 +67,13 @@ pub fn apply32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -
     };
     match op {
         Op::Swap => data,
-        Op::CmpSwap => if old == second { data } else { old },
+        Op::CmpSwap => {
+            if old == second {
+                data
+            } else {
+                old
+            }
+        }
         Op::Add => old.wrapping_add(data),
         Op::Sub => old.wrapping_sub(data),
         Op::Rsub => data.wrapping_sub(old),
@@ -78,14 +84,38 @@ pub fn apply32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -
         Op::And => old & data,
         Op::Or => old | data,
         Op::Xor => old ^ data,
-        Op::Inc => if old >= data { 0 } else { old + 1 },
-        Op::Dec => if old == 0 || old > data { data } else { old - 1 },
+        Op::Inc => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Op::Dec => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
         Op::Mskor => old & !data | second,
-        Op::Wrap => if old >= data { old - data } else { old.wrapping_add(second) },
+        Op::Wrap => {
+            if old >= data {
+                old - data
+            } else {
+                old.wrapping_add(second)
+            }
+        }
         Op::AddF => float(|a, b| a + b),
         Op::MinF => float(min32),
         Op::MaxF => float(|a, b| -min32(-a, -b)),
-        Op::CmpSwapF => if f32::from_bits(old) == f32::from_bits(second) { data } else { old },
+        Op::CmpSwapF => {
+            if f32::from_bits(old) == f32::from_bits(second) {
+                data
+            } else {
+                old
+            }
+        }
         Op::PkAddF16 => float16::pk_add_f16(old, data),
         Op::PkAddBf16 => float16::pk_add_bf16(old, data),
     }
@@ -97,7 +127,13 @@ pub fn apply64(op: Op, old: u64, data: u64, second: u64) -> u64 {
     let float = |f: fn(f64, f64) -> f64| f(f64::from_bits(old), f64::from_bits(data)).to_bits();
     match op {
         Op::Swap => data,
-        Op::CmpSwap => if old == second { data } else { old },
+        Op::CmpSwap => {
+            if old == second {
+                data
+            } else {
+                old
+            }
+        }
         Op::Add => old.wrapping_add(data),
         Op::Sub => old.wrapping_sub(data),
         Op::Rsub => data.wrapping_sub(old),
@@ -108,14 +144,38 @@ pub fn apply64(op: Op, old: u64, data: u64, second: u64) -> u64 {
         Op::And => old & data,
         Op::Or => old | data,
         Op::Xor => old ^ data,
-        Op::Inc => if old >= data { 0 } else { old + 1 },
-        Op::Dec => if old == 0 || old > data { data } else { old - 1 },
+        Op::Inc => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Op::Dec => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
         Op::Mskor => old & !data | second,
-        Op::Wrap => if old >= data { old - data } else { old.wrapping_add(second) },
+        Op::Wrap => {
+            if old >= data {
+                old - data
+            } else {
+                old.wrapping_add(second)
+            }
+        }
         Op::AddF => float(|a, b| a + b),
         Op::MinF => float(min64),
         Op::MaxF => float(|a, b| -min64(-a, -b)),
-        Op::CmpSwapF => if f64::from_bits(old) == f64::from_bits(second) { data } else { old },
+        Op::CmpSwapF => {
+            if f64::from_bits(old) == f64::from_bits(second) {
+                data
+            } else {
+                old
+            }
+        }
         Op::PkAddF16 | Op::PkAddBf16 => old,
     }
 }
@@ -218,6 +278,6 @@ macro_rules! op_of {
     };
 }
 op_of!(
-    Swap, CmpSwap, Add, Sub, Rsub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec, Mskor, Wrap, AddF, MinF, MaxF,
-    CmpSwapF, PkAddF16, PkAddBf16
+    Swap, CmpSwap, Add, Sub, Rsub, Smin, Umin, Smax, Umax, And, Or, Xor, Inc, Dec, Mskor, Wrap, AddF, MinF,
+    MaxF, CmpSwapF, PkAddF16, PkAddBf16
 );

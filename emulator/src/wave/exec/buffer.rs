@@ -95,7 +95,8 @@ impl Resource {
         let within = if self.swizzle {
             let (block, slot) = (index / self.index_stride, index % self.index_stride);
             let (element, byte) = (offset / ELEMENT, offset % ELEMENT);
-            (u64::from(block) * u64::from(self.stride) + u64::from(element * ELEMENT)) * u64::from(self.index_stride)
+            (u64::from(block) * u64::from(self.stride) + u64::from(element * ELEMENT))
+                * u64::from(self.index_stride)
                 + u64::from(slot * ELEMENT + byte)
         } else {
             u64::from(index) * u64::from(self.stride) + u64::from(offset)

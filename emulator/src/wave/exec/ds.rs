@@ -314,7 +314,8 @@ pub fn ds_wrxchg2st64_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
 fn count<const SUBTRACT: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let live = w.exec.count_ones();
     let offset = (w.m0() >> 16).wrapping_add(inst.imm as u32);
-    let old = update32(w, offset, |old| if SUBTRACT { old.wrapping_sub(live) } else { old.wrapping_add(live) });
+    let old =
+        update32(w, offset, |old| if SUBTRACT { old.wrapping_sub(live) } else { old.wrapping_add(live) });
     for lane in shape::lanes(w.exec) {
         w.row_mut(row(inst.dst))[lane] = old;
     }

@@ -130,7 +130,11 @@ fn segment(w: &Wave, address: u64) -> Segment {
 #[inline(always)]
 fn aperture(w: &Wave, address: u64, bytes: u32, lane: usize) -> Result<u32, FaultKind> {
     let offset = address as u32;
-    if lds::fits(w, offset, bytes) { Ok(offset) } else { Err(FaultKind::Aperture { address, lane: lane as u8 }) }
+    if lds::fits(w, offset, bytes) {
+        Ok(offset)
+    } else {
+        Err(FaultKind::Aperture { address, lane: lane as u8 })
+    }
 }
 
 #[inline(always)]
@@ -159,7 +163,12 @@ fn flat_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Loads from scratch at a register plus an offset.
 #[inline(never)]
-pub fn scratch_load_from<const K: u8>(w: &mut Wave, dst: usize, row: usize, offset: u32) -> Result<(), FaultKind> {
+pub fn scratch_load_from<const K: u8>(
+    w: &mut Wave,
+    dst: usize,
+    row: usize,
+    offset: u32,
+) -> Result<(), FaultKind> {
     let offsets = w.row(row).map(|o| o.wrapping_add(offset));
     scratch::load::<K>(w, dst, Offsets::PerLane(&offsets))
 }
@@ -206,7 +215,12 @@ fn flat_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Stores to scratch at a register plus an offset.
 #[inline(never)]
-pub fn scratch_store_to<const K: u8>(w: &mut Wave, src: usize, row: usize, offset: u32) -> Result<(), FaultKind> {
+pub fn scratch_store_to<const K: u8>(
+    w: &mut Wave,
+    src: usize,
+    row: usize,
+    offset: u32,
+) -> Result<(), FaultKind> {
     let offsets = w.row(row).map(|o| o.wrapping_add(offset));
     scratch::store::<K>(w, src, Offsets::PerLane(&offsets))
 }
@@ -508,8 +522,8 @@ atomics! {
 /// Loads straight to LDS: lane n's dword goes to M0 + offset + 4n.
 pub fn global_load_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
     let (row, offset) = (row(inst.src[0]), i64::from(inst.imm));
-    let scalar = (inst.src[2] != Operand::NONE)
-        .then(|| w.scalar64(inst.src[2], inst).wrapping_add_signed(offset));
+    let scalar =
+        (inst.src[2] != Operand::NONE).then(|| w.scalar64(inst.src[2], inst).wrapping_add_signed(offset));
     let target = (w.m0() & 0xffff).wrapping_add_signed(inst.imm);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let address = match scalar {

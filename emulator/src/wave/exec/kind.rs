@@ -26,8 +26,20 @@ pub enum Kind {
 /// [`Kind`] from a const generic parameter.
 pub const fn kind_of(code: u8) -> Kind {
     const ALL: [Kind; 14] = [
-        Kind::U8, Kind::I8, Kind::U16, Kind::I16, Kind::U8Lo, Kind::U8Hi, Kind::I8Lo, Kind::I8Hi, Kind::B16Lo,
-        Kind::B16Hi, Kind::B32, Kind::B64, Kind::B96, Kind::B128,
+        Kind::U8,
+        Kind::I8,
+        Kind::U16,
+        Kind::I16,
+        Kind::U8Lo,
+        Kind::U8Hi,
+        Kind::I8Lo,
+        Kind::I8Hi,
+        Kind::B16Lo,
+        Kind::B16Hi,
+        Kind::B32,
+        Kind::B64,
+        Kind::B96,
+        Kind::B128,
     ];
     ALL[code as usize]
 }
@@ -136,8 +148,8 @@ pub fn put(w: &mut Wave, kind: Kind, row: usize, lane: usize, words: Words) {
         let register = &mut w.row_mut(row)[lane];
         *register = kind.extend(words[0], *register);
     } else {
-        for i in 0..kind.registers() {
-            w.row_mut(row + i)[lane] = words[i];
+        for (i, word) in words.into_iter().enumerate().take(kind.registers()) {
+            w.row_mut(row + i)[lane] = word;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A workgroup's LDS. Reads beyond its end give 0, writes beyond it are dropped (MI200 ISA, 3.6).
 //!
 //! The waves of a workgroup run on one host thread, one after the other, so nothing here needs the host's atomics.
+#![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 use super::{
     kind::{self, kind_of},

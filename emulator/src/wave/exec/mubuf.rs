@@ -69,7 +69,8 @@ impl Access {
         }
         // The stack pointer counts bytes of all 64 lanes together.
         let start = self.resource.base.wrapping_add(u64::from(self.scalar)).wrapping_sub(w.scratch);
-        (start < u64::from(w.scratch_stride) && start.is_multiple_of(256)).then_some(start as u32 / 64 + self.offset)
+        (start < u64::from(w.scratch_stride) && start.is_multiple_of(256))
+            .then_some(start as u32 / 64 + self.offset)
     }
 
     /// If all live lanes are in range of a plain linear buffer: base and register.

@@ -1,4 +1,5 @@
 //! How a wave's lane addresses lie: contiguous, in one range, or anywhere.
+#![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 /// All-ones words for live lanes.
 #[inline(always)]
@@ -112,9 +113,8 @@ mod tests {
     #[test]
     fn runs_cover_the_mask_and_nothing_else() {
         for exec in [0, 1, u64::MAX, 1 << 63, 0xf0f0_0000_0000_0001, u64::MAX << 5, u64::MAX >> 1] {
-            let covered = runs(exec).fold(0u64, |m, (first, length)| {
-                (first..first + length).fold(m, |m, lane| m | 1 << lane)
-            });
+            let covered = runs(exec)
+                .fold(0u64, |m, (first, length)| (first..first + length).fold(m, |m, lane| m | 1 << lane));
             assert_eq!(covered, exec);
             assert_eq!(lanes(exec).fold(0u64, |m, lane| m | 1 << lane), exec);
         }

@@ -64,7 +64,11 @@ macro_rules! shift64 {
 #[inline(always)]
 fn wide(w: &Wave, inst: &Inst, signed: bool) -> u64 {
     let value = w.scalar64(inst.src[0], inst);
-    if signed && inst.src[0] == crate::isa::Operand::LITERAL { i64::from(value as u32 as i32) as u64 } else { value }
+    if signed && inst.src[0] == crate::isa::Operand::LITERAL {
+        i64::from(value as u32 as i32) as u64
+    } else {
+        value
+    }
 }
 
 sop2! {

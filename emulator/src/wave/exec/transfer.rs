@@ -1,4 +1,5 @@
 //! Moving data between vector registers and memory that the allocation map knows.
+#![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
 use super::{
     kind::{self, Kind, kind_of},
@@ -29,18 +30,18 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, from: Linear) -> Result<(), F
     if exec == 0 {
         return Ok(());
     }
-    if kind.bytes() >= 4 {
-        if let Some(offset) = shape::contiguous(w.row(from.row), exec, kind.bytes()) {
-            let (first, last) = shape::ends(exec);
-            let low = from.base.wrapping_add(u64::from(offset));
-            let high = low.wrapping_add(u64::from((last - first + 1) * kind.bytes() - 1));
-            // Where lane 0 would be.
-            let start = low.wrapping_sub(u64::from(first * kind.bytes()));
-            if w.allows(low, high, false) && (exec == u64::MAX || few_runs(exec)) {
-                // SAFETY: the map allows reads of the live lanes' data, which lie from `low` to `high`.
-                unsafe { load_runs::<K>(w, dst, start as *const u8, exec) };
-                return Ok(());
-            }
+    if kind.bytes() >= 4
+        && let Some(offset) = shape::contiguous(w.row(from.row), exec, kind.bytes())
+    {
+        let (first, last) = shape::ends(exec);
+        let low = from.base.wrapping_add(u64::from(offset));
+        let high = low.wrapping_add(u64::from((last - first + 1) * kind.bytes() - 1));
+        // Where lane 0 would be.
+        let start = low.wrapping_sub(u64::from(first * kind.bytes()));
+        if w.allows(low, high, false) && (exec == u64::MAX || few_runs(exec)) {
+            // SAFETY: the map allows reads of the live lanes' data, which lie from `low` to `high`.
+            unsafe { load_runs::<K>(w, dst, start as *const u8, exec) };
+            return Ok(());
         }
     }
     let offsets = *w.row(from.row);
@@ -57,7 +58,12 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, from: Linear) -> Result<(), F
 
 /// Loads lane by lane.
 #[inline(never)]
-fn load_lanes<const K: u8>(w: &mut Wave, dst: usize, base: u64, offsets: &[u32; 64]) -> Result<(), FaultKind> {
+fn load_lanes<const K: u8>(
+    w: &mut Wave,
+    dst: usize,
+    base: u64,
+    offsets: &[u32; 64],
+) -> Result<(), FaultKind> {
     shape::lanes(w.exec)
         .try_for_each(|lane| load_lane::<K>(w, dst, base.wrapping_add(u64::from(offsets[lane])), lane))
 }
@@ -157,18 +163,18 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, to: Linear) -> Result<(), Fa
     if exec == 0 {
         return Ok(());
     }
-    if kind.bytes() >= 4 {
-        if let Some(offset) = shape::contiguous(w.row(to.row), exec, kind.bytes()) {
-            let (first, last) = shape::ends(exec);
-            let low = to.base.wrapping_add(u64::from(offset));
-            let high = low.wrapping_add(u64::from((last - first + 1) * kind.bytes() - 1));
-            // Where lane 0 would be.
-            let start = low.wrapping_sub(u64::from(first * kind.bytes()));
-            if w.allows(low, high, true) && (exec == u64::MAX || few_runs(exec)) {
-                // SAFETY: the map allows writes to the live lanes' data, which lie from `low` to `high`.
-                unsafe { store_runs::<K>(w, src, start as *mut u8, exec) };
-                return Ok(());
-            }
+    if kind.bytes() >= 4
+        && let Some(offset) = shape::contiguous(w.row(to.row), exec, kind.bytes())
+    {
+        let (first, last) = shape::ends(exec);
+        let low = to.base.wrapping_add(u64::from(offset));
+        let high = low.wrapping_add(u64::from((last - first + 1) * kind.bytes() - 1));
+        // Where lane 0 would be.
+        let start = low.wrapping_sub(u64::from(first * kind.bytes()));
+        if w.allows(low, high, true) && (exec == u64::MAX || few_runs(exec)) {
+            // SAFETY: the map allows writes to the live lanes' data, which lie from `low` to `high`.
+            unsafe { store_runs::<K>(w, src, start as *mut u8, exec) };
+            return Ok(());
         }
     }
     let (low, high) = shape::range(w.row(to.row), exec);

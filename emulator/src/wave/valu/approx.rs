@@ -162,6 +162,10 @@ floats! {
     f64: v_rcp_f64(a: f64) -> f64 { reciprocal(a) };
     f64: v_rsq_f64(a: f64) -> f64 { reciprocal_root(a) };
     f64: v_sqrt_f64(a: f64) -> f64 { a.sqrt() };
+}
+
+floats! {
+    once;
     F16: v_rcp_f16(a: F16) -> F16 { half(a, reciprocal) };
     F16: v_rsq_f16(a: F16) -> F16 { half(a, reciprocal_root) };
     F16: v_sqrt_f16(a: F16) -> F16 { half(a, f64::sqrt) };

@@ -53,7 +53,6 @@ lanes! {
     v_and_b32(a: u32, b: u32) -> u32 { a & b };
     v_or_b32(a: u32, b: u32) -> u32 { a | b };
     v_xor_b32(a: u32, b: u32) -> u32 { a ^ b };
-    v_xnor_b32(a: u32, b: u32) -> u32 { !(a ^ b) };
     v_or3_b32(a: u32, b: u32, c: u32) -> u32 { a | b | c };
     v_and_or_b32(a: u32, b: u32, c: u32) -> u32 { a & b | c };
     v_lshl_or_b32(a: u32, b: u32, c: u32) -> u32 { a << (b & 31) | c };
@@ -61,9 +60,6 @@ lanes! {
     v_lshlrev_b32(a: u32, b: u32) -> u32 { b << (a & 31) };
     v_lshrrev_b32(a: u32, b: u32) -> u32 { b >> (a & 31) };
     v_ashrrev_i32(a: u32, b: i32) -> i32 { b >> (a & 31) };
-    v_lshlrev_b16(a: u16, b: u16) -> u16 { b << (a & 15) };
-    v_lshrrev_b16(a: u16, b: u16) -> u16 { b >> (a & 15) };
-    v_ashrrev_i16(a: u16, b: i16) -> i16 { b >> (a & 15) };
     v_lshlrev_b64(a: u32, b: u64) -> u64 { b << (a & 63) };
     v_lshrrev_b64(a: u32, b: u64) -> u64 { b >> (a & 63) };
     v_ashrrev_i64(a: u32, b: i64) -> i64 { b >> (a & 63) };
@@ -71,13 +67,21 @@ lanes! {
     v_bfe_u32(a: u32, b: u32, c: u32) -> u32 { field(a, b, c) };
     v_bfe_i32(a: i32, b: u32, c: u32) -> i32 { extend(field((a >> (b & 31)) as u32, 0, c), c) };
     v_bfi_b32(a: u32, b: u32, c: u32) -> u32 { a & b | !a & c };
-    v_bfm_b32(a: u32, b: u32) -> u32 { ((1 << (a & 31)) - 1) << (b & 31) };
     v_alignbit_b32(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32 };
-    v_alignbyte_b32(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32 };
     v_perm_b32(a: u32, b: u32, c: u32) -> u32 { permute(a, b, c) };
 
     v_bfrev_b32(a: u32) -> u32 { a.reverse_bits() };
     v_bcnt_u32_b32(a: u32, b: u32) -> u32 { a.count_ones().wrapping_add(b) };
+}
+
+lanes! {
+    once;
+    v_xnor_b32(a: u32, b: u32) -> u32 { !(a ^ b) };
+    v_lshlrev_b16(a: u16, b: u16) -> u16 { b << (a & 15) };
+    v_lshrrev_b16(a: u16, b: u16) -> u16 { b >> (a & 15) };
+    v_ashrrev_i16(a: u16, b: i16) -> i16 { b >> (a & 15) };
+    v_bfm_b32(a: u32, b: u32) -> u32 { ((1 << (a & 31)) - 1) << (b & 31) };
+    v_alignbyte_b32(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32 };
     v_ffbh_u32(a: u32) -> u32 { find_high(a) };
     v_ffbl_b32(a: u32) -> u32 { if a == 0 { u32::MAX } else { a.trailing_zeros() } };
     v_ffbh_i32(a: i32) -> u32 { find_high((a ^ a >> 31) as u32) };

@@ -1,6 +1,6 @@
 //! Comparisons: one bit per lane into a scalar pair, and into EXEC for the cmpx forms.
 
-use std::mem::MaybeUninit;
+use std::{cmp::Ordering, mem::MaybeUninit};
 
 use super::{
     half::F16,
@@ -55,8 +55,8 @@ macro_rules! integral {
 macro_rules! floating {
     ($($name:ident: $ty:ty, |$a:ident, $b:ident| $f:expr;)*) => {
         multiversion! {$(
-            // `!(a < b)` is true for NaNs, `a >= b` is not.
-            #[allow(clippy::neg_cmp_op_on_partial_ord)]
+            // `!(a < b)` is true for NaNs, `a >= b` is not; `a != b` is, `a < b || a > b` is not.
+            #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
             pub(crate) fn $name(wave, inst) {
                 if <$ty>::env(wave.mode).flush_in {
                     compare(wave, inst, |$a: $ty, $b: $ty| {
@@ -78,14 +78,6 @@ macro_rules! floating {
 trait Comparable {
     type Value: PartialOrd + Copy;
     fn value(self) -> Self::Value;
-}
-
-impl Comparable for F16 {
-    type Value = f32;
-    #[inline(always)]
-    fn value(self) -> f32 {
-        self.to_f32()
-    }
 }
 
 impl Comparable for f32 {
@@ -165,26 +157,6 @@ multiversion! {
 }
 
 floating! {
-    v_cmp_f_f16: F16, |_a, _b| false;
-    v_cmp_lt_f16: F16, |a, b| a < b;
-    v_cmp_eq_f16: F16, |a, b| a == b;
-    v_cmp_le_f16: F16, |a, b| a <= b;
-    v_cmp_gt_f16: F16, |a, b| a > b;
-    v_cmp_lg_f16: F16, |a, b| a < b || a > b;
-    v_cmp_ge_f16: F16, |a, b| a >= b;
-    v_cmp_o_f16: F16, |a, b| !(nan(a) || nan(b));
-    v_cmp_u_f16: F16, |a, b| nan(a) || nan(b);
-    v_cmp_nge_f16: F16, |a, b| !(a >= b);
-    v_cmp_nlg_f16: F16, |a, b| !(a < b || a > b);
-    v_cmp_ngt_f16: F16, |a, b| !(a > b);
-    v_cmp_nle_f16: F16, |a, b| !(a <= b);
-    v_cmp_neq_f16: F16, |a, b| a != b;
-    v_cmp_nlt_f16: F16, |a, b| !(a < b);
-    v_cmp_tru_f16: F16, |_a, _b| true;
-}
-
-floating! {
-    v_cmp_f_f32: f32, |_a, _b| false;
     v_cmp_lt_f32: f32, |a, b| a < b;
     v_cmp_eq_f32: f32, |a, b| a == b;
     v_cmp_le_f32: f32, |a, b| a <= b;
@@ -199,11 +171,9 @@ floating! {
     v_cmp_nle_f32: f32, |a, b| !(a <= b);
     v_cmp_neq_f32: f32, |a, b| a != b;
     v_cmp_nlt_f32: f32, |a, b| !(a < b);
-    v_cmp_tru_f32: f32, |_a, _b| true;
 }
 
 floating! {
-    v_cmp_f_f64: f64, |_a, _b| false;
     v_cmp_lt_f64: f64, |a, b| a < b;
     v_cmp_eq_f64: f64, |a, b| a == b;
     v_cmp_le_f64: f64, |a, b| a <= b;
@@ -218,71 +188,79 @@ floating! {
     v_cmp_nle_f64: f64, |a, b| !(a <= b);
     v_cmp_neq_f64: f64, |a, b| a != b;
     v_cmp_nlt_f64: f64, |a, b| !(a < b);
-    v_cmp_tru_f64: f64, |_a, _b| true;
 }
 
 integral! {
-    v_cmp_f_i16: i16, |_a, _b| false;
-    v_cmp_lt_i16: i16, |a, b| a < b;
-    v_cmp_eq_i16: i16, |a, b| a == b;
-    v_cmp_le_i16: i16, |a, b| a <= b;
-    v_cmp_gt_i16: i16, |a, b| a > b;
-    v_cmp_ne_i16: i16, |a, b| a != b;
-    v_cmp_ge_i16: i16, |a, b| a >= b;
-    v_cmp_t_i16: i16, |_a, _b| true;
-}
-
-integral! {
-    v_cmp_f_u16: u16, |_a, _b| false;
-    v_cmp_lt_u16: u16, |a, b| a < b;
-    v_cmp_eq_u16: u16, |a, b| a == b;
-    v_cmp_le_u16: u16, |a, b| a <= b;
-    v_cmp_gt_u16: u16, |a, b| a > b;
-    v_cmp_ne_u16: u16, |a, b| a != b;
-    v_cmp_ge_u16: u16, |a, b| a >= b;
-    v_cmp_t_u16: u16, |_a, _b| true;
-}
-
-integral! {
-    v_cmp_f_i32: i32, |_a, _b| false;
     v_cmp_lt_i32: i32, |a, b| a < b;
     v_cmp_eq_i32: i32, |a, b| a == b;
     v_cmp_le_i32: i32, |a, b| a <= b;
     v_cmp_gt_i32: i32, |a, b| a > b;
     v_cmp_ne_i32: i32, |a, b| a != b;
     v_cmp_ge_i32: i32, |a, b| a >= b;
-    v_cmp_t_i32: i32, |_a, _b| true;
 }
 
 integral! {
-    v_cmp_f_u32: u32, |_a, _b| false;
     v_cmp_lt_u32: u32, |a, b| a < b;
     v_cmp_eq_u32: u32, |a, b| a == b;
     v_cmp_le_u32: u32, |a, b| a <= b;
     v_cmp_gt_u32: u32, |a, b| a > b;
     v_cmp_ne_u32: u32, |a, b| a != b;
     v_cmp_ge_u32: u32, |a, b| a >= b;
-    v_cmp_t_u32: u32, |_a, _b| true;
 }
 
 integral! {
-    v_cmp_f_i64: i64, |_a, _b| false;
     v_cmp_lt_i64: i64, |a, b| a < b;
     v_cmp_eq_i64: i64, |a, b| a == b;
     v_cmp_le_i64: i64, |a, b| a <= b;
     v_cmp_gt_i64: i64, |a, b| a > b;
     v_cmp_ne_i64: i64, |a, b| a != b;
     v_cmp_ge_i64: i64, |a, b| a >= b;
-    v_cmp_t_i64: i64, |_a, _b| true;
 }
 
 integral! {
-    v_cmp_f_u64: u64, |_a, _b| false;
     v_cmp_lt_u64: u64, |a, b| a < b;
     v_cmp_eq_u64: u64, |a, b| a == b;
     v_cmp_le_u64: u64, |a, b| a <= b;
     v_cmp_gt_u64: u64, |a, b| a > b;
     v_cmp_ne_u64: u64, |a, b| a != b;
     v_cmp_ge_u64: u64, |a, b| a >= b;
-    v_cmp_t_u64: u64, |_a, _b| true;
+}
+
+/// A rare comparison: the low bits of the opcode are its truth table over less, equal, greater and unordered.
+fn tabulated<T: Lane>(wave: &mut Wave, inst: &Inst, order: impl Fn(T, T) -> Option<Ordering>) -> Flow {
+    let opcode = inst.row.opcode;
+    compare(wave, inst, |a: T, b: T| {
+        let column = match order(a, b) {
+            Some(Ordering::Less) => 0,
+            Some(Ordering::Equal) => 1,
+            Some(Ordering::Greater) => 2,
+            None => 3,
+        };
+        opcode >> column & 1 != 0
+    })
+}
+
+/// Any comparison of halves.
+pub(crate) fn v_cmp_f16(wave: &mut Wave, inst: &Inst) -> Flow {
+    let flush = F16::env(wave.mode).flush_in;
+    tabulated(wave, inst, |a: F16, b: F16| {
+        a.flush_if(flush).to_f32().partial_cmp(&b.flush_if(flush).to_f32())
+    })
+}
+
+/// Any comparison of signed 16-bit integers.
+pub(crate) fn v_cmp_i16(wave: &mut Wave, inst: &Inst) -> Flow {
+    tabulated(wave, inst, |a: i16, b: i16| Some(a.cmp(&b)))
+}
+
+/// Any comparison of unsigned 16-bit integers.
+pub(crate) fn v_cmp_u16(wave: &mut Wave, inst: &Inst) -> Flow {
+    tabulated(wave, inst, |a: u16, b: u16| Some(a.cmp(&b)))
+}
+
+/// v_cmp_f and v_cmp_tru: the same answer for every live lane, whatever the sources are.
+pub(crate) fn v_cmp_constant(wave: &mut Wave, inst: &Inst) -> Flow {
+    let answer = inst.row.opcode & 7 == 7;
+    let flags = Vector([flag(answer); 64]);
+    write(wave, inst, plain(inst), inst.row.opcode & 0x10 != 0, &flags)
 }

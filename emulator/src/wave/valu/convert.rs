@@ -40,6 +40,10 @@ floats! {
     f32: v_cvt_u32_f32(a: f32) -> u32 { a as u32 };
     f32: v_cvt_f64_f32(a: f32) -> f64 { f64::from(quiet(a)) };
     F16: v_cvt_f32_f16(a: F16) -> f32 { quiet(a.to_f32()) };
+}
+
+floats! {
+    once;
     F16: v_cvt_f16_u16(a: u16) -> F16 { F16::from_f32(f32::from(a)) },
         exact |e| { soft::scaled(e, false, a.into(), 0) };
     F16: v_cvt_f16_i16(a: i16) -> F16 { F16::from_f32(f32::from(a)) },
@@ -49,15 +53,19 @@ floats! {
 }
 
 lanes! {
-    v_cvt_i32_f64(a: f64) -> i32 { a as i32 };
-    v_cvt_u32_f64(a: f64) -> u32 { a as u32 };
     v_cvt_f64_i32(a: i32) -> f64 { f64::from(a) };
     v_cvt_f64_u32(a: u32) -> f64 { f64::from(a) };
     v_cvt_f32_ubyte0(a: u32) -> f32 { (a & 0xff) as f32 };
     v_cvt_f32_ubyte1(a: u32) -> f32 { (a >> 8 & 0xff) as f32 };
     v_cvt_f32_ubyte2(a: u32) -> f32 { (a >> 16 & 0xff) as f32 };
     v_cvt_f32_ubyte3(a: u32) -> f32 { (a >> 24) as f32 };
-    // Nearest, ties up; and down. The sum is exact in double precision.
+}
+
+lanes! {
+    once;
+    v_cvt_i32_f64(a: f64) -> i32 { a as i32 };
+    v_cvt_u32_f64(a: f64) -> u32 { a as u32 };
+    // Nearest with ties up, and down. The sum is exact in double precision.
     v_cvt_rpi_i32_f32(a: f32) -> i32 { (f64::from(a) + 0.5).floor() as i32 };
     v_cvt_flr_i32_f32(a: f32) -> i32 { a.floor() as i32 };
     // Four bits, signed, in sixteenths.
@@ -160,6 +168,7 @@ impl Fnuz for Bf8 {
 }
 
 lanes! {
+    once;
     v_cvt_f32_fp8(a: u32) -> f32 { Fp8::decode(a) };
     v_cvt_f32_bf8(a: u32) -> f32 { Bf8::decode(a) };
     v_cvt_pk_f32_fp8(a: u32) -> u64 { pair(Fp8::decode(a), Fp8::decode(a >> 8)) };

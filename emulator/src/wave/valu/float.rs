@@ -17,8 +17,6 @@ floats! {
     f32: v_sub_f32(a: f32, b: f32) -> f32 { a - b }, exact |e| { soft::sub(e, a, b) };
     f32: v_subrev_f32(a: f32, b: f32) -> f32 { b - a }, exact |e| { soft::sub(e, b, a) };
     f32: v_mul_f32(a: f32, b: f32) -> f32 { a * b }, exact |e| { soft::mul(e, a, b) };
-    f32: v_mul_legacy_f32(a: f32, b: f32) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { a * b } },
-        exact |e| { if is_zero(e, a) || is_zero(e, b) { 0.0 } else { soft::mul(e, a, b) } };
     f32: v_fma_f32(a: f32, b: f32, c: f32) -> f32 { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
 
     f64: v_add_f64(a: f64, b: f64) -> f64 { a + b }, exact |e| { soft::add(e, a, b) };
@@ -27,9 +25,15 @@ floats! {
 
     F16: v_add_f16(a: F16, b: F16) -> F16 { a.add(b) }, exact |e| { soft::add(e, a, b) };
     F16: v_sub_f16(a: F16, b: F16) -> F16 { a.sub(b) }, exact |e| { soft::sub(e, a, b) };
-    F16: v_subrev_f16(a: F16, b: F16) -> F16 { b.sub(a) }, exact |e| { soft::sub(e, b, a) };
     F16: v_mul_f16(a: F16, b: F16) -> F16 { a.mul(b) }, exact |e| { soft::mul(e, a, b) };
     F16: v_fma_f16(a: F16, b: F16, c: F16) -> F16 { a.fma(b, c) }, exact |e| { soft::fma(e, a, b, c) };
+}
+
+floats! {
+    once;
+    f32: v_mul_legacy_f32(a: f32, b: f32) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { a * b } },
+        exact |e| { if is_zero(e, a) || is_zero(e, b) { 0.0 } else { soft::mul(e, a, b) } };
+    F16: v_subrev_f16(a: F16, b: F16) -> F16 { b.sub(a) }, exact |e| { soft::sub(e, b, a) };
     // The unfused f16 multiply-add rounds the product first.
     F16: v_mad_f16(a: F16, b: F16, c: F16) -> F16 { a.mul(b).add(c) },
         exact |e| { soft::add(e, soft::mul(e, a, b), c) };
@@ -177,21 +181,6 @@ ordered! {
     F16, u16, |x| x.0, F16, F16::QUIET;
 }
 
-impl PartialOrd for F16 {
-    #[inline(always)]
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        self.to_f32().partial_cmp(&other.to_f32())
-    }
-    #[inline(always)]
-    fn lt(&self, other: &Self) -> bool {
-        self.to_f32() < other.to_f32()
-    }
-    #[inline(always)]
-    fn gt(&self, other: &Self) -> bool {
-        self.to_f32() > other.to_f32()
-    }
-}
-
 /// What a NaN among the operands makes of `ordered`: IEEE mode quiets a signalling one and returns it; else the
 /// other operand is the result (MI200 ISA, V_MIN_F32).
 #[inline(always)]
@@ -256,7 +245,7 @@ fn max3<T: Ordered>(ieee: bool, a: T, b: T, c: T) -> T {
 #[inline(always)]
 fn med3<T: Ordered>(ieee: bool, a: T, b: T, c: T) -> T {
     let greatest = max3(ieee, a, b, c);
-    let equal = |x: T, y: T| !(x < y) && !(x > y);
+    let equal = |x: T, y: T| x == y;
     let middle = if equal(greatest, a) {
         max(ieee, b, c)
     } else if equal(greatest, b) {
@@ -345,6 +334,11 @@ floats! {
     f64: v_floor_f64(a: f64) -> f64 { whole(a, f64::floor) };
     f64: v_rndne_f64(a: f64) -> f64 { whole(a, f64::round_ties_even) };
     f64: v_fract_f64(a: f64) -> f64 { { let x = a - a.floor(); if x >= 1.0 { BELOW_ONE_F64 } else { x } } };
+    f32: v_ldexp_f32(a: f32, b: i32) -> f32 { ldexp(a, b) }, exact |e| { soft::ldexp(e, a, b) };
+}
+
+floats! {
+    once;
     F16: v_trunc_f16(a: F16) -> F16 { half(a, f32::trunc) };
     F16: v_ceil_f16(a: F16) -> F16 { half(a, f32::ceil) };
     F16: v_floor_f16(a: F16) -> F16 { half(a, f32::floor) };
@@ -353,13 +347,13 @@ floats! {
         let x = half(a, |x| x - x.floor());
         if x == F16(0x3c00) { BELOW_ONE_F16 } else { x }
     }};
-    f32: v_ldexp_f32(a: f32, b: i32) -> f32 { ldexp(a, b) }, exact |e| { soft::ldexp(e, a, b) };
     f64: v_ldexp_f64(a: f64, b: i32) -> f64 { soft::ldexp(Env::DEFAULT, a, b) }, exact |e| { soft::ldexp(e, a, b) };
     F16: v_ldexp_f16(a: F16, b: i16) -> F16 { soft::ldexp(Env::DEFAULT, a, b.into()) },
         exact |e| { soft::ldexp(e, a, b.into()) };
 }
 
 floats! {
+    once;
     f32: v_frexp_mant_f32(a: f32) -> f32 { frexp(a).0 };
     f32: v_frexp_exp_i32_f32(a: f32) -> i32 { frexp(a).1 };
     f64: v_frexp_mant_f64(a: f64) -> f64 { frexp(a).0 };

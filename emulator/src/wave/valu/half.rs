@@ -1,7 +1,7 @@
 //! Half precision, computed exactly in single precision.
 
 /// An IEEE binary16 value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct F16(pub u16);
 
 impl F16 {
@@ -83,4 +83,27 @@ pub(super) fn add_to_odd(a: f32, b: f32) -> f32 {
     let odd = if away { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
     let inexact = error.abs() > 0.0 && sum.is_finite() && bits & 1 == 0;
     if inexact { f32::from_bits(odd) } else { sum }
+}
+
+/// As numbers: zeros are equal, NaNs are not.
+impl PartialEq for F16 {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.to_f32() == other.to_f32()
+    }
+}
+
+impl PartialOrd for F16 {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        self.to_f32().partial_cmp(&other.to_f32())
+    }
+    #[inline(always)]
+    fn lt(&self, other: &Self) -> bool {
+        self.to_f32() < other.to_f32()
+    }
+    #[inline(always)]
+    fn gt(&self, other: &Self) -> bool {
+        self.to_f32() > other.to_f32()
+    }
 }

@@ -104,9 +104,14 @@ pub(super) fn accumulate<A: Lane, B: Lane, D: Lane>(
 /// The instructions of a family that are plain functions of their sources, whatever MODE says.
 ///
 /// `clamp` gives the function that the clamp bit selects; without it the bit only acts on floating-point results.
+///
+/// `once;` in front compiles the instructions for the baseline only: rare ones are not worth three copies.
 macro_rules! lanes {
-    ($($name:ident $args:tt -> $ret:ty { $body:expr } $(, clamp { $clamp:expr })?;)*) => {
-        $crate::wave::simd::multiversion! {$(
+    (once; $($entries:tt)*) => {
+        $crate::wave::valu::map::lanes!(@family [$crate::wave::valu::map::once] $($entries)*);
+    };
+    (@family [$($versions:tt)+] $($name:ident $args:tt -> $ret:ty { $body:expr } $(, clamp { $clamp:expr })?;)*) => {
+        $($versions)+! {$(
             pub(crate) fn $name(wave, inst) {
                 use $crate::wave::valu::map::lanes;
                 $(if $crate::wave::valu::result::clamps(inst) {
@@ -128,6 +133,18 @@ macro_rules! lanes {
     (@map $wave:expr, $inst:expr, |$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| -> $ret:ty { $body:expr }) => {
         $crate::wave::valu::map::map3($wave, $inst, |$a: $ta, $b: $tb, $c: $tc| -> $ret { $body })
     };
+    ($($entries:tt)*) => {
+        $crate::wave::valu::map::lanes!(@family [$crate::wave::simd::multiversion] $($entries)*);
+    };
+}
+
+/// [`multiversion`](crate::wave::simd::multiversion) for instructions that get one version.
+macro_rules! once {
+    ($($(#[$meta:meta])* $vis:vis fn $name:ident($wave:ident, $inst:ident) $body:block)*) => {$(
+        $(#[$meta])*
+        $vis fn $name($wave: &mut $crate::wave::Wave, $inst: &$crate::isa::Inst) -> $crate::isa::Flow $body
+    )*};
 }
 
 pub(super) use lanes;
+pub(super) use once;

@@ -44,6 +44,7 @@ fn lerp(a: u32, b: u32, c: u32) -> u32 {
 }
 
 lanes! {
+    once;
     v_lerp_u8(a: u32, b: u32, c: u32) -> u32 { lerp(a, b, c) };
     v_sad_u8(a: u32, b: u32, c: u32) -> u32 { sad(a, b, false).wrapping_add(c) },
         clamp { sad(a, b, false).saturating_add(c) };
@@ -100,12 +101,13 @@ fn face(x: f32, y: f32, z: f32) -> u32 {
 }
 
 floats! {
+    once;
     f32: v_cubeid_f32(x: f32, y: f32, z: f32) -> f32 { face(x, y, z) as f32 };
     f32: v_cubesc_f32(x: f32, y: f32, z: f32) -> f32 {
         match face(x, y, z) {
             0 => -z,
             1 => z,
-            2 | 3 | 4 => x,
+            2..=4 => x,
             _ => -x,
         }
     };

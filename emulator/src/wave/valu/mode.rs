@@ -109,10 +109,15 @@ wide_and_half!(f64, F16);
 ///
 /// The first expression is the default arithmetic; the second one, of the environment, serves the other rounding
 /// modes. Without it the operation does not round, and only the flushing of denormals is left to do.
+///
+/// `once;` in front: see [`lanes`](super::map::lanes).
 macro_rules! floats {
-    ($($precision:ty: $name:ident $args:tt -> $ret:ty { $native:expr }
+    (once; $($entries:tt)*) => {
+        $crate::wave::valu::mode::floats!(@family [$crate::wave::valu::map::once] $($entries)*);
+    };
+    (@family [$($versions:tt)+] $($precision:ty: $name:ident $args:tt -> $ret:ty { $native:expr }
         $(, exact |$env:ident| { $exact:expr })?;)*) => {
-        $crate::wave::simd::multiversion! {$(
+        $($versions)+! {$(
             pub(crate) fn $name(wave, inst) {
                 use $crate::wave::valu::mode::{Arithmetic, Precision, floats};
                 match <$precision>::arithmetic(wave.mode) {
@@ -150,6 +155,9 @@ macro_rules! floats {
     };
     (@map $wave:ident, $inst:ident, ($($arg:ident: $ty:ty),+) -> $ret:ty { $body:expr }) => {
         $crate::wave::valu::map::lanes!(@map $wave, $inst, |$($arg: $ty),+| -> $ret { $body })
+    };
+    ($($entries:tt)*) => {
+        $crate::wave::valu::mode::floats!(@family [$crate::wave::simd::multiversion] $($entries)*);
     };
 }
 

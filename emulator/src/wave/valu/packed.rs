@@ -236,14 +236,14 @@ fn spread_word<'a>(
 #[inline(always)]
 fn packed_f32(wave: &mut Wave, inst: &Inst, count: usize, f: impl Fn(f32, f32, f32) -> f32) -> Flow {
     let mut value = [Vector([0; 64]); 2];
-    for which in 0..2 {
+    for (which, row) in value.iter_mut().enumerate() {
         let mut rooms = [const { MaybeUninit::uninit() }; 3];
         let [room0, room1, room2] = &mut rooms;
         let a = word(wave, inst, 0, which, room0);
         let b = word(wave, inst, 1, which, room1);
         let c = if count > 2 { word(wave, inst, 2, which, room2) } else { a };
         for lane in 0..64 {
-            value[which].0[lane] = f(f32::get(a, lane), f32::get(b, lane), f32::get(c, lane)).to_bits();
+            row.0[lane] = f(f32::get(a, lane), f32::get(b, lane), f32::get(c, lane)).to_bits();
         }
     }
     if inst.mods.clamp {
