@@ -1,5 +1,5 @@
 // The kernels of `cargo bench --bench emulator`: `rounds` times a block of BLOCK equal instructions, so that what a
-// wave executes is known without counting. The loop adds about four instructions a round.
+// wave executes is known without counting. The loop adds a few instructions a round.
 
 #define GLOBAL __attribute__((address_space(1)))
 #define LDS __attribute__((address_space(3)))
@@ -57,7 +57,7 @@ KERNEL global_store(GLOBAL unsigned *data, unsigned rounds) {
 }
 
 KERNEL lds_load(GLOBAL unsigned *data, unsigned rounds) {
-  static LDS unsigned shared[256];
+  static LDS unsigned shared[256] __attribute__((loader_uninitialized));
   LDS unsigned *own = shared + __builtin_amdgcn_workitem_id_x();
   *own = item();
   unsigned value = 0;
@@ -67,7 +67,7 @@ KERNEL lds_load(GLOBAL unsigned *data, unsigned rounds) {
 }
 
 KERNEL lds_store(GLOBAL unsigned *data, unsigned rounds) {
-  static LDS unsigned shared[256];
+  static LDS unsigned shared[256] __attribute__((loader_uninitialized));
   LDS unsigned *own = shared + __builtin_amdgcn_workitem_id_x();
   for (unsigned round = 0; round < rounds; ++round)
     asm volatile(BLOCK("ds_write_b32 %0, %1") : : "v"(own), "v"(round) : "memory");

@@ -138,7 +138,8 @@ thread_local! {
 pub(crate) fn explain(detail: impl fmt::Display) {
     let text = detail.to_string();
     tracing::warn!("{text}");
-    DETAIL.with(|d| *d.borrow_mut() = Some(text));
+    // A stream that dies with its thread may fail when the thread's storage is gone; nobody could ask then.
+    let _ = DETAIL.try_with(|d| *d.borrow_mut() = Some(text));
 }
 
 /// The explanation of the calling thread's latest failure that had one.

@@ -72,12 +72,12 @@ impl Event {
     /// Whether the recorded point has been reached; an event that was never recorded counts as reached.
     ///
     /// # Errors
-    /// As [`Event::synchronize`].
+    /// As [`Event::synchronize`]: a point that a fault took will never be reached.
     pub fn is_complete(&self) -> Result<bool> {
         match self.point()? {
             Some((fence, device)) => {
                 device.check()?;
-                Ok(fence.is_complete())
+                fence.lost().map_or_else(|| Ok(fence.is_complete()), Err)
             }
             None => Ok(true),
         }
@@ -87,7 +87,7 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] if one was not recorded or cannot be measured, [`Error::NotReady`] if one has not
-    /// been reached.
+    /// been reached, or the fault that took it.
     pub fn elapsed_since(&self, start: &Event) -> Result<f32> {
         if !self.0.timing || !start.0.timing {
             return Err(Error::InvalidHandle);
@@ -95,7 +95,7 @@ impl Event {
         let reached = |event: &Event| -> Result<f64> {
             let (fence, device) = event.point()?.ok_or(Error::InvalidHandle)?;
             if !fence.is_complete() {
-                return Err(Error::NotReady);
+                return Err(fence.lost().unwrap_or(Error::NotReady));
             }
             let time = fence.signal().dispatch_time(&device.0.agent)?;
             Ok(time.end as f64 / device.0.system.timestamp_hz() as f64)

@@ -1,22 +1,66 @@
-//! aqlipse: a HIP graph runtime on HSA queues.
+//! A HIP graph runtime on HSA queues: work is defined once, compiled into batches of AQL packets, and launched by
+//! copying them into rings. On a machine with an AMD GPU it drives AMD's ROCr; elsewhere the emulated GPU of this
+//! process. [`typed`] is the safe face for Rust programs; `libamdhip64.so` (the `capi` crate) stands on the modules
+//! beside it.
+//!
+//! ```
+//! use aqlipse::{Device, Stream, StreamKind, typed::{Graph, HostBuffer}};
+//!
+//! let device = Device::get(0)?;
+//! let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+//! let (input, output) = (HostBuffer::new(&device, 256, 7u32)?, HostBuffer::new(&device, 256, 0u32)?);
+//!
+//! // Nothing runs while the stream is captured.
+//! let graph = Graph::capture(&stream, |stream| {
+//!     let memory = stream.allocate(256)?;
+//!     stream.upload(memory, &input)?;
+//!     stream.download(&output, memory)?;
+//!     stream.free(memory)
+//! })?;
+//! let exec = graph.instantiate()?;
+//! for _ in 0..3 {
+//!     exec.launch(&stream)?;
+//! }
+//! stream.synchronize()?;
+//! assert_eq!(output.to_vec(), vec![7; 256]);
+//! # Ok::<(), aqlipse::Error>(())
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`typed`] | buffers, kernels, graphs and executables for safe Rust |
+//! | `device` | [`System`], [`Device`], lanes (HSA queues), fences, what a fault leaves behind |
+//! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
+//! | [`memory`] | allocations by address, copies and fills and their operands |
+//! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
+//! | [`capture`] | streams recorded into graphs, and what that forbids |
+//! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
+//! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
+//! | `exec` | [`Exec`]: packet images, launches, updates |
+//! | `blit`, `dispatch`, `pool` | copy and fill kernels; one dispatch; where offsets and graph memory come from |
+//! | [`trace`] | `AQLIPSE_LOG` |
+//!
+//! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
+//! unknown length), `exec` (host copies and pinning) and [`typed`] (typed memory); graphs, schedules and packet
+//! images forbid it.
 
+pub mod capture;
 pub mod graph;
+pub mod memory;
+pub mod module;
 pub mod schedule;
+pub mod trace;
+pub mod typed;
 
 mod blit;
-pub mod capture;
 mod device;
 mod dispatch;
 mod error;
 mod event;
 mod exec;
-pub mod memory;
-pub mod module;
 mod pool;
 mod stream;
 mod template;
-pub mod trace;
-pub mod typed;
 
 pub use device::{Backend, Device, Fence, Properties, System};
 pub use error::{CaptureError, Error, Result, last_error_detail};

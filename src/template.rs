@@ -70,9 +70,11 @@ impl Template {
     /// Adds a node that runs behind `dependencies`; allocation and free nodes have methods of their own.
     ///
     /// # Errors
-    /// [`Error::Graph`] for a bad dependency, [`Error::NotSupported`] for a child graph with memory nodes.
+    /// [`Error::Graph`] for a bad dependency, [`Error::InvalidValue`] for an allocation or free node.
     pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
-        debug_assert!(!matches!(node, Node::MemAlloc(_) | Node::MemFree(_)));
+        if matches!(node, Node::MemAlloc(_) | Node::MemFree(_)) {
+            return Err(Error::InvalidValue("allocation and free nodes are not made from parameters"));
+        }
         Ok((self.graph.add(node, dependencies)?, ()))
     }
 

@@ -82,7 +82,7 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
 }
 
 /// How the macros that export a function are invoked.
-const INVOCATIONS: [&str; 2] = ["entry! {", "per_thread! {"];
+const INVOCATIONS: [&str; 3] = ["entry! {", "per_thread! {", "thread_launch! {"];
 
 /// Symbols that the exporting macros of one source file export.
 ///
@@ -97,6 +97,10 @@ pub fn entries_in(source: &str) -> Vec<String> {
         let signature = lines.by_ref().find(|line| !line.starts_with("//") && !line.starts_with('#'));
         let Some((_, rest)) = signature.and_then(|line| line.split_once("fn ")) else { continue };
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if end == 0 {
+            // A macro that exports what it is given.
+            continue;
+        }
         let renamed = rest[end..].trim_start().strip_prefix("as \"").and_then(|rest| rest.split_once('"'));
         symbols.push(renamed.map_or(&rest[..end], |(symbol, _)| symbol).to_owned());
     }
@@ -161,6 +165,9 @@ entry! {
         a: u32,
     ) -> hipError_t { Ok(()) }
 }
+        entry! {
+            fn $name() -> hipError_t { Ok(()) }
+        }
 per_thread! {
     fn hipFour_spt for hipFour([stream])
 }

@@ -89,6 +89,23 @@ impl<T: Clone> Table<T> {
         Some(object)
     }
 
+    /// Takes out all objects for which `is_doomed` holds; their handles are stale from now on.
+    pub fn remove_all(&self, is_doomed: impl Fn(&T) -> bool) {
+        let mut doomed = Vec::new();
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let Slots { slots: all, free } = &mut *slots;
+        for (place, slot) in all.iter_mut().enumerate() {
+            if let Some(object) = slot.object.take_if(|object| is_doomed(object)) {
+                slot.generation = (slot.generation + 1) & GENERATION_MASK;
+                free.push(place);
+                doomed.push(object);
+            }
+        }
+        // What the objects own is let go outside the lock.
+        drop(slots);
+        drop(doomed);
+    }
+
     /// The handle of the first object that `is` it.
     pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<usize> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);

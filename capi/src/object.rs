@@ -150,15 +150,17 @@ pub fn lock(template: &SharedTemplate) -> MutexGuard<'_, Template> {
     template.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The handle that a graph has already.
+pub fn known_handle(template: &SharedTemplate) -> Option<hipGraph_t> {
+    GRAPHS.find(|known| Arc::ptr_eq(known, template)).map(hipGraph_t)
+}
+
 /// The handle of a graph that may have one already: a capture into an existing graph ends with that graph.
 ///
 /// # Errors
 /// As [`add_graph`].
 pub fn handle_of(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
-    match GRAPHS.find(|known| Arc::ptr_eq(known, &template)) {
-        Some(handle) => Ok(hipGraph_t(handle)),
-        None => add_graph(template),
-    }
+    known_handle(&template).map_or_else(|| add_graph(template), Ok)
 }
 
 /// The stream that a handle means to a caller for whom null is the thread's own.

@@ -4,7 +4,7 @@ use crate::{
     device::Device,
     dispatch::Dispatch,
     error::{Error, Result},
-    graph::{BoxCopy, Memcpy, Memset},
+    graph::{BoxCopy, Memcpy, Memset, Surface},
     module::{KernelCode, Module},
 };
 
@@ -63,7 +63,9 @@ impl Blit {
         let (items, team_shift, groups) = self.rows(width, height, depth);
         let mut args = Arguments::default();
         args.u64s(&[dst, src, copy.dst.pitch, copy.src.pitch]);
-        args.u64s(&[copy.dst.pitch * copy.dst.rows, copy.src.pitch * copy.src.rows, width, height, depth]);
+        // A box of one slice has no use for the distance to the next, which may be nonsense.
+        let slice = |s: &Surface| s.pitch.wrapping_mul(s.rows);
+        args.u64s(&[slice(&copy.dst), slice(&copy.src), width, height, depth]);
         args.u64s(&[u64::from(items)]);
         args.u32s(&[groups, team_shift]);
         self.dispatch(&self.copy_rect, [items, groups, 1], args)
@@ -80,7 +82,7 @@ impl Blit {
             return self.dispatch(&self.fill, [items, 1, 1], args);
         }
         let (items, team_shift, groups) = self.rows(width, set.height, 1);
-        args.u64s(&[set.dst, value, set.pitch, set.pitch * set.height, width, set.height, 1]);
+        args.u64s(&[set.dst, value, set.pitch, set.pitch.wrapping_mul(set.height), width, set.height, 1]);
         args.u64s(&[u64::from(items)]);
         args.u32s(&[groups, team_shift]);
         self.dispatch(&self.fill_rect, [items, groups, 1], args)
@@ -96,7 +98,7 @@ impl Blit {
             Memcpy::Linear { dst, src, bytes, .. } => Ok(Some(self.copy(*dst, *src, *bytes))),
             Memcpy::Box(copy) if copy.extent.contains(&0) => Ok(None),
             Memcpy::Box(copy) => {
-                let corner = |s: &crate::graph::Surface| {
+                let corner = |s: &Surface| {
                     s.corner_address().ok_or(Error::InvalidValue("the box leaves the address space"))
                 };
                 Ok(Some(self.copy_box(corner(&copy.dst)?, corner(&copy.src)?, copy)))

@@ -156,7 +156,7 @@ pub fn end(stream: &Stream) -> Result<SharedTemplate> {
         explain("a capture that is not relaxed must end in the thread that began it");
         return Err(CaptureError::WrongThread.into());
     }
-    let tips = close(&session, stream);
+    let tips = close(&session, stream.id());
     if let Some(reason) = session.state().broken.clone() {
         explain(format_args!("stream capture {} had been invalidated: {reason}", session.id));
         return Err(CaptureError::Invalidated.into());
@@ -174,7 +174,7 @@ pub fn end(stream: &Stream) -> Result<SharedTemplate> {
 }
 
 /// Takes every stream out of the session; returns what the forked ones had captured last.
-fn close(session: &Arc<Session>, origin: &Stream) -> Vec<NodeId> {
+fn close(session: &Arc<Session>, origin: u64) -> Vec<NodeId> {
     rules::leave(session);
     let members = {
         let mut state = session.state();
@@ -187,11 +187,21 @@ fn close(session: &Arc<Session>, origin: &Stream) -> Vec<NodeId> {
             let belongs = capture.as_ref().is_some_and(|m| Arc::ptr_eq(&m.session, session));
             if belongs { capture.take() } else { None }
         });
-        if member != *origin {
+        if member.id() != origin {
             tips.extend(taken.into_iter().flat_map(|m| m.dependencies));
         }
     }
     tips
+}
+
+/// Ends a capture whose stream `id` goes away: without the stream on which it began nobody could.
+pub(crate) fn abandon(id: u64, member: Membership) {
+    let session = member.session;
+    if session.origin != id {
+        return;
+    }
+    session.break_by("the stream on which the capture began was destroyed");
+    drop(close(&session, id));
 }
 
 /// Adds a node behind what `stream` captured last.

@@ -13,7 +13,8 @@ use super::{
     timing::{Spread, measure},
 };
 
-const OBJECTS: [&[u8]; 4] = [
+/// Device code of the demo and the benchmark.
+pub const OBJECTS: [&[u8]; 4] = [
     include_bytes!("../../kernels/demo.gfx90a.co"),
     include_bytes!("../../kernels/demo.gfx942.co"),
     include_bytes!("../../kernels/demo.gfx9-4-generic.co"),

@@ -1,7 +1,9 @@
 //! What the `aqlipse` command can do.
 
+mod bench;
 mod demo;
 mod info;
+mod machine;
 mod run;
 mod timing;
 
@@ -19,6 +21,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure building, compiling, updating and launching graphs.
+    Bench(bench::Selection),
     /// Run the reference graph, captured and built node by node; compare launches with plain streams.
     Demo {
         /// Print one JSON object instead of text.
@@ -48,6 +52,7 @@ enum Command {
 /// Parses the command line and does what it says.
 pub fn run() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Bench(selection) => bench::run(&selection),
         Command::Demo { json, size, iterations } => demo::run(json, size, iterations),
         Command::Info { json } => info::run(json),
         Command::Run { program } => return run::run(&program),

@@ -21,6 +21,14 @@ pub fn measure<E>(times: usize, mut work: impl FnMut() -> Result<(), E>) -> Resu
         taken.push(start.elapsed());
     }
     taken.sort_unstable();
-    let at = |quarter: usize| taken[(taken.len() - 1) * quarter / 4];
-    Ok(Spread { median: at(2), quartiles: [at(1), at(3)] })
+    let [low, median, high] = quartiles(&taken);
+    Ok(Spread { median, quartiles: [low, high] })
+}
+
+/// Lower quartile, median and upper quartile of measurements in ascending order.
+///
+/// # Panics
+/// If there are none.
+pub fn quartiles<T: Copy>(sorted: &[T]) -> [T; 3] {
+    [1, 2, 3].map(|quarter| sorted[(sorted.len() - 1) * quarter / 4])
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{fault::Faults, slabs::Block};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
 const FAULT_POLL: Duration = Duration::from_millis(5);
@@ -36,14 +36,14 @@ impl SignalPool {
         Arc::new(Self { runtime, faults, free: Mutex::default() })
     }
 
-    /// A signal with value `initial` that nobody else uses.
-    pub(crate) fn take(self: &Arc<Self>, initial: i64) -> Result<Arc<PooledSignal>> {
+    /// A signal with value `initial` that nobody else uses, for packets on queues of `epoch`.
+    pub(crate) fn take(self: &Arc<Self>, initial: i64, epoch: u64) -> Result<Arc<PooledSignal>> {
         let reused = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            let epoch = self.faults.epoch();
             // A fence may be dropped before it fires. Its signal comes back then with a packet still
-            // behind it, and must not be armed again until it fired or its queue died in a fault.
-            let ready = free.iter().take(4).position(|(s, e)| s.load(Ordering::Acquire) == 0 || *e != epoch);
+            // behind it, and must not be armed again until it fired or its queue is destroyed.
+            let quiet = |(s, e): &(hsa::Signal, u64)| s.load(Ordering::Acquire) == 0 || self.faults.is_settled(*e);
+            let ready = free.iter().take(4).position(quiet);
             ready.and_then(|i| free.remove(i))
         };
         let signal = match reused {
@@ -51,7 +51,6 @@ impl SignalPool {
             None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?,
         };
         signal.silent_store(initial, Ordering::Relaxed);
-        let epoch = self.faults.epoch();
         Ok(Arc::new(PooledSignal { signal: Some(signal), epoch, pool: self.clone() }))
     }
 }
@@ -64,7 +63,7 @@ pub(crate) struct PooledSignal {
 }
 
 impl PooledSignal {
-    /// The fault epoch in which the signal was armed.
+    /// The fault epoch of the queues whose packets use the signal.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -78,7 +77,7 @@ impl PooledSignal {
             if self.wait_below(1, FAULT_POLL) {
                 return Ok(());
             }
-            if self.epoch != self.pool.faults.epoch() {
+            if !self.is_current() {
                 return Err(self.pool.faults.error());
             }
         }
@@ -88,7 +87,7 @@ impl PooledSignal {
         self
     }
 
-    /// Whether no fault has happened since the signal was armed.
+    /// Whether no fault has taken the packets that use the signal.
     pub(crate) fn is_current(&self) -> bool {
         self.epoch == self.pool.faults.epoch()
     }
@@ -139,44 +138,61 @@ impl Fence {
     /// Keeps `keep` alive until the fence has fired.
     pub(crate) fn keep(&self, keep: Keep) {
         if !self.is_complete() {
-            self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner).push(keep);
+            self.keep_all(vec![keep]);
         }
+    }
+
+    /// Keeps `keeps` alive until somebody sees that the fence has fired. Nothing is dropped here.
+    pub(crate) fn keep_all(&self, keeps: Vec<Keep>) {
+        self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner).extend(keeps);
+    }
+
+    /// Whether the fence has fired. Releases nothing, so that it may be asked with locks held: what a fence keeps
+    /// may be the caller's, whose `Drop` may wait for the device.
+    pub(crate) fn has_fired(&self) -> bool {
+        self.0.signal.load(Ordering::Acquire) <= 0
     }
 
     /// Whether the fence has fired; the first to see it releases what the fence kept.
     pub fn is_complete(&self) -> bool {
-        let fired = self.0.signal.load(Ordering::Acquire) <= 0;
+        let fired = self.has_fired();
         if fired {
-            self.release();
+            drop(self.take_keeps());
         }
         fired
     }
 
-    /// Whether the fence fired or never will, because its device faulted.
+    /// Whether the fence fired or never will, because its device faulted. Releases nothing.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_complete() || self.0.signal.epoch() != self.0.signal.pool.faults.epoch()
+        self.has_fired() || !self.0.signal.is_current()
+    }
+
+    /// The fault that took the work before the fence, if one did.
+    pub(crate) fn lost(&self) -> Option<Error> {
+        let lost = !self.0.signal.is_current() && !self.has_fired();
+        lost.then(|| self.0.signal.pool.faults.error())
     }
 
     /// Sleeps until the fence has fired.
     ///
     /// # Errors
-    /// [`Error::IllegalAddress`](crate::Error::IllegalAddress) or
-    /// [`Error::LaunchFailure`](crate::Error::LaunchFailure) if a fault took the work before it.
+    /// [`Error::IllegalAddress`] or [`Error::LaunchFailure`] if a fault took the work before it;
+    /// [`Error::IllegalState`] inside a host function, which the fence may be waiting for.
     pub fn wait(&self) -> Result<()> {
+        crate::stream::host::refuse_inside()?;
         self.0.signal.wait()?;
-        self.release();
+        drop(self.take_keeps());
         Ok(())
     }
 
-    fn release(&self) {
-        // Dropped outside the lock: a kept object may reach for the fence again.
-        let keeps = std::mem::take(&mut *self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner));
-        drop(keeps);
+    /// Takes what the fence keeps, which must have fired; to be dropped where no lock is held.
+    pub(crate) fn take_keeps(&self) -> Vec<Keep> {
+        std::mem::take(&mut *self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fence").field("complete", &self.is_complete()).finish_non_exhaustive()
+        f.debug_struct("Fence").field("complete", &self.has_fired()).finish_non_exhaustive()
     }
 }

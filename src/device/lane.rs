@@ -1,8 +1,11 @@
 //! A lane: one HSA queue that streams and graphs publish packets to.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use hsa::packet::Packet;
@@ -11,25 +14,48 @@ use super::fault::Faults;
 use crate::error::{Error, Result};
 
 /// Packets a lane's ring holds.
-pub(crate) const RING: u32 = 16 * 1024;
+const RING: u32 = 16 * 1024;
+
+/// How long a producer sleeps at most before it looks again whether a full ring has room.
+const MAX_PAUSE: Duration = Duration::from_micros(200);
 
 /// One HSA queue of a device.
 pub(crate) struct Lane {
     id: u64,
-    queue: hsa::Queue,
+    queue: Option<hsa::Queue>,
     faults: Arc<Faults>,
+    epoch: u64,
 }
 
 impl Lane {
     /// Creates a queue on `agent`; its faults are recorded in `faults`.
-    pub(crate) fn new(agent: &hsa::Agent, faults: Arc<Faults>, describe: fn(hsa_sys::hsa_status_t) -> Error) -> Result<Self> {
+    pub(crate) fn new(
+        agent: &hsa::Agent,
+        faults: &Arc<Faults>,
+        describe: fn(hsa_sys::hsa_status_t) -> Error,
+    ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let epoch = faults.queue_created();
+        // From here on the drop takes the epoch back.
+        let mut lane = Self { id, queue: None, faults: faults.clone(), epoch };
         let record = faults.clone();
+        let on_error = Box::new(move |status| record.record(describe(status), epoch));
         let size = RING.min(agent.queue_max_size()?);
-        let on_error = Box::new(move |status| record.record(describe(status)));
         let queue = hsa::Queue::create(agent, size, hsa::QueueOptions::default(), on_error)?;
         queue.set_profiling(true)?;
-        Ok(Self { id: NEXT.fetch_add(1, Ordering::Relaxed), queue, faults })
+        lane.queue = Some(queue);
+        Ok(lane)
+    }
+
+    /// The number of faults before the queue was made; after one more, all on it is over.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Whether no fault has happened since the queue was made.
+    pub(crate) fn is_current(&self) -> bool {
+        self.epoch == self.faults.epoch()
     }
 
     /// Unique over the process: tells whether two fences lie on the same queue.
@@ -46,19 +72,55 @@ impl Lane {
     }
 
     /// Publishes a packet image whose packets `patch` completes on their way into the ring.
-    pub(crate) fn submit_image(&self, image: &[Packet], patch: impl FnMut(usize, &mut Packet)) -> Result<()> {
-        // SAFETY: packets are made by this crate alone, and point to loaded kernels, to kernel arguments and to
-        // signals that a fence behind them keeps alive. What the kernels do with the caller's memory is what the
-        // caller who launched them vouched for.
-        let submitted = unsafe { self.queue.submit(image, patch) };
-        submitted.map(drop).map_err(|e| self.explain(e))
+    ///
+    /// An image that does not fit goes in parts, as room comes free. `patch` is called with the packet's index in
+    /// the image, in no particular order.
+    ///
+    /// # Errors
+    /// As [`Lane::submit`]; a part of the image may have been published by then.
+    pub(crate) fn submit_image(&self, image: &[Packet], mut patch: impl FnMut(usize, &mut Packet)) -> Result<()> {
+        // PANIC: present from construction to drop.
+        let queue = self.queue.as_ref().expect("the queue is present until drop");
+        let mut done = 0;
+        let mut pause = Duration::from_micros(1);
+        while done < image.len() {
+            // This queue may be healthy and yet never drain: what it waits for was on one that is not.
+            if !self.is_current() {
+                return Err(self.faults.error());
+            }
+            // SAFETY: packets are made by this crate alone, and point to loaded kernels, to kernel arguments and to
+            // signals that a fence behind them keeps alive. What the kernels do with the caller's memory is what the
+            // caller who launched them vouched for.
+            let some = unsafe { queue.submit_some(&image[done..], |i, packet| patch(done + i, packet)) };
+            match some.map_err(|e| self.explain(e))? {
+                0 => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(MAX_PAUSE);
+                }
+                n => {
+                    done += n;
+                    pause = Duration::from_micros(1);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn explain(&self, e: hsa::Error) -> Error {
-        if self.faults.is_pending() || matches!(e, hsa::Error::QueueStopped { .. }) {
-            self.faults.error()
-        } else {
-            e.into()
+        // A stopped queue says so a moment before its callback has recorded why.
+        if matches!(e, hsa::Error::QueueStopped { .. }) {
+            while self.is_current() {
+                std::thread::yield_now();
+            }
         }
+        if self.is_current() { e.into() } else { self.faults.error() }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // The queue first: its packets act until it is destroyed.
+        drop(self.queue.take());
+        self.faults.queue_destroyed(self.epoch);
     }
 }

@@ -9,7 +9,10 @@ mod system;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
 };
 
 pub use fence::Fence;
@@ -21,7 +24,7 @@ use crate::{
     blit::Blit,
     error::{Error, Result},
     memory::async_pool::AsyncPool,
-    stream::{Stream, StreamInner},
+    stream::{Orphan, Stream, StreamInner, host},
 };
 
 /// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
@@ -47,12 +50,16 @@ pub(crate) struct DeviceInner {
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     pub(crate) async_pool: AsyncPool,
-    /// Held while a graph publishes to several lanes.
-    pub(crate) publication: Mutex<()>,
     lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
-    next_lane: std::sync::atomic::AtomicUsize,
+    next_lane: AtomicUsize,
     pub(crate) legacy: OnceLock<Stream>,
     streams: Mutex<Vec<Weak<StreamInner>>>,
+    /// What is left of streams that were let go with work in flight.
+    orphans: Mutex<Vec<Orphan>>,
+    /// Held while a stream is put behind what its kind orders it with; see `stream::legacy`.
+    pub(crate) implicit_order: Mutex<()>,
+    /// Submissions to blocking streams; tells the default stream whether there is anything new.
+    pub(crate) blocking_activity: AtomicU64,
     blit: OnceLock<Result<Blit>>,
 }
 
@@ -96,12 +103,30 @@ impl Device {
     /// Waits until everything that was submitted to the device has completed.
     ///
     /// # Errors
-    /// The fault of a kernel that ran since the last call that reported one.
+    /// The fault of a kernel that ran since the last call that reported one;
+    /// [`CaptureError::Unsupported`](crate::CaptureError::Unsupported) while one of its streams captures, whose
+    /// capture is invalid then; [`Error::IllegalState`] inside a host function.
     pub fn synchronize(&self) -> Result<()> {
-        for stream in self.streams() {
-            stream.synchronize()?;
+        host::refuse_inside()?;
+        crate::capture::refuse_device_synchronize(self)?;
+        let outcome = self.drain();
+        self.check()?;
+        outcome
+    }
+
+    /// Waits until everything that was submitted to the device has completed or is lost, and reports no fault that
+    /// others should hear of. Captures do not mind.
+    pub(crate) fn drain(&self) -> Result<()> {
+        let fences = self.streams().iter().map(Stream::own_fence).collect::<Result<Vec<_>>>()?;
+        let orphaned: Vec<Fence> = lock(&self.0.orphans).iter().map(|orphan| orphan.fence.clone()).collect();
+        for fence in fences.iter().chain(&orphaned) {
+            match fence.wait() {
+                Err(error) if fence.lost().is_none() => return Err(error),
+                _ => {}
+            }
         }
-        self.check()
+        self.bury_orphans();
+        Ok(())
     }
 
     /// Reports a fault that nobody was told of yet, after giving up what it took with it.
@@ -109,11 +134,8 @@ impl Device {
         if !self.0.faults.is_pending() {
             return Ok(());
         }
-        // Taking the lanes first: who sees the fault reported must get fresh queues.
-        let dead = {
-            let mut lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *lanes)
-        };
+        // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
+        let dead = std::mem::take(&mut *lock(&self.0.lanes));
         drop(dead);
         match self.0.faults.take() {
             Some(error) => {
@@ -124,33 +146,54 @@ impl Device {
         }
     }
 
-    /// The lane with this number, created on first use.
+    /// The lane with this number, created on first use and again after a fault.
     pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
-        let mut lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = lock(&self.0.lanes);
         let slot = &mut lanes[number % LANES];
-        if let Some(lane) = slot {
+        if let Some(lane) = slot.as_ref().filter(|lane| lane.is_current()) {
             return Ok(lane.clone());
         }
-        let lane = Arc::new(Lane::new(&self.0.agent, self.0.faults.clone(), system::queue_error)?);
+        *slot = None;
+        let lane = Arc::new(Lane::new(&self.0.agent, &self.0.faults, system::queue_error)?);
         *slot = Some(lane.clone());
         Ok(lane)
     }
 
     /// The number of the lane that a new stream takes.
     pub(crate) fn assign_lane(&self) -> usize {
-        self.0.next_lane.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % LANES
+        self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
     }
 
     pub(crate) fn register(&self, stream: &Arc<StreamInner>) {
-        let mut streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        self.bury_orphans();
+        let mut streams = lock(&self.0.streams);
         streams.retain(|s| s.strong_count() > 0);
         streams.push(Arc::downgrade(stream));
     }
 
     /// The live streams of the device.
     pub(crate) fn streams(&self) -> Vec<Stream> {
-        let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.iter().filter_map(|s| s.upgrade().map(Stream)).collect()
+        lock(&self.0.streams).iter().filter_map(|s| s.upgrade().map(Stream)).collect()
+    }
+
+    /// Takes over the work in flight of a stream that nobody holds any more.
+    pub(crate) fn adopt(&self, orphan: Orphan) {
+        lock(&self.0.orphans).push(orphan);
+        self.bury_orphans();
+    }
+
+    /// The work in flight of streams that nobody holds any more.
+    pub(crate) fn orphans(&self) -> MutexGuard<'_, Vec<Orphan>> {
+        lock(&self.0.orphans)
+    }
+
+    /// Lets go of what orphaned work needed, once it is over.
+    fn bury_orphans(&self) {
+        let over: Vec<Orphan> = lock(&self.0.orphans).extract_if(.., |orphan| orphan.fence.is_over()).collect();
+        // What it needed may be the caller's, whose `Drop` may come here again: no lock is held.
+        for orphan in over {
+            drop(orphan.fence.take_keeps());
+        }
     }
 
     /// The copy and fill kernels, loaded on first use.
@@ -172,6 +215,10 @@ impl Device {
     pub fn kernarg_bytes(&self) -> (u64, u64) {
         self.0.kernargs.footprint()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PartialEq for Device {

@@ -154,11 +154,13 @@ impl Device {
             kernargs: Slabs::new(kernarg_pool(system)?, gpu.clone(), super::KERNARG_SLAB),
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
             async_pool: Default::default(),
-            publication: Mutex::default(),
             lanes: Mutex::default(),
             next_lane: Default::default(),
             legacy: OnceLock::new(),
             streams: Mutex::default(),
+            orphans: Mutex::default(),
+            implicit_order: Mutex::default(),
+            blocking_activity: Default::default(),
             blit: OnceLock::new(),
         };
         Ok(Device(Arc::new(inner)))
@@ -181,7 +183,10 @@ fn record_event(event: hsa::SystemEvent) {
     let Ok(system) = System::get() else { return };
     let report = fault_report(system).unwrap_or_else(|| format!("address {address:#x}"));
     for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
-        device.0.faults.record(Error::IllegalAddress(report.clone()));
+        // The event names no queue. If one has reported a fault already, it is most likely this one.
+        if !device.0.faults.is_pending() {
+            device.0.faults.record(Error::IllegalAddress(report.clone()), device.0.faults.epoch());
+        }
     }
 }
 

@@ -99,7 +99,59 @@ pub(crate) fn encode(plan: &Plan, units: &[Unit], kernarg: impl Fn(u32) -> u64) 
     for &at in plan.order() {
         encoder.step(at, &kernarg)?;
     }
-    Ok(encoder.image)
+    let mut image = encoder.image;
+    image.runs = runs(&image)?;
+    Ok(image)
+}
+
+/// Cuts the lanes into runs, as few as it takes for each packet to wait only for what is published before it.
+///
+/// That is what keeps queues that several streams share from deadlock, however their packets mix and however full the
+/// rings are: the packet that was published first of those that have not completed can always run. A lane that was
+/// published as a whole, with waits for lanes that are not, could stand in front of another stream's packets that get
+/// into those lanes first.
+fn runs(image: &Image) -> Result<Vec<Run>> {
+    let mut published = vec![false; image.signals as usize];
+    let mut runs: Vec<Run> = Vec::new();
+    let mut next = vec![0u32; image.lanes.len()];
+    let mut host = image.host.iter().peekable();
+    loop {
+        let mut progress = false;
+        for (number, lane) in image.lanes.iter().enumerate() {
+            let start = next[number];
+            let mut end = start;
+            while (end as usize) < lane.packets.len() {
+                let patches = lane.patches_of(end);
+                let ready = |p: &Patch| p.field == Field::Completion || published[p.signal as usize];
+                if !patches.iter().all(ready) {
+                    break;
+                }
+                for patch in patches.iter().filter(|p| p.field == Field::Completion) {
+                    published[patch.signal as usize] = true;
+                }
+                end += 1;
+            }
+            if end > start {
+                // CAST: a device has few lanes.
+                let number = number as u32;
+                match runs.last_mut() {
+                    Some(run) if run.lane == number => run.end = end,
+                    _ => runs.push(Run { lane: number, start, end }),
+                }
+                progress = true;
+            }
+            next[number] = end;
+        }
+        while let Some(step) = host.next_if(|step| step.after.iter().all(|&s| published[s as usize])) {
+            step.done.into_iter().for_each(|done| published[done as usize] = true);
+            progress = true;
+        }
+        if !progress {
+            break;
+        }
+    }
+    let all = image.lanes.iter().zip(&next).all(|(lane, &next)| lane.packets.len() == next as usize);
+    if all { Ok(runs) } else { Err(Error::IllegalState("a plan waits in a circle")) }
 }
 
 struct Encoder<'a> {
@@ -232,10 +284,6 @@ impl<'a> Encoder<'a> {
         // CAST: a plan has fewer than 2^32 steps.
         let at = packets.len() as u32;
         packets.push(packet);
-        match self.image.runs.last_mut() {
-            Some(run) if run.lane == lane => run.end = at + 1,
-            _ => self.image.runs.push(Run { lane, start: at, end: at + 1 }),
-        }
         at
     }
 

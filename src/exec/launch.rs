@@ -12,12 +12,12 @@ use crate::{
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
-        lane::{Lane, RING},
+        lane::Lane,
         slabs::Block,
     },
     error::{CaptureError, Error, Result},
     memory,
-    stream::{Stream, host::Job},
+    stream::{Stream, host::Job, submit::Submission},
 };
 
 /// The signals of one launch; used again when it has completed.
@@ -73,61 +73,45 @@ impl Exec {
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
         let device = &self.0.device;
-        let completion = device.0.signals.take(1)?;
-        let set = state.arm(device)?;
-        let signals = state.sets[set].signals.clone();
         let image = state.image.clone();
-        let mut lanes = Vec::with_capacity(image.lanes.len());
-
-        let mut submission = stream.submission()?;
-        lanes.push(submission.lane().clone());
-        // The other queues are any but the stream's: two lanes of one graph on one queue could wait for each
-        // other in a circle.
-        for n in 1..image.lanes.len() {
-            lanes.push(device.lane(stream.lane_number() + n)?);
+        if !image.host.is_empty() {
+            // Once packets wait for host steps, their thread must not fail to start.
+            stream.start_worker()?;
         }
+        let mut submission = stream.submission()?;
+        let completion = submission.signal(1)?;
+        let lanes = lanes_of(device, stream, submission.lane(), image.lanes.len())?;
+        let set = state.arm(device, submission.lane().epoch())?;
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
         submission.flush()?;
-        {
-            // Two graphs with several lanes each must stand in the same order on every queue they share.
-            // Otherwise each could stand in front of what the other waits for.
-            let several = (lanes.len() > 1).then(|| &device.0.publication);
-            let _order = several.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
-            let fits = image.lanes.iter().all(|lane| lane.packets.len() < RING as usize / 2);
-            if fits {
-                for (lane, queue) in image.lanes.iter().zip(&lanes) {
-                    let run = Run { lane: 0, start: 0, end: lane.packets.len() as u32 };
-                    copy_run(queue, lane, run, &signals, lane_end(&image.lanes, lane, &completion))?;
-                }
-            } else {
-                // A lane that is longer than its ring must not be published to its end while it waits for
-                // packets of another lane that are not.
-                for run in &image.runs {
-                    let lane = &image.lanes[run.lane as usize];
-                    let end = lane_end(&image.lanes, lane, &completion);
-                    copy_run(&lanes[run.lane as usize], lane, *run, &signals, end)?;
-                }
-            }
-        }
+
         let fence = Fence::new(completion, Vec::new());
-        fence.keep(Keep::Other(Arc::new((signals.clone(), state.arena.clone()))));
-        for (_, block) in &state.moved {
-            fence.keep(Keep::Other(block.clone()));
+        self.queue_host_steps(state, &submission, &set.signals, &fence)?;
+        for run in &image.runs {
+            let lane = &image.lanes[run.lane as usize];
+            let end = (run.lane == 0).then_some(fence.signal());
+            copy_run(&lanes[run.lane as usize], lane, *run, &set.signals, end)?;
         }
-        fence.keep(Keep::Other(self.0.resources.clone()));
+        fence.keep_all(vec![
+            Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),
+            Keep::Other(self.0.resources.clone()),
+        ]);
         let lane = lanes[0].id();
         submission.passed(fence.clone());
-        state.sets[set].launch = Some(fence.clone());
-        state.last = Some((fence.clone(), lane));
-        self.queue_host_steps(state, stream, &signals, &fence)
+        if !set.signals.is_empty() {
+            state.sets.push_back(SignalSet { launch: Some(fence.clone()), ..set });
+        }
+        state.last = Some((fence, lane));
+        state.launches += 1;
+        Ok(())
     }
 
     fn queue_host_steps(
         &self,
         state: &State,
-        stream: &Stream,
+        submission: &Submission<'_>,
         signals: &[Arc<PooledSignal>],
         fence: &Fence,
     ) -> Result<()> {
@@ -135,15 +119,19 @@ impl Exec {
             return Ok(());
         }
         let pinned = Arc::new(Mutex::new(Vec::new()));
+        let mut pins = false;
         for step in &state.image.host {
-            let run = self.host_work(state, step, &pinned);
+            pins |= matches!(state.units[step.unit as usize], Unit::Pin(_));
+            let run = self.host_work(state, step, &pinned, fence);
             let done = step.done.map(|s| signals[s as usize].clone());
             let after = step.after.iter().map(|&s| signals[s as usize].clone()).collect();
-            stream.push_job(Job { after, run, done })?;
+            submission.push_job(Job::new(after, run, done))?;
         }
-        // Pages stay pinned until the launch is over; nobody waits for them to be let go.
-        let after = vec![fence.signal().clone()];
-        stream.push_job(Job { after, run: Box::new(move || drop(pinned)), done: None })
+        if pins {
+            // Pages stay pinned until the launch is over; nobody waits for them to be let go.
+            submission.push_job(Job::new(vec![fence.signal().clone()], move || drop(pinned), None))?;
+        }
+        Ok(())
     }
 
     fn host_work(
@@ -151,6 +139,7 @@ impl Exec {
         state: &State,
         step: &HostStep,
         pinned: &Arc<Mutex<Vec<PinnedPages>>>,
+        fence: &Fence,
     ) -> Box<dyn FnOnce() + Send> {
         match &state.units[step.unit as usize] {
             Unit::Host(function) => {
@@ -166,15 +155,15 @@ impl Exec {
             Unit::Pin(pin) => {
                 let (device, pin, pinned) = (self.0.device.clone(), *pin, pinned.clone());
                 let (block, offset) = state.arguments_of(step.unit + 1);
+                let epoch = fence.signal().epoch();
                 Box::new(move || {
                     let pages = match PinnedPages::new(&device, &pin) {
                         Ok(pages) => pages,
                         Err(e) => {
                             // Without the pages the copy cannot run, nor anything behind it.
-                            device.0.faults.record(Error::LaunchFailure(format!(
-                                "the {} bytes at {:#x} cannot be pinned for a copy: {e}",
-                                pin.bytes, pin.address
-                            )));
+                            let (bytes, address) = (pin.bytes, pin.address);
+                            let why = format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
+                            device.0.faults.record(Error::LaunchFailure(why), epoch);
                             return;
                         }
                     };
@@ -219,48 +208,46 @@ impl PinnedPages {
 }
 
 impl State {
-    /// Arms the signals of a launch that is over, or new ones, and says which set they are.
-    fn arm(&mut self, device: &Device) -> Result<usize> {
-        let free = self.sets.iter().position(|set| set.launch.as_ref().is_none_or(Fence::is_over));
-        if let Some(set) = free
-            && self.sets[set].signals.iter().all(|s| s.is_current())
-        {
-            for signal in self.sets[set].signals.iter() {
-                signal.silent_store(1, Ordering::Relaxed);
+    /// Arms the signals of the oldest launch if that is over, or else new ones, for queues of `epoch`.
+    fn arm(&mut self, device: &Device, epoch: u64) -> Result<SignalSet> {
+        // Launches complete in order: if the oldest is not over, none is.
+        let over = |set: &SignalSet| set.launch.as_ref().is_none_or(Fence::is_over);
+        if let Some(set) = self.sets.pop_front_if(|set| over(set)) {
+            // After a fault, who armed the old signals may never have let go of them.
+            if set.signals.iter().all(|signal| signal.epoch() == epoch) {
+                for signal in set.signals.iter() {
+                    signal.silent_store(1, Ordering::Relaxed);
+                }
+                return Ok(set);
             }
-            return Ok(set);
         }
-        let fresh = (0..self.image.signals).map(|_| device.0.signals.take(1)).collect::<Result<_>>()?;
-        let fresh = SignalSet { signals: Arc::new(fresh), launch: None };
-        Ok(match free {
-            // A fault came between: who armed the old signals may never have let go of them.
-            Some(set) => {
-                self.sets[set] = fresh;
-                set
-            }
-            None => {
-                self.sets.push(fresh);
-                self.sets.len() - 1
-            }
-        })
+        let fresh = (0..self.image.signals).map(|_| device.0.signals.take(1, epoch)).collect::<Result<_>>()?;
+        Ok(SignalSet { signals: Arc::new(fresh), launch: None })
     }
 
     /// Where a unit's kernel arguments are.
     fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
-        match self.moved.iter().find(|(u, _)| *u == unit) {
-            Some((_, block)) => (block.clone(), 0),
+        match self.moved.get(&unit) {
+            Some(moved) => (moved.block.clone(), 0),
             None => (self.arena.clone(), self.offsets[unit as usize] as usize),
         }
     }
 }
 
-/// The signal that the last packet of `lane` completes, if that is the last of the launch.
-fn lane_end<'a>(
-    lanes: &[LaneImage],
-    lane: &LaneImage,
-    completion: &'a Arc<PooledSignal>,
-) -> Option<&'a Arc<PooledSignal>> {
-    std::ptr::eq(lane, &lanes[0]).then_some(completion)
+/// The queues of a launch, the stream's first. The others are any but the stream's: two lanes of one graph on one
+/// queue could wait for each other in a circle.
+fn lanes_of(device: &Device, stream: &Stream, first: &Arc<Lane>, count: usize) -> Result<Vec<Arc<Lane>>> {
+    let mut lanes = Vec::with_capacity(count);
+    lanes.push(first.clone());
+    for n in 1..count {
+        let lane = device.lane(stream.lane_number() + n)?;
+        if lane.epoch() != first.epoch() {
+            // A fault has just taken the stream's own queue.
+            return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));
+        }
+        lanes.push(lane);
+    }
+    Ok(lanes)
 }
 
 fn copy_run(

@@ -11,7 +11,7 @@ mod launch;
 mod units;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -70,8 +70,17 @@ struct Resources {
     memory: Vec<(Arc<MemoryBlock>, bool)>,
     /// The kernels' code.
     _codes: Vec<KernelCode>,
-    /// What the nodes' parameters point to.
-    alive: Mutex<Vec<Alive>>,
+    /// What the nodes' parameters pointed to when the graph was compiled.
+    _alive: Vec<Alive>,
+}
+
+/// Number of launches before something was set. If there was none since, no launch in flight knows of it.
+type Version = u64;
+
+/// Kernel arguments of a unit that are not in the arena.
+struct Moved {
+    block: Arc<Block>,
+    since: Version,
 }
 
 /// What changes from launch to launch.
@@ -79,13 +88,16 @@ struct State {
     image: Arc<Image>,
     units: Vec<Unit>,
     main: Vec<u32>,
-    /// Kernel arguments of all units; those of a unit that outgrew its place are in `moved`.
+    /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
     offsets: Vec<u32>,
-    moved: Vec<(u32, Arc<Block>)>,
-    sets: Vec<SignalSet>,
+    moved: HashMap<u32, Moved>,
+    /// What the parameters point to that a node was given later.
+    alive: HashMap<NodeId, (Vec<Alive>, Version)>,
+    /// Signals of the launches that may be in flight, oldest first.
+    sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
-    enabled: HashSet<NodeId>,
+    launches: Version,
 }
 
 /// An executable graph in numbers.
@@ -157,16 +169,17 @@ impl Exec {
             main: units.main,
             arena: Arc::new(arena),
             offsets,
-            moved: Vec::new(),
-            sets: Vec::new(),
+            moved: HashMap::new(),
+            alive: HashMap::new(),
+            sets: VecDeque::new(),
             last: None,
-            enabled: HashSet::new(),
+            launches: 0,
         };
         Ok(Self(Arc::new(Inner {
             device,
             flat: flattened.graph,
             options,
-            resources: Arc::new(Resources { memory, _codes: codes, alive: Mutex::new(template.alive().to_vec()) }),
+            resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             _instance: template.instances().clone(),
             report,
             state: Mutex::new(state),
@@ -189,13 +202,20 @@ impl Exec {
     /// [`Error::InvalidValue`] if the executable has no such node, or the node needs another kind of work with the
     /// new parameters; what the work would be refused for on a stream. The executable is unchanged then.
     pub fn set_node(&self, node: NodeId, parameters: &GraphNode) -> Result<()> {
+        self.set_node_with(node, parameters, &[])
+    }
+
+    /// As [`Exec::set_node`]; keeps `objects` as long as the node has these parameters or a launch uses them.
+    pub(crate) fn set_node_with(&self, node: NodeId, parameters: &GraphNode, objects: &[Alive]) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        let (before, unit) = units::unit_of(&self.0.device, parameters)?;
+        // What the node kept is the caller's: it is dropped behind the lock.
+        let _kept;
         let mut state = self.state();
         let main = state.main[flat as usize];
-        let (before, unit) = units::unit_of(&self.0.device, parameters)?;
         let had_pin = main > 0 && matches!(state.units[main as usize - 1], Unit::Pin(_));
         let same_kind = std::mem::discriminant(&unit) == std::mem::discriminant(&state.units[main as usize]);
-        if !same_kind || (before.is_some() || had_pin) && !(before.is_some() && had_pin) {
+        if !same_kind || before.is_some() != had_pin {
             return Err(Error::InvalidValue("the node would need another kind of work"));
         }
         if let Unit::Dispatch(dispatch) = &unit {
@@ -205,13 +225,8 @@ impl Exec {
             state.units[main as usize - 1] = pin;
         }
         state.units[main as usize] = unit;
+        _kept = state.replace_alive(node, objects);
         Ok(())
-    }
-
-    /// Keeps `objects` as long as the executable.
-    pub(crate) fn keep(&self, objects: &[Alive]) {
-        let mut alive = self.0.resources.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        alive.extend_from_slice(objects);
     }
 
     /// Waits until no launch of the executable is in flight.
@@ -234,43 +249,45 @@ impl State {
         self.last.as_ref().is_some_and(|(fence, _)| !fence.is_over())
     }
 
+    /// Keeps what the latest launch uses until that is over.
+    fn keep_for_launch(&self, keep: Keep) {
+        if let Some((fence, _)) = &self.last {
+            fence.keep(keep);
+        }
+    }
+
     fn replace_dispatch(&mut self, device: &Device, unit: u32, dispatch: &crate::dispatch::Dispatch) -> Result<()> {
         let Unit::Dispatch(old) = &self.units[unit as usize] else {
             return Err(Error::InvalidValue("the node runs no kernel"));
         };
-        let moved = self.moved.iter().position(|(u, _)| *u == unit);
-        let address = if self.in_flight() || dispatch.kernargs.len() > old.kernargs.len() {
-            // What is in flight keeps its arguments; the new ones go elsewhere.
-            let block = Arc::new(device.0.kernargs.take(dispatch.kernargs.len())?);
-            block.write(0, &dispatch.kernargs);
-            let address = block.address();
-            let before = match moved {
-                Some(i) => Some(std::mem::replace(&mut self.moved[i].1, block)),
-                None => {
-                    self.moved.push((unit, block));
-                    None
-                }
-            };
-            if let (Some(block), Some((fence, _))) = (before, &self.last) {
-                fence.keep(Keep::Other(block));
+        let bytes = dispatch.kernargs.len();
+        let in_flight = self.in_flight();
+        // Only what a launch has seen must be left as it is: any number of updates between two launches share one
+        // place.
+        let launched = self.moved.get(&unit).is_none_or(|moved| moved.since < self.launches);
+        let address = match self.moved.get(&unit) {
+            Some(moved) if !(in_flight && launched) && bytes <= moved.block.len() => {
+                moved.block.write(0, &dispatch.kernargs);
+                moved.block.address()
             }
-            address
-        } else {
-            match moved {
-                Some(i) => {
-                    self.moved[i].1.write(0, &dispatch.kernargs);
-                    self.moved[i].1.address()
+            None if !in_flight && bytes <= old.kernargs.len() => {
+                let offset = self.offsets[unit as usize];
+                self.arena.write(offset as usize, &dispatch.kernargs);
+                self.arena.address() + u64::from(offset)
+            }
+            _ => {
+                let block = Arc::new(device.0.kernargs.take(bytes)?);
+                block.write(0, &dispatch.kernargs);
+                let address = block.address();
+                let before = self.moved.insert(unit, Moved { block, since: self.launches });
+                if let Some(before) = before.filter(|_| launched) {
+                    self.keep_for_launch(Keep::Other(before.block));
                 }
-                None => {
-                    let offset = self.offsets[unit as usize];
-                    self.arena.write(offset as usize, &dispatch.kernargs);
-                    self.arena.address() + u64::from(offset)
-                }
+                address
             }
         };
-        // The fence keeps the code that the launch in flight runs.
-        if let (Some((fence, _)), false) = (&self.last, old.code.is(&dispatch.code)) {
-            fence.keep(Keep::Other(Arc::new(old.code.clone())));
+        if launched && !old.code.is(&dispatch.code) {
+            self.keep_for_launch(Keep::Other(Arc::new(old.code.clone())));
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {
@@ -280,6 +297,38 @@ impl State {
             *old = dispatch.packet(fences, address)?;
         }
         Ok(())
+    }
+
+    /// Keeps `objects` for a node instead of what it kept; returns what nobody needs any more.
+    fn replace_alive(&mut self, node: NodeId, objects: &[Alive]) -> Vec<Alive> {
+        if objects.is_empty() && !self.alive.contains_key(&node) {
+            return Vec::new();
+        }
+        let old = self.alive.insert(node, (objects.to_vec(), self.launches));
+        let Some((old, since)) = old else { return Vec::new() };
+        match &self.last {
+            Some((fence, _)) if since < self.launches && !fence.is_over() => {
+                fence.keep_all(old.into_iter().map(Keep::Other).collect());
+                Vec::new()
+            }
+            _ => old,
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !state.in_flight() {
+            return;
+        }
+        // The launch in flight keeps the rest by itself; see `publish`.
+        let moved: Vec<_> = state.moved.drain().map(|(_, moved)| moved.block).collect();
+        let alive: Vec<_> = state.alive.drain().flat_map(|(_, (objects, _))| objects).collect();
+        let units = std::mem::take(&mut state.units);
+        if let Some((fence, _)) = &state.last {
+            fence.keep_all(vec![Keep::Other(Arc::new((moved, alive, units)))]);
+        }
     }
 }
 

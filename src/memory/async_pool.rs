@@ -40,7 +40,7 @@ impl AsyncPool {
             None => {
                 let fresh = device.0.local.allocate(size).or_else(|_| {
                     // What other streams freed may be all that is left.
-                    device.synchronize()?;
+                    device.drain()?;
                     self.trim(0);
                     device.0.local.allocate(size).map_err(|_| Error::OutOfMemory { bytes })
                 })?;

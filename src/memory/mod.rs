@@ -12,7 +12,7 @@ use crate::{
     device::{Device, System},
     error::{Error, Result},
     graph::{Memcpy, Memset},
-    stream::Stream,
+    stream::{Stream, host},
 };
 
 /// Which ends of a copy lie in host memory that no device reaches.
@@ -63,23 +63,52 @@ pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) 
 /// Frees what [`allocate`], an asynchronous allocation or a graph gave, after all work of its device.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] if no such allocation starts at `address`; the fault of earlier work.
+/// [`Error::InvalidValue`] if no such allocation starts at `address`; [`Error::IllegalState`] inside a host function;
+/// the fault of earlier work, after the memory is freed.
 pub fn free(address: u64) -> Result<()> {
-    let table = System::get()?.memory();
-    let region = table.at(address).ok_or(Error::InvalidValue("not the start of a device allocation"))?;
+    host::refuse_inside()?;
+    give_back(address)?.check()
+}
+
+/// As [`free`], but leaves a fault to be reported to somebody who asks.
+pub(crate) fn give_back(address: u64) -> Result<Device> {
     let freeable = |r: &Region| r.origin.is_device() && r.origin != Origin::Variable || r.origin == Origin::Managed;
-    if !freeable(&region) {
-        return Err(Error::InvalidValue("not the start of a device allocation"));
-    }
-    let device = Device::get(region.device)?;
-    let outcome = device.synchronize();
+    let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
-        return outcome.and(free_graph_memory(&region));
+        return free_graph_memory(&region).map(|()| device);
     }
     // Two threads may free the same address: one of them finds it gone.
-    let removed = table.remove(address, freeable);
-    removed.ok_or(Error::InvalidValue("freed twice"))?;
-    outcome
+    let removed = System::get()?.memory().remove(address, freeable);
+    removed.map(|_| device).ok_or(Error::InvalidValue("freed twice"))
+}
+
+/// The region at `address` and its device, when the device has nothing more to do with it.
+fn idle(
+    address: u64,
+    accept: impl Fn(&Region) -> bool,
+    refused: &'static str,
+) -> Result<(Arc<Region>, Device)> {
+    let region = System::get()?.memory().at(address).filter(|r| accept(r));
+    let region = region.ok_or(Error::InvalidValue(refused))?;
+    let device = Device::get(region.device)?;
+    // A host function cannot wait for what waits for it. What it lets go of last, nobody else has use for.
+    if !host::is_inside() {
+        device.drain()?;
+    }
+    Ok((region, device))
+}
+
+/// Frees everything that was allocated or registered while `device` was current, after all of its work; variables and
+/// the memory of graphs have other owners.
+///
+/// # Errors
+/// [`Error::IllegalState`] inside a host function.
+pub fn free_all(device: &Device) -> Result<()> {
+    host::refuse_inside()?;
+    device.drain()?;
+    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph);
+    drop(System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r)));
+    Ok(())
 }
 
 /// Gives back an allocation that a launched graph left behind.
@@ -139,13 +168,16 @@ pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
 /// # Errors
 /// As [`free`].
 pub fn free_host(address: u64) -> Result<()> {
-    let table = System::get()?.memory();
+    host::refuse_inside()?;
+    give_back_host(address)?.check()
+}
+
+/// As [`free_host`], but leaves a fault to be reported to somebody who asks.
+pub(crate) fn give_back_host(address: u64) -> Result<Device> {
     let is_host = |r: &Region| r.origin == Origin::Host;
-    let region = table.at(address).filter(|r| is_host(r));
-    let region = region.ok_or(Error::InvalidValue("not the start of a pinned host allocation"))?;
-    let outcome = Device::get(region.device)?.synchronize();
-    table.remove(address, is_host).ok_or(Error::InvalidValue("freed twice"))?;
-    outcome
+    let (_, device) = idle(address, is_host, "not the start of a pinned host allocation")?;
+    let removed = System::get()?.memory().remove(address, is_host);
+    removed.map(|_| device).ok_or(Error::InvalidValue("freed twice"))
 }
 
 /// Pins the caller's own memory, so that every device reaches it.
@@ -186,9 +218,11 @@ pub fn unregister(address: u64) -> Result<()> {
     let table = System::get()?.memory();
     let registered = |r: &Region| r.origin == Origin::Registered;
     let region = table.at(address).filter(|r| registered(r)).ok_or(Error::NotRegistered)?;
-    let outcome = Device::get(region.device)?.synchronize();
+    host::refuse_inside()?;
+    let device = Device::get(region.device)?;
+    device.drain()?;
     table.remove(address, registered).ok_or(Error::NotRegistered)?;
-    outcome
+    device.check()
 }
 
 /// Pins pages for one device, for the time of one copy.

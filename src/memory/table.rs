@@ -133,6 +133,12 @@ impl Table {
         if accept(regions.get(&address)?) { regions.remove(&address) } else { None }
     }
 
+    /// Forgets all regions that `accept` agrees to.
+    pub(crate) fn remove_all(&self, accept: impl Fn(&Region) -> bool) -> Vec<Arc<Region>> {
+        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        regions.extract_if(.., |_, region| accept(region)).map(|(_, region)| region).collect()
+    }
+
     /// Bytes of all regions that lie on a device.
     pub(crate) fn device_bytes(&self, device: usize) -> u64 {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);

@@ -2,6 +2,7 @@
 
 mod args;
 mod image;
+mod occupancy;
 
 pub use image::{image_at, image_of_wrapper};
 
@@ -19,8 +20,8 @@ use crate::{
     graph,
 };
 
-/// Scratch of a work-item whose kernel calls through pointers or recurses, beyond what the compiler counted.
-const DYNAMIC_STACK_BYTES: u32 = 16 * 1024;
+/// Scratch of a work-item whose kernel calls through pointers or recurses, beyond what the compiler counted; in bytes.
+pub const STACK_BYTES: u32 = 16 * 1024;
 
 /// Device code: a code object, a bundle of them, or a compressed bundle.
 #[derive(Clone)]
@@ -199,6 +200,7 @@ struct Code {
     required_block: Option<[u32; 3]>,
     max_lds: u32,
     vgprs: u32,
+    sgprs: u32,
 }
 
 impl KernelCode {
@@ -215,7 +217,7 @@ impl KernelCode {
         let args: Box<[Arg]> = meta.args.clone().into();
         let explicit_bytes = args::explicit_bytes(&args);
         let kernarg_bytes = (meta.kernarg_segment_size as usize).max(explicit_bytes);
-        let stack = if meta.uses_dynamic_stack { DYNAMIC_STACK_BYTES } else { 0 };
+        let stack = if meta.uses_dynamic_stack { STACK_BYTES } else { 0 };
         Ok(Self(Arc::new(Code {
             _loaded: loaded.clone(),
             object,
@@ -227,6 +229,7 @@ impl KernelCode {
             required_block: meta.reqd_workgroup_size.filter(|size| !size.contains(&0)),
             max_lds: device.properties().lds_per_block,
             vgprs: meta.vgpr_count,
+            sgprs: meta.sgpr_count,
             args,
         })))
     }
@@ -254,6 +257,11 @@ impl KernelCode {
     /// Largest number of work-items in a workgroup.
     pub fn max_block(&self) -> u32 {
         self.0.max_block
+    }
+
+    /// Largest number of bytes of LDS that a launch can ask for beside those that a workgroup always has.
+    pub fn max_dynamic_lds(&self) -> u32 {
+        self.0.max_lds.saturating_sub(self.0.group_bytes)
     }
 
     /// Vector registers of a work-item.

@@ -1,6 +1,6 @@
 //! Copies on a stream: by kernel where the device reaches both ends, through pinning or staging where not.
 
-use super::Stream;
+use super::{Stream, host};
 use crate::{
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
@@ -82,6 +82,7 @@ impl Stream {
             && bytes as usize <= STAGED
         {
             let block = self.stage(bytes as usize)?;
+            self.wait_for_host_functions()?;
             // SAFETY: the caller's promise.
             block.write(0, unsafe { memory::host_bytes(src, bytes) });
             let staged = Memcpy::Linear { dst, src: block.address(), bytes, kind };
@@ -96,6 +97,7 @@ impl Stream {
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box from host memory that cannot be pinned"));
         };
+        self.wait_for_host_functions()?;
         for at in (0..bytes).step_by(STEP) {
             let len = (bytes - at).min(STEP as u64);
             let block = self.stage(len as usize)?;
@@ -129,6 +131,12 @@ impl Stream {
             block.read(unsafe { memory::host_bytes_mut(dst + at, len) });
         }
         Ok(())
+    }
+
+    /// Waits for the stream if a host function is under way anywhere: it may be about to write what the next copy
+    /// reads on the host, and the copy's place is behind it.
+    fn wait_for_host_functions(&self) -> Result<()> {
+        if host::any_outstanding() { self.fence()?.wait() } else { Ok(()) }
     }
 
     fn stage(&self, bytes: usize) -> Result<Block> {

@@ -4,7 +4,7 @@ use std::{
     cell::Cell,
     sync::{
         Arc, OnceLock,
-        atomic::Ordering,
+        atomic::{AtomicUsize, Ordering},
         mpsc::{Sender, channel},
     },
     thread,
@@ -15,20 +15,50 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Something that a graph or a stream runs on the host.
-pub type HostFunction = Arc<dyn Fn() + Send + Sync>;
-
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Steps that are queued or running, of all workers.
+static OUTSTANDING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a host function may still have something to write.
+pub(crate) fn any_outstanding() -> bool {
+    OUTSTANDING.load(Ordering::Acquire) > 0
+}
+
+struct Outstanding;
+
+impl Outstanding {
+    fn new() -> Self {
+        OUTSTANDING.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Outstanding {
+    fn drop(&mut self) {
+        OUTSTANDING.fetch_sub(1, Ordering::Release);
+    }
+}
+
 /// One step of a worker.
 pub(crate) struct Job {
-    /// Every one of these must be 0 before the step runs.
-    pub(crate) after: Vec<Arc<PooledSignal>>,
-    pub(crate) run: Box<dyn FnOnce() + Send>,
-    /// Set to 0 when the step has run.
-    pub(crate) done: Option<Arc<PooledSignal>>,
+    after: Vec<Arc<PooledSignal>>,
+    run: Box<dyn FnOnce() + Send>,
+    done: Option<Arc<PooledSignal>>,
+    outstanding: Outstanding,
+}
+
+impl Job {
+    /// A step that runs when every signal of `after` is 0, and sets `done` to 0 when it has run.
+    pub(crate) fn new(
+        after: Vec<Arc<PooledSignal>>,
+        run: impl FnOnce() + Send + 'static,
+        done: Option<Arc<PooledSignal>>,
+    ) -> Self {
+        Self { after, run: Box::new(run), done, outstanding: Outstanding::new() }
+    }
 }
 
 /// The worker thread of a stream, started when the first host function arrives.
@@ -36,11 +66,11 @@ pub(crate) struct Job {
 pub(crate) struct Worker(OnceLock<Sender<Job>>);
 
 impl Worker {
-    /// Queues `job` behind the jobs before it.
+    /// Starts the thread, if it does not run yet.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if the thread cannot be started.
-    pub(crate) fn push(&self, job: Job) -> Result<()> {
+    /// [`Error::OutOfMemory`] if it cannot be started.
+    pub(crate) fn start(&self) -> Result<&Sender<Job>> {
         if self.0.get().is_none() {
             let (sender, jobs) = channel::<Job>();
             thread::Builder::new()
@@ -51,26 +81,41 @@ impl Worker {
             let _ = self.0.set(sender);
         }
         // PANIC: set above, by this thread or by the one that won.
-        let sender = self.0.get().expect("the worker has started");
-        sender.send(job).map_err(|_| Error::IllegalState("the host worker has stopped"))
+        Ok(self.0.get().expect("the worker has started"))
+    }
+
+    /// Queues `job` behind the jobs before it.
+    ///
+    /// # Errors
+    /// As [`Worker::start`]; never once the thread runs.
+    pub(crate) fn push(&self, job: Job) -> Result<()> {
+        self.start()?.send(job).map_err(|_| Error::IllegalState("the host worker has stopped"))
     }
 }
 
 fn perform(job: Job) {
+    let Job { after, run, done, outstanding } = job;
     // A fault takes the packets that the step would have followed, and its successors with them: it
     // never becomes due.
-    if job.after.iter().any(|signal| signal.wait().is_err()) {
+    if after.iter().any(|signal| signal.wait().is_err()) {
         return;
     }
     INSIDE.with(|inside| inside.set(true));
     // A panic in a caller's function must not take the worker, and with it the stream, down.
-    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job.run)).is_err() {
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err() {
         tracing::error!("a host function panicked");
     }
     INSIDE.with(|inside| inside.set(false));
-    if let Some(done) = job.done {
+    drop(outstanding);
+    if let Some(done) = done {
         done.store(0, Ordering::Release);
     }
+}
+
+/// Whether the calling thread runs a host function.
+pub(crate) fn is_inside() -> bool {
+    // A thread whose storage is gone runs nothing any more.
+    INSIDE.try_with(Cell::get).unwrap_or(false)
 }
 
 /// Refuses calls that a host function must not make because they would wait for its own stream.
@@ -78,7 +123,7 @@ fn perform(job: Job) {
 /// # Errors
 /// [`Error::IllegalState`] inside a host function.
 pub(crate) fn refuse_inside() -> Result<()> {
-    if INSIDE.with(Cell::get) {
+    if is_inside() {
         return Err(Error::IllegalState("a host function must not wait for the device"));
     }
     Ok(())

@@ -1,57 +1,67 @@
 //! The default stream's implicit order: behind every blocking stream, and they behind it.
+//!
+//! Who submits to a stream looks, with the stream's state locked, whether there is activity that the stream is not
+//! behind yet ([`is_behind`]). If there is, it lets go of the state, asks the other streams for fences, one state
+//! locked at a time, and publishes the waits ([`catch_up`]). What has been seen is noted only when the waits stand in
+//! the ring: another thread that submits to the same stream must not run ahead of them.
 
-use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, atomic::Ordering};
 
-use smallvec::SmallVec;
+use super::{Stream, StreamInner, StreamKind, Submission};
+use crate::error::Result;
 
-use super::{Stream, StreamKind};
-use crate::{device::Fence, error::Result};
-
-/// The fences, with the lanes they lie on, that the next submission to `stream` must wait for.
-///
-/// No stream's state is locked while another's is: two threads that submit to the default stream and to a
-/// blocking one would deadlock. What they submit at the same moment has no order anyway.
-pub(super) fn predecessors(stream: &Stream) -> Result<SmallVec<[(Fence, u64); 4]>> {
-    let mut fences = SmallVec::new();
-    match stream.kind() {
-        StreamKind::NonBlocking => {}
-        StreamKind::Blocking => {
-            if let Some(legacy) = stream.device().0.legacy.get() {
-                add_unseen(legacy, &stream.0.seen, stream.0.lane, &mut fences)?;
-            }
-        }
-        StreamKind::Legacy => {
-            crate::capture::check_default_stream(stream.device(), "work")?;
-            for other in stream.device().streams() {
-                if other.kind() == StreamKind::Blocking {
-                    // What the default stream has seen of `other` is kept with it; `other.seen` is about
-                    // the default stream.
-                    add_unseen(&other, &other.0.seen_by_legacy, stream.0.lane, &mut fences)?;
-                }
-            }
-        }
+/// Whether `stream` is behind everything that its kind orders it with.
+pub(super) fn is_behind(stream: &StreamInner) -> bool {
+    let seen = stream.seen.load(Ordering::Acquire);
+    match stream.kind {
+        StreamKind::NonBlocking => true,
+        StreamKind::Blocking => stream.device.0.legacy.get().is_none_or(|legacy| legacy.0.activity() == seen),
+        StreamKind::Legacy => stream.device.0.blocking_activity.load(Ordering::Acquire) == seen,
     }
-    Ok(fences)
 }
 
-fn add_unseen(
-    of: &Stream,
-    seen: &std::sync::atomic::AtomicU64,
-    lane: usize,
-    fences: &mut SmallVec<[(Fence, u64); 4]>,
-) -> Result<()> {
-    let activity = of.0.activity.load(Ordering::Acquire);
-    if seen.load(Ordering::Relaxed) == activity {
-        return Ok(());
+/// Opens `stream` for packets that follow whatever its kind orders it with.
+pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
+    let device = stream.device();
+    // One thread at a time: what one has noted of the other streams, no second one may find before it is true.
+    let _order = device.0.implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut fences = Vec::new();
+    // Whose activity up to where the default stream is behind.
+    let mut passed: Vec<(Stream, u64)> = Vec::new();
+    let seen = match stream.kind() {
+        StreamKind::NonBlocking => 0,
+        StreamKind::Blocking => match device.0.legacy.get() {
+            Some(legacy) => {
+                let (fence, activity) = legacy.own_fence_and_activity()?;
+                fences.push(fence);
+                activity
+            }
+            None => 0,
+        },
+        StreamKind::Legacy => {
+            // Loaded first: what is submitted meanwhile will be looked at again.
+            let all = device.0.blocking_activity.load(Ordering::Acquire);
+            for other in device.streams().into_iter().filter(|s| s.kind() == StreamKind::Blocking) {
+                if other.0.activity() != other.0.seen_by_legacy.load(Ordering::Relaxed) {
+                    let (fence, activity) = other.own_fence_and_activity()?;
+                    fences.push(fence);
+                    passed.push((other, activity));
+                }
+            }
+            let orphans = device.orphans();
+            let blocking = orphans.iter().filter(|orphan| orphan.kind == StreamKind::Blocking);
+            fences.extend(blocking.map(|orphan| (orphan.fence.clone(), orphan.lane)));
+            all
+        }
+    };
+    let mut submission = stream.own_submission()?;
+    for (fence, lane) in &fences {
+        submission.wait(fence, *lane);
     }
-    // On one queue the barrier bit does it.
-    if of.0.lane != lane {
-        let lane = of.device().lane(of.0.lane)?;
-        let state = of.0.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let fence = super::Submission::new(&of.0, state, lane.clone()).fence()?;
-        fences.push((fence, lane.id()));
+    submission.flush()?;
+    for (other, activity) in &passed {
+        other.0.seen_by_legacy.store(*activity, Ordering::Relaxed);
     }
-    // The fence itself was activity.
-    seen.store(of.0.activity.load(Ordering::Acquire), Ordering::Relaxed);
-    Ok(())
+    stream.0.seen.store(seen, Ordering::Release);
+    Ok(submission)
 }

@@ -3,6 +3,7 @@
 mod copy;
 pub(crate) mod host;
 mod legacy;
+mod orphan;
 pub(crate) mod submit;
 
 use std::{
@@ -15,6 +16,7 @@ use std::{
     },
 };
 
+pub(crate) use self::orphan::Orphan;
 use self::{
     host::{Job, Worker},
     submit::{State, Submission},
@@ -51,9 +53,11 @@ pub(crate) struct StreamInner {
     lane: usize,
     state: Mutex<State>,
     worker: Worker,
-    /// Grows with every submission; tells the default stream and the blocking ones what they have seen.
+    /// Grows with every submission, while the state is locked.
     activity: AtomicU64,
+    /// What the stream is behind: activity of the default stream, or, if it is that, of all blocking ones.
     seen: AtomicU64,
+    /// Activity of this stream that the default stream is behind.
     seen_by_legacy: AtomicU64,
     capturing: AtomicBool,
     capture: Mutex<Option<Membership>>,
@@ -143,9 +147,11 @@ impl Stream {
     /// # Errors
     /// [`Error::InvalidValue`] if the rows leave their allocation; what capture forbids.
     pub fn memset(&self, set: Memset) -> Result<()> {
+        let given = set;
         let set = crate::memory::check_memset(set)?;
         if self.is_capturing() {
-            return self.record(graph::Node::Memset(set));
+            // As it was given: the device's address for it is found again when the graph is compiled.
+            return self.record(graph::Node::Memset(given));
         }
         if set.width == 0 || set.height == 0 {
             return Ok(());
@@ -165,17 +171,14 @@ impl Stream {
         if self.is_capturing() {
             return self.record(graph::Node::Host(function));
         }
+        // Once packets wait for the function, its thread must not fail to start.
+        self.0.worker.start()?;
         let mut submission = self.submission()?;
-        let reached = self.device().0.signals.take(1)?;
-        let returned = self.device().0.signals.take(1)?;
+        let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
         submission.mark(&reached);
         submission.wait_signal(returned.clone());
-        submission.finish()?;
-        self.0.worker.push(Job {
-            after: vec![reached],
-            run: Box::new(move || function.call()),
-            done: Some(returned),
-        })
+        submission.push_job(Job::new(vec![reached], move || function.call(), Some(returned)))?;
+        submission.finish()
     }
 
     /// Holds what follows back until the work that `event` recorded has completed.
@@ -233,9 +236,10 @@ impl Stream {
     /// As [`Stream::synchronize`].
     pub fn is_idle(&self) -> Result<bool> {
         self.refuse_capture("querying a stream")?;
-        let idle = self.fence()?.is_complete();
+        let fence = self.fence()?;
+        let idle = fence.is_complete();
         self.device().check()?;
-        Ok(idle)
+        fence.lost().map_or(Ok(idle), Err)
     }
 
     /// A fence behind everything on the stream so far.
@@ -249,14 +253,36 @@ impl Stream {
     /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.
     pub(crate) fn submission(&self) -> Result<Submission<'_>> {
         self.device().check()?;
-        let before = legacy::predecessors(self)?;
-        let lane = self.device().lane(self.0.lane)?;
-        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut submission = Submission::new(&self.0, state, lane);
-        for (fence, lane) in before {
-            submission.wait(&fence, lane);
+        if self.kind() == StreamKind::Legacy {
+            crate::capture::check_default_stream(self.device(), "work")?;
         }
-        Ok(submission)
+        let submission = self.own_submission()?;
+        if legacy::is_behind(&self.0) {
+            return Ok(submission);
+        }
+        drop(submission);
+        legacy::catch_up(self)
+    }
+
+    /// Opens the stream for packets that follow only what is on it.
+    fn own_submission(&self) -> Result<Submission<'_>> {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // With the state locked, so that no submission comes with an older lane than the one before.
+        let lane = self.device().lane(self.0.lane)?;
+        Ok(Submission::new(&self.0, state, lane))
+    }
+
+    /// A fence behind what is on the stream, whatever captures or faults there are.
+    pub(crate) fn own_fence(&self) -> Result<Fence> {
+        self.own_submission()?.fence()
+    }
+
+    /// As [`Stream::own_fence`], with the fence's lane and the stream's activity that it covers.
+    fn own_fence_and_activity(&self) -> Result<((Fence, u64), u64)> {
+        let submission = self.own_submission()?;
+        let lane = submission.lane().id();
+        let (fence, activity) = submission.fence_with_activity()?;
+        Ok(((fence, lane), activity))
     }
 
     /// The number of the lane that the stream publishes to.
@@ -264,9 +290,9 @@ impl Stream {
         self.0.lane
     }
 
-    /// Queues a job on the stream's host worker.
-    pub(crate) fn push_job(&self, job: Job) -> Result<()> {
-        self.0.worker.push(job)
+    /// Starts the stream's host worker, so that queueing jobs cannot fail.
+    pub(crate) fn start_worker(&self) -> Result<()> {
+        self.0.worker.start().map(drop)
     }
 
     /// Keeps `objects` alive until what follows on the stream has completed, or for the captured graph's life.
@@ -312,8 +338,8 @@ impl Stream {
 }
 
 impl StreamInner {
-    pub(crate) fn note_activity(&self) {
-        self.activity.fetch_add(1, Ordering::Relaxed);
+    fn activity(&self) -> u64 {
+        self.activity.load(Ordering::Acquire)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, MutexGuard},
+    sync::{Arc, MutexGuard, atomic::Ordering},
 };
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope};
 use smallvec::SmallVec;
 
-use super::StreamInner;
+use super::{StreamInner, StreamKind, host::Job};
 use crate::{
     device::{
         fence::{Fence, Keep, PooledSignal},
@@ -44,28 +44,66 @@ pub(crate) struct State {
     code: Option<KernelCode>,
 }
 
+impl State {
+    /// What is left to wait for, as (fence, everything that it must outlive), if anything is.
+    pub(super) fn into_rest(self) -> Option<(Fence, Box<dyn Send + Sync>)> {
+        let fence = self.last?;
+        Some((fence, Box::new((self.retiring, self.kernargs))))
+    }
+
+    /// Whether something may still be in flight or is kept for it.
+    pub(super) fn has_rest(&self) -> bool {
+        self.dirty || !self.keeps.is_empty() || self.last.as_ref().is_some_and(|last| !last.is_over())
+    }
+}
+
 /// The right to append to a stream; packets leave together when it is finished.
 pub(crate) struct Submission<'a> {
     stream: &'a StreamInner,
     state: MutexGuard<'a, State>,
     lane: Arc<Lane>,
     packets: SmallVec<[Packet; 4]>,
+    /// What completed work needed. It may be the caller's, whose `Drop` may wait for this very stream, so it is
+    /// dropped behind `state`.
+    _released: Released,
+}
+
+#[derive(Default)]
+struct Released {
+    _keeps: Vec<Vec<Keep>>,
+    _state: Option<State>,
 }
 
 impl<'a> Submission<'a> {
     pub(crate) fn new(stream: &'a StreamInner, mut state: MutexGuard<'a, State>, lane: Arc<Lane>) -> Self {
-        let epoch = stream.device.0.faults.epoch();
-        if state.epoch != epoch {
-            *state = State { epoch, ..State::default() };
+        let mut released = Released::default();
+        if state.epoch != lane.epoch() {
+            let fresh = State { epoch: lane.epoch(), ..State::default() };
+            released._state = Some(std::mem::replace(&mut *state, fresh));
         }
-        while state.retiring.front().is_some_and(Fence::is_complete) {
-            state.retiring.pop_front();
+        while state.retiring.front().is_some_and(Fence::has_fired) {
+            let fence = state.retiring.pop_front();
+            released._keeps.extend(fence.map(|fence| fence.take_keeps()));
         }
-        Self { stream, state, lane, packets: SmallVec::new() }
+        Self { stream, state, lane, packets: SmallVec::new(), _released: released }
     }
 
     pub(crate) fn lane(&self) -> &Arc<Lane> {
         &self.lane
+    }
+
+    /// A signal with value `initial` for packets of the stream.
+    pub(crate) fn signal(&self, initial: i64) -> Result<Arc<PooledSignal>> {
+        self.stream.device.0.signals.take(initial, self.lane.epoch())
+    }
+
+    /// Queues `job` for the stream's host worker.
+    ///
+    /// Jobs must be queued in the order in which the stream reaches them, or one could wait for another behind it:
+    /// so only who may append to the stream may queue one. A job may wait for packets that are yet to be published,
+    /// but no packet may be published that waits for a job that is not queued: the ring could fill up in between.
+    pub(crate) fn push_job(&self, job: Job) -> Result<()> {
+        self.stream.worker.push(job)
     }
 
     /// Holds everything that follows back until `fence` has fired.
@@ -143,6 +181,16 @@ impl<'a> Submission<'a> {
 
     /// Publishes the packets and says when all of the stream so far has completed.
     pub(crate) fn fence(mut self) -> Result<Fence> {
+        self.fence_so_far()
+    }
+
+    /// As [`Submission::fence`], with the stream's activity that the fence covers.
+    pub(crate) fn fence_with_activity(mut self) -> Result<(Fence, u64)> {
+        let fence = self.fence_so_far()?;
+        Ok((fence, self.stream.activity()))
+    }
+
+    fn fence_so_far(&mut self) -> Result<Fence> {
         self.flush()?;
         if let (false, Some(last)) = (self.state.dirty, &self.state.last) {
             return Ok(last.clone());
@@ -168,13 +216,23 @@ impl<'a> Submission<'a> {
             self.state.dirty = true;
             self.state.since_fence += self.packets.len() as u32;
             self.packets.clear();
-            self.stream.note_activity();
+            self.note_activity();
         }
         Ok(())
     }
 
+    /// The stream's kind decides who must hear of its submissions.
+    fn note_activity(&self) {
+        // ORDER: Release, behind the packets. Who sees the activity and looks for its fence must find it: a fence on
+        // another stream, or the queue's own order.
+        self.stream.activity.fetch_add(1, Ordering::Release);
+        if self.stream.kind == StreamKind::Blocking {
+            self.stream.device.0.blocking_activity.fetch_add(1, Ordering::Release);
+        }
+    }
+
     fn fence_here(&mut self) -> Result<Fence> {
-        let signal = self.stream.device.0.signals.take(1)?;
+        let signal = self.signal(1)?;
         self.lane.submit(&[marker(&signal)])?;
         let fence = Fence::new(signal, Vec::new());
         self.adopt(fence.clone());
@@ -182,15 +240,13 @@ impl<'a> Submission<'a> {
     }
 
     fn adopt(&mut self, fence: Fence) {
-        for keep in std::mem::take(&mut self.state.keeps) {
-            fence.keep(keep);
-        }
+        fence.keep_all(std::mem::take(&mut self.state.keeps));
         self.state.retiring.push_back(fence.clone());
         self.state.last = Some(fence);
         self.state.dirty = false;
         self.state.since_fence = 0;
         self.state.code = None;
-        self.stream.note_activity();
+        self.note_activity();
     }
 }
 

@@ -75,7 +75,7 @@ impl<T> fmt::Debug for DeviceSlice<T> {
 /// Frees its allocation when the last user lets go.
 struct Owned {
     address: u64,
-    free: fn(u64) -> Result<()>,
+    free: fn(u64) -> Result<Device>,
 }
 
 impl Drop for Owned {
@@ -105,7 +105,7 @@ impl<T: Plain> DeviceBuffer<T> {
     /// [`Error::OutOfMemory`].
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         let address = memory::allocate(device, size::<T>(len)?)?.address;
-        let owner = Arc::new(Owned { address, free: memory::free });
+        let owner = Arc::new(Owned { address, free: memory::give_back });
         Ok(Self { slice: DeviceSlice::new(address, len), owner })
     }
 
@@ -176,7 +176,7 @@ impl<T: Plain> HostBuffer<T> {
     /// [`Error::OutOfMemory`].
     pub fn new(device: &Device, len: usize, value: T) -> Result<Self> {
         let address = memory::allocate_host(device, size::<T>(len)?, Origin::Host, 0)?.address;
-        let owner = Arc::new(Owned { address, free: memory::free_host });
+        let owner = Arc::new(Owned { address, free: memory::give_back_host });
         let buffer = Self { address, len, owner, _elements: PhantomData };
         buffer.fill(value);
         Ok(buffer)

@@ -52,9 +52,19 @@ impl Graph {
     /// # }
     /// ```
     pub fn capture(stream: &Stream, record: impl FnOnce(&Stream) -> Result<()>) -> Result<Self> {
+        /// Ends the capture if `record` panics: nobody else would.
+        struct Open<'a>(&'a Stream);
+        impl Drop for Open<'_> {
+            fn drop(&mut self) {
+                // An error tells that it has ended already.
+                let _ = capture::end(self.0);
+            }
+        }
         capture::begin(stream, Mode::ThreadLocal, None)?;
+        let open = Open(stream);
         let recorded = record(stream);
         let ended = capture::end(stream);
+        std::mem::forget(open);
         recorded?;
         let template = Arc::try_unwrap(ended?);
         // Somebody who asked for the capture's graph may hold it still.
@@ -194,8 +204,7 @@ impl ExecGraph {
     /// # Errors
     /// As [`Exec::set_node`].
     pub fn set_kernel(&self, node: Node, launch: &Launch) -> Result<()> {
-        self.0.keep(&launch.alive);
-        self.0.set_node(node.0, &graph::Node::Kernel(launch.node.clone()))
+        self.0.set_node_with(node.0, &graph::Node::Kernel(launch.node.clone()), &launch.alive)
     }
 
     /// The executable in numbers.

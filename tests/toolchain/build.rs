@@ -56,8 +56,6 @@ pub enum Output {
     Program,
     /// An offload bundle, as `hipModuleLoad` takes it.
     Bundle,
-    /// A bare code object.
-    CodeObject,
 }
 
 impl fmt::Display for Build {
@@ -96,9 +94,6 @@ impl Build {
                 Output::Program => compile.arg("-c").arg("-o").arg(&object),
                 Output::Bundle => {
                     compile.args(["--cuda-device-only", "--gpu-bundle-output", "-o"]).arg(result)
-                }
-                Output::CodeObject => {
-                    compile.args(["--cuda-device-only", "--no-gpu-bundle-output", "-o"]).arg(result)
                 }
             };
             check(&mut compile);

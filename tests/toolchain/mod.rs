@@ -21,7 +21,7 @@ use std::{
 };
 
 pub use build::{Build, Compiler, MATRIX, Output};
-pub use process::{Finished, Program};
+pub use process::Program;
 
 /// Where Debian puts the device libraries.
 const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
@@ -64,8 +64,11 @@ impl Toolchain {
     fn locate() -> Result<Self, String> {
         let dist = env::var_os("AQLIPSE_DIST").map(PathBuf::from);
         let dist = dist.ok_or("AQLIPSE_DIST is not set; `cargo xtask test` sets it")?;
-        let missing: Vec<_> =
-            WANTED.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package).collect();
+        let missing: Vec<_> = WANTED
+            .iter()
+            .filter(|(file, _)| !Path::new(file).exists())
+            .map(|(_, package)| *package)
+            .collect();
         if missing.is_empty() {
             Ok(Self { dist })
         } else {

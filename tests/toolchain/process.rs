@@ -3,7 +3,7 @@
 use std::{
     fmt,
     io::Read,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
@@ -31,8 +31,6 @@ pub struct Finished {
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// From start to end.
-    pub time: Duration,
 }
 
 impl Program {
@@ -82,18 +80,16 @@ impl Program {
     /// If it cannot be started or hangs.
     pub fn run(mut self) -> Finished {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let start = Instant::now();
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
-        let status = wait(&mut child, start + LIMIT);
-        let time = start.elapsed();
+        let status = wait(&mut child, Instant::now() + LIMIT);
         let text = |thread: thread::JoinHandle<String>| thread.join().expect("the reader does not panic");
         let (stdout, stderr) = (text(stdout), text(stderr));
         let Some(status) = status else {
             panic!("{:?} hangs\n{stdout}{stderr}", self.command);
         };
-        Finished { status, stdout, stderr, time }
+        Finished { status, stdout, stderr }
     }
 }
 
@@ -125,13 +121,17 @@ fn wait(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
 }
 
 impl Finished {
+    /// Whether the program validated its results.
+    pub fn passed(&self) -> bool {
+        self.status.success() && self.stdout.lines().last() == Some(PASSED)
+    }
+
     /// Asserts that the program validated its results.
     ///
     /// # Panics
     /// With its output, if it did not.
     #[track_caller]
     pub fn expect_passed(&self, what: &impl fmt::Display) {
-        let passed = self.status.success() && self.stdout.lines().last() == Some(PASSED);
-        assert!(passed, "{what}: {}\n{}{}", self.status, self.stdout, self.stderr);
+        assert!(self.passed(), "{what}: {}\n{}{}", self.status, self.stdout, self.stderr);
     }
 }

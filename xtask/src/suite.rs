@@ -37,7 +37,16 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         prepared(&["test", "--workspace", "--lib", "--bins", "--tests"])
     };
     run(tests.args(arguments))?;
-    run(&mut prepared(&["test", "--workspace", "--doc"]))
+    run(&mut prepared(&["test", "--workspace", "--doc"]))?;
+    if arguments.is_empty() { run(&mut models()) } else { Ok(()) }
+}
+
+/// The loom models of the ring protocol. Their `cfg` changes every crate, so they have a folder of their own.
+fn models() -> Command {
+    let mut command = cargo();
+    command.args(["test", "--package", "hsa", "--release", "--lib", "--target-dir"]);
+    command.arg(crate::target_dir().join("loom")).arg("ring::model").env("RUSTFLAGS", "--cfg loom");
+    command
 }
 
 fn has_nextest() -> bool {

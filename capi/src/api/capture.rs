@@ -1,6 +1,15 @@
 //! Stream capture.
 
-use aqlipse::capture::{self, Mode, Status};
+use std::{
+    collections::BTreeMap,
+    ffi::c_uint,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use aqlipse::{
+    Stream,
+    capture::{self, Mode, Status},
+};
 
 use crate::{
     caller,
@@ -10,14 +19,13 @@ use crate::{
     },
     object,
     types::{
-        hipGraphNode_t, hipGraph_t, hipStreamAddCaptureDependencies, hipStreamCaptureMode,
+        hipGraphEdgeData, hipGraphNode_t, hipGraph_t, hipStreamAddCaptureDependencies, hipStreamCaptureMode,
         hipStreamCaptureModeGlobal, hipStreamCaptureModeRelaxed, hipStreamCaptureModeThreadLocal,
         hipStreamCaptureStatus, hipStreamCaptureStatusActive, hipStreamCaptureStatusInvalidated,
         hipStreamCaptureStatusNone, hipStreamLegacy, hipStreamSetCaptureDependencies,
         hipStreamUpdateCaptureDependenciesFlags, hipStream_t,
     },
 };
-use std::ffi::c_uint;
 
 fn mode(mode: hipStreamCaptureMode) -> Result<Mode, hipError_t> {
     match mode {
@@ -44,6 +52,32 @@ entry! {
 }
 
 entry! {
+    /// Begins to capture a stream into a graph that exists, behind some of its nodes.
+    fn hipStreamBeginCaptureToGraph(
+        stream: hipStream_t,
+        graph: hipGraph_t,
+        dependencies: *const hipGraphNode_t,
+        edges: *const hipGraphEdgeData,
+        count: usize,
+        mode_: hipStreamCaptureMode,
+    ) -> hipError_t {
+        let template = object::graph(graph)?;
+        // The header: edge data is not supported and has to be null.
+        if !edges.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let mode = mode(mode_)?;
+        if is_legacy(stream) {
+            return Err(hipErrorStreamCaptureUnsupported);
+        }
+        let stream = object::stream(stream)?;
+        // SAFETY: the caller's array, null or readable.
+        let nodes = unsafe { super::graph::dependencies(&object::lock(&template), dependencies, count) }?;
+        Ok(capture::begin(&stream, mode, Some((template, nodes)))?)
+    }
+}
+
+entry! {
     /// Ends the capture that was begun on a stream and stores its graph.
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t {
         if graph.is_null() {
@@ -52,10 +86,17 @@ entry! {
         if is_legacy(stream) {
             return Err(hipErrorIllegalState);
         }
-        let ended = capture::end(&object::stream(stream)?);
+        let stream = object::stream(stream)?;
+        let lent = capture::info(&stream).map(|info| info.id);
+        let ended = capture::end(&stream);
+        let lent = lent.filter(|_| !stream.is_capturing()).and_then(take_back);
         let handle = match ended {
             Ok(template) => object::handle_of(template)?,
             Err(error) => {
+                // Nobody else can destroy the graph of a capture that failed.
+                if let Some(graph) = lent {
+                    super::graph::destroy(graph)?;
+                }
                 // SAFETY: the caller's pointer, which is not null.
                 unsafe { caller::write(graph, hipGraph_t::NULL) }?;
                 return Err(error.into());
@@ -66,16 +107,25 @@ entry! {
     }
 }
 
+/// A stream whose capture is asked for.
+///
+/// # Errors
+/// `hipErrorStreamCaptureImplicit` for the default stream while it may not even be looked at.
+fn queried(stream: hipStream_t) -> Result<Stream, hipError_t> {
+    let target = object::stream(stream)?;
+    if is_legacy(stream) && capture::blocks_default_stream(target.device()) {
+        return Err(hipErrorStreamCaptureImplicit);
+    }
+    Ok(target)
+}
+
 entry! {
     /// Stores whether a stream captures.
     fn hipStreamIsCapturing(stream: hipStream_t, status: *mut hipStreamCaptureStatus) -> hipError_t {
         if status.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let target = object::stream(stream)?;
-        if is_legacy(stream) && capture::blocks_default_stream(target.device()) {
-            return Err(hipErrorStreamCaptureImplicit);
-        }
+        let target = queried(stream)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(status, status_code(capture::status(&target))) }
     }
@@ -99,11 +149,7 @@ entry! {
         if status.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let target = object::stream(stream)?;
-        if is_legacy(stream) && capture::blocks_default_stream(target.device()) {
-            return Err(hipErrorStreamCaptureImplicit);
-        }
-        let info = capture::info(&target);
+        let info = capture::info(&queried(stream)?);
         // SAFETY: the caller's pointers, null or writable.
         unsafe {
             caller::write(status, status_code(info.as_ref().map_or(Status::None, |info| info.status)))?;
@@ -112,6 +158,70 @@ entry! {
             }
         }
         Ok(())
+    }
+}
+
+/// What callers were shown of captures in progress, by capture.
+static SHOWN: Mutex<BTreeMap<u64, Shown>> = Mutex::new(BTreeMap::new());
+
+#[derive(Default)]
+struct Shown {
+    /// The handle that the graph got for the caller's sake; it had none before.
+    lent: Option<hipGraph_t>,
+    /// The latest answer for each stream of the capture: the caller may read it until it asks again.
+    dependencies: BTreeMap<u64, Box<[hipGraphNode_t]>>,
+}
+
+fn shown() -> MutexGuard<'static, BTreeMap<u64, Shown>> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Forgets what callers were shown of a capture; the graph's handle, if it was made for that.
+fn take_back(capture: u64) -> Option<hipGraph_t> {
+    shown().remove(&capture)?.lent
+}
+
+entry! {
+    /// Stores whether a stream captures, and the capture's identity, graph, and the nodes that the next one will
+    /// depend on: an array of ours, valid until the next call on the stream.
+    fn hipStreamGetCaptureInfo_v2(
+        stream: hipStream_t,
+        status: *mut hipStreamCaptureStatus,
+        id: *mut u64,
+        graph: *mut hipGraph_t,
+        dependencies: *mut *const hipGraphNode_t,
+        count: *mut usize,
+    ) -> hipError_t {
+        if status.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let target = queried(stream)?;
+        let info = capture::info(&target);
+        let code = status_code(info.as_ref().map_or(Status::None, |info| info.status));
+        if let Some(info) = info.filter(|info| info.status == Status::Active) {
+            let mut shown = shown();
+            let shown = shown.entry(info.id).or_default();
+            if !graph.is_null() {
+                let handle = match object::known_handle(&info.template) {
+                    Some(handle) => handle,
+                    None => *shown.lent.insert(object::add_graph(info.template)?),
+                };
+                // SAFETY: the caller's pointer, which is not null.
+                unsafe { caller::write(graph, handle) }?;
+            }
+            let nodes: Box<[_]> = info.dependencies.iter().copied().map(object::node_handle).collect();
+            // SAFETY: the caller's pointers, null or writable.
+            unsafe {
+                caller::write_if_wanted(id, info.id);
+                caller::write_if_wanted(count, nodes.len());
+                caller::write_if_wanted(dependencies, nodes.as_ptr());
+            }
+            if !dependencies.is_null() {
+                shown.dependencies.insert(target.id(), nodes);
+            }
+        }
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(status, code) }
     }
 }
 

@@ -74,7 +74,7 @@ entry! {
 }
 
 /// Copies as much of `text` as fits, with a NUL at the end.
-unsafe fn store_text(text: &str, out: *mut c_char, room: usize) -> Result<(), hipError_t> {
+pub(super) unsafe fn store_text(text: &str, out: *mut c_char, room: usize) -> Result<(), hipError_t> {
     if out.is_null() || room == 0 {
         return Err(hipErrorInvalidValue);
     }

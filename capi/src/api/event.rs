@@ -6,11 +6,11 @@ use aqlipse::Event;
 
 use crate::{
     caller, current,
-    error::{hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipError_t},
+    error::{hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipErrorNotSupported, hipError_t},
     object::{self, EVENTS},
     types::{
         hipEventBlockingSync, hipEventDisableSystemFence, hipEventDisableTiming, hipEventInterprocess,
-        hipEventReleaseToDevice, hipEventReleaseToSystem, hipEvent_t, hipStream_t,
+        hipEventRecordDefault, hipEventRecordExternal, hipEventReleaseToDevice, hipEventReleaseToSystem, hipEvent_t, hipStream_t,
     },
 };
 
@@ -65,6 +65,22 @@ entry! {
     fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t {
         let event = object::event(event)?;
         Ok(object::stream(stream)?.record_event(&event)?)
+    }
+}
+
+entry! {
+    /// Marks the present end of a stream in an event; in a capture, no node can be made of that yet.
+    fn hipEventRecordWithFlags(event: hipEvent_t, stream: hipStream_t, flags: c_uint) -> hipError_t {
+        let event = object::event(event)?;
+        let stream = object::stream(stream)?;
+        match flags {
+            hipEventRecordDefault => {}
+            // Outside a capture there is nothing for it to be external to.
+            hipEventRecordExternal if !stream.is_capturing() => {}
+            hipEventRecordExternal => return Err(hipErrorNotSupported),
+            _ => return Err(hipErrorInvalidValue),
+        }
+        Ok(stream.record_event(&event)?)
     }
 }
 

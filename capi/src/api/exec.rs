@@ -2,9 +2,15 @@
 
 use std::ffi::{c_char, c_void};
 
-use aqlipse::{Exec, GraphNode, Options, graph::Node};
+use aqlipse::{
+    Exec, GraphNode, Options,
+    graph::{Memcpy, Node},
+};
 
-use super::node::{host_node, kernel_node, linear, memset_node};
+use super::{
+    node::{box_copy, copy_node, host_node, kernel_node, memset_node},
+    params::apart,
+};
 use crate::{
     caller,
     error::{hipErrorInvalidValue, hipErrorNotSupported, hipError_t},
@@ -17,9 +23,10 @@ const AUTO_FREE: u64 = 1;
 const UPLOAD: u64 = 2;
 const DEVICE_LAUNCH: u64 = 4;
 const NODE_PRIORITY: u64 = 8;
+const KNOWN_FLAGS: u64 = AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY;
 
 fn instantiate(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> Result<(), hipError_t> {
-    if exec.is_null() || flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY) != 0 {
+    if exec.is_null() || flags & !KNOWN_FLAGS != 0 {
         return Err(hipErrorInvalidValue);
     }
     if flags & (DEVICE_LAUNCH | NODE_PRIORITY) != 0 {
@@ -59,6 +66,37 @@ entry! {
     /// Makes an executable of a graph; `flags` may ask to free automatically on launch.
     fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t {
         instantiate(exec, graph, flags)
+    }
+}
+
+entry! {
+    /// Makes an executable of a graph; flags, results and the stream to prepare it on are in one structure.
+    fn hipGraphInstantiateWithParams(
+        exec: *mut hipGraphExec_t,
+        graph: hipGraph_t,
+        params: *mut hipGraphInstantiateParams,
+    ) -> hipError_t {
+        if exec.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        object::graph(graph)?;
+        // SAFETY: the caller's pointer, null or readable.
+        let mut given = unsafe { caller::read(params) }?;
+        let outcome = match given.flags & UPLOAD {
+            0 => Ok(()),
+            _ => object::stream(given.uploadStream).map(drop),
+        };
+        let outcome = outcome.and_then(|()| instantiate(exec, graph, given.flags));
+        given.errNode_out = hipGraphNode_t::NULL;
+        given.result_out = match outcome {
+            Ok(()) => hipGraphInstantiateSuccess,
+            Err(hipErrorNotSupported) => hipGraphInstantiateNodeOperationNotSupported,
+            Err(hipErrorInvalidValue) if given.flags & !KNOWN_FLAGS == 0 => hipGraphInstantiateInvalidStructure,
+            Err(_) => hipGraphInstantiateError,
+        };
+        // SAFETY: the caller's pointer, which was readable and takes the results.
+        unsafe { caller::write(params, given) }?;
+        outcome
     }
 }
 
@@ -103,14 +141,24 @@ entry! {
     }
 }
 
-/// Gives a node of an executable other parameters.
-fn set(exec: hipGraphExec_t, node: hipGraphNode_t, parameters: GraphNode) -> Result<(), hipError_t> {
+/// Gives a node of an executable other parameters of its kind; the shape of a fill of several rows must stay.
+pub(super) fn set_exec(
+    exec: hipGraphExec_t,
+    node: hipGraphNode_t,
+    parameters: GraphNode,
+) -> Result<(), hipError_t> {
     let exec = object::exec(exec)?;
     let (template, id) = object::node(node)?;
     {
         let template = lock(&template);
         let current = template.graph().node(id).map_err(|_| hipErrorInvalidValue)?;
         if current.kind() != parameters.kind() {
+            return Err(hipErrorInvalidValue);
+        }
+        if let (Node::Memset(old), Node::Memset(new)) = (current, &parameters)
+            && (old.height > 1 || new.height > 1)
+            && (old.width, old.height) != (new.width, new.height)
+        {
             return Err(hipErrorInvalidValue);
         }
     }
@@ -126,7 +174,36 @@ entry! {
     ) -> hipError_t {
         object::exec(exec)?;
         // SAFETY: the caller's pointer.
-        set(exec, node, unsafe { kernel_node(params) }?)
+        set_exec(exec, node, unsafe { kernel_node(params) }?)
+    }
+}
+
+/// Gives a copy node of an executable other operands; the direction must stay.
+pub(super) fn set_exec_copy(
+    exec: hipGraphExec_t,
+    node: hipGraphNode_t,
+    copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
+) -> Result<(), hipError_t> {
+    object::exec(exec)?;
+    let (template, id) = object::node(node)?;
+    let copy = copy()?;
+    let same = matches!(lock(&template).graph().node(id), Ok(Node::Memcpy(old)) if old.kind() == copy.kind());
+    if !same {
+        return Err(hipErrorInvalidValue);
+    }
+    set_exec(exec, node, copy_node(copy)?)
+}
+
+entry! {
+    /// Gives a copy node of an executable another box to copy; the direction must stay.
+    fn hipGraphExecMemcpyNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *mut hipMemcpy3DParms,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable.
+        let params = unsafe { caller::read(params) };
+        set_exec_copy(exec, node, || box_copy(&params?))
     }
 }
 
@@ -140,16 +217,7 @@ entry! {
         bytes: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        if bytes == 0 || dst.cast_const() == src {
-            return Err(hipErrorInvalidValue);
-        }
-        let copy = linear(dst, src, bytes, kind)?;
-        let (template, id) = object::node(node)?;
-        let same = matches!(lock(&template).graph().node(id), Ok(Node::Memcpy(old)) if old.kind() == copy.kind());
-        if !same {
-            return Err(hipErrorInvalidValue);
-        }
-        set(exec, node, Node::Memcpy(copy))
+        set_exec_copy(exec, node, || apart(dst, src, bytes, kind))
     }
 }
 
@@ -162,15 +230,7 @@ entry! {
     ) -> hipError_t {
         object::exec(exec)?;
         // SAFETY: the caller's pointer.
-        let parameters = unsafe { memset_node(params) }?;
-        let (template, id) = object::node(node)?;
-        if let (Ok(Node::Memset(old)), Node::Memset(new)) = (lock(&template).graph().node(id), &parameters)
-            && (old.height > 1 || new.height > 1)
-            && (old.width, old.height) != (new.width, new.height)
-        {
-            return Err(hipErrorInvalidValue);
-        }
-        set(exec, node, parameters)
+        set_exec(exec, node, unsafe { memset_node(params) }?)
     }
 }
 
@@ -183,6 +243,6 @@ entry! {
     ) -> hipError_t {
         object::exec(exec)?;
         // SAFETY: the caller's pointer.
-        set(exec, node, unsafe { host_node(params) }?)
+        set_exec(exec, node, unsafe { host_node(params) }?)
     }
 }

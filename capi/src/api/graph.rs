@@ -29,12 +29,17 @@ entry! {
     }
 }
 
+/// Takes a graph's handle away, and with it all that callers may have of its nodes.
+pub(super) fn destroy(graph: hipGraph_t) -> Result<(), hipError_t> {
+    let template = GRAPHS.remove(graph.0).ok_or(hipErrorInvalidValue)?;
+    super::node::forget_views(lock(&template).graph().id());
+    Ok(())
+}
+
 entry! {
     /// Destroys a graph with its nodes; executables made from it live on.
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t {
-        let template = GRAPHS.remove(graph.0).ok_or(hipErrorInvalidValue)?;
-        super::node::forget_views(lock(&template).graph().id());
-        Ok(())
+        destroy(graph)
     }
 }
 

@@ -50,23 +50,17 @@ fn look_up(
     asked: Version,
     per_thread: bool,
 ) -> Result<&'static Symbol, hipDriverProcAddressQueryResult> {
-    let symbol = match (RENAMED.contains(&name), asked >= (6, 0)) {
-        (true, true) => symbols::find(&format!("{name}R0600")),
-        (true, false) => symbols::find(&format!("{name}R0000")),
-        (false, _) if per_thread => symbols::find(&format!("{name}_spt")).or_else(|| symbols::find(name)),
-        (false, _) => symbols::find(name),
+    let known = |symbol: &&Symbol| (c_int::from(symbol.since.0), c_int::from(symbol.since.1)) <= asked;
+    let name = match RENAMED.contains(&name) {
+        true if asked >= (6, 0) => format!("{name}R0600"),
+        true => format!("{name}R0000"),
+        false => name.to_owned(),
     };
-    // The layout before HIP 6.0 is as old as the name, whatever node its explicit symbol has.
-    let since = |symbol: &Symbol| match RENAMED.contains(&name) && asked < (6, 0) {
-        true => symbols::find(name).map_or(symbol.since, |plain| plain.since),
-        false => symbol.since,
-    };
-    let symbol = symbol.ok_or(HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)?;
-    let (major, minor) = since(symbol);
-    if (c_int::from(major), c_int::from(minor)) > asked {
-        return Err(HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    if per_thread && let Some(twin) = symbols::find(&format!("{name}_spt")).filter(known) {
+        return Ok(twin);
     }
-    Ok(symbol)
+    let symbol = symbols::find(&name).ok_or(HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)?;
+    Some(symbol).filter(known).ok_or(HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT)
 }
 
 /// Stores the address that a name has for a caller, or null, and how the search went.

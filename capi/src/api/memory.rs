@@ -9,18 +9,17 @@ use aqlipse::{
 };
 
 use super::node::linear;
-use super::register::variable;
 use crate::{
     caller, current,
     error::{
-        hipErrorInvalidDevice, hipErrorInvalidDevicePointer, hipErrorInvalidMemcpyDirection, hipErrorInvalidSymbol,
-        hipErrorInvalidValue, hipErrorOutOfMemory, hipError_t,
+        hipErrorInvalidDevice,
+        hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory, hipError_t,
     },
     object,
     types::*,
 };
 
-unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &str) -> Result<(), hipError_t> {
+pub(super) unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &str) -> Result<(), hipError_t> {
     if address.is_null() {
         return Err(hipErrorInvalidValue);
     }
@@ -35,7 +34,7 @@ unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &str) -> Resul
     unsafe { caller::write(address, region.address as usize as *mut c_void) }
 }
 
-unsafe fn allocate_host(address: *mut *mut c_void, bytes: usize, flags: c_uint, call: &str) -> Result<(), hipError_t> {
+pub(super) unsafe fn allocate_host(address: *mut *mut c_void, bytes: usize, flags: c_uint, call: &str) -> Result<(), hipError_t> {
     let known = hipHostMallocPortable
         | hipHostMallocMapped
         | hipHostMallocWriteCombined
@@ -101,6 +100,36 @@ entry! {
     fn hipMallocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
         // SAFETY: the caller's pointer.
         unsafe { allocate_host(address, bytes, 0, "hipMallocHost") }
+    }
+}
+
+entry! {
+    /// Allocates pinned host memory.
+    fn hipMemAllocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { allocate_host(address, bytes, 0, "hipMemAllocHost") }
+    }
+}
+
+entry! {
+    /// Allocates pinned host memory; the name that HIP 6.3 headers give [`hipHostMalloc`].
+    fn hipExtHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { allocate_host(address, bytes, flags, "hipExtHostAlloc") }
+    }
+}
+
+entry! {
+    /// Allocates device memory of a kind: the ordinary one only.
+    fn hipExtMallocWithFlags(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        match flags {
+            hipDeviceMallocDefault => {
+                // SAFETY: the caller's pointer.
+                unsafe { allocate(address, bytes, "hipExtMallocWithFlags") }
+            }
+            hipDeviceMallocFinegrained | hipDeviceMallocUncached | hipMallocSignalMemory => Err(hipErrorNotSupported),
+            _ => Err(hipErrorInvalidValue),
+        }
     }
 }
 
@@ -199,7 +228,7 @@ entry! {
     }
 }
 
-unsafe fn copy_async(
+pub(super) unsafe fn copy_async(
     dst: *mut c_void,
     src: *const c_void,
     bytes: usize,
@@ -215,7 +244,7 @@ unsafe fn copy_async(
     Ok(unsafe { stream.memcpy(copy) }?)
 }
 
-unsafe fn copy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) -> Result<(), hipError_t> {
+pub(super) unsafe fn copy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) -> Result<(), hipError_t> {
     let copy = linear(dst, src, bytes, kind)?;
     let device = current::device()?;
     if bytes == 0 {
@@ -315,61 +344,13 @@ entry! {
     }
 }
 
-/// The operand of a copy to or from a variable.
-fn symbol_range(symbol: *const c_void, bytes: usize, offset: usize) -> Result<*mut c_void, hipError_t> {
-    if symbol.is_null() {
-        return Err(hipErrorInvalidSymbol);
-    }
-    let (start, size) = variable(symbol)?;
-    let end = offset.checked_add(bytes).ok_or(hipErrorInvalidValue)?;
-    if end as u64 > size {
-        return Err(hipErrorInvalidValue);
-    }
-    memory::know_variable(&current::device()?, start, size)?;
-    Ok((start + offset as u64) as usize as *mut c_void)
-}
-
-entry! {
-    /// Copies to a device variable and waits for it.
-    fn hipMemcpyToSymbol(
-        symbol: *const c_void,
-        src: *const c_void,
-        bytes: usize,
-        offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        if !matches!(kind, hipMemcpyHostToDevice | hipMemcpyDeviceToDevice | hipMemcpyDefault) {
-            return Err(hipErrorInvalidMemcpyDirection);
-        }
-        // SAFETY: the caller's operands.
-        unsafe { copy(symbol_range(symbol, bytes, offset)?, src, bytes, kind) }
-    }
-}
-
-entry! {
-    /// Copies from a device variable and waits for it.
-    fn hipMemcpyFromSymbol(
-        dst: *mut c_void,
-        symbol: *const c_void,
-        bytes: usize,
-        offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        if !matches!(kind, hipMemcpyDeviceToHost | hipMemcpyDeviceToDevice | hipMemcpyDefault) {
-            return Err(hipErrorInvalidMemcpyDirection);
-        }
-        // SAFETY: the caller's operands.
-        unsafe { copy(dst, symbol_range(symbol, bytes, offset)?, bytes, kind) }
-    }
-}
-
 /// A fill of `count` elements in one row.
 fn row(dst: *mut c_void, value: u32, element_size: u32, count: usize) -> Memset {
     let bytes = count as u64 * u64::from(element_size);
     Memset { dst: dst as u64, pitch: bytes, value, element_size, width: count as u64, height: 1 }
 }
 
-fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), hipError_t> {
+pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), hipError_t> {
     let stream = object::stream(stream)?;
     if set.dst == 0 {
         return Err(hipErrorInvalidValue);
@@ -442,7 +423,7 @@ entry! {
 }
 
 /// A fill of rows with a byte.
-fn rows(dst: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) -> Memset {
+pub(super) fn rows(dst: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) -> Memset {
     Memset {
         dst: dst as u64,
         pitch: pitch as u64,
@@ -472,58 +453,6 @@ entry! {
         stream: hipStream_t,
     ) -> hipError_t {
         fill(rows(dst, pitch, value, width, height), stream, false)
-    }
-}
-
-entry! {
-    /// Stores what a pointer is.
-    fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, pointer: *const c_void) -> hipError_t {
-        if attributes.is_null() || pointer.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-        current::device()?;
-        let found = match memory::find(pointer as u64)? {
-            None => hipPointerAttribute_t {
-                r#type: hipMemoryTypeUnregistered,
-                device: hipInvalidDeviceId,
-                devicePointer: std::ptr::null_mut(),
-                hostPointer: std::ptr::null_mut(),
-                isManaged: 0,
-                allocationFlags: 0,
-            },
-            Some(region) => {
-                let device = (region.device_address + (pointer as u64 - region.address)) as usize as *mut c_void;
-                let on_device = region.origin.is_device();
-                hipPointerAttribute_t {
-                    r#type: match region.origin {
-                        Origin::Managed => hipMemoryTypeManaged,
-                        _ if on_device => hipMemoryTypeDevice,
-                        _ => hipMemoryTypeHost,
-                    },
-                    // CAST: ordinals are small.
-                    device: region.device as c_int,
-                    devicePointer: device,
-                    hostPointer: if on_device { std::ptr::null_mut() } else { pointer.cast_mut() },
-                    isManaged: c_int::from(region.origin == Origin::Managed),
-                    allocationFlags: region.flags,
-                }
-            }
-        };
-        // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(attributes, found) }
-    }
-}
-
-entry! {
-    /// Stores start and size of the allocation that a pointer lies in.
-    fn hipMemGetAddressRange(base: *mut hipDeviceptr_t, bytes: *mut usize, pointer: hipDeviceptr_t) -> hipError_t {
-        let region = memory::find(pointer as u64)?.ok_or(hipErrorInvalidDevicePointer)?;
-        // SAFETY: the caller's pointers, null or writable.
-        unsafe {
-            caller::write_if_wanted(base, region.address as usize as hipDeviceptr_t);
-            caller::write_if_wanted(bytes, region.bytes as usize);
-        }
-        Ok(())
     }
 }
 

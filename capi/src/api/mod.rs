@@ -2,20 +2,33 @@
 
 #![allow(non_snake_case)]
 
+mod any_node;
 mod arguments;
 mod call_configuration;
 mod capture;
+mod choose;
+mod configuration;
+mod context;
 mod device;
 mod error;
 mod event;
 mod exec;
+mod function;
 mod graph;
 mod half;
+mod launch;
+mod lookup;
 mod memory;
 mod module;
 mod node;
+mod params;
+mod peer;
+mod per_thread;
+mod pitched;
+mod pointer;
 mod profiler;
 mod register;
 mod stream;
+mod symbol;
 mod texture;
 mod version;

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use aqlipse::{Module, graph::Kernel, module::image_at};
+use aqlipse::{Module, module::image_at};
 
 use crate::{
     caller, current,
@@ -16,7 +16,7 @@ use crate::{
         hipError_t,
     },
     object::{self, FUNCTIONS, LoadedModule, MODULES},
-    types::{hipDeviceptr_t, hipFunction_t, hipModule_t, hipStream_t},
+    types::{hipDeviceptr_t, hipFunction_t, hipModule_t},
 };
 
 fn store(module: *mut hipModule_t, image: Vec<u8>) -> Result<(), hipError_t> {
@@ -143,35 +143,3 @@ entry! {
         Ok(())
     }
 }
-
-entry! {
-    /// Launches a kernel of a module.
-    fn hipModuleLaunchKernel(
-        function: hipFunction_t,
-        grid_x: c_uint,
-        grid_y: c_uint,
-        grid_z: c_uint,
-        block_x: c_uint,
-        block_y: c_uint,
-        block_z: c_uint,
-        shared_bytes: c_uint,
-        stream: hipStream_t,
-        parameters: *mut *mut c_void,
-        extra: *mut *mut c_void,
-    ) -> hipError_t {
-        let function = object::function(function)?;
-        let stream = object::stream(stream)?;
-        let code = function.code(stream.device())?;
-        // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-        let kernargs = unsafe { super::arguments::pack(code, parameters, extra) }?;
-        Ok(stream.launch(Kernel {
-            function,
-            grid: [grid_x, grid_y, grid_z],
-            block: [block_x, block_y, block_z],
-            shared_bytes,
-            kernargs,
-            attributes: Default::default(),
-        })?)
-    }
-}
-

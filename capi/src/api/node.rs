@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Adds one node to a graph and stores its handle.
-unsafe fn add(
+pub(super) unsafe fn add(
     node: *mut hipGraphNode_t,
     graph: hipGraph_t,
     after: *const hipGraphNode_t,
@@ -43,11 +43,14 @@ unsafe fn add(
 }
 
 /// Adds a node with finished parameters.
-fn plain(node: GraphNode) -> impl FnOnce(&mut Template, &[NodeId]) -> Result<NodeId, hipError_t> {
+pub(super) fn plain(node: GraphNode) -> impl FnOnce(&mut Template, &[NodeId]) -> Result<NodeId, hipError_t> {
     move |template, after| Ok(template.add(node, after)?.0)
 }
 
 /// What a caller's structure says of a kernel node.
+///
+/// # Errors
+/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidConfiguration` for a launch that it cannot take.
 pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let params = unsafe { caller::read(params) }?;
@@ -126,7 +129,7 @@ entry! {
 }
 
 /// Gives a node of a template other parameters of its kind.
-fn set(node: hipGraphNode_t, parameters: GraphNode) -> Result<(), hipError_t> {
+pub(super) fn set(node: hipGraphNode_t, parameters: GraphNode) -> Result<(), hipError_t> {
     let (template, id) = object::node(node)?;
     let changed = lock(&template).graph_mut().set(id, parameters);
     Ok(changed.map_err(aqlipse::Error::from)?)
@@ -141,7 +144,9 @@ entry! {
     }
 }
 
-fn direction(kind: hipMemcpyKind) -> Result<CopyKind, hipError_t> {
+/// # Errors
+/// `hipErrorInvalidMemcpyDirection` for a number that is no direction.
+pub(super) fn direction(kind: hipMemcpyKind) -> Result<CopyKind, hipError_t> {
     Ok(match kind {
         hipMemcpyHostToHost => CopyKind::HostToHost,
         hipMemcpyHostToDevice => CopyKind::HostToDevice,
@@ -150,6 +155,17 @@ fn direction(kind: hipMemcpyKind) -> Result<CopyKind, hipError_t> {
         hipMemcpyDefault => CopyKind::Inferred,
         _ => return Err(hipErrorInvalidMemcpyDirection),
     })
+}
+
+/// The number of a direction.
+pub(super) fn kind_of(kind: CopyKind) -> hipMemcpyKind {
+    match kind {
+        CopyKind::HostToHost => hipMemcpyHostToHost,
+        CopyKind::HostToDevice => hipMemcpyHostToDevice,
+        CopyKind::DeviceToHost => hipMemcpyDeviceToHost,
+        CopyKind::DeviceToDevice => hipMemcpyDeviceToDevice,
+        CopyKind::Inferred => hipMemcpyDefault,
+    }
 }
 
 /// A run of bytes as a copy.
@@ -166,9 +182,26 @@ pub(super) fn linear(
 }
 
 /// A copy node with its operands checked.
-fn copy_node(copy: Memcpy) -> Result<GraphNode, hipError_t> {
+pub(super) fn copy_node(copy: Memcpy) -> Result<GraphNode, hipError_t> {
     aqlipse::memory::check_copy(&copy)?;
     Ok(Node::Memcpy(copy))
+}
+
+/// Adds a node that copies.
+pub(super) unsafe fn add_copy(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's pointers.
+    unsafe { add(node, graph, after, count, |template, after| plain(copy_node(copy()?)?)(template, after)) }
+}
+
+/// Gives a copy node other operands.
+pub(super) fn set_copy(node: hipGraphNode_t, copy: Memcpy) -> Result<(), hipError_t> {
+    set(node, copy_node(copy)?)
 }
 
 entry! {
@@ -183,9 +216,8 @@ entry! {
         bytes: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let copy = linear(dst, src, bytes, kind);
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| plain(copy_node(copy?)?)(template, after)) }
+        unsafe { add_copy(node, graph, after, count, || linear(dst, src, bytes, kind)) }
     }
 }
 
@@ -223,9 +255,9 @@ entry! {
         params: *const hipMemcpy3DParms,
     ) -> hipError_t {
         // SAFETY: the caller's pointer, null or readable.
-        let copy = unsafe { caller::read(params) }.and_then(|params| box_copy(&params));
+        let params = unsafe { caller::read(params) };
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| plain(copy_node(copy?)?)(template, after)) }
+        unsafe { add_copy(node, graph, after, count, || box_copy(&params?)) }
     }
 }
 
@@ -303,12 +335,24 @@ entry! {
         count: usize,
         child: hipGraph_t,
     ) -> hipError_t {
-        let child = object::graph(child)?;
-        // The child may be the graph itself, whose lock is taken below: the copy is made first.
-        let child = lock(&child).try_clone()?;
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| Ok(template.add_child(&child, after)?)) }
+        unsafe { add_child(node, graph, after, count, child) }
     }
+}
+
+/// Adds a copy of a graph as a node.
+pub(super) unsafe fn add_child(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    child: hipGraph_t,
+) -> Result<(), hipError_t> {
+    let child = object::graph(child)?;
+    // The child may be the graph itself, whose lock is taken below: the copy is made first.
+    let child = lock(&child).try_clone()?;
+    // SAFETY: the caller's pointers.
+    unsafe { add(node, graph, after, count, |template, after| Ok(template.add_child(&child, after)?)) }
 }
 
 entry! {
@@ -320,32 +364,44 @@ entry! {
         count: usize,
         params: *mut hipMemAllocNodeParams,
     ) -> hipError_t {
-        // SAFETY: the caller's pointer, null or readable.
-        let mut wanted = unsafe { caller::read(params) }?;
-        let pool = &wanted.poolProps;
-        if pool.allocType != hipMemAllocationTypePinned || pool.location.r#type != hipMemLocationTypeDevice {
-            return Err(hipErrorInvalidValue);
-        }
-        let device = current::device_at(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
-        if wanted.accessDescCount > current::devices()?.len() || wanted.bytesize == 0 {
-            return Err(hipErrorInvalidValue);
-        }
-        if wanted.bytesize as u64 > device.properties().total_memory {
-            return Err(hipErrorOutOfMemory);
-        }
-        let mut address = 0;
         // SAFETY: the caller's pointers.
-        unsafe {
-            add(node, graph, after, count, |template, after| {
-                let (id, start) = template.add_allocation(&device, wanted.bytesize as u64, after)?;
-                address = start;
-                Ok(id)
-            })
-        }?;
-        wanted.dptr = address as usize as *mut c_void;
-        // SAFETY: the caller's pointer, which was readable.
-        unsafe { caller::write(params, wanted) }
+        unsafe { add_allocation(node, graph, after, count, params) }
     }
+}
+
+/// Adds an allocation node and stores its address in `params`.
+pub(super) unsafe fn add_allocation(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    params: *mut hipMemAllocNodeParams,
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's pointer, null or readable.
+    let mut wanted = unsafe { caller::read(params) }?;
+    let pool = &wanted.poolProps;
+    if pool.allocType != hipMemAllocationTypePinned || pool.location.r#type != hipMemLocationTypeDevice {
+        return Err(hipErrorInvalidValue);
+    }
+    let device = current::device_at(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
+    if wanted.accessDescCount > current::devices()?.len() || wanted.bytesize == 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    if wanted.bytesize as u64 > device.properties().total_memory {
+        return Err(hipErrorOutOfMemory);
+    }
+    let mut address = 0;
+    // SAFETY: the caller's pointers.
+    unsafe {
+        add(node, graph, after, count, |template, after| {
+            let (id, start) = template.add_allocation(&device, wanted.bytesize as u64, after)?;
+            address = start;
+            Ok(id)
+        })
+    }?;
+    wanted.dptr = address as usize as *mut c_void;
+    // SAFETY: the caller's pointer, which was readable.
+    unsafe { caller::write(params, wanted) }
 }
 
 entry! {
@@ -357,12 +413,38 @@ entry! {
         count: usize,
         address: *mut c_void,
     ) -> hipError_t {
-        if address.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| Ok(template.add_free(address as u64, after)?.0)) }
+        unsafe { add_free(node, graph, after, count, address) }
     }
+}
+
+entry! {
+    /// Adds a node that frees what an allocation node of the graph has allocated.
+    fn hipDrvGraphAddMemFreeNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        address: hipDeviceptr_t,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { add_free(node, graph, after, count, address) }
+    }
+}
+
+/// Adds a node that frees the graph's allocation at `address`.
+pub(super) unsafe fn add_free(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    address: *mut c_void,
+) -> Result<(), hipError_t> {
+    if address.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    // SAFETY: the caller's pointers.
+    unsafe { add(node, graph, after, count, |template, after| Ok(template.add_free(address as u64, after)?.0)) }
 }
 
 entry! {

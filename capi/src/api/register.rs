@@ -9,14 +9,14 @@ use std::{
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
-use aqlipse::{Function, Module, graph::Kernel, module::image_of_wrapper};
+use aqlipse::{Function, Module, module::image_of_wrapper};
 
 use crate::{
     caller,
     error::{hipErrorInvalidDeviceFunction, hipErrorInvalidSymbol, hipErrorInvalidValue, hipError_t},
     handle::Table,
     object,
-    types::{dim3, hipStream_t},
+    types::{dim3, hipFunction_t},
 };
 
 static FAT_BINARIES: Table<Arc<FatBinary>> = Table::new(7);
@@ -35,6 +35,8 @@ struct Registered {
     name: usize,
     host: usize,
     function: OnceLock<Result<Function, hipError_t>>,
+    /// The handle under which module functions are launched, once somebody asked for it.
+    handle: OnceLock<usize>,
 }
 
 impl FatBinary {
@@ -60,6 +62,34 @@ impl Registered {
         let find = || Ok(self.binary.module()?.kernel_with_token(self.name()?, self.host));
         self.function.get_or_init(find).as_ref().map_err(|code| *code)
     }
+
+    fn handle(&self) -> Result<usize, hipError_t> {
+        let function = self.function()?;
+        if let Some(&handle) = self.handle.get() {
+            return Ok(handle);
+        }
+        let made = object::FUNCTIONS.insert(function.clone())?;
+        let handle = *self.handle.get_or_init(|| made);
+        if handle != made {
+            // Another thread was faster.
+            object::FUNCTIONS.remove(made);
+        }
+        Ok(handle)
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        if let Some(&handle) = self.handle.get() {
+            object::FUNCTIONS.remove(handle);
+        }
+    }
+}
+
+fn registered_kernel(host: *const c_void) -> Result<Arc<Registered>, hipError_t> {
+    let known = KERNELS.read().unwrap_or_else(PoisonError::into_inner);
+    let kernel = known.as_ref().and_then(|known| known.get(&(host as usize))).cloned();
+    kernel.ok_or(hipErrorInvalidDeviceFunction)
 }
 
 /// The kernel that a host function launches.
@@ -71,10 +101,7 @@ pub fn kernel(host: *const c_void) -> Result<Function, hipError_t> {
     if let Some(function) = object::FUNCTIONS.get(host as usize) {
         return Ok(function);
     }
-    let known = KERNELS.read().unwrap_or_else(PoisonError::into_inner);
-    let kernel = known.as_ref().and_then(|known| known.get(&(host as usize))).cloned();
-    drop(known);
-    kernel.ok_or(hipErrorInvalidDeviceFunction)?.function().cloned()
+    registered_kernel(host)?.function().cloned()
 }
 
 /// Address and size in bytes, on the current device, of the variable with this host shadow.
@@ -124,7 +151,7 @@ fn remember(
     if name.is_null() || host.is_null() {
         return;
     }
-    let entry = Registered { binary, name: name as usize, host: host as usize, function: OnceLock::new() };
+    let entry = Registered { binary, name: name as usize, host: host as usize, function: OnceLock::new(), handle: OnceLock::new() };
     let mut known = table.write().unwrap_or_else(PoisonError::into_inner);
     known.get_or_insert_default().insert(host as usize, Arc::new(entry));
 }
@@ -163,59 +190,16 @@ entry! {
     }
 }
 
-unsafe fn launch(
-    host: *const c_void,
-    grid: dim3,
-    block: dim3,
-    arguments: *mut *mut c_void,
-    shared_bytes: usize,
-    stream: hipStream_t,
-) -> Result<(), hipError_t> {
-    if host.is_null() {
-        return Err(hipErrorInvalidDeviceFunction);
-    }
-    let function = kernel(host)?;
-    let stream = object::stream(stream)?;
-    let code = function.code(stream.device())?;
-    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-    let kernargs = unsafe { super::arguments::pack(code, arguments, std::ptr::null_mut()) }?;
-    Ok(stream.launch(Kernel {
-        function,
-        grid: [grid.x, grid.y, grid.z],
-        block: [block.x, block.y, block.z],
-        shared_bytes: u32::try_from(shared_bytes).map_err(|_| hipErrorInvalidValue)?,
-        kernargs,
-        attributes: Default::default(),
-    })?)
-}
-
 entry! {
-    /// Launches the kernel of a host function.
-    fn hipLaunchKernel(
-        function: *const c_void,
-        grid: dim3,
-        block: dim3,
-        arguments: *mut *mut c_void,
-        shared_bytes: usize,
-        stream: hipStream_t,
-    ) -> hipError_t {
-        // SAFETY: the caller's arguments.
-        unsafe { launch(function, grid, block, arguments, shared_bytes, stream) }
-    }
-}
-
-entry! {
-    /// [`hipLaunchKernel`] for callers for whom a null stream is the thread's own.
-    fn hipLaunchKernel_spt(
-        function: *const c_void,
-        grid: dim3,
-        block: dim3,
-        arguments: *mut *mut c_void,
-        shared_bytes: usize,
-        stream: hipStream_t,
-    ) -> hipError_t {
-        // SAFETY: the caller's arguments.
-        unsafe { launch(function, grid, block, arguments, shared_bytes, object::per_thread(stream)) }
+    /// Stores the kernel of a host function as a module's kernels are named.
+    fn hipGetFuncBySymbol(function: *mut hipFunction_t, symbol: *const c_void) -> hipError_t {
+        if function.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let kernel = registered_kernel(symbol)?;
+        kernel.function()?.code(&crate::current::device()?)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(function, hipFunction_t(kernel.handle()?)) }
     }
 }
 

@@ -6,10 +6,10 @@ use aqlipse::{Stream, StreamKind, graph::HostFn};
 
 use crate::{
     caller, current,
-    error::{hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipError_t, hipSuccess},
+    error::{hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipErrorNotSupported, hipError_t, hipSuccess},
     object::{self, STREAMS},
     types::{
-        hipDevice_t, hipEvent_t, hipHostFn_t, hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
+        hipDevice_t, hipEventWaitDefault, hipEventWaitExternal, hipEvent_t, hipHostFn_t, hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
         hipStream_t,
     },
 };
@@ -94,11 +94,16 @@ entry! {
 entry! {
     /// Holds later work of a stream back until an event has been reached.
     fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t {
-        if flags != 0 {
-            return Err(hipErrorInvalidValue);
-        }
+        let stream = object::stream(stream)?;
         let event = object::event(event)?;
-        Ok(object::stream(stream)?.wait(&event)?)
+        match flags {
+            hipEventWaitDefault => {}
+            // Outside a capture there is nothing for it to be external to.
+            hipEventWaitExternal if !stream.is_capturing() => {}
+            hipEventWaitExternal => return Err(hipErrorNotSupported),
+            _ => return Err(hipErrorInvalidValue),
+        }
+        Ok(stream.wait(&event)?)
     }
 }
 
@@ -118,6 +123,18 @@ entry! {
         let stream = object::stream(stream)?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(priority, stream.priority()) }
+    }
+}
+
+entry! {
+    /// Stores a number that no other stream of the process has.
+    fn hipStreamGetId(stream: hipStream_t, id: *mut u64) -> hipError_t {
+        if id.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let stream = object::stream(stream)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(id, stream.id()) }
     }
 }
 

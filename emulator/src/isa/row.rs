@@ -77,8 +77,10 @@ impl Targets {
 /// What the interpreter does after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// Go on at [`Wave::pc`], which already points behind the instruction or at a branch target.
+    /// Go on behind the instruction.
     Next,
+    /// Go on at [`Wave::pc`], which the instruction has changed.
+    Jump,
     /// The wave waits at `s_barrier`.
     Barrier,
     /// The wave gives way to others (`s_sleep`, a failed spin).

@@ -205,7 +205,7 @@ pub fn s_getpc_b64(w: &mut Wave, inst: &Inst) -> Flow {
 /// PC = S0.
 pub fn s_setpc_b64(w: &mut Wave, inst: &Inst) -> Flow {
     w.pc = w.scalar64(inst.src[0], inst) & !3;
-    Flow::Next
+    Flow::Jump
 }
 
 /// D = address of the next instruction; PC = S0.
@@ -213,7 +213,7 @@ pub fn s_swappc_b64(w: &mut Wave, inst: &Inst) -> Flow {
     let target = w.scalar64(inst.src[0], inst) & !3;
     w.set_scalar64(inst.dst, w.pc);
     w.pc = target;
-    Flow::Next
+    Flow::Jump
 }
 
 /// The register `base` + M0; out of range is s0 for a source.

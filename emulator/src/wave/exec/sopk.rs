@@ -66,7 +66,7 @@ pub fn s_mulk_i32(w: &mut Wave, inst: &Inst) -> Flow {
 pub fn s_call_b64(w: &mut Wave, inst: &Inst) -> Flow {
     w.set_scalar64(inst.dst, w.pc);
     w.pc = w.pc.wrapping_add_signed(4 * i64::from(immediate(inst)));
-    Flow::Next
+    Flow::Jump
 }
 
 /// D = a field of a hardware register.

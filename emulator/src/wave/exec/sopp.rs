@@ -11,6 +11,7 @@ macro_rules! branch {
         pub fn $name($w: &mut Wave, inst: &Inst) -> Flow {
             if $condition {
                 $w.pc = $w.pc.wrapping_add_signed(4 * i64::from(inst.imm as i16));
+                return Flow::Jump;
             }
             Flow::Next
         }

@@ -115,6 +115,12 @@ unsafe fn load_runs<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, exe
 #[inline(always)]
 unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8) {
     let registers = const { kind_of(K).registers() };
+    if registers == 2 {
+        // SAFETY: the caller vouches for all 64 lanes.
+        let rows = split(|lane| unsafe { start.cast::<u64>().wrapping_add(lane).read_unaligned() });
+        (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
+        return;
+    }
     for register in 0..registers {
         let row = w.row_mut(dst + register);
         for lane in 0..64 {
@@ -123,6 +129,18 @@ unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8) {
             row[lane] = unsafe { at.read_unaligned() };
         }
     }
+}
+
+/// The halves of 64 quadwords, each of which is loaded at once: an atomic load of 64 bits must not tear.
+#[inline(always)]
+fn split(load: impl Fn(usize) -> u64) -> ([u32; 64], [u32; 64]) {
+    let (mut low, mut high) = ([0; 64], [0; 64]);
+    for lane in 0..64 {
+        let value = load(lane);
+        low[lane] = value as u32;
+        high[lane] = (value >> 32) as u32;
+    }
+    (low, high)
 }
 
 /// Copies dwords; short runs are no job for a library call.
@@ -142,16 +160,30 @@ unsafe fn copy_words(from: *const u32, to: *mut u32, length: usize) {
 #[inline(always)]
 unsafe fn gather<const K: u8>(w: &mut Wave, dst: usize, base: u64, offsets: &[u32; 64], exec: u64) {
     let kind = const { kind_of(K) };
-    let mut lane_at = |lane: usize| {
+    if exec == u64::MAX && kind == Kind::B64 {
+        let at = |lane: usize| base.wrapping_add(u64::from(offsets[lane])) as *const u64;
+        // SAFETY: all lanes are live.
+        let rows = split(|lane| unsafe { at(lane).read_unaligned() });
+        (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
+        return;
+    }
+    if exec == u64::MAX && kind.bytes() >= 4 {
+        for register in 0..kind.registers() {
+            let base = base.wrapping_add(4 * register as u64);
+            let row = w.row_mut(dst + register);
+            for lane in 0..64 {
+                let at = base.wrapping_add(u64::from(offsets[lane])) as *const u32;
+                // SAFETY: all lanes are live.
+                row[lane] = unsafe { at.read_unaligned() };
+            }
+        }
+        return;
+    }
+    for lane in shape::lanes(exec) {
         let at = base.wrapping_add(u64::from(offsets[lane])) as *const u8;
         // SAFETY: the lane is live.
         let words = unsafe { kind::read(kind, at) };
         kind::put(w, kind, dst, lane, words);
-    };
-    if exec == u64::MAX {
-        (0..64).for_each(&mut lane_at);
-    } else {
-        shape::lanes(exec).for_each(lane_at);
     }
 }
 
@@ -181,15 +213,10 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, to: Linear) -> Result<(), Fa
     let low = to.base.wrapping_add(u64::from(low));
     let high = to.base.wrapping_add(u64::from(high) + u64::from(kind.bytes() - 1));
     if w.allows(low, high, true) {
-        let mut lane_at = |lane: usize| {
+        for lane in shape::lanes(exec) {
             let at = to.base.wrapping_add(u64::from(w.row(to.row)[lane])) as *mut u8;
             // SAFETY: the map allows writes from the lowest to the highest live lane.
             unsafe { kind::write(kind, at, kind::take(w, kind, src, lane)) };
-        };
-        if exec == u64::MAX {
-            (0..64).for_each(&mut lane_at);
-        } else {
-            shape::lanes(exec).for_each(lane_at);
         }
         return Ok(());
     }
@@ -227,6 +254,15 @@ unsafe fn store_runs<const K: u8>(w: &mut Wave, src: usize, start: *mut u8, exec
         if registers == 1 {
             // SAFETY: all 64 lanes are live; the registers are no device memory.
             unsafe { copy_words(w.row(src).as_ptr(), start.cast::<u32>(), 64) };
+            return;
+        }
+        if registers == 2 {
+            let (low, high) = (*w.row(src), *w.row(src + 1));
+            for lane in 0..64 {
+                let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+                // SAFETY: all 64 lanes are live. One store: an atomic store of 64 bits must not tear.
+                unsafe { start.cast::<u64>().wrapping_add(lane).write_unaligned(value) };
+            }
             return;
         }
         for lane in 0..64 {

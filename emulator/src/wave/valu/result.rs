@@ -66,7 +66,6 @@ pub(super) fn collect(row: &[u32; 64]) -> u64 {
 }
 
 /// Whether the encoding changes the result or writes only a part of the destination.
-#[inline(always)]
 fn altered(inst: &Inst) -> bool {
     let mods = inst.mods;
     matches!(inst.variant, Variant::Sdwa | Variant::Dpp) || mods.op_sel & 8 | mods.omod != 0 || mods.clamp
@@ -125,7 +124,7 @@ pub(super) fn clamps(inst: &Inst) -> bool {
 /// Applies output modifiers and writes the part of the destination that the encoding selects.
 #[inline(never)]
 pub(super) fn finish(wave: &mut Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
-    if kind.is_float() {
+    if kind.is_float() && altered(inst) {
         scale_and_clamp(wave, inst, kind, value);
     }
     let Some(row) = inst.dst.row().filter(|row| row % 256 + kind.rows() <= 256) else { return };

@@ -16,9 +16,14 @@ use crate::{
 /// Room for a source that cannot be read where it lies.
 pub(super) type Room = MaybeUninit<[Vector; 2]>;
 
-/// Whether the instruction is free of modifiers, SDWA and DPP.
+/// Whether the instruction is free of modifiers, SDWA and DPP. Those take a second word.
 #[inline(always)]
 pub(super) fn plain(inst: &Inst) -> bool {
+    inst.size == 4 || unmodified(inst)
+}
+
+#[inline(always)]
+fn unmodified(inst: &Inst) -> bool {
     let Mods { neg, abs, op_sel, op_sel_hi, omod, clamp } = inst.mods;
     matches!(inst.variant, Variant::Plain | Variant::E64)
         && neg | abs | op_sel | op_sel_hi | omod | u8::from(clamp) == 0
@@ -53,20 +58,19 @@ pub(super) fn source<'a, T: Lane>(
     room: &'a mut Room,
 ) -> &'a T::Rows {
     let op = inst.src[n];
-    if plain || untouched(inst, n) {
-        if let Some(row) = row_of(op, T::KIND.rows()) {
-            return T::rows(&wave.vgpr[row & 511..]);
+    if plain && let Some(row) = row_of(op, T::KIND.rows()) {
+        return T::rows(&wave.vgpr[row & 511..]);
+    }
+    if plain && T::KIND.rows() == 1 && !T::KIND.is_half() {
+        // The commonest copy of all, a scalar in every lane, is worth being inlined.
+        let word = wave.scalar(op, inst);
+        let words = room.as_mut_ptr().cast::<u32>();
+        for lane in 0..64 {
+            // SAFETY: the room has 128 words; 64 of them are one row.
+            unsafe { words.add(lane).write(word) }
         }
-        if T::KIND.rows() == 1 && !T::KIND.is_half() {
-            let word = wave.scalar(op, inst);
-            let words = room.as_mut_ptr().cast::<u32>();
-            for lane in 0..64 {
-                // SAFETY: the room has 128 words; 64 of them are one row.
-                unsafe { words.add(lane).write(word) }
-            }
-            // SAFETY: the first row was just written.
-            return T::rows(unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), 1) });
-        }
+        // SAFETY: the first row was just written.
+        return T::rows(unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), 1) });
     }
     T::rows(prepare(wave, inst, n, T::KIND, room))
 }
@@ -95,16 +99,23 @@ fn scalar(wave: &Wave, inst: &Inst, op: Operand, kind: Kind) -> u64 {
     }
 }
 
-/// Copies source `n` and applies everything that the encoding says about it.
+/// Source `n` with everything that the encoding says about it applied; a copy unless it is a register as it stands.
 #[inline(never)]
 pub(super) fn prepare<'a>(
-    wave: &Wave,
+    wave: &'a Wave,
     inst: &Inst,
     n: usize,
     kind: Kind,
     room: &'a mut Room,
 ) -> &'a [Vector] {
-    let rows = raw(wave, inst, inst.src[n], kind, room);
+    let op = inst.src[n];
+    if untouched(inst, n) {
+        return match row_of(op, kind.rows()) {
+            Some(row) => &wave.vgpr[row..row + kind.rows()],
+            None => raw(wave, inst, op, kind, room),
+        };
+    }
+    let rows = raw(wave, inst, op, kind, room);
     match inst.variant {
         Variant::Sdwa if n < 2 => {
             let sdwa = Sdwa::of(inst);

@@ -1,0 +1,108 @@
+//! Nodes of any kind through one structure that says which.
+
+use super::{
+    exec::{set_exec, set_exec_copy},
+    node::{
+        add, add_allocation, add_child, add_copy, add_free, box_copy, host_node, kernel_node, memset_node, plain, set,
+        set_copy,
+    },
+};
+use crate::{
+    caller,
+    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
+    object,
+    types::*,
+};
+
+use aqlipse::{GraphNode, graph::Node};
+
+/// What a caller's structure says of a node whose parameters can be changed.
+enum Work {
+    /// A copy, which has rules of its own.
+    Copy(aqlipse::graph::Memcpy),
+    Other(GraphNode),
+}
+
+/// Reads the parameters of a node.
+///
+/// # Errors
+/// `hipErrorNotSupported` for a kind whose parameters cannot be changed, `hipErrorInvalidValue` for no kind at all.
+unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
+    // SAFETY: all members of the union are plain data for which any bits are values, and `type` says which one the
+    // caller has filled in; the pointers in it are the caller's.
+    unsafe {
+        Ok(match params.r#type {
+            hipGraphNodeTypeKernel => Work::Other(kernel_node(&params.params.kernel)?),
+            hipGraphNodeTypeMemset => Work::Other(memset_node(&params.params.memset)?),
+            hipGraphNodeTypeHost => Work::Other(host_node(&params.params.host)?),
+            hipGraphNodeTypeMemcpy => Work::Copy(box_copy(&params.params.memcpy.copyParams)?),
+            kind if is_kind(kind) => return Err(hipErrorNotSupported),
+            _ => return Err(hipErrorInvalidValue),
+        })
+    }
+}
+
+fn is_kind(kind: hipGraphNodeType) -> bool {
+    kind.0 <= hipGraphNodeTypeBatchMemOp.0
+}
+
+entry! {
+    /// Adds a node of the kind that the parameters name; an allocation's address is stored in them.
+    fn hipGraphAddNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *mut hipGraphNodeParams,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable.
+        let given = unsafe { caller::read(params) }?;
+        // SAFETY: as for `work`; `params` was readable, and an allocation's are writable.
+        unsafe {
+            match given.r#type {
+                hipGraphNodeTypeEmpty => add(node, graph, after, count, plain(Node::Empty)),
+                hipGraphNodeTypeGraph => add_child(node, graph, after, count, given.params.graph.graph),
+                hipGraphNodeTypeMemAlloc => {
+                    add_allocation(node, graph, after, count, &raw mut (*params).params.alloc)
+                }
+                hipGraphNodeTypeMemFree => add_free(node, graph, after, count, given.params.free.dptr),
+                hipGraphNodeTypeMemcpy => {
+                    add_copy(node, graph, after, count, || box_copy(&given.params.memcpy.copyParams))
+                }
+                _ => add(node, graph, after, count, |template, after| match work(&given)? {
+                    Work::Other(made) => plain(made)(template, after),
+                    Work::Copy(_) => Err(hipErrorInvalidValue),
+                }),
+            }
+        }
+    }
+}
+
+entry! {
+    /// Gives a node of a template other parameters of its kind.
+    fn hipGraphNodeSetParams(node: hipGraphNode_t, params: *mut hipGraphNodeParams) -> hipError_t {
+        object::node(node)?;
+        // SAFETY: the caller's pointer, null or readable, and what it points to.
+        match unsafe { work(&caller::read(params)?) }? {
+            Work::Copy(copy) => set_copy(node, copy),
+            Work::Other(made) => set(node, made),
+        }
+    }
+}
+
+entry! {
+    /// Gives a node of an executable other parameters of its kind, within the rules of that kind.
+    fn hipGraphExecNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *mut hipGraphNodeParams,
+    ) -> hipError_t {
+        object::exec(exec)?;
+        object::node(node)?;
+        // SAFETY: the caller's pointer, null or readable, and what it points to.
+        match unsafe { work(&caller::read(params)?) }? {
+            Work::Copy(copy) => set_exec_copy(exec, node, || Ok(copy)),
+            Work::Other(made) => set_exec(exec, node, made),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What a program may set on a device: flags, limits, preferences; and its reset.
+
+use std::{
+    ffi::c_uint,
+    sync::{Mutex, PoisonError},
+};
+
+use aqlipse::{Device, capture, memory, module::STACK_BYTES};
+
+use crate::{
+    caller, current,
+    error::{hipError_t, hipErrorInvalidValue, hipErrorUnsupportedLimit},
+    object::STREAMS,
+    types::*,
+};
+
+/// Flags of each device.
+static FLAGS: Mutex<Vec<c_uint>> = Mutex::new(Vec::new());
+
+/// Accepts the flags of a device: one way to wait, or none, and two that are always as if set.
+pub(super) fn check_flags(flags: c_uint) -> Result<(), hipError_t> {
+    let known = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
+    if flags & !known != 0 || (flags & hipDeviceScheduleMask).count_ones() > 1 {
+        return Err(hipErrorInvalidValue);
+    }
+    Ok(())
+}
+
+/// The flags of a device.
+pub(super) fn flags_of(ordinal: usize) -> c_uint {
+    let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+    flags.get(ordinal).copied().unwrap_or(hipDeviceScheduleAuto)
+}
+
+/// Sets the flags of a device. How to wait is a wish: a wait sleeps when it takes long, and never spins for good.
+pub(super) fn set_flags(ordinal: usize, value: c_uint) -> Result<(), hipError_t> {
+    check_flags(value)?;
+    let mut flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if flags.len() <= ordinal {
+        flags.resize(ordinal + 1, hipDeviceScheduleAuto);
+    }
+    flags[ordinal] = value;
+    Ok(())
+}
+
+entry! {
+    /// Sets the flags of the current device.
+    fn hipSetDeviceFlags(flags: c_uint) -> hipError_t {
+        set_flags(current::device()?.ordinal(), flags)
+    }
+}
+
+entry! {
+    /// Stores the flags of the current device.
+    fn hipGetDeviceFlags(flags: *mut c_uint) -> hipError_t {
+        let found = flags_of(current::device()?.ordinal());
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(flags, found) }
+    }
+}
+
+/// Accepts a preference between shared memory and cache, which AMD's hardware does not trade for each other.
+pub(super) fn check_cache_config(config: hipFuncCache_t) -> Result<(), hipError_t> {
+    if config.0 <= hipFuncCachePreferEqual.0 { Ok(()) } else { Err(hipErrorInvalidValue) }
+}
+
+/// Accepts a wish for the width of the banks of shared memory, which is fixed.
+pub(super) fn check_bank_size(config: hipSharedMemConfig) -> Result<(), hipError_t> {
+    if config.0 <= hipSharedMemBankSizeEightByte.0 { Ok(()) } else { Err(hipErrorInvalidValue) }
+}
+
+fn set_cache_config(config: hipFuncCache_t, call: &str) -> Result<(), hipError_t> {
+    current::device()?;
+    check_cache_config(config)?;
+    Ok(capture::check_unsafe_call(call)?)
+}
+
+fn set_bank_size(config: hipSharedMemConfig, call: &str) -> Result<(), hipError_t> {
+    current::device()?;
+    check_bank_size(config)?;
+    Ok(capture::check_unsafe_call(call)?)
+}
+
+unsafe fn get_cache_config(config: *mut hipFuncCache_t) -> Result<(), hipError_t> {
+    current::device()?;
+    // SAFETY: the caller's pointer, null or writable.
+    unsafe { caller::write(config, hipFuncCachePreferNone) }
+}
+
+/// Stores the width of the banks: 4 bytes (MI200 ISA, 11.1).
+unsafe fn get_bank_size(config: *mut hipSharedMemConfig) -> Result<(), hipError_t> {
+    current::device()?;
+    // SAFETY: the caller's pointer, null or writable.
+    unsafe { caller::write(config, hipSharedMemBankSizeFourByte) }
+}
+
+entry! {
+    /// Accepts a preference between shared memory and cache, a hint that AMD's hardware ignores.
+    fn hipDeviceSetCacheConfig(config: hipFuncCache_t) -> hipError_t {
+        set_cache_config(config, "hipDeviceSetCacheConfig")
+    }
+}
+
+entry! {
+    /// Accepts a preference between shared memory and cache, a hint that AMD's hardware ignores.
+    fn hipCtxSetCacheConfig(config: hipFuncCache_t) -> hipError_t {
+        set_cache_config(config, "hipCtxSetCacheConfig")
+    }
+}
+
+entry! {
+    /// Stores the preference between shared memory and cache: none.
+    fn hipDeviceGetCacheConfig(config: *mut hipFuncCache_t) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { get_cache_config(config) }
+    }
+}
+
+entry! {
+    /// Stores the preference between shared memory and cache: none.
+    fn hipCtxGetCacheConfig(config: *mut hipFuncCache_t) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { get_cache_config(config) }
+    }
+}
+
+entry! {
+    /// Accepts a width of shared memory's banks, a hint that AMD's hardware ignores.
+    fn hipDeviceSetSharedMemConfig(config: hipSharedMemConfig) -> hipError_t {
+        set_bank_size(config, "hipDeviceSetSharedMemConfig")
+    }
+}
+
+entry! {
+    /// Accepts a width of shared memory's banks, a hint that AMD's hardware ignores.
+    fn hipCtxSetSharedMemConfig(config: hipSharedMemConfig) -> hipError_t {
+        set_bank_size(config, "hipCtxSetSharedMemConfig")
+    }
+}
+
+entry! {
+    /// Stores the width of shared memory's banks.
+    fn hipDeviceGetSharedMemConfig(config: *mut hipSharedMemConfig) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { get_bank_size(config) }
+    }
+}
+
+entry! {
+    /// Stores the width of shared memory's banks.
+    fn hipCtxGetSharedMemConfig(config: *mut hipSharedMemConfig) -> hipError_t {
+        // SAFETY: the caller's pointer.
+        unsafe { get_bank_size(config) }
+    }
+}
+
+entry! {
+    /// Stores a limit of the current device: the stack of a thread, in bytes. There is no heap on the device.
+    fn hipDeviceGetLimit(value: *mut usize, limit: hipLimit_t) -> hipError_t {
+        if value.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        current::device()?;
+        match limit {
+            // SAFETY: the caller's pointer, which is not null.
+            hipLimitStackSize => unsafe { caller::write(value, STACK_BYTES as usize) },
+            _ => Err(hipErrorUnsupportedLimit),
+        }
+    }
+}
+
+entry! {
+    /// Asks for a limit of the current device: a stack that threads have anyway is granted.
+    fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> hipError_t {
+        current::device()?;
+        match limit {
+            hipLimitStackSize if value <= STACK_BYTES as usize => Ok(()),
+            hipLimitStackSize => Err(hipErrorInvalidValue),
+            _ => Err(hipErrorUnsupportedLimit),
+        }
+    }
+}
+
+/// Waits for a device, then destroys its streams and frees its memory; code, events and graphs stay.
+pub(super) fn reset(device: &Device) -> Result<(), hipError_t> {
+    capture::check_unsafe_call("hipDeviceReset")?;
+    capture::refuse_device_synchronize(device)?;
+    let outcome = device.synchronize();
+    STREAMS.remove_all(|stream| stream.device() == device);
+    memory::free_all(device)?;
+    set_flags(device.ordinal(), hipDeviceScheduleAuto)?;
+    Ok(outcome?)
+}
+
+entry! {
+    /// Destroys the streams and frees the memory of the current device.
+    fn hipDeviceReset() -> hipError_t {
+        reset(&current::device()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_waits_in_one_way() {
+        assert_eq!(check_flags(hipDeviceScheduleSpin | hipDeviceMapHost), Ok(()));
+        assert_eq!(check_flags(hipDeviceScheduleSpin | hipDeviceScheduleYield), Err(hipErrorInvalidValue));
+        assert_eq!(check_flags(0x20), Err(hipErrorInvalidValue));
+    }
+
+    #[test]
+    fn preferences_are_those_of_the_header() {
+        assert_eq!(check_cache_config(hipFuncCachePreferL1), Ok(()));
+        assert_eq!(check_cache_config(hipFuncCache_t(4)), Err(hipErrorInvalidValue));
+        assert_eq!(check_bank_size(hipSharedMemConfig(3)), Err(hipErrorInvalidValue));
+    }
+}

@@ -1,0 +1,410 @@
+//! Kernel launches by every route but `<<<...>>>`.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use aqlipse::{
+    Event, Function,
+    graph::{AccessPolicy, Kernel, KernelAttributes},
+};
+
+use super::{arguments, register};
+use crate::{
+    caller,
+    error::{
+        hipError_t, hipErrorInvalidConfiguration, hipErrorInvalidDeviceFunction, hipErrorInvalidValue,
+        hipErrorNotSupported,
+    },
+    object,
+    types::*,
+};
+
+/// What a launch needs beside its kernel.
+pub(super) struct Launch {
+    /// Blocks in x, y, z.
+    pub(super) grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub(super) block: [u32; 3],
+    pub(super) shared_bytes: usize,
+    pub(super) stream: hipStream_t,
+    /// The arguments, by either of two routes.
+    pub(super) parameters: *mut *mut c_void,
+    pub(super) extra: *mut *mut c_void,
+    pub(super) attributes: KernelAttributes,
+    /// Events to record before and behind the kernel.
+    pub(super) events: (Option<Event>, Option<Event>),
+}
+
+impl Launch {
+    /// Puts a kernel on the stream.
+    ///
+    /// # Errors
+    /// What the kernel and the device cannot take.
+    ///
+    /// # Safety
+    /// The arguments are as the kernel's metadata describes them.
+    pub(super) unsafe fn run(self, function: Function) -> Result<(), hipError_t> {
+        let stream = object::stream(self.stream)?;
+        let code = function.code(stream.device())?;
+        // SAFETY: the caller's promise.
+        let kernargs = unsafe { arguments::pack(code, self.parameters, self.extra) }?;
+        let kernel = Kernel {
+            function,
+            grid: self.grid,
+            block: self.block,
+            shared_bytes: u32::try_from(self.shared_bytes).map_err(|_| hipErrorInvalidValue)?,
+            kernargs,
+            attributes: self.attributes,
+        };
+        let (start, stop) = self.events;
+        if let Some(start) = start {
+            // A launch that will be refused must not move the event.
+            aqlipse::check_kernel(stream.device(), &kernel)?;
+            stream.record_event(&start)?;
+        }
+        stream.launch(kernel)?;
+        if let Some(stop) = stop {
+            stream.record_event(&stop)?;
+        }
+        Ok(())
+    }
+}
+
+fn sizes(dim: dim3) -> [u32; 3] {
+    [dim.x, dim.y, dim.z]
+}
+
+/// The events of a launch, each of which may be null.
+fn events(start: hipEvent_t, stop: hipEvent_t) -> Result<(Option<Event>, Option<Event>), hipError_t> {
+    let event = |handle| if handle == hipEvent_t::NULL { Ok(None) } else { object::event(handle).map(Some) };
+    Ok((event(start)?, event(stop)?))
+}
+
+/// Accepts the flags of AMD's launches: a kernel that may overtake others may also wait its turn.
+fn check_flags(flags: c_uint) -> Result<(), hipError_t> {
+    if flags & !hipExtAnyOrderLaunch == 0 { Ok(()) } else { Err(hipErrorInvalidValue) }
+}
+
+entry! {
+    /// Launches a kernel of a module.
+    fn hipModuleLaunchKernel(
+        function: hipFunction_t,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        shared_bytes: c_uint,
+        stream: hipStream_t,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> hipError_t {
+        let function = object::function(function)?;
+        let launch = Launch {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes: shared_bytes as usize,
+            stream,
+            parameters,
+            extra,
+            attributes: KernelAttributes::default(),
+            events: (None, None),
+        };
+        // SAFETY: the caller's arguments.
+        unsafe { launch.run(function) }
+    }
+}
+
+unsafe fn launch_host_function(
+    function: *const c_void,
+    grid: dim3,
+    block: dim3,
+    parameters: *mut *mut c_void,
+    shared_bytes: usize,
+    stream: hipStream_t,
+    events: (Option<Event>, Option<Event>),
+) -> Result<(), hipError_t> {
+    if function.is_null() {
+        return Err(hipErrorInvalidDeviceFunction);
+    }
+    let function = register::kernel(function)?;
+    let launch = Launch {
+        grid: sizes(grid),
+        block: sizes(block),
+        shared_bytes,
+        stream,
+        parameters,
+        extra: std::ptr::null_mut(),
+        attributes: KernelAttributes::default(),
+        events,
+    };
+    // SAFETY: the caller's arguments.
+    unsafe { launch.run(function) }
+}
+
+entry! {
+    /// Launches the kernel of a host function.
+    fn hipLaunchKernel(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        shared_bytes: usize,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        // SAFETY: the caller's arguments.
+        unsafe { launch_host_function(function, grid, block, arguments, shared_bytes, stream, (None, None)) }
+    }
+}
+
+entry! {
+    /// [`hipLaunchKernel`] for callers for whom a null stream is the thread's own.
+    fn hipLaunchKernel_spt(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        shared_bytes: usize,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        let stream = object::per_thread(stream);
+        // SAFETY: the caller's arguments.
+        unsafe { launch_host_function(function, grid, block, arguments, shared_bytes, stream, (None, None)) }
+    }
+}
+
+entry! {
+    /// Launches the kernel of a host function between two events, each of which may be null.
+    fn hipExtLaunchKernel(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        shared_bytes: usize,
+        stream: hipStream_t,
+        start: hipEvent_t,
+        stop: hipEvent_t,
+        flags: c_int,
+    ) -> hipError_t {
+        // CAST: the same bits.
+        check_flags(flags as c_uint)?;
+        let events = events(start, stop)?;
+        // SAFETY: the caller's arguments.
+        unsafe { launch_host_function(function, grid, block, arguments, shared_bytes, stream, events) }
+    }
+}
+
+/// A grid in threads as a grid in blocks.
+///
+/// # Errors
+/// `hipErrorInvalidConfiguration` for a size of 0, `hipErrorNotSupported` where the last block would be smaller than
+/// the others.
+fn whole_blocks(threads: [u32; 3], block: [u32; 3]) -> Result<[u32; 3], hipError_t> {
+    if threads.contains(&0) || block.contains(&0) {
+        return Err(hipErrorInvalidConfiguration);
+    }
+    if threads.iter().zip(block).any(|(&n, size)| n % size != 0) {
+        return Err(hipErrorNotSupported);
+    }
+    Ok([0, 1, 2].map(|i| threads[i] / block[i]))
+}
+
+/// The arguments of AMD's launch of a module's kernel, which counts the grid in threads.
+macro_rules! thread_launch {
+    ($(#[$meta:meta])* fn $name:ident $(as $symbol:literal)? ($($flags:ident: $flags_ty:ty)?)) => {
+        entry! {
+            $(#[$meta])*
+            fn $name $(as $symbol)? (
+                function: hipFunction_t,
+                threads_x: u32,
+                threads_y: u32,
+                threads_z: u32,
+                block_x: u32,
+                block_y: u32,
+                block_z: u32,
+                shared_bytes: usize,
+                stream: hipStream_t,
+                parameters: *mut *mut c_void,
+                extra: *mut *mut c_void,
+                start: hipEvent_t,
+                stop: hipEvent_t,
+                $($flags: $flags_ty)?
+            ) -> hipError_t {
+                $(check_flags($flags)?;)?
+                let function = object::function(function)?;
+                let block = [block_x, block_y, block_z];
+                let launch = Launch {
+                    grid: whole_blocks([threads_x, threads_y, threads_z], block)?,
+                    block,
+                    shared_bytes,
+                    stream,
+                    parameters,
+                    extra,
+                    attributes: KernelAttributes::default(),
+                    events: events(start, stop)?,
+                };
+                // SAFETY: the caller's arguments.
+                unsafe { launch.run(function) }
+            }
+        }
+    };
+}
+
+thread_launch! {
+    /// Launches a kernel of a module between two events, each of which may be null; the grid counts threads.
+    fn hipExtModuleLaunchKernel(flags: u32)
+}
+
+thread_launch! {
+    /// [`hipExtModuleLaunchKernel`] without flags; the older name.
+    fn hipHccModuleLaunchKernel()
+}
+
+// ABI: up to HIP 5 both were C++ functions.
+thread_launch! {
+    /// [`hipExtModuleLaunchKernel`] under the name that C++ gives it.
+    fn ext_module_launch as "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"(flags: u32)
+}
+
+thread_launch! {
+    /// [`hipHccModuleLaunchKernel`] under the name that C++ gives it.
+    fn hcc_module_launch as "_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_"()
+}
+
+/// What a list of launch attributes asks for.
+///
+/// # Errors
+/// `hipErrorNotSupported` for a cooperative launch, `hipErrorInvalidValue` for what is no attribute of a launch.
+unsafe fn attributes(list: *const hipLaunchAttribute, count: c_uint) -> Result<KernelAttributes, hipError_t> {
+    let mut found = KernelAttributes::default();
+    // SAFETY: the caller's array, null or readable.
+    for attribute in unsafe { caller::read_slice(list, count as usize) }? {
+        // SAFETY: all members are plain data for which any bits are values; `id` says which one is meant.
+        unsafe {
+            match attribute.id {
+                hipLaunchAttributeCooperative if attribute.value.cooperative == 0 => {}
+                hipLaunchAttributeCooperative => return Err(hipErrorNotSupported),
+                hipLaunchAttributePriority => found.priority = attribute.value.priority,
+                hipLaunchAttributeAccessPolicyWindow => {
+                    found.access_policy = access_policy(&attribute.value.accessPolicyWindow)?;
+                }
+                hipLaunchAttributeMemSyncDomain | hipLaunchAttributeMemSyncDomainMap => {
+                    return Err(hipErrorNotSupported);
+                }
+                _ => return Err(hipErrorInvalidValue),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A hint for the caches.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a window that is larger than the device's, whose caches take no such hints, for a ratio
+/// outside 0 to 1, or for misses that would persist.
+pub(super) fn access_policy(window: &hipAccessPolicyWindow) -> Result<AccessPolicy, hipError_t> {
+    let persists = window.missProp == hipAccessPropertyPersisting;
+    if window.num_bytes > MAX_WINDOW_BYTES || !(0.0..=1.0).contains(&window.hitRatio) || persists {
+        return Err(hipErrorInvalidValue);
+    }
+    Ok(AccessPolicy {
+        base: window.base_ptr as u64,
+        bytes: window.num_bytes as u64,
+        hit_ratio: window.hitRatio,
+        on_hit: window.hitProp.0,
+        on_miss: window.missProp.0,
+    })
+}
+
+/// `accessPolicyMaxWindowSize` of all devices.
+const MAX_WINDOW_BYTES: usize = 0;
+
+entry! {
+    /// Launches the kernel of a host function as a configuration says.
+    fn hipLaunchKernelExC(
+        config: *const hipLaunchConfig_t,
+        function: *const c_void,
+        arguments: *mut *mut c_void,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable.
+        let config = unsafe { caller::read(config) }?;
+        if function.is_null() {
+            return Err(hipErrorInvalidDeviceFunction);
+        }
+        let launch = Launch {
+            grid: sizes(config.gridDim),
+            block: sizes(config.blockDim),
+            shared_bytes: config.dynamicSmemBytes,
+            stream: config.stream,
+            parameters: arguments,
+            extra: std::ptr::null_mut(),
+            // SAFETY: the caller's array, null or readable.
+            attributes: unsafe { attributes(config.attrs, config.numAttrs) }?,
+            events: (None, None),
+        };
+        // SAFETY: the caller's arguments.
+        unsafe { launch.run(register::kernel(function)?) }
+    }
+}
+
+entry! {
+    /// Launches a kernel of a module as a configuration says.
+    fn hipDrvLaunchKernelEx(
+        config: *const HIP_LAUNCH_CONFIG,
+        function: hipFunction_t,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable.
+        let config = unsafe { caller::read(config) }?;
+        let function = object::function(function)?;
+        let launch = Launch {
+            grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
+            block: [config.blockDimX, config.blockDimY, config.blockDimZ],
+            shared_bytes: config.sharedMemBytes as usize,
+            stream: config.hStream,
+            parameters,
+            extra,
+            // SAFETY: the caller's array, null or readable.
+            attributes: unsafe { attributes(config.attrs, config.numAttrs) }?,
+            events: (None, None),
+        };
+        // SAFETY: the caller's arguments.
+        unsafe { launch.run(function) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_in_threads_must_be_whole_blocks() {
+        assert_eq!(whole_blocks([128, 2, 1], [64, 1, 1]), Ok([2, 2, 1]));
+        assert_eq!(whole_blocks([100, 1, 1], [64, 1, 1]), Err(hipErrorNotSupported));
+        assert_eq!(whole_blocks([0, 1, 1], [64, 1, 1]), Err(hipErrorInvalidConfiguration));
+        assert_eq!(whole_blocks([64, 1, 1], [64, 0, 1]), Err(hipErrorInvalidConfiguration));
+    }
+
+    #[test]
+    fn cache_hints_are_checked() {
+        let window = |num_bytes, hitRatio, missProp| hipAccessPolicyWindow {
+            base_ptr: std::ptr::null_mut(),
+            hitProp: hipAccessPropertyNormal,
+            hitRatio,
+            missProp,
+            num_bytes,
+        };
+        assert!(access_policy(&window(0, 0.5, hipAccessPropertyNormal)).is_ok());
+        for bad in [
+            window(1, 0.5, hipAccessPropertyNormal),
+            window(0, -0.1, hipAccessPropertyNormal),
+            window(0, 1.1, hipAccessPropertyNormal),
+            window(0, f32::NAN, hipAccessPropertyNormal),
+            window(0, 0.5, hipAccessPropertyPersisting),
+        ] {
+            assert_eq!(access_policy(&bad), Err(hipErrorInvalidValue));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Exported functions, called as C calls them, on the device that this machine has or the emulated one.
+
+#![allow(non_snake_case, missing_docs)]
+
+mod capture;
+mod context;
+mod function;
+mod graph;
+mod launch;
+mod lookup;
+mod per_thread;
+mod pitched;
+mod pointer;
+mod program;
+mod update;
+
+use std::ffi::{c_int, c_void};
+
+use capi::{
+    error::{hipError_t, hipSuccess},
+    types::*,
+};
+
+/// Calls exported functions that must succeed.
+macro_rules! ok {
+    ($($call:expr),+ $(,)?) => {
+        // SAFETY: each test passes what the function documents.
+        $(assert_eq!(unsafe { $call }, ::capi::error::hipSuccess, stringify!($call));)+
+    };
+}
+
+/// Calls an exported function that must fail with a code.
+macro_rules! fails {
+    ($code:ident, $call:expr) => {
+        // SAFETY: each test passes what the function documents, or what it must refuse.
+        assert_eq!(unsafe { $call }, ::capi::error::$code, stringify!($call))
+    };
+}
+
+pub(crate) use {fails, ok};
+
+unsafe extern "C" {
+    fn hipMalloc(address: *mut *mut c_void, bytes: usize) -> hipError_t;
+    fn hipFree(address: *mut c_void) -> hipError_t;
+    fn hipMemcpy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) -> hipError_t;
+    fn hipMemset(dst: *mut c_void, value: c_int, bytes: usize) -> hipError_t;
+    fn hipStreamCreate(stream: *mut hipStream_t) -> hipError_t;
+    fn hipStreamDestroy(stream: hipStream_t) -> hipError_t;
+    fn hipStreamSynchronize(stream: hipStream_t) -> hipError_t;
+}
+
+/// Device memory of elements of one type.
+struct Memory<T> {
+    address: *mut T,
+    count: usize,
+}
+
+impl<T: Copy + Default> Memory<T> {
+    fn of(values: &[T]) -> Self {
+        let mut address = std::ptr::null_mut();
+        let bytes = size_of_val(values);
+        ok!(
+            hipMalloc(&mut address, bytes),
+            hipMemcpy(address, values.as_ptr().cast(), bytes, hipMemcpyHostToDevice),
+        );
+        Self { address: address.cast(), count: values.len() }
+    }
+
+    fn pointer(&self) -> *mut c_void {
+        self.address.cast()
+    }
+
+    fn read(&self) -> Vec<T> {
+        let mut values = vec![T::default(); self.count];
+        let bytes = size_of_val(&values[..]);
+        ok!(hipMemcpy(values.as_mut_ptr().cast(), self.pointer(), bytes, hipMemcpyDeviceToHost));
+        values
+    }
+}
+
+impl<T> Drop for Memory<T> {
+    fn drop(&mut self) {
+        // SAFETY: the memory is ours. A test that has failed already has other troubles than this code.
+        let _ = unsafe { hipFree(self.address.cast()) };
+    }
+}
+
+fn new_stream() -> hipStream_t {
+    let mut stream = hipStream_t::NULL;
+    ok!(hipStreamCreate(&mut stream));
+    stream
+}

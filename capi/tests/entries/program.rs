@@ -1,0 +1,93 @@
+//! What clang's constructor would register: the demo's kernels under host functions.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_uint, c_void},
+    ptr,
+    sync::OnceLock,
+};
+
+use capi::types::*;
+
+unsafe extern "C" {
+    fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void;
+    fn __hipRegisterFunction(
+        handle: *mut *mut c_void,
+        host: *const c_void,
+        device: *mut c_char,
+        name: *const c_char,
+        limit: c_uint,
+        thread: *mut c_void,
+        block_index: *mut c_void,
+        block: *mut dim3,
+        grid: *mut dim3,
+        warp: *mut c_int,
+    );
+}
+
+#[repr(C)]
+struct Wrapper {
+    magic: u32,
+    version: u32,
+    image: *const u8,
+    unused: *const c_void,
+}
+
+/// Threads of each block of the demo's kernels, which take one element each.
+pub const BLOCK: u32 = 1024;
+
+/// The code object itself.
+pub static IMAGE: &[u8] = include_bytes!("../../../kernels/demo.gfx90a.co");
+
+/// A byte whose address stands for the kernel that doubles doubles.
+static DOUBLES: u8 = 0;
+/// A byte whose address stands for the kernel that writes threes.
+static THREES: u8 = 0;
+
+fn register() {
+    static DONE: OnceLock<usize> = OnceLock::new();
+    DONE.get_or_init(|| {
+        let wrapper =
+            Wrapper { magic: 0x4849_5046, version: 1, image: IMAGE.as_ptr(), unused: ptr::null() };
+        let wrapper: &'static Wrapper = Box::leak(Box::new(wrapper));
+        // SAFETY: a wrapper as compilers write it, around an image that stays.
+        let handle = unsafe { __hipRegisterFatBinary(ptr::from_ref(wrapper).cast()) };
+        let add = |host: &'static u8, name: &'static CStr| {
+            let null = ptr::null_mut();
+            // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
+            unsafe {
+                __hipRegisterFunction(
+                    handle,
+                    ptr::from_ref(host).cast(),
+                    null.cast(),
+                    name.as_ptr(),
+                    0,
+                    null,
+                    null,
+                    null.cast(),
+                    null.cast(),
+                    null.cast(),
+                );
+            }
+        };
+        add(&DOUBLES, c"kernelA");
+        add(&THREES, c"kernelB");
+        handle as usize
+    });
+}
+
+/// The host function of the kernel that doubles doubles.
+pub fn doubles() -> *const c_void {
+    register();
+    (&raw const DOUBLES).cast()
+}
+
+/// The host function of the kernel that writes threes into integers.
+pub fn threes() -> *const c_void {
+    register();
+    (&raw const THREES).cast()
+}
+
+/// A grid or block of one dimension.
+pub fn line(x: u32) -> dim3 {
+    dim3 { x, y: 1, z: 1 }
+}

@@ -1,0 +1,87 @@
+//! How many blocks of a kernel a compute unit holds at once.
+
+use super::KernelCode;
+use crate::device::Properties;
+
+/// SIMDs of a compute unit of GFX9.
+const SIMDS: u32 = 4;
+/// Scalar registers of a SIMD of GFX9 (`AMDGPUUsage`, "Register Identifier"; each wavefront has a share).
+const SGPRS: u32 = 800;
+/// Vector registers are given out in runs of this many.
+const VGPR_GRANULE: u32 = 8;
+/// LDS is given out in runs of this many bytes.
+const LDS_GRANULE: u32 = 512;
+/// Blocks of more than one wavefront need a barrier each, of which a compute unit has this many.
+const BARRIERS: u32 = 16;
+
+/// What a wavefront and a block of a kernel take of a compute unit.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    vgprs: u32,
+    sgprs: u32,
+    lds: u32,
+}
+
+impl Demand {
+    /// Blocks of `block` threads that a compute unit of a device holds.
+    fn blocks(&self, device: &Properties, block: u32) -> u32 {
+        let waves = block.div_ceil(device.wavefront.max(1)).max(1);
+        let by_threads = device.max_threads_per_unit / device.wavefront.max(1) / SIMDS;
+        let registers = device.registers_per_block / device.wavefront.max(1) / SIMDS;
+        let by_vgprs = registers / self.vgprs.max(1).next_multiple_of(VGPR_GRANULE);
+        let by_sgprs = SGPRS / self.sgprs.max(1);
+        let by_waves = by_threads.min(by_vgprs).min(by_sgprs) * SIMDS / waves;
+        let by_barriers = if waves > 1 { BARRIERS } else { u32::MAX };
+        let lds = self.lds.checked_next_multiple_of(LDS_GRANULE).unwrap_or(u32::MAX);
+        let by_lds = device.lds_per_block.checked_div(lds).unwrap_or(u32::MAX);
+        by_waves.min(by_barriers).min(by_lds)
+    }
+}
+
+impl KernelCode {
+    fn demand(&self, dynamic_lds: u32) -> Demand {
+        Demand { vgprs: self.0.vgprs, sgprs: self.0.sgprs, lds: self.0.group_bytes.saturating_add(dynamic_lds) }
+    }
+
+    /// Blocks of `block` threads with `dynamic_lds` bytes of LDS asked for at launch that a compute unit holds at
+    /// once; 0 if it cannot hold one.
+    pub fn blocks_per_unit(&self, device: &Properties, block: u32, dynamic_lds: u32) -> u32 {
+        if block > self.0.max_block { 0 } else { self.demand(dynamic_lds).blocks(device, block) }
+    }
+
+    /// The number of threads in a block, at most `limit`, with which a compute unit holds most threads (the largest
+    /// such number, in whole wavefronts where the limit allows), and how many such blocks that are.
+    pub fn best_block(&self, device: &Properties, dynamic_lds: u32, limit: u32) -> (u32, u32) {
+        let largest = self.0.max_block.min(limit);
+        let demand = self.demand(dynamic_lds);
+        let whole = largest / device.wavefront.max(1);
+        let sizes = (1..=whole).map(|waves| waves * device.wavefront);
+        let best = sizes.map(|size| (size, demand.blocks(device, size))).max_by_key(|(size, blocks)| size * blocks);
+        best.unwrap_or_else(|| (largest, demand.blocks(device, largest)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Device;
+
+    fn blocks(vgprs: u32, sgprs: u32, lds: u32, block: u32) -> u32 {
+        // The default device is a gfx90a: 8 wavefronts and 512 registers to a SIMD, 64 KiB of LDS.
+        let device = Device::get(0).unwrap();
+        assert_eq!(device.properties().capability, (9, 0));
+        Demand { vgprs, sgprs, lds }.blocks(device.properties(), block)
+    }
+
+    #[test]
+    fn each_resource_can_be_the_one_that_runs_out() {
+        assert_eq!(blocks(32, 32, 0, 64), 32, "wavefronts");
+        assert_eq!(blocks(32, 32, 0, 256), 8, "wavefronts of larger blocks");
+        assert_eq!(blocks(32, 32, 0, 128), 16, "barriers");
+        assert_eq!(blocks(65, 32, 0, 64), 28, "vector registers, in steps of 8");
+        assert_eq!(blocks(512, 32, 0, 256), 1, "all vector registers");
+        assert_eq!(blocks(32, 101, 0, 64), 28, "scalar registers");
+        assert_eq!(blocks(32, 32, 16 * 1024 + 1, 64), 3, "LDS, in steps of 512 bytes");
+        assert_eq!(blocks(512, 32, 0, 1024), 0, "a block of 16 wavefronts with 4 to a unit");
+    }
+}

@@ -1,0 +1,47 @@
+//! What becomes of a stream's work when nobody holds the stream any more: it runs, and keeps what it needs.
+
+use std::sync::PoisonError;
+
+use super::{StreamInner, StreamKind, Submission};
+use crate::device::Fence;
+
+/// Work in flight of a stream that is gone.
+pub(crate) struct Orphan {
+    /// Fires behind all of it.
+    pub(crate) fence: Fence,
+    /// The lane that the fence lies on.
+    pub(crate) lane: u64,
+    pub(crate) kind: StreamKind,
+    /// Kernel arguments, and fences of earlier work with what they keep.
+    _rest: Box<dyn Send + Sync>,
+}
+
+impl Drop for StreamInner {
+    fn drop(&mut self) {
+        let capture = self.capture.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(member) = capture {
+            crate::capture::abandon(self.id, member);
+        }
+        if !self.state.get_mut().unwrap_or_else(PoisonError::into_inner).has_rest() {
+            return;
+        }
+        match self.device.lane(self.lane).and_then(|lane| self.orphan(lane)) {
+            Ok(Some(orphan)) => self.device.adopt(orphan),
+            Ok(None) => {}
+            // Only a fault, which has taken the work, or no memory for one more signal.
+            Err(error) => tracing::warn!("letting go of a stream with work in flight: {error}"),
+        }
+    }
+}
+
+impl StreamInner {
+    /// Closes the stream with a fence; `None` if all of its work was lost in a fault.
+    fn orphan(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> crate::Result<Option<Orphan>> {
+        let id = lane.id();
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Submission::new(self, state, lane).fence()?;
+        let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let rest = state.into_rest();
+        Ok(rest.map(|(fence, rest)| Orphan { fence, lane: id, kind: self.kind, _rest: rest }))
+    }
+}

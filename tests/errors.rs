@@ -1,0 +1,24 @@
+//! Mistakes of programs: the right error, and a process that goes on.
+
+use std::{env, process};
+
+use crate::toolchain::{Build, Compiler, MATRIX, Output, Program, Toolchain};
+
+#[test]
+fn every_mistake_has_its_error_and_leaves_the_process_usable() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    for build in [MATRIX[1], MATRIX[3], MATRIX[5]] {
+        let path = build.compile(&toolchain, "errors.hip", Output::Program);
+        // clang-15 has no way to write a bundle alone.
+        let module =
+            Build { compiler: Compiler::Clang22, ..build }.compile(&toolchain, "module.hip", Output::Bundle);
+        let damaged = env::temp_dir().join(format!("aqlipse-{}-{}.hipfb", process::id(), build.arch));
+        let finished = Program::new(&toolchain, &path, build.arch)
+            .env("MODULE", &module.display().to_string())
+            .env("DAMAGED", &damaged.display().to_string())
+            .run();
+        // Missing if the program failed early.
+        let _ = std::fs::remove_file(&damaged);
+        finished.expect_passed(&build);
+    }
+}

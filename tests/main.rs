@@ -1,0 +1,11 @@
+//! HIP programs, compiled by clang, on the shared library that `cargo xtask dist` builds.
+//!
+//! They need `AQLIPSE_DIST` and Debian's compilers; `cargo xtask test` provides both. Without them each test says what
+//! is missing and passes, unless `AQLIPSE_REQUIRE_PACKAGES` is set.
+
+mod device;
+mod errors;
+mod programs;
+mod registration;
+mod runtime;
+mod toolchain;

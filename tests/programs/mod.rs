@@ -1,0 +1,133 @@
+//! The graph programs: every compiler, architecture and level; schedules of many seeds; valgrind; memory.
+
+use crate::toolchain::{Build, Compiler, MATRIX, Output, Program, Toolchain, has, process::PASSED};
+
+/// Elements and launches: enough for several blocks and for the second and third launch to differ from the first.
+const SMALL: [&str; 2] = ["16384", "3"];
+
+/// One block, for what repeats a program often or runs it slowly.
+const TINY: [&str; 2] = ["1024", "3"];
+
+const GRAPHS: [&str; 3] = ["graph_capture", "graph_creation", "graph_forkjoin"];
+
+const FAST: Build = Build::new(Compiler::Clang22, "gfx90a", "3");
+
+fn passes_everywhere(program: &str) {
+    let Some(toolchain) = Toolchain::find() else { return };
+    for build in MATRIX {
+        let path = build.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        Program::new(&toolchain, &path, build.arch).args(&SMALL).run().expect_passed(&build);
+        Program::through_command(&toolchain, &path, build.arch).args(&SMALL).run().expect_passed(&build);
+    }
+}
+
+// proves: hipStreamBeginCapture, hipStreamEndCapture, hipMallocAsync, hipFreeAsync, hipLaunchHostFunc
+// proves: hipMemcpyAsync, hipGraphInstantiate, hipGraphLaunch, hipStreamSynchronize, hipLaunchKernel
+#[test]
+fn captured_graph_passes_in_every_build() {
+    passes_everywhere("graph_capture");
+}
+
+// proves: hipGraphCreate, hipGraphAddMemAllocNode, hipGraphAddMemFreeNode, hipGraphAddHostNode, hipGraphAddKernelNode
+// proves: hipGraphAddMemcpyNode1D, hipGraphGetNodes, hipGraphGetEdges, hipGraphExecDestroy, hipGraphDestroy
+#[test]
+fn explicit_graph_passes_in_every_build() {
+    passes_everywhere("graph_creation");
+}
+
+// proves: hipEventRecord, hipStreamWaitEvent, hipMemsetAsync, hipGraphAddChildGraphNode, hipEventElapsedTime
+// proves: hipGraphExecKernelNodeSetParams, hipGraphKernelNodeGetParams, hipGraphNodeGetDependentNodes
+#[test]
+fn fork_and_join_passes_in_every_build() {
+    passes_everywhere("graph_forkjoin");
+}
+
+// proves: __hipRegisterFatBinary, __hipRegisterFunction, __hipUnregisterFatBinary
+#[test]
+fn every_code_object_version_and_a_compressed_bundle_load() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let options: [&[&str]; 4] = [
+        &["-mcode-object-version=4"],
+        &["-mcode-object-version=5"],
+        &["-mcode-object-version=6"],
+        &["--offload-compress"],
+    ];
+    for arch in ["gfx90a", "gfx942"] {
+        for options in options {
+            let build = Build::new(Compiler::Clang22, arch, "3").with(options);
+            let path = build.compile(&toolchain, "graph_forkjoin.hip", Output::Program);
+            Program::new(&toolchain, &path, arch).args(&SMALL).run().expect_passed(&build);
+        }
+    }
+}
+
+/// With two architectures in one bundle each device takes its own.
+#[test]
+fn a_bundle_of_two_architectures_serves_both() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let build = FAST.with(&["--offload-arch=gfx942"]);
+    let path = build.compile(&toolchain, "graph_capture.hip", Output::Program);
+    for arch in ["gfx90a", "gfx942"] {
+        Program::new(&toolchain, &path, arch).args(&SMALL).run().expect_passed(&arch);
+    }
+}
+
+/// A bundle that lacks the device's architecture is an error of the launch that needs it, not a crash.
+#[test]
+fn a_bundle_without_the_device_is_refused() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let path = FAST.compile(&toolchain, "graph_capture.hip", Output::Program);
+    let finished = Program::new(&toolchain, &path, "gfx942").args(&SMALL).run();
+    let refused = finished.status.code() == Some(1) && finished.stderr.contains("hipErrorNoBinaryForGpu");
+    assert!(refused, "{}\n{}{}", finished.status, finished.stdout, finished.stderr);
+}
+
+#[test]
+fn full_size_passes() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    for program in GRAPHS {
+        let path = FAST.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        Program::new(&toolchain, &path, FAST.arch).run().expect_passed(&program);
+    }
+}
+
+/// Each seed is another legal order of packets: a dependency that is missing shows in some of them.
+#[test]
+fn every_legal_order_of_packets_gives_the_same_result() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    for program in GRAPHS {
+        let path = FAST.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        for seed in 1..=50 {
+            let seed = seed.to_string();
+            let run =
+                Program::new(&toolchain, &path, FAST.arch).args(&TINY).env("AQLIPSE_EMULATE_SEED", &seed);
+            run.run().expect_passed(&format!("{program}, seed {seed}"));
+        }
+    }
+}
+
+#[test]
+fn the_host_side_has_no_memory_errors() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    if !has("/usr/bin/valgrind", "valgrind") {
+        return;
+    }
+    let valgrind = ["valgrind", "--quiet", "--error-exitcode=1", "--fair-sched=yes"];
+    // The last x86 extensions that Debian's valgrind does not know come from clang's own host code at -O3.
+    let build = Build::new(Compiler::Clang15, "gfx90a", "3");
+    for program in GRAPHS {
+        let path = build.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        let finished = Program::below(&toolchain, &valgrind, &path, build.arch).args(&TINY).run();
+        finished.expect_passed(&program);
+        assert!(!finished.stderr.contains("=="), "{program}:\n{}", finished.stderr);
+    }
+}
+
+/// The program measures itself and says what it found.
+#[test]
+fn relaunches_leave_memory_as_it_was() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let path = FAST.compile(&toolchain, "relaunch_memory.hip", Output::Program);
+    let finished = Program::new(&toolchain, &path, FAST.arch).run();
+    finished.expect_passed(&PASSED);
+}

@@ -1,0 +1,260 @@
+//! Graphs whose nodes check that what they depend on has run: each as often as it should have, and no sooner.
+
+use aqlipse::{
+    Options, Stream,
+    typed::{DeviceBuffer, ExecGraph, Graph, Node},
+};
+
+use super::*;
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Kernel,
+    Host,
+    Empty,
+}
+
+/// A graph of counting nodes, and its executable.
+pub struct Counting {
+    pub exec: ExecGraph,
+    runs: DeviceBuffer<u32>,
+    errors: DeviceBuffer<u32>,
+    kernels: Vec<bool>,
+}
+
+impl Counting {
+    /// A graph of `work`, whose node `to` runs behind `from` for each edge; edges lead to greater numbers.
+    ///
+    /// A kernel checks the kernels before it, also across other nodes; one without any checks that all kernels of the
+    /// launch before have run.
+    pub fn new(work: &[Work], edges: &[(usize, usize)], lanes: usize) -> Self {
+        let n = work.len();
+        let (runs, errors) = (buffer(&vec![0; n.max(1)]), buffer(&[0]));
+        let mut graph = Graph::new(&device());
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut kernels_before: Vec<Vec<u32>> = Vec::new();
+        let all: Vec<u32> = (0..n as u32).filter(|&i| work[i as usize] == Work::Kernel).collect();
+        for (i, &what) in work.iter().enumerate() {
+            let mut preds: Vec<usize> = edges.iter().filter(|e| e.1 == i).map(|e| e.0).collect();
+            preds.sort_unstable();
+            preds.dedup();
+            let mut before = Vec::new();
+            for &pred in &preds {
+                match work[pred] {
+                    Work::Kernel => before.push(pred as u32),
+                    _ => before.extend_from_slice(&kernels_before[pred]),
+                }
+            }
+            before.sort_unstable();
+            before.dedup();
+            let after: Vec<Node> = preds.iter().map(|&pred| nodes[pred]).collect();
+            let node = match what {
+                Work::Empty => graph.empty(&after),
+                Work::Host => graph.host(|| (), &after),
+                Work::Kernel => {
+                    let (list, preds, last) = match before.len() {
+                        0 => (all.clone(), 0, all.len()),
+                        len => (before.clone(), len, 0),
+                    };
+                    let list = buffer(&list);
+                    let (preds, last) = (preds as u32, last as u32);
+                    let arguments: [&dyn Argument; 6] = [&runs, &(i as u32), &list, &preds, &last, &errors];
+                    graph.kernel(&single(&kernels().count_after, &arguments), &after)
+                }
+            };
+            nodes.push(node.unwrap());
+            kernels_before.push(before);
+        }
+        let exec = graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap();
+        Self { exec, runs, errors, kernels: work.iter().map(|&w| w == Work::Kernel).collect() }
+    }
+
+    /// Checks that all of `launches` launches have run and in order; they have been waited for.
+    pub fn check(&self, launches: u32, what: &str) {
+        let stream = stream();
+        assert_eq!(self.errors.read(&stream).unwrap(), [0], "{what}: nodes ran before what they wait for");
+        let runs = self.runs.read(&stream).unwrap();
+        for (runs, _) in runs.iter().zip(&self.kernels).filter(|(_, kernel)| **kernel) {
+            assert_eq!(*runs, launches, "{what}");
+        }
+    }
+}
+
+/// A sequence of numbers (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+}
+
+/// A random graph with some host and empty nodes.
+pub fn random(random: &mut Random, lanes: usize, hosts: bool) -> Counting {
+    let n = 1 + random.below(40);
+    let density = 1 + random.below(4);
+    let mut edges = Vec::new();
+    for to in 1..n {
+        for _ in 0..random.below(density + 1) {
+            // Near ones as often as any.
+            let from = if random.below(2) == 0 { random.below(to) } else { to - 1 - random.below(to.min(3)) };
+            edges.push((from, to));
+        }
+    }
+    let work: Vec<Work> = (0..n)
+        .map(|_| match random.below(10) {
+            0 if hosts => Work::Host,
+            1 => Work::Empty,
+            _ => Work::Kernel,
+        })
+        .collect();
+    Counting::new(&work, &edges, lanes)
+}
+
+fn launch_and_wait(graph: &Counting, stream: &Stream, launches: u32) {
+    for _ in 0..launches {
+        graph.exec.launch(stream).unwrap();
+    }
+    stream.synchronize().unwrap();
+}
+
+#[test]
+fn random_graphs_keep_their_order() {
+    let stream = stream();
+    for seed in 0..40 {
+        for lanes in 1..=4 {
+            let graph = random(&mut Random(seed), lanes, seed % 2 == 1);
+            launch_and_wait(&graph, &stream, 4);
+            graph.check(4, &format!("seed {seed}, {lanes} lanes"));
+        }
+    }
+}
+
+/// The shapes of GraphBench: a chain, independent paths, layers that are fully connected.
+#[test]
+fn chains_paths_and_full_layers_keep_their_order() {
+    let stream = stream();
+    for (name, width, full) in [("straight", 1, false), ("paths", 4, false), ("full2", 2, true), ("full4", 4, true)] {
+        let layers = 24;
+        let mut edges = Vec::new();
+        for layer in 1..layers {
+            for a in 0..width {
+                for b in (0..width).filter(|&b| full || a == b) {
+                    edges.push(((layer - 1) * width + a, layer * width + b));
+                }
+            }
+        }
+        for lanes in 1..=4 {
+            let graph = Counting::new(&vec![Work::Kernel; layers * width], &edges, lanes);
+            launch_and_wait(&graph, &stream, 5);
+            graph.check(5, &format!("{name}, {lanes} lanes"));
+        }
+    }
+}
+
+#[test]
+fn launches_of_one_executable_on_several_streams_do_not_overlap() {
+    let streams: Vec<_> = (0..5).map(|_| stream()).collect();
+    for lanes in 1..=4 {
+        let graph = random(&mut Random(100 + lanes as u64), lanes, lanes % 2 == 0);
+        for i in 0..60 {
+            graph.exec.launch(&streams[i % streams.len()]).unwrap();
+        }
+        device().synchronize().unwrap();
+        graph.check(60, &format!("{lanes} lanes"));
+    }
+}
+
+#[test]
+fn executables_of_several_threads_share_the_queues() {
+    thread_scope(4, |n| {
+        let stream = stream();
+        let mut seeds = Random(n as u64);
+        for round in 0..6 {
+            let graph = random(&mut seeds, 1 + (n + round) % 4, round % 2 == 0);
+            launch_and_wait(&graph, &stream, 25);
+            graph.check(25, &format!("thread {n}, round {round}"));
+        }
+    });
+}
+
+/// Two lanes each, so entangled that each graph waits across them all the time.
+#[test]
+fn entangled_graphs_of_two_threads_cannot_block_each_other() {
+    let width = 4;
+    let mut edges = Vec::new();
+    for layer in 1..30 {
+        for a in 0..width {
+            edges.push(((layer - 1) * width + a, layer * width + a));
+            edges.push(((layer - 1) * width + a, layer * width + (a + 1) % width));
+        }
+    }
+    thread_scope(3, |n| {
+        let stream = stream();
+        let graph = Counting::new(&vec![Work::Kernel; 30 * width], &edges, 2 + n % 3);
+        launch_and_wait(&graph, &stream, 40);
+        graph.check(40, &format!("thread {n}"));
+    });
+}
+
+/// More packets than the rings hold: published in parts, as room comes free.
+#[test]
+fn graphs_larger_than_the_ring_run() {
+    let n = 20_000;
+    for (lanes, stride) in [(1, 1), (2, 2), (4, 5)] {
+        let log = buffer(&[0; 2]);
+        let mut graph = Graph::new(&device());
+        let launch = affine(&log, 1, 1);
+        let mut nodes: Vec<Node> = Vec::with_capacity(n);
+        for i in 0..n {
+            // Paths that meet now and then.
+            let mut after: Vec<Node> = if i >= stride { vec![nodes[i - stride]] } else { Vec::new() };
+            if i % 1000 >= stride && i % 1000 < 2 * stride {
+                after = nodes[i - i % 1000..i - i % 1000 + stride].to_vec();
+            }
+            nodes.push(graph.kernel(&launch, &after).unwrap());
+        }
+        let end = graph.host(|| (), &nodes[n - stride..]).unwrap();
+        graph.kernel(&launch, &[end]).unwrap();
+        let exec = graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap();
+        let stream = stream();
+        exec.launch(&stream).unwrap();
+        exec.launch(&stream).unwrap();
+        stream.synchronize().unwrap();
+        if lanes == 1 {
+            // Kernels that do not wait for each other may lose additions.
+            assert_eq!(log.read(&stream).unwrap(), [2 * (n as u32 + 1); 2]);
+        }
+    }
+}
+
+/// The packets behind a host node stay in the ring until it has run, and it is only queued by the same launch.
+#[test]
+fn a_graph_larger_than_the_ring_waits_for_its_own_host_nodes() {
+    let (stream, data) = (stream(), buffer(&[0; 2]));
+    let mut graph = Graph::new(&device());
+    let launch = affine(&data, 1, 1);
+    let mut last: Vec<Node> = Vec::new();
+    for i in 0..18_000 {
+        last = match i {
+            100 => vec![graph.host(|| (), &last).unwrap()],
+            _ => vec![graph.kernel(&launch, &last).unwrap()],
+        };
+    }
+    graph.instantiate().unwrap().launch(&stream).unwrap();
+    assert_eq!(data.read(&stream).unwrap(), [17_999; 2]);
+}
+
+fn thread_scope(threads: usize, work: impl Fn(usize) + Sync) {
+    std::thread::scope(|scope| {
+        for n in 0..threads {
+            let work = &work;
+            scope.spawn(move || work(n));
+        }
+    });
+}

@@ -1,0 +1,221 @@
+//! A fault is reported once, and everything works again afterwards. Each test has a process of its own.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use aqlipse::{Error, Event, Stream, StreamKind, typed::Graph};
+
+use super::*;
+
+/// An address that nothing is at.
+const NOWHERE: u64 = 0x10_0000;
+
+fn poke(stream: &Stream) {
+    stream.run(&single(&kernels().poke, &[&NOWHERE, &1u32])).unwrap();
+}
+
+fn is_illegal_address(outcome: aqlipse::Result<()>) -> bool {
+    matches!(outcome, Err(Error::IllegalAddress(_)))
+}
+
+/// Streams, events, copies, host functions and graphs do what they should.
+fn everything_works(streams: &[Stream]) {
+    for stream in streams {
+        let (data, event, calls) = (buffer(&[1; 64]), Event::new(true), Arc::new(AtomicU32::new(0)));
+        stream.run(&affine(&data, 2, 1)).unwrap();
+        let counted = calls.clone();
+        stream.call(move || drop(counted.fetch_add(1, Ordering::Relaxed))).unwrap();
+        stream.record_event(&event).unwrap();
+        event.synchronize().unwrap();
+        let graph = Graph::capture(stream, |stream| stream.run(&affine(&data, 2, 1))).unwrap();
+        graph.instantiate().unwrap().launch(stream).unwrap();
+        assert_eq!(data.read(stream).unwrap(), [7; 64]);
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        stream.synchronize().unwrap();
+    }
+    device().synchronize().unwrap();
+}
+
+#[test]
+fn an_illegal_access_is_reported_once() {
+    in_child("runtime::faults::an_illegal_access_is_reported_once", &[], || {
+        let stream = stream();
+        poke(&stream);
+        let outcome = stream.synchronize();
+        let Err(Error::IllegalAddress(report)) = &outcome else { panic!("{outcome:?}") };
+        assert!(report.contains("poke"), "{report}");
+        // Late messages about the same fault are no new one.
+        thread::sleep(Duration::from_millis(100));
+        stream.synchronize().unwrap();
+        device().synchronize().unwrap();
+        everything_works(&[stream, super::stream(), device().default_stream().clone()]);
+    });
+}
+
+#[test]
+fn every_fault_is_reported() {
+    in_child("runtime::faults::every_fault_is_reported", &[], || {
+        let streams: Vec<_> = (0..5).map(|_| stream()).collect();
+        for round in 0..20 {
+            let stream = &streams[round % 5];
+            poke(stream);
+            assert!(is_illegal_address(stream.synchronize()), "round {round}");
+            everything_works(&streams[round % 3..][..2]);
+        }
+    });
+}
+
+#[test]
+fn what_waits_for_lost_work_does_not_hang() {
+    in_child("runtime::faults::what_waits_for_lost_work_does_not_hang", &[], || {
+        let (first, second) = (stream(), stream());
+        let (lost, behind) = (Event::new(false), Event::new(true));
+        let calls = Arc::new(AtomicU32::new(0));
+        poke(&first);
+        // The kernel may fault at any time from now on, so any of these may report it.
+        let counted = calls.clone();
+        let _ = first.call(move || drop(counted.fetch_add(1, Ordering::Relaxed)));
+        let _ = first.record_event(&lost);
+        let _ = second.wait(&lost);
+        let _ = second.record_event(&behind);
+        let _ = device().synchronize();
+        for event in [lost, behind] {
+            assert_ne!(event.is_complete(), Ok(false), "a point that is lost is not yet to be reached");
+            let _ = event.synchronize();
+        }
+        device().synchronize().unwrap();
+        assert_eq!(calls.load(Ordering::Relaxed), 0, "a host function behind lost work");
+        everything_works(&[first, second]);
+    });
+}
+
+#[test]
+fn an_executable_survives_a_fault_before_and_during_its_launch() {
+    in_child("runtime::faults::an_executable_survives_a_fault_before_and_during_its_launch", &[], || {
+        let (stream, data, gate) = (stream(), buffer(&[1; 64]), Gate::default());
+        gate.open();
+        for lanes in 1..=4 {
+            let mut graph = Graph::new(&device());
+            let held = gate.clone();
+            let root = graph.kernel(&affine(&data, 1, 1), &[]).unwrap();
+            let host = graph.host(move || held.wait(), &[root]).unwrap();
+            let log = Log::new(100);
+            let wide: Vec<_> = (0..8).map(|i| graph.kernel(&log.append(i), &[host]).unwrap()).collect();
+            graph.kernel(&affine(&data, 1, 1), &wide).unwrap();
+            let options = aqlipse::Options { lanes, ..Default::default() };
+            let exec = graph.instantiate_with(options).unwrap();
+            exec.launch(&stream).unwrap();
+            stream.synchronize().unwrap();
+            poke(&stream);
+            let launched = exec.launch(&stream);
+            let reported = launched.and_then(|()| stream.synchronize());
+            assert!(is_illegal_address(reported));
+            for _ in 0..3 {
+                exec.launch(&stream).unwrap();
+            }
+            stream.synchronize().unwrap();
+            assert_eq!(log.entries().len(), 4 * 8, "{lanes} lanes");
+        }
+        everything_works(&[stream]);
+    });
+}
+
+#[test]
+fn a_fault_inside_a_graph_is_reported_and_the_rest_works() {
+    in_child("runtime::faults::a_fault_inside_a_graph_is_reported_and_the_rest_works", &[], || {
+        let (stream, other, data) = (stream(), super::stream(), buffer(&[1; 64]));
+        let mut graph = Graph::new(&device());
+        let bad = graph.kernel(&single(&kernels().poke, &[&NOWHERE, &1u32]), &[]).unwrap();
+        let host = graph.host(|| (), &[bad]).unwrap();
+        graph.kernel(&affine(&data, 2, 0), &[host]).unwrap();
+        let exec = graph.instantiate().unwrap();
+        for _ in 0..3 {
+            exec.launch(&stream).unwrap();
+            assert!(is_illegal_address(stream.synchronize()));
+        }
+        // The node can be mended.
+        exec.set_kernel(bad, &affine(&data, 3, 1)).unwrap();
+        exec.launch(&other).unwrap();
+        assert_eq!(data.read(&other).unwrap(), [8; 64]);
+        everything_works(&[stream, other]);
+    });
+}
+
+#[test]
+fn dropping_buffers_does_not_swallow_a_fault() {
+    in_child("runtime::faults::dropping_buffers_does_not_swallow_a_fault", &[], || {
+        let stream = stream();
+        let data = buffer(&[1; 64]);
+        poke(&stream);
+        drop(data);
+        assert!(is_illegal_address(device().synchronize()));
+        everything_works(&[stream]);
+    });
+}
+
+#[test]
+fn a_full_ring_that_a_fault_has_stopped_lets_its_producer_go() {
+    in_child("runtime::faults::a_full_ring_that_a_fault_has_stopped_lets_its_producer_go", &[], || {
+        let (first, second) = (stream(), stream());
+        let (event, data) = (Event::new(false), buffer(&[1; 8]));
+        let gate = Gate::on(&first);
+        poke(&first);
+        first.record_event(&event).unwrap();
+        // The second queue is healthy, but waits for the first for ever.
+        second.wait(&event).unwrap();
+        let opener = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(300));
+            gate.open();
+        });
+        let launch = affine(&data, 1, 1);
+        let filled = (0..40_000).try_for_each(|_| second.run(&launch));
+        opener.join().unwrap();
+        let reported = filled.and_then(|()| second.synchronize());
+        assert!(is_illegal_address(reported));
+        let _ = device().synchronize();
+        everything_works(&[first, second]);
+    });
+}
+
+#[test]
+fn faults_on_several_threads_leave_the_process_usable() {
+    in_child("runtime::faults::faults_on_several_threads_leave_the_process_usable", &[], || {
+        let reports = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for n in 0..4u32 {
+                let reports = &reports;
+                scope.spawn(move || {
+                    let (stream, data) = (Stream::new(&device(), StreamKind::Blocking, 0), buffer_of_any_fate());
+                    for i in 0..25 {
+                        let work = || {
+                            if (i + n) % 5 == 0 {
+                                stream.run(&single(&kernels().poke, &[&NOWHERE, &1u32]))?;
+                            }
+                            stream.run(&affine(&data, 1, 1))?;
+                            stream.call(|| ())?;
+                            stream.synchronize()
+                        };
+                        if work().is_err() {
+                            reports.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(reports.load(Ordering::Relaxed) > 0);
+        let _ = device().synchronize();
+        device().synchronize().unwrap();
+        everything_works(&[stream(), stream()]);
+    });
+}
+
+/// A buffer that nobody reads.
+fn buffer_of_any_fate() -> aqlipse::typed::DeviceBuffer<u32> {
+    aqlipse::typed::DeviceBuffer::new(&device(), 64).unwrap()
+}

@@ -1,0 +1,148 @@
+//! The runtime on the emulated device, through its Rust API.
+
+mod capture;
+mod copies;
+mod dags;
+mod faults;
+mod graphs;
+mod lifetimes;
+mod seeds;
+mod streams;
+mod updates;
+
+use std::{
+    env,
+    process::Command,
+    sync::{Arc, Condvar, Mutex, OnceLock},
+    time::Duration,
+};
+
+use aqlipse::{
+    Device, Module, Stream, StreamKind,
+    typed::{Argument, DeviceBuffer, Kernel, Launch},
+};
+
+/// The kernels of `kernels/tests.cpp`.
+pub struct Kernels {
+    pub count_after: Kernel,
+    pub append: Kernel,
+    pub affine: Kernel,
+    pub poke: Kernel,
+    pub slow: Kernel,
+}
+
+pub fn device() -> Device {
+    Device::get(0).expect("there is always the emulated device")
+}
+
+pub fn stream() -> Stream {
+    Stream::new(&device(), StreamKind::NonBlocking, 0)
+}
+
+pub fn kernels() -> &'static Kernels {
+    static KERNELS: OnceLock<Kernels> = OnceLock::new();
+    KERNELS.get_or_init(|| {
+        let objects: [&[u8]; 2] = [
+            include_bytes!("../../kernels/tests.gfx90a.co"),
+            include_bytes!("../../kernels/tests.gfx942.co"),
+        ];
+        let module = Module::first_that_fits(&device(), &objects).expect("the device is a gfx90a or a gfx942");
+        let kernel = |name| {
+            let function = module.kernel(name).expect("the module has the kernel");
+            // SAFETY: the kernels do what `kernels/tests.cpp` says, and are given buffers of the sizes it needs.
+            unsafe { Kernel::trusted(function) }
+        };
+        Kernels {
+            count_after: kernel("count_after"),
+            append: kernel("append"),
+            affine: kernel("affine"),
+            poke: kernel("poke"),
+            slow: kernel("slow"),
+        }
+    })
+}
+
+/// A launch of one work-item.
+pub fn single(kernel: &Kernel, arguments: &[&dyn Argument]) -> Launch {
+    kernel.launch(&device(), [1; 3], [1; 3], 0, arguments).expect("the arguments fit the kernel")
+}
+
+/// `data[i] = data[i] * factor + term`.
+pub fn affine(data: &DeviceBuffer<u32>, factor: u32, term: u32) -> Launch {
+    let len = data.slice().len() as u32;
+    let arguments: [&dyn Argument; 4] = [data, &len, &factor, &term];
+    let grid = [len.div_ceil(256), 1, 1];
+    kernels().affine.launch(&device(), grid, [256, 1, 1], 0, &arguments).expect("the arguments fit the kernel")
+}
+
+pub fn buffer(values: &[u32]) -> DeviceBuffer<u32> {
+    let buffer = DeviceBuffer::new(&device(), values.len()).expect("memory");
+    buffer.write(&stream(), values).expect("a copy");
+    buffer
+}
+
+/// A log of `n` entries at most, for the kernel `append`.
+pub struct Log(DeviceBuffer<u32>);
+
+impl Log {
+    pub fn new(n: usize) -> Self {
+        Self(buffer(&vec![0; n + 1]))
+    }
+
+    pub fn append(&self, value: u32) -> Launch {
+        single(&kernels().append, &[&self.0, &value])
+    }
+
+    /// What was appended; waits for the device.
+    pub fn entries(&self) -> Vec<u32> {
+        device().synchronize().expect("no fault");
+        let words = self.0.read(&stream()).expect("a copy");
+        words[1..=words[0] as usize].to_vec()
+    }
+}
+
+/// Holds a stream up at a host function until it is opened.
+#[derive(Clone, Default)]
+pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    /// A gate in the way of everything that follows on `stream`.
+    pub fn on(stream: &Stream) -> Self {
+        let gate = Self::default();
+        let held = gate.clone();
+        stream.call(move || held.wait()).expect("a host function");
+        gate
+    }
+
+    pub fn wait(&self) {
+        let (open, changed) = &*self.0;
+        let open = open.lock().unwrap();
+        // A test that fails must not hang: its buffers wait for the device when they are dropped.
+        drop(changed.wait_timeout_while(open, Duration::from_secs(20), |open| !*open).unwrap());
+    }
+
+    pub fn open(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+}
+
+/// Set for a child process: the test that it is to run.
+const CHILD: &str = "AQLIPSE_TEST_CHILD";
+
+/// Runs `body` in a process of its own, with `variables` set before the device starts. `test` is the path of the
+/// calling test, which the child runs again.
+pub fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
+    if env::var(CHILD).is_ok_and(|running| running == test) {
+        return body();
+    }
+    let program = env::current_exe().expect("this program");
+    let output = Command::new(program)
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD, test)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("this program starts");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("1 passed"), "{test} with {variables:?}: {}\n{out}\n{err}", output.status);
+}
