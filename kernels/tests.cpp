@@ -15,13 +15,14 @@ static inline void add(GLOBAL u32 *p, u32 n) {
 }
 
 // One node of a graph, one work-item. runs[i] counts the runs of node i. Those in after[0..pred_count] must have run
-// once more than this one; the next last_count, in the launch before, as often. Each that has not is an error.
+// once more than this one; the next last_count in the launch before, so as often, or once more if this launch's run is
+// over. Each that has not is an error.
 KERNEL count_after(GLOBAL u32 *runs, u32 node, const GLOBAL u32 *after, u32 pred_count, u32 last_count,
                    GLOBAL u32 *errors) {
   u32 own = load(runs + node);
   u32 wrong = 0;
   for (u32 i = 0; i < pred_count; i++) wrong += load(runs + after[i]) != own + 1;
-  for (u32 i = pred_count; i < pred_count + last_count; i++) wrong += load(runs + after[i]) != own;
+  for (u32 i = pred_count; i < pred_count + last_count; i++) wrong += load(runs + after[i]) - own > 1;
   if (wrong) add(errors, wrong);
   add(runs + node, 1);
 }

@@ -60,11 +60,7 @@ impl Event {
     pub fn synchronize(&self) -> Result<()> {
         crate::stream::host::refuse_inside()?;
         match self.point()? {
-            Some((fence, device)) => {
-                let outcome = fence.wait();
-                device.check()?;
-                outcome
-            }
+            Some((fence, device)) => device.wait(&fence),
             None => Ok(()),
         }
     }

@@ -53,6 +53,11 @@ impl Faults {
         self.unreported.swap(false, Ordering::AcqRel).then(|| self.error())
     }
 
+    /// Undoes [`Faults::take`]: who took it has nobody to tell.
+    pub(crate) fn put_back(&self) {
+        self.unreported.store(true, Ordering::Release);
+    }
+
     /// The latest fault.
     pub(crate) fn error(&self) -> Error {
         let latest = lock(&self.latest);

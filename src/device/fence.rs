@@ -176,8 +176,8 @@ impl Fence {
     /// Sleeps until the fence has fired.
     ///
     /// # Errors
-    /// [`Error::IllegalAddress`] or [`Error::LaunchFailure`] if a fault took the work before it;
-    /// [`Error::IllegalState`] inside a host function, which the fence may be waiting for.
+    /// [`Error::IllegalAddress`] or [`Error::LaunchFailure`] if a fault took the work before it, whether or not the
+    /// fault has been reported; [`Error::IllegalState`] inside a host function, which the fence may be waiting for.
     pub fn wait(&self) -> Result<()> {
         crate::stream::host::refuse_inside()?;
         self.0.signal.wait()?;

@@ -117,7 +117,16 @@ impl Device {
     /// Waits until everything that was submitted to the device has completed or is lost, and reports no fault that
     /// others should hear of. Captures do not mind.
     pub(crate) fn drain(&self) -> Result<()> {
-        let fences = self.streams().iter().map(Stream::own_fence).collect::<Result<Vec<_>>>()?;
+        let epoch = self.0.faults.epoch();
+        let mut fences = Vec::new();
+        for stream in self.streams() {
+            match stream.own_fence() {
+                Ok(fence) => fences.push(fence),
+                // A fault came between, and has taken all there was to wait for.
+                Err(_) if self.0.faults.epoch() != epoch => self.0.faults.put_back(),
+                Err(error) => return Err(error),
+            }
+        }
         let orphaned: Vec<Fence> = lock(&self.0.orphans).iter().map(|orphan| orphan.fence.clone()).collect();
         for fence in fences.iter().chain(&orphaned) {
             match fence.wait() {
@@ -144,6 +153,13 @@ impl Device {
             }
             None => Ok(()), // Another thread was told.
         }
+    }
+
+    /// Waits for `fence` on behalf of a caller, who is told of a fault if nobody was.
+    pub(crate) fn wait(&self, fence: &Fence) -> Result<()> {
+        let outcome = fence.wait();
+        self.check()?;
+        outcome
     }
 
     /// The lane with this number, created on first use and again after a fault.

@@ -92,7 +92,8 @@ impl Exec {
         for run in &image.runs {
             let lane = &image.lanes[run.lane as usize];
             let end = (run.lane == 0).then_some(fence.signal());
-            copy_run(&lanes[run.lane as usize], lane, *run, &set.signals, end)?;
+            copy_run(&lanes[run.lane as usize], lane, *run, &set.signals, end)
+                .map_err(|error| submission.report(error))?;
         }
         fence.keep_all(vec![
             Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),

@@ -5,10 +5,12 @@
 //! | [`units`] | what a flat graph's nodes are made of |
 //! | [`image`] | a plan as packets |
 //! | [`launch`] | one launch: signals, publication, host steps |
+//! | [`update`] | all parameters at once, from another template |
 
 mod image;
 mod launch;
 mod units;
+mod update;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -16,10 +18,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use update::{Reason, Refusal};
+
 use self::{
     image::Image,
     launch::SignalSet,
     units::{Unit, Units},
+    update::Shape,
 };
 use crate::{
     GraphNode,
@@ -56,6 +61,7 @@ pub struct Exec(Arc<Inner>);
 struct Inner {
     device: Device,
     flat: FlatGraph,
+    shape: Shape,
     options: Options,
     resources: Arc<Resources>,
     /// Counted with the template: see [`Template::instances`].
@@ -94,6 +100,8 @@ struct State {
     moved: HashMap<u32, Moved>,
     /// What the parameters point to that a node was given later.
     alive: HashMap<NodeId, (Vec<Alive>, Version)>,
+    /// What the parameters of later templates point to.
+    taken_over: Vec<Alive>,
     /// Signals of the launches that may be in flight, oldest first.
     sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
@@ -171,6 +179,7 @@ impl Exec {
             offsets,
             moved: HashMap::new(),
             alive: HashMap::new(),
+            taken_over: Vec::new(),
             sets: VecDeque::new(),
             last: None,
             launches: 0,
@@ -178,6 +187,7 @@ impl Exec {
         Ok(Self(Arc::new(Inner {
             device,
             flat: flattened.graph,
+            shape: Shape::of(template.graph()),
             options,
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             _instance: template.instances().clone(),
@@ -235,7 +245,7 @@ impl Exec {
     /// The fault that took a launch.
     pub fn synchronize(&self) -> Result<()> {
         let last = self.state().last.clone();
-        last.map_or(Ok(()), |(fence, _)| fence.wait())
+        last.map_or(Ok(()), |(fence, _)| self.0.device.wait(&fence))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -325,9 +335,10 @@ impl Drop for Inner {
         // The launch in flight keeps the rest by itself; see `publish`.
         let moved: Vec<_> = state.moved.drain().map(|(_, moved)| moved.block).collect();
         let alive: Vec<_> = state.alive.drain().flat_map(|(_, (objects, _))| objects).collect();
+        let taken_over = std::mem::take(&mut state.taken_over);
         let units = std::mem::take(&mut state.units);
         if let Some((fence, _)) = &state.last {
-            fence.keep_all(vec![Keep::Other(Arc::new((moved, alive, units)))]);
+            fence.keep_all(vec![Keep::Other(Arc::new((moved, alive, taken_over, units)))]);
         }
     }
 }

@@ -107,6 +107,11 @@ impl Topology {
         }
     }
 
+    /// A copy under the same identity, which stays as it is when this graph changes.
+    pub fn snapshot(&self) -> Self {
+        Self { graph: self.graph, origin: self.origin, ..self.clone() }
+    }
+
     /// The identity that this graph's node ids carry.
     pub fn id(&self) -> GraphId {
         self.graph

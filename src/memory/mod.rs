@@ -138,7 +138,7 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
     let region = System::get()?.memory().at(address);
     match region.ok_or(Error::InvalidValue("not the start of an allocation"))? {
         region if region.origin == Origin::Graph => {
-            stream.fence()?.wait()?;
+            stream.device().wait(&stream.fence()?)?;
             free_graph_memory(&region)
         }
         region if region.origin == Origin::Pooled => {

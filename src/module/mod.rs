@@ -117,6 +117,8 @@ impl Loaded {
         let bundle = Bundle::parse(image.clone(), &Limits::default())?;
         let bytes = bundle.select(&device.0.target)?.bytes.clone();
         let object = CodeObject::parse(bytes.clone())?;
+        // What cannot be laid out is a bad image; the HSA runtime would only say that it lacks the room.
+        object.load_plan(&Limits::default())?;
         let mut executable = hsa::Executable::create(device.0.system.runtime())?;
         executable.load(&device.0.agent, Arc::from(&bytes[..]))?;
         Ok(Self { object, executable: executable.freeze()?, agent: device.0.agent.clone() })

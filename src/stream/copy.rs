@@ -33,6 +33,10 @@ impl Stream {
         if copy.is_empty() {
             return Ok(());
         }
+        if ends != Ends::Reachable {
+            // Before anything is published: it would use pages that nobody could wait to keep.
+            host::refuse_inside()?;
+        }
         match ends {
             Ends::Reachable => self.copy_by_kernel(&copy, []),
             Ends::FromHost => {
@@ -44,7 +48,7 @@ impl Stream {
                 unsafe { self.copy_to_host(copy) }
             }
             Ends::HostOnly => {
-                self.fence()?.wait()?;
+                self.wait_for_all()?;
                 // SAFETY: the caller's promise; what the stream wrote there before has landed.
                 unsafe { memory::host_copy(&copy) };
                 Ok(())
@@ -92,7 +96,7 @@ impl Stream {
         if let Some(pinned) = unsafe { self.pin(copy.source_span()) } {
             self.copy_by_kernel(&copy.with_source(pinned.agent_address()), [])?;
             // The pages may be the caller's again only when the kernel has read them.
-            return self.fence()?.wait();
+            return self.wait_for_all();
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box from host memory that cannot be pinned"));
@@ -116,7 +120,7 @@ impl Stream {
         // SAFETY: the caller's promise; the pages are let go before the call returns.
         if !small && let Some(pinned) = unsafe { self.pin(copy.destination_span()) } {
             self.copy_by_kernel(&copy.with_destination(pinned.agent_address()), [])?;
-            return self.fence()?.wait();
+            return self.wait_for_all();
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box to host memory that cannot be pinned"));
@@ -126,7 +130,7 @@ impl Stream {
             let block = self.stage(len as usize)?;
             let step = Memcpy::Linear { dst: block.address(), src: src + at, bytes: len, kind };
             self.copy_by_kernel(&step, [])?;
-            self.fence()?.wait()?;
+            self.wait_for_all()?;
             // SAFETY: the caller's promise.
             block.read(unsafe { memory::host_bytes_mut(dst + at, len) });
         }
@@ -136,7 +140,7 @@ impl Stream {
     /// Waits for the stream if a host function is under way anywhere: it may be about to write what the next copy
     /// reads on the host, and the copy's place is behind it.
     fn wait_for_host_functions(&self) -> Result<()> {
-        if host::any_outstanding() { self.fence()?.wait() } else { Ok(()) }
+        if host::any_outstanding() { self.wait_for_all() } else { Ok(()) }
     }
 
     fn stage(&self, bytes: usize) -> Result<Block> {
@@ -213,7 +217,8 @@ impl BoxCopy {
         if self.extent.contains(&0) {
             return Some(0);
         }
-        let slices = (depth - 1).checked_mul(rows.checked_mul(pitch)?)?;
+        // Between one slice and the next; a single one has no use for what may be nonsense.
+        let slices = if depth > 1 { (depth - 1).checked_mul(rows.checked_mul(pitch)?)? } else { 0 };
         slices.checked_add((height - 1).checked_mul(pitch)?)?.checked_add(width)
     }
 }

@@ -224,10 +224,8 @@ impl Stream {
     pub fn synchronize(&self) -> Result<()> {
         host::refuse_inside()?;
         self.refuse_capture("synchronising a stream")?;
-        let outcome = self.fence().and_then(|fence| fence.wait());
         // The caller gets the fault that took the work, and the device fresh queues.
-        self.device().check()?;
-        outcome
+        self.wait_for_all()
     }
 
     /// Whether everything on the stream has completed.
@@ -236,7 +234,8 @@ impl Stream {
     /// As [`Stream::synchronize`].
     pub fn is_idle(&self) -> Result<bool> {
         self.refuse_capture("querying a stream")?;
-        let fence = self.fence()?;
+        // A stream without a past is idle, and needs no packet to find out.
+        let Some(fence) = self.submission()?.past()? else { return Ok(true) };
         let idle = fence.is_complete();
         self.device().check()?;
         fence.lost().map_or(Ok(idle), Err)
@@ -248,6 +247,11 @@ impl Stream {
     /// A fault of earlier work.
     pub(crate) fn fence(&self) -> Result<Fence> {
         self.submission()?.fence()
+    }
+
+    /// Waits for a fence behind everything on the stream so far.
+    fn wait_for_all(&self) -> Result<()> {
+        self.device().wait(&self.fence()?)
     }
 
     /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.

@@ -16,7 +16,7 @@ use crate::{
         slabs::Block,
     },
     dispatch::Dispatch,
-    error::Result,
+    error::{Error, Result},
     module::KernelCode,
 };
 
@@ -184,6 +184,12 @@ impl<'a> Submission<'a> {
         self.fence_so_far()
     }
 
+    /// As [`Submission::fence`]; `None` if nothing was ever put on the stream.
+    pub(crate) fn past(mut self) -> Result<Option<Fence>> {
+        self.flush()?;
+        if !self.state.dirty && self.state.last.is_none() { Ok(None) } else { self.fence_so_far().map(Some) }
+    }
+
     /// As [`Submission::fence`], with the stream's activity that the fence covers.
     pub(crate) fn fence_with_activity(mut self) -> Result<(Fence, u64)> {
         let fence = self.fence_so_far()?;
@@ -212,7 +218,7 @@ impl<'a> Submission<'a> {
     /// Publishes what was pushed so far.
     pub(crate) fn flush(&mut self) -> Result<()> {
         if !self.packets.is_empty() {
-            self.lane.submit(&self.packets)?;
+            self.lane.submit(&self.packets).map_err(|error| self.report(error))?;
             self.state.dirty = true;
             self.state.since_fence += self.packets.len() as u32;
             self.packets.clear();
@@ -233,10 +239,15 @@ impl<'a> Submission<'a> {
 
     fn fence_here(&mut self) -> Result<Fence> {
         let signal = self.signal(1)?;
-        self.lane.submit(&[marker(&signal)])?;
+        self.lane.submit(&[marker(&signal)]).map_err(|error| self.report(error))?;
         let fence = Fence::new(signal, Vec::new());
         self.adopt(fence.clone());
         Ok(fence)
+    }
+
+    /// What to tell the caller of an error of the lane's: a fault counts as reported then.
+    pub(crate) fn report(&self, error: Error) -> Error {
+        if self.lane.is_current() { error } else { self.stream.device.check().err().unwrap_or(error) }
     }
 
     fn adopt(&mut self, fence: Fence) {

@@ -67,6 +67,7 @@ impl Counting {
             kernels_before.push(before);
         }
         let exec = graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap();
+        eprintln!("LANES {lanes} -> {}", exec.report().lanes);
         Self { exec, runs, errors, kernels: work.iter().map(|&w| w == Work::Kernel).collect() }
     }
 
@@ -199,6 +200,37 @@ fn entangled_graphs_of_two_threads_cannot_block_each_other() {
         let graph = Counting::new(&vec![Work::Kernel; 30 * width], &edges, 2 + n % 3);
         launch_and_wait(&graph, &stream, 40);
         graph.check(40, &format!("thread {n}"));
+    });
+}
+
+/// Graphs publish to several queues one after the other; other streams' waits get in between.
+#[test]
+fn streams_that_wait_for_each_other_cannot_block_a_graph_on_the_same_queues() {
+    let width = 3;
+    let mut edges = Vec::new();
+    for layer in 1..12 {
+        for a in 0..width {
+            edges.push(((layer - 1) * width + a, layer * width + a));
+            edges.push(((layer - 1) * width + a, layer * width + (a + 1) % width));
+        }
+    }
+    thread_scope(4, |n| {
+        let stream = stream();
+        if n < 2 {
+            let graph = Counting::new(&vec![Work::Kernel; 12 * width], &edges, 3);
+            launch_and_wait(&graph, &stream, 150);
+            return graph.check(150, &format!("thread {n}"));
+        }
+        // One stream on every queue, each behind the one before, round and round.
+        let streams: Vec<_> = (0..4).map(|_| super::stream()).collect();
+        let data = buffer(&[0; 4]);
+        for i in 0..1200 {
+            let event = aqlipse::Event::new(false);
+            streams[i % 4].run(&affine(&data, 1, 1)).unwrap();
+            streams[i % 4].record_event(&event).unwrap();
+            streams[(i + 1) % 4].wait(&event).unwrap();
+        }
+        assert_eq!(data.read(&streams[0]).unwrap(), [1200; 4]);
     });
 }
 

@@ -30,10 +30,11 @@ fn everything_works(streams: &[Stream]) {
         let (data, event, calls) = (buffer(&[1; 64]), Event::new(true), Arc::new(AtomicU32::new(0)));
         stream.run(&affine(&data, 2, 1)).unwrap();
         let counted = calls.clone();
-        stream.call(move || drop(counted.fetch_add(1, Ordering::Relaxed))).unwrap();
+        stream.call(move || { counted.fetch_add(1, Ordering::Relaxed); }).unwrap();
         stream.record_event(&event).unwrap();
         event.synchronize().unwrap();
-        let graph = Graph::capture(stream, |stream| stream.run(&affine(&data, 2, 1))).unwrap();
+        let mut graph = Graph::new(&device());
+        graph.kernel(&affine(&data, 2, 1), &[]).unwrap();
         graph.instantiate().unwrap().launch(stream).unwrap();
         assert_eq!(data.read(stream).unwrap(), [7; 64]);
         assert_eq!(calls.load(Ordering::Relaxed), 1);
@@ -80,7 +81,7 @@ fn what_waits_for_lost_work_does_not_hang() {
         poke(&first);
         // The kernel may fault at any time from now on, so any of these may report it.
         let counted = calls.clone();
-        let _ = first.call(move || drop(counted.fetch_add(1, Ordering::Relaxed)));
+        let _ = first.call(move || { counted.fetch_add(1, Ordering::Relaxed); });
         let _ = first.record_event(&lost);
         let _ = second.wait(&lost);
         let _ = second.record_event(&behind);
@@ -218,4 +219,32 @@ fn faults_on_several_threads_leave_the_process_usable() {
 /// A buffer that nobody reads.
 fn buffer_of_any_fate() -> aqlipse::typed::DeviceBuffer<u32> {
     aqlipse::typed::DeviceBuffer::new(&device(), 64).unwrap()
+}
+
+#[test]
+fn a_fault_that_any_call_has_reported_is_not_reported_again() {
+    in_child("runtime::faults::a_fault_that_any_call_has_reported_is_not_reported_again", &[], || {
+        let (stream, data) = (stream(), buffer(&[1; 64]));
+        let mut graph = Graph::new(&device());
+        graph.kernel(&affine(&data, 1, 1), &[]).unwrap();
+        let exec = graph.instantiate().unwrap();
+        // Whichever call meets the fault, at whatever stage.
+        for round in 0..60 {
+            poke(&stream);
+            let mut reports = 0;
+            for step in 0..400 {
+                let outcome = match (round + step) % 5 {
+                    0 => stream.run(&affine(&data, 1, 1)),
+                    1 => exec.launch(&stream),
+                    2 => stream.call(|| ()),
+                    3 => stream.record_event(&Event::new(true)),
+                    _ => data.read(&stream).map(drop),
+                };
+                reports += u32::from(outcome.is_err());
+            }
+            reports += u32::from(stream.synchronize().is_err());
+            assert_eq!(reports, 1, "round {round}");
+        }
+        everything_works(&[stream]);
+    });
 }

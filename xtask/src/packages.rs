@@ -8,13 +8,15 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 11] = [
+pub const WANTED: [(&str, &str); 13] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
+    ("clang-tools-22", "clang-offload-bundler, which clang-22 calls"),
     ("lld-22", "links device code"),
     ("llvm-22", "llvm-mc and llvm-objdump: the oracles of decoder and disassembler"),
     ("clang-15", "compiles HIP programs as Debian's hipcc does (code object v4)"),
+    ("clang-tools-15", "clang-offload-bundler, which clang-15 calls"),
     ("lld-15", "links the device code of clang-15"),
     ("libamdhip64-dev", "the public HIP headers"),
     ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),

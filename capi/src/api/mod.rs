@@ -1,6 +1,7 @@
 //! The exported functions, by topic.
 
-#![allow(non_snake_case)]
+// ABI: parameters, constants and functions have the header's names.
+#![allow(non_snake_case, non_upper_case_globals)]
 
 mod any_node;
 mod arguments;
@@ -31,4 +32,5 @@ mod register;
 mod stream;
 mod symbol;
 mod texture;
+mod update;
 mod version;

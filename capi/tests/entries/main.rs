@@ -1,6 +1,6 @@
 //! Exported functions, called as C calls them, on the device that this machine has or the emulated one.
 
-#![allow(non_snake_case, missing_docs)]
+#![allow(non_snake_case, non_upper_case_globals, missing_docs)]
 
 mod capture;
 mod context;
@@ -12,29 +12,29 @@ mod per_thread;
 mod pitched;
 mod pointer;
 mod program;
-mod update;
 
 use std::ffi::{c_int, c_void};
 
-use capi::{
-    error::{hipError_t, hipSuccess},
-    types::*,
-};
+use capi::{error::hipError_t, types::*};
 
 /// Calls exported functions that must succeed.
 macro_rules! ok {
-    ($($call:expr),+ $(,)?) => {
+    ($($call:expr),+ $(,)?) => { $({
+        #[allow(unused_unsafe, reason = "some calls are wrapped in closures")]
         // SAFETY: each test passes what the function documents.
-        $(assert_eq!(unsafe { $call }, ::capi::error::hipSuccess, stringify!($call));)+
-    };
+        let code = unsafe { $call };
+        assert_eq!(code, ::capi::error::hipSuccess, "{}", stringify!($call));
+    })+ };
 }
 
 /// Calls an exported function that must fail with a code.
 macro_rules! fails {
-    ($code:ident, $call:expr) => {
+    ($code:ident, $call:expr) => {{
+        #[allow(unused_unsafe, reason = "some calls are wrapped in closures")]
         // SAFETY: each test passes what the function documents, or what it must refuse.
-        assert_eq!(unsafe { $call }, ::capi::error::$code, stringify!($call))
-    };
+        let code = unsafe { $call };
+        assert_eq!(code, ::capi::error::$code, "{}", stringify!($call));
+    }};
 }
 
 pub(crate) use {fails, ok};

@@ -52,7 +52,7 @@ fn register() {
         // SAFETY: a wrapper as compilers write it, around an image that stays.
         let handle = unsafe { __hipRegisterFatBinary(ptr::from_ref(wrapper).cast()) };
         let add = |host: &'static u8, name: &'static CStr| {
-            let null = ptr::null_mut();
+            let null = ptr::null_mut::<c_void>();
             // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
             unsafe {
                 __hipRegisterFunction(

@@ -1,0 +1,60 @@
+//! How long do whole HIP programs take on the shared library?
+//!
+//! Needs what the program tests need: `AQLIPSE_DIST` and Debian's compilers. Each row is the fastest, the median and
+//! the slowest of some runs of the process, start and end included, on the emulated gfx90a.
+
+// The tests use more of it.
+#[allow(dead_code)]
+#[path = "../tests/toolchain/mod.rs"]
+mod toolchain;
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use toolchain::{Build, Compiler, Output, Program, Toolchain, build::compile_host};
+
+const BUILD: Build = Build::new(Compiler::Clang22, "gfx90a", "3");
+const RUNS: usize = 5;
+
+fn main() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let cores = thread::available_parallelism().map_or(0, usize::from);
+    println!("{RUNS} runs, {cores} cores, emulated {}, {BUILD}", BUILD.arch);
+    println!("{:<44} {:>10} {:>10} {:>10}", "program", "min ms", "median ms", "max ms");
+    for (program, arguments) in [
+        ("graph_capture", &["1048576", "101"]),
+        ("graph_creation", &["1048576", "101"]),
+        ("graph_capture", &["1024", "101"]),
+        ("graph_forkjoin", &["65536", "3"]),
+    ] {
+        let path = BUILD.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        measure(&toolchain, &path, &format!("{program} {}", arguments.join(" ")), arguments);
+    }
+    let bundle = Build::new(Compiler::Clang22, BUILD.arch, "1").compile(
+        &toolchain,
+        "registration_kernels.hip",
+        Output::Bundle,
+    );
+    let path = compile_host(&toolchain, "registration.cpp", &bundle);
+    for binaries in ["0", "1", "111"] {
+        measure(&toolchain, &path, &format!("{binaries} fat binaries of 108 kernels"), &[binaries, "start"]);
+    }
+}
+
+fn measure(toolchain: &Toolchain, path: &Path, name: &str, arguments: &[&str]) {
+    let mut times: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            let finished = Program::new(toolchain, path, BUILD.arch).args(arguments).run();
+            let time = start.elapsed();
+            finished.expect_passed(&name);
+            time
+        })
+        .collect();
+    times.sort();
+    let [min, median, max] = [0, RUNS / 2, RUNS - 1].map(|index| times[index].as_secs_f64() * 1e3);
+    println!("{name:<44} {min:>10.1} {median:>10.1} {max:>10.1}");
+}

@@ -1,0 +1,73 @@
+//! Updating executables from whole graphs.
+
+use aqlipse::{Reason, Refusal};
+
+use crate::{
+    caller,
+    error::{hipError_t, hipErrorGraphExecUpdateFailure, hipErrorInvalidValue},
+    object::{self, lock},
+    types::*,
+};
+
+fn result_of(refusal: &Refusal) -> hipGraphExecUpdateResult {
+    match refusal.reason {
+        Reason::Topology => hipGraphExecUpdateErrorTopologyChanged,
+        Reason::Kind => hipGraphExecUpdateErrorNodeTypeChanged,
+        Reason::Parameters => hipGraphExecUpdateErrorParametersChanged,
+        Reason::NotSupported => hipGraphExecUpdateErrorNotSupported,
+        // A reason that this library does not know yet is a failure like any other.
+        _ => hipGraphExecUpdateError,
+    }
+}
+
+entry! {
+    /// Gives an executable the parameters of a graph of the same shape, or stores the node and the result that say
+    /// why not and leaves the executable as it was.
+    fn hipGraphExecUpdate(
+        exec: hipGraphExec_t,
+        graph: hipGraph_t,
+        error_node: *mut hipGraphNode_t,
+        result: *mut hipGraphExecUpdateResult,
+    ) -> hipError_t {
+        if error_node.is_null() || result.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let exec = object::exec(exec)?;
+        let template = object::graph(graph)?;
+        let outcome = exec.update(&lock(&template));
+        let (code, node) = match &outcome {
+            Ok(()) => (hipGraphExecUpdateSuccess, None),
+            Err(refusal) => (result_of(refusal), refusal.node),
+        };
+        // SAFETY: the caller's pointers, which are not null.
+        unsafe {
+            caller::write(error_node, node.map_or(hipGraphNode_t::NULL, object::node_handle))?;
+            caller::write(result, code)?;
+        }
+        outcome.map_err(explained)
+    }
+}
+
+/// Logs why an update was refused.
+fn explained(refusal: Refusal) -> hipError_t {
+    tracing::info!("{refusal}");
+    hipErrorGraphExecUpdateFailure
+}
+
+entry! {
+    /// Gives the graph inside a node of an executable the parameters of a graph of the same shape.
+    fn hipGraphExecChildGraphNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        child: hipGraph_t,
+    ) -> hipError_t {
+        let exec = object::exec(exec)?;
+        let (_, id) = object::node(node)?;
+        let template = object::graph(child)?;
+        let outcome = exec.update_child(id, &lock(&template));
+        outcome.map_err(|refusal| {
+            explained(refusal);
+            hipErrorInvalidValue
+        })
+    }
+}

@@ -1,0 +1,145 @@
+use std::{
+    ffi::{CStr, c_char, c_uint},
+    ptr, thread,
+};
+
+use capi::{error::hipError_t, types::*};
+
+use super::*;
+
+unsafe extern "C" {
+    fn hipCtxCreate(context: *mut hipCtx_t, flags: c_uint, device: c_int) -> hipError_t;
+    fn hipCtxDestroy(context: hipCtx_t) -> hipError_t;
+    fn hipCtxGetCurrent(context: *mut hipCtx_t) -> hipError_t;
+    fn hipCtxSetCurrent(context: hipCtx_t) -> hipError_t;
+    fn hipCtxPushCurrent(context: hipCtx_t) -> hipError_t;
+    fn hipCtxPopCurrent(context: *mut hipCtx_t) -> hipError_t;
+    fn hipCtxGetDevice(device: *mut c_int) -> hipError_t;
+    fn hipCtxGetFlags(flags: *mut c_uint) -> hipError_t;
+    fn hipCtxSynchronize() -> hipError_t;
+    fn hipDevicePrimaryCtxRetain(context: *mut hipCtx_t, device: c_int) -> hipError_t;
+    fn hipDevicePrimaryCtxRelease(device: c_int) -> hipError_t;
+    fn hipDevicePrimaryCtxGetState(device: c_int, flags: *mut c_uint, active: *mut c_int) -> hipError_t;
+    fn hipDevicePrimaryCtxSetFlags(device: c_int, flags: c_uint) -> hipError_t;
+    fn hipSetDeviceFlags(flags: c_uint) -> hipError_t;
+    fn hipGetDeviceFlags(flags: *mut c_uint) -> hipError_t;
+    fn hipDeviceGetPCIBusId(text: *mut c_char, bytes: c_int, device: c_int) -> hipError_t;
+    fn hipDeviceGetByPCIBusId(device: *mut c_int, text: *const c_char) -> hipError_t;
+    fn hipChooseDeviceR0600(device: *mut c_int, properties: *const hipDeviceProp_tR0600) -> hipError_t;
+    fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int) -> hipError_t;
+    fn hipDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) -> hipError_t;
+    fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> hipError_t;
+    fn hipDeviceDisablePeerAccess(peer: c_int) -> hipError_t;
+    fn hipDeviceGetLimit(value: *mut usize, limit: hipLimit_t) -> hipError_t;
+    fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> hipError_t;
+    fn hipDeviceGetCacheConfig(config: *mut hipFuncCache_t) -> hipError_t;
+    fn hipDeviceSetCacheConfig(config: hipFuncCache_t) -> hipError_t;
+}
+
+// proves: hipCtxCreate, hipCtxDestroy, hipCtxGetCurrent, hipCtxSetCurrent, hipCtxPushCurrent, hipCtxPopCurrent
+#[test]
+fn a_context_is_its_device_and_the_stack_is_the_threads() {
+    thread::spawn(|| {
+        let [mut created, mut current, mut popped] = [hipCtx_t::NULL; 3];
+        fails!(hipErrorInvalidContext, hipCtxPopCurrent(&mut popped));
+        ok!(hipCtxCreate(&mut created, 0, 0), hipCtxGetCurrent(&mut current));
+        assert_eq!(created, current);
+        ok!(hipCtxPushCurrent(created), hipCtxPopCurrent(&mut popped));
+        assert_eq!(popped, created);
+        ok!(hipCtxSetCurrent(created), hipCtxDestroy(created));
+        fails!(hipErrorInvalidContext, hipCtxPopCurrent(ptr::null_mut()));
+        fails!(hipErrorInvalidContext, hipCtxPushCurrent(hipCtx_t(0xdead_beef)));
+        fails!(hipErrorInvalidValue, hipCtxDestroy(hipCtx_t::NULL));
+        fails!(hipErrorInvalidDevice, hipCtxCreate(&mut created, 0, 99));
+        fails!(hipErrorInvalidValue, hipCtxCreate(ptr::null_mut(), 0, 0));
+    })
+    .join()
+    .unwrap();
+}
+
+// proves: hipCtxGetDevice, hipCtxSynchronize, hipDevicePrimaryCtxRetain, hipDevicePrimaryCtxRelease
+// proves: hipDevicePrimaryCtxGetState
+#[test]
+fn a_primary_context_is_released_as_often_as_retained() {
+    let (mut first, mut second) = (hipCtx_t::NULL, hipCtx_t::NULL);
+    let (mut flags, mut active, mut device) = (7, 7, 7);
+    ok!(
+        hipDevicePrimaryCtxRetain(&mut first, 0),
+        hipDevicePrimaryCtxRetain(&mut second, 0),
+        hipDevicePrimaryCtxGetState(0, &mut flags, &mut active),
+        hipCtxSynchronize(),
+        hipCtxGetDevice(&mut device),
+        hipDevicePrimaryCtxRelease(0),
+        hipDevicePrimaryCtxRelease(0),
+    );
+    assert_eq!((first, active, device), (second, 1, 0));
+    fails!(hipErrorInvalidContext, hipDevicePrimaryCtxRelease(0));
+    fails!(hipErrorInvalidDevice, hipDevicePrimaryCtxRetain(&mut first, -1));
+    fails!(hipErrorInvalidValue, hipDevicePrimaryCtxGetState(0, ptr::null_mut(), &mut active));
+}
+
+// proves: hipSetDeviceFlags, hipGetDeviceFlags, hipCtxGetFlags, hipDevicePrimaryCtxSetFlags
+#[test]
+fn flags_of_a_device_are_kept() {
+    let mut flags = 0;
+    ok!(hipSetDeviceFlags(hipDeviceScheduleYield), hipGetDeviceFlags(&mut flags));
+    assert_eq!(flags, hipDeviceScheduleYield);
+    ok!(hipDevicePrimaryCtxSetFlags(0, hipDeviceScheduleSpin), hipCtxGetFlags(&mut flags));
+    assert_eq!(flags, hipDeviceScheduleSpin);
+    fails!(hipErrorInvalidValue, hipSetDeviceFlags(hipDeviceScheduleSpin | hipDeviceScheduleYield));
+    fails!(hipErrorInvalidValue, hipGetDeviceFlags(ptr::null_mut()));
+}
+
+// proves: hipDeviceGetPCIBusId, hipDeviceGetByPCIBusId
+#[test]
+fn a_device_is_found_by_its_own_address() {
+    let mut text = [0 as c_char; 16];
+    let mut device = -1;
+    ok!(
+        hipDeviceGetPCIBusId(text.as_mut_ptr(), 16, 0),
+        hipDeviceGetByPCIBusId(&mut device, text.as_ptr()),
+    );
+    // SAFETY: the call has stored a terminated string.
+    assert_eq!((device, unsafe { CStr::from_ptr(text.as_ptr()) }.count_bytes()), (0, 12));
+    fails!(hipErrorInvalidValue, hipDeviceGetPCIBusId(text.as_mut_ptr(), 12, 0));
+    fails!(hipErrorInvalidDevice, hipDeviceGetPCIBusId(text.as_mut_ptr(), 16, 99));
+    fails!(hipErrorInvalidDevice, hipDeviceGetByPCIBusId(&mut device, c"abcd:ee:1e.7".as_ptr()));
+    fails!(hipErrorInvalidValue, hipDeviceGetByPCIBusId(&mut device, c"nonsense".as_ptr()));
+}
+
+// proves: hipChooseDeviceR0600
+#[test]
+fn the_device_itself_is_what_its_properties_choose() {
+    // SAFETY: all fields are plain data, for which zeros are values.
+    let mut properties: hipDeviceProp_tR0600 = unsafe { std::mem::zeroed() };
+    let mut device = -1;
+    ok!(hipGetDevicePropertiesR0600(&mut properties, 0), hipChooseDeviceR0600(&mut device, &properties));
+    assert_eq!(device, 0);
+    fails!(hipErrorInvalidValue, hipChooseDeviceR0600(ptr::null_mut(), &properties));
+    fails!(hipErrorInvalidValue, hipChooseDeviceR0600(&mut device, ptr::null()));
+}
+
+// proves: hipDeviceCanAccessPeer, hipDeviceEnablePeerAccess, hipDeviceDisablePeerAccess
+#[test]
+fn a_device_is_no_peer_of_itself() {
+    let mut can = 7;
+    ok!(hipDeviceCanAccessPeer(&mut can, 0, 0));
+    assert_eq!(can, 0);
+    fails!(hipErrorInvalidDevice, hipDeviceCanAccessPeer(&mut can, 0, 99));
+    fails!(hipErrorInvalidDevice, hipDeviceEnablePeerAccess(0, 0));
+    fails!(hipErrorInvalidValue, hipDeviceEnablePeerAccess(0, 1));
+    fails!(hipErrorInvalidDevice, hipDeviceDisablePeerAccess(0));
+}
+
+// proves: hipDeviceGetLimit, hipDeviceSetLimit, hipDeviceGetCacheConfig, hipDeviceSetCacheConfig
+#[test]
+fn a_limit_that_is_in_force_may_be_asked_for() {
+    let (mut stack, mut config) = (0, hipFuncCachePreferL1);
+    ok!(hipDeviceGetLimit(&mut stack, hipLimitStackSize), hipDeviceSetLimit(hipLimitStackSize, stack));
+    fails!(hipErrorInvalidValue, hipDeviceSetLimit(hipLimitStackSize, stack + 1));
+    fails!(hipErrorUnsupportedLimit, hipDeviceGetLimit(&mut stack, hipLimitPrintfFifoSize));
+    fails!(hipErrorInvalidValue, hipDeviceGetLimit(ptr::null_mut(), hipLimitStackSize));
+    ok!(hipDeviceSetCacheConfig(hipFuncCachePreferShared), hipDeviceGetCacheConfig(&mut config));
+    assert_eq!(config, hipFuncCachePreferNone);
+    fails!(hipErrorInvalidValue, hipDeviceSetCacheConfig(hipFuncCache_t(9)));
+}

@@ -1,0 +1,162 @@
+use std::ptr;
+
+use capi::{error::hipError_t, types::*};
+
+use super::*;
+use crate::program::{BLOCK, IMAGE, doubles, line};
+
+unsafe extern "C" {
+    fn hipLaunchKernelExC(
+        config: *const hipLaunchConfig_t,
+        function: *const c_void,
+        arguments: *mut *mut c_void,
+    ) -> hipError_t;
+    fn hipDrvLaunchKernelEx(
+        config: *const HIP_LAUNCH_CONFIG,
+        function: hipFunction_t,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> hipError_t;
+    fn hipExtLaunchKernel(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        lds: usize,
+        stream: hipStream_t,
+        start: hipEvent_t,
+        stop: hipEvent_t,
+        flags: c_int,
+    ) -> hipError_t;
+    fn hipExtModuleLaunchKernel(
+        function: hipFunction_t,
+        x: u32,
+        y: u32,
+        z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        lds: usize,
+        stream: hipStream_t,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+        start: hipEvent_t,
+        stop: hipEvent_t,
+        flags: u32,
+    ) -> hipError_t;
+    fn hipModuleLoadData(module: *mut hipModule_t, image: *const c_void) -> hipError_t;
+    fn hipModuleGetFunction(
+        function: *mut hipFunction_t,
+        module: hipModule_t,
+        name: *const std::ffi::c_char,
+    ) -> hipError_t;
+    fn hipModuleUnload(module: hipModule_t) -> hipError_t;
+    fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
+    fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, stop: hipEvent_t) -> hipError_t;
+}
+
+fn config() -> hipLaunchConfig_t {
+    hipLaunchConfig_t {
+        gridDim: line(1),
+        blockDim: line(BLOCK),
+        dynamicSmemBytes: 0,
+        stream: hipStream_t::NULL,
+        attrs: ptr::null_mut(),
+        numAttrs: 0,
+    }
+}
+
+// proves: hipLaunchKernelExC
+#[test]
+fn a_launch_takes_attributes_or_says_why_not() {
+    let memory = Memory::of(&[1.0f64; BLOCK as usize]);
+    let mut address = memory.pointer();
+    let mut arguments = [(&raw mut address).cast::<c_void>()];
+    let arguments = arguments.as_mut_ptr();
+    let mut attribute = hipLaunchAttribute {
+        id: hipLaunchAttributePriority,
+        value: hipLaunchAttributeValue { pad: [0; 64] },
+    };
+    let with = hipLaunchConfig_t { attrs: &mut attribute, numAttrs: 1, ..config() };
+    ok!(hipLaunchKernelExC(&config(), doubles(), arguments), hipLaunchKernelExC(&with, doubles(), arguments));
+    assert_eq!(memory.read()[..2], [4.0; 2]);
+
+    attribute.id = hipLaunchAttributeCooperative;
+    attribute.value.cooperative = 1;
+    let with = hipLaunchConfig_t { attrs: &mut attribute, numAttrs: 1, ..config() };
+    fails!(hipErrorNotSupported, hipLaunchKernelExC(&with, doubles(), arguments));
+    attribute.id = hipLaunchAttributeID(99);
+    let with = hipLaunchConfig_t { attrs: &mut attribute, numAttrs: 1, ..config() };
+    fails!(hipErrorInvalidValue, hipLaunchKernelExC(&with, doubles(), arguments));
+    let with = hipLaunchConfig_t { attrs: ptr::null_mut(), numAttrs: 1, ..config() };
+    fails!(hipErrorInvalidValue, hipLaunchKernelExC(&with, doubles(), arguments));
+    fails!(hipErrorInvalidValue, hipLaunchKernelExC(ptr::null(), doubles(), arguments));
+    fails!(hipErrorInvalidDeviceFunction, hipLaunchKernelExC(&config(), ptr::null(), arguments));
+    assert_eq!(memory.read()[..2], [4.0; 2], "what was refused has not run");
+}
+
+// proves: hipExtLaunchKernel
+#[test]
+fn events_stand_around_the_kernel() {
+    let memory = Memory::of(&[1.0f64; BLOCK as usize]);
+    let mut address = memory.pointer();
+    let arguments = [(&raw mut address).cast::<c_void>()];
+    let (mut start, mut stop, mut time) = (hipEvent_t::NULL, hipEvent_t::NULL, -1.0);
+    ok!(hipEventCreate(&mut start), hipEventCreate(&mut stop));
+    let launch = |block, flags| {
+        let (function, arguments) = (doubles(), arguments.as_ptr().cast_mut());
+        // SAFETY: the kernel takes one pointer.
+        unsafe {
+            hipExtLaunchKernel(function, line(1), block, arguments, 0, hipStream_t::NULL, start, stop, flags)
+        }
+    };
+    fails!(hipErrorInvalidConfiguration, launch(line(2 * BLOCK), 0));
+    fails!(hipErrorInvalidHandle, hipEventElapsedTime(&mut time, start, stop));
+    fails!(hipErrorInvalidValue, launch(line(BLOCK), 2));
+    ok!(launch(line(BLOCK), 1), hipStreamSynchronize(hipStream_t::NULL), hipEventElapsedTime(&mut time, start, stop));
+    assert!(time >= 0.0);
+    assert_eq!(memory.read()[7], 2.0);
+    ok!(hipEventDestroy(start), hipEventDestroy(stop));
+}
+
+// proves: hipExtModuleLaunchKernel, hipDrvLaunchKernelEx
+#[test]
+fn a_grid_of_amds_launch_counts_threads() {
+    let (mut module, mut function) = (hipModule_t::NULL, hipFunction_t::NULL);
+    ok!(
+        hipModuleLoadData(&mut module, IMAGE.as_ptr().cast()),
+        hipModuleGetFunction(&mut function, module, c"kernelA".as_ptr()),
+    );
+    let memory = Memory::of(&[1.0f64; 2 * BLOCK as usize]);
+    let mut address = memory.pointer();
+    let arguments = [(&raw mut address).cast::<c_void>()];
+    let launch = |threads| {
+        let (null, arguments, none) = (hipStream_t::NULL, arguments.as_ptr().cast_mut(), hipEvent_t::NULL);
+        let extra = ptr::null_mut();
+        // SAFETY: the kernel takes one pointer.
+        unsafe {
+            hipExtModuleLaunchKernel(function, threads, 1, 1, BLOCK, 1, 1, 0, null, arguments, extra, none, none, 0)
+        }
+    };
+    ok!(launch(2 * BLOCK));
+    fails!(hipErrorNotSupported, launch(2 * BLOCK - 1));
+    fails!(hipErrorInvalidConfiguration, launch(0));
+    let config = HIP_LAUNCH_CONFIG {
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: BLOCK,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        hStream: hipStream_t::NULL,
+        attrs: ptr::null_mut(),
+        numAttrs: 0,
+    };
+    ok!(hipDrvLaunchKernelEx(&config, function, arguments.as_ptr().cast_mut(), ptr::null_mut()));
+    let values = memory.read();
+    assert_eq!((values[0], values[BLOCK as usize]), (4.0, 2.0));
+    ok!(hipModuleUnload(module));
+    fails!(hipErrorInvalidHandle, launch(BLOCK));
+}

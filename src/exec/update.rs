@@ -1,0 +1,252 @@
+//! Giving a whole executable the parameters of another template of the same shape: all of them, or none.
+//!
+//! Everything is linear in the number of nodes. What can be refused is found out first, next to the executable;
+//! taking it over cannot fail.
+
+use std::{mem, sync::Arc};
+
+use super::{Exec, place_arguments, units, units::Unit};
+use crate::{
+    GraphNode,
+    device::fence::Keep,
+    error::Error,
+    event::Event,
+    graph::{CopyKind, Graph, MemAlloc, MemFree, Mismatch, Node, NodeId, NodeKind, Topology},
+    module::Function,
+    template::Template,
+};
+
+/// Why an executable cannot take over a template's parameters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The graphs have different numbers of nodes, or other edges.
+    #[error("the graph has another shape")]
+    Topology,
+    /// A node does another kind of thing.
+    #[error("a node is of another kind")]
+    Kind,
+    /// A node's parameters differ in what must stay.
+    #[error("a node has parameters that must stay as they were")]
+    Parameters,
+    /// A node or the device is one that updates cannot change.
+    #[error("a node cannot be updated")]
+    NotSupported,
+    /// A node's work would be refused on a stream, or there is no memory for the new arguments.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// A refused update; the executable is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("graph update refused: {reason}")]
+pub struct Refusal {
+    /// Why.
+    pub reason: Reason,
+    /// The node of the new template that is the reason; of a nested graph, the node around it.
+    pub node: Option<NodeId>,
+}
+
+impl Refusal {
+    fn at(node: NodeId, reason: impl Into<Reason>) -> Self {
+        Self { reason: reason.into(), node: Some(node) }
+    }
+}
+
+/// What updates cannot change of a graph and of those nested in it.
+pub(super) struct Shape {
+    /// The outermost graph first.
+    graphs: Vec<Frame>,
+}
+
+struct Frame {
+    topology: Topology,
+    /// One for each node, in insertion order.
+    fixed: Vec<Fixed>,
+}
+
+/// What must stay of one node.
+enum Fixed {
+    Kind(NodeKind),
+    /// The direction of a copy.
+    Copy(CopyKind),
+    /// Width and height of a fill of several rows.
+    Rows(u64, u64),
+    /// One row, of any width.
+    Row,
+    Alloc(MemAlloc),
+    Free(MemFree),
+    /// The place of the nested graph among all graphs.
+    Child(usize),
+}
+
+impl Fixed {
+    /// Asks whether a node may stand where this was noted.
+    fn check(&self, node: &GraphNode) -> Result<(), Reason> {
+        let demand = |met: bool, reason| if met { Ok(()) } else { Err(reason) };
+        match (self, node) {
+            (Self::Copy(kind), Node::Memcpy(copy)) => demand(copy.kind() == *kind, Reason::Parameters),
+            (Self::Row, Node::Memset(set)) => demand(set.height <= 1, Reason::Parameters),
+            (Self::Rows(width, height), Node::Memset(set)) => {
+                demand((set.width, set.height) == (*width, *height), Reason::Parameters)
+            }
+            // Addresses of graph memory belong to the nodes that got them.
+            (Self::Alloc(old), Node::MemAlloc(new)) => demand(old == new, Reason::NotSupported),
+            (Self::Free(old), Node::MemFree(new)) => demand(old == new, Reason::NotSupported),
+            (Self::Child(_), Node::Child(_)) => Ok(()),
+            (Self::Kind(kind), node) => demand(node.kind() == *kind, Reason::Kind),
+            _ => Err(Reason::Kind),
+        }
+    }
+}
+
+/// A node of an executable's template, the one in its place in another template, and what that does.
+type Pair<'g> = (NodeId, NodeId, &'g GraphNode);
+
+impl Shape {
+    pub(super) fn of(graph: &Graph<Function, Event>) -> Self {
+        let mut found = vec![graph];
+        let mut graphs: Vec<Frame> = Vec::new();
+        while let Some(&graph) = found.get(graphs.len()) {
+            let fixed = graph.nodes().map(|(_, node)| match node {
+                Node::Memcpy(copy) => Fixed::Copy(copy.kind()),
+                Node::Memset(set) if set.height > 1 => Fixed::Rows(set.width, set.height),
+                Node::Memset(_) => Fixed::Row,
+                Node::MemAlloc(alloc) => Fixed::Alloc(*alloc),
+                Node::MemFree(free) => Fixed::Free(*free),
+                Node::Child(child) => {
+                    found.push(child);
+                    Fixed::Child(found.len() - 1)
+                }
+                node => Fixed::Kind(node.kind()),
+            });
+            let fixed = fixed.collect();
+            graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
+        }
+        Self { graphs }
+    }
+
+    /// Pairs the nodes of the graph at a place, and of those nested in it, with those of another graph.
+    fn pair<'g>(&self, place: usize, graph: &'g Graph<Function, Event>) -> Result<Vec<Pair<'g>>, Refusal> {
+        let mut pairs = Vec::new();
+        let mut open = vec![(place, graph, None)];
+        while let Some((place, graph, around)) = open.pop() {
+            let frame = &self.graphs[place];
+            let nodes = frame.topology.pair(graph.topology()).map_err(|mismatch| Refusal {
+                reason: Reason::Topology,
+                node: match mismatch {
+                    Mismatch::NodeCount => around,
+                    Mismatch::Dependencies(node) => around.or(Some(node)),
+                },
+            })?;
+            for (((mine, theirs), fixed), (_, node)) in nodes.into_iter().zip(&frame.fixed).zip(graph.nodes()) {
+                let named = around.unwrap_or(theirs);
+                fixed.check(node).map_err(|reason| Refusal::at(named, reason))?;
+                match (fixed, node) {
+                    (Fixed::Child(place), Node::Child(child)) => open.push((*place, child, Some(named))),
+                    _ => pairs.push((mine, named, node)),
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// The place of the graph nested in a node of the outermost graph.
+    fn child(&self, node: NodeId) -> Option<usize> {
+        let outermost = self.graphs.first()?;
+        let mut nodes = outermost.topology.nodes().zip(&outermost.fixed);
+        match nodes.find(|(id, _)| *id == node)? {
+            (_, Fixed::Child(place)) => Some(*place),
+            _ => None,
+        }
+    }
+}
+
+impl Exec {
+    /// Gives every node the parameters of its counterpart in `template`, which has the same nodes and edges in the
+    /// same order. Launches in flight keep theirs.
+    ///
+    /// # Errors
+    /// A [`Refusal`], after which the executable is as it was.
+    pub fn update(&self, template: &Template) -> Result<(), Refusal> {
+        self.take_over(0, template)
+    }
+
+    /// Gives every node of the graph nested in `node` the parameters of its counterpart in `template`.
+    ///
+    /// # Errors
+    /// As [`Exec::update`]; [`Error::InvalidValue`] if the executable has no such node.
+    pub fn update_child(&self, node: NodeId, template: &Template) -> Result<(), Refusal> {
+        let unknown = Error::InvalidValue("not a child graph of the executable graph");
+        let place = self.0.shape.child(node).ok_or(Refusal { reason: unknown.into(), node: None })?;
+        self.take_over(place, template)
+    }
+
+    fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
+        let device = &self.0.device;
+        if template.device() != device {
+            return Err(Refusal { reason: Reason::NotSupported, node: None });
+        }
+        let mut changes = Vec::new();
+        for (mine, named, node) in self.0.shape.pair(place, template.graph())? {
+            if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
+                continue;
+            }
+            let Some(flat) = self.0.flat.find(mine) else { continue };
+            let (pin, unit) = units::unit_of(device, node).map_err(|error| Refusal::at(named, error))?;
+            changes.push((flat, named, pin, unit));
+        }
+
+        // What the executable had may be the caller's: it is dropped behind the lock.
+        let _had;
+        let mut state = self.state();
+        let state = &mut *state;
+        let mut units = state.units.clone();
+        for (flat, named, pin, unit) in changes {
+            let main = state.main[flat as usize] as usize;
+            let had_pin = main > 0 && matches!(units[main - 1], Unit::Pin(_));
+            if mem::discriminant(&unit) != mem::discriminant(&units[main]) || pin.is_some() != had_pin {
+                return Err(Refusal::at(named, Reason::Parameters));
+            }
+            if let Some(pin) = pin {
+                units[main - 1] = pin;
+            }
+            units[main] = unit;
+        }
+        let failed = |error: Error| Refusal { reason: error.into(), node: None };
+        let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
+        let in_flight = state.in_flight();
+        // A launch that is publishing holds the state's lock; the image is ours.
+        let busy = || failed(Error::IllegalState("the image is in use"));
+        let image = Arc::get_mut(&mut state.image).ok_or_else(busy)?;
+        let mut packets = Vec::new();
+        for ((unit, place), offset) in units.iter().zip(&image.places).zip(&offsets) {
+            if let (Unit::Dispatch(dispatch), &Some((lane, packet))) = (unit, place) {
+                let old = &image.lanes[lane as usize].packets[packet as usize];
+                let fences = old.header().map_err(|error| failed(hsa::Error::from(error).into()))?.fences;
+                let new = dispatch.packet(fences, arena.address() + u64::from(*offset)).map_err(failed)?;
+                packets.push((lane, packet, new));
+            }
+        }
+
+        // From here on nothing fails.
+        for (lane, packet, new) in packets {
+            image.lanes[lane as usize].packets[packet as usize] = new;
+        }
+        let had = (
+            mem::replace(&mut state.units, units),
+            mem::replace(&mut state.arena, Arc::new(arena)),
+            mem::take(&mut state.moved).into_values().map(|moved| moved.block).collect::<Vec<_>>(),
+        );
+        state.offsets = offsets;
+        // Objects of the template stay as long as the executable, like those that it was made with.
+        state.taken_over.extend_from_slice(template.alive());
+        if in_flight {
+            state.keep_for_launch(Keep::Other(Arc::new(had)));
+            _had = None;
+        } else {
+            _had = Some(had);
+        }
+        Ok(())
+    }
+}
