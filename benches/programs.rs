@@ -4,7 +4,7 @@
 //! the slowest of some runs of the process, start and end included, on the emulated gfx90a.
 
 // The tests use more of it.
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 #[path = "../tests/toolchain/mod.rs"]
 mod toolchain;
 

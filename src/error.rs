@@ -14,7 +14,10 @@ pub enum Error {
     InvalidValue(&'static str),
     /// The device or the host has no memory left for a request of this many bytes.
     #[error("out of memory: {bytes} bytes requested")]
-    OutOfMemory { bytes: usize },
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
     /// No HSA runtime could be started.
     #[error("not initialised: {0}")]
     NotInitialized(String),
@@ -95,22 +98,31 @@ pub enum Error {
 /// Which rule of stream capture was broken (HIP error codes 900 to 908).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
+    /// 900: the call is not allowed while a stream captures.
     #[error("operation not permitted while a stream is capturing")]
     Unsupported,
+    /// 901: an earlier call has spoilt the capture.
     #[error("an earlier error invalidated the capture sequence")]
     Invalidated,
+    /// 902: two captures would become one.
     #[error("the operation would merge two independent capture sequences")]
     Merge,
+    /// 903: the capture was begun on another stream.
     #[error("the capture was not begun on this stream")]
     Unmatched,
+    /// 904: a forked stream has work that no event brought back.
     #[error("the capture has work that was not joined to the origin stream")]
     Unjoined,
+    /// 905: a dependency on something outside the capture.
     #[error("a dependency would cross the boundary of the capture sequence")]
     Isolation,
+    /// 906: the default stream, which would wait for a capturing one.
     #[error("the operation would depend implicitly on a capturing stream")]
     Implicit,
+    /// 907: the event marks a place in a graph, not in time.
     #[error("the event was last recorded in a capturing stream")]
     CapturedEvent,
+    /// 908: the capture belongs to another thread.
     #[error("the capture was begun by another thread")]
     WrongThread,
 }

@@ -65,7 +65,7 @@ mod template;
 pub use device::{Backend, Device, Fence, Properties, System};
 pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
-pub use exec::{Exec, Options, Reason, Refusal, Report};
+pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use stream::{Stream, StreamKind};
 pub use template::Template;

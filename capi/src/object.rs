@@ -14,13 +14,13 @@ use aqlipse::{
 use crate::{
     current,
     error::{
-        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorInvalidResourceHandle,
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidResourceHandle,
+        hipErrorInvalidValue,
     },
     handle::Table,
     types::{
-        hipEvent_t, hipFunction_t, hipGraphExec_t, hipGraphNode_t, hipGraph_t, hipModule_t, hipStreamLegacy,
-        hipStreamPerThread, hipStream_t,
+        hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipModule_t, hipStream_t,
+        hipStreamLegacy, hipStreamPerThread,
     },
 };
 

@@ -420,7 +420,10 @@ fn place(
         let start = base + segment.offset;
         let end = base + (segment.offset + segment.size.next_multiple_of(TAIL)).min(limit);
         let backing: Arc<dyn Send + Sync> = Arc::clone(&mapping) as _;
-        let writable = segment.protection.write;
+        // Constants of a program lie beside its kernel descriptors in the read-only segment, and the host sets
+        // them by copies that the device makes: to a card all of device memory is writable. Code alone stays as
+        // it is, for it is decoded once.
+        let writable = !segment.protection.execute || segment.protection.write;
         device.map.insert(Allocation { start, end, writable, backing: Some(backing) });
         shown.push(start);
         if segment.protection.execute && !writable {

@@ -75,9 +75,11 @@ pub enum Status {
 
 /// What a capturing stream can be asked.
 pub struct Info {
+    /// Whether the capture is still good.
     pub status: Status,
     /// Unique over the process; equal for all streams of a session.
     pub id: u64,
+    /// The graph under construction.
     pub template: SharedTemplate,
     /// What the next captured node will depend on.
     pub dependencies: Vec<NodeId>,

@@ -12,23 +12,35 @@ pub struct Properties {
     pub arch: String,
     /// Major and minor compute capability: 9.0 for gfx90a, 9.4 for gfx942.
     pub capability: (u32, u32),
+    /// Device memory.
     pub total_memory: u64,
+    /// Compute units.
     pub compute_units: u32,
+    /// Lanes of a wavefront.
     pub wavefront: u32,
+    /// Work-items of a block.
     pub max_threads_per_block: u32,
+    /// Work-items that a compute unit holds.
     pub max_threads_per_unit: u32,
+    /// Work-items of a block in x, y, z.
     pub max_block: [u32; 3],
     /// Blocks in x, y, z.
     pub max_grid: [u32; 3],
+    /// LDS of a block.
     pub lds_per_block: u32,
     /// 32-bit vector registers of a compute unit.
     pub registers_per_block: u32,
+    /// Highest core clock.
     pub clock_khz: u32,
+    /// Highest memory clock.
     pub memory_clock_khz: u32,
+    /// Width of the memory interface in bits.
     pub memory_bus_bits: u32,
+    /// Level 2 cache.
     pub l2_bytes: u32,
     /// PCI domain, bus, device, function.
     pub pci: (u32, u32, u32, u32),
+    /// Identifier of the device.
     pub uuid: [u8; 16],
 }
 

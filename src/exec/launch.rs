@@ -60,7 +60,9 @@ impl Exec {
                 block.release();
             }
             if let Err(refused) = block.acquire() {
-                left().take(n).for_each(|block| drop(block.release()));
+                for taken in left().take(n) {
+                    taken.release();
+                }
                 return Err(refused);
             }
         }
@@ -68,7 +70,9 @@ impl Exec {
     }
 
     fn give_memory_back(&self) {
-        self.0.resources.memory.iter().filter(|(_, left)| *left).for_each(|(block, _)| drop(block.release()));
+        for (block, _) in self.0.resources.memory.iter().filter(|(_, left)| *left) {
+            block.release();
+        }
     }
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {

@@ -37,7 +37,7 @@ use crate::{
     module::KernelCode,
     graph::{FlatGraph, Node, NodeId, flatten},
     pool::graph_memory::Block as MemoryBlock,
-    schedule::{self, Bounds, CostTable, Plan, Problem, plan::Counts},
+    schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
     template::Template,
     typed::Alive,
 };
@@ -52,6 +52,8 @@ pub struct Options {
     pub auto_free: bool,
     /// At most this many queues; 0 leaves it to the scheduler.
     pub lanes: usize,
+    /// This kind of plan, whatever the scheduler would choose: to measure or test one.
+    pub candidate: Option<Candidate>,
 }
 
 /// A graph that is ready to run, as often as wanted.
@@ -381,7 +383,10 @@ fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
     let problem = Problem::new(&units.preds, &succs, &classes, &costs)
         .map_err(|e| Error::Graph(e.to_string()))?;
     let lanes = if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
-    let plan = schedule::plan(&problem, lanes, &table);
+    let plan = match options.candidate {
+        Some(kind) => schedule::candidate(&problem, kind, lanes, &table),
+        None => schedule::plan(&problem, lanes, &table),
+    };
     if cfg!(debug_assertions)
         && let Err(fault) = schedule::check(&problem, &plan)
     {

@@ -139,7 +139,8 @@ impl Shape {
                     Mismatch::Dependencies(node) => around.or(Some(node)),
                 },
             })?;
-            for (((mine, theirs), fixed), (_, node)) in nodes.into_iter().zip(&frame.fixed).zip(graph.nodes()) {
+            for (((mine, theirs), fixed), (_, node)) in nodes.into_iter().zip(&frame.fixed).zip(graph.nodes())
+            {
                 let named = around.unwrap_or(theirs);
                 fixed.check(node).map_err(|reason| Refusal::at(named, reason))?;
                 match (fixed, node) {

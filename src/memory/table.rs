@@ -42,6 +42,7 @@ pub struct Region {
     pub address: u64,
     /// Bytes the caller asked for.
     pub bytes: u64,
+    /// How the memory came to be.
     pub origin: Origin,
     /// Ordinal of the device it belongs to; for host memory, the one that was current.
     pub device: usize,

@@ -40,7 +40,11 @@ impl Demand {
 
 impl KernelCode {
     fn demand(&self, dynamic_lds: u32) -> Demand {
-        Demand { vgprs: self.0.vgprs, sgprs: self.0.sgprs, lds: self.0.group_bytes.saturating_add(dynamic_lds) }
+        Demand {
+            vgprs: self.0.vgprs,
+            sgprs: self.0.sgprs,
+            lds: self.0.group_bytes.saturating_add(dynamic_lds),
+        }
     }
 
     /// Blocks of `block` threads with `dynamic_lds` bytes of LDS asked for at launch that a compute unit holds at
@@ -56,7 +60,8 @@ impl KernelCode {
         let demand = self.demand(dynamic_lds);
         let whole = largest / device.wavefront.max(1);
         let sizes = (1..=whole).map(|waves| waves * device.wavefront);
-        let best = sizes.map(|size| (size, demand.blocks(device, size))).max_by_key(|(size, blocks)| size * blocks);
+        let best =
+            sizes.map(|size| (size, demand.blocks(device, size))).max_by_key(|(size, blocks)| size * blocks);
         best.unwrap_or_else(|| (largest, demand.blocks(device, largest)))
     }
 }

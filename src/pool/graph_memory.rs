@@ -26,10 +26,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn address(&self) -> u64 {
-        self.address
-    }
-
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

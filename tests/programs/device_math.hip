@@ -1,5 +1,6 @@
-// The math library: each function within the error that HIP's documentation of it allows, in units in the last
-// place; the true value comes from the host in the next wider format.
+// The math library: each function within a bound of ours, in units in the last place, that is loose enough for the
+// approximate instructions (about one unit each) and tight enough to show a wrong one; the true value comes from the
+// host in the next wider format.
 #include "device_test.h"
 #include <hip/hip_fp16.h>
 

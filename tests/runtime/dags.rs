@@ -2,6 +2,7 @@
 
 use aqlipse::{
     Options, Stream,
+    schedule::Candidate,
     typed::{DeviceBuffer, ExecGraph, Graph, Node},
 };
 
@@ -13,6 +14,19 @@ pub enum Work {
     Kernel,
     Host,
     Empty,
+}
+
+/// Every kind of plan on `lanes` queues, also those that the scheduler would not choose.
+pub fn on_lanes(lanes: usize) -> [Options; 3] {
+    let several = [None, Some(Candidate::Strict), Some(Candidate::Relaxed)];
+    let one = [None, Some(Candidate::Levels), Some(Candidate::Balanced)];
+    let kinds = if lanes > 1 { several } else { one };
+    kinds.map(|candidate| Options { lanes, candidate, ..Options::default() })
+}
+
+/// A plan that entangles `lanes` queues as much as it can.
+pub fn entangled(lanes: usize) -> Options {
+    Options { lanes, candidate: Some(Candidate::Relaxed), ..Options::default() }
 }
 
 /// A graph of counting nodes, and its executable.
@@ -28,7 +42,7 @@ impl Counting {
     ///
     /// A kernel checks the kernels before it, also across other nodes; one without any checks that all kernels of the
     /// launch before have run.
-    pub fn new(work: &[Work], edges: &[(usize, usize)], lanes: usize) -> Self {
+    pub fn new(work: &[Work], edges: &[(usize, usize)], options: Options) -> Self {
         let n = work.len();
         let (runs, errors) = (buffer(&vec![0; n.max(1)]), buffer(&[0]));
         let mut graph = Graph::new(&device());
@@ -66,8 +80,7 @@ impl Counting {
             nodes.push(node.unwrap());
             kernels_before.push(before);
         }
-        let exec = graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap();
-        eprintln!("LANES {lanes} -> {}", exec.report().lanes);
+        let exec = graph.instantiate_with(options).unwrap();
         Self { exec, runs, errors, kernels: work.iter().map(|&w| w == Work::Kernel).collect() }
     }
 
@@ -96,7 +109,7 @@ impl Random {
 }
 
 /// A random graph with some host and empty nodes.
-pub fn random(random: &mut Random, lanes: usize, hosts: bool) -> Counting {
+pub fn random(random: &mut Random, options: Options, hosts: bool) -> Counting {
     let n = 1 + random.below(40);
     let density = 1 + random.below(4);
     let mut edges = Vec::new();
@@ -114,7 +127,7 @@ pub fn random(random: &mut Random, lanes: usize, hosts: bool) -> Counting {
             _ => Work::Kernel,
         })
         .collect();
-    Counting::new(&work, &edges, lanes)
+    Counting::new(&work, &edges, options)
 }
 
 fn launch_and_wait(graph: &Counting, stream: &Stream, launches: u32) {
@@ -127,13 +140,16 @@ fn launch_and_wait(graph: &Counting, stream: &Stream, launches: u32) {
 #[test]
 fn random_graphs_keep_their_order() {
     let stream = stream();
-    for seed in 0..40 {
-        for lanes in 1..=4 {
-            let graph = random(&mut Random(seed), lanes, seed % 2 == 1);
+    let mut widest = 0;
+    for seed in 0..30 {
+        for options in (1..=4).flat_map(on_lanes) {
+            let graph = random(&mut Random(seed), options, seed % 2 == 1);
+            widest = widest.max(graph.exec.report().lanes);
             launch_and_wait(&graph, &stream, 4);
-            graph.check(4, &format!("seed {seed}, {lanes} lanes"));
+            graph.check(4, &format!("seed {seed}, {options:?}"));
         }
     }
+    assert_eq!(widest, 4, "some graph must need all queues");
 }
 
 /// The shapes of GraphBench: a chain, independent paths, layers that are fully connected.
@@ -150,10 +166,10 @@ fn chains_paths_and_full_layers_keep_their_order() {
                 }
             }
         }
-        for lanes in 1..=4 {
-            let graph = Counting::new(&vec![Work::Kernel; layers * width], &edges, lanes);
+        for options in (1..=4).flat_map(on_lanes) {
+            let graph = Counting::new(&vec![Work::Kernel; layers * width], &edges, options);
             launch_and_wait(&graph, &stream, 5);
-            graph.check(5, &format!("{name}, {lanes} lanes"));
+            graph.check(5, &format!("{name}, {options:?}"));
         }
     }
 }
@@ -161,13 +177,13 @@ fn chains_paths_and_full_layers_keep_their_order() {
 #[test]
 fn launches_of_one_executable_on_several_streams_do_not_overlap() {
     let streams: Vec<_> = (0..5).map(|_| stream()).collect();
-    for lanes in 1..=4 {
-        let graph = random(&mut Random(100 + lanes as u64), lanes, lanes % 2 == 0);
+    for (seed, options) in (1..=4).flat_map(on_lanes).enumerate() {
+        let graph = random(&mut Random(100 + seed as u64), options, seed % 2 == 0);
         for i in 0..60 {
             graph.exec.launch(&streams[i % streams.len()]).unwrap();
         }
         device().synchronize().unwrap();
-        graph.check(60, &format!("{lanes} lanes"));
+        graph.check(60, &format!("{options:?}"));
     }
 }
 
@@ -177,7 +193,7 @@ fn executables_of_several_threads_share_the_queues() {
         let stream = stream();
         let mut seeds = Random(n as u64);
         for round in 0..6 {
-            let graph = random(&mut seeds, 1 + (n + round) % 4, round % 2 == 0);
+            let graph = random(&mut seeds, entangled(1 + (n + round) % 4), round % 2 == 0);
             launch_and_wait(&graph, &stream, 25);
             graph.check(25, &format!("thread {n}, round {round}"));
         }
@@ -197,7 +213,8 @@ fn entangled_graphs_of_two_threads_cannot_block_each_other() {
     }
     thread_scope(3, |n| {
         let stream = stream();
-        let graph = Counting::new(&vec![Work::Kernel; 30 * width], &edges, 2 + n % 3);
+        let graph = Counting::new(&vec![Work::Kernel; 30 * width], &edges, entangled(2 + n % 3));
+        assert!(graph.exec.report().lanes > 1);
         launch_and_wait(&graph, &stream, 40);
         graph.check(40, &format!("thread {n}"));
     });
@@ -217,7 +234,8 @@ fn streams_that_wait_for_each_other_cannot_block_a_graph_on_the_same_queues() {
     thread_scope(4, |n| {
         let stream = stream();
         if n < 2 {
-            let graph = Counting::new(&vec![Work::Kernel; 12 * width], &edges, 3);
+            let graph = Counting::new(&vec![Work::Kernel; 12 * width], &edges, entangled(3));
+            assert_eq!(graph.exec.report().lanes, 3);
             launch_and_wait(&graph, &stream, 150);
             return graph.check(150, &format!("thread {n}"));
         }
@@ -253,7 +271,9 @@ fn graphs_larger_than_the_ring_run() {
         }
         let end = graph.host(|| (), &nodes[n - stride..]).unwrap();
         graph.kernel(&launch, &[end]).unwrap();
-        let exec = graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap();
+        let options = if lanes == 1 { Options::default() } else { entangled(lanes) };
+        let exec = graph.instantiate_with(options).unwrap();
+        assert_eq!(exec.report().lanes, lanes);
         let stream = stream();
         exec.launch(&stream).unwrap();
         exec.launch(&stream).unwrap();

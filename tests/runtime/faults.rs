@@ -11,7 +11,7 @@ use std::{
 
 use aqlipse::{Error, Event, Stream, StreamKind, typed::Graph};
 
-use super::*;
+use super::{dags::entangled, *};
 
 /// An address that nothing is at.
 const NOWHERE: u64 = 0x10_0000;
@@ -109,8 +109,7 @@ fn an_executable_survives_a_fault_before_and_during_its_launch() {
             let log = Log::new(100);
             let wide: Vec<_> = (0..8).map(|i| graph.kernel(&log.append(i), &[host]).unwrap()).collect();
             graph.kernel(&affine(&data, 1, 1), &wide).unwrap();
-            let options = aqlipse::Options { lanes, ..Default::default() };
-            let exec = graph.instantiate_with(options).unwrap();
+            let exec = graph.instantiate_with(entangled(lanes)).unwrap();
             exec.launch(&stream).unwrap();
             stream.synchronize().unwrap();
             poke(&stream);

@@ -11,7 +11,7 @@ use aqlipse::{
     typed::{Graph, HostBuffer},
 };
 
-use super::*;
+use super::{dags::entangled, *};
 
 #[test]
 fn a_graph_of_every_kind_runs_as_often_as_it_is_launched() {
@@ -83,7 +83,7 @@ fn what_follows_a_graph_on_its_stream_waits_for_all_of_it() {
         let mut graph = Graph::new(&device());
         let roots: Vec<_> = (0..6).map(|_| graph.kernel(&log.append(1), &[]).unwrap()).collect();
         graph.host(|| std::thread::sleep(Duration::from_millis(5)), &roots[..2]).unwrap();
-        graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap().launch(&stream).unwrap();
+        graph.instantiate_with(entangled(lanes)).unwrap().launch(&stream).unwrap();
         stream.run(&log.append(2)).unwrap();
     }
     assert_eq!(log.entries(), [[1, 1, 1, 1, 1, 1, 2]; 4].concat());
@@ -102,7 +102,7 @@ fn a_graph_waits_for_what_its_stream_waits_for() {
         for _ in 0..8 {
             graph.kernel(&log.append(2), &[]).unwrap();
         }
-        graph.instantiate_with(Options { lanes, ..Options::default() }).unwrap().launch(&stream).unwrap();
+        graph.instantiate_with(entangled(lanes)).unwrap().launch(&stream).unwrap();
         std::thread::sleep(Duration::from_millis(5));
         gate.open();
         stream.synchronize().unwrap();

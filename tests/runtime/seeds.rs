@@ -3,7 +3,7 @@
 use aqlipse::{Event, Stream, StreamKind};
 
 use super::{
-    dags::{Random, random},
+    dags::{Random, on_lanes, random},
     *,
 };
 
@@ -31,14 +31,14 @@ fn everything() {
     }
     assert_eq!(log.entries(), [19, 19, 19, 20, 39, 39, 39, 40, 59, 59, 59, 60]);
     assert_eq!(data.read(&streams[0]).unwrap(), [expected; 32]);
-    for lanes in 1..=4 {
+    for options in (1..=4).flat_map(on_lanes) {
         for seed in 0..6 {
-            let graph = random(&mut Random(seed * 10 + lanes as u64), lanes, seed % 2 == 0);
+            let graph = random(&mut Random(seed * 10 + options.lanes as u64), options, seed % 2 == 0);
             for i in 0..3 {
                 graph.exec.launch(&streams[i]).unwrap();
             }
             device().synchronize().unwrap();
-            graph.check(3, &format!("graph {seed}, {lanes} lanes"));
+            graph.check(3, &format!("graph {seed}, {options:?}"));
         }
     }
 }

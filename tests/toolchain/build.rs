@@ -60,7 +60,8 @@ pub enum Output {
 
 impl fmt::Display for Build {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {} -O{} {}", self.compiler, self.arch, self.level, self.options.join(" "))
+        write!(f, "{:?} {} -O{}", self.compiler, self.arch, self.level)?;
+        self.options.iter().try_for_each(|option| write!(f, " {option}"))
     }
 }
 

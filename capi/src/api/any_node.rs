@@ -3,8 +3,8 @@
 use super::{
     exec::{set_exec, set_exec_copy},
     node::{
-        add, add_allocation, add_child, add_copy, add_free, box_copy, host_node, kernel_node, memset_node, plain, set,
-        set_copy,
+        add, add_allocation, add_child, add_copy, add_free, box_copy, host_node, kernel_node, memset_node,
+        plain, set, set_copy,
     },
 };
 use crate::{

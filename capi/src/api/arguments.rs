@@ -6,7 +6,7 @@ use aqlipse::KernelCode;
 
 use crate::{
     caller,
-    error::{hipErrorInvalidValue, hipError_t},
+    error::{hipError_t, hipErrorInvalidValue},
 };
 
 /// Keys of the `extra` list.

@@ -14,16 +14,16 @@ use aqlipse::{
 use crate::{
     caller,
     error::{
-        hipErrorIllegalState, hipErrorInvalidValue, hipErrorStreamCaptureImplicit, hipErrorStreamCaptureUnsupported,
-        hipError_t,
+        hipError_t, hipErrorIllegalState, hipErrorInvalidValue, hipErrorStreamCaptureImplicit,
+        hipErrorStreamCaptureUnsupported,
     },
     object,
     types::{
-        hipGraphEdgeData, hipGraphNode_t, hipGraph_t, hipStreamAddCaptureDependencies, hipStreamCaptureMode,
-        hipStreamCaptureModeGlobal, hipStreamCaptureModeRelaxed, hipStreamCaptureModeThreadLocal,
-        hipStreamCaptureStatus, hipStreamCaptureStatusActive, hipStreamCaptureStatusInvalidated,
-        hipStreamCaptureStatusNone, hipStreamLegacy, hipStreamSetCaptureDependencies,
-        hipStreamUpdateCaptureDependenciesFlags, hipStream_t,
+        hipGraph_t, hipGraphEdgeData, hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies,
+        hipStreamCaptureMode, hipStreamCaptureModeGlobal, hipStreamCaptureModeRelaxed,
+        hipStreamCaptureModeThreadLocal, hipStreamCaptureStatus, hipStreamCaptureStatusActive,
+        hipStreamCaptureStatusInvalidated, hipStreamCaptureStatusNone, hipStreamLegacy,
+        hipStreamSetCaptureDependencies, hipStreamUpdateCaptureDependenciesFlags,
     },
 };
 

@@ -73,7 +73,8 @@ impl Wanted {
     fn met(&self, has: &Properties) -> usize {
         let at_least = |wanted: c_int, has: u32| i64::from(wanted) <= i64::from(has);
         let (major, minor) = has.capability;
-        let newer = (i64::from(self.capability.0), i64::from(self.capability.1)) <= (major.into(), minor.into());
+        let newer =
+            (i64::from(self.capability.0), i64::from(self.capability.1)) <= (major.into(), minor.into());
         [
             self.memory <= has.total_memory,
             newer,
@@ -118,7 +119,10 @@ entry! {
     }
 }
 
-unsafe fn choose_before_6(device: *mut c_int, properties: *const hipDeviceProp_tR0000) -> Result<(), hipError_t> {
+unsafe fn choose_before_6(
+    device: *mut c_int,
+    properties: *const hipDeviceProp_tR0000,
+) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let p = unsafe { caller::read(properties) }?;
     let wanted = Wanted {

@@ -6,7 +6,7 @@ use aqlipse::{Properties, capture};
 
 use crate::{
     caller, current,
-    error::{hipErrorInvalidValue, hipError_t},
+    error::{hipError_t, hipErrorInvalidValue},
     types::*,
 };
 
@@ -168,7 +168,9 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeMaxPitch => c_int::MAX,
         hipDeviceAttributeMemoryBusWidth => int(p.memory_bus_bits),
         hipDeviceAttributeMemoryClockRate => int(p.memory_clock_khz),
-        hipDeviceAttributeMultiprocessorCount | hipDeviceAttributePhysicalMultiProcessorCount => int(p.compute_units),
+        hipDeviceAttributeMultiprocessorCount | hipDeviceAttributePhysicalMultiProcessorCount => {
+            int(p.compute_units)
+        }
         hipDeviceAttributePciBusId => int(p.pci.1),
         hipDeviceAttributePciDeviceId => int(p.pci.2),
         hipDeviceAttributePciDomainID => int(p.pci.0),
@@ -276,7 +278,10 @@ entry! {
     }
 }
 
-unsafe fn properties_before_6(properties: *mut hipDeviceProp_tR0000, device: c_int) -> Result<(), hipError_t> {
+unsafe fn properties_before_6(
+    properties: *mut hipDeviceProp_tR0000,
+    device: c_int,
+) -> Result<(), hipError_t> {
     if properties.is_null() {
         return Err(hipErrorInvalidValue);
     }

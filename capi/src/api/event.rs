@@ -6,11 +6,14 @@ use aqlipse::Event;
 
 use crate::{
     caller, current,
-    error::{hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipErrorNotSupported, hipError_t},
+    error::{
+        hipError_t, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipErrorNotSupported,
+    },
     object::{self, EVENTS},
     types::{
-        hipEventBlockingSync, hipEventDisableSystemFence, hipEventDisableTiming, hipEventInterprocess,
-        hipEventRecordDefault, hipEventRecordExternal, hipEventReleaseToDevice, hipEventReleaseToSystem, hipEvent_t, hipStream_t,
+        hipEvent_t, hipEventBlockingSync, hipEventDisableSystemFence, hipEventDisableTiming,
+        hipEventInterprocess, hipEventRecordDefault, hipEventRecordExternal, hipEventReleaseToDevice,
+        hipEventReleaseToSystem, hipStream_t,
     },
 };
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     caller,
-    error::{hipErrorInvalidValue, hipErrorNotSupported, hipError_t},
+    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
     object::{self, EXECS, lock},
     types::*,
 };

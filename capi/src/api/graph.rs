@@ -12,7 +12,7 @@ use aqlipse::{
 
 use crate::{
     caller, current,
-    error::{hipErrorInvalidValue, hipError_t},
+    error::{hipError_t, hipErrorInvalidValue},
     object::{self, GRAPHS, lock},
     types::*,
 };

@@ -1,6 +1,6 @@
 //! Memory: allocation, copies, fills.
 
-use std::ffi::{c_int, c_uint, c_ushort, c_uchar, c_void};
+use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
 use aqlipse::{
     capture,
@@ -12,8 +12,7 @@ use super::node::linear;
 use crate::{
     caller, current,
     error::{
-        hipErrorInvalidDevice,
-        hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory, hipError_t,
+        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
     },
     object,
     types::*,
@@ -34,7 +33,12 @@ pub(super) unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &st
     unsafe { caller::write(address, region.address as usize as *mut c_void) }
 }
 
-pub(super) unsafe fn allocate_host(address: *mut *mut c_void, bytes: usize, flags: c_uint, call: &str) -> Result<(), hipError_t> {
+pub(super) unsafe fn allocate_host(
+    address: *mut *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+    call: &str,
+) -> Result<(), hipError_t> {
     let known = hipHostMallocPortable
         | hipHostMallocMapped
         | hipHostMallocWriteCombined
@@ -244,7 +248,12 @@ pub(super) unsafe fn copy_async(
     Ok(unsafe { stream.memcpy(copy) }?)
 }
 
-pub(super) unsafe fn copy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) -> Result<(), hipError_t> {
+pub(super) unsafe fn copy(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), hipError_t> {
     let copy = linear(dst, src, bytes, kind)?;
     let device = current::device()?;
     if bytes == 0 {

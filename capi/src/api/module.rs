@@ -12,8 +12,8 @@ use aqlipse::{Module, module::image_at};
 use crate::{
     caller, current,
     error::{
-        hipErrorFileNotFound, hipErrorInvalidValue, hipErrorNotFound, hipErrorSharedObjectInitFailed,
-        hipError_t,
+        hipError_t, hipErrorFileNotFound, hipErrorInvalidValue, hipErrorNotFound,
+        hipErrorSharedObjectInitFailed,
     },
     object::{self, FUNCTIONS, LoadedModule, MODULES},
     types::{hipDeviceptr_t, hipFunction_t, hipModule_t},

@@ -15,8 +15,8 @@ use super::{arguments, graph::dependencies, register, stream::host_function};
 use crate::{
     caller, current,
     error::{
-        hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue, hipErrorNotSupported,
-        hipErrorOutOfMemory, hipError_t,
+        hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue,
+        hipErrorNotSupported, hipErrorOutOfMemory,
     },
     object::{self, lock},
     types::*,
@@ -128,11 +128,14 @@ entry! {
     }
 }
 
-/// Gives a node of a template other parameters of its kind.
-pub(super) fn set(node: hipGraphNode_t, parameters: GraphNode) -> Result<(), hipError_t> {
+/// Gives a node of a template other parameters of its kind; the attributes of a kernel stay.
+pub(super) fn set(node: hipGraphNode_t, mut parameters: GraphNode) -> Result<(), hipError_t> {
     let (template, id) = object::node(node)?;
-    let changed = lock(&template).graph_mut().set(id, parameters);
-    Ok(changed.map_err(aqlipse::Error::from)?)
+    let mut template = lock(&template);
+    if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (template.graph().node(id), &mut parameters) {
+        new.attributes = old.attributes;
+    }
+    Ok(template.graph_mut().set(id, parameters).map_err(aqlipse::Error::from)?)
 }
 
 entry! {
@@ -444,7 +447,9 @@ pub(super) unsafe fn add_free(
         return Err(hipErrorInvalidValue);
     }
     // SAFETY: the caller's pointers.
-    unsafe { add(node, graph, after, count, |template, after| Ok(template.add_free(address as u64, after)?.0)) }
+    unsafe {
+        add(node, graph, after, count, |template, after| Ok(template.add_free(address as u64, after)?.0))
+    }
 }
 
 entry! {

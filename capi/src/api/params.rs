@@ -1,13 +1,17 @@
-//! Parameters of a template's copy, fill and host nodes: asking for them and changing them.
+//! Parameters of a template's copy, fill and host nodes and attributes of its kernel nodes: asking for them and
+//! changing them.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
-use aqlipse::graph::{Memcpy, Node, Surface};
+use aqlipse::graph::{KernelAttributes, Memcpy, Node, Surface};
 
-use super::node::{box_copy, host_node, linear, memset_node, set, set_copy};
+use super::{
+    launch::access_policy,
+    node::{box_copy, host_node, linear, memset_node, set, set_copy},
+};
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
     object::{self, lock},
     types::*,
 };
@@ -58,6 +62,98 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
         dstPtr: surface(&dst),
         extent: hipExtent { width: width as usize, height: height as usize, depth: depth as usize },
         kind: super::node::kind_of(copy.kind()),
+    }
+}
+
+/// Lets `change` work on the attributes of a kernel node.
+fn with_attributes<T>(
+    node: hipGraphNode_t,
+    change: impl FnOnce(&mut KernelAttributes) -> Result<T, hipError_t>,
+) -> Result<T, hipError_t> {
+    let (template, id) = object::node(node)?;
+    match lock(&template).graph_mut().node_mut(id) {
+        Ok(Node::Kernel(kernel)) => change(&mut kernel.attributes),
+        _ => Err(hipErrorInvalidValue),
+    }
+}
+
+entry! {
+    /// Sets an attribute of a kernel node.
+    fn hipGraphKernelNodeSetAttribute(
+        node: hipGraphNode_t,
+        attribute: hipLaunchAttributeID,
+        value: *const hipLaunchAttributeValue,
+    ) -> hipError_t {
+        if value.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        // ABI: a client of libamdhip64.so.6 has 32 bytes there, so only the active member is read.
+        // SAFETY: the caller's pointer, which is not null and readable for the member that the attribute names.
+        let change = |attributes: &mut KernelAttributes| unsafe {
+            match attribute {
+                hipLaunchAttributeCooperative => match caller::read(value.cast::<c_int>())? {
+                    0 => Ok(()),
+                    _ => Err(hipErrorNotSupported),
+                },
+                hipLaunchAttributePriority => {
+                    attributes.priority = caller::read(value.cast::<c_int>())?;
+                    Ok(())
+                }
+                hipLaunchAttributeAccessPolicyWindow => {
+                    attributes.access_policy = access_policy(&caller::read(value.cast())?)?;
+                    Ok(())
+                }
+                _ => Err(hipErrorInvalidValue),
+            }
+        };
+        with_attributes(node, change)
+    }
+}
+
+entry! {
+    /// Stores an attribute of a kernel node.
+    fn hipGraphKernelNodeGetAttribute(
+        node: hipGraphNode_t,
+        attribute: hipLaunchAttributeID,
+        value: *mut hipLaunchAttributeValue,
+    ) -> hipError_t {
+        if value.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let attributes = with_attributes(node, |attributes| Ok(*attributes))?;
+        // ABI: a client of libamdhip64.so.6 has 32 bytes there, so only the active member is written.
+        // SAFETY: the caller's pointer, which is not null and writable for the member that the attribute names.
+        unsafe {
+            match attribute {
+                hipLaunchAttributeCooperative => {
+                    caller::write(value.cast::<c_int>(), attributes.cooperative.into())
+                }
+                hipLaunchAttributePriority => caller::write(value.cast::<c_int>(), attributes.priority),
+                hipLaunchAttributeAccessPolicyWindow => {
+                    let policy = attributes.access_policy;
+                    let window = hipAccessPolicyWindow {
+                        base_ptr: policy.base as usize as *mut c_void,
+                        hitProp: hipAccessProperty(policy.on_hit),
+                        hitRatio: policy.hit_ratio,
+                        missProp: hipAccessProperty(policy.on_miss),
+                        num_bytes: policy.bytes as usize,
+                    };
+                    caller::write(value.cast(), window)
+                }
+                _ => Err(hipErrorInvalidValue),
+            }
+        }
+    }
+}
+
+entry! {
+    /// Gives a kernel node the attributes of another.
+    fn hipGraphKernelNodeCopyAttributes(source: hipGraphNode_t, destination: hipGraphNode_t) -> hipError_t {
+        let copied = with_attributes(source, |attributes| Ok(*attributes))?;
+        with_attributes(destination, |attributes| {
+            *attributes = copied;
+            Ok(())
+        })
     }
 }
 

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorPeerAccessNotEnabled,
-        hipErrorPeerAccessUnsupported,
+        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported,
+        hipErrorPeerAccessNotEnabled, hipErrorPeerAccessUnsupported,
     },
     types::*,
 };
@@ -96,7 +96,11 @@ entry! {
 
 /// Refuses copies from one device to another.
 fn check_same(destination: c_int, source: c_int) -> Result<(), hipError_t> {
-    if current::device_at(destination)? == current::device_at(source)? { Ok(()) } else { Err(hipErrorNotSupported) }
+    if current::device_at(destination)? == current::device_at(source)? {
+        Ok(())
+    } else {
+        Err(hipErrorNotSupported)
+    }
 }
 
 entry! {

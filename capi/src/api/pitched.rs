@@ -1,6 +1,6 @@
 //! Memory in rows and slices: allocation, copies, fills.
 
-use std::ffi::{c_int, c_uint, c_uchar, c_ushort, c_void};
+use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
 use aqlipse::{
     graph::{BoxCopy, Memcpy, Memset, Surface},
@@ -187,7 +187,12 @@ entry! {
 }
 
 /// Fills a box with a byte: in one go where its slices follow each other without a gap, else slice by slice.
-fn fill_box(dst: hipPitchedPtr, value: c_int, extent: hipExtent, stream: hipStream_t) -> Result<(), hipError_t> {
+fn fill_box(
+    dst: hipPitchedPtr,
+    value: c_int,
+    extent: hipExtent,
+    stream: hipStream_t,
+) -> Result<(), hipError_t> {
     let hipExtent { width, height, depth } = extent;
     object::stream(stream)?;
     if width == 0 || height == 0 || depth == 0 {

@@ -95,9 +95,10 @@ unsafe fn attribute(
                 caller::write(out.cast(), region.map_or(hipInvalidDeviceId, |region| region.device as c_int))
             }
             HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE => caller::write(out.cast(), false),
-            HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR => {
-                caller::write(out.cast(), region.map_or(null, |region| region.address as usize as *mut c_void))
-            }
+            HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR => caller::write(
+                out.cast(),
+                region.map_or(null, |region| region.address as usize as *mut c_void),
+            ),
             HIP_POINTER_ATTRIBUTE_RANGE_SIZE => {
                 caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
             }

@@ -13,7 +13,7 @@ use aqlipse::{Function, Module, module::image_of_wrapper};
 
 use crate::{
     caller,
-    error::{hipErrorInvalidDeviceFunction, hipErrorInvalidSymbol, hipErrorInvalidValue, hipError_t},
+    error::{hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidSymbol, hipErrorInvalidValue},
     handle::Table,
     object,
     types::{dim3, hipFunction_t},
@@ -151,7 +151,13 @@ fn remember(
     if name.is_null() || host.is_null() {
         return;
     }
-    let entry = Registered { binary, name: name as usize, host: host as usize, function: OnceLock::new(), handle: OnceLock::new() };
+    let entry = Registered {
+        binary,
+        name: name as usize,
+        host: host as usize,
+        function: OnceLock::new(),
+        handle: OnceLock::new(),
+    };
     let mut known = table.write().unwrap_or_else(PoisonError::into_inner);
     known.get_or_insert_default().insert(host as usize, Arc::new(entry));
 }

@@ -6,11 +6,14 @@ use aqlipse::{Stream, StreamKind, graph::HostFn};
 
 use crate::{
     caller, current,
-    error::{hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady, hipErrorNotSupported, hipError_t, hipSuccess},
+    error::{
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
+        hipErrorNotReady, hipErrorNotSupported, hipSuccess,
+    },
     object::{self, STREAMS},
     types::{
-        hipDevice_t, hipEventWaitDefault, hipEventWaitExternal, hipEvent_t, hipHostFn_t, hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
-        hipStream_t,
+        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipHostFn_t, hipStream_t,
+        hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
     },
 };
 

@@ -1,6 +1,6 @@
 //! Updating executables from whole graphs.
 
-use aqlipse::{Reason, Refusal};
+use aqlipse::{UpdateReason as Reason, UpdateRefusal as Refusal};
 
 use crate::{
     caller,
@@ -44,14 +44,14 @@ entry! {
             caller::write(error_node, node.map_or(hipGraphNode_t::NULL, object::node_handle))?;
             caller::write(result, code)?;
         }
-        outcome.map_err(explained)
+        outcome.map_err(|refusal| explained(hipErrorGraphExecUpdateFailure, &refusal))
     }
 }
 
 /// Logs why an update was refused.
-fn explained(refusal: Refusal) -> hipError_t {
+fn explained(code: hipError_t, refusal: &Refusal) -> hipError_t {
     tracing::info!("{refusal}");
-    hipErrorGraphExecUpdateFailure
+    code
 }
 
 entry! {
@@ -65,9 +65,6 @@ entry! {
         let (_, id) = object::node(node)?;
         let template = object::graph(child)?;
         let outcome = exec.update_child(id, &lock(&template));
-        outcome.map_err(|refusal| {
-            explained(refusal);
-            hipErrorInvalidValue
-        })
+        outcome.map_err(|refusal| explained(hipErrorInvalidValue, &refusal))
     }
 }

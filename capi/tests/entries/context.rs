@@ -34,6 +34,13 @@ unsafe extern "C" {
     fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> hipError_t;
     fn hipDeviceGetCacheConfig(config: *mut hipFuncCache_t) -> hipError_t;
     fn hipDeviceSetCacheConfig(config: hipFuncCache_t) -> hipError_t;
+    fn hipDeviceReset() -> hipError_t;
+    fn hipDevicePrimaryCtxReset(device: c_int) -> hipError_t;
+    fn hipStreamGetId(stream: hipStream_t, id: *mut u64) -> hipError_t;
+    fn hipEventRecordWithFlags(event: hipEvent_t, stream: hipStream_t, flags: c_uint) -> hipError_t;
+    fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
+    fn hipEventQuery(event: hipEvent_t) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
 }
 
 // proves: hipCtxCreate, hipCtxDestroy, hipCtxGetCurrent, hipCtxSetCurrent, hipCtxPushCurrent, hipCtxPopCurrent
@@ -95,10 +102,7 @@ fn flags_of_a_device_are_kept() {
 fn a_device_is_found_by_its_own_address() {
     let mut text = [0 as c_char; 16];
     let mut device = -1;
-    ok!(
-        hipDeviceGetPCIBusId(text.as_mut_ptr(), 16, 0),
-        hipDeviceGetByPCIBusId(&mut device, text.as_ptr()),
-    );
+    ok!(hipDeviceGetPCIBusId(text.as_mut_ptr(), 16, 0), hipDeviceGetByPCIBusId(&mut device, text.as_ptr()),);
     // SAFETY: the call has stored a terminated string.
     assert_eq!((device, unsafe { CStr::from_ptr(text.as_ptr()) }.count_bytes()), (0, 12));
     fails!(hipErrorInvalidValue, hipDeviceGetPCIBusId(text.as_mut_ptr(), 12, 0));
@@ -142,4 +146,66 @@ fn a_limit_that_is_in_force_may_be_asked_for() {
     ok!(hipDeviceSetCacheConfig(hipFuncCachePreferShared), hipDeviceGetCacheConfig(&mut config));
     assert_eq!(config, hipFuncCachePreferNone);
     fails!(hipErrorInvalidValue, hipDeviceSetCacheConfig(hipFuncCache_t(9)));
+}
+
+// proves: hipStreamGetId, hipEventRecordWithFlags
+#[test]
+fn streams_have_numbers_and_events_record_with_flags() {
+    let streams = [new_stream(), new_stream()];
+    let (mut ids, mut event) = ([0; 2], hipEvent_t::NULL);
+    ok!(
+        hipStreamGetId(streams[0], &mut ids[0]),
+        hipStreamGetId(streams[1], &mut ids[1]),
+        hipEventCreate(&mut event),
+        hipEventRecordWithFlags(event, streams[0], hipEventRecordDefault),
+        hipStreamSynchronize(streams[0]),
+        hipEventQuery(event),
+        hipEventRecordWithFlags(event, streams[0], hipEventRecordExternal),
+    );
+    assert_ne!(ids[0], ids[1]);
+    fails!(hipErrorInvalidValue, hipEventRecordWithFlags(event, streams[0], 2));
+    fails!(hipErrorInvalidValue, hipStreamGetId(streams[0], ptr::null_mut()));
+    ok!(hipEventDestroy(event), hipStreamDestroy(streams[0]), hipStreamDestroy(streams[1]));
+}
+
+// proves: hipDeviceReset, hipDevicePrimaryCtxReset
+#[test]
+fn a_reset_takes_streams_and_memory() {
+    // It would take those of other tests too: it has a process of its own.
+    let own = std::env::current_exe().unwrap();
+    let arguments = ["--exact", "context::a_reset_alone", "--ignored"];
+    let output = std::process::Command::new(own).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "takes the streams and memory of all tests; `a_reset_takes_streams_and_memory` runs it"]
+fn a_reset_alone() {
+    let mut address = ptr::null_mut();
+    for reset in [reset_current, reset_first] {
+        let stream = new_stream();
+        ok!(hipMalloc(&mut address, 64), hipMemset(address, 1, 64), hipSetDeviceFlags(hipDeviceScheduleSpin));
+        ok!(reset());
+        fails!(hipErrorContextIsDestroyed, hipStreamSynchronize(stream));
+        fails!(hipErrorInvalidValue, hipFree(address));
+        let mut flags = 7;
+        ok!(hipGetDeviceFlags(&mut flags));
+        assert_eq!(flags, 0);
+        // The device goes on.
+        let memory = Memory::of(&[3u8; 16]);
+        ok!(hipMemset(memory.pointer(), 4, 8));
+        assert_eq!(memory.read()[7..9], [4, 3]);
+    }
+    fails!(hipErrorInvalidDevice, hipDevicePrimaryCtxReset(99));
+}
+
+fn reset_current() -> hipError_t {
+    // SAFETY: nothing of the device is in use.
+    unsafe { hipDeviceReset() }
+}
+
+fn reset_first() -> hipError_t {
+    // SAFETY: nothing of the device is in use.
+    unsafe { hipDevicePrimaryCtxReset(0) }
 }

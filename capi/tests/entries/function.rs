@@ -7,7 +7,11 @@ use crate::program::{doubles, threes};
 
 unsafe extern "C" {
     fn hipFuncGetAttributes(out: *mut hipFuncAttributes, function: *const c_void) -> hipError_t;
-    fn hipFuncGetAttribute(value: *mut c_int, attribute: hipFunction_attribute, function: hipFunction_t) -> hipError_t;
+    fn hipFuncGetAttribute(
+        value: *mut c_int,
+        attribute: hipFunction_attribute,
+        function: hipFunction_t,
+    ) -> hipError_t;
     fn hipFuncSetAttribute(function: *const c_void, attribute: hipFuncAttribute, value: c_int) -> hipError_t;
     fn hipFuncSetCacheConfig(function: *const c_void, config: hipFuncCache_t) -> hipError_t;
     fn hipGetFuncBySymbol(function: *mut hipFunction_t, symbol: *const c_void) -> hipError_t;
@@ -101,5 +105,8 @@ fn occupancy_counts_wavefronts_and_shared_memory() {
     ok!(hipOccupancyMaxPotentialBlockSize(&mut grid, &mut block, doubles(), 0, 200));
     assert_eq!(block, 128, "192 threads are 3 wavefronts, of which 30 fit; 128 fill the unit");
     fails!(hipErrorInvalidValue, hipOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, doubles(), 0, 0));
-    fails!(hipErrorInvalidValue, hipOccupancyMaxPotentialBlockSize(ptr::null_mut(), &mut block, doubles(), 0, 0));
+    fails!(
+        hipErrorInvalidValue,
+        hipOccupancyMaxPotentialBlockSize(ptr::null_mut(), &mut block, doubles(), 0, 0)
+    );
 }

@@ -24,7 +24,6 @@ unsafe extern "C" {
         node: hipGraphNode_t,
         params: *mut hipGraphNodeParams,
     ) -> hipError_t;
-    fn hipGraphNodeGetType(node: hipGraphNode_t, kind: *mut hipGraphNodeType) -> hipError_t;
     fn hipGraphAddMemcpyNode1D(
         node: *mut hipGraphNode_t,
         graph: hipGraph_t,
@@ -242,10 +241,16 @@ fn fill_and_host_nodes_tell_what_they_were_given() {
 
     let mut told = hipHostNodeParams { r#fn: None, userData: ptr::null_mut() };
     ok!(hipGraphHostNodeGetParams(pair[1], &mut told));
-    assert_eq!((told.r#fn.map(|f| f as usize), told.userData as usize), (Some(count as *const () as usize), 3));
+    assert_eq!(
+        (told.r#fn.map(|f| f as usize), told.userData as usize),
+        (Some(count as *const () as usize), 3)
+    );
     told.userData = ptr::without_provenance_mut(4);
     ok!(hipGraphHostNodeSetParams(pair[1], &told));
-    fails!(hipErrorInvalidValue, hipGraphHostNodeSetParams(pair[1], &hipHostNodeParams { r#fn: None, ..told }));
+    fails!(
+        hipErrorInvalidValue,
+        hipGraphHostNodeSetParams(pair[1], &hipHostNodeParams { r#fn: None, ..told })
+    );
     fails!(hipErrorInvalidValue, hipGraphHostNodeGetParams(pair[0], &mut told));
     let (code, exec, _) = instantiate(graph);
     assert_eq!(code, capi::error::hipSuccess);

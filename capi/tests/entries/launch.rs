@@ -114,7 +114,11 @@ fn events_stand_around_the_kernel() {
     fails!(hipErrorInvalidConfiguration, launch(line(2 * BLOCK), 0));
     fails!(hipErrorInvalidHandle, hipEventElapsedTime(&mut time, start, stop));
     fails!(hipErrorInvalidValue, launch(line(BLOCK), 2));
-    ok!(launch(line(BLOCK), 1), hipStreamSynchronize(hipStream_t::NULL), hipEventElapsedTime(&mut time, start, stop));
+    ok!(
+        launch(line(BLOCK), 1),
+        hipStreamSynchronize(hipStream_t::NULL),
+        hipEventElapsedTime(&mut time, start, stop)
+    );
     assert!(time >= 0.0);
     assert_eq!(memory.read()[7], 2.0);
     ok!(hipEventDestroy(start), hipEventDestroy(stop));
@@ -136,7 +140,9 @@ fn a_grid_of_amds_launch_counts_threads() {
         let extra = ptr::null_mut();
         // SAFETY: the kernel takes one pointer.
         unsafe {
-            hipExtModuleLaunchKernel(function, threads, 1, 1, BLOCK, 1, 1, 0, null, arguments, extra, none, none, 0)
+            hipExtModuleLaunchKernel(
+                function, threads, 1, 1, BLOCK, 1, 1, 0, null, arguments, extra, none, none, 0,
+            )
         }
     };
     ok!(launch(2 * BLOCK));

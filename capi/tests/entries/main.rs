@@ -12,6 +12,9 @@ mod per_thread;
 mod pitched;
 mod pointer;
 mod program;
+mod symbol;
+mod update;
+mod variants;
 
 use std::ffi::{c_int, c_void};
 

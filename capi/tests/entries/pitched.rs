@@ -5,7 +5,12 @@ use capi::{error::hipError_t, types::*};
 use super::*;
 
 unsafe extern "C" {
-    fn hipMallocPitch(address: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) -> hipError_t;
+    fn hipMallocPitch(
+        address: *mut *mut c_void,
+        pitch: *mut usize,
+        width: usize,
+        height: usize,
+    ) -> hipError_t;
     fn hipMemAllocPitch(
         address: *mut *mut c_void,
         pitch: *mut usize,
@@ -111,7 +116,10 @@ fn a_box_is_filled_and_nothing_around_it() {
     fails!(hipErrorInvalidValue, hipMemcpy3D(ptr::null()));
     let wide = hipMemcpy3DParms { dstPtr: hipPitchedPtr { pitch: 3, ..params.dstPtr }, ..params };
     fails!(hipErrorInvalidPitchValue, hipMemcpy3D(&wide));
-    fails!(hipErrorInvalidMemcpyDirection, hipMemcpy3D(&hipMemcpy3DParms { kind: hipMemcpyKind(9), ..params }));
+    fails!(
+        hipErrorInvalidMemcpyDirection,
+        hipMemcpy3D(&hipMemcpy3DParms { kind: hipMemcpyKind(9), ..params })
+    );
     ok!(hipMemcpy3D(&params), hipFree(cube.ptr));
     assert_eq!(back[..4], [2, 2, 1, 1], "what was refused has written nothing");
 }

@@ -5,7 +5,11 @@ use capi::{error::hipError_t, types::*};
 use super::*;
 
 unsafe extern "C" {
-    fn hipPointerGetAttribute(out: *mut c_void, attribute: hipPointer_attribute, pointer: *mut c_void) -> hipError_t;
+    fn hipPointerGetAttribute(
+        out: *mut c_void,
+        attribute: hipPointer_attribute,
+        pointer: *mut c_void,
+    ) -> hipError_t;
     fn hipDrvPointerGetAttributes(
         count: c_uint,
         attributes: *mut hipPointer_attribute,
@@ -65,7 +69,10 @@ fn several_attributes_of_an_unknown_pointer_are_null() {
     let pointer = (&raw mut unknown).cast();
     ok!(hipDrvPointerGetAttributes(2, attributes.as_mut_ptr(), outs.as_mut_ptr(), pointer));
     assert_eq!((address, size), (ptr::null_mut(), 0));
-    fails!(hipErrorInvalidValue, hipDrvPointerGetAttributes(0, attributes.as_mut_ptr(), outs.as_mut_ptr(), pointer));
+    fails!(
+        hipErrorInvalidValue,
+        hipDrvPointerGetAttributes(0, attributes.as_mut_ptr(), outs.as_mut_ptr(), pointer)
+    );
     fails!(hipErrorInvalidValue, hipDrvPointerGetAttributes(2, ptr::null_mut(), outs.as_mut_ptr(), pointer));
 }
 
@@ -78,7 +85,11 @@ fn pinned_memory_remembers_its_flags() {
     assert_eq!(flags, 0);
     ok!(hipExtHostAlloc(&mut mapped, 64, hipHostMallocMapped), hipHostGetFlags(&mut flags, mapped));
     assert_eq!(flags, hipHostMallocMapped);
-    ok!(hipHostFree(plain), hipHostFree(mapped), hipExtMallocWithFlags(&mut device, 64, hipDeviceMallocDefault));
+    ok!(
+        hipHostFree(plain),
+        hipHostFree(mapped),
+        hipExtMallocWithFlags(&mut device, 64, hipDeviceMallocDefault)
+    );
     fails!(hipErrorInvalidValue, hipHostGetFlags(&mut flags, device));
     fails!(hipErrorInvalidValue, hipHostGetFlags(&mut flags, plain));
     fails!(hipErrorNotSupported, hipExtMallocWithFlags(&mut plain, 64, hipDeviceMallocFinegrained));

@@ -10,6 +10,16 @@ use capi::types::*;
 
 unsafe extern "C" {
     fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void;
+    fn __hipRegisterVar(
+        handle: *mut *mut c_void,
+        host: *mut c_void,
+        host_name: *mut c_char,
+        name: *const c_char,
+        external: c_int,
+        bytes: usize,
+        constant: c_int,
+        global: c_int,
+    );
     fn __hipRegisterFunction(
         handle: *mut *mut c_void,
         host: *const c_void,
@@ -38,6 +48,31 @@ pub const BLOCK: u32 = 1024;
 /// The code object itself.
 pub static IMAGE: &[u8] = include_bytes!("../../../kernels/demo.gfx90a.co");
 
+/// A code object with a variable of four integers, 1 to 4 when it is loaded.
+static VARIABLE_IMAGE: &[u8] = include_bytes!("../../../kernels/variable.gfx90a.co");
+
+/// A byte whose address stands for the variable.
+static COUNTERS: u8 = 0;
+
+/// The host shadow of the variable.
+pub fn counters() -> *mut c_void {
+    static DONE: OnceLock<()> = OnceLock::new();
+    let host = (&raw const COUNTERS).cast_mut().cast();
+    DONE.get_or_init(|| {
+        let handle = register_image(VARIABLE_IMAGE);
+        // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
+        unsafe { __hipRegisterVar(handle, host, ptr::null_mut(), c"counters".as_ptr(), 0, 16, 0, 0) };
+    });
+    host
+}
+
+fn register_image(image: &'static [u8]) -> *mut *mut c_void {
+    let wrapper = Wrapper { magic: 0x4849_5046, version: 1, image: image.as_ptr(), unused: ptr::null() };
+    let wrapper: &'static Wrapper = Box::leak(Box::new(wrapper));
+    // SAFETY: a wrapper as compilers write it, around an image that stays.
+    unsafe { __hipRegisterFatBinary(ptr::from_ref(wrapper).cast()) }
+}
+
 /// A byte whose address stands for the kernel that doubles doubles.
 static DOUBLES: u8 = 0;
 /// A byte whose address stands for the kernel that writes threes.
@@ -46,11 +81,7 @@ static THREES: u8 = 0;
 fn register() {
     static DONE: OnceLock<usize> = OnceLock::new();
     DONE.get_or_init(|| {
-        let wrapper =
-            Wrapper { magic: 0x4849_5046, version: 1, image: IMAGE.as_ptr(), unused: ptr::null() };
-        let wrapper: &'static Wrapper = Box::leak(Box::new(wrapper));
-        // SAFETY: a wrapper as compilers write it, around an image that stays.
-        let handle = unsafe { __hipRegisterFatBinary(ptr::from_ref(wrapper).cast()) };
+        let handle = register_image(IMAGE);
         let add = |host: &'static u8, name: &'static CStr| {
             let null = ptr::null_mut::<c_void>();
             // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
