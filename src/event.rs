@@ -146,6 +146,9 @@ impl Event {
 
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event").field("id", &self.0.id).field("timing", &self.0.timing).finish_non_exhaustive()
+        f.debug_struct("Event")
+            .field("id", &self.0.id)
+            .field("timing", &self.0.timing)
+            .finish_non_exhaustive()
     }
 }

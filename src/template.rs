@@ -1,9 +1,11 @@
 //! A graph template of the runtime: the graph, and the memory that its allocation nodes own.
 
+use std::sync::{Arc, Mutex};
+
 use crate::{
     GraphNode,
     capture::ancestors,
-    device::Device,
+    device::{Device, Fence},
     error::{Error, Result},
     event::Event,
     graph::{Graph, MemAlloc, MemFree, Node, NodeId},
@@ -12,6 +14,12 @@ use crate::{
     typed::Alive,
 };
 
+/// The last launch of an executable graph that is gone, and the lane it ends on.
+///
+/// Graphs with memory nodes have at most one executable at a time, for their addresses are fixed; and even then a launch
+/// of one that is gone may still use them.
+pub(crate) type Instances = Mutex<Option<(Fence, u64)>>;
+
 /// A graph that can be instantiated on a device.
 pub struct Template {
     graph: Graph<Function, Event>,
@@ -19,8 +27,8 @@ pub struct Template {
     memory: GraphMemory,
     /// What the nodes' parameters point to, as far as its owner gave it to the graph.
     alive: Vec<Alive>,
-    /// Executable graphs of a template with memory nodes: at most one at a time, for its addresses are fixed.
-    instances: std::sync::Arc<()>,
+    /// Counts executable graphs, and tells the next one of the last launch of one that is gone.
+    instances: Arc<Instances>,
 }
 
 impl Template {
@@ -31,7 +39,7 @@ impl Template {
             device: device.clone(),
             memory: GraphMemory::default(),
             alive: Vec::new(),
-            instances: std::sync::Arc::new(()),
+            instances: Arc::default(),
         }
     }
 
@@ -63,7 +71,7 @@ impl Template {
         &self.memory
     }
 
-    pub(crate) fn instances(&self) -> &std::sync::Arc<()> {
+    pub(crate) fn instances(&self) -> &Arc<Instances> {
         &self.instances
     }
 
@@ -143,7 +151,7 @@ impl Template {
             device: self.device.clone(),
             memory: GraphMemory::default(),
             alive: self.alive.clone(),
-            instances: std::sync::Arc::new(()),
+            instances: Arc::default(),
         })
     }
 

@@ -16,7 +16,10 @@ use std::{
     thread::ThreadId,
 };
 
-pub use rules::{Mode, blocks_default_stream, check_default_stream, check_unsafe_call, exchange_thread_mode, refuse_callback, refuse_device_synchronize};
+pub use rules::{
+    Mode, blocks_default_stream, check_default_stream, check_unsafe_call, exchange_thread_mode,
+    refuse_callback, refuse_device_synchronize,
+};
 
 use crate::{
     GraphNode,
@@ -151,7 +154,9 @@ pub fn end(stream: &Stream) -> Result<SharedTemplate> {
         Ok::<_, Error>((member.session.clone(), member.dependencies.clone()))
     })?;
     if session.origin != stream.id() {
-        explain("the capture must end on the stream on which it began, not on one that an event joined to it");
+        explain(
+            "the capture must end on the stream on which it began, not on one that an event joined to it",
+        );
         return Err(CaptureError::Unmatched.into());
     }
     if session.mode != Mode::Relaxed && session.thread != std::thread::current().id() {

@@ -67,7 +67,11 @@ pub fn check_unsafe_call(call: &str) -> Result<()> {
     }
     let me = thread::current().id();
     let conflicts = |s: &&Arc<Session>| {
-        if s.thread() == me { s.mode() != Mode::Relaxed } else { own_mode == Mode::Global && s.mode() == Mode::Global }
+        if s.thread() == me {
+            s.mode() != Mode::Relaxed
+        } else {
+            own_mode == Mode::Global && s.mode() == Mode::Global
+        }
     };
     let sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
     let in_the_way: Vec<_> = sessions.iter().filter(conflicts).cloned().collect();

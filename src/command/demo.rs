@@ -94,13 +94,19 @@ fn report(name: &str, r: &Report) {
     println!();
     println!("the {name} graph");
     println!("  lanes (HSA queues)     {}", r.lanes);
-    println!("  packets per launch     {} kernel dispatch, {} barrier-AND", r.kernel_packets, r.barrier_packets);
+    println!(
+        "  packets per launch     {} kernel dispatch, {} barrier-AND",
+        r.kernel_packets, r.barrier_packets
+    );
     println!("  barrier bits           {}", r.barrier_bits);
     println!("  waits between lanes    {}", r.counts.waits);
     println!("  host steps             {}", r.counts.host_calls);
     println!("  signals per launch     {}", r.signals);
     println!("  executable memory      {} bytes", r.exec_bytes);
-    println!("  graph memory           {} bytes for allocations of {} bytes", r.memory_bytes, r.allocated_bytes);
+    println!(
+        "  graph memory           {} bytes for allocations of {} bytes",
+        r.memory_bytes, r.allocated_bytes
+    );
 }
 
 fn time_json(time: &Spread) -> Value {

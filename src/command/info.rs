@@ -19,7 +19,11 @@ pub fn run(json: bool) -> Result<()> {
         println!("  memory           {} MiB", p.total_memory >> 20);
         println!("  LDS per block    {} KiB", p.lds_per_block >> 10);
         println!("  threads a block  {}", p.max_threads_per_block);
-        println!("  clocks           {} MHz core, {} MHz memory", p.clock_khz / 1000, p.memory_clock_khz / 1000);
+        println!(
+            "  clocks           {} MHz core, {} MHz memory",
+            p.clock_khz / 1000,
+            p.memory_clock_khz / 1000
+        );
         println!("  PCI              {:04x}:{:02x}:{:02x}.{}", p.pci.0, p.pci.1, p.pci.2, p.pci.3);
     }
     Ok(())

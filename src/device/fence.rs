@@ -42,7 +42,8 @@ impl SignalPool {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
             // A fence may be dropped before it fires. Its signal comes back then with a packet still
             // behind it, and must not be armed again until it fired or its queue is destroyed.
-            let quiet = |(s, e): &(hsa::Signal, u64)| s.load(Ordering::Acquire) == 0 || self.faults.is_settled(*e);
+            let quiet =
+                |(s, e): &(hsa::Signal, u64)| s.load(Ordering::Acquire) == 0 || self.faults.is_settled(*e);
             let ready = free.iter().take(4).position(quiet);
             ready.and_then(|i| free.remove(i))
         };
@@ -194,5 +195,69 @@ impl Fence {
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fence").field("complete", &self.has_fired()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::System;
+
+    fn pool() -> (Arc<SignalPool>, Arc<Faults>) {
+        let faults = Arc::new(Faults::default());
+        (SignalPool::new(System::get().unwrap().runtime().clone(), faults.clone()), faults)
+    }
+
+    #[test]
+    fn a_signal_is_used_again_when_it_has_fired() {
+        let (pool, _) = pool();
+        let first = pool.take(1, 0).unwrap();
+        let handle = first.handle();
+        first.store(0, Ordering::Release);
+        drop(first);
+        let second = pool.take(1, 0).unwrap();
+        assert_eq!((second.handle(), second.load(Ordering::Acquire)), (handle, 1));
+    }
+
+    #[test]
+    fn a_signal_with_a_packet_behind_it_waits_until_its_queue_is_destroyed() {
+        let (pool, faults) = pool();
+        let epoch = faults.queue_created();
+        let pending = pool.take(1, epoch).unwrap();
+        let handle = pending.handle();
+        drop(pending);
+        assert_ne!(pool.take(1, epoch).unwrap().handle(), handle, "its packet may still decrement it");
+        faults.record(Error::LaunchFailure("test".into()), epoch);
+        assert_ne!(pool.take(1, epoch + 1).unwrap().handle(), handle, "the queue may still run");
+        faults.queue_destroyed(epoch);
+        let all: Vec<_> = (0..3).map(|_| pool.take(1, epoch + 1).unwrap()).collect();
+        assert!(all.iter().any(|signal| signal.handle() == handle));
+    }
+
+    #[test]
+    fn a_fence_lets_go_when_it_is_seen_to_have_fired() {
+        let (pool, faults) = pool();
+        let (kept, weak) = {
+            let kept = Arc::new(());
+            let weak = Arc::downgrade(&kept);
+            (Keep::Other(kept), weak)
+        };
+        let fence = Fence::new(pool.take(1, 0).unwrap(), vec![kept]);
+        assert!(!fence.is_complete() && !fence.is_over() && weak.upgrade().is_some());
+        fence.signal().store(0, Ordering::Release);
+        assert!(fence.has_fired() && weak.upgrade().is_some(), "asking with locks held drops nothing");
+        assert!(fence.is_complete() && weak.upgrade().is_none());
+        faults.record(Error::LaunchFailure("test".into()), 0);
+        assert_eq!((fence.wait(), fence.lost()), (Ok(()), None), "what has fired is not lost");
+    }
+
+    #[test]
+    fn a_fence_that_a_fault_took_says_so() {
+        let (pool, faults) = pool();
+        let fence = Fence::new(pool.take(1, 0).unwrap(), Vec::new());
+        faults.record(Error::LaunchFailure("test".into()), 0);
+        let fault = Error::LaunchFailure("test".into());
+        assert_eq!((fence.wait(), fence.lost()), (Err(fault.clone()), Some(fault)));
+        assert!(fence.is_over() && !fence.is_complete());
     }
 }

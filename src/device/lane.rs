@@ -78,7 +78,11 @@ impl Lane {
     ///
     /// # Errors
     /// As [`Lane::submit`]; a part of the image may have been published by then.
-    pub(crate) fn submit_image(&self, image: &[Packet], mut patch: impl FnMut(usize, &mut Packet)) -> Result<()> {
+    pub(crate) fn submit_image(
+        &self,
+        image: &[Packet],
+        mut patch: impl FnMut(usize, &mut Packet),
+    ) -> Result<()> {
         // PANIC: present from construction to drop.
         let queue = self.queue.as_ref().expect("the queue is present until drop");
         let mut done = 0;

@@ -205,7 +205,8 @@ impl Device {
 
     /// Lets go of what orphaned work needed, once it is over.
     fn bury_orphans(&self) {
-        let over: Vec<Orphan> = lock(&self.0.orphans).extract_if(.., |orphan| orphan.fence.is_over()).collect();
+        let over: Vec<Orphan> =
+            lock(&self.0.orphans).extract_if(.., |orphan| orphan.fence.is_over()).collect();
         // What it needed may be the caller's, whose `Drop` may come here again: no lock is held.
         for orphan in over {
             drop(orphan.fence.take_keeps());

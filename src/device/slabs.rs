@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{error::{Error, Result}, pool::heap::Heap};
+use crate::{
+    error::{Error, Result},
+    pool::heap::Heap,
+};
 
 /// Blocks come in multiples of a cache line, so that two of them never share one.
 const LINE: u64 = 64;
@@ -125,5 +128,44 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         self.slabs.give(self.address, self.size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    fn slabs(slab_bytes: usize) -> Arc<Slabs> {
+        let device = Device::get(0).unwrap();
+        Slabs::new(device.0.system.host_pool().clone(), Vec::new(), slab_bytes)
+    }
+
+    #[test]
+    fn blocks_share_no_cache_line_and_come_back() {
+        let slabs = slabs(4096);
+        let blocks: Vec<_> = [1, 63, 64, 65, 0].iter().map(|&bytes| slabs.take(bytes).unwrap()).collect();
+        for (n, block) in blocks.iter().enumerate() {
+            assert_eq!(block.address() % LINE, 0);
+            block.write(0, &vec![n as u8; block.len()]);
+        }
+        for (n, block) in blocks.iter().enumerate() {
+            let mut bytes = vec![99; block.len()];
+            block.read(&mut bytes);
+            assert!(bytes.iter().all(|&byte| byte == n as u8));
+        }
+        assert_eq!(slabs.footprint(), (4096, 6 * LINE));
+        drop(blocks);
+        assert_eq!(slabs.footprint(), (4096, 0));
+    }
+
+    #[test]
+    fn one_empty_slab_stays() {
+        let slabs = slabs(4096);
+        let blocks: Vec<_> = (0..4).map(|_| slabs.take(4096).unwrap()).collect();
+        let large = slabs.take(100_000).unwrap();
+        assert!(slabs.footprint().0 >= 4 * 4096 + 100_000);
+        drop((blocks, large));
+        assert_eq!(slabs.slabs.lock().unwrap().len(), 1);
     }
 }

@@ -76,9 +76,11 @@ impl System {
         if gpus.is_empty() {
             return Err(failed(&"no GPU"));
         }
-        let cpu = agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
+        let cpu =
+            agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
         let pools = cpu.pools()?;
-        let fine = || pools.iter().filter(|p| p.properties().is_fine_grained() && p.properties().alloc_allowed);
+        let fine =
+            || pools.iter().filter(|p| p.properties().is_fine_grained() && p.properties().alloc_allowed);
         let host = fine().find(|p| !p.properties().is_kernarg()).or_else(|| fine().next());
         let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
         let timestamp_hz = runtime.timestamp_frequency();
@@ -169,7 +171,9 @@ impl Device {
 
 fn kernarg_pool(system: &System) -> Result<hsa::Pool> {
     for agent in system.runtime.agents()?.iter().filter(|a| a.kind() == AgentKind::Cpu) {
-        if let Some(pool) = agent.pools()?.iter().find(|p| p.properties().is_kernarg() && p.properties().alloc_allowed) {
+        if let Some(pool) =
+            agent.pools()?.iter().find(|p| p.properties().is_kernarg() && p.properties().alloc_allowed)
+        {
             return Ok(pool.clone());
         }
     }
@@ -193,7 +197,9 @@ fn record_event(event: hsa::SystemEvent) {
 /// What an error callback of a queue means.
 pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {
     let report = System::get().ok().and_then(fault_report).unwrap_or_else(|| format!("{status:?}"));
-    if status == hsa_sys::HSA_STATUS_ERROR_MEMORY_FAULT || status == hsa_sys::HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION {
+    if status == hsa_sys::HSA_STATUS_ERROR_MEMORY_FAULT
+        || status == hsa_sys::HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION
+    {
         Error::IllegalAddress(report)
     } else {
         Error::LaunchFailure(report)
@@ -204,4 +210,3 @@ pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {
 fn fault_report(system: &System) -> Option<String> {
     (system.backend == Backend::Emulated).then(emulator::take_fault_report).flatten()
 }
-

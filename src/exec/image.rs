@@ -299,3 +299,83 @@ impl<'a> Encoder<'a> {
 fn barrier(bit: bool, acquire: Scope, release: Scope) -> Packet {
     BarrierAnd { fences: Fences { barrier: bit, acquire, release }, ..BarrierAnd::default() }.packet()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An image whose steps were made one by one: (lane or host, signals waited for, whether it signals).
+    fn image(lanes: usize, steps: &[(usize, Vec<prop::sample::Index>, bool)]) -> Image {
+        let mut image = Image { lanes: Vec::new(), ..Image::default() };
+        image.lanes.resize_with(lanes, LaneImage::default);
+        for (place, waits, signals) in steps {
+            let known = image.signals as usize;
+            let after = waits.iter().filter(|_| known > 0).map(|wait| wait.index(known) as u32);
+            let done = signals.then_some(image.signals);
+            let place = place % (lanes + 1);
+            if place == lanes {
+                let after = after.collect();
+                image.host.push(HostStep { after, unit: 0, done });
+            } else {
+                let lane = &mut image.lanes[place];
+                let packet = lane.packets.len() as u32;
+                lane.packets.push(barrier(false, Scope::None, Scope::None));
+                let dependencies =
+                    after.take(5).enumerate().map(|(n, signal)| (Field::Dependency(n as u8), signal));
+                let patches = dependencies.chain(done.map(|signal| (Field::Completion, signal)));
+                lane.patches.extend(patches.map(|(field, signal)| Patch { packet, field, signal }));
+            }
+            image.signals += u32::from(done.is_some());
+        }
+        image
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_is_published_once_and_behind_what_it_waits_for(
+            lanes in 1usize..5,
+            steps in prop::collection::vec(
+                (0usize..5, prop::collection::vec(any::<prop::sample::Index>(), 0..4), any::<bool>()),
+                0..80,
+            ),
+        ) {
+            let image = image(lanes, &steps);
+            let runs = runs(&image).unwrap();
+            let mut published = vec![false; image.signals as usize];
+            let mut next = vec![0; lanes];
+            let mut host = image.host.iter().peekable();
+            for run in &runs {
+                prop_assert!(run.start == next[run.lane as usize] && run.end > run.start);
+                for packet in run.start..run.end {
+                    // A host step can run as soon as it waits for nothing; its queue is in order.
+                    while let Some(step) = host.next_if(|s| s.after.iter().all(|&s| published[s as usize])) {
+                        step.done.into_iter().for_each(|done| published[done as usize] = true);
+                    }
+                    for patch in image.lanes[run.lane as usize].patches_of(packet) {
+                        match patch.field {
+                            Field::Dependency(_) => prop_assert!(published[patch.signal as usize]),
+                            Field::Completion => published[patch.signal as usize] = true,
+                        }
+                    }
+                }
+                next[run.lane as usize] = run.end;
+            }
+            for (lane, next) in image.lanes.iter().zip(next) {
+                prop_assert_eq!(lane.packets.len(), next as usize);
+            }
+            if lanes == 1 {
+                prop_assert!(runs.len() <= 1, "one lane is published at once");
+            }
+        }
+    }
+
+    #[test]
+    fn waits_in_a_circle_are_found() {
+        let mut image = image(2, &[(0, Vec::new(), true), (1, Vec::new(), true)]);
+        image.lanes[0].patches.insert(0, Patch { packet: 0, field: Field::Dependency(0), signal: 1 });
+        image.lanes[1].patches.insert(0, Patch { packet: 0, field: Field::Dependency(0), signal: 0 });
+        assert!(matches!(runs(&image), Err(Error::IllegalState(_))));
+    }
+}

@@ -167,7 +167,8 @@ impl Exec {
                         Err(e) => {
                             // Without the pages the copy cannot run, nor anything behind it.
                             let (bytes, address) = (pin.bytes, pin.address);
-                            let why = format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
+                            let why =
+                                format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
                             device.0.faults.record(Error::LaunchFailure(why), epoch);
                             return;
                         }
@@ -226,7 +227,8 @@ impl State {
                 return Ok(set);
             }
         }
-        let fresh = (0..self.image.signals).map(|_| device.0.signals.take(1, epoch)).collect::<Result<_>>()?;
+        let fresh =
+            (0..self.image.signals).map(|_| device.0.signals.take(1, epoch)).collect::<Result<_>>()?;
         Ok(SignalSet { signals: Arc::new(fresh), launch: None })
     }
 

@@ -28,17 +28,13 @@ use self::{
 };
 use crate::{
     GraphNode,
-    device::{
-        Device, Fence,
-        fence::Keep,
-        slabs::Block,
-    },
+    device::{Device, Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
-    module::KernelCode,
     graph::{FlatGraph, Node, NodeId, flatten},
+    module::KernelCode,
     pool::graph_memory::Block as MemoryBlock,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
-    template::Template,
+    template::{Instances, Template},
     typed::Alive,
 };
 
@@ -67,7 +63,7 @@ struct Inner {
     options: Options,
     resources: Arc<Resources>,
     /// Counted with the template: see [`Template::instances`].
-    _instance: Arc<()>,
+    instance: Arc<Instances>,
     report: Report,
     state: Mutex<State>,
 }
@@ -98,12 +94,13 @@ struct State {
     main: Vec<u32>,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
+    arena_since: Version,
     offsets: Vec<u32>,
     moved: HashMap<u32, Moved>,
     /// What the parameters point to that a node was given later.
     alive: HashMap<NodeId, (Vec<Alive>, Version)>,
-    /// What the parameters of later templates point to.
-    taken_over: Vec<Alive>,
+    /// What the parameters of the latest template point to that the executable, or a graph nested in it, took over.
+    taken_over: HashMap<usize, Vec<Alive>>,
     /// Signals of the launches that may be in flight, oldest first.
     sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
@@ -164,8 +161,7 @@ impl Exec {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
-        let memory: Vec<_> =
-            template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
+        let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
@@ -173,17 +169,19 @@ impl Exec {
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);
+        let last = template.instances().lock().unwrap_or_else(PoisonError::into_inner).take();
         let state = State {
             image: Arc::new(image),
             units: units.units,
             main: units.main,
             arena: Arc::new(arena),
+            arena_since: 0,
             offsets,
             moved: HashMap::new(),
             alive: HashMap::new(),
-            taken_over: Vec::new(),
+            taken_over: HashMap::new(),
             sets: VecDeque::new(),
-            last: None,
+            last,
             launches: 0,
         };
         Ok(Self(Arc::new(Inner {
@@ -192,7 +190,7 @@ impl Exec {
             shape: Shape::of(template.graph()),
             options,
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
-            _instance: template.instances().clone(),
+            instance: template.instances().clone(),
             report,
             state: Mutex::new(state),
         })))
@@ -218,7 +216,12 @@ impl Exec {
     }
 
     /// As [`Exec::set_node`]; keeps `objects` as long as the node has these parameters or a launch uses them.
-    pub(crate) fn set_node_with(&self, node: NodeId, parameters: &GraphNode, objects: &[Alive]) -> Result<()> {
+    pub(crate) fn set_node_with(
+        &self,
+        node: NodeId,
+        parameters: &GraphNode,
+        objects: &[Alive],
+    ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
         let (before, unit) = units::unit_of(&self.0.device, parameters)?;
         // What the node kept is the caller's: it is dropped behind the lock.
@@ -268,7 +271,12 @@ impl State {
         }
     }
 
-    fn replace_dispatch(&mut self, device: &Device, unit: u32, dispatch: &crate::dispatch::Dispatch) -> Result<()> {
+    fn replace_dispatch(
+        &mut self,
+        device: &Device,
+        unit: u32,
+        dispatch: &crate::dispatch::Dispatch,
+    ) -> Result<()> {
         let Unit::Dispatch(old) = &self.units[unit as usize] else {
             return Err(Error::InvalidValue("the node runs no kernel"));
         };
@@ -342,13 +350,17 @@ impl Drop for Inner {
         if let Some((fence, _)) = &state.last {
             fence.keep_all(vec![Keep::Other(Arc::new((moved, alive, taken_over, units)))]);
         }
+        if !self.resources.memory.is_empty() {
+            *self.instance.lock().unwrap_or_else(PoisonError::into_inner) = state.last.take();
+        }
     }
 }
 
 impl Report {
     fn of(image: &Image, plan: &Plan, bounds: Bounds) -> Self {
         let packets = || image.lanes.iter().flat_map(|lane| &lane.packets);
-        let kernel_packets = packets().filter(|p| p.kind() == Some(hsa::packet::Kind::KernelDispatch)).count();
+        let kernel_packets =
+            packets().filter(|p| p.kind() == Some(hsa::packet::Kind::KernelDispatch)).count();
         Self {
             counts: plan.counts(),
             bounds,
@@ -380,9 +392,10 @@ fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
     let costs = vec![UNKNOWN_COST; classes.len()];
     let succs = units.preds.transposed();
     let table = CostTable::default();
-    let problem = Problem::new(&units.preds, &succs, &classes, &costs)
-        .map_err(|e| Error::Graph(e.to_string()))?;
-    let lanes = if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
+    let problem =
+        Problem::new(&units.preds, &succs, &classes, &costs).map_err(|e| Error::Graph(e.to_string()))?;
+    let lanes =
+        if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
     let plan = match options.candidate {
         Some(kind) => schedule::candidate(&problem, kind, lanes, &table),
         None => schedule::plan(&problem, lanes, &table),

@@ -234,15 +234,21 @@ impl Exec {
         for (lane, packet, new) in packets {
             image.lanes[lane as usize].packets[packet as usize] = new;
         }
+        let alive = match place {
+            0 => mem::take(&mut state.taken_over).into_values().flatten().collect(),
+            _ => state.taken_over.remove(&place).unwrap_or_default(),
+        };
         let had = (
             mem::replace(&mut state.units, units),
             mem::replace(&mut state.arena, Arc::new(arena)),
             mem::take(&mut state.moved).into_values().map(|moved| moved.block).collect::<Vec<_>>(),
+            alive,
         );
         state.offsets = offsets;
-        // Objects of the template stay as long as the executable, like those that it was made with.
-        state.taken_over.extend_from_slice(template.alive());
-        if in_flight {
+        state.taken_over.insert(place, template.alive().to_vec());
+        // Only what a launch has seen must be kept: any number of updates between two launches leave nothing behind.
+        let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;
+        if in_flight && launched {
             state.keep_for_launch(Keep::Other(Arc::new(had)));
             _had = None;
         } else {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::{Backing, Origin, Region};
@@ -15,10 +15,20 @@ use crate::{
 /// Blocks are handed out in multiples of this many bytes, so that nearly equal requests share them.
 const GRANULE: usize = 4096;
 
-/// Freed blocks of a device that wait to be used again.
+/// Freed blocks of a device that wait to be used again: together with what is in use, as many bytes as were ever in
+/// use at once.
 #[derive(Default)]
 pub(crate) struct AsyncPool {
-    free: Mutex<BTreeMap<usize, Vec<Free>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By size.
+    free: BTreeMap<usize, Vec<Free>>,
+    free_bytes: usize,
+    used_bytes: usize,
+    most_used: usize,
 }
 
 struct Free {
@@ -47,6 +57,10 @@ impl AsyncPool {
                 Arc::new(fresh)
             }
         };
+        let mut state = self.state();
+        state.used_bytes += size;
+        state.most_used = state.most_used.max(state.used_bytes);
+        drop(state);
         Ok(System::get()?.memory().insert(Region {
             address: memory.address(),
             bytes: bytes as u64,
@@ -60,10 +74,12 @@ impl AsyncPool {
 
     /// A block of exactly `size` bytes that was freed on the same stream, or whose free has been passed.
     fn reuse(&self, stream: u64, size: usize) -> Option<Arc<hsa::Allocation>> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let blocks = free.get_mut(&size)?;
+        let mut state = self.state();
+        let blocks = state.free.get_mut(&size)?;
         let i = blocks.iter().position(|b| b.stream == stream || b.fence.is_over())?;
-        Some(blocks.swap_remove(i).memory)
+        let block = blocks.swap_remove(i);
+        state.free_bytes -= size;
+        Some(block.memory)
     }
 
     /// Takes back the block at `address` once `stream` has passed this point.
@@ -77,24 +93,45 @@ impl AsyncPool {
         let region = table.remove(address, pooled);
         let region = region.ok_or(Error::InvalidValue("not the start of an asynchronous allocation"))?;
         if let Backing::Pooled(memory) = &region.backing {
-            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state();
+            let size = memory.len();
             let block = Free { memory: memory.clone(), stream: stream.id(), fence };
-            free.entry(memory.len()).or_default().push(block);
+            state.free.entry(size).or_default().push(block);
+            state.free_bytes += size;
+            state.used_bytes = state.used_bytes.saturating_sub(size);
+            let keep = state.most_used - state.used_bytes;
+            drop(state);
+            self.trim(keep);
         }
         Ok(())
     }
 
-    /// Gives free blocks back to the device until at most `keep` bytes are left of them.
+    /// Notes that a block of `bytes` bytes went back to the device past this pool.
+    pub(crate) fn forget(&self, bytes: usize) {
+        let mut state = self.state();
+        state.used_bytes = state.used_bytes.saturating_sub(bytes);
+    }
+
+    /// Gives free blocks back to the device until at most `keep` bytes are left of them, the largest first, as far as
+    /// their streams have passed the free.
     pub(crate) fn trim(&self, keep: usize) {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut kept: usize = free.iter().map(|(size, blocks)| size * blocks.len()).sum();
-        for (size, blocks) in free.iter_mut().rev() {
+        let mut state = self.state();
+        let mut kept = state.free_bytes;
+        if kept <= keep {
+            return;
+        }
+        for (size, blocks) in state.free.iter_mut().rev() {
             blocks.retain(|b| {
                 let give_back = kept > keep && b.fence.is_over();
                 kept -= if give_back { *size } else { 0 };
                 !give_back
             });
         }
-        free.retain(|_, blocks| !blocks.is_empty());
+        state.free.retain(|_, blocks| !blocks.is_empty());
+        state.free_bytes = kept;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -72,14 +72,19 @@ pub fn free(address: u64) -> Result<()> {
 
 /// As [`free`], but leaves a fault to be reported to somebody who asks.
 pub(crate) fn give_back(address: u64) -> Result<Device> {
-    let freeable = |r: &Region| r.origin.is_device() && r.origin != Origin::Variable || r.origin == Origin::Managed;
+    let freeable =
+        |r: &Region| r.origin.is_device() && r.origin != Origin::Variable || r.origin == Origin::Managed;
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
         return free_graph_memory(&region).map(|()| device);
     }
     // Two threads may free the same address: one of them finds it gone.
-    let removed = System::get()?.memory().remove(address, freeable);
-    removed.map(|_| device).ok_or(Error::InvalidValue("freed twice"))
+    let removed =
+        System::get()?.memory().remove(address, freeable).ok_or(Error::InvalidValue("freed twice"))?;
+    if let Backing::Pooled(memory) = &removed.backing {
+        device.0.async_pool.forget(memory.len());
+    }
+    Ok(device)
 }
 
 /// The region at `address` and its device, when the device has nothing more to do with it.
@@ -196,8 +201,9 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
         return Err(Error::AlreadyRegistered);
     }
     // SAFETY: the caller's promise.
-    let pinned =
-        unsafe { system.runtime().lock(address as usize as *mut u8, bytes as usize, &system.gpu_agents(), None) }?;
+    let pinned = unsafe {
+        system.runtime().lock(address as usize as *mut u8, bytes as usize, &system.gpu_agents(), None)
+    }?;
     system.memory().insert(Region {
         address,
         bytes,

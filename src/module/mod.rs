@@ -107,7 +107,8 @@ impl Module {
     }
 
     fn loaded(&self, device: &Device) -> Result<&Arc<Loaded>> {
-        let slot = self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
+        let slot =
+            self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
         slot.get_or_init(|| Loaded::new(device, &self.0.image).map(Arc::new)).as_ref().map_err(Clone::clone)
     }
 }
@@ -211,7 +212,8 @@ impl KernelCode {
             loader::Error::NoKernel { .. } => Error::NotFound(name.into()),
             e => e.into(),
         })?;
-        let hsa::Symbol::Kernel { object, group_size, private_size, .. } = loaded.symbol(&kernel.metadata.symbol)?
+        let hsa::Symbol::Kernel { object, group_size, private_size, .. } =
+            loaded.symbol(&kernel.metadata.symbol)?
         else {
             return Err(Error::NotFound(name.into()));
         };

@@ -36,7 +36,9 @@ impl Block {
     /// [`Error::InvalidValue`] if an earlier launch did and nobody has freed it.
     pub(crate) fn acquire(&self) -> Result<()> {
         if self.live.swap(true, Ordering::AcqRel) {
-            return Err(Error::InvalidValue("an allocation of an earlier launch of the graph is not freed yet"));
+            return Err(Error::InvalidValue(
+                "an allocation of an earlier launch of the graph is not freed yet",
+            ));
         }
         Ok(())
     }
@@ -102,11 +104,7 @@ impl GraphMemory {
         }
         let memory = usize::try_from(size).ok().and_then(|size| device.0.local.allocate(size).ok());
         let memory = Arc::new(memory.ok_or(out_of_memory)?);
-        let block = Arc::new(Block {
-            address: memory.address(),
-            bytes: size,
-            live: AtomicBool::new(false),
-        });
+        let block = Arc::new(Block { address: memory.address(), bytes: size, live: AtomicBool::new(false) });
         System::get()?.memory().insert(Region {
             address: block.address,
             bytes: size,
@@ -155,4 +153,5 @@ impl GraphMemory {
 }
 
 /// Why a free node is refused.
-pub(crate) const NOT_ALLOCATED: Error = Error::InvalidValue("not an allocation of this graph that is not freed yet");
+pub(crate) const NOT_ALLOCATED: Error =
+    Error::InvalidValue("not an allocation of this graph that is not freed yet");

@@ -140,7 +140,9 @@ impl<T: Plain> DeviceBuffer<T> {
             return Err(Error::InvalidValue("as many values as the buffer has elements"));
         }
         if stream.is_capturing() {
-            return Err(Error::IllegalState("writing from the host is not captured: copy from a host buffer"));
+            return Err(Error::IllegalState(
+                "writing from the host is not captured: copy from a host buffer",
+            ));
         }
         let copy = Memcpy::linear(self.slice.address, values.as_ptr() as u64, self.slice.bytes());
         // SAFETY: the values are readable and outlive the wait.

@@ -93,7 +93,12 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::InvalidValue`] unless both have the same length; as [`Graph::kernel`].
-    pub fn upload<T: Plain>(&mut self, to: DeviceSlice<T>, from: &HostBuffer<T>, after: &[Node]) -> Result<Node> {
+    pub fn upload<T: Plain>(
+        &mut self,
+        to: DeviceSlice<T>,
+        from: &HostBuffer<T>,
+        after: &[Node],
+    ) -> Result<Node> {
         self.copy(&[from.alive()], (to.address(), to.bytes()), (from.address(), from.bytes()), after)
     }
 
@@ -101,7 +106,12 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::upload`].
-    pub fn download<T: Plain>(&mut self, to: &HostBuffer<T>, from: DeviceSlice<T>, after: &[Node]) -> Result<Node> {
+    pub fn download<T: Plain>(
+        &mut self,
+        to: &HostBuffer<T>,
+        from: DeviceSlice<T>,
+        after: &[Node],
+    ) -> Result<Node> {
         self.copy(&[to.alive()], (to.address(), to.bytes()), (from.address(), from.bytes()), after)
     }
 
@@ -283,7 +293,14 @@ fn matching_copy(to: (u64, u64), from: (u64, u64)) -> Result<Memcpy> {
 
 fn byte_fill<T: Plain>(slice: DeviceSlice<T>, byte: u8) -> Memset {
     let bytes = slice.bytes();
-    Memset { dst: slice.address(), pitch: bytes, value: byte.into(), element_size: 1, width: bytes, height: 1 }
+    Memset {
+        dst: slice.address(),
+        pitch: bytes,
+        value: byte.into(),
+        element_size: 1,
+        width: bytes,
+        height: 1,
+    }
 }
 
 impl fmt::Debug for Graph {

@@ -115,7 +115,8 @@ impl Kernel {
             return Err(Error::InvalidValue("fewer arguments than the kernel takes"));
         }
         let function = self.0.clone();
-        let node = KernelNode { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
+        let node =
+            KernelNode { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
         crate::check_kernel(device, &node)?;
         let alive = arguments.iter().filter_map(|a| a.alive()).collect();
         Ok(Launch { node, alive })

@@ -125,7 +125,10 @@ fn waits_do_not_cross_the_boundary_of_a_capture() {
     capture::begin(&second, Mode::Relaxed, None).unwrap();
     first.record_event(&inside).unwrap();
     assert_eq!(second.wait(&inside), broken(CaptureError::Merge));
-    assert_eq!((end(&first), end(&second)), (broken(CaptureError::Invalidated), broken(CaptureError::Invalidated)));
+    assert_eq!(
+        (end(&first), end(&second)),
+        (broken(CaptureError::Invalidated), broken(CaptureError::Invalidated))
+    );
     assert_eq!(second.wait(&inside), broken(CaptureError::CapturedEvent), "the capture is over");
     // An event that was never recorded holds nothing back.
     capture::begin(&first, Mode::Relaxed, None).unwrap();
@@ -151,7 +154,9 @@ fn a_captured_event_cannot_be_waited_for_on_the_host() {
 #[test]
 fn a_capturing_stream_cannot_be_waited_for() {
     for mode in MODES {
-        for wait in [Stream::synchronize, |s: &Stream| s.is_idle().map(drop), |_: &Stream| device().synchronize()] {
+        for wait in
+            [Stream::synchronize, |s: &Stream| s.is_idle().map(drop), |_: &Stream| device().synchronize()]
+        {
             let stream = stream();
             capture::begin(&stream, mode, None).unwrap();
             assert_eq!(wait(&stream), broken(CaptureError::Unsupported));
@@ -277,7 +282,10 @@ fn allocations_become_nodes_whose_addresses_stay() {
     let exec = Exec::new(&template, Options::default()).unwrap();
     assert_eq!(exec.report().memory_bytes, 4096);
     let second = Exec::new(&template, Options::default());
-    assert_eq!(second.map(drop), Err(Error::NotSupported("a second executable of a graph with memory nodes")));
+    assert_eq!(
+        second.map(drop),
+        Err(Error::NotSupported("a second executable of a graph with memory nodes"))
+    );
     for _ in 0..3 {
         exec.launch(&stream).unwrap();
     }

@@ -156,7 +156,9 @@ fn random_graphs_keep_their_order() {
 #[test]
 fn chains_paths_and_full_layers_keep_their_order() {
     let stream = stream();
-    for (name, width, full) in [("straight", 1, false), ("paths", 4, false), ("full2", 2, true), ("full4", 4, true)] {
+    for (name, width, full) in
+        [("straight", 1, false), ("paths", 4, false), ("full2", 2, true), ("full4", 4, true)]
+    {
         let layers = 24;
         let mut edges = Vec::new();
         for layer in 1..layers {

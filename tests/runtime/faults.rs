@@ -30,7 +30,11 @@ fn everything_works(streams: &[Stream]) {
         let (data, event, calls) = (buffer(&[1; 64]), Event::new(true), Arc::new(AtomicU32::new(0)));
         stream.run(&affine(&data, 2, 1)).unwrap();
         let counted = calls.clone();
-        stream.call(move || { counted.fetch_add(1, Ordering::Relaxed); }).unwrap();
+        stream
+            .call(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            })
+            .unwrap();
         stream.record_event(&event).unwrap();
         event.synchronize().unwrap();
         let mut graph = Graph::new(&device());
@@ -81,7 +85,9 @@ fn what_waits_for_lost_work_does_not_hang() {
         poke(&first);
         // The kernel may fault at any time from now on, so any of these may report it.
         let counted = calls.clone();
-        let _ = first.call(move || { counted.fetch_add(1, Ordering::Relaxed); });
+        let _ = first.call(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
         let _ = first.record_event(&lost);
         let _ = second.wait(&lost);
         let _ = second.record_event(&behind);
@@ -191,7 +197,8 @@ fn faults_on_several_threads_leave_the_process_usable() {
             for n in 0..4u32 {
                 let reports = &reports;
                 scope.spawn(move || {
-                    let (stream, data) = (Stream::new(&device(), StreamKind::Blocking, 0), buffer_of_any_fate());
+                    let (stream, data) =
+                        (Stream::new(&device(), StreamKind::Blocking, 0), buffer_of_any_fate());
                     for i in 0..25 {
                         let work = || {
                             if (i + n) % 5 == 0 {

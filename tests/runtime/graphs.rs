@@ -16,7 +16,8 @@ use super::{dags::entangled, *};
 #[test]
 fn a_graph_of_every_kind_runs_as_often_as_it_is_launched() {
     let (stream, device) = (stream(), device());
-    let (input, output) = (HostBuffer::new(&device, 64, 5u32).unwrap(), HostBuffer::new(&device, 64, 0u32).unwrap());
+    let (input, output) =
+        (HostBuffer::new(&device, 64, 5u32).unwrap(), HostBuffer::new(&device, 64, 0u32).unwrap());
     let (kept, sum) = (buffer(&[0; 64]), Arc::new(AtomicU32::new(0)));
     let mut child = Graph::new(&device);
     child.kernel(&affine(&kept, 1, 1), &[]).unwrap();
@@ -28,7 +29,9 @@ fn a_graph_of_every_kind_runs_as_often_as_it_is_launched() {
     let download = graph.download(&output, memory, &[upload]).unwrap();
     let free = graph.free(memory, &[download]).unwrap();
     let (read, total) = (output.clone(), sum.clone());
-    let host = move || { total.fetch_add(read.to_vec().iter().sum::<u32>(), Ordering::Relaxed); };
+    let host = move || {
+        total.fetch_add(read.to_vec().iter().sum::<u32>(), Ordering::Relaxed);
+    };
     let host = graph.host(host, &[download]).unwrap();
     let nested = graph.child(&child, &[host]).unwrap();
     let end = graph.empty(&[nested, free]).unwrap();
@@ -153,7 +156,8 @@ fn nodes_with_bad_parameters_are_refused_when_the_graph_is_compiled() {
         template.add(work, &[]).and_then(|_| Exec::new(&template, Options::default())).map(drop)
     };
     let data = buffer(&[0; 8]);
-    let set = |width| Memset { dst: data.slice().address(), pitch: 0, value: 0, element_size: 4, width, height: 1 };
+    let set =
+        |width| Memset { dst: data.slice().address(), pitch: 0, value: 0, element_size: 4, width, height: 1 };
     assert_eq!(instantiate(Work::Memset(set(8))), Ok(()));
     assert!(instantiate(Work::Memset(set(9))).is_err());
     assert!(instantiate(Work::Memcpy(Memcpy::linear(0, data.slice().address(), 4))).is_err());

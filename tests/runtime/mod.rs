@@ -1,4 +1,7 @@
 //! The runtime on the emulated device, through its Rust API.
+//!
+//! Captures, faults and the default stream concern a whole process: the tests want one each, as nextest gives them, or
+//! `--test-threads=1`.
 
 mod capture;
 mod copies;
@@ -39,16 +42,22 @@ pub fn stream() -> Stream {
     Stream::new(&device(), StreamKind::NonBlocking, 0)
 }
 
-pub fn kernels() -> &'static Kernels {
-    static KERNELS: OnceLock<Kernels> = OnceLock::new();
-    KERNELS.get_or_init(|| {
+pub fn module() -> &'static Module {
+    static MODULE: OnceLock<Module> = OnceLock::new();
+    MODULE.get_or_init(|| {
         let objects: [&[u8]; 2] = [
             include_bytes!("../../kernels/tests.gfx90a.co"),
             include_bytes!("../../kernels/tests.gfx942.co"),
         ];
-        let module = Module::first_that_fits(&device(), &objects).expect("the device is a gfx90a or a gfx942");
+        Module::first_that_fits(&device(), &objects).expect("the device is a gfx90a or a gfx942")
+    })
+}
+
+pub fn kernels() -> &'static Kernels {
+    static KERNELS: OnceLock<Kernels> = OnceLock::new();
+    KERNELS.get_or_init(|| {
         let kernel = |name| {
-            let function = module.kernel(name).expect("the module has the kernel");
+            let function = module().kernel(name).expect("the module has the kernel");
             // SAFETY: the kernels do what `kernels/tests.cpp` says, and are given buffers of the sizes it needs.
             unsafe { Kernel::trusted(function) }
         };
@@ -72,7 +81,10 @@ pub fn affine(data: &DeviceBuffer<u32>, factor: u32, term: u32) -> Launch {
     let len = data.slice().len() as u32;
     let arguments: [&dyn Argument; 4] = [data, &len, &factor, &term];
     let grid = [len.div_ceil(256), 1, 1];
-    kernels().affine.launch(&device(), grid, [256, 1, 1], 0, &arguments).expect("the arguments fit the kernel")
+    kernels()
+        .affine
+        .launch(&device(), grid, [256, 1, 1], 0, &arguments)
+        .expect("the arguments fit the kernel")
 }
 
 pub fn buffer(values: &[u32]) -> DeviceBuffer<u32> {
@@ -87,6 +99,10 @@ pub struct Log(DeviceBuffer<u32>);
 impl Log {
     pub fn new(n: usize) -> Self {
         Self(buffer(&vec![0; n + 1]))
+    }
+
+    pub fn address(&self) -> u64 {
+        self.0.slice().address()
     }
 
     pub fn append(&self, value: u32) -> Launch {

@@ -10,7 +10,9 @@ use super::{
 /// Streams with events, default-stream order, and graphs of all numbers of lanes.
 fn everything() {
     let streams: Vec<_> = (0..6)
-        .map(|i| Stream::new(&device(), if i % 2 == 0 { StreamKind::Blocking } else { StreamKind::NonBlocking }, 0))
+        .map(|i| {
+            Stream::new(&device(), if i % 2 == 0 { StreamKind::Blocking } else { StreamKind::NonBlocking }, 0)
+        })
         .collect();
     let (data, log) = (buffer(&[1; 32]), Log::new(40));
     let mut expected = 1u32;
@@ -34,8 +36,8 @@ fn everything() {
     for options in (1..=4).flat_map(on_lanes) {
         for seed in 0..6 {
             let graph = random(&mut Random(seed * 10 + options.lanes as u64), options, seed % 2 == 0);
-            for i in 0..3 {
-                graph.exec.launch(&streams[i]).unwrap();
+            for stream in &streams[..3] {
+                graph.exec.launch(stream).unwrap();
             }
             device().synchronize().unwrap();
             graph.check(3, &format!("graph {seed}, {options:?}"));
@@ -48,7 +50,11 @@ fn every_legal_order_of_packets_gives_the_same_result() {
     for seed in 1..=8 {
         let seed = seed.to_string();
         let variables = [("AQLIPSE_EMULATE_SEED", seed.as_str())];
-        in_child("runtime::seeds::every_legal_order_of_packets_gives_the_same_result", &variables, everything);
+        in_child(
+            "runtime::seeds::every_legal_order_of_packets_gives_the_same_result",
+            &variables,
+            everything,
+        );
         if std::env::var(CHILD).is_ok() {
             return; // The child has one seed.
         }

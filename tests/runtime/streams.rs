@@ -185,7 +185,11 @@ fn host_functions_of_two_threads_on_one_stream_all_run() {
             scope.spawn(|| {
                 for _ in 0..300 {
                     let calls = calls.clone();
-                    stream.call(move || { calls.fetch_add(1, Ordering::Relaxed); }).unwrap();
+                    stream
+                        .call(move || {
+                            calls.fetch_add(1, Ordering::Relaxed);
+                        })
+                        .unwrap();
                 }
             });
         }

@@ -1,12 +1,28 @@
 //! Executables that are launched again, changed and let go while they run.
 
 use aqlipse::{
-    Error, Exec, Options, Template,
-    graph::{Memcpy, Node},
+    Error, Exec, Function, Options, Template,
+    graph::{Kernel, Memcpy, Node},
     typed::{ExecGraph, Graph},
 };
 
 use super::*;
+
+/// The launch of `append` that adds `value` to `log`, as a node's parameters.
+fn kernel_node(log: &Log, value: u32) -> Kernel<Function> {
+    let mut kernargs = vec![0; 12];
+    kernargs[..8].copy_from_slice(&log.address().to_le_bytes());
+    kernargs[8..].copy_from_slice(&value.to_le_bytes());
+    let (function, kernargs) = (module().kernel("append").unwrap(), kernargs.into_boxed_slice());
+    Kernel {
+        function,
+        grid: [1; 3],
+        block: [1; 3],
+        shared_bytes: 0,
+        kernargs,
+        attributes: Default::default(),
+    }
+}
 
 /// A graph of one kernel, and the node.
 fn one(launch: &Launch) -> (ExecGraph, aqlipse::typed::Node) {
@@ -45,6 +61,29 @@ fn updates_between_two_launches_share_one_place() {
     exec.launch(&stream).unwrap();
     gate.open();
     assert_eq!(log.entries(), [0, 99_999]);
+}
+
+#[test]
+fn whole_updates_between_two_launches_leave_nothing_behind() {
+    let (stream, log) = (stream(), Log::new(3));
+    let template = |value| {
+        let mut template = Template::new(&device());
+        template.add(Node::Kernel(kernel_node(&log, value)), &[]).unwrap();
+        template
+    };
+    let exec = Exec::new(&template(0), Options::default()).unwrap();
+    let gate = Gate::on(&stream);
+    exec.launch(&stream).unwrap();
+    exec.update(&template(1)).unwrap();
+    let (_, before) = device().kernarg_bytes();
+    for i in 0..5_000 {
+        exec.update(&template(i)).unwrap();
+    }
+    let (_, after) = device().kernarg_bytes();
+    assert!(after <= before + 1024, "{before} bytes of arguments, then {after}");
+    exec.launch(&stream).unwrap();
+    gate.open();
+    assert_eq!(log.entries(), [0, 4_999]);
 }
 
 #[test]
@@ -96,7 +135,7 @@ fn updates_keep_alive_what_the_node_uses_and_no_more() {
 #[test]
 fn a_node_takes_only_parameters_of_its_own_kind() {
     let (stream, data) = (stream(), buffer(&[1; 8]));
-    let host = vec![2u32; 8];
+    let host = [2u32; 8];
     let mut template = Template::new(&device());
     let upload = |bytes| Node::Memcpy(Memcpy::linear(data.slice().address(), host.as_ptr() as u64, bytes));
     let (copy, ()) = template.add(upload(32), &[]).unwrap();
@@ -109,7 +148,7 @@ fn a_node_takes_only_parameters_of_its_own_kind() {
     assert!(matches!(exec.set_node(empty, &inside), Err(Error::InvalidValue(_))));
     exec.launch(&stream).unwrap();
     assert_eq!(data.read(&stream).unwrap(), [2; 8], "refused updates change nothing");
-    let other = vec![9u32; 8];
+    let other = [9u32; 8];
     let changed = Memcpy::linear(data.slice().address(), other.as_ptr() as u64, 16);
     let gate = Gate::on(&stream);
     exec.launch(&stream).unwrap();
