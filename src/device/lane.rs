@@ -32,6 +32,7 @@ impl Lane {
     pub(crate) fn new(
         agent: &hsa::Agent,
         faults: &Arc<Faults>,
+        priority: hsa::Priority,
         describe: fn(hsa_sys::hsa_status_t) -> Error,
     ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -44,6 +45,9 @@ impl Lane {
         let size = RING.min(agent.queue_max_size()?);
         let queue = hsa::Queue::create(agent, size, hsa::QueueOptions::default(), on_error)?;
         queue.set_profiling(true)?;
+        if priority != hsa::Priority::Normal {
+            queue.set_priority(priority)?;
+        }
         lane.queue = Some(queue);
         Ok(lane)
     }

@@ -31,6 +31,10 @@ use crate::{
 /// than a few queues that are busy at once, and each costs memory (`GPU_MAX_HW_QUEUES` is 4 there).
 pub(crate) const LANES: usize = 4;
 
+/// Queues have one priority each, so streams that are more or less urgent than the others have lanes of their own,
+/// created when the first such stream is used.
+const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::High, hsa::Priority::Low];
+
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
 
@@ -50,7 +54,8 @@ pub(crate) struct DeviceInner {
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     pub(crate) async_pool: AsyncPool,
-    lanes: Mutex<[Option<Arc<Lane>>; LANES]>,
+    /// By priority, then by number.
+    lanes: Mutex<[Option<Arc<Lane>>; PRIORITIES.len() * LANES]>,
     next_lane: AtomicUsize,
     pub(crate) legacy: OnceLock<Stream>,
     streams: Mutex<Vec<Weak<StreamInner>>>,
@@ -165,19 +170,29 @@ impl Device {
     /// The lane with this number, created on first use and again after a fault.
     pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
         let mut lanes = lock(&self.0.lanes);
-        let slot = &mut lanes[number % LANES];
+        let slot = &mut lanes[number];
         if let Some(lane) = slot.as_ref().filter(|lane| lane.is_current()) {
             return Ok(lane.clone());
         }
         *slot = None;
-        let lane = Arc::new(Lane::new(&self.0.agent, &self.0.faults, system::queue_error)?);
+        let lane = Arc::new(Lane::new(&self.0.agent, &self.0.faults, PRIORITIES[number / LANES], system::queue_error)?);
         *slot = Some(lane.clone());
         Ok(lane)
     }
 
-    /// The number of the lane that a new stream takes.
-    pub(crate) fn assign_lane(&self) -> usize {
-        self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+    /// The number of the lane that a new stream of this priority takes.
+    pub(crate) fn assign_lane(&self, priority: i32) -> usize {
+        let class = match priority {
+            0 => 0,
+            ..0 => 1,
+            1.. => 2,
+        };
+        class * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+    }
+
+    /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].
+    pub(crate) fn lane_beside(&self, number: usize, n: usize) -> Result<Arc<Lane>> {
+        self.lane(number / LANES * LANES + (number + n) % LANES)
     }
 
     pub(crate) fn register(&self, stream: &Arc<StreamInner>) {

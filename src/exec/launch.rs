@@ -247,7 +247,7 @@ fn lanes_of(device: &Device, stream: &Stream, first: &Arc<Lane>, count: usize) -
     let mut lanes = Vec::with_capacity(count);
     lanes.push(first.clone());
     for n in 1..count {
-        let lane = device.lane(stream.lane_number() + n)?;
+        let lane = device.lane_beside(stream.lane_number(), n)?;
         if lane.epoch() != first.epoch() {
             // A fault has just taken the stream's own queue.
             return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));

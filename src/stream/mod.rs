@@ -70,7 +70,7 @@ thread_local! {
 impl Stream {
     /// A new stream on `device`. `priority`: smaller is more urgent.
     pub fn new(device: &Device, kind: StreamKind, priority: i32) -> Self {
-        Self::make(device, kind, priority, device.assign_lane())
+        Self::make(device, kind, priority, device.assign_lane(priority))
     }
 
     pub(crate) fn legacy(device: &Device) -> Self {
@@ -358,5 +358,30 @@ impl Eq for Stream {}
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream").field("id", &self.0.id).field("kind", &self.0.kind).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::LANES;
+
+    #[test]
+    fn streams_of_different_priority_share_no_queue() {
+        let device = Device::get(0).unwrap();
+        let classes = [-1, 0, 1].map(|priority| {
+            let stream = Stream::new(&device, StreamKind::NonBlocking, priority);
+            stream.synchronize().unwrap();
+            let siblings = (0..LANES).map(|n| device.lane_beside(stream.lane_number(), n).unwrap().id());
+            let mut siblings: Vec<u64> = siblings.collect();
+            siblings.sort_unstable();
+            siblings.dedup();
+            assert_eq!(siblings.len(), LANES);
+            siblings
+        });
+        for (i, class) in classes.iter().enumerate() {
+            let others = classes.iter().enumerate().filter(|(j, _)| *j != i).flat_map(|(_, other)| other);
+            assert!(others.clone().all(|id| !class.contains(id)));
+        }
     }
 }
