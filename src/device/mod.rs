@@ -175,7 +175,12 @@ impl Device {
             return Ok(lane.clone());
         }
         *slot = None;
-        let lane = Arc::new(Lane::new(&self.0.agent, &self.0.faults, PRIORITIES[number / LANES], system::queue_error)?);
+        let lane = Arc::new(Lane::new(
+            &self.0.agent,
+            &self.0.faults,
+            PRIORITIES[number / LANES],
+            system::queue_error,
+        )?);
         *slot = Some(lane.clone());
         Ok(lane)
     }
