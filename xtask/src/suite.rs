@@ -38,8 +38,29 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
     };
     run(tests.args(arguments))?;
     run(&mut prepared(&["test", "--workspace", "--doc"]))?;
-    if arguments.is_empty() { run(&mut models()) } else { Ok(()) }
+    if !arguments.is_empty() {
+        return Ok(());
+    }
+    for example in EXAMPLES {
+        run(&mut prepared(&["run", "--quiet", "--release", "--package", "aqlipse", "--example", example]))?;
+    }
+    // What a newcomer runs first, on less data.
+    run(&mut prepared(&[
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "aqlipse",
+        "--",
+        "demo",
+        "--size",
+        "65536",
+    ]))?;
+    run(&mut models())
 }
+
+/// The programs in `examples/`.
+const EXAMPLES: [&str; 2] = ["captured", "explicit"];
 
 /// The loom models of the ring protocol. Their `cfg` changes every crate, so they have a folder of their own.
 fn models() -> Command {
