@@ -70,5 +70,10 @@ pub use module::{Function, KernelCode, Module, check_kernel};
 pub use stream::{Stream, StreamKind};
 pub use template::Template;
 
+/// The README's examples compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A node of a graph of this runtime.
 pub type GraphNode = graph::Node<Function, Event>;
