@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{fault::Faults, slabs::Block};
+use super::{Device, fault::Faults, slabs::Block};
 use crate::error::{Error, Result};
 
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
@@ -161,6 +161,11 @@ impl Fence {
             drop(self.take_keeps());
         }
         fired
+    }
+
+    /// Whether the fence lies on a queue of `device`.
+    pub(crate) fn is_on(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.0.signal.pool.faults, &device.0.faults)
     }
 
     /// Whether the fence fired or never will, because its device faulted. Releases nothing.

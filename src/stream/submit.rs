@@ -106,6 +106,15 @@ impl<'a> Submission<'a> {
         self.stream.worker.push(job)
     }
 
+    /// Lets a fault that takes `fence`, of another device, take what follows here too.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the host worker cannot be started.
+    pub(crate) fn watch(&self, fence: &Fence) -> Result<()> {
+        let faults = self.stream.device.0.faults.clone();
+        self.push_job(Job::watch(fence.signal().clone(), faults, self.lane.epoch()))
+    }
+
     /// Holds everything that follows back until `fence` has fired.
     pub(crate) fn wait(&mut self, fence: &Fence, lane: u64) {
         // On the same queue the barrier bit of whatever follows already orders it.

@@ -103,6 +103,36 @@ fn what_waits_for_lost_work_does_not_hang() {
 }
 
 #[test]
+fn what_waits_for_lost_work_of_another_device_is_lost_too() {
+    let test = "runtime::faults::what_waits_for_lost_work_of_another_device_is_lost_too";
+    in_child(test, &[("AQLIPSE_EMULATE", "2xgfx90a"), ("AQLIPSE_DEVICE", "emulated")], || {
+        let other = Device::get(1).unwrap();
+        let (first, second) = (stream(), Stream::new(&other, StreamKind::NonBlocking, 0));
+        let (lost, behind) = (Event::new(false), Event::new(false));
+        let gate = Gate::on(&first);
+        poke(&first);
+        first.record_event(&lost).unwrap();
+        second.wait(&lost).unwrap();
+        second.record_event(&behind).unwrap();
+        gate.open();
+        assert!(is_illegal_address(second.synchronize()));
+        assert_ne!(behind.is_complete(), Ok(false), "a point that is lost is not yet to be reached");
+        assert!(is_illegal_address(first.synchronize()));
+
+        // Both devices go on, and a wait that is not lost still holds.
+        let gate = Gate::on(&first);
+        first.record_event(&lost).unwrap();
+        second.wait(&lost).unwrap();
+        second.record_event(&behind).unwrap();
+        assert_eq!(behind.is_complete(), Ok(false));
+        gate.open();
+        second.synchronize().unwrap();
+        assert_eq!(behind.is_complete(), Ok(true));
+        everything_works(&[first]);
+    });
+}
+
+#[test]
 fn an_executable_survives_a_fault_before_and_during_its_launch() {
     in_child("runtime::faults::an_executable_survives_a_fault_before_and_during_its_launch", &[], || {
         let (stream, data, gate) = (stream(), buffer(&[1; 64]), Gate::default());
