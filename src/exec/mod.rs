@@ -124,7 +124,7 @@ pub struct Report {
     pub barrier_bits: usize,
     /// Signals that a launch arms, its own completion included.
     pub signals: usize,
-    /// Bytes of packet images, kernel arguments and bookkeeping of the executable graph.
+    /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself.
     pub exec_bytes: usize,
     /// Bytes of the memory behind its allocation nodes.
     pub memory_bytes: u64,
@@ -162,10 +162,14 @@ impl Exec {
             _ => 0,
         });
         let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
+        let shape = Shape::of(template.graph());
+        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
+        let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>();
+        let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
-            exec_bytes: image.bytes() + arena.len() + units.units.len() * size_of::<Unit>(),
+            exec_bytes: host_bytes + arena.len(),
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);
@@ -187,7 +191,7 @@ impl Exec {
         Ok(Self(Arc::new(Inner {
             device,
             flat: flattened.graph,
-            shape: Shape::of(template.graph()),
+            shape,
             options,
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             instance: template.instances().clone(),

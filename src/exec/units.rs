@@ -50,6 +50,12 @@ const DST_ARGUMENT: usize = 0;
 const SRC_ARGUMENT: usize = 8;
 
 impl Unit {
+    /// Bytes that the unit holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let kernargs = if let Self::Dispatch(dispatch) = self { dispatch.kernargs.len() } else { 0 };
+        size_of::<Self>() + kernargs
+    }
+
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) => Class::Packet,

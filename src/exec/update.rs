@@ -59,6 +59,13 @@ pub(super) struct Shape {
     graphs: Vec<Frame>,
 }
 
+impl Shape {
+    /// Bytes that the shape holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.graphs.iter().map(|graph| graph.topology.bytes() + size_of_val(&graph.fixed[..])).sum()
+    }
+}
+
 struct Frame {
     topology: Topology,
     /// One for each node, in insertion order.

@@ -58,6 +58,11 @@ impl Csr {
         Self::from_pairs(self.len(), self.pairs().map(|(row, column)| (column, row)))
     }
 
+    /// Bytes of all rows.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.starts[..]) + size_of_val(&self.columns[..])
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.starts.len() - 1

@@ -60,6 +60,13 @@ impl FlatGraph {
         self.nodes.len()
     }
 
+    /// Bytes that the graph holds.
+    pub fn bytes(&self) -> usize {
+        let tables = self.inlined.iter().map(|graph| size_of_val(&graph.nodes[..])).sum::<usize>();
+        let adjacency = self.preds.bytes() + self.succs.bytes();
+        size_of_val(&self.nodes[..]) + size_of_val(&self.inlined[..]) + tables + adjacency
+    }
+
     /// Whether nothing is left to run.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

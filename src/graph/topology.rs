@@ -112,6 +112,11 @@ impl Topology {
         Self { graph: self.graph, origin: self.origin, ..self.clone() }
     }
 
+    /// Bytes of nodes and edges; the index of long edge lists is not counted.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.links[..]) + size_of_val(&self.indices[..]) + size_of_val(&self.edges[..])
+    }
+
     /// The identity that this graph's node ids carry.
     pub fn id(&self) -> GraphId {
         self.graph

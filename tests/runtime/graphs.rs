@@ -188,3 +188,19 @@ fn kernels_are_launched_within_their_limits_only() {
     assert!(matches!(with(&[&data, &8u64, &1u32, &1u32]), Err(Error::InvalidValue(_))));
     assert!(matches!(with(&[&data, &8u32, &1u32, &1u32, &1u32]), Err(Error::InvalidValue(_))));
 }
+
+#[test]
+fn the_report_counts_the_bytes_of_each_node() {
+    let data = buffer(&[1; 64]);
+    let chain = |nodes: usize| {
+        let mut graph = Graph::new(&device());
+        let mut last = Vec::new();
+        for _ in 0..nodes {
+            last = vec![graph.kernel(&affine(&data, 2, 1), &last).unwrap()];
+        }
+        graph.instantiate().unwrap().report().exec_bytes
+    };
+    let each = (chain(1010) - chain(10)) / 1000;
+    // A packet and the kernel's arguments at least; less than what other runtimes take.
+    assert!((64 + 20..1024).contains(&each), "{each} bytes a node");
+}
