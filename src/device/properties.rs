@@ -40,16 +40,18 @@ pub struct Properties {
     pub l2_bytes: u32,
     /// PCI domain, bus, device, function.
     pub pci: (u32, u32, u32, u32),
+    /// Whether the host can access all of the device's memory.
+    pub large_bar: bool,
     /// Identifier of the device.
     pub uuid: [u8; 16],
 }
 
 impl Properties {
-    /// Asks `agent`.
+    /// Asks `agent`; bytes of device memory and of LDS, and the host's access, are its pools' to know.
     ///
     /// # Errors
     /// [`Error::Hsa`](crate::Error::Hsa) if the agent does not answer.
-    pub(crate) fn of(agent: &hsa::Agent, total_memory: u64) -> Result<Self> {
+    pub(crate) fn of(agent: &hsa::Agent, total_memory: u64, lds: u64, large_bar: bool) -> Result<Self> {
         let isa = agent.isa_names()?.into_iter().next().unwrap_or_default();
         let arch = isa.rsplit_once("--").map_or(isa.as_str(), |(_, arch)| arch).to_owned();
         let name = agent.product_name().unwrap_or_else(|_| agent.name().to_owned());
@@ -69,13 +71,16 @@ impl Properties {
             max_threads_per_unit: waves * wavefront,
             max_block: block.map(u32::from),
             max_grid: grid,
-            lds_per_block: 64 * 1024,
-            registers_per_block: 128 * 1024,
+            // CAST: LDS is a matter of kilobytes.
+            lds_per_block: lds as u32,
+            // HSA does not tell. 512 registers for each of 64 lanes on four SIMDs (MI200 ISA, 3.6).
+            registers_per_block: 4 * 64 * 512,
             clock_khz: agent.max_clock_mhz()? * 1000,
             memory_clock_khz: agent.memory_max_clock_mhz()? * 1000,
             memory_bus_bits: agent.memory_width_bits()?,
             l2_bytes: agent.cache_sizes()?[1],
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
+            large_bar,
             uuid: uuid(&agent.uuid()?),
         })
     }
@@ -112,5 +117,13 @@ mod tests {
         assert_eq!(capability("gfx942"), (9, 4));
         assert_eq!(capability("gfx1100"), (11, 0));
         assert_eq!(capability("nonsense"), (0, 0));
+    }
+
+    #[test]
+    fn lds_and_access_of_the_host_come_from_the_pools() {
+        let device = crate::Device::get(0).unwrap();
+        // Every GFX9 device has 64 KiB (MI200 ISA, 11.1), and device memory of the emulated ones is the host's.
+        assert_eq!(device.properties().lds_per_block, 64 << 10);
+        assert!(device.properties().large_bar || device.backend() != crate::Backend::Emulated);
     }
 }

@@ -139,7 +139,14 @@ impl Device {
         let pools = agent.pools()?;
         let local = pools.iter().find(|p| p.properties().is_coarse_grained() && p.properties().alloc_allowed);
         let local = local.ok_or(Error::NoDevice)?.clone();
-        let properties = Properties::of(agent, local.properties().size)?;
+        // Whether the host reaches all of the device's memory, or would have to go through copies.
+        let mut hosts = system.runtime.agents()?.into_iter().filter(|a| a.kind() == AgentKind::Cpu);
+        let large_bar = hosts
+            .next()
+            .is_some_and(|cpu| local.access(&cpu).is_ok_and(|access| access != hsa::PoolAccess::Never));
+        let group = pools.iter().find(|p| p.properties().segment == hsa_sys::HSA_AMD_SEGMENT_GROUP);
+        let lds = group.ok_or(Error::NoDevice)?.properties().size;
+        let properties = Properties::of(agent, local.properties().size, lds, large_bar)?;
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());

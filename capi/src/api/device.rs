@@ -182,6 +182,7 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeSharedMemPerMultiprocessor
         | hipDeviceAttributeMaxSharedMemoryPerMultiprocessor => int(p.lds_per_block),
         hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
+        hipDeviceAttributeIsLargeBar => c_int::from(p.large_bar),
         hipDeviceAttributeWarpSize => int(p.wavefront),
         hipDeviceAttributeClockInstructionRate | hipDeviceAttributeWallClockRate => int(p.clock_khz),
         hipDeviceAttributeCanMapHostMemory
@@ -192,7 +193,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeStreamPrioritiesSupported
         | hipDeviceAttributeManagedMemory
         | hipDeviceAttributeFineGrainSupport
-        | hipDeviceAttributeIsLargeBar
         | hipDeviceAttributeCanUseHostPointerForRegisteredMem => 1,
         hipDeviceAttributeEccEnabled
         | hipDeviceAttributeAsyncEngineCount
@@ -272,7 +272,7 @@ entry! {
         out.gcnArchName = text(&p.arch);
         out.maxSharedMemoryPerMultiProcessor = p.lds_per_block as usize;
         out.clockInstructionRate = int(p.clock_khz);
-        out.isLargeBar = 1;
+        out.isLargeBar = c_int::from(p.large_bar);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(properties, out) }
     }
@@ -308,7 +308,7 @@ unsafe fn properties_before_6(
     out.concurrentKernels = 1;
     out.canMapHostMemory = 1;
     out.gcnArchName = text(&p.arch);
-    out.isLargeBar = 1;
+    out.isLargeBar = c_int::from(p.large_bar);
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(properties, out) }
 }
