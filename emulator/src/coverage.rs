@@ -36,7 +36,8 @@ impl Recorder {
     fn open() -> Option<Self> {
         let path = std::env::var_os(VARIABLE)?;
         let file = OpenOptions::new().create(true).append(true).open(&path);
-        let file = file.inspect_err(|error| tracing::error!("{VARIABLE}: {}: {error}", path.display())).ok()?;
+        let file =
+            file.inspect_err(|error| tracing::error!("{VARIABLE}: {}: {error}", path.display())).ok()?;
         let rows = table::TABLES.iter().map(|(_, rows)| rows.len()).sum();
         let test = std::env::var("NEXTEST_TEST_NAME").unwrap_or_else(|_| "?".into());
         let seen = std::iter::repeat_with(|| AtomicBool::new(false)).take(rows).collect();
@@ -137,7 +138,8 @@ mod tests {
 
     #[test]
     fn a_report_tells_the_rows_that_ran_from_those_that_did_not() {
-        let report = Report::new("Vop2\t1\tv_add_f32\tone\nVop2\t1\tv_add_f32\ttwo\nVop2\t1\tv_old\tone\nbroken\n");
+        let report =
+            Report::new("Vop2\t1\tv_add_f32\tone\nVop2\t1\tv_add_f32\ttwo\nVop2\t1\tv_old\tone\nbroken\n");
         let ran: Vec<_> = report.rows().filter(|(_, tests)| !tests.is_empty()).collect();
         assert_eq!(ran.len(), 1);
         assert_eq!((ran[0].0.family, ran[0].0.name, ran[0].1.len()), (Family::Vop2, "v_add_f32", 2));

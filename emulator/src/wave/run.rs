@@ -42,7 +42,11 @@ impl Wave {
         }
     }
 
-    fn run_as<const INDEXED: bool, const RECORDED: bool>(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
+    fn run_as<const INDEXED: bool, const RECORDED: bool>(
+        &mut self,
+        code: &[Arc<Code>],
+        left: &mut u64,
+    ) -> Exit {
         let mut range: Option<&Arc<Code>> = None;
         // Beside `self.pc`, which the next instruction would otherwise have to wait for.
         let mut pc = self.pc;
