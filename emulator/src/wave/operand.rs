@@ -101,7 +101,8 @@ impl Wave {
         match op.0 {
             EXEC_LO => self.exec = self.exec & !0xffff_ffff | u64::from(value),
             EXEC_HI => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
-            code if code < 128 => self.sgpr[usize::from(code)] = value,
+            // 125 is no register: it keeps its 0.
+            code if code < 125 => self.sgpr[usize::from(code)] = value,
             _ => {}
         }
     }
