@@ -9,17 +9,24 @@
 //! address is aligned, which on every supported host do not tear; that is what AMD's memory model asks of them.
 //! Loads marked GLC (SC0) come from atomic or volatile accesses and are preceded by a full fence.
 
+pub mod access;
 pub mod atomic;
 pub mod buffer;
 pub mod clock;
 pub mod ds;
+pub mod exchange;
 pub mod flat;
 mod float16;
+mod float_atomic;
 pub mod fork;
+pub mod format;
+pub mod formatted;
+pub mod gws;
 pub mod hardware;
 pub mod kind;
 pub mod lds;
 pub mod mubuf;
+pub mod scalar_atomic;
 pub mod scratch;
 pub mod shape;
 pub mod smem;
@@ -28,4 +35,5 @@ pub mod sop2;
 pub mod sopc;
 pub mod sopk;
 pub mod sopp;
+pub mod to_lds;
 pub mod transfer;
