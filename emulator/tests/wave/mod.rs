@@ -8,6 +8,7 @@ mod lds;
 mod lockstep;
 mod memory;
 mod rmw;
+mod rows;
 mod scalar;
 
 /// A small generator of pseudo-random numbers (SplitMix64), so that inputs are the same everywhere.
