@@ -1,6 +1,9 @@
 //! Atomics by scalar and buffer instructions, with the models of the module `rmw`; floats at their edges.
 
-use emulator::isa::{Family, Target};
+use emulator::{
+    isa::{Family, Target},
+    wave::Apertures,
+};
 
 use super::{
     super::{Random, rmw},
@@ -9,6 +12,7 @@ use super::{
 };
 
 on_each_target! {
+    flat_atomics_reach_lds_and_private_stacks: windows;
     scalar_and_buffer_atomics_agree_with_the_model: every_memory_atomic;
     floats_are_added_and_compared_as_the_manual_says: every_float_atomic;
 }
@@ -88,6 +92,47 @@ pub fn every_memory_atomic(target: Target) {
                 assert_eq!(get(&b, 256 + 8 * lane) & mask, model, "{name} {row:x?}");
                 let got = u64::from(b.v(DATA)[lane]) | u64::from(b.v(DATA + 1)[lane]) << 32;
                 assert_eq!(got & mask, want, "{name} {row:x?}");
+            }
+        }
+    }
+}
+
+/// A row per lane, in LDS and in the lane's stack, whose dwords lie apart.
+fn windows(target: Target) {
+    for case in rmw::CASES {
+        let Some(name) = case.memory else { continue };
+        let (bytes, mask) = if case.wide { (8, u64::MAX) } else { (4, 0xffff_ffff) };
+        let rows = inputs(case.wide);
+        for private in [false, true] {
+            let mut b = Bench::new(target);
+            let apertures = Apertures::default();
+            let place = |lane: usize| if private { 40 } else { 64 + 8 * lane };
+            // Where a dword of a lane's qword stands in its memory.
+            let at = |lane: usize, i: usize| match private {
+                true => (place(lane) / 4 + i) * 256 + 4 * lane,
+                false => place(lane) + 4 * i,
+            };
+            let start = if private { apertures.private } else { apertures.shared };
+            b.set_wide(2, |lane| start + place(lane) as u64);
+            for (lane, row) in rows.iter().enumerate() {
+                let area = if private { &mut b.scratch } else { &mut b.lds };
+                for (i, word) in split(row[0]).into_iter().enumerate().take(bytes / 4) {
+                    area.bytes_mut()[at(lane, i)..at(lane, i) + 4].copy_from_slice(&word.to_le_bytes());
+                }
+            }
+            let row = |lane: usize| rows[lane];
+            b.set_wide(DATA, |lane| row(lane)[1]);
+            // The comparand stands behind the data.
+            b.set_wide(DATA + bytes / 4, |lane| row(lane)[2]);
+            let name = format!("flat_atomic_{name}");
+            b.end(&b.flat(&name, GLC, [24, 0, DATA as u32, 2], 0));
+            for (lane, row) in rows.iter().enumerate() {
+                let area = if private { &b.scratch } else { &b.lds };
+                let word = |i: usize| u64::from(area.dword(at(lane, i)));
+                let got = word(0) | if case.wide { word(1) << 32 } else { 0 };
+                assert_eq!(got, (case.model)(row[0], row[1], row[2]) & mask, "{name} {private} {row:x?}");
+                let old = u64::from(b.v(24)[lane]) | u64::from(b.v(25)[lane]) << 32;
+                assert_eq!(old & mask, row[0], "{name} {private} {row:x?}");
             }
         }
     }

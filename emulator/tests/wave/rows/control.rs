@@ -94,7 +94,13 @@ pub fn every_jump(target: Target) {
 /// s[40:41] pass, s[42:43] where to; marks the failing path's EXEC in s[50:51], the passing one's in s[52:53].
 pub fn forks(target: Target) {
     const LIVE: u64 = 0xffff_ffff_0000;
-    for (pass, first_passes) in [(0xff0000, true), (0xffff_ffff_0fff_0000, false), (!0xff0000, false)] {
+    let cases = [
+        (0xff0000, true),
+        (0xffff_0000, true), // as many as fail
+        (0xffff_ffff_0fff_0000, false),
+        (!0xff0000, false),
+    ];
+    for (pass, first_passes) in cases {
         for immediate in [false, true] {
             let mut b = Bench::new(target);
             let base = b.base();

@@ -3,17 +3,32 @@
 use emulator::{isa::Target, wave::Mode};
 
 use super::{
-    bench::{Bench, LDS_BYTES, MODE},
+    bench::{Bench, LDS_BYTES, MODE, SMEM_IMM},
     on_each_target,
 };
 
 on_each_target! {
     hardware_registers_read_as_the_manual_lays_them_out: every_access;
+    the_registers_of_trap_handlers_are_closed_to_kernels: trap_registers;
 }
 
 /// SIMM16 of a field.
 fn field(register: u32, offset: u32, size: u32) -> u32 {
     (size - 1) << 11 | offset << 6 | register
+}
+
+fn trap_registers(target: Target) {
+    let mut b = Bench::new(target);
+    b.wave.sgpr[8] = 5;
+    b.set_pair(10, b.memory.address());
+    let (ttmp0, ttmp4) = (108, 112);
+    b.end(&[b.sop1("s_mov_b32", ttmp0, 8), b.sop1("s_mov_b64", ttmp0 + 2, 8), b.sop1("s_mov_b32", 9, ttmp0)]);
+    assert_eq!(b.wave.sgpr[9], 0);
+    b.end(&b.smem("s_load_dwordx4", ttmp4, 10, SMEM_IMM, 0));
+    assert_eq!(b.wave.sgpr[108..124], [0; 16]);
+    // M0 behind them is open.
+    b.end(&[b.sop1("s_mov_b32", 124, 8)]);
+    assert_eq!(b.wave.sgpr[124], 5);
 }
 
 pub fn every_access(target: Target) {
