@@ -100,7 +100,8 @@ impl Wave {
     #[inline(always)]
     pub fn set_scalar(&mut self, op: Operand, value: u32) {
         match op.0 {
-            // The registers of trap handlers, from 108 on, read 0 in user code and cannot be written; 125 is none.
+            // The registers of trap handlers, from 108 on, read 0 in user code and cannot be written; 125 is
+            // none.
             code if code < TTMP0 || code == M0 => self.sgpr[usize::from(code & 127)] = value,
             EXEC_LO => self.exec = self.exec & !0xffff_ffff | u64::from(value),
             EXEC_HI => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,

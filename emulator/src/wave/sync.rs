@@ -1,4 +1,5 @@
-//! Global wave sync: barriers and semaphores among the waves of a device (CDNA3 ISA, 11.4 and 12.12, DS_GWS_*).
+//! Global wave sync: barriers and semaphores among the waves of a device (CDNA3 ISA, 11.4 and 12.12,
+//! DS_GWS_*).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -50,8 +51,9 @@ impl WaveSync {
         *place = Resource { phase: place.phase.wrapping_add(1), ..next };
     }
 
-    /// Arrives at a barrier, or asks again with the ticket of the arrival; `None` lets the wave pass. The wave that
-    /// completes the barrier sets the counter for the next use to `next`, the number of waves less one.
+    /// Arrives at a barrier, or asks again with the ticket of the arrival; `None` lets the wave pass. The
+    /// wave that completes the barrier sets the counter for the next use to `next`, the number of waves less
+    /// one.
     pub(super) fn barrier(&self, resource: u32, next: u32, ticket: Option<Ticket>) -> Option<Ticket> {
         let mut all = self.lock();
         let resource = &mut all[resource as usize % RESOURCES];

@@ -400,7 +400,8 @@ fn hardware_registers_describe_the_dispatch() {
         for waves in [1, 2] {
             let mut out = vec![0u32; 4];
             kernel.run([1, 1, 1], [64 * waves, 1, 1], &mut [output(&mut out)], 1000).unwrap();
-            // v0 to v40 are 41 registers, 48 in eights and 44 in fours; 1000 bytes are 1024 where LDS comes in 512.
+            // v0 to v40 are 41 registers, 48 in eights and 44 in fours; 1000 bytes are 1024 where LDS comes
+            // in 512.
             assert_eq!(out, [48 / 8 - 1, 44 / 4 - 1, u32::from(waves > 1), 1024 / 256], "{target:?}");
         }
     }

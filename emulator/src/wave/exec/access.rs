@@ -68,7 +68,8 @@ impl Access {
         (index.wrapping_add(if self.resource.add_thread { lane as u32 } else { 0 }), offset)
     }
 
-    /// The place `bytes` bytes on. Offsets saturate where they are checked, so that none comes back into range.
+    /// The place `bytes` bytes on. Offsets saturate where they are checked, so that none comes back into
+    /// range.
     #[inline(always)]
     pub fn advance(&self, (index, offset): (u32, u32), bytes: u32) -> (u32, u32) {
         let next = match self.range {
@@ -118,7 +119,8 @@ impl Access {
         })
     }
 
-    /// Host address of `bytes` bytes of a lane after a check against the map or, in scratch, the wave's backing.
+    /// Host address of `bytes` bytes of a lane after a check against the map or, in scratch, the wave's
+    /// backing.
     pub fn host(
         &self,
         w: &mut Wave,

@@ -130,8 +130,8 @@ impl Resource {
         }
     }
 
-    /// Whether `bytes` bytes at `offset` of record `index` are out of range. `offset` is the instruction's plus the
-    /// lane's; SOFFSET does not count.
+    /// Whether `bytes` bytes at `offset` of record `index` are out of range. `offset` is the instruction's
+    /// plus the lane's; SOFFSET does not count.
     #[inline(always)]
     pub fn excludes(&self, range: Range, index: u32, offset: u32, bytes: u32) -> bool {
         match range {

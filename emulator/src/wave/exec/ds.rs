@@ -283,8 +283,8 @@ pub fn ds_wrap_rtn_b32(w: &mut Wave, inst: &Inst) -> Flow {
     atomic32::<{ Op::Wrap as u8 }, true>(w, inst)
 }
 
-/// Adds (or subtracts) the number of live lanes to the word at M0[15:0] + offset; every lane gets the old value. M0
-/// holds the address as LLVM's llvm.amdgcn.ds.append puts it there.
+/// Adds (or subtracts) the number of live lanes to the word at M0[15:0] + offset; every lane gets the old
+/// value. M0 holds the address as LLVM's llvm.amdgcn.ds.append puts it there.
 fn count<const SUBTRACT: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let live = w.exec.count_ones();
     let offset = (w.m0() & 0xffff).wrapping_add(inst.imm as u32);

@@ -57,7 +57,8 @@ pub fn ds_wrxchg2st64_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
     exchange2::<{ Kind::B64 as u8 }, 64>(w, inst)
 }
 
-/// Returns the two dwords of a qword and replaces each by the data's if the data's highest bit is set, without it.
+/// Returns the two dwords of a qword and replaces each by the data's if the data's highest bit is set,
+/// without it.
 pub fn ds_condxchg32_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
     let offsets = offsets(w, inst, inst.imm as u32);
     let (data, dst) = (row(inst.src[1]), row(inst.dst));

@@ -27,8 +27,8 @@ struct Format {
 const HALF: Format = Format { infinity: 0x7c00, quiet: 0x200 };
 const BFLOAT: Format = Format { infinity: 0x7f80, quiet: 0x40 };
 
-/// A sum as `add` has it for numbers. Bit 0 of `denormals` keeps those of the inputs, bit 1 those of the result; the
-/// first NaN is propagated (CDNA3 ISA, 9.2).
+/// A sum as `add` has it for numbers. Bit 0 of `denormals` keeps those of the inputs, bit 1 those of the
+/// result; the first NaN is propagated (CDNA3 ISA, 9.2).
 fn sum(a: u16, b: u16, denormals: u32, format: &Format, add: impl Fn(u16, u16) -> u16) -> u16 {
     let is_nan = |h: u16| h & 0x7fff > format.infinity;
     let flush = |h: u16, keep: bool| if !keep && h & format.infinity == 0 { h & 0x8000 } else { h };
@@ -67,16 +67,16 @@ pub fn to_f16(f: f32) -> u16 {
     sign | narrow(f.abs(), 10) as u16
 }
 
-/// Rounds a number that is not negative to the nearest even with an exponent of 5 bits and a fraction of `fraction`
-/// bits: a half without its sign, or one of the unsigned small floats of buffer formats.
+/// Rounds a number that is not negative to the nearest even with an exponent of 5 bits and a fraction of
+/// `fraction` bits: a half without its sign, or one of the unsigned small floats of buffer formats.
 pub fn narrow(f: f32, fraction: u32) -> u32 {
     let magnitude = f.to_bits();
     if magnitude >= 0x4780_0000 {
         return 31 << fraction;
     }
     if magnitude < 0x3880_0000 {
-        // Below the smallest normal: adding a power of two lines the unit of a small denormal up with that of the
-        // sum, 2^-14 of which the fraction's bits are parts.
+        // Below the smallest normal: adding a power of two lines the unit of a small denormal up with that of
+        // the sum, 2^-14 of which the fraction's bits are parts.
         let aligner = f32::from_bits((127 + 9 - fraction) << 23);
         return (f + aligner).to_bits() - aligner.to_bits();
     }

@@ -59,8 +59,8 @@ impl Format {
         if value & self.sign != 0 { self.magnitude(!value) } else { value | self.sign }
     }
 
-    /// The smaller or, if `max`, the larger of two; a signalling NaN wins, a quiet one loses. Flushing concerns the
-    /// comparison only.
+    /// The smaller or, if `max`, the larger of two; a signalling NaN wins, a quiet one loses. Flushing
+    /// concerns the comparison only.
     fn select(&self, old: u64, data: u64, max: bool, keep: bool) -> u64 {
         if self.is_signalling(old) || self.is_nan(data) && self.is_nan(old) && !self.is_signalling(data) {
             return old | self.quiet;
@@ -79,7 +79,8 @@ impl Format {
         if chosen { data } else { old }
     }
 
-    /// `data` where memory equals the comparand, -0 and +0 alike. What is stored is flushed as the comparison is.
+    /// `data` where memory equals the comparand, -0 and +0 alike. What is stored is flushed as the comparison
+    /// is.
     fn compare_store(&self, old: u64, data: u64, comparand: u64, keep: bool) -> u64 {
         let [a, b] = [old, comparand].map(|v| self.flush(v, keep));
         let zeros = self.magnitude(a) == 0 && self.magnitude(b) == 0;

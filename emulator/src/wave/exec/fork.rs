@@ -1,13 +1,13 @@
-//! Arbitrary divergent control flow: forks and joins (MI200 ISA, 4.6). Entry n of the control stack, a mask and an
-//! address, stands in s[4n:4n+3].
+//! Arbitrary divergent control flow: forks and joins (MI200 ISA, 4.6). Entry n of the control stack, a mask
+//! and an address, stands in s[4n:4n+3].
 
 use crate::{
     isa::{Flow, Inst, Operand},
     wave::{FaultKind, Restriction, Wave},
 };
 
-/// Splits EXEC: the smaller part goes first, the other waits on the control stack. `pass` goes to `target`, the rest
-/// to the next instruction.
+/// Splits EXEC: the smaller part goes first, the other waits on the control stack. `pass` goes to `target`,
+/// the rest to the next instruction.
 fn fork(w: &mut Wave, pass: u64, target: u64) -> Flow {
     let (exec, next, target) = (w.exec, w.pc, target & !3);
     let (pass, fail) = (pass & exec, !pass & exec);
@@ -49,7 +49,8 @@ pub fn s_cbranch_i_fork(w: &mut Wave, inst: &Inst) -> Flow {
     fork(w, pass, target)
 }
 
-/// Goes on with the other part of a fork; the second time, when the stack is as deep as S0 says, behind the join.
+/// Goes on with the other part of a fork; the second time, when the stack is as deep as S0 says, behind the
+/// join.
 pub fn s_cbranch_join(w: &mut Wave, inst: &Inst) -> Flow {
     let depth = w.mode.forks();
     if depth == w.scalar(inst.src[0], inst) {

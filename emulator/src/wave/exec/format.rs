@@ -1,4 +1,5 @@
-//! Data formats of buffers: how components lie in memory and what numbers they are (CDNA3 ISA, 9.1.2 and 9.1.4).
+//! Data formats of buffers: how components lie in memory and what numbers they are (CDNA3 ISA, 9.1.2 and
+//! 9.1.4).
 
 use super::float16::{from_f16, narrow, to_f16};
 use crate::wave::FaultKind;
@@ -55,11 +56,11 @@ const LAYOUTS: [&[u32]; 14] = [
 ];
 
 impl Format {
-    /// The format of DATA_FORMAT and NUM_FORMAT; `None` for the invalid data format, with which a buffer is unbound.
+    /// The format of DATA_FORMAT and NUM_FORMAT; `None` for the invalid data format, with which a buffer is
+    /// unbound.
     ///
-    /// # Errors
-    /// Combinations that are reserved: components of 32 bits are integers or floats only, floats exist with 32, 16
-    /// and, without sign, 11 and 10 bits.
+    /// # Errors Combinations that are reserved: components of 32 bits are integers or floats only, floats
+    /// exist with 32, 16 and, without sign, 11 and 10 bits.
     pub fn new(data: u8, number: u8) -> Result<Option<Self>, FaultKind> {
         let reserved = FaultKind::BufferFormat { data, number };
         let Some(layout) = data.checked_sub(1) else { return Ok(None) };
@@ -157,8 +158,8 @@ impl Format {
         }
     }
 
-    /// A register's value as a component of `bits` bits: out of range values are clamped, a NaN becomes 0 where the
-    /// component is no float. Normalised numbers round to the nearest, scaled ones towards 0.
+    /// A register's value as a component of `bits` bits: out of range values are clamped, a NaN becomes 0
+    /// where the component is no float. Normalised numbers round to the nearest, scaled ones towards 0.
     fn store(self, value: u32, bits: u32) -> u32 {
         let all = u32::MAX >> (32 - bits);
         let (low, high) = (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1);

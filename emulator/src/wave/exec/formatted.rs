@@ -129,7 +129,8 @@ fn store<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
     w.finish(inst, result)
 }
 
-/// Loads `N` components into halves of registers from half `FIRST` on; halves without a component keep their value.
+/// Loads `N` components into halves of registers from half `FIRST` on; halves without a component keep their
+/// value.
 fn load_halves<const N: usize, const FIRST: usize>(w: &mut Wave, inst: &Inst) -> Flow {
     fence_for(inst);
     let result = Formatted::new(w, inst).and_then(|source| {

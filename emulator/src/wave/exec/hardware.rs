@@ -47,8 +47,8 @@ impl Field {
 
 /// A register's value.
 ///
-/// IB_STS reads 0 because nothing is outstanding, XCC_ID because a device has one die. The trap handler's registers
-/// read 0 in user code, as do reserved ones.
+/// IB_STS reads 0 because nothing is outstanding, XCC_ID because a device has one die. The trap handler's
+/// registers read 0 in user code, as do reserved ones.
 pub fn read(w: &Wave, register: u8) -> u32 {
     match register {
         MODE => w.mode.0,

@@ -9,9 +9,9 @@
 //! address is aligned, which on every supported host do not tear; that is what AMD's memory model asks of them.
 //! Loads marked GLC (SC0) come from atomic or volatile accesses and are preceded by a full fence.
 //!
-//! # Alignment
-//! Programs run in the unaligned access mode that HSA asks for (LLVM AMDGPUUsage, "unaligned-access-mode"): loads and
-//! stores may stand at any byte, the scalar unit's at any dword. Atomics are aligned to their size, or fault.
+//! # Alignment Programs run in the unaligned access mode that HSA asks for (LLVM AMDGPUUsage,
+//! "unaligned-access-mode"): loads and stores may stand at any byte, the scalar unit's at any dword. Atomics
+//! are aligned to their size, or fault.
 
 pub mod access;
 pub mod atomic;

@@ -25,8 +25,8 @@ fn offset<const UNIT: u64>(w: &Wave, inst: &Inst) -> u64 {
     (u64::from(register) * UNIT).wrapping_add_signed(i64::from(inst.imm))
 }
 
-/// What an instruction reaches through a buffer resource, of which the base, the stride and the number of records
-/// count and nothing else.
+/// What an instruction reaches through a buffer resource, of which the base, the stride and the number of
+/// records count and nothing else.
 pub struct Buffer {
     base: u64,
     bytes: u64,

@@ -1,7 +1,7 @@
 //! Loads that put their data into LDS instead of registers (CDNA3 ISA, 9.1.9 and 10.3).
 //!
-//! Lane n's dword goes to M0 + instruction offset + 4n; narrow data are extended to a dword. A lane whose dword would
-//! be outside of LDS does not read.
+//! Lane n's dword goes to M0 + instruction offset + 4n; narrow data are extended to a dword. A lane whose
+//! dword would be outside of LDS does not read.
 
 use super::{
     flat,
@@ -23,7 +23,8 @@ impl Place {
         Self((w.m0() & 0xffff).wrapping_add_signed(inst.imm))
     }
 
-    /// The place of a global or scratch instruction: M0[17:2] counts dwords on gfx942, M0[15:0] bytes on gfx90a.
+    /// The place of a global or scratch instruction: M0[17:2] counts dwords on gfx942, M0[15:0] bytes on
+    /// gfx90a.
     fn of_flat(w: &Wave, inst: &Inst) -> Self {
         let mask = if w.target == Target::Gfx942 { 0x3_fffc } else { 0xffff };
         Self((w.m0() & mask).wrapping_add_signed(inst.imm))

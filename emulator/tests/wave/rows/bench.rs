@@ -123,7 +123,8 @@ impl Bench {
         self.code.as_ptr() as u64
     }
 
-    /// Runs a program, an `s_endpgm` behind it, until the wave ends or gives way; it is about its first instruction.
+    /// Runs a program, an `s_endpgm` behind it, until the wave ends or gives way; it is about its first
+    /// instruction.
     pub fn run(&mut self, words: &[u32]) -> Exit {
         let inst = decode(self.target, words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
         EXECUTED.with_borrow_mut(|set| set.insert((self.target as u8, inst.row.family, inst.row.name)));

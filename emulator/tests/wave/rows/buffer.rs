@@ -67,7 +67,8 @@ fn forms() -> [Form; 7] {
             registers: |lane| [scatter(lane), lane % 3],
             byte: |lane, i| scatter(lane) * STRIDE + lane % 3 + IMMEDIATE + i,
         },
-        // The lane number is added to the index; no range counts. The format's bits are the stride's upper ones.
+        // The lane number is added to the index; no range counts. The format's bits are the stride's upper
+        // ones.
         Form {
             flags: 0,
             words: [STRIDE << 16, 0, ADD_TID],

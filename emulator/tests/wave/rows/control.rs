@@ -91,7 +91,8 @@ pub fn every_jump(target: Target) {
     }
 }
 
-/// s[40:41] pass, s[42:43] where to; marks the failing path's EXEC in s[50:51], the passing one's in s[52:53].
+/// s[40:41] pass, s[42:43] where to; marks the failing path's EXEC in s[50:51], the passing one's in
+/// s[52:53].
 pub fn forks(target: Target) {
     const LIVE: u64 = 0xffff_ffff_0000;
     let cases = [

@@ -129,7 +129,8 @@ impl Form {
         }
     }
 
-    /// Index of byte `i` of a lane's datum in the segment's memory: private stacks lie in dwords side by side.
+    /// Index of byte `i` of a lane's datum in the segment's memory: private stacks lie in dwords side by
+    /// side.
     fn byte(&self, lane: usize, i: usize) -> usize {
         let offset = (self.place)(lane) + i;
         if self.segment == Segment::Scratch { offset / 4 * 256 + lane * 4 + offset % 4 } else { offset }

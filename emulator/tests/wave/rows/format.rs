@@ -171,7 +171,8 @@ fn bench(target: Target, data: u32, number: u32, selectors: u32) -> Bench {
     b
 }
 
-/// The instruction `buffer_…` by the resource's format or `tbuffer_…` by its own; 32 is what the other one says.
+/// The instruction `buffer_…` by the resource's format or `tbuffer_…` by its own; 32 is what the other one
+/// says.
 fn words(b: &mut Bench, name: &str, typed: bool, format: [u32; 2]) -> [u32; 2] {
     let registers = [ZERO, RESOURCE as u32, DATA as u32, ADDR as u32];
     if typed {

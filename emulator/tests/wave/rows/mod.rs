@@ -117,8 +117,8 @@ const FAMILIES: [Family; 12] = [
     Family::Mtbuf,
 ];
 
-/// The tests of one instruction at a time that these modules have; those of the modules `scalar` and `rmw` run
-/// compiled kernels and name their rows.
+/// The tests of one instruction at a time that these modules have; those of the modules `scalar` and `rmw`
+/// run compiled kernels and name their rows.
 fn run_all() {
     for target in TARGETS {
         atomic::every_memory_atomic(target);

@@ -20,8 +20,8 @@ const SIZES: [(&str, usize); 5] = [("", 1), ("x2", 2), ("x4", 4), ("x8", 8), ("x
 const BASE: usize = 4;
 const DATA: usize = 16;
 
-/// Address forms: bits of word 0, word 1, and the offset that they mean if the register (s1 or M0) holds 3, which
-/// counts `unit` bytes.
+/// Address forms: bits of word 0, word 1, and the offset that they mean if the register (s1 or M0) holds 3,
+/// which counts `unit` bytes.
 fn forms(unit: u64) -> [(u32, u32, u64); 5] {
     [
         (SMEM_IMM, 0x105, 0x104),
