@@ -14,9 +14,9 @@ const MAX_USER: usize = 32;
 /// STATUS.IN_TG: the workgroup has more than one wave.
 const IN_GROUP: u32 = 1 << 11;
 
-/// GPR_ALLOC of a kernel's waves (CDNA3 ISA, 5.8): VGPRs in eights less one from bit 6 on, the first
-/// accumulation register in fours less one from bit 12 on, SGPRs in sixteens less one from bit 24 on. Both
-/// bases are 0.
+/// GPR_ALLOC of a kernel's waves, by the layout that AMD's kernel driver reads when it saves a wave of these
+/// targets: VGPRs in eights less one from bit 6 on, the first accumulation register in fours less one from
+/// bit 12 on, SGPRs in sixteens less one from bit 24 on. Both bases are 0.
 fn allocation(kernel: &KernelDescriptor, target: Target) -> u32 {
     let name = match target {
         Target::Gfx90a => "gfx90a",
