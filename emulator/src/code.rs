@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::{
-    isa::{Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, inst::Variant},
-    wave::{FaultKind, Wave},
+    isa::{
+        Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag, inst::Variant,
+    },
+    wave::{FaultKind, Restriction, Wave},
 };
 
 /// Dwords decoded at a time.
@@ -107,11 +109,12 @@ impl Code {
         let Ok(inst) = decode(self.target, words.as_slice()) else {
             return Op { exec: illegal, inst: nothing(words) };
         };
-        // GDS does not exist on these targets.
-        let gds = inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0;
+        let gds =
+            inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0 && !inst.row.shape.has(flag::GDS);
         match inst.row.exec {
-            Some(exec) if !gds => Op { exec, inst },
-            _ => Op { exec: unimplemented, inst },
+            _ if gds => Op { exec: no_gds, inst },
+            Some(exec) => Op { exec, inst },
+            None => Op { exec: unimplemented, inst },
         }
     }
 }
@@ -160,6 +163,10 @@ fn illegal(w: &mut Wave, inst: &Inst) -> Flow {
 
 fn outside(w: &mut Wave, inst: &Inst) -> Flow {
     w.fault(inst, FaultKind::Fetch)
+}
+
+fn no_gds(w: &mut Wave, inst: &Inst) -> Flow {
+    w.fault(inst, FaultKind::Illegal { name: inst.row.name, why: Restriction::NoGlobalDataShare })
 }
 
 fn unimplemented(w: &mut Wave, inst: &Inst) -> Flow {

@@ -1,6 +1,6 @@
 //! The registers that a wave starts with (LLVM AMDGPUUsage, "Initial Kernel Execution State").
 
-use loader::KernelDescriptor;
+use loader::{KernelDescriptor, Processor};
 
 use super::Launch;
 use crate::{
@@ -10,6 +10,21 @@ use crate::{
 
 /// User SGPRs that the hardware can fill.
 const MAX_USER: usize = 32;
+
+/// STATUS.IN_TG: the workgroup has more than one wave.
+const IN_GROUP: u32 = 1 << 11;
+
+/// GPR_ALLOC of a kernel's waves, by the layout that AMD's kernel driver reads when it saves a wave of these
+/// targets: VGPRs in eights less one from bit 6 on, the first accumulation register in fours less one from
+/// bit 12 on, SGPRs in sixteens less one from bit 24 on. Both bases are 0.
+fn allocation(kernel: &KernelDescriptor, target: Target) -> u32 {
+    let name = match target {
+        Target::Gfx90a => "gfx90a",
+        Target::Gfx942 => "gfx942",
+    };
+    let vgprs = Processor::from_name(name).map_or(0, |processor| kernel.allocated_vgprs(processor) / 8 - 1);
+    vgprs << 6 | (kernel.accum_offset() / 4 - 1) << 12 | (kernel.granulated_sgprs() / 2) << 24
+}
 
 /// The scalar registers of a dispatch's waves, as far as they are the same, and where the others go.
 pub(super) struct Registers {
@@ -30,6 +45,8 @@ pub(super) struct Registers {
     dimensions: u32,
     /// Waves of a whole workgroup.
     waves: u32,
+    /// GPR_ALLOC: the sizes of the register allocations.
+    allocation: u32,
 }
 
 impl Registers {
@@ -87,6 +104,7 @@ impl Registers {
             wave_offset: target == Target::Gfx90a && kernel.enable_private_segment(),
             dimensions: kernel.workitem_id_dimensions(),
             waves,
+            allocation: allocation(kernel, target),
         }
     }
 
@@ -99,6 +117,8 @@ impl Registers {
     pub(super) fn fill(&self, wave: &mut Wave, position: [u32; 3], extent: [u32; 3], number: u32) {
         wave.pc = self.entry;
         wave.mode = self.mode;
+        wave.allocation = self.allocation;
+        wave.status = if self.waves > 1 { IN_GROUP } else { 0 };
         let scratch = wave.scratch;
         let sgpr = &mut wave.sgpr;
         sgpr[..MAX_USER].copy_from_slice(&self.user);

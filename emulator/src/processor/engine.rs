@@ -27,7 +27,7 @@ use crate::{
     os::{self, Mapping},
     queue::{Packet, State},
     signal::{self, Handlers, Signal},
-    wave::{Apertures, FaultKind, Host, Surroundings},
+    wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
 };
 
@@ -45,8 +45,12 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Sleep of a packet processor whose workgroups all wait.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// Wakes the host when device code asks for an interrupt.
-struct Interrupts;
+/// Wakes the host when device code asks for an interrupt, and holds what `ds_gws_*` synchronise on.
+#[derive(Default)]
+struct Interrupts {
+    /// A device's only set: its queues share it, as cooperative launches do on a card.
+    wave_sync: WaveSync,
+}
 
 impl Host for Interrupts {
     fn message(&self, message: u16, _m0: u32) {
@@ -54,6 +58,10 @@ impl Host for Interrupts {
         if message & 0xf == 1 {
             signal::device_wrote();
         }
+    }
+
+    fn wave_sync(&self) -> Option<&WaveSync> {
+        Some(&self.wave_sync)
     }
 }
 
@@ -91,7 +99,7 @@ impl Engine {
         let surroundings = Surroundings {
             map: Arc::clone(&device.map),
             apertures: Apertures::default(),
-            host: Arc::new(Interrupts),
+            host: Arc::new(Interrupts::default()),
         };
         Ok(Self {
             random: seed.map(|seed| Random::new(seed, device.index)),
@@ -384,9 +392,10 @@ impl Engine {
             FaultKind::Misaligned { address, .. } => (HSA_STATUS_ERROR_MEMORY_FAULT, Some((address, false))),
             FaultKind::Fetch => (HSA_STATUS_ERROR_MEMORY_FAULT, Some((fault.pc, false))),
             FaultKind::Aperture { .. } => (HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION, None),
-            FaultKind::IllegalInstruction { .. } | FaultKind::Unimplemented { .. } => {
-                (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, None)
-            }
+            FaultKind::IllegalInstruction { .. }
+            | FaultKind::Unimplemented { .. }
+            | FaultKind::Illegal { .. }
+            | FaultKind::BufferFormat { .. } => (HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, None),
             FaultKind::Trap { .. } | FaultKind::Halt => (HSA_STATUS_ERROR_EXCEPTION, None),
             #[allow(unreachable_patterns, reason = "further kinds may be added")]
             _ => (HSA_STATUS_ERROR, None),

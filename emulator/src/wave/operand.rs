@@ -3,6 +3,7 @@
 use super::{Apertures, Wave};
 use crate::isa::{Inst, Operand};
 
+const TTMP0: u16 = 108;
 const M0: u16 = 124;
 const EXEC_LO: u16 = 126;
 const EXEC_HI: u16 = 127;
@@ -99,9 +100,11 @@ impl Wave {
     #[inline(always)]
     pub fn set_scalar(&mut self, op: Operand, value: u32) {
         match op.0 {
+            // The registers of trap handlers, from 108 on, read 0 in user code and cannot be written; 125 is
+            // none.
+            code if code < TTMP0 || code == M0 => self.sgpr[usize::from(code & 127)] = value,
             EXEC_LO => self.exec = self.exec & !0xffff_ffff | u64::from(value),
             EXEC_HI => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
-            code if code < 128 => self.sgpr[usize::from(code)] = value,
             _ => {}
         }
     }
@@ -111,7 +114,7 @@ impl Wave {
     pub fn set_scalar64(&mut self, op: Operand, value: u64) {
         match op.0 {
             EXEC_LO => self.exec = value,
-            code if code < 125 => {
+            code if code < TTMP0 => {
                 self.sgpr[usize::from(code)] = value as u32;
                 self.sgpr[usize::from(code) + 1] = (value >> 32) as u32;
             }

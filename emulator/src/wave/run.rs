@@ -28,21 +28,21 @@ impl Wave {
     /// Executes at most `left` instructions and takes their number from it.
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
-            let indexed = self.mode.gpr_index();
-            let exit = match (indexed, coverage::enabled()) {
+            let altered = self.mode.alters_vectors();
+            let exit = match (altered, coverage::enabled()) {
                 (false, false) => self.run_as::<false, false>(code, left),
                 (true, false) => self.run_as::<true, false>(code, left),
                 (false, true) => self.run_as::<false, true>(code, left),
                 (true, true) => self.run_as::<true, true>(code, left),
             };
-            // Instructions that switch VGPR indexing give way so that the other loop takes over.
-            if exit != Exit::Yield || self.mode.gpr_index() == indexed {
+            // Instructions that switch VGPR indexing or skipping give way so that the other loop takes over.
+            if exit != Exit::Yield || self.mode.alters_vectors() == altered {
                 return exit;
             }
         }
     }
 
-    fn run_as<const INDEXED: bool, const RECORDED: bool>(
+    fn run_as<const ALTERED: bool, const RECORDED: bool>(
         &mut self,
         code: &[Arc<Code>],
         left: &mut u64,
@@ -72,11 +72,15 @@ impl Wave {
                 let op = &page[(offset / 4) as usize];
                 pc += u64::from(op.inst.size);
                 self.pc = pc;
+                let altered = ALTERED && !is_scalar(op.inst.row.family);
+                if altered && self.mode.vskip() {
+                    continue;
+                }
                 if RECORDED {
                     coverage::executed(op.inst.row);
                 }
-                let flow = if INDEXED && is_vector(op.inst.row.family) {
-                    (op.exec)(self, &indexed(&op.inst, self.m0()))
+                let flow = if altered {
+                    (op.exec)(self, &self.altered(&op.inst))
                 } else {
                     (op.exec)(self, &op.inst)
                 };
@@ -105,8 +109,21 @@ fn exit(flow: Flow) -> Exit {
     }
 }
 
-fn is_vector(family: Family) -> bool {
+/// Whether an instruction is the scalar unit's: all others are what VSKIP skips.
+fn is_scalar(family: Family) -> bool {
+    use Family::{Smem, Sop1, Sop2, Sopc, Sopk, Sopp};
+    matches!(family, Sop1 | Sop2 | Sopk | Sopc | Sopp | Smem)
+}
+
+fn is_valu(family: Family) -> bool {
     matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p)
+}
+
+impl Wave {
+    /// A vector instruction as VGPR indexing changes it; memory instructions stay as they are.
+    fn altered(&self, inst: &Inst) -> Inst {
+        if is_valu(inst.row.family) { indexed(inst, self.m0()) } else { *inst }
+    }
 }
 
 /// The instruction with its vector operands moved as M0 says: the index in bits 7..0, in bits 15..12 which of

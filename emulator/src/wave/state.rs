@@ -2,7 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{near::Near, operand::constants};
+use super::{
+    near::Near,
+    operand::constants,
+    sync::{Ticket, WaveSync},
+};
 use crate::{
     isa::{Flow, Inst, Target},
     memory::{Map, Snapshot},
@@ -20,6 +24,10 @@ pub struct Mode(pub u32);
 impl Mode {
     /// VGPR indexing is on (`s_set_gpr_idx_on`).
     pub const GPR_INDEX: u32 = 1 << 27;
+    /// Vector instructions are skipped (`s_setvskip`).
+    pub const VSKIP: u32 = 1 << 28;
+    /// Lowest bit of the control stack's depth (`s_cbranch_g_fork`).
+    const CSP_SHIFT: u32 = 29;
 
     /// 0 nearest even, 1 +inf, 2 -inf, 3 zero.
     pub const fn round32(self) -> u32 {
@@ -53,6 +61,46 @@ impl Mode {
     pub const fn gpr_index(self) -> bool {
         self.0 & Self::GPR_INDEX != 0
     }
+    /// Vector instructions do nothing (MI200 ISA, 12.4, S_SETVSKIP).
+    pub const fn vskip(self) -> bool {
+        self.0 & Self::VSKIP != 0
+    }
+    /// Whether vector instructions are not simply executed as they stand.
+    pub const fn alters_vectors(self) -> bool {
+        self.0 & (Self::GPR_INDEX | Self::VSKIP) != 0
+    }
+    /// Entries on the control stack of forks, 0 to 7 (MI200 ISA, 4.6).
+    pub const fn forks(self) -> u32 {
+        self.0 >> Self::CSP_SHIFT
+    }
+    /// The register with another depth of the control stack, of which 3 bits count.
+    pub const fn with_forks(self, depth: u32) -> Self {
+        Self(self.0 & ((1 << Self::CSP_SHIFT) - 1) | depth << Self::CSP_SHIFT)
+    }
+}
+
+/// What keeps an instruction that exists from being executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restriction {
+    /// GDS memory, which both targets lack.
+    NoGlobalDataShare,
+    /// The queue was given no resources of global wave sync.
+    NoWaveSync,
+    /// Returns from an exception.
+    TrapHandler,
+    /// Asks for the queue's doorbell.
+    Doorbell,
+}
+
+impl fmt::Display for Restriction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoGlobalDataShare => "there is no global data share memory, only its wave synchronisation",
+            Self::NoWaveSync => "the queue was given no resources of global wave sync",
+            Self::TrapHandler => "only a trap handler returns from an exception",
+            Self::Doorbell => "only a trap handler asks for the queue's doorbell",
+        })
+    }
 }
 
 /// Why a wave stopped before `s_endpgm`.
@@ -69,6 +117,20 @@ pub enum FaultKind {
     Unimplemented {
         /// Its mnemonic.
         name: &'static str,
+    },
+    /// An instruction that this wave may not execute, or not with these operands.
+    Illegal {
+        /// Its mnemonic.
+        name: &'static str,
+        /// Why not.
+        why: Restriction,
+    },
+    /// A buffer format that the hardware does not define.
+    BufferFormat {
+        /// DATA_FORMAT.
+        data: u8,
+        /// NUM_FORMAT.
+        number: u8,
     },
     /// An access outside every allocation, or a write to read-only memory.
     Memory {
@@ -132,6 +194,10 @@ impl fmt::Display for FaultKind {
                 write!(f, "illegal instruction {word0:#010x} {word1:#010x}")
             }
             Self::Unimplemented { name } => write!(f, "unimplemented instruction {name}"),
+            Self::Illegal { name, why } => write!(f, "{name} is illegal: {why}"),
+            Self::BufferFormat { data, number } => {
+                write!(f, "reserved buffer format: data format {data} with number format {number}")
+            }
             Self::Memory { address, lane, bytes, write } => {
                 let what = if write { "write" } else { "read" };
                 write!(f, "memory fault: {what} of {bytes} bytes at {address:#x} by lane {lane}")
@@ -179,6 +245,11 @@ impl Default for Apertures {
 pub trait Host: Send + Sync {
     /// `s_sendmsg`: the message word (identifier in bits 3..0) and M0.
     fn message(&self, message: u16, m0: u32);
+
+    /// The resources of `ds_gws_*` that the queue may use; `None` if it was given none.
+    fn wave_sync(&self) -> Option<&WaveSync> {
+        None
+    }
 }
 
 /// Nobody listens: messages are dropped.
@@ -243,6 +314,14 @@ pub struct Wave {
     pub surroundings: Surroundings,
     /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
     pub hardware_id: u32,
+    /// The bits of STATUS that no other field holds (MI200 ISA, 3.3).
+    pub status: u32,
+    /// TRAPSTS, which only `s_setreg` changes: no exception is recorded.
+    pub trap_status: u32,
+    /// GPR_ALLOC: sizes of the register allocations.
+    pub allocation: u32,
+    /// What it waits for at a resource of [`WaveSync`].
+    pub waiting: Option<Ticket>,
 }
 
 // SAFETY: `lds` points to memory that the wave's workgroup owns; a workgroup and its waves move between threads
@@ -272,6 +351,10 @@ impl Wave {
             near: Near::default(),
             surroundings,
             hardware_id: 0,
+            status: 0,
+            trap_status: 0,
+            allocation: 0,
+            waiting: None,
         }
     }
 
@@ -289,6 +372,8 @@ impl Wave {
         self.target = target;
         self.scc = false;
         self.stop = None;
+        self.trap_status = 0;
+        self.waiting = None;
     }
 
     /// Lane values of vector register row `row`; rows wrap at the end of the register file, which no decoded

@@ -24,6 +24,12 @@ KERNEL spin(volatile u32 *flag, u32 *arrived, u32 groups) {
         while (*flag == 0) __builtin_amdgcn_s_sleep(1);
     }
 }
+KERNEL expect_waves(u32 less_one) { __builtin_amdgcn_ds_gws_init(less_one, 3); }
+KERNEL meet(u32 *arrived, u32 *seen, u32 less_one) {
+    if (tid == 0) __hip_atomic_fetch_add(arrived, 1u, __ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_AGENT);
+    __builtin_amdgcn_ds_gws_barrier(less_one, 3);
+    seen[block] = __hip_atomic_load(arrived, __ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_AGENT);
+}
 KERNEL set(u64 *at, u64 value) { if (tid == 0) *at = value; }
 FN u32 table[4] = {1, 2, 3, 4};
 KERNEL lookup(u32 *out) { out[tid] = table[tid & 3]; }
@@ -54,6 +60,28 @@ fn a_kernel_computes_on_two_devices() {
         assert!(session.finished(done));
         assert!(output[..1000].iter().zip(0..).all(|(word, i)| *word == i * 3 + 1));
         assert!(output[1000..].iter().all(|word| *word == 0));
+        queue.destroy();
+    }
+}
+
+#[test]
+fn waves_of_all_workgroups_meet_at_a_global_barrier() {
+    const GROUPS: u64 = 40;
+    let session = Session::devices(&[Target::Gfx90a, Target::Gfx942]);
+    for (gpu, target) in [Target::Gfx90a, Target::Gfx942].into_iter().enumerate() {
+        let Some(expect) = kernel(&session, gpu, target, "expect_waves") else { return };
+        let Some(meet) = kernel(&session, gpu, target, "meet") else { return };
+        let (arrived, seen) = (session.array::<u32>(1), session.array::<u32>(GROUPS as usize));
+        let expected = kernarg(&session, &[GROUPS - 1]);
+        let places = kernarg(&session, &[arrived.as_ptr() as u64, seen.as_ptr() as u64, GROUPS - 1]);
+        let queue = session.queue(gpu, 64);
+        let done = session.signal(2);
+        queue.submit(&[
+            dispatch(0, expect, 1, expected, done),
+            dispatch(BARRIER_BIT, meet, GROUPS as u32, places, done),
+        ]);
+        assert!(session.finished(done));
+        assert!(seen.iter().all(|seen| u64::from(*seen) == GROUPS), "{target:?} {seen:?}");
         queue.destroy();
     }
 }

@@ -58,13 +58,14 @@ fn a_null_pointer_faults_at_its_address() {
 }
 
 #[test]
-fn an_instruction_without_semantics_is_named() {
-    let source = "KERNEL unknown() { asm volatile(\"s_setvskip s0, 3\"); }";
+fn an_instruction_that_no_kernel_may_execute_is_named() {
+    let source = "KERNEL privileged() { asm volatile(\"s_rfe_b64 s[2:3]\"); }";
     for target in TARGETS {
-        let Some(kernel) = kernel(source, "unknown", target, Level::O2) else { return };
+        let Some(kernel) = kernel(source, "privileged", target, Level::O2) else { return };
         let fault = kernel.run([1, 1, 1], [64, 1, 1], &mut [], 0).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Unimplemented { name: "s_setvskip" });
-        assert_eq!(fault.instruction, "s_setvskip s0, 3");
+        assert!(matches!(fault.kind, FaultKind::Illegal { name: "s_rfe_b64", .. }), "{fault}");
+        assert!(fault.to_string().contains("only a trap handler"), "{fault}");
+        assert_eq!(fault.instruction, "s_rfe_b64 s[2:3]");
         assert!(fault.pc >= kernel.image());
     }
 }

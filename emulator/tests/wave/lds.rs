@@ -113,3 +113,38 @@ fn every_width_passes_through_lds_unchanged() {
         assert_eq!(out, expected, "{target:?} {level:?}");
     }
 }
+
+#[test]
+fn the_builtins_that_load_to_lds_put_lanes_side_by_side() {
+    let source = "#define IN(type, p) ((__attribute__((address_space(1))) type *)(p))
+    #define LDS(p) ((__attribute__((address_space(3))) void *)(p))
+    KERNEL stage(const u32 *in, u32 *out) {
+        SHARED u32 room[512];
+        u32 wave = __builtin_amdgcn_readfirstlane(tid / 64);
+        u32 *to = room + 64 * wave;
+        __builtin_amdgcn_global_load_lds(IN(void, in + tid), LDS(to), 4, 0, 0);
+        // The offset belongs to both addresses.
+        __builtin_amdgcn_global_load_lds(IN(void, in + tid), LDS(to), 4, 512, 0);
+        __builtin_amdgcn_global_load_lds(IN(void, (const u8 *)in + 3 * tid), LDS(to + 256), 1, 0, 0);
+        __amdgpu_buffer_rsrc_t buffer = __builtin_amdgcn_make_buffer_rsrc((void *)in, 0, 400, 0x27000);
+        __builtin_amdgcn_raw_ptr_buffer_load_lds(buffer, LDS(to + 384), 4, 4 * tid, 0, 0, 0);
+        __builtin_amdgcn_s_waitcnt(0);
+        barrier();
+        for (u32 i = 0; i < 4; i++) out[128 * i + tid] = room[128 * i + 127 - tid];
+    }";
+    let data: Vec<u32> = (0..256).map(|i: u32| i.wrapping_mul(0x9e37_79b9)).collect();
+    let bytes: &[u8] = bytemuck::cast_slice(&data);
+    for (target, level) in everywhere() {
+        let Some(kernel) = kernel(source, "stage", target, level) else { return };
+        let mut out = vec![0u32; 512];
+        kernel.run([1, 1, 1], [128, 1, 1], &mut [input(&data), output(&mut out)], 0).unwrap();
+        for tid in 0..128 {
+            let other = 127 - tid;
+            // The buffer ends after 100 dwords.
+            let bounded = if other < 100 { data[other] } else { 0 };
+            let expected = [data[other], data[other + 128], bytes[3 * other].into(), bounded];
+            let got = [0, 1, 2, 3].map(|i| out[128 * i + tid]);
+            assert_eq!(got, expected, "{target:?} {level:?} {tid}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod lockstep;
 mod memory;
 mod random_code;
 mod rmw;
+mod rows;
 mod scalar;
 
 /// A small generator of pseudo-random numbers (SplitMix64), so that inputs are the same everywhere.

@@ -5,16 +5,16 @@ use emulator::isa::Target;
 use super::Random;
 use crate::harness::{Level, TARGETS, input, kernel, output};
 
-struct Case {
+pub struct Case {
     /// Name of the DS form that returns nothing, if there is one.
     ds: Option<&'static str>,
     /// Name of the DS form that returns the old value.
     ds_rtn: Option<&'static str>,
     /// Name behind `global_atomic_` and the like.
-    memory: Option<&'static str>,
-    wide: bool,
+    pub memory: Option<&'static str>,
+    pub wide: bool,
     /// Memory, data, comparand or second operand to new memory.
-    model: fn(u64, u64, u64) -> u64,
+    pub model: fn(u64, u64, u64) -> u64,
 }
 
 const fn case(wide: bool, [ds, ds_rtn, memory]: [&'static str; 3], model: fn(u64, u64, u64) -> u64) -> Case {
@@ -36,7 +36,7 @@ fn f64s(a: u64, b: u64, f: fn(f64, f64) -> f64) -> u64 {
     f(f64::from_bits(a), f64::from_bits(b)).to_bits()
 }
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case(false, ["ds_add_u32", "ds_add_rtn_u32", "add"], |m, a, _| m.wrapping_add(a)),
     case(false, ["ds_sub_u32", "ds_sub_rtn_u32", "sub"], |m, a, _| m.wrapping_sub(a)),
     case(false, ["ds_rsub_u32", "ds_rsub_rtn_u32", ""], |m, a, _| a.wrapping_sub(m)),
@@ -82,7 +82,7 @@ const CASES: &[Case] = &[
 ];
 
 /// As [`CASES`], on numbers: neither NaN nor denormal, whose treatment depends on more than the operands.
-const FLOAT_CASES: &[Case] = &[
+pub const FLOAT_CASES: &[Case] = &[
     case(false, ["ds_add_f32", "ds_add_rtn_f32", "add_f32"], |m, a, _| f32s(m, a, |m, a| m + a)),
     case(false, ["ds_min_f32", "ds_min_rtn_f32", ""], |m, a, _| f32s(m, a, |m, a| if a < m { a } else { m })),
     case(false, ["ds_max_f32", "ds_max_rtn_f32", ""], |m, a, _| f32s(m, a, |m, a| if a > m { a } else { m })),
@@ -94,6 +94,15 @@ const FLOAT_CASES: &[Case] = &[
         f64s(m, a, |m, a| if a > m { a } else { m })
     }),
 ];
+
+/// Mnemonics that the tests of this module run on each target that has them.
+pub fn rows() -> impl Iterator<Item = String> {
+    CASES.iter().chain(FLOAT_CASES).flat_map(|case| {
+        let memory = |family: &str| case.memory.map(|name| format!("{family}_atomic_{name}"));
+        let ds = [case.ds, case.ds_rtn].map(|name| name.map(str::to_owned));
+        ds.into_iter().chain([memory("global"), memory("flat")]).flatten()
+    })
+}
 
 /// Assembly of one access, and whether it returns the old value.
 fn forms(case: &Case, target: Target) -> Vec<(String, bool)> {

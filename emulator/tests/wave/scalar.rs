@@ -235,6 +235,12 @@ const EXEC_CASES: &[(&str, Exec, bool)] = &[
     ("s_andn2_wrexec_b64", |s, e| s & !e, false),
 ];
 
+/// Mnemonics that the tests of this module run on both targets.
+pub fn rows() -> impl Iterator<Item = String> {
+    let cases = CASES.iter().filter_map(|case| case.name.split(' ').next());
+    cases.chain(EXEC_CASES.iter().map(|case| case.0)).map(str::to_owned)
+}
+
 /// Tells the compiler that a value belongs in scalar registers.
 const UNIFORM: &str = "FN u64 uniform(u64 v) {
     u32 low = __builtin_amdgcn_readfirstlane((int)v), high = __builtin_amdgcn_readfirstlane((int)(v >> 32));
@@ -377,5 +383,26 @@ fn mode_fields_can_be_written_and_read_back() {
         kernel.run([1, 1, 1], [1, 1, 1], &mut [output(&mut out)], 0).unwrap();
         // Denormals are kept and rounding is to nearest where HIP kernels begin.
         assert_eq!(out, [0xf0, 0xfe, 3, 1]);
+    }
+}
+
+#[test]
+fn hardware_registers_describe_the_dispatch() {
+    let source = "KERNEL hardware(u32 *out) {
+        u32 alloc, status, lds;
+        asm volatile(\"v_mov_b32 v40, 0\\ns_getreg_b32 %0, hwreg(HW_REG_GPR_ALLOC)\\n\"
+            \"s_getreg_b32 %1, hwreg(HW_REG_STATUS, 11, 1)\\ns_getreg_b32 %2, hwreg(HW_REG_LDS_ALLOC, 12, 9)\"
+            : \"=s\"(alloc), \"=s\"(status), \"=s\"(lds) :: \"v40\");
+        out[0] = alloc >> 6 & 63; out[1] = alloc >> 12 & 63; out[2] = status; out[3] = lds;
+    }";
+    for target in TARGETS {
+        let Some(kernel) = kernel(source, "hardware", target, Level::O1) else { return };
+        for waves in [1, 2] {
+            let mut out = vec![0u32; 4];
+            kernel.run([1, 1, 1], [64 * waves, 1, 1], &mut [output(&mut out)], 1000).unwrap();
+            // v0 to v40 are 41 registers, 48 in eights and 44 in fours; 1000 bytes are 1024 where LDS comes
+            // in 512.
+            assert_eq!(out, [48 / 8 - 1, 44 / 4 - 1, u32::from(waves > 1), 1024 / 256], "{target:?}");
+        }
     }
 }

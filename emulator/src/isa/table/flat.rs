@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::flat;
+use crate::wave::exec::{flat, to_lds};
 
 rows! { FLAT, Flat,
      16, "flat_load_ubyte",       BOTH,   B32 = [B64], 0, Some(flat::flat_load_ubyte);
@@ -86,11 +86,11 @@ rows! { GLOBAL, Global,
      35, "global_load_sbyte_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::global_load_sbyte_d16_hi);
      36, "global_load_short_d16",   BOTH,   B32 = [B64], 0, Some(flat::global_load_short_d16);
      37, "global_load_short_d16_hi", BOTH,   B32 = [B64], 0, Some(flat::global_load_short_d16_hi);
-     38, "global_load_lds_ubyte",   GFX942, No = [B64], LDS, None;
-     39, "global_load_lds_sbyte",   GFX942, No = [B64], LDS, None;
-     40, "global_load_lds_ushort",  GFX942, No = [B64], LDS, None;
-     41, "global_load_lds_sshort",  GFX942, No = [B64], LDS, None;
-     42, "global_load_lds_dword",   GFX942, No = [B64], LDS, Some(flat::global_load_lds_dword);
+     38, "global_load_lds_ubyte",   GFX942, No = [B64], LDS, Some(to_lds::global_load_lds_ubyte);
+     39, "global_load_lds_sbyte",   GFX942, No = [B64], LDS, Some(to_lds::global_load_lds_sbyte);
+     40, "global_load_lds_ushort",  GFX942, No = [B64], LDS, Some(to_lds::global_load_lds_ushort);
+     41, "global_load_lds_sshort",  GFX942, No = [B64], LDS, Some(to_lds::global_load_lds_sshort);
+     42, "global_load_lds_dword",   GFX942, No = [B64], LDS, Some(to_lds::global_load_lds_dword);
      64, "global_atomic_swap",      BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_swap);
      65, "global_atomic_cmpswap",   BOTH,   B32 = [B64, B64], ATOMIC, Some(flat::global_atomic_cmpswap);
      66, "global_atomic_add",       BOTH,   B32 = [B64, B32], ATOMIC, Some(flat::global_atomic_add);
@@ -148,9 +148,9 @@ rows! { SCRATCH, Scratch,
     35, "scratch_load_sbyte_d16_hi",  BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_sbyte_d16_hi);
     36, "scratch_load_short_d16",     BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_short_d16);
     37, "scratch_load_short_d16_hi",  BOTH,   B32 = [B32],      0,     Some(flat::scratch_load_short_d16_hi);
-    38, "scratch_load_lds_ubyte",     GFX942, No = [B32],       LDS,   None;
-    39, "scratch_load_lds_sbyte",     GFX942, No = [B32],       LDS,   None;
-    40, "scratch_load_lds_ushort",    GFX942, No = [B32],       LDS,   None;
-    41, "scratch_load_lds_sshort",    GFX942, No = [B32],       LDS,   None;
-    42, "scratch_load_lds_dword",     GFX942, No = [B32],       LDS,   None;
+    38, "scratch_load_lds_ubyte",     GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_ubyte);
+    39, "scratch_load_lds_sbyte",     GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_sbyte);
+    40, "scratch_load_lds_ushort",    GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_ushort);
+    41, "scratch_load_lds_sshort",    GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_sshort);
+    42, "scratch_load_lds_dword",     GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_dword);
 }

@@ -4,25 +4,25 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::mubuf;
+use crate::wave::exec::{formatted, mubuf};
 
 rows! { MUBUF, Mubuf,
-      0, "buffer_load_format_x",       BOTH,   B32 = [B32, B128, B32], LDS, None;
-      1, "buffer_load_format_xy",      BOTH,   B64 = [B32, B128, B32], 0, None;
-      2, "buffer_load_format_xyz",     BOTH,   B96 = [B32, B128, B32], 0, None;
-      3, "buffer_load_format_xyzw",    BOTH,   B128 = [B32, B128, B32], 0, None;
-      4, "buffer_store_format_x",      BOTH,   B32 = [B32, B128, B32], STORE, None;
-      5, "buffer_store_format_xy",     BOTH,   B64 = [B32, B128, B32], STORE, None;
-      6, "buffer_store_format_xyz",    BOTH,   B96 = [B32, B128, B32], STORE, None;
-      7, "buffer_store_format_xyzw",   BOTH,   B128 = [B32, B128, B32], STORE, None;
-      8, "buffer_load_format_d16_x",   BOTH,   B32 = [B32, B128, B32], 0, None;
-      9, "buffer_load_format_d16_xy",  BOTH,   B32 = [B32, B128, B32], 0, None;
-     10, "buffer_load_format_d16_xyz", BOTH,   B64 = [B32, B128, B32], 0, None;
-     11, "buffer_load_format_d16_xyzw", BOTH,   B64 = [B32, B128, B32], 0, None;
-     12, "buffer_store_format_d16_x",  BOTH,   B32 = [B32, B128, B32], STORE, None;
-     13, "buffer_store_format_d16_xy", BOTH,   B32 = [B32, B128, B32], STORE, None;
-     14, "buffer_store_format_d16_xyz", BOTH,   B64 = [B32, B128, B32], STORE, None;
-     15, "buffer_store_format_d16_xyzw", BOTH,   B64 = [B32, B128, B32], STORE, None;
+      0, "buffer_load_format_x",       BOTH,   B32 = [B32, B128, B32], LDS, Some(formatted::buffer_load_format_x);
+      1, "buffer_load_format_xy",      BOTH,   B64 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_xy);
+      2, "buffer_load_format_xyz",     BOTH,   B96 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_xyz);
+      3, "buffer_load_format_xyzw",    BOTH,   B128 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_xyzw);
+      4, "buffer_store_format_x",      BOTH,   B32 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_x);
+      5, "buffer_store_format_xy",     BOTH,   B64 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_xy);
+      6, "buffer_store_format_xyz",    BOTH,   B96 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_xyz);
+      7, "buffer_store_format_xyzw",   BOTH,   B128 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_xyzw);
+      8, "buffer_load_format_d16_x",   BOTH,   B32 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_d16_x);
+      9, "buffer_load_format_d16_xy",  BOTH,   B32 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_d16_xy);
+     10, "buffer_load_format_d16_xyz", BOTH,   B64 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_d16_xyz);
+     11, "buffer_load_format_d16_xyzw", BOTH,   B64 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_d16_xyzw);
+     12, "buffer_store_format_d16_x",  BOTH,   B32 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_d16_x);
+     13, "buffer_store_format_d16_xy", BOTH,   B32 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_d16_xy);
+     14, "buffer_store_format_d16_xyz", BOTH,   B64 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_d16_xyz);
+     15, "buffer_store_format_d16_xyzw", BOTH,   B64 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_d16_xyzw);
      16, "buffer_load_ubyte",          BOTH,   B32 = [B32, B128, B32], LDS, Some(mubuf::buffer_load_ubyte);
      17, "buffer_load_sbyte",          BOTH,   B32 = [B32, B128, B32], LDS, Some(mubuf::buffer_load_sbyte);
      18, "buffer_load_ushort",         BOTH,   B32 = [B32, B128, B32], LDS, Some(mubuf::buffer_load_ushort);
@@ -45,12 +45,12 @@ rows! { MUBUF, Mubuf,
      35, "buffer_load_sbyte_d16_hi",   BOTH,   B32 = [B32, B128, B32], 0, Some(mubuf::buffer_load_sbyte_d16_hi);
      36, "buffer_load_short_d16",      BOTH,   B32 = [B32, B128, B32], 0, Some(mubuf::buffer_load_short_d16);
      37, "buffer_load_short_d16_hi",   BOTH,   B32 = [B32, B128, B32], 0, Some(mubuf::buffer_load_short_d16_hi);
-     38, "buffer_load_format_d16_hi_x", BOTH,   B32 = [B32, B128, B32], 0, None;
-     39, "buffer_store_format_d16_hi_x", BOTH,   B32 = [B32, B128, B32], STORE, None;
+     38, "buffer_load_format_d16_hi_x", BOTH,   B32 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_d16_hi_x);
+     39, "buffer_store_format_d16_hi_x", BOTH,   B32 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_d16_hi_x);
      40, "buffer_wbl2",                BOTH,   No = [], CACHE, Some(mubuf::cache_control);
      41, "buffer_invl2",               GFX90A, No = [], CACHE, Some(mubuf::cache_control);
      41, "buffer_inv",                 GFX942, No = [], CACHE, Some(mubuf::cache_control);
-     61, "buffer_store_lds_dword",     GFX90A, No = [B32, B128, B32], STORE | LDS, None;
+     61, "buffer_store_lds_dword",     GFX90A, No = [B32, B128, B32], STORE | LDS, Some(mubuf::buffer_store_lds_dword);
      62, "buffer_wbinvl1",             GFX90A, No = [], CACHE, Some(mubuf::cache_control);
      63, "buffer_wbinvl1_vol",         GFX90A, No = [], CACHE, Some(mubuf::cache_control);
      64, "buffer_atomic_swap",         BOTH,   B32 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_swap);
@@ -87,20 +87,20 @@ rows! { MUBUF, Mubuf,
 }
 
 rows! { MTBUF, Mtbuf,
-     0, "tbuffer_load_format_x",         BOTH, B32 = [B32, B128, B32],  0,     None;
-     1, "tbuffer_load_format_xy",        BOTH, B64 = [B32, B128, B32],  0,     None;
-     2, "tbuffer_load_format_xyz",       BOTH, B96 = [B32, B128, B32],  0,     None;
-     3, "tbuffer_load_format_xyzw",      BOTH, B128 = [B32, B128, B32], 0,     None;
-     4, "tbuffer_store_format_x",        BOTH, B32 = [B32, B128, B32],  STORE, None;
-     5, "tbuffer_store_format_xy",       BOTH, B64 = [B32, B128, B32],  STORE, None;
-     6, "tbuffer_store_format_xyz",      BOTH, B96 = [B32, B128, B32],  STORE, None;
-     7, "tbuffer_store_format_xyzw",     BOTH, B128 = [B32, B128, B32], STORE, None;
-     8, "tbuffer_load_format_d16_x",     BOTH, B32 = [B32, B128, B32],  0,     None;
-     9, "tbuffer_load_format_d16_xy",    BOTH, B32 = [B32, B128, B32],  0,     None;
-    10, "tbuffer_load_format_d16_xyz",   BOTH, B64 = [B32, B128, B32],  0,     None;
-    11, "tbuffer_load_format_d16_xyzw",  BOTH, B64 = [B32, B128, B32],  0,     None;
-    12, "tbuffer_store_format_d16_x",    BOTH, B32 = [B32, B128, B32],  STORE, None;
-    13, "tbuffer_store_format_d16_xy",   BOTH, B32 = [B32, B128, B32],  STORE, None;
-    14, "tbuffer_store_format_d16_xyz",  BOTH, B64 = [B32, B128, B32],  STORE, None;
-    15, "tbuffer_store_format_d16_xyzw", BOTH, B64 = [B32, B128, B32],  STORE, None;
+     0, "tbuffer_load_format_x",         BOTH, B32 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_x);
+     1, "tbuffer_load_format_xy",        BOTH, B64 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_xy);
+     2, "tbuffer_load_format_xyz",       BOTH, B96 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_xyz);
+     3, "tbuffer_load_format_xyzw",      BOTH, B128 = [B32, B128, B32], 0,     Some(formatted::tbuffer_load_format_xyzw);
+     4, "tbuffer_store_format_x",        BOTH, B32 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_x);
+     5, "tbuffer_store_format_xy",       BOTH, B64 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_xy);
+     6, "tbuffer_store_format_xyz",      BOTH, B96 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_xyz);
+     7, "tbuffer_store_format_xyzw",     BOTH, B128 = [B32, B128, B32], STORE, Some(formatted::tbuffer_store_format_xyzw);
+     8, "tbuffer_load_format_d16_x",     BOTH, B32 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_d16_x);
+     9, "tbuffer_load_format_d16_xy",    BOTH, B32 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_d16_xy);
+    10, "tbuffer_load_format_d16_xyz",   BOTH, B64 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_d16_xyz);
+    11, "tbuffer_load_format_d16_xyzw",  BOTH, B64 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_d16_xyzw);
+    12, "tbuffer_store_format_d16_x",    BOTH, B32 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_x);
+    13, "tbuffer_store_format_d16_xy",   BOTH, B32 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_xy);
+    14, "tbuffer_store_format_d16_xyz",  BOTH, B64 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_xyz);
+    15, "tbuffer_store_format_d16_xyzw", BOTH, B64 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_xyzw);
 }

@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{sop1, sop2, sopc, sopk, sopp};
+use crate::wave::exec::{fork, sop1, sop2, sopc, sopk, sopp};
 
 rows! { SOP2, Sop2,
      0, "s_add_u32",         BOTH, B32 = [B32, B32], 0, Some(sop2::s_add_u32);
@@ -48,9 +48,9 @@ rows! { SOP2, Sop2,
     38, "s_bfe_i32",         BOTH, B32 = [B32, B32], 0, Some(sop2::s_bfe_i32);
     39, "s_bfe_u64",         BOTH, B64 = [B64, B32], 0, Some(sop2::s_bfe_u64);
     40, "s_bfe_i64",         BOTH, B64 = [B64, B32], 0, Some(sop2::s_bfe_i64);
-    41, "s_cbranch_g_fork",  BOTH, No = [B64, B64],  0, None;
+    41, "s_cbranch_g_fork",  BOTH, No = [B64, B64],  0, Some(fork::s_cbranch_g_fork);
     42, "s_absdiff_i32",     BOTH, B32 = [B32, B32], 0, Some(sop2::s_absdiff_i32);
-    43, "s_rfe_restore_b64", BOTH, No = [B64, B32],  0, None;
+    43, "s_rfe_restore_b64", BOTH, No = [B64, B32],  0, Some(fork::return_from_exception);
     44, "s_mul_hi_u32",      BOTH, B32 = [B32, B32], 0, Some(sop2::s_mul_hi_u32);
     45, "s_mul_hi_i32",      BOTH, B32 = [B32, B32], 0, Some(sop2::s_mul_hi_i32);
     46, "s_lshl1_add_u32",   BOTH, B32 = [B32, B32], 0, Some(sop2::s_lshl1_add_u32);
@@ -79,7 +79,7 @@ rows! { SOPK, Sopk,
     13, "s_cmpk_le_u32",      BOTH, B32 = [], 0,                       Some(sopk::s_cmpk_le_u32);
     14, "s_addk_i32",         BOTH, B32 = [], 0,                       Some(sopk::s_addk_i32);
     15, "s_mulk_i32",         BOTH, B32 = [], 0,                       Some(sopk::s_mulk_i32);
-    16, "s_cbranch_i_fork",   BOTH, B64 = [], BRANCH,                  None;
+    16, "s_cbranch_i_fork",   BOTH, B64 = [], BRANCH,                  Some(fork::s_cbranch_i_fork);
     17, "s_getreg_b32",       BOTH, B32 = [], HWREG,                   Some(sopk::s_getreg_b32);
     18, "s_setreg_b32",       BOTH, B32 = [], HWREG | WRITE,           Some(sopk::s_setreg_b32);
     20, "s_setreg_imm32_b32", BOTH, No = [],  HWREG | WRITE | LITERAL, Some(sopk::s_setreg_imm32_b32);
@@ -118,7 +118,7 @@ rows! { SOP1, Sop1,
     28, "s_getpc_b64",            BOTH, B64 = [],    0, Some(sop1::s_getpc_b64);
     29, "s_setpc_b64",            BOTH, No = [S64],  0, Some(sop1::s_setpc_b64);
     30, "s_swappc_b64",           BOTH, B64 = [B64], 0, Some(sop1::s_swappc_b64);
-    31, "s_rfe_b64",              BOTH, No = [S64],  0, None;
+    31, "s_rfe_b64",              BOTH, No = [S64],  0, Some(fork::return_from_exception);
     32, "s_and_saveexec_b64",     BOTH, B64 = [B64], 0, Some(sop1::s_and_saveexec_b64);
     33, "s_or_saveexec_b64",      BOTH, B64 = [B64], 0, Some(sop1::s_or_saveexec_b64);
     34, "s_xor_saveexec_b64",     BOTH, B64 = [B64], 0, Some(sop1::s_xor_saveexec_b64);
@@ -133,7 +133,7 @@ rows! { SOP1, Sop1,
     43, "s_movrels_b64",          BOTH, B64 = [S64], 0, Some(sop1::s_movrels_b64);
     44, "s_movreld_b32",          BOTH, B32 = [B32], 0, Some(sop1::s_movreld_b32);
     45, "s_movreld_b64",          BOTH, B64 = [B64], 0, Some(sop1::s_movreld_b64);
-    46, "s_cbranch_join",         BOTH, No = [S32],  0, None;
+    46, "s_cbranch_join",         BOTH, No = [S32],  0, Some(fork::s_cbranch_join);
     48, "s_abs_i32",              BOTH, B32 = [B32], 0, Some(sop1::s_abs_i32);
     50, "s_set_gpr_idx_idx",      BOTH, No = [B32],  0, Some(sop1::s_set_gpr_idx_idx);
     51, "s_andn1_saveexec_b64",   BOTH, B64 = [B64], 0, Some(sop1::s_andn1_saveexec_b64);
@@ -160,7 +160,7 @@ rows! { SOPC, Sopc,
     13, "s_bitcmp1_b32",    BOTH, No = [B32, B32], 0,       Some(sopc::s_bitcmp1_b32);
     14, "s_bitcmp0_b64",    BOTH, No = [B64, B32], 0,       Some(sopc::s_bitcmp0_b64);
     15, "s_bitcmp1_b64",    BOTH, No = [B64, B32], 0,       Some(sopc::s_bitcmp1_b64);
-    16, "s_setvskip",       BOTH, No = [B32, B32], 0,       None;
+    16, "s_setvskip",       BOTH, No = [B32, B32], 0,       Some(sopc::s_setvskip);
     17, "s_set_gpr_idx_on", BOTH, No = [B32],      GPR_IDX, Some(sopc::s_set_gpr_idx_on);
     18, "s_cmp_eq_u64",     BOTH, No = [B64, B64], 0,       Some(sopc::s_cmp_eq_u64);
     19, "s_cmp_lg_u64",     BOTH, No = [B64, B64], 0,       Some(sopc::s_cmp_lg_u64);
@@ -178,11 +178,11 @@ rows! { SOPP, Sopp,
      8, "s_cbranch_execz",            BOTH, No = [], BRANCH,       Some(sopp::s_cbranch_execz);
      9, "s_cbranch_execnz",           BOTH, No = [], BRANCH,       Some(sopp::s_cbranch_execnz);
     10, "s_barrier",                  BOTH, No = [], NO_IMM,       Some(sopp::s_barrier);
-    11, "s_setkill",                  BOTH, No = [], 0,            None;
+    11, "s_setkill",                  BOTH, No = [], 0,            Some(sopp::s_setkill);
     12, "s_waitcnt",                  BOTH, No = [], WAITCNT,      Some(sopp::no_effect);
     13, "s_sethalt",                  BOTH, No = [], 0,            Some(sopp::s_sethalt);
     14, "s_sleep",                    BOTH, No = [], 0,            Some(sopp::s_sleep);
-    15, "s_setprio",                  BOTH, No = [], 0,            Some(sopp::no_effect);
+    15, "s_setprio",                  BOTH, No = [], 0,            Some(sopp::s_setprio);
     16, "s_sendmsg",                  BOTH, No = [], SENDMSG,      Some(sopp::s_sendmsg);
     17, "s_sendmsghalt",              BOTH, No = [], SENDMSG,      Some(sopp::s_sendmsghalt);
     18, "s_trap",                     BOTH, No = [], 0,            Some(sopp::s_trap);
@@ -197,5 +197,5 @@ rows! { SOPP, Sopp,
     27, "s_endpgm_saved",             BOTH, No = [], NO_IMM,       Some(sopp::s_endpgm);
     28, "s_set_gpr_idx_off",          BOTH, No = [], NO_IMM,       Some(sopp::s_set_gpr_idx_off);
     29, "s_set_gpr_idx_mode",         BOTH, No = [], GPR_IDX,      Some(sopp::s_set_gpr_idx_mode);
-    30, "s_endpgm_ordered_ps_done",   BOTH, No = [], NO_IMM,       None;
+    30, "s_endpgm_ordered_ps_done",   BOTH, No = [], NO_IMM,       Some(sopp::s_endpgm);
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::float16;
-use crate::isa::Target;
+use super::float_atomic as float;
+pub use float::Denormals;
 
 /// What a 32- or 64-bit atomic does; `f32` and the packed ones are 32 bits wide, `f64` 64.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,31 +40,10 @@ pub enum Op {
     PkAddBf16,
 }
 
-/// Denormals of single-precision floating-point atomics (CDNA3 ISA, 9.2): whether inputs and outputs keep them.
-#[derive(Clone, Copy)]
-pub struct Denormals {
-    pub keep: bool,
-}
-
-impl Denormals {
-    /// Of an atomic that the L2 cache performs: gfx90a flushes in single-precision additions.
-    pub fn in_memory(target: Target) -> Self {
-        Self { keep: target != Target::Gfx90a }
-    }
-
-    fn flush(self, value: f32) -> f32 {
-        if !self.keep && value.is_subnormal() { 0f32.copysign(value) } else { value }
-    }
-}
-
 /// The new value of a 32-bit word: `data` and `second` are the instruction's operands; [`Op::CmpSwap`] compares with
 /// `second`.
 #[inline(always)]
 pub fn apply32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -> u32 {
-    let float = |f: fn(f32, f32) -> f32| {
-        let [a, b] = [old, data].map(|v| denormals.flush(f32::from_bits(v)));
-        denormals.flush(f(a, b)).to_bits()
-    };
     match op {
         Op::Swap => data,
         Op::CmpSwap => {
@@ -106,25 +85,18 @@ pub fn apply32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -
                 old.wrapping_add(second)
             }
         }
-        Op::AddF => float(|a, b| a + b),
-        Op::MinF => float(min32),
-        Op::MaxF => float(|a, b| -min32(-a, -b)),
-        Op::CmpSwapF => {
-            if f32::from_bits(old) == f32::from_bits(second) {
-                data
-            } else {
-                old
-            }
-        }
-        Op::PkAddF16 => float16::pk_add_f16(old, data),
-        Op::PkAddBf16 => float16::pk_add_bf16(old, data),
+        Op::AddF => float::add32(old, data, denormals),
+        Op::MinF => float::select32(old, data, false, denormals),
+        Op::MaxF => float::select32(old, data, true, denormals),
+        Op::CmpSwapF => float::compare_store32(old, data, second, denormals),
+        Op::PkAddF16 => float::pk_add_f16(old, data, denormals),
+        Op::PkAddBf16 => float::pk_add_bf16(old, data, denormals),
     }
 }
 
 /// [`apply32`] for 64-bit words; the packed operations do not exist and leave memory alone.
 #[inline(always)]
-pub fn apply64(op: Op, old: u64, data: u64, second: u64) -> u64 {
-    let float = |f: fn(f64, f64) -> f64| f(f64::from_bits(old), f64::from_bits(data)).to_bits();
+pub fn apply64(op: Op, old: u64, data: u64, second: u64, denormals: Denormals) -> u64 {
     match op {
         Op::Swap => data,
         Op::CmpSwap => {
@@ -166,41 +138,11 @@ pub fn apply64(op: Op, old: u64, data: u64, second: u64) -> u64 {
                 old.wrapping_add(second)
             }
         }
-        Op::AddF => float(|a, b| a + b),
-        Op::MinF => float(min64),
-        Op::MaxF => float(|a, b| -min64(-a, -b)),
-        Op::CmpSwapF => {
-            if f64::from_bits(old) == f64::from_bits(second) {
-                data
-            } else {
-                old
-            }
-        }
+        Op::AddF => float::add64(old, data),
+        Op::MinF => float::select64(old, data, false, denormals),
+        Op::MaxF => float::select64(old, data, true, denormals),
+        Op::CmpSwapF => float::compare_store64(old, data, second, denormals),
         Op::PkAddF16 | Op::PkAddBf16 => old,
-    }
-}
-
-/// IEEE minNum with -0 below +0: a NaN loses against a number.
-#[inline(always)]
-fn min32(a: f32, b: f32) -> f32 {
-    if a.is_nan() {
-        b
-    } else if a < b || b.is_nan() || (a == b && a.is_sign_negative()) {
-        a
-    } else {
-        b
-    }
-}
-
-/// [`min32`] for doubles.
-#[inline(always)]
-fn min64(a: f64, b: f64) -> f64 {
-    if a.is_nan() {
-        b
-    } else if a < b || b.is_nan() || (a == b && a.is_sign_negative()) {
-        a
-    } else {
-        b
     }
 }
 
@@ -241,7 +183,7 @@ pub unsafe fn memory32(at: *mut u32, op: Op, data: u32, second: u32, denormals: 
 /// # Safety
 /// `at` is valid for reads and writes of 8 bytes and 8-aligned.
 #[inline(always)]
-pub unsafe fn memory64(at: *mut u64, op: Op, data: u64, second: u64) -> u64 {
+pub unsafe fn memory64(at: *mut u64, op: Op, data: u64, second: u64, denormals: Denormals) -> u64 {
     // SAFETY: the caller vouches for the address; device memory is only ever accessed through raw pointers.
     let word = unsafe { AtomicU64::from_ptr(at) };
     // ORDER: SeqCst, as in memory32.
@@ -258,7 +200,7 @@ pub unsafe fn memory64(at: *mut u64, op: Op, data: u64, second: u64) -> u64 {
         _ => {
             let mut old = word.load(Ordering::SeqCst);
             loop {
-                let new = apply64(op, old, data, second);
+                let new = apply64(op, old, data, second, denormals);
                 match word.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(_) => return old,
                     Err(now) => old = now,

@@ -7,17 +7,17 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand},
-    wave::{Wave, simd::multiversion},
+    wave::{FaultKind, Wave, simd::multiversion},
 };
 
 #[inline(always)]
-fn row(op: Operand) -> usize {
+pub fn row(op: Operand) -> usize {
     op.row().unwrap_or(0)
 }
 
 /// LDS offsets of all lanes: ADDR + offset.
 #[inline(always)]
-fn offsets(w: &Wave, inst: &Inst, offset: u32) -> [u32; 64] {
+pub fn offsets(w: &Wave, inst: &Inst, offset: u32) -> [u32; 64] {
     w.row(row(inst.src[0])).map(|address| address.wrapping_add(offset))
 }
 
@@ -37,7 +37,7 @@ fn write<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// The two byte offsets of a two-address instruction; `UNIT` is 1 or 64 elements.
 #[inline(always)]
-fn pair<const K: u8, const UNIT: u32>(inst: &Inst) -> (u32, u32) {
+pub fn pair<const K: u8, const UNIT: u32>(inst: &Inst) -> (u32, u32) {
     let scale = const { kind_of(K).bytes() } * UNIT;
     (inst.imm as u32 * scale, inst.literal * scale)
 }
@@ -58,7 +58,10 @@ fn write2<const K: u8, const UNIT: u32>(w: &mut Wave, inst: &Inst) -> Flow {
     let (first, second) = pair::<K, UNIT>(inst);
     let (first, second) = (offsets(w, inst, first), offsets(w, inst, second));
     lds::store::<K>(w, row(inst.src[1]), &first);
-    lds::store::<K>(w, row(inst.src[2]), &second);
+    // Two offsets that are one name one write, of the first data (MI200 ISA, 11.3.1).
+    if inst.imm as u32 != inst.literal {
+        lds::store::<K>(w, row(inst.src[2]), &second);
+    }
     Flow::Next
 }
 
@@ -130,7 +133,7 @@ pub fn ds_write_addtid_b32(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Replaces the word at `offset` by `f(old)`; outside of LDS nothing happens and 0 is returned.
 #[inline(always)]
-fn update32(w: &mut Wave, offset: u32, f: impl FnOnce(u32) -> u32) -> u32 {
+pub fn update32(w: &mut Wave, offset: u32, f: impl FnOnce(u32) -> u32) -> u32 {
     if !lds::fits(w, offset, 4) {
         return 0;
     }
@@ -145,7 +148,7 @@ fn update32(w: &mut Wave, offset: u32, f: impl FnOnce(u32) -> u32) -> u32 {
 
 /// [`update32`] for 64 bits.
 #[inline(always)]
-fn update64(w: &mut Wave, offset: u32, f: impl FnOnce(u64) -> u64) -> u64 {
+pub fn update64(w: &mut Wave, offset: u32, f: impl FnOnce(u64) -> u64) -> u64 {
     if !lds::fits(w, offset, 8) {
         return 0;
     }
@@ -159,7 +162,7 @@ fn update64(w: &mut Wave, offset: u32, f: impl FnOnce(u64) -> u64) -> u64 {
 }
 
 #[inline(always)]
-fn wide(w: &Wave, row: usize, lane: usize) -> u64 {
+pub fn wide(w: &Wave, row: usize, lane: usize) -> u64 {
     u64::from(w.row(row)[lane]) | u64::from(w.row(row + 1)[lane]) << 32
 }
 
@@ -169,12 +172,21 @@ fn operands<T>(op: Op, data0: T, data1: T) -> (T, T) {
     if matches!(op, Op::CmpSwap | Op::CmpSwapF) { (data1, data0) } else { (data0, data1) }
 }
 
+/// Atomics must be aligned to their size, in LDS as in memory (MI200 ISA, 3.11).
+#[cold]
+fn misaligned(w: &mut Wave, inst: &Inst, offset: u32, lane: usize, bytes: u8) -> Flow {
+    w.fault(inst, FaultKind::Misaligned { address: offset.into(), lane: lane as u8, bytes })
+}
+
 fn atomic32<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let op = const { atomic::op_of(OP) };
     let offsets = offsets(w, inst, inst.imm as u32);
-    let denormals = Denormals { keep: w.mode.denorm32() == 3 };
+    let denormals = Denormals::in_lds(w.mode);
     let (data0, data1) = (row(inst.src[1]), row(inst.src[2]));
     for lane in shape::lanes(w.exec) {
+        if !offsets[lane].is_multiple_of(4) {
+            return misaligned(w, inst, offsets[lane], lane, 4);
+        }
         let (data, second) = operands(op, w.row(data0)[lane], w.row(data1)[lane]);
         let old = update32(w, offsets[lane], |old| atomic::apply32(op, old, data, second, denormals));
         if RETURN {
@@ -187,10 +199,14 @@ fn atomic32<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow
 fn atomic64<const OP: u8, const RETURN: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let op = const { atomic::op_of(OP) };
     let offsets = offsets(w, inst, inst.imm as u32);
+    let denormals = Denormals::in_lds(w.mode);
     let (data0, data1) = (row(inst.src[1]), row(inst.src[2]));
     for lane in shape::lanes(w.exec) {
+        if !offsets[lane].is_multiple_of(8) {
+            return misaligned(w, inst, offsets[lane], lane, 8);
+        }
         let (data, second) = operands(op, wide(w, data0, lane), wide(w, data1, lane));
-        let old = update64(w, offsets[lane], |old| atomic::apply64(op, old, data, second));
+        let old = update64(w, offsets[lane], |old| atomic::apply64(op, old, data, second, denormals));
         if RETURN {
             let dst = row(inst.dst);
             w.row_mut(dst)[lane] = old as u32;
@@ -267,53 +283,11 @@ pub fn ds_wrap_rtn_b32(w: &mut Wave, inst: &Inst) -> Flow {
     atomic32::<{ Op::Wrap as u8 }, true>(w, inst)
 }
 
-fn exchange2<const K: u8, const UNIT: u32>(w: &mut Wave, inst: &Inst) -> Flow {
-    let (first, second) = pair::<K, UNIT>(inst);
-    let (first, second) = (offsets(w, inst, first), offsets(w, inst, second));
-    let (data0, data1, dst) = (row(inst.src[1]), row(inst.src[2]), row(inst.dst));
-    for lane in shape::lanes(w.exec) {
-        if kind_of(K) == Kind::B32 {
-            let (a, b) = (w.row(data0)[lane], w.row(data1)[lane]);
-            let olds = [update32(w, first[lane], |_| a), update32(w, second[lane], |_| b)];
-            for (i, old) in olds.into_iter().enumerate() {
-                w.row_mut(dst + i)[lane] = old;
-            }
-        } else {
-            let (a, b) = (wide(w, data0, lane), wide(w, data1, lane));
-            let olds = [update64(w, first[lane], |_| a), update64(w, second[lane], |_| b)];
-            for (i, old) in olds.into_iter().enumerate() {
-                w.row_mut(dst + 2 * i)[lane] = old as u32;
-                w.row_mut(dst + 2 * i + 1)[lane] = (old >> 32) as u32;
-            }
-        }
-    }
-    Flow::Next
-}
-
-/// Exchanges two dwords.
-pub fn ds_wrxchg2_rtn_b32(w: &mut Wave, inst: &Inst) -> Flow {
-    exchange2::<{ Kind::B32 as u8 }, 1>(w, inst)
-}
-
-/// Exchanges two dwords, offsets in units of 64.
-pub fn ds_wrxchg2st64_rtn_b32(w: &mut Wave, inst: &Inst) -> Flow {
-    exchange2::<{ Kind::B32 as u8 }, 64>(w, inst)
-}
-
-/// Exchanges two qwords.
-pub fn ds_wrxchg2_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
-    exchange2::<{ Kind::B64 as u8 }, 1>(w, inst)
-}
-
-/// Exchanges two qwords, offsets in units of 64.
-pub fn ds_wrxchg2st64_rtn_b64(w: &mut Wave, inst: &Inst) -> Flow {
-    exchange2::<{ Kind::B64 as u8 }, 64>(w, inst)
-}
-
-/// Adds (or subtracts) the number of live lanes to the word at M0[31:16] + offset; every lane gets the old value.
+/// Adds (or subtracts) the number of live lanes to the word at M0[15:0] + offset; every lane gets the old
+/// value. M0 holds the address as LLVM's llvm.amdgcn.ds.append puts it there.
 fn count<const SUBTRACT: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let live = w.exec.count_ones();
-    let offset = (w.m0() >> 16).wrapping_add(inst.imm as u32);
+    let offset = (w.m0() & 0xffff).wrapping_add(inst.imm as u32);
     let old =
         update32(w, offset, |old| if SUBTRACT { old.wrapping_sub(live) } else { old.wrapping_add(live) });
     for lane in shape::lanes(w.exec) {

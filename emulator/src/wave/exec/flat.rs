@@ -7,7 +7,7 @@ use super::{
     kind::{Kind, kind_of},
     lds,
     scratch::{self, Offsets},
-    shape,
+    shape, to_lds,
     transfer::{self, Linear},
 };
 use crate::{
@@ -58,7 +58,7 @@ fn wide(w: &Wave, row: usize, offset: i64) -> Place {
 
 /// A lane's 64-bit address.
 #[inline(always)]
-fn lane_address(w: &Wave, row: usize, offset: i64, lane: usize) -> u64 {
+pub fn lane_address(w: &Wave, row: usize, offset: i64, lane: usize) -> u64 {
     (u64::from(w.row(row)[lane]) | u64::from(w.row(row + 1)[lane]) << 32).wrapping_add_signed(offset)
 }
 
@@ -72,6 +72,9 @@ fn fence_for(inst: &Inst) {
 
 #[inline(always)]
 fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    if inst.dst == Operand::NONE {
+        return to_lds::global_load::<K>(w, inst);
+    }
     fence_for(inst);
     let dst = row(inst.dst);
     let result = match global(w, inst) {
@@ -245,7 +248,7 @@ fn flat_store_lanes<const K: u8>(w: &mut Wave, src: usize, row: usize, offset: i
 
 /// A SCRATCH instruction's offsets: SADDR + offset, plus VADDR where the encoding has it.
 #[inline(always)]
-fn scratch_offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
+pub fn scratch_offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
     let scalar = if inst.src[2] == Operand::NONE { 0 } else { w.scalar(inst.src[2], inst) };
     let base = scalar.wrapping_add_signed(inst.imm);
     let vector = match w.target {
@@ -257,6 +260,9 @@ fn scratch_offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
 
 #[inline(always)]
 fn scratch_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    if inst.dst == Operand::NONE {
+        return to_lds::scratch_load::<K>(w, inst);
+    }
     let dst = row(inst.dst);
     let result = match scratch_offsets(w, inst) {
         (base, None) => scratch::load::<K>(w, dst, Offsets::Uniform(base)),
@@ -407,7 +413,7 @@ fn atomic_lane<const OP: u8, const WIDE: bool, const FLAT: bool>(
         Segment::Scratch => scratch::dword_at(w, address as u32, lane)?,
     };
     let denormals = match segment {
-        Segment::Lds => Denormals { keep: w.mode.denorm32() == 3 },
+        Segment::Lds => Denormals::in_lds(w.mode),
         _ => Denormals::in_memory(w.target),
     };
     // SAFETY: `at` is writable and aligned: global memory by the check, LDS and scratch by their bounds, both of
@@ -434,7 +440,7 @@ pub unsafe fn atomic_at<const WIDE: bool>(
     if WIDE {
         let pair = |w: &Wave, r: usize| u64::from(w.row(r)[lane]) | u64::from(w.row(r + 1)[lane]) << 32;
         // SAFETY: as the caller says.
-        let old = unsafe { atomic::memory64(at.cast(), op, pair(w, data), pair(w, data + 2)) };
+        let old = unsafe { atomic::memory64(at.cast(), op, pair(w, data), pair(w, data + 2), denormals) };
         if returns {
             w.row_mut(dst)[lane] = old as u32;
             w.row_mut(dst + 1)[lane] = (old >> 32) as u32;
@@ -459,7 +465,7 @@ fn scratch_wide(w: &mut Wave, inst: &Inst, op: Op, offset: u32, lane: usize) -> 
     let (value, second) = (pair(data), pair(data + 2));
     // SAFETY: both dwords lie in the wave's scratch, which nobody else touches.
     let old = unsafe { u64::from(low.read()) | u64::from(high.read()) << 32 };
-    let new = atomic::apply64(op, old, value, second);
+    let new = atomic::apply64(op, old, value, second, Denormals::in_memory(w.target));
     // SAFETY: as above.
     unsafe {
         low.write(new as u32);
@@ -517,29 +523,4 @@ atomics! {
     flat_atomic_xor_x2, global_atomic_xor_x2: Xor, true;
     flat_atomic_inc_x2, global_atomic_inc_x2: Inc, true;
     flat_atomic_dec_x2, global_atomic_dec_x2: Dec, true;
-}
-
-/// Loads straight to LDS: lane n's dword goes to M0 + offset + 4n.
-pub fn global_load_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
-    let (row, offset) = (row(inst.src[0]), i64::from(inst.imm));
-    let scalar =
-        (inst.src[2] != Operand::NONE).then(|| w.scalar64(inst.src[2], inst).wrapping_add_signed(offset));
-    let target = (w.m0() & 0xffff).wrapping_add_signed(inst.imm);
-    let result = shape::lanes(w.exec).try_for_each(|lane| {
-        let address = match scalar {
-            Some(base) => base.wrapping_add(u64::from(w.row(row)[lane])),
-            None => lane_address(w, row, offset, lane),
-        };
-        w.check(address, 4, lane, false)?;
-        let to = target.wrapping_add(4 * lane as u32);
-        if lds::fits(w, to, 4) {
-            // SAFETY: the source was checked just now, the destination is inside of LDS.
-            unsafe {
-                let word = (address as *const u32).read_unaligned();
-                lds::at(w, to).cast::<u32>().write_unaligned(word);
-            }
-        }
-        Ok(())
-    });
-    w.finish(inst, result)
 }

@@ -1,15 +1,19 @@
 //! The hardware registers of `s_getreg` and `s_setreg` (MI200 ISA, 5.8).
 
-use crate::{
-    isa::Target,
-    wave::{Mode, Wave},
-};
+use crate::wave::{Mode, Wave};
 
 const MODE: u8 = 1;
 const STATUS: u8 = 2;
+const TRAPSTS: u8 = 3;
 const HW_ID: u8 = 4;
+const GPR_ALLOC: u8 = 5;
 const LDS_ALLOC: u8 = 6;
 const SH_MEM_BASES: u8 = 15;
+
+/// STATUS.VALID: the wave runs.
+const VALID: u32 = 1 << 16;
+/// STATUS.USER_PRIO: two bits from here.
+const PRIORITY_SHIFT: u32 = 3;
 
 /// A field of a hardware register, as SIMM16 names it.
 pub struct Field {
@@ -41,19 +45,24 @@ impl Field {
     }
 }
 
-/// A register's value; those that describe what an emulated wave does not have (trap handler, counters, XCC other
-/// than the first) read 0.
+/// A register's value.
+///
+/// IB_STS reads 0 because nothing is outstanding, XCC_ID because a device has one die. The trap handler's
+/// registers read 0 in user code, as do reserved ones.
 pub fn read(w: &Wave, register: u8) -> u32 {
     match register {
         MODE => w.mode.0,
         STATUS => {
-            let valid = 1 << 16;
-            u32::from(w.scc) | u32::from(w.exec == 0) << 9 | u32::from(w.vcc() == 0) << 10 | valid
+            let helpers = u32::from(w.scc) | u32::from(w.exec == 0) << 9 | u32::from(w.vcc() == 0) << 10;
+            helpers | w.status | VALID
         }
+        TRAPSTS => w.trap_status,
         HW_ID => w.hardware_id,
+        GPR_ALLOC => w.allocation,
         // LDS_SIZE in units of 64 dwords.
         LDS_ALLOC => w.lds_size.div_ceil(256) << 12,
-        SH_MEM_BASES if w.target == Target::Gfx90a => {
+        // The manuals do not list it, but LLVM reads it on all GFX9.
+        SH_MEM_BASES => {
             let a = w.surroundings.apertures;
             ((a.shared >> 48) as u32) << 16 | (a.private >> 48) as u32 & 0xffff
         }
@@ -61,9 +70,16 @@ pub fn read(w: &Wave, register: u8) -> u32 {
     }
 }
 
-/// Writes a register; only MODE can be written from user code.
+/// Writes a register; only MODE and TRAPSTS can be written.
 pub fn write(w: &mut Wave, register: u8, value: u32) {
-    if register == MODE {
-        w.mode = Mode(value);
+    match register {
+        MODE => w.mode = Mode(value),
+        TRAPSTS => w.trap_status = value,
+        _ => {}
     }
+}
+
+/// Sets STATUS.USER_PRIO.
+pub fn set_priority(w: &mut Wave, priority: u32) {
+    w.status = w.status & !(3 << PRIORITY_SHIFT) | (priority & 3) << PRIORITY_SHIFT;
 }

@@ -3,24 +3,19 @@
 use std::sync::atomic::{Ordering, fence};
 
 use super::{
+    access::{Access, fence_for, is_coherent},
     atomic::{self, Denormals, Op},
-    buffer::Resource,
     flat,
     kind::{self, Kind, kind_of},
     lds,
     scratch::{self, Offsets},
-    shape,
-    transfer::{self, Linear},
+    shape, to_lds, transfer,
 };
 use crate::{
     isa::{Flow, Inst, Operand},
     wave::{FaultKind, Wave, simd::multiversion},
 };
 
-const OFFEN: u32 = 1 << 12;
-const IDXEN: u32 = 1 << 13;
-/// GLC, on gfx942 SC0.
-const GLC: u32 = 1 << 14;
 /// The data go to LDS instead of a register.
 const LDS: u32 = 1 << 16;
 
@@ -29,81 +24,12 @@ fn row(op: Operand) -> usize {
     op.row().unwrap_or(0)
 }
 
-/// The parts of an access that all lanes share.
-struct Access {
-    resource: Resource,
-    scalar: u32,
-    /// Register with the lanes' offsets, and with their indices.
-    offsets: Option<usize>,
-    indices: Option<usize>,
-    offset: u32,
-}
-
-impl Access {
-    #[inline(always)]
-    fn new(w: &Wave, inst: &Inst) -> Self {
-        let first = row(inst.src[0]);
-        let (offen, idxen) = (inst.word0 & OFFEN != 0, inst.word0 & IDXEN != 0);
-        Self {
-            resource: Resource::scalar(w, inst, inst.src[1]),
-            scalar: w.scalar(inst.src[2], inst),
-            // With both, the index stands first.
-            offsets: offen.then_some(first + usize::from(idxen)),
-            indices: idxen.then_some(first),
-            offset: inst.imm as u32,
-        }
-    }
-
-    #[inline(always)]
-    fn lane(&self, w: &Wave, lane: usize) -> (u32, u32) {
-        let offset = self.offset.wrapping_add(self.offsets.map_or(0, |r| w.row(r)[lane]));
-        let index = self.indices.map_or(0, |r| w.row(r)[lane]);
-        (index.wrapping_add(if self.resource.add_thread { lane as u32 } else { 0 }), offset)
-    }
-
-    /// If this is an access to the wave's own scratch: where its lanes' offsets start.
-    #[inline(always)]
-    fn scratch(&self, w: &Wave) -> Option<u32> {
-        if !self.resource.is_scratch() || self.indices.is_some() {
-            return None;
-        }
-        // The stack pointer counts bytes of all 64 lanes together.
-        let start = self.resource.base.wrapping_add(u64::from(self.scalar)).wrapping_sub(w.scratch);
-        (start < u64::from(w.scratch_stride) && start.is_multiple_of(256))
-            .then_some(start as u32 / 64 + self.offset)
-    }
-
-    /// If all live lanes are in range of a plain linear buffer: base and register.
-    #[inline(always)]
-    fn linear(&self, w: &Wave, bytes: u32) -> Option<Linear> {
-        let r = &self.resource;
-        let row = self.offsets?;
-        if r.swizzle || r.add_thread || self.indices.is_some() || w.exec == 0 {
-            return None;
-        }
-        let (_, high) = shape::range(w.row(row), w.exec);
-        let highest = high.checked_add(self.offset)?;
-        (!r.excludes(0, highest, self.scalar, bytes)).then(|| Linear {
-            base: r.base.wrapping_add(u64::from(self.scalar)).wrapping_add(u64::from(self.offset)),
-            row,
-        })
-    }
-}
-
-#[inline(always)]
-fn fence_for(inst: &Inst) {
-    if inst.word0 & GLC != 0 {
-        // ORDER: an atomic load must not overtake this wave's earlier stores.
-        fence(Ordering::SeqCst);
-    }
-}
-
 #[inline(always)]
 fn load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     let kind = const { kind_of(K) };
     let access = Access::new(w, inst);
     if inst.word0 & LDS != 0 {
-        return load_to_lds(w, inst, kind, &access);
+        return load_to_lds::<K>(w, inst, &access);
     }
     let dst = row(inst.dst);
     if let Some(start) = access.scratch(w) {
@@ -133,40 +59,22 @@ fn load_lane<const K: u8>(
     w: &mut Wave,
     dst: usize,
     access: &Access,
-    (index, offset): (u32, u32),
+    start: (u32, u32),
     lane: usize,
 ) -> Result<(), FaultKind> {
     let kind = const { kind_of(K) };
     let mut words = [0; 4];
     let part = if kind.bytes() < 4 { kind } else { Kind::B32 };
     for (i, word) in words.iter_mut().enumerate().take(kind.registers()) {
-        let offset = offset.wrapping_add(4 * i as u32);
-        if !access.resource.excludes(index, offset, access.scalar, part.bytes()) {
-            let at = host_address(w, access, (index, offset), part.bytes(), lane, false)?;
-            // SAFETY: `host_address` checked the access.
+        let place = access.advance(start, 4 * i as u32);
+        if !access.excludes(place, part.bytes()) {
+            let at = access.host(w, place, part.bytes(), lane, false)?;
+            // SAFETY: `host` checked the access.
             *word = unsafe { kind::read(part, at) }[0];
         }
     }
     kind::put(w, kind, dst, lane, words);
     Ok(())
-}
-
-/// Host address of a lane's element after a check against the map or, in scratch, the wave's backing.
-fn host_address(
-    w: &mut Wave,
-    access: &Access,
-    (index, offset): (u32, u32),
-    bytes: u32,
-    lane: usize,
-    write: bool,
-) -> Result<*mut u8, FaultKind> {
-    let address = access.resource.address(index, offset, access.scalar);
-    let within = address.wrapping_sub(w.scratch);
-    let own = within.checked_add(u64::from(bytes)).is_some_and(|end| end <= u64::from(w.scratch_stride));
-    if !own {
-        w.check(address, bytes, lane, write)?;
-    }
-    Ok(address as *mut u8)
 }
 
 #[inline(always)]
@@ -198,38 +106,47 @@ fn store_lanes<const K: u8>(w: &mut Wave, src: usize, access: &Access) -> Result
 fn store_lane<const K: u8>(w: &mut Wave, src: usize, access: &Access, lane: usize) -> Result<(), FaultKind> {
     let kind = const { kind_of(K) };
     let words = kind::take(w, kind, src, lane);
-    let (index, offset) = access.lane(w, lane);
+    let start = access.lane(w, lane);
     let part = if kind.bytes() < 4 { kind } else { Kind::B32 };
     for (i, word) in words.into_iter().enumerate().take(kind.registers()) {
-        let offset = offset.wrapping_add(4 * i as u32);
-        if !access.resource.excludes(index, offset, access.scalar, part.bytes()) {
-            let at = host_address(w, access, (index, offset), part.bytes(), lane, true)?;
-            // SAFETY: `host_address` checked the access.
+        let place = access.advance(start, 4 * i as u32);
+        if !access.excludes(place, part.bytes()) {
+            let at = access.host(w, place, part.bytes(), lane, true)?;
+            // SAFETY: `host` checked the access.
             unsafe { kind::write(part, at, [word, 0, 0, 0]) };
         }
     }
     Ok(())
 }
 
-/// Loads straight to LDS: lane n's dword goes to M0 + offset + 4n. Out of range reads store 0.
-fn load_to_lds(w: &mut Wave, inst: &Inst, kind: Kind, access: &Access) -> Flow {
-    if kind != Kind::B32 {
-        return w.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
-    }
+/// Loads straight to LDS. What is out of range reads 0.
+fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow {
+    let kind = const { kind_of(K) };
     fence_for(inst);
-    let target = (w.m0() & 0xffff).wrapping_add(access.offset);
-    let result = shape::lanes(w.exec).try_for_each(|lane| {
-        let (index, offset) = access.lane(w, lane);
-        let mut word = 0;
-        if !access.resource.excludes(index, offset, access.scalar, 4) {
-            let at = host_address(w, access, (index, offset), 4, lane, false)?;
-            // SAFETY: `host_address` checked the access.
-            word = unsafe { kind::read(Kind::B32, at) }[0];
+    let result = to_lds::Place::of_buffer(w, inst).fill(w, |w, lane| {
+        let place = access.lane(w, lane);
+        if access.excludes(place, kind.bytes()) {
+            return Ok(0);
         }
-        let to = target.wrapping_add(4 * lane as u32);
-        if lds::fits(w, to, 4) {
-            // SAFETY: inside of LDS.
-            unsafe { lds::at(w, to).cast::<u32>().write_unaligned(word) };
+        let at = access.host(w, place, kind.bytes(), lane, false)?;
+        // SAFETY: `host` checked the access.
+        Ok(kind.extend(unsafe { kind::read(kind, at) }[0], 0))
+    });
+    w.finish(inst, result)
+}
+
+/// Stores dwords from LDS, where lane n's is at M0 + offset + 4n; those outside of LDS are not stored.
+pub fn buffer_store_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
+    let access = Access::new(w, inst);
+    let from = to_lds::Place::of_buffer(w, inst);
+    let result = shape::lanes(w.exec).try_for_each(|lane| {
+        let place = access.lane(w, lane);
+        let Some(offset) = from.lane(w, lane).filter(|_| !access.excludes(place, 4)) else { return Ok(()) };
+        let at = access.host(w, place, 4, lane, true)?;
+        // SAFETY: `host` checked the destination, `lane` the source.
+        unsafe {
+            let word = lds::at(w, offset).cast::<u32>().read_unaligned();
+            at.cast::<u32>().write_unaligned(word);
         }
         Ok(())
     });
@@ -278,23 +195,23 @@ fn atomic<const OP: u8, const WIDE: bool>(w: &mut Wave, inst: &Inst) -> Flow {
     let op = const { atomic::op_of(OP) };
     let bytes = if WIDE { 8u32 } else { 4 };
     let data = row(inst.dst);
-    let returns = inst.word0 & GLC != 0;
+    let returns = is_coherent(inst);
     let denormals = Denormals::in_memory(w.target);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
-        let (index, offset) = access.lane(w, lane);
+        let place = access.lane(w, lane);
         let mut old = 0;
-        if !access.resource.excludes(index, offset, access.scalar, bytes) {
-            let address = access.resource.address(index, offset, access.scalar);
+        if !access.excludes(place, bytes) {
+            let address = access.address(place);
             if !address.is_multiple_of(u64::from(bytes)) {
                 return Err(FaultKind::Misaligned { address, lane: lane as u8, bytes: bytes as u8 });
             }
-            let at = host_address(w, &access, (index, offset), bytes, lane, true)?;
+            let at = access.host(w, place, bytes, lane, true)?;
             let word = |r: usize| w.row(r)[lane];
             let pair = |r: usize| u64::from(word(r)) | u64::from(word(r + 1)) << 32;
             // SAFETY: checked to be writable and aligned.
             old = unsafe {
                 if WIDE {
-                    atomic::memory64(at.cast(), op, pair(data), pair(data + 2))
+                    atomic::memory64(at.cast(), op, pair(data), pair(data + 2), denormals)
                 } else {
                     u64::from(atomic::memory32(at.cast(), op, word(data), word(data + 1), denormals))
                 }

@@ -49,9 +49,9 @@ pub fn dword_at(w: &Wave, offset: u32, lane: usize) -> Result<*mut u8, FaultKind
     }
 }
 
-/// Loads one lane.
+/// Reads one lane's datum.
 #[inline(always)]
-pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize) -> Result<(), FaultKind> {
+pub fn read_lane<const K: u8>(w: &Wave, offset: u32, lane: usize) -> Result<Words, FaultKind> {
     let kind = const { kind_of(K) };
     if !fits(w, offset, kind.bytes()) {
         return Err(outside(w, offset, lane));
@@ -69,7 +69,14 @@ pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize
             words[i as usize / 4] |= u32::from(byte) << (i % 4 * 8);
         }
     }
-    kind::put(w, kind, dst, lane, words);
+    Ok(words)
+}
+
+/// Loads one lane.
+#[inline(always)]
+pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, offset: u32, lane: usize) -> Result<(), FaultKind> {
+    let words = read_lane::<K>(w, offset, lane)?;
+    kind::put(w, const { kind_of(K) }, dst, lane, words);
     Ok(())
 }
 

@@ -38,6 +38,14 @@ compare! {
     s_cmp_lg_u64: scalar64, scalar64, |a, b| a != b;
 }
 
+/// MODE.VSKIP = bit S1 of S0: whether vector instructions are skipped.
+pub fn s_setvskip(w: &mut Wave, inst: &Inst) -> Flow {
+    let skip = w.scalar(inst.src[0], inst) >> (w.scalar(inst.src[1], inst) & 31) & 1 == 1;
+    let others = w.mode.0 & !Mode::VSKIP;
+    w.mode = Mode(if skip { others | Mode::VSKIP } else { others });
+    Flow::Yield
+}
+
 /// Turns VGPR indexing on: M0[7:0] = S0[7:0], M0[15:12] = the immediate that stands in the SSRC1 field.
 pub fn s_set_gpr_idx_on(w: &mut Wave, inst: &Inst) -> Flow {
     let index = w.scalar(inst.src[0], inst) & 0xff;

@@ -3,7 +3,7 @@
 use super::hardware;
 use crate::{
     isa::{Flow, Inst},
-    wave::{Mode, Wave},
+    wave::Wave,
 };
 
 /// SCC = f(D, immediate), the immediate sign-extended for `i32` and zero-extended for `u32`.
@@ -89,11 +89,11 @@ pub fn s_setreg_imm32_b32(w: &mut Wave, inst: &Inst) -> Flow {
 
 fn set(w: &mut Wave, inst: &Inst, value: u32) -> Flow {
     let field = hardware::Field::new(inst.imm as u16);
-    let indexed = w.mode.0 & Mode::GPR_INDEX;
+    let altered = w.mode.alters_vectors();
     let old = hardware::read(w, field.register);
     hardware::write(w, field.register, field.set(old, value));
-    // The interpreter chooses its loop by this bit when a wave gives way.
-    if w.mode.0 & Mode::GPR_INDEX == indexed { Flow::Next } else { Flow::Yield }
+    // The interpreter chooses its loop by these bits when a wave gives way.
+    if w.mode.alters_vectors() == altered { Flow::Next } else { Flow::Yield }
 }
 
 #[inline(always)]

@@ -1,8 +1,9 @@
 //! SOPP: program control (MI200 ISA, 12.5).
 
+use super::hardware;
 use crate::{
     isa::{Flow, Inst, Operand},
-    wave::{FaultKind, Mode, Wave},
+    wave::{FaultKind, Mode, Restriction, Wave},
 };
 
 /// Branches by the 16-bit immediate, in dwords from the next instruction, if the condition holds.
@@ -26,7 +27,7 @@ branch! {
     s_cbranch_vccnz: |w| w.vcc() != 0;
     s_cbranch_execz: |w| w.exec == 0;
     s_cbranch_execnz: |w| w.exec != 0;
-    // No debugger sets STATUS.COND_DBG_SYS or COND_DBG_USER.
+    // No debugger sets STATUS.COND_DBG_SYS or COND_DBG_USER, and s_setreg cannot.
     s_cbranch_cdbgsys: |w| false;
     s_cbranch_cdbguser: |w| false;
     s_cbranch_cdbgsys_or_user: |w| false;
@@ -44,6 +45,17 @@ pub fn s_endpgm(_: &mut Wave, _: &Inst) -> Flow {
     Flow::End
 }
 
+/// Kills the wave if the immediate's bit 0 is set: it ends, and nothing else is wrong.
+pub fn s_setkill(_: &mut Wave, inst: &Inst) -> Flow {
+    if inst.imm & 1 != 0 { Flow::End } else { Flow::Next }
+}
+
+/// Sets the wave's priority, which only STATUS shows.
+pub fn s_setprio(w: &mut Wave, inst: &Inst) -> Flow {
+    hardware::set_priority(w, inst.imm as u32);
+    Flow::Next
+}
+
 /// Waits until all live waves of the workgroup are here.
 pub fn s_barrier(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Barrier
@@ -54,16 +66,26 @@ pub fn s_sleep(_: &mut Wave, _: &Inst) -> Flow {
     Flow::Yield
 }
 
-/// Sends a message to the host.
+/// The message that asks for the queue's doorbell and gets the answer in EXEC.
+const MSG_GET_DOORBELL: u16 = 10;
+
+/// Sends a message to the host; those of the graphics pipeline have no receiver.
 pub fn s_sendmsg(w: &mut Wave, inst: &Inst) -> Flow {
-    w.surroundings.host.message(inst.imm as u16, w.m0());
+    // CAST: the immediate is 16 bits wide.
+    let message = inst.imm as u16;
+    if message & 0xf == MSG_GET_DOORBELL {
+        return w.fault(inst, FaultKind::Illegal { name: inst.row.name, why: Restriction::Doorbell });
+    }
+    w.surroundings.host.message(message, w.m0());
     Flow::Next
 }
 
 /// Sends a message to the host and halts.
 pub fn s_sendmsghalt(w: &mut Wave, inst: &Inst) -> Flow {
-    w.surroundings.host.message(inst.imm as u16, w.m0());
-    w.fault(inst, FaultKind::Halt)
+    match s_sendmsg(w, inst) {
+        Flow::Next => w.fault(inst, FaultKind::Halt),
+        stopped => stopped,
+    }
 }
 
 /// Halts the wave if the immediate's bit 0 is set; nobody is there to resume it.

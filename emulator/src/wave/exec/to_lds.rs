@@ -1,0 +1,103 @@
+//! Loads that put their data into LDS instead of registers (CDNA3 ISA, 9.1.9 and 10.3).
+//!
+//! Lane n's dword goes to M0 + instruction offset + 4n; narrow data are extended to a dword. A lane whose
+//! dword would be outside of LDS does not read.
+
+use super::{
+    flat,
+    kind::{self, Kind, kind_of},
+    lds, scratch, shape,
+};
+use crate::{
+    isa::{Flow, Inst, Operand, Target},
+    wave::{FaultKind, Wave},
+};
+
+/// Where the dwords of a load's lanes go.
+#[derive(Clone, Copy)]
+pub struct Place(u32);
+
+impl Place {
+    /// The place of a buffer instruction: 16 bits of M0 count.
+    pub fn of_buffer(w: &Wave, inst: &Inst) -> Self {
+        Self((w.m0() & 0xffff).wrapping_add_signed(inst.imm))
+    }
+
+    /// The place of a global or scratch instruction: M0[17:2] counts dwords on gfx942, M0[15:0] bytes on
+    /// gfx90a.
+    fn of_flat(w: &Wave, inst: &Inst) -> Self {
+        let mask = if w.target == Target::Gfx942 { 0x3_fffc } else { 0xffff };
+        Self((w.m0() & mask).wrapping_add_signed(inst.imm))
+    }
+
+    /// LDS offset of a lane's dword, if it is inside.
+    pub fn lane(self, w: &Wave, lane: usize) -> Option<u32> {
+        let offset = self.0.wrapping_add(4 * lane as u32);
+        lds::fits(w, offset, 4).then_some(offset)
+    }
+
+    /// Gives each live lane that has a place what `read` reads for it.
+    pub fn fill(
+        self,
+        w: &mut Wave,
+        mut read: impl FnMut(&mut Wave, usize) -> Result<u32, FaultKind>,
+    ) -> Result<(), FaultKind> {
+        shape::lanes(w.exec).try_for_each(|lane| {
+            if let Some(offset) = self.lane(w, lane) {
+                let word = read(w, lane)?;
+                // SAFETY: `lane` found the dword to be inside of LDS.
+                unsafe { lds::at(w, offset).cast::<u32>().write_unaligned(word) };
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Loads from global memory.
+pub fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    let kind = const { kind_of(K) };
+    let (row, offset) = (inst.src[0].row().unwrap_or(0), i64::from(inst.imm));
+    let scalar =
+        (inst.src[2] != Operand::NONE).then(|| w.scalar64(inst.src[2], inst).wrapping_add_signed(offset));
+    let result = Place::of_flat(w, inst).fill(w, |w, lane| {
+        let address = match scalar {
+            Some(base) => base.wrapping_add(u64::from(w.row(row)[lane])),
+            None => flat::lane_address(w, row, offset, lane),
+        };
+        w.check(address, kind.bytes(), lane, false)?;
+        // SAFETY: checked to be readable just now.
+        let words = unsafe { kind::read(kind, address as *const u8) };
+        Ok(kind.extend(words[0], 0))
+    });
+    w.finish(inst, result)
+}
+
+/// Loads from scratch.
+pub fn scratch_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    let (base, row) = flat::scratch_offsets(w, inst);
+    let result = Place::of_flat(w, inst).fill(w, |w, lane| {
+        let offset = base.wrapping_add(row.map_or(0, |row| w.row(row)[lane]));
+        let words = scratch::read_lane::<K>(w, offset, lane)?;
+        Ok(const { kind_of(K) }.extend(words[0], 0))
+    });
+    w.finish(inst, result)
+}
+
+macro_rules! loads {
+    ($($global:ident, $scratch:ident: $kind:ident;)*) => {$(
+        pub fn $global(w: &mut Wave, inst: &Inst) -> Flow {
+            global_load::<{ Kind::$kind as u8 }>(w, inst)
+        }
+        pub fn $scratch(w: &mut Wave, inst: &Inst) -> Flow {
+            scratch_load::<{ Kind::$kind as u8 }>(w, inst)
+        }
+    )*};
+}
+
+loads! {
+    global_load_lds_ubyte, scratch_load_lds_ubyte: U8;
+    global_load_lds_sbyte, scratch_load_lds_sbyte: I8;
+    global_load_lds_ushort, scratch_load_lds_ushort: U16;
+    global_load_lds_sshort, scratch_load_lds_sshort: I16;
+    global_load_lds_dword, scratch_load_lds_dword: B32;
+}

@@ -1,0 +1,286 @@
+//! One wave with memory, LDS and scratch of its own, and the words to run on it: an assembler of a few lines.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+use emulator::{
+    code::Code,
+    isa::{Family, Row, Target, decode, table},
+    memory::{Allocation, Map},
+    wave::{Apertures, Exit, FaultKind, Host, Mode, Surroundings, Wave, WaveSync},
+};
+
+use super::super::Random;
+
+/// MODE of compiled kernels: nearest even, all denormals, DX10 clamp, IEEE.
+pub const MODE: u32 = 0x3f0;
+pub const MEMORY_BYTES: usize = 64 * 1024;
+pub const LDS_BYTES: usize = 8 * 1024;
+/// Per lane.
+pub const SCRATCH_BYTES: usize = 512;
+const CODE_DWORDS: usize = 64;
+const S_ENDPGM: u32 = 0xbf81_0000;
+
+thread_local! {
+    static EXECUTED: RefCell<BTreeSet<(u8, Family, &'static str)>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Rows that this thread has run: the target's number, family and mnemonic.
+pub fn executed() -> BTreeSet<(u8, Family, &'static str)> {
+    EXECUTED.with_borrow(Clone::clone)
+}
+
+/// What the wave's host heard and lends.
+#[derive(Default)]
+pub struct Listener {
+    pub messages: Mutex<Vec<(u16, u32)>>,
+    pub sync: WaveSync,
+}
+
+impl Host for Listener {
+    fn message(&self, message: u16, m0: u32) {
+        self.messages.lock().unwrap().push((message, m0));
+    }
+
+    fn wave_sync(&self) -> Option<&WaveSync> {
+        Some(&self.sync)
+    }
+}
+
+/// Bytes that start at a multiple of 256.
+pub struct Aligned(Vec<[u64; 32]>, usize);
+
+impl Aligned {
+    fn new(bytes: usize) -> Self {
+        Self(vec![[0; 32]; bytes.div_ceil(256) + 1], bytes)
+    }
+
+    fn skip(&self) -> usize {
+        (256 - self.0.as_ptr() as usize % 256) % 256
+    }
+
+    pub fn address(&self) -> u64 {
+        (self.0.as_ptr() as usize + self.skip()) as u64
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        let skip = self.skip();
+        &bytemuck::cast_slice(&self.0)[skip..skip + self.1]
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let skip = self.skip();
+        &mut bytemuck::cast_slice_mut(&mut self.0)[skip..skip + self.1]
+    }
+
+    pub fn dword(&self, offset: usize) -> u32 {
+        u32::from_le_bytes(self.bytes()[offset..offset + 4].try_into().unwrap())
+    }
+}
+
+pub struct Bench {
+    pub wave: Wave,
+    pub target: Target,
+    pub memory: Aligned,
+    pub lds: Aligned,
+    pub scratch: Aligned,
+    pub host: Arc<Listener>,
+    code: Box<[u32; CODE_DWORDS]>,
+}
+
+impl Bench {
+    pub fn new(target: Target) -> Self {
+        Self::beside(target, Arc::default())
+    }
+
+    /// A wave that shares its host with another.
+    pub fn beside(target: Target, host: Arc<Listener>) -> Self {
+        let (mut memory, mut lds) = (Aligned::new(MEMORY_BYTES), Aligned::new(LDS_BYTES));
+        let mut scratch = Aligned::new(64 * SCRATCH_BYTES);
+        let mut random = Random(7);
+        for area in [&mut memory, &mut lds, &mut scratch] {
+            area.bytes_mut().iter_mut().for_each(|byte| *byte = random.next() as u8);
+        }
+        let map = Arc::new(Map::default());
+        let start = memory.address();
+        map.insert(Allocation { start, end: start + MEMORY_BYTES as u64, writable: true, backing: None });
+        let apertures = Apertures::default();
+        let mut wave = Wave::new(target, Surroundings { map, apertures, host: host.clone() });
+        wave.exec = u64::MAX;
+        wave.mode = Mode(MODE);
+        wave.lds = lds.bytes_mut().as_mut_ptr();
+        wave.lds_size = LDS_BYTES as u32;
+        wave.scratch = scratch.address();
+        wave.scratch_stride = 64 * SCRATCH_BYTES as u32;
+        Self { wave, target, memory, lds, scratch, host, code: Box::new([S_ENDPGM; CODE_DWORDS]) }
+    }
+
+    /// Where the next program will stand.
+    pub fn base(&self) -> u64 {
+        self.code.as_ptr() as u64
+    }
+
+    /// Runs a program, an `s_endpgm` behind it, until the wave ends or gives way; it is about its first
+    /// instruction.
+    pub fn run(&mut self, words: &[u32]) -> Exit {
+        let inst = decode(self.target, words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
+        EXECUTED.with_borrow_mut(|set| set.insert((self.target as u8, inst.row.family, inst.row.name)));
+        self.code.fill(S_ENDPGM);
+        self.code[..words.len()].copy_from_slice(words);
+        self.wave.pc = self.base();
+        self.resume()
+    }
+
+    /// Goes on where the wave gave way.
+    pub fn resume(&mut self) -> Exit {
+        let start = self.base();
+        // SAFETY: the words stay as they are while the wave runs.
+        let code = unsafe { Code::new(start, start + 4 * CODE_DWORDS as u64, self.target) };
+        self.wave.run(&[Arc::new(code)], &mut 1000)
+    }
+
+    /// As [`Bench::run`], for a program that ends.
+    pub fn end(&mut self, words: &[u32]) {
+        let exit = self.run(words);
+        assert_eq!(exit, Exit::End, "{words:08x?} {:?}", self.wave.stop);
+    }
+
+    /// As [`Bench::run`], for a program that faults.
+    pub fn fault(&mut self, words: &[u32]) -> FaultKind {
+        let exit = self.run(words);
+        assert_eq!(exit, Exit::Stop, "{words:08x?}");
+        self.wave.stop.take().unwrap().kind
+    }
+
+    pub fn set_pair(&mut self, register: usize, value: u64) {
+        self.wave.sgpr[register] = value as u32;
+        self.wave.sgpr[register + 1] = (value >> 32) as u32;
+    }
+
+    pub fn pair(&self, register: usize) -> u64 {
+        u64::from(self.wave.sgpr[register]) | u64::from(self.wave.sgpr[register + 1]) << 32
+    }
+
+    pub fn m0(&mut self, value: u32) {
+        self.wave.sgpr[124] = value;
+    }
+
+    /// Lane values of a vector register.
+    pub fn v(&mut self, register: usize) -> &mut [u32; 64] {
+        &mut self.wave.vgpr[register].0
+    }
+
+    /// Sets a register pair of each lane.
+    pub fn set_wide(&mut self, register: usize, value: impl Fn(usize) -> u64) {
+        for lane in 0..64 {
+            self.v(register)[lane] = value(lane) as u32;
+            self.v(register + 1)[lane] = (value(lane) >> 32) as u32;
+        }
+    }
+
+    /// Up to four registers of a lane.
+    pub fn quad(&mut self, register: usize, lane: usize) -> [u32; 4] {
+        std::array::from_fn(|i| self.v(register + i)[lane])
+    }
+
+    /// Fills registers with values that no load gives by chance.
+    pub fn fill(&mut self, registers: std::ops::Range<usize>) {
+        let mut random = Random(registers.start as u64 + 99);
+        for register in registers {
+            self.v(register).iter_mut().for_each(|v| *v = random.next() as u32);
+        }
+    }
+
+    fn op(&self, family: Family, name: &str) -> u32 {
+        row(self.target, family, name)
+            .unwrap_or_else(|| panic!("{:?} has no {name}", self.target))
+            .opcode
+            .into()
+    }
+
+    pub fn sop2(&self, name: &str, dst: u32, s0: u32, s1: u32) -> u32 {
+        0x8000_0000 | self.op(Family::Sop2, name) << 23 | dst << 16 | s1 << 8 | s0
+    }
+
+    pub fn sop1(&self, name: &str, dst: u32, s0: u32) -> u32 {
+        0xbe80_0000 | dst << 16 | self.op(Family::Sop1, name) << 8 | s0
+    }
+
+    pub fn sopk(&self, name: &str, dst: u32, imm: u32) -> u32 {
+        0xb000_0000 | self.op(Family::Sopk, name) << 23 | dst << 16 | imm & 0xffff
+    }
+
+    pub fn sopc(&self, name: &str, s0: u32, s1: u32) -> u32 {
+        0xbf00_0000 | self.op(Family::Sopc, name) << 16 | s1 << 8 | s0
+    }
+
+    pub fn sopp(&self, name: &str, imm: u32) -> u32 {
+        0xbf80_0000 | self.op(Family::Sopp, name) << 16 | imm & 0xffff
+    }
+
+    /// `flags`: bits of the first word, such as [`SMEM_IMM`].
+    pub fn smem(&self, name: &str, data: u32, base: u32, flags: u32, word1: u32) -> [u32; 2] {
+        [0xc000_0000 | self.op(Family::Smem, name) << 18 | flags | data << 6 | base >> 1, word1]
+    }
+
+    /// Registers: destination, data 1, data 0, address.
+    pub fn ds(&self, name: &str, registers: [u32; 4], offset: u32) -> [u32; 2] {
+        let word0 = 0xd800_0000 | self.op(Family::Ds, name) << 17 | offset;
+        [word0, registers.into_iter().fold(0, |word, register| word << 8 | register)]
+    }
+
+    /// `flags`: bits of the first word; registers: destination, SADDR, data, address.
+    pub fn flat(&self, name: &str, flags: u32, registers: [u32; 4], offset: i32) -> [u32; 2] {
+        let (family, segment) = match name.split('_').next() {
+            Some("flat") => (Family::Flat, 0),
+            Some("scratch") => (Family::Scratch, 1),
+            _ => (Family::Global, 2),
+        };
+        let word0 = 0xdc00_0000 | self.op(family, name) << 18 | segment << 14 | flags;
+        let word1 = registers.into_iter().fold(0, |word, register| word << 8 | register);
+        [word0 | offset as u32 & 0x1fff, word1]
+    }
+
+    /// `flags`: bits of the first word; registers: SOFFSET, resource, data, address.
+    pub fn mubuf(&self, name: &str, flags: u32, registers: [u32; 4], offset: u32) -> [u32; 2] {
+        let word0 = 0xe000_0000 | self.op(Family::Mubuf, name) << 18 | flags | offset;
+        [word0, buffer_registers(registers)]
+    }
+
+    /// As [`Bench::mubuf`], with a data and a number format.
+    pub fn mtbuf(&self, name: &str, format: [u32; 2], flags: u32, registers: [u32; 4]) -> [u32; 2] {
+        let word0 =
+            0xe800_0000 | self.op(Family::Mtbuf, name) << 15 | format[1] << 23 | format[0] << 19 | flags;
+        [word0, buffer_registers(registers)]
+    }
+}
+
+fn buffer_registers([soffset, resource, data, address]: [u32; 4]) -> u32 {
+    soffset << 24 | resource << 14 | data << 8 | address
+}
+
+/// SMEM: the offset is an immediate.
+pub const SMEM_IMM: u32 = 1 << 17;
+/// SMEM: an offset register stands in bits 31..25 of the second word.
+pub const SMEM_SOFFSET: u32 = 1 << 14;
+/// SMEM, FLAT: an atomic returns.
+pub const GLC: u32 = 1 << 16;
+/// SADDR of FLAT that says off.
+pub const OFF: u32 = 0x7f;
+/// FLAT: SVE, or LDS on gfx90a.
+pub const BIT_13: u32 = 1 << 13;
+/// MUBUF, MTBUF.
+pub const OFFEN: u32 = 1 << 12;
+pub const IDXEN: u32 = 1 << 13;
+pub const BUFFER_GLC: u32 = 1 << 14;
+pub const BUFFER_LDS: u32 = 1 << 16;
+/// The scalar source code of 0.
+pub const ZERO: u32 = 128;
+
+/// The target's row of that name.
+pub fn row(target: Target, family: Family, name: &str) -> Option<&'static Row> {
+    table::rows(family).iter().find(|row| row.name == name && row.targets.has(target))
+}
