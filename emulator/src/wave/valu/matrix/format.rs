@@ -2,7 +2,7 @@
 
 use super::{
     super::{fp8::Fnuz, half::F16},
-    buffer::Buffer,
+    buffer::{Buffer, Room},
     layout::Shape,
 };
 use crate::wave::{Vector, simd::versions};
@@ -143,8 +143,12 @@ fn each(registers: &[Vector], shape: Shape, bits: usize, mut put: impl FnMut([u3
     for k in 0..shape.k {
         let bit = k % per_lane * bits;
         let lanes = &registers[bit / 32].0[k / per_lane * width..][..width];
-        for lanes in lanes.chunks_exact(16) {
-            put(std::array::from_fn(|n| lanes[n] >> (bit % 32)));
+        for lanes in lanes.as_chunks::<16>().0 {
+            let mut words = [0; 16];
+            for (word, lane) in words.iter_mut().zip(lanes) {
+                *word = lane >> (bit % 32);
+            }
+            put(words);
         }
     }
 }
@@ -169,20 +173,27 @@ macro_rules! with_element {
 }
 
 /// Element \[k, row\] of A (\[k, column\] of B) at index `k * width + row`.
-pub(super) fn values(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<f32>) {
+pub(super) fn values(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
     #[inline(always)]
-    fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<f32>) {
-        each(registers, shape, format.bits(), |words| matrix.push(words.map(E::decode)));
+    fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
+        each(registers, shape, format.bits(), |words| {
+            // `map` would not inline, and so would not be compiled for the CPU.
+            let mut values = [0.0; 16];
+            for (value, word) in values.iter_mut().zip(words) {
+                *value = E::decode(word);
+            }
+            matrix.push(values);
+        });
     }
     versions!(
-        [registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<f32>] -> (),
+        [registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>] -> (),
         { with_element!(format, run(registers, shape, format, matrix)) },
         (registers, shape, format, matrix)
     )
 }
 
 /// Doubles, negated or not; the layout of [`values`].
-pub(super) fn doubles(registers: &[Vector], shape: Shape, negate: bool, matrix: &mut Buffer<f64>) {
+pub(super) fn doubles(registers: &[Vector], shape: Shape, negate: bool, matrix: &mut Buffer<'_, f64>) {
     let sign = u32::from(negate) << 31;
     for lane in 0..64 {
         let (low, high) = (registers[0].0[lane], registers[1].0[lane] ^ sign);
@@ -206,17 +217,17 @@ const NEGATIVE_INFINITY: i32 = NAN + 2;
 ///
 /// Denormals have the exponent of the smallest normal number, zeros -126 in every format. What is not finite has a
 /// significand of 0 and an exponent at or below [`NEGATIVE_INFINITY`], out of the way of finite elements.
-pub(super) struct Split {
-    pub significands: Buffer<f32>,
-    pub exponents: Buffer<i32>,
+pub(super) struct Split<'a> {
+    pub significands: Buffer<'a, f32>,
+    pub exponents: Buffer<'a, i32>,
     /// Whether all elements are finite.
     pub finite: bool,
 }
 
-impl Split {
+impl<'a> Split<'a> {
     #[inline(always)]
-    pub(super) const fn new() -> Self {
-        Self { significands: Buffer::new(), exponents: Buffer::new(), finite: true }
+    pub(super) fn new(significands: &'a mut Room<f32>, exponents: &'a mut Room<i32>) -> Self {
+        Self { significands: Buffer::new(significands), exponents: Buffer::new(exponents), finite: true }
     }
 
     /// An element as a number.
@@ -232,22 +243,24 @@ impl Split {
     /// Unpacks registers.
     pub(super) fn unpack(&mut self, registers: &[Vector], shape: Shape, format: Format) {
         #[inline(always)]
-        fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, split: &mut Split) {
+        fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, split: &mut Split<'_>) {
             let mut lowest = [0; 16];
             each(registers, shape, format.bits(), |words| {
-                let parts = words.map(|word| part(E::decode(word), E::MIN_EXPONENT));
-                let exponents = parts.map(|part| part.1);
-                for (lowest, exponent) in lowest.iter_mut().zip(exponents) {
-                    *lowest = exponent.min(*lowest);
+                let (mut significands, mut exponents) = ([0.0; 16], [0; 16]);
+                for n in 0..16 {
+                    let (significand, exponent) = part(E::decode(words[n]), E::MIN_EXPONENT);
+                    significands[n] = significand;
+                    exponents[n] = exponent;
+                    lowest[n] = exponent.min(lowest[n]);
                 }
-                split.significands.push(parts.map(|part| part.0));
+                split.significands.push(significands);
                 split.exponents.push(exponents);
             });
             split.finite = lowest.iter().all(|exponent| *exponent > NEGATIVE_INFINITY);
         }
         let split = self;
         versions!(
-            [registers: &[Vector], shape: Shape, format: Format, split: &mut Split] -> (),
+            [registers: &[Vector], shape: Shape, format: Format, split: &mut Split<'_>] -> (),
             { with_element!(format, run(registers, shape, format, split)) },
             (registers, shape, format, split)
         )
