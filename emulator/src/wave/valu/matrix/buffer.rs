@@ -20,6 +20,12 @@ impl<'a, T: Copy> Buffer<'a, T> {
         Self { room, len: 0 }
     }
 
+    /// Forgets all elements.
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// Appends elements.
     ///
     /// # Panics

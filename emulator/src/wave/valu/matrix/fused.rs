@@ -9,9 +9,9 @@
 
 use super::{
     exception::exceptional,
-    format::{Split, power},
     layout::{Shape, accumulators, across, lines},
     numbers::Sum,
+    split::{Split, power},
 };
 use crate::wave::{Vector, simd::versions};
 
@@ -21,7 +21,7 @@ const FRACTION: i32 = 24;
 /// `G` rows of B, or columns of A.
 #[derive(Clone, Copy)]
 struct Group<'a, const N: usize, const G: usize> {
-    significands: [&'a [f32; N]; G],
+    factors: [&'a [f32; N]; G],
     exponents: [&'a [i32; N]; G],
     /// Indices of the first elements.
     at: [usize; G],
@@ -30,7 +30,7 @@ struct Group<'a, const N: usize, const G: usize> {
 impl<'a, const N: usize, const G: usize> Group<'a, N, G> {
     #[inline(always)]
     fn of(matrix: &'a Split<'_>, at: [usize; G]) -> Self {
-        Self { significands: lines(&matrix.significands, at), exponents: lines(&matrix.exponents, at), at }
+        Self { factors: lines(&matrix.factors, at), exponents: lines(&matrix.exponents, at), at }
     }
 }
 
@@ -41,11 +41,15 @@ struct Aligned<const N: usize> {
     scale: [i32; N],
 }
 
-/// Row `i` of A times the rows of B.
+/// Row `i` of A times the rows of B, whose factors are elements if `WHOLE` and significands else.
 #[inline(always)]
-fn align<const N: usize, const G: usize>(a: &Group<'_, N, G>, i: usize, b: &Group<'_, N, G>) -> Aligned<N> {
+fn align<const N: usize, const G: usize, const WHOLE: bool>(
+    a: &Group<'_, N, G>,
+    i: usize,
+    b: &Group<'_, N, G>,
+) -> Aligned<N> {
     let mut aligned = Aligned { sum: [0; N], scale: [0; N] };
-    let (significands, exponents) = (across(&a.significands, i), across(&a.exponents, i));
+    let (factors, exponents) = (across(&a.factors, i), across(&a.exponents, i));
     for j in 0..N {
         let exponents: [i32; G] = std::array::from_fn(|t| exponents[t] + b.exponents[t][j]);
         let mut scale = exponents[0];
@@ -54,11 +58,13 @@ fn align<const N: usize, const G: usize>(a: &Group<'_, N, G>, i: usize, b: &Grou
         }
         let mut sum = 0;
         for t in 0..G {
-            // Below -100 the product is truncated to 0 all the same.
-            let shift = (exponents[t] - scale + FRACTION).max(-100);
-            let factor = f32::from_bits(((shift + 127) as u32) << 23);
-            let product = significands[t] * b.significands[t][j] * factor;
-            // SAFETY: significands are finite and below 2 and the factor is at most 2^24, so the product is below 2^26.
+            // Below -100 a product is truncated to 0 all the same, and above 127 all are 0.
+            let exponent = if WHOLE { 0 } else { exponents[t] };
+            let shift = (exponent - scale + FRACTION).clamp(-100, 127);
+            let unit = f32::from_bits(((shift + 127) as u32) << 23);
+            let product = factors[t] * b.factors[t][j] * unit;
+            // SAFETY: the factors are finite and the product of their significands is below 4. In these units, of
+            // which 2^24 make the largest power of two among the products, it is below 2^26.
             sum += unsafe { product.to_int_unchecked::<i32>() };
         }
         aligned.sum[j] = sum;
@@ -173,7 +179,11 @@ impl Operands<'_> {
 
 /// Groups of `G` products.
 #[inline(always)]
-fn rows<const N: usize, const G: usize>(shape: Shape, operands: &Operands<'_>, d: &mut [Vector]) {
+fn rows<const N: usize, const G: usize, const WHOLE: bool>(
+    shape: Shape,
+    operands: &Operands<'_>,
+    d: &mut [Vector],
+) {
     let finite = operands.a.finite && operands.b.finite;
     for (block, k) in shape.groups::<G>() {
         let a = operands.left::<N, G>(shape, block, k);
@@ -184,7 +194,7 @@ fn rows<const N: usize, const G: usize>(shape: Shape, operands: &Operands<'_>, d
             }
             let sums = accumulators::<N>(shape, block, i, d);
             let addends = *sums;
-            if add(&align(&a, i, &b), sums, false) || !finite {
+            if add(&align::<N, G, WHOLE>(&a, i, &b), sums, false) || !finite {
                 operands.correct(&[(a, b)], i, &addends, sums);
             }
         }
@@ -205,7 +215,8 @@ fn rows_of_bytes<const N: usize>(shape: Shape, operands: &Operands<'_>, d: &mut 
             }
             let sums = accumulators::<N>(shape, 0, i, d);
             let addends = *sums;
-            let group = join(&align(&a[0], i, &b[0]), &align(&a[1], i, &b[1]));
+            // 8-bit elements have moderate exponents.
+            let group = join(&align::<N, 8, true>(&a[0], i, &b[0]), &align::<N, 8, true>(&a[1], i, &b[1]));
             if add(&group, sums, true) || !finite {
                 operands.correct(&[(a[0], b[0]), (a[1], b[1])], i, &addends, sums);
             }
@@ -218,15 +229,21 @@ pub(super) fn multiply(shape: Shape, operands: &Operands<'_>, sum: Sum, d: &mut 
     versions!(
         [shape: Shape, operands: &Operands<'_>, sum: Sum, d: &mut [Vector]] -> (),
         {
+            let whole = operands.a.whole;
             let eight = sum == Sum::Fused(8) && shape.k >= 8;
-            match (shape.n, sum == Sum::FusedBytes, eight) {
-                (32, true, _) => rows_of_bytes::<32>(shape, operands, d),
-                (_, true, _) => rows_of_bytes::<16>(shape, operands, d),
-                (32, _, true) => rows::<32, 8>(shape, operands, d),
-                (_, _, true) => rows::<16, 8>(shape, operands, d),
-                (32, _, false) => rows::<32, 4>(shape, operands, d),
-                (16, _, false) => rows::<16, 4>(shape, operands, d),
-                _ => rows::<4, 4>(shape, operands, d),
+            match (shape.n, sum == Sum::FusedBytes, eight, whole) {
+                (32, true, ..) => rows_of_bytes::<32>(shape, operands, d),
+                (_, true, ..) => rows_of_bytes::<16>(shape, operands, d),
+                (32, _, true, true) => rows::<32, 8, true>(shape, operands, d),
+                (32, _, true, false) => rows::<32, 8, false>(shape, operands, d),
+                (_, _, true, true) => rows::<16, 8, true>(shape, operands, d),
+                (_, _, true, false) => rows::<16, 8, false>(shape, operands, d),
+                (32, _, false, true) => rows::<32, 4, true>(shape, operands, d),
+                (32, _, false, false) => rows::<32, 4, false>(shape, operands, d),
+                (16, _, false, true) => rows::<16, 4, true>(shape, operands, d),
+                (16, _, false, false) => rows::<16, 4, false>(shape, operands, d),
+                (_, _, _, true) => rows::<4, 4, true>(shape, operands, d),
+                (_, _, _, false) => rows::<4, 4, false>(shape, operands, d),
             }
         },
         (shape, operands, sum, d)

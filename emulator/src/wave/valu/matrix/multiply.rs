@@ -5,12 +5,13 @@ use std::mem::MaybeUninit;
 use super::{
     buffer::{Buffer, Room},
     chain,
-    format::{self, Format, Split},
+    format::{self, Format},
     fused,
     layout::Shape,
     numbers::{Product, Sum},
     operand::{Modifiers, accumulator, destination, registers},
     pairwise,
+    split::Split,
 };
 use crate::{
     isa::{Flow, Inst},
@@ -105,7 +106,7 @@ impl Rooms {
 /// A and B.
 enum Factors<'a> {
     Values([Buffer<'a, f32>; 2]),
-    /// Significands and exponents, which is what fused sums want.
+    /// With exponents, as fused sums want them.
     Split([Split<'a>; 2]),
 }
 
@@ -120,11 +121,11 @@ impl<'a> Factors<'a> {
         let format = |format| if flush && format == Format::F32 { Format::F32Flushed } else { format };
         match product.sum {
             Sum::Fused(_) | Sum::FusedBytes => {
-                let mut left = Split::new(&mut room_a.singles, &mut room_a.integers);
-                let mut right = Split::new(&mut room_b.singles, &mut room_b.integers);
-                left.unpack(a, shape_a, product.a);
-                right.unpack(b, shape_b, product.b);
-                Self::Split([left, right])
+                let rooms = [
+                    (&mut room_a.singles, &mut room_a.integers),
+                    (&mut room_b.singles, &mut room_b.integers),
+                ];
+                Self::Split(Split::both([(a, shape_a, product.a), (b, shape_b, product.b)], rooms))
             }
             Sum::Chain | Sum::Pairwise(_) | Sum::Integer => {
                 let mut left = Buffer::new(&mut room_a.singles);
