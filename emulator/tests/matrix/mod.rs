@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod fp8;
+mod golden;
 mod kernels;
 mod layout;
 mod model;

@@ -1,5 +1,5 @@
 //! The sums of products, element by element, after "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix
-//! Cores" (arXiv 2511.10909): exact integers where the hardware aligns, IEEE operations where it has them.
+//! Cores" (arXiv 2511.10909, PyPI mmasim 2.1.1): exact integers where the hardware aligns, IEEE operations where it has them.
 
 use emulator::isa::Target;
 use rustc_apfloat::{
@@ -32,7 +32,7 @@ fn number(element: Element, bits: u64) -> Number {
     let mantissa = if element == Element::Xf32 { mantissa & !0x1fff } else { mantissa };
     let hidden = if field == 0 { 0 } else { 1 << fraction };
     let magnitude = i128::from(mantissa | hidden);
-    let exponent = if magnitude == 0 { -126 } else { field.max(1) as i32 - bias };
+    let exponent = field.max(1) as i32 - bias;
     Number::Finite { significand: if negative { -magnitude } else { magnitude }, exponent, fraction }
 }
 
@@ -84,18 +84,13 @@ fn down(x: i128, bits: i32) -> i128 {
 fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
     let pairs: Vec<_> =
         a.iter().zip(b).map(|(a, b)| (number(element[0], *a), number(element[1], *b))).collect();
-    let products: Vec<f64> = pairs.iter().map(|(a, b)| as_f64(*a) * as_f64(*b)).collect();
-    let sum = products.iter().sum::<f64>() + f64::from(c);
+    let limit = 2f64.powi(128);
+    let product = |(a, b): &(Number, Number)| as_f64(*a) * as_f64(*b);
+    // Products that no single can hold are infinite.
+    let infinite = |p: f64| if p.abs() >= limit { f64::INFINITY.copysign(p) } else { p };
+    let sum = pairs.iter().map(product).map(infinite).sum::<f64>() + f64::from(c);
     if !sum.is_finite() {
         return canonical(sum as f32);
-    }
-    let limit = 2f64.powi(128);
-    let (positive, negative) = (products.iter().any(|p| *p >= limit), products.iter().any(|p| *p <= -limit));
-    match (positive, negative) {
-        (true, true) => return f32::from_bits(NAN),
-        (true, false) => return f32::INFINITY,
-        (false, true) => return f32::NEG_INFINITY,
-        (false, false) => {}
     }
     let products: Vec<_> = pairs
         .into_iter()
@@ -103,7 +98,7 @@ fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
             (
                 Number::Finite { significand: a, exponent: ea, fraction: fa },
                 Number::Finite { significand: b, exponent: eb, fraction: fb },
-            ) => (a * b, ea + eb, fa + fb),
+            ) => (a * b, if a * b == 0 { -999 } else { ea + eb }, fa + fb),
             _ => unreachable!("the sum would not be finite"),
         })
         .collect();
@@ -121,10 +116,14 @@ fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
         unreachable!("the sum would not be finite")
     };
     let scale = group.scale.max(exponent);
-    // 31 fractional bits for the products, 24 for the addend.
-    let sum = down(group.sum << 7, scale - group.scale);
+    // 32 fractional bits for the products, 24 for the addend.
+    let sum = down(group.sum << 8, scale - group.scale);
     let addend = if bytes && exponent < scale - 25 { 0 } else { down(significand << 1, scale - exponent) };
-    let exact = Double::from_i128(sum + (addend << 7)).value.scalbn(scale - 31);
+    let exact = sum + (addend << 8);
+    // In units of 2^(scale - 32); 31 fractional bits are kept of what is normalised.
+    let top = 127 - exact.unsigned_abs().leading_zeros() as i32;
+    let dropped = (top - 31).max(-126 - 31 - (scale - 32)).max(0);
+    let exact = Double::from_i128(exact >> dropped << dropped).value.scalbn(scale - 32);
     let single: Single = exact.convert(&mut false).value;
     f32::from_bits(single.to_bits() as u32)
 }
@@ -142,7 +141,7 @@ fn flushed(element: Element, bits: u64) -> f32 {
 
 fn pairwise(products: &[(f32, f32)]) -> f32 {
     flush(match products {
-        [(a, b)] => a.mul_add(*b, 0.0),
+        [(a, b)] => a * b,
         _ => {
             let (left, right) = products.split_at(products.len() / 2);
             pairwise(left) + pairwise(right)

@@ -1,11 +1,12 @@
 //! Fused sums of products, as gfx942 has them.
 //!
-//! A group of products is summed in fixed point: the largest exponent (of two factors added up, not of the normalised
+//! A group of products is summed in fixed point. The largest exponent (of two factors added up, not of the normalised
 //! product) sets the scale, and every product is truncated, toward zero, to 24 fractional bits at that scale. The sum
-//! and the addend are then aligned to the larger of their exponents, rounded down to 31 and 24 fractional bits, added,
-//! and the result is rounded to nearest even. For 8-bit elements the even and the odd products are summed apart, both
-//! sums rounded down to 24 fractional bits at the larger scale before they are added, and an addend below the last
-//! bit but one is dropped. See the [module](super) for the source.
+//! and the addend are then aligned to the larger of their exponents, rounded down to 32 and 24 fractional bits, and
+//! added. The result is normalised, rounded down to 31 fractional bits, and rounded to nearest even. For 8-bit
+//! elements the even and the odd products are summed apart, both sums rounded down to 24 fractional bits at the larger
+//! scale before they are added, and an addend below the last bit but one is dropped. See the [module](super) for the
+//! source.
 
 use super::{
     exception::exceptional,
@@ -86,6 +87,16 @@ fn join<const N: usize>(a: &Aligned<N>, b: &Aligned<N>) -> Aligned<N> {
     both
 }
 
+/// `x`, rounded down to 31 fractional bits of its significand.
+#[inline(always)]
+fn normalise(x: f64) -> f64 {
+    const DROPPED: u64 = (1 << (52 - 31)) - 1;
+    let bits = x.to_bits();
+    // Down is away from zero for a negative number.
+    let away = DROPPED & (bits >> 63).wrapping_neg();
+    f64::from_bits((bits + away) & !DROPPED)
+}
+
 /// Adds an aligned sum to the accumulators. Says whether there may be exceptions, which this does not handle: addends
 /// that are not finite, products beyond the range of singles.
 #[inline(always)]
@@ -101,8 +112,10 @@ fn add<const N: usize>(group: &Aligned<N>, sums: &mut [u32; N], bytes: bool) -> 
         let addend = 2 * if bits >> 31 == 0 { magnitude } else { -magnitude };
         let exponent = field.max(1) - 127;
         let scale = exponent.max(group.scale[j]);
-        // The sum of products has 24 fractional bits, and may have 31.
-        let excess = (scale - group.scale[j] - 7).max(0);
+        // The sum of products has 24 fractional bits, and may have 32. At the smallest scale it may have 31, so that
+        // what becomes a denormal is rounded down as if it were normal.
+        let finest = if scale == -126 { 31 } else { 32 };
+        let excess = (scale - group.scale[j] - (finest - FRACTION)).max(0);
         let distance = scale - exponent;
         let addend = if bytes && distance > 25 { 0 } else { addend >> distance.min(31) };
         parts[0][j] = group.sum[j] >> excess.min(31);
@@ -114,8 +127,8 @@ fn add<const N: usize>(group: &Aligned<N>, sums: &mut [u32; N], bytes: bool) -> 
     for j in 0..N {
         let group = f64::from(parts[0][j]) * power(parts[1][j]);
         let addend = f64::from(parts[2][j]) * power(parts[3][j]);
-        // The doubles are exact, this is the only rounding.
-        sums[j] = ((group + addend) as f32).to_bits();
+        // The doubles are exact, but for this rounding.
+        sums[j] = (normalise(group + addend) as f32).to_bits();
     }
     odd != 0
 }

@@ -6,8 +6,8 @@
 //!
 //! # Arithmetic
 //! AMD documents formats, but not the order and precision of the sums. Those were measured on MI250X and MI300X by
-//! Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (arXiv 2511.10909), whose
-//! findings this follows. S is the running sum, which begins as C:
+//! Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (arXiv 2511.10909, PyPI mmasim
+//! 2.1.1), whose findings this follows. S is the running sum, which begins as C:
 //!
 //! | elements | gfx90a | gfx942 |
 //! |---|---|---|

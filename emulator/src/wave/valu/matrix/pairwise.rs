@@ -12,12 +12,6 @@ fn flush(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0.0f32.copysign(x) } else { x }
 }
 
-/// A product. One of zero is positive.
-#[inline(always)]
-fn product(a: f32, b: f32) -> f32 {
-    flush(a.mul_add(b, 0.0))
-}
-
 #[inline(always)]
 fn rows<const N: usize, const G: usize>(shape: Shape, a: &[f32], b: &[f32], d: &mut [Vector]) {
     for (block, k) in shape.groups::<G>() {
@@ -28,8 +22,8 @@ fn rows<const N: usize, const G: usize>(shape: Shape, a: &[f32], b: &[f32], d: &
             let sums = accumulators::<N>(shape, block, i, d);
             let mut result = [0.0; N];
             for j in 0..N {
-                let pair =
-                    |t: usize| flush(product(left[t], right[t][j]) + product(left[t + 1], right[t + 1][j]));
+                let product = |t: usize| flush(left[t] * right[t][j]);
+                let pair = |t: usize| flush(product(t) + product(t + 1));
                 let group = if G == 4 { flush(pair(0) + pair(2 % G)) } else { pair(0) };
                 let addend = f32::from_bits(sums[j]);
                 let small = addend.abs() < f32::MIN_POSITIVE;

@@ -13,6 +13,8 @@ pub(super) fn power(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
 
+/// The exponent of zeros: products of them are below all others.
+const ZERO: i32 = -1000;
 /// The exponents of what is not finite.
 const NAN: i32 = -4000;
 const POSITIVE_INFINITY: i32 = NAN + 1;
@@ -23,8 +25,8 @@ const MODERATE: i32 = 50;
 
 /// A matrix as factors and exponents; the layout of [`values`](super::format::values).
 ///
-/// Denormals have the exponent of the smallest normal number, zeros -126 in every format. What is not finite has a
-/// factor of 0 and an exponent at or below [`NEGATIVE_INFINITY`], out of the way of finite elements.
+/// Denormals have the exponent of the smallest normal number, zeros [`ZERO`]. What is not finite has a factor of 0 and
+/// an exponent at or below [`NEGATIVE_INFINITY`].
 pub(super) struct Split<'a> {
     /// The elements themselves if `whole`, or their significands, which are below 2.
     pub factors: Buffer<'a, f32>,
@@ -116,7 +118,7 @@ fn part(x: f32, min: i32, whole: bool) -> (f32, i32) {
     let small = field - 127 < min;
     let significand = if small { denormal } else { normal };
     let exponent = if small { min } else { field - 127 };
-    let exponent = if bits << 1 == 0 { -126 } else { exponent };
+    let exponent = if bits << 1 == 0 { ZERO } else { exponent };
     let infinite = if bits >> 31 == 0 { POSITIVE_INFINITY } else { NEGATIVE_INFINITY };
     let special = if bits << 9 != 0 { NAN } else { infinite };
     match (field == 255, whole) {
