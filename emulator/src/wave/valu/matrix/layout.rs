@@ -45,7 +45,9 @@ impl Shape {
     /// Where row `i` of block `b` of C and D lies: an item, which is a register or a pair of them, and the lane of
     /// the row's first element. The others follow in the next lanes.
     ///
-    /// `height` rows lie in consecutive items: 4, or 1 of doubles.
+    /// `height` rows lie in consecutive items: 4, or 1 of doubles. Of the rows that share an item, row 0 of all blocks
+    /// comes before row 1, as the calculator has it; the manual's formula has block 0 before block 1, which differs for
+    /// four blocks of doubles.
     #[inline(always)]
     pub(super) const fn row(self, height: usize, b: usize, i: usize) -> (usize, usize) {
         // How many rows, and rows of how many blocks, share an item.

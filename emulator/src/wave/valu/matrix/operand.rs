@@ -48,7 +48,8 @@ impl Modifiers {
         self.blgp >> n & 1 != 0
     }
 
-    /// The lane that `lane` of A reads: of every 2^CBSZ blocks, all read block ABID.
+    /// The lane that `lane` of A reads: of every 2^CBSZ blocks, all read block ABID, says AMD's calculator. The
+    /// manual's formula, the first or next 64 / 2^CBSZ lanes for all, differs unless 2^CBSZ is the number of blocks.
     fn lane_of_a(self, shape: Shape, lane: usize) -> usize {
         let block = lane / shape.n;
         ((block >> self.cbsz << self.cbsz) + self.abid) * shape.n + lane % shape.n
