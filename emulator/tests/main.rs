@@ -3,5 +3,6 @@
 mod harness;
 mod hsa;
 mod isa;
+mod matrix;
 mod valu;
 mod wave;

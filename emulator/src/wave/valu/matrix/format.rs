@@ -1,0 +1,205 @@
+//! Element formats, and unpacking registers into matrices.
+
+use super::{
+    super::{fp8::Fnuz, half::F16},
+    buffer::Buffer,
+    layout::Shape,
+};
+use crate::wave::{Vector, simd::versions};
+
+/// The format of an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    F64,
+    F32,
+    /// Denormals are zeros of the same sign.
+    F32Flushed,
+    /// An f32 whose fraction is truncated to 10 bits.
+    Xf32,
+    F16,
+    /// Denormals are positive zeros.
+    F16Flushed,
+    Bf16,
+    /// Denormals are positive zeros.
+    Bf16Flushed,
+    Fp8,
+    Bf8,
+    I8,
+}
+
+impl Format {
+    /// Size of an element.
+    #[inline(always)]
+    pub(super) const fn bits(self) -> usize {
+        match self {
+            Self::F64 => 64,
+            Self::F32 | Self::F32Flushed | Self::Xf32 => 32,
+            Self::F16 | Self::F16Flushed | Self::Bf16 | Self::Bf16Flushed => 16,
+            Self::Fp8 | Self::Bf8 | Self::I8 => 8,
+        }
+    }
+}
+
+/// An element that is no double: all others are exact in single precision.
+pub(super) trait Element {
+    /// The exponent of the smallest normal number.
+    const MIN_EXPONENT: i32 = -126;
+
+    /// The value in the low bits of `word`.
+    fn decode(word: u32) -> f32;
+}
+
+pub(super) struct F32;
+pub(super) struct F32Flushed;
+pub(super) struct Xf32;
+pub(super) struct Half;
+pub(super) struct HalfFlushed;
+pub(super) struct Bf16;
+pub(super) struct Bf16Flushed;
+pub(super) struct I8;
+
+impl Element for F32 {
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        f32::from_bits(word)
+    }
+}
+
+impl Element for F32Flushed {
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        f32::from_bits(if word & 0x7f80_0000 == 0 { word & 0x8000_0000 } else { word })
+    }
+}
+
+impl Element for Xf32 {
+    /// The manual says that the fraction is rounded; the measurements say truncated. A NaN stays one.
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        let quiet = if word & 0x7fff_ffff > 0x7f80_0000 { 1 << 22 } else { 0 };
+        f32::from_bits(word & !0x1fff | quiet)
+    }
+}
+
+impl Element for Half {
+    const MIN_EXPONENT: i32 = -14;
+
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        F16(word as u16).to_f32()
+    }
+}
+
+impl Element for HalfFlushed {
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        if word & 0x7c00 == 0 { 0.0 } else { F16(word as u16).to_f32() }
+    }
+}
+
+impl Element for Bf16 {
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        f32::from_bits(word << 16)
+    }
+}
+
+impl Element for Bf16Flushed {
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        f32::from_bits(if word & 0x7f80 == 0 { 0 } else { word << 16 })
+    }
+}
+
+impl Element for super::super::fp8::Fp8 {
+    const MIN_EXPONENT: i32 = -7;
+
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        <Self as Fnuz>::decode(word)
+    }
+}
+
+impl Element for super::super::fp8::Bf8 {
+    const MIN_EXPONENT: i32 = -15;
+
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        <Self as Fnuz>::decode(word)
+    }
+}
+
+impl Element for I8 {
+    #[inline(always)]
+    fn decode(word: u32) -> f32 {
+        f32::from(word as i8)
+    }
+}
+
+/// Calls `put` with all elements of A (or B), 16 at a time: column 0 of A (row 0 of B) of all blocks, then the next.
+#[inline(always)]
+pub(super) fn each(registers: &[Vector], shape: Shape, bits: usize, mut put: impl FnMut([u32; 16])) {
+    let (width, per_lane) = (shape.width(), shape.per_lane());
+    for k in 0..shape.k {
+        let bit = k % per_lane * bits;
+        let lanes = &registers[bit / 32].0[k / per_lane * width..][..width];
+        for lanes in lanes.as_chunks::<16>().0 {
+            let mut words = [0; 16];
+            for (word, lane) in words.iter_mut().zip(lanes) {
+                *word = lane >> (bit % 32);
+            }
+            put(words);
+        }
+    }
+}
+
+/// Runs `$run` with the type that implements `$format`.
+macro_rules! with_element {
+    ($format:expr, $run:ident($($arg:expr),*)) => {
+        match $format {
+            // Doubles have their own kernel; nobody unpacks them as singles.
+            Format::F32 | Format::F64 => $run::<crate::wave::valu::matrix::format::F32>($($arg),*),
+            Format::F32Flushed => $run::<crate::wave::valu::matrix::format::F32Flushed>($($arg),*),
+            Format::Xf32 => $run::<crate::wave::valu::matrix::format::Xf32>($($arg),*),
+            Format::F16 => $run::<crate::wave::valu::matrix::format::Half>($($arg),*),
+            Format::F16Flushed => $run::<crate::wave::valu::matrix::format::HalfFlushed>($($arg),*),
+            Format::Bf16 => $run::<crate::wave::valu::matrix::format::Bf16>($($arg),*),
+            Format::Bf16Flushed => $run::<crate::wave::valu::matrix::format::Bf16Flushed>($($arg),*),
+            Format::Fp8 => $run::<crate::wave::valu::fp8::Fp8>($($arg),*),
+            Format::Bf8 => $run::<crate::wave::valu::fp8::Bf8>($($arg),*),
+            Format::I8 => $run::<crate::wave::valu::matrix::format::I8>($($arg),*),
+        }
+    };
+}
+
+pub(super) use with_element;
+
+/// Element \[k, row\] of A (\[k, column\] of B) at index `k * width + row`.
+pub(super) fn values(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
+    #[inline(always)]
+    fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
+        each(registers, shape, format.bits(), |words| {
+            // `map` would not inline, and so would not be compiled for the CPU.
+            let mut values = [0.0; 16];
+            for (value, word) in values.iter_mut().zip(words) {
+                *value = E::decode(word);
+            }
+            matrix.push(values);
+        });
+    }
+    versions!(
+        [registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>] -> (),
+        { with_element!(format, run(registers, shape, format, matrix)) },
+        (registers, shape, format, matrix)
+    )
+}
+
+/// Doubles, negated or not; the layout of [`values`].
+pub(super) fn doubles(registers: &[Vector], shape: Shape, negate: bool, matrix: &mut Buffer<'_, f64>) {
+    let sign = u32::from(negate) << 31;
+    for lane in 0..64 {
+        let (low, high) = (registers[0].0[lane], registers[1].0[lane] ^ sign);
+        matrix.push([f64::from_bits(u64::from(low) | u64::from(high) << 32)]);
+    }
+    debug_assert_eq!(shape.width() * shape.k, 64);
+}
