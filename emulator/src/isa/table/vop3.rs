@@ -36,7 +36,7 @@ rows! { VOP3, Vop3,
     474, "v_sad_hi_u8",         BOTH,   B32 = [B32, B32, B32], CLAMP, Some(media::v_sad_hi_u8);
     475, "v_sad_u16",           BOTH,   B32 = [B32, B32, B32], CLAMP, Some(media::v_sad_u16);
     476, "v_sad_u32",           BOTH,   B32 = [B32, B32, B32], CLAMP, Some(media::v_sad_u32);
-    477, "v_cvt_pk_u8_f32",     BOTH,   B32 = [F32, B32, B32], MODS_IGNORED | CLAMP, None;
+    477, "v_cvt_pk_u8_f32",     BOTH,   B32 = [F32, B32, B32], MODS_IGNORED | CLAMP, Some(convert::v_cvt_pk_u8_f32);
     478, "v_div_fixup_f32",     BOTH,   F32 = [F32, F32, F32], CLAMP | OMOD, Some(divide::v_div_fixup_f32);
     479, "v_div_fixup_f64",     BOTH,   F64 = [F64, F64, F64], CLAMP | OMOD, Some(divide::v_div_fixup_f64);
     480, "v_div_scale_f32",     BOTH,   F32 + Mask = [F32, F32, F32], CLAMP | OMOD, Some(divide::v_div_scale_f32);
@@ -55,7 +55,7 @@ rows! { VOP3, Vop3,
     493, "v_perm_b32",          BOTH,   B32 = [B32, B32, B32], 0, Some(bits::v_perm_b32);
     494, "v_fma_legacy_f16",    BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD, Some(float::v_fma_f16);
     495, "v_div_fixup_legacy_f16", BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD, Some(divide::v_div_fixup_f16);
-    496, "v_cvt_pkaccum_u8_f32", BOTH,   B32 = [F32, B32], MODS_IGNORED | CLAMP, None;
+    496, "v_cvt_pkaccum_u8_f32", BOTH,   B32 = [F32, B32], MODS_IGNORED | CLAMP, Some(convert::v_cvt_pkaccum_u8_f32);
     497, "v_mad_u32_u16",       BOTH,   B32 = [I16, I16, B32], CLAMP | OP_SEL, Some(integer::v_mad_u32_u16);
     498, "v_mad_i32_i16",       BOTH,   B32 = [I16, I16, B32], CLAMP | OP_SEL, Some(integer::v_mad_i32_i16);
     499, "v_xad_u32",           BOTH,   B32 = [B32, B32, B32], 0, Some(integer::v_xad_u32);

@@ -12,6 +12,7 @@ use super::{
     half::F16,
     map::lanes,
     mode::{Operand, floats},
+    soft::Env,
 };
 
 /// Coefficients of 2^x around 0: ln(2)^n / n!.
@@ -113,6 +114,15 @@ fn half(x: F16, f: impl Fn(f64) -> f64) -> F16 {
     F16::from_f32(f(f64::from(x.to_f32())) as f32)
 }
 
+/// [`half`] where MODE flushes denormals or keeps overflow finite; what is infinite by itself stays infinite.
+fn half_in(env: Env, x: F16, f: impl Fn(f64) -> f64) -> F16 {
+    let x = x.flush_if(env.flush_in);
+    let exact = f(f64::from(x.to_f32()));
+    let y = F16::from_f32(exact as f32);
+    let overflowed = exact.is_finite() && !x.is_infinite() && y.is_infinite();
+    if env.saturate && overflowed { F16(y.0 - 1) } else { y.flush_if(env.flush_out) }
+}
+
 #[inline(always)]
 fn logarithm(x: f64) -> f64 {
     let positive = log2(if x > 0.0 { x.min(f64::MAX) } else { 1.0 });
@@ -166,11 +176,11 @@ floats! {
 
 floats! {
     once;
-    F16: v_rcp_f16(a: F16) -> F16 { half(a, reciprocal) };
-    F16: v_rsq_f16(a: F16) -> F16 { half(a, reciprocal_root) };
-    F16: v_sqrt_f16(a: F16) -> F16 { half(a, f64::sqrt) };
-    F16: v_exp_f16(a: F16) -> F16 { half(a, exp2) };
-    F16: v_log_f16(a: F16) -> F16 { half(a, logarithm) };
-    F16: v_sin_f16(a: F16) -> F16 { half(a, sine) };
-    F16: v_cos_f16(a: F16) -> F16 { half(a, cosine) };
+    F16: v_rcp_f16(a: F16) -> F16 { half(a, reciprocal) }, exact |e| { half_in(e, a, reciprocal) };
+    F16: v_rsq_f16(a: F16) -> F16 { half(a, reciprocal_root) }, exact |e| { half_in(e, a, reciprocal_root) };
+    F16: v_sqrt_f16(a: F16) -> F16 { half(a, f64::sqrt) }, exact |e| { half_in(e, a, f64::sqrt) };
+    F16: v_exp_f16(a: F16) -> F16 { half(a, exp2) }, exact |e| { half_in(e, a, exp2) };
+    F16: v_log_f16(a: F16) -> F16 { half(a, logarithm) }, exact |e| { half_in(e, a, logarithm) };
+    F16: v_sin_f16(a: F16) -> F16 { half(a, sine) }, exact |e| { half_in(e, a, sine) };
+    F16: v_cos_f16(a: F16) -> F16 { half(a, cosine) }, exact |e| { half_in(e, a, cosine) };
 }

@@ -2,11 +2,14 @@
 
 use super::{
     half::F16,
-    map::{lanes, map1, map2},
+    map::{accumulate, lanes, map1, map2, map3},
     mode::{Operand, Precision, floats},
     soft::{self, Env, Round},
 };
-use crate::wave::simd::multiversion;
+use crate::{
+    isa::{Flow, Inst},
+    wave::{Wave, simd::multiversion},
+};
 
 /// To a signed 16-bit fraction of 1; NaN gives 0.
 #[inline(always)]
@@ -112,6 +115,34 @@ multiversion! {
             pack(convert(a), convert(b))
         })
     }
+}
+
+/// A byte, rounded in the mode of `env` and saturated; NaN gives 0.
+fn byte(env: Env, x: f32) -> u32 {
+    let x = x.flush_if(env.flush_in);
+    let rounded = match env.round {
+        Round::NearestEven => x.round_ties_even(),
+        Round::Up => x.ceil(),
+        Round::Down => x.floor(),
+        Round::Zero => x.trunc(),
+    };
+    u32::from(rounded as u8)
+}
+
+/// `old` with the byte that the low bits of `select` name replaced.
+fn insert(old: u32, select: u32, byte: u32) -> u32 {
+    let shift = 8 * (select & 3);
+    old & !(0xff << shift) | byte << shift
+}
+
+pub(crate) fn v_cvt_pk_u8_f32(wave: &mut Wave, inst: &Inst) -> Flow {
+    let env = f32::env(wave.mode);
+    map3(wave, inst, |x: f32, select: u32, old: u32| insert(old, select, byte(env, x)))
+}
+
+pub(crate) fn v_cvt_pkaccum_u8_f32(wave: &mut Wave, inst: &Inst) -> Flow {
+    let env = f32::env(wave.mode);
+    accumulate(wave, inst, |x: f32, select: u32, old: u32| insert(old, select, byte(env, x)))
 }
 
 /// Rounds to half precision toward zero.
