@@ -51,6 +51,9 @@ floats! {
         exact |e| { soft::scaled(e, false, a.into(), 0) };
     F16: v_cvt_f16_i16(a: i16) -> F16 { F16::from_f32(f32::from(a)) },
         exact |e| { soft::scaled(e, a < 0, a.unsigned_abs().into(), 0) };
+    // Nearest with ties up, and down. The sum is exact in double precision.
+    f32: v_cvt_rpi_i32_f32(a: f32) -> i32 { (f64::from(a) + 0.5).floor() as i32 };
+    f32: v_cvt_flr_i32_f32(a: f32) -> i32 { a.floor() as i32 };
     F16: v_cvt_u16_f16(a: F16) -> u16 { a.to_f32() as u16 };
     F16: v_cvt_i16_f16(a: F16) -> i16 { a.to_f32() as i16 };
 }
@@ -68,9 +71,6 @@ lanes! {
     once;
     v_cvt_i32_f64(a: f64) -> i32 { a as i32 };
     v_cvt_u32_f64(a: f64) -> u32 { a as u32 };
-    // Nearest with ties up, and down. The sum is exact in double precision.
-    v_cvt_rpi_i32_f32(a: f32) -> i32 { (f64::from(a) + 0.5).floor() as i32 };
-    v_cvt_flr_i32_f32(a: f32) -> i32 { a.floor() as i32 };
     // Four bits, signed, in sixteenths.
     v_cvt_off_f32_i4(a: i32) -> f32 { (a << 28 >> 28) as f32 * 0.0625 };
     v_cvt_norm_i16_f16(a: F16) -> u16 { snorm(a.to_f32()) as u16 };

@@ -8,6 +8,7 @@ mod compare;
 mod convert;
 mod divide;
 mod integer;
+mod model;
 mod modifiers;
 mod packed;
 

@@ -56,7 +56,8 @@ formats! {
 }
 
 pub(super) fn rounding(field: u32) -> Round {
-    [Round::NearestTiesToEven, Round::TowardPositive, Round::TowardNegative, Round::TowardZero][field as usize]
+    [Round::NearestTiesToEven, Round::TowardPositive, Round::TowardNegative, Round::TowardZero]
+        [field as usize]
 }
 
 pub(super) fn flush<F: Float>(x: F, flush: bool) -> F {
@@ -95,11 +96,8 @@ pub(super) fn three<F: Format>(c: &Ctx, v: [u64; 3], f: impl Fn(F, F, F, Round) 
 pub(super) fn twice_rounded<F: Format>(c: &Ctx, v: [u64; 3], zero_wins: bool) -> Out {
     let round = F::round(&c.modes);
     let [a, b, d] = v.map(|x| flush(F::of(x), true));
-    let product = if zero_wins && (a.is_zero() || b.is_zero()) {
-        Status::OK.and(F::ZERO)
-    } else {
-        a.mul_r(b, round)
-    };
+    let product =
+        if zero_wins && (a.is_zero() || b.is_zero()) { Status::OK.and(F::ZERO) } else { a.mul_r(b, round) };
     let sum = flush(product.value, true).add_r(d, round);
     let finite = a.is_finite() && b.is_finite() && d.is_finite();
     if F::IS_HALF && c.modes.fp16_overflow && finite && sum.value.is_infinite() {
