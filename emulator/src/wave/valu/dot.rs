@@ -102,8 +102,8 @@ dots! {
     v_dot8c_i32_i4: dot_signed, 8, 4;
 }
 
-/// The sum of two half products and a single, in order, each product exact, each sum rounded to nearest even;
-/// denormals are flushed whatever MODE says.
+/// The sum of two half products and a single, in order, each product exact, each sum rounded to nearest even.
+/// Denormal singles are flushed and denormal halves are not, whatever MODE says (LLVM, FDOT2).
 fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     let Mods { neg, abs, .. } = inst.mods;
     let packed = inst.row.family == Family::Vop3p;
@@ -114,7 +114,7 @@ fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     let [a, b, c] = operands(wave, inst, Kind::F16, true);
     let half = |word: u32, n: usize, high: bool| {
         let (shift, signs) = if high { (16, abs) } else { (0, neg) };
-        F16((word >> shift) as u16 ^ u16::from(signs >> n & 1) << 15).flush().to_f32()
+        F16((word >> shift) as u16 ^ u16::from(signs >> n & 1) << 15).to_f32()
     };
     let value = std::array::from_fn(|lane| {
         let addend = f32::from_bits(c[lane] ^ u32::from(neg >> 2 & 1) << 31);

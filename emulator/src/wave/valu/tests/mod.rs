@@ -7,10 +7,12 @@ mod bits;
 mod compare;
 mod convert;
 mod divide;
+mod fold;
 mod integer;
 mod model;
 mod modifiers;
 mod packed;
+mod rows;
 
 use std::sync::Arc;
 

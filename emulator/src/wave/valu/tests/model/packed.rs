@@ -40,10 +40,10 @@ fn dot(name: &str, count: u32, bits: u32, signed: bool, accumulates: bool) -> Mo
 }
 
 fn widened(x: u64) -> Single {
-    flush(Half::of(x), true).convert(&mut false).value
+    Half::of(x).convert(&mut false).value
 }
 
-/// The sum of two half products onto a single, each step to nearest, denormals flushed whatever MODE says.
+/// The sum of two half products onto a single, each step to nearest, denormal singles flushed whatever MODE says.
 fn dot_of_halves(a: u64, b: u64, addend: u64) -> Out {
     let round = Round::NearestTiesToEven;
     let product = |shift: u32| widened(a >> shift).mul_r(widened(b >> shift), round).value;
