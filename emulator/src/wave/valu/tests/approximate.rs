@@ -154,8 +154,10 @@ fn trig_preop_is_what_llvm_folds() {
     }
 }
 
+type Exact = fn(f64) -> f64;
+
 /// The functions that singles and halves have, in double precision.
-const FUNCTIONS: [(&str, fn(f64) -> f64); 7] = [
+const FUNCTIONS: [(&str, Exact); 7] = [
     ("v_rcp", |x| 1.0 / x),
     ("v_rsq", |x| 1.0 / x.sqrt()),
     ("v_sqrt", f64::sqrt),

@@ -37,10 +37,7 @@ fn from_integer<F: Format>(name: &str, res: Res, value: fn(u64) -> i128) -> Mode
     model(name, res, move |c, v| out(result(&c.modes, F::from_i128_r(value(v[0]), F::round(&c.modes)))))
 }
 
-fn convert<F: Format, G: Format>(name: &str, res: Res) -> Model
-where
-    F: FloatConvert<G>,
-{
+fn convert<F: Format + FloatConvert<G>, G: Format>(name: &str, res: Res) -> Model {
     model(name, res, |c, v| {
         let x = F::source(&c.modes, v[0]);
         out(result::<G>(&c.modes, x.convert_r(G::round(&c.modes), &mut false)))

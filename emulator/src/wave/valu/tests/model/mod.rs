@@ -1,5 +1,5 @@
 //! What every row of the vector ALU computes, one line an instruction, written from AMD's manuals over LLVM's soft
-//! floats and 128-bit integers; [`form`] runs the rows in every encoding, with every modifier and MODE.
+//! floats and 128-bit integers; [`lanes`] runs the rows in every encoding of [`form`], with every modifier and MODE.
 
 mod approx;
 mod compare;
@@ -8,6 +8,7 @@ mod float;
 mod form;
 mod ieee;
 mod integer;
+mod lanes;
 mod packed;
 
 use super::Random;
@@ -200,7 +201,7 @@ fn run(models: Vec<Model>, rounds: u32) {
     let mut wrong = Vec::new();
     for model in models {
         for row in rows().filter(|row| row.name == model.name) {
-            if let Err(text) = form::check(row, &model, rounds) {
+            if let Err(text) = lanes::check(row, &model, rounds) {
                 wrong.push(text);
             }
         }
