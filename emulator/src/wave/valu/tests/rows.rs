@@ -59,7 +59,7 @@ fn instructions_of_no_effect_change_nothing() {
 fn stopped(words: &[u32]) -> Option<Fault> {
     let mut lab = Lab::new();
     let inst = decode(Target::Gfx90a, words).unwrap();
-    let flow = inst.row.exec.unwrap()(&mut lab.wave, &inst);
+    let flow = lab.step(&inst);
     (flow == Flow::Stop).then_some(lab.wave.stop).flatten()
 }
 

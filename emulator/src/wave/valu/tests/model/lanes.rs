@@ -356,9 +356,7 @@ pub(super) fn check(row: &Row, model: &Model, rounds: u32) -> Result<(), String>
         let words = &words[..form.size(row)];
         let inst = decode(target, words).map_err(|e| format!("{}: {e:?} {words:08x?} {form:?}", row.name))?;
         assert!(std::ptr::eq(inst.row, row), "{} decodes as {}", row.name, inst.row.name);
-        let exec = row.exec.ok_or_else(|| format!("{} has no semantics", row.name))?;
-        let flow = exec(&mut setup.lab.wave, &inst);
-        if flow != Flow::Next {
+        if setup.lab.step(&inst) != Flow::Next {
             return Err(format!("{} stops: {form:?}", row.name));
         }
         verify(&setup, &form, row, model)
