@@ -12,6 +12,7 @@ mod integer;
 mod model;
 mod modifiers;
 mod packed;
+mod pseudocode;
 mod rows;
 
 use std::sync::Arc;
