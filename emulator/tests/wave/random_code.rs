@@ -156,12 +156,9 @@ fn trace(target: Target, encoding: &Encoding, samples: usize, seed: u64) -> Vec<
     let mut random = Random(seed);
     let mut words_of = words::Random::new(seed);
     let mut lines = Vec::new();
-    let mut wave = self::wave(target, &mut random);
+    let mut wave = wave(target, &mut random);
+    let (scalars, vectors) = (wave.sgpr, wave.vgpr.clone());
     for opcode in 0..encoding.opcodes() {
-        // Results displace the addresses in the registers.
-        if opcode % 32 == 31 {
-            wave = self::wave(target, &mut random);
-        }
         fill(ground.bytes(MEMORY, MEMORY + PART), &mut random);
         fill(ground.bytes(LDS, LDS + PART), &mut random);
         fill(ground.bytes(SCRATCH, SCRATCH + PART), &mut random);
@@ -175,6 +172,9 @@ fn trace(target: Target, encoding: &Encoding, samples: usize, seed: u64) -> Vec<
             for (at, word) in ground.bytes(CODE, CODE + 8).chunks_exact_mut(4).zip(sample) {
                 at.copy_from_slice(&word.to_le_bytes());
             }
+            // Each begins from the same: a result would displace an address, or hand on the payload of a NaN.
+            wave.sgpr = scalars;
+            wave.vgpr.copy_from_slice(&*vectors);
             disturb(&mut wave, &mut random);
             // SAFETY: the ground outlives the code, which is dropped before its bytes change.
             let code = [Arc::new(unsafe { Code::new(CODE, CODE + 64, target) })];
