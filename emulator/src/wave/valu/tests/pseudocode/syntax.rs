@@ -325,7 +325,7 @@ impl Parser {
             let single = text.ends_with('F');
             let x: f64 = text.trim_end_matches('F').parse().map_err(|_| bad())?;
             let width = width.unwrap_or(if single { 32 } else { 64 });
-            return Ok(Expr::Number(super::eval::float(x, width)));
+            return Ok(Expr::Number(super::number::float(x, width)));
         }
         let digits = text.trim_end_matches(['U', 'L']);
         let bits = match digits.strip_prefix("0x") {
