@@ -52,10 +52,6 @@ fn operands(wave: &Wave, inst: &Inst, kind: Kind, halves: bool) -> [[u32; 64]; 3
     [a, b, c]
 }
 
-fn undefined(wave: &mut Wave, inst: &Inst) -> Flow {
-    wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name })
-}
-
 fn dot(wave: &mut Wave, inst: &Inst, bits: u32, f: impl Fn(u32, u32, u32) -> u32) -> Flow {
     let [a, b, c] = operands(wave, inst, Kind::B32, bits == 16);
     let value = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
@@ -108,8 +104,9 @@ fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     let Mods { neg, abs, .. } = inst.mods;
     let packed = inst.row.family == Family::Vop3p;
     // No document says what the VOP2 forms negate, nor what neg_hi does to the single.
-    if if packed { abs & 4 != 0 } else { neg | abs != 0 } {
-        return undefined(wave, inst);
+    let undefined = if packed { abs & 4 } else { neg | abs };
+    if undefined != 0 {
+        return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
     }
     let [a, b, c] = operands(wave, inst, Kind::F16, true);
     let half = |word: u32, n: usize, high: bool| {
