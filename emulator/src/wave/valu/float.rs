@@ -34,14 +34,13 @@ floats! {
     f32: v_mul_legacy_f32(a: f32, b: f32) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { a * b } },
         exact |e| { if is_zero(e, a) || is_zero(e, b) { 0.0 } else { soft::mul(e, a, b) } };
     F16: v_subrev_f16(a: F16, b: F16) -> F16 { b.sub(a) }, exact |e| { soft::sub(e, b, a) };
-    F16: v_mad_f16(a: F16, b: F16, c: F16) -> F16 { mad_f16(Env::DEFAULT, a, b, c) },
-        exact |e| { mad_f16(e, a, b, c) };
+    F16: v_mad_f16(a: F16, b: F16, c: F16) -> F16 { mad_f16(a, b, c) }, exact |e| { mad_f16_in(e, a, b, c) };
 }
 
 accumulating! {
     f32: v_fmac_f32(a: f32, b: f32, c: f32) { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
     f64: v_fmac_f64(a: f64, b: f64, c: f64) { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
-    F16: v_mac_f16(a: F16, b: F16, c: F16) { mad_f16(Env::DEFAULT, a, b, c) }, exact |e| { mad_f16(e, a, b, c) };
+    F16: v_mac_f16(a: F16, b: F16, c: F16) { mad_f16(a, b, c) }, exact |e| { mad_f16_in(e, a, b, c) };
 }
 
 fn is_zero(env: Env, x: f32) -> bool {
@@ -63,7 +62,13 @@ fn mad_rounded(mode: crate::wave::Mode, a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// v_mad_f16 and its kin round twice and flush denormals whatever MODE says.
-fn mad_f16(env: Env, a: F16, b: F16, c: F16) -> F16 {
+#[inline(always)]
+fn mad_f16(a: F16, b: F16, c: F16) -> F16 {
+    a.flush().mul(b.flush()).flush().add(c.flush()).flush()
+}
+
+/// [`mad_f16`] with the rounding and the overflow of MODE.
+fn mad_f16_in(env: Env, a: F16, b: F16, c: F16) -> F16 {
     let env = Env { flush_in: true, flush_out: true, ..env };
     let product = soft::mul(Env { saturate: false, ..env }, a, b);
     let sum = soft::add(env, product, c);
@@ -125,12 +130,12 @@ multiversion! {
 
     pub(crate) fn v_madmk_f16(wave, inst) {
         let (env, k) = (F16::env(wave.mode), F16(inst.literal as u16));
-        map2(wave, inst, |a, b| mad_f16(env, a, k, b))
+        map2(wave, inst, |a, b| mad_f16_in(env, a, k, b))
     }
 
     pub(crate) fn v_madak_f16(wave, inst) {
         let (env, k) = (F16::env(wave.mode), F16(inst.literal as u16));
-        map2(wave, inst, |a, b| mad_f16(env, a, b, k))
+        map2(wave, inst, |a, b| mad_f16_in(env, a, b, k))
     }
 }
 
