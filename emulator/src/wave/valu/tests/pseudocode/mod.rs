@@ -1,11 +1,7 @@
 //! AMD's published pseudocode as an oracle: every instruction that it describes, on random sources.
 //!
-//! The text is not ours and not in this repository. The Python package tinygrad carries it, made from AMD's manuals:
-//!
-//! ```sh
-//! python3 -m venv target/pseudocode && target/pseudocode/bin/pip install tinygrad
-//! AQLIPSE_PSEUDOCODE=$(find target/pseudocode -path '*cdna/str_pcode.py') cargo nextest run -p emulator pseudocode
-//! ```
+//! The text is not ours and not in this repository. The Python package tinygrad carries it, made from AMD's manuals;
+//! `cargo xtask valu-oracle` installs it under the build folder and names its file in `AQLIPSE_PSEUDOCODE`.
 //!
 //! The default MODE only: the pseudocode knows neither rounding modes nor denormals.
 
