@@ -120,19 +120,19 @@ fn div_scale<F: Format>(c: &Ctx, v: [u64; 3], step: i32, large: i32, tiny: i32) 
     if numerator.is_zero() || denominator.is_zero() {
         Out { value: Want::Nan, bit: false }
     } else if exponent(numerator) - exponent(denominator) >= large {
-        out(if same(denominator) { by(step) } else { x }).with(true)
+        if same(denominator) { out(by(step)) } else { exactly(x) }.with(true)
     } else if denominator.is_denormal() {
         out(by(step))
     } else if reciprocal_tiny && quotient_tiny {
-        out(if same(denominator) { by(-step) } else { x }).with(true)
+        if same(denominator) { out(by(-step)) } else { exactly(x) }.with(true)
     } else if reciprocal_tiny {
         out(by(-step))
     } else if quotient_tiny {
-        out(if same(numerator) { by(step) } else { x }).with(true)
+        if same(numerator) { out(by(step)) } else { exactly(x) }.with(true)
     } else if exponent(numerator) <= tiny {
         out(by(step))
     } else {
-        out(x)
+        exactly(x)
     }
 }
 
@@ -269,7 +269,8 @@ pub(super) fn models() -> Vec<Model> {
     list
 }
 
-/// Cube maps: the axis of the greatest coordinate (z before y before x) and its sign make the face.
+/// Cube maps: the axis of the greatest coordinate (z before y before x) and its sign make the face. Coordinates pass
+/// through as they are, NaNs too.
 fn cube() -> Vec<Model> {
     type Face = fn(usize, bool, [Single; 3]) -> Single;
     let forms: [(&str, Face); 3] = [
@@ -321,7 +322,7 @@ fn cube() -> Vec<Model> {
             model(name, Res::F32, move |c, v| {
                 let v = v.map(|x| Single::source(&c.modes, x));
                 let (axis, negative) = face(v);
-                out(flush(f(axis, negative, v), Single::flushes_output(&c.modes)))
+                exactly(flush(f(axis, negative, v), Single::flushes_output(&c.modes)))
             })
         })
         .collect();

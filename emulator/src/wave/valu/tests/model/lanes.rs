@@ -190,8 +190,8 @@ fn accepts(modes: &Modes, form: &Form, res: Res, want: Want, got: u128) -> bool 
         Want::Nan => match format(res) {
             Some(_) if form.clamp && modes.dx10 => got == 0,
             Some(Shown { fraction, width, .. }) => {
-                let sign = 1u128 << (width - 1);
-                got & (sign - 1) > (sign - 1) >> fraction << fraction
+                let (sign, quiet) = (1u128 << (width - 1), 1u128 << (fraction - 1));
+                got & (sign - 1) > (sign - 1) >> fraction << fraction && got & quiet != 0
             }
             None => false,
         },

@@ -67,7 +67,7 @@ struct Ctx {
 #[derive(Clone, Copy, Debug)]
 enum Want {
     Bits(u128),
-    /// Any NaN of the result's format.
+    /// Any quiet NaN of the result's format.
     Nan,
     /// These bits, or ones that differ by at most this many units in the last place.
     Near(u128, u64),
