@@ -1,10 +1,6 @@
 //! Moves, logic, shifts and bit fields.
 
 use super::{half::F16, map::lanes, mode::floats};
-use crate::{
-    isa::{Flow, Inst},
-    wave::{FaultKind, Wave},
-};
 
 /// Bit field of `width` (0 to 31) from `offset`.
 #[inline(always)]
@@ -71,7 +67,7 @@ lanes! {
     v_bfe_u32(a: u32, b: u32, c: u32) -> u32 { field(a, b, c) };
     v_bfe_i32(a: i32, b: u32, c: u32) -> i32 { extend(field((a >> (b & 31)) as u32, 0, c), c) };
     v_bfi_b32(a: u32, b: u32, c: u32) -> u32 { a & b | !a & c };
-    aligned_bits(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32 };
+    v_alignbit_b32(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32 };
     v_perm_b32(a: u32, b: u32, c: u32) -> u32 { permute(a, b, c) };
 
     v_bfrev_b32(a: u32) -> u32 { a.reverse_bits() };
@@ -85,7 +81,7 @@ lanes! {
     v_lshrrev_b16(a: u16, b: u16) -> u16 { b >> (a & 15) };
     v_ashrrev_i16(a: u16, b: i16) -> i16 { b >> (a & 15) };
     v_bfm_b32(a: u32, b: u32) -> u32 { ((1 << (a & 31)) - 1) << (b & 31) };
-    aligned_bytes(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32 };
+    v_alignbyte_b32(a: u32, b: u32, c: u32) -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32 };
     v_ffbh_u32(a: u32) -> u32 { find_high(a) };
     v_ffbl_b32(a: u32) -> u32 { if a == 0 { u32::MAX } else { a.trailing_zeros() } };
     v_ffbh_i32(a: i32) -> u32 { find_high((a ^ a >> 31) as u32) };
@@ -95,20 +91,4 @@ floats! {
     once;
     // The halves pass through as arithmetic results do: denormals flushed as MODE says, NaNs quiet.
     F16: v_pack_b32_f16(a: F16, b: F16) -> u32 { u32::from(a.quiet().0) | u32::from(b.quiet().0) << 16 };
-}
-
-/// Runs `f` unless the encoding selects halves of 32-bit operands, which it can but no manual defines.
-fn whole_registers(wave: &mut Wave, inst: &Inst, f: fn(&mut Wave, &Inst) -> Flow) -> Flow {
-    if inst.mods.op_sel != 0 {
-        return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
-    }
-    f(wave, inst)
-}
-
-pub(crate) fn v_alignbit_b32(wave: &mut Wave, inst: &Inst) -> Flow {
-    whole_registers(wave, inst, aligned_bits)
-}
-
-pub(crate) fn v_alignbyte_b32(wave: &mut Wave, inst: &Inst) -> Flow {
-    whole_registers(wave, inst, aligned_bytes)
 }

@@ -83,6 +83,12 @@ fn undefined_modifiers_stop_the_wave_and_name_the_instruction() {
         // Halves of 32-bit sources.
         ("v_alignbit_b32", e64(0x1ce, Fields { op_sel: 4, ..plain })),
         ("v_alignbyte_b32", e64(0x1cf, Fields { op_sel: 1, ..plain })),
+        // Of a 32-bit addend, and of a destination that both halves fill.
+        ("v_mad_u32_u16", e64(0x1f1, Fields { op_sel: 4, ..plain })),
+        ("v_mad_i32_i16", e64(0x1f2, Fields { op_sel: 8, ..plain })),
+        ("v_pack_b32_f16", two(e64(0x2a0, Fields { op_sel: 8, ..plain }))),
+        ("v_cvt_pknorm_i16_f16", two(e64(0x299, Fields { op_sel: 8, ..plain }))),
+        ("v_cvt_pknorm_u16_f16", two(e64(0x29a, Fields { op_sel: 8, ..plain }))),
         // neg_hi of the single that a dot product adds to.
         ("v_dot2_f32_f16", [0xd3a3_4410, 256 | 258 << 9 | 260 << 18 | 3 << 27]),
     ];
