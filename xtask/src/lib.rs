@@ -13,6 +13,7 @@
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`packages`] | the Debian packages that tests want |
+//! | [`pseudocode`] | `valu-oracle`: vector arithmetic against AMD's pseudocode and our models |
 //! | [`surface`] | the exported symbols, shared with capi's build script |
 
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod compat;
 pub mod dist;
 pub mod kernels;
 pub mod packages;
+pub mod pseudocode;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;

@@ -2,7 +2,7 @@
 
 use std::{env, process::ExitCode};
 
-use xtask::{Error, Result, compat, dist, kernels, suite};
+use xtask::{Error, Result, compat, dist, kernels, pseudocode, suite};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -10,6 +10,7 @@ usage: cargo xtask COMMAND
   dist [--debug]                         build libamdhip64.so and the command into target/dist
   test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
   isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
+  valu-oracle [SAMPLES]                  compare vector arithmetic with AMD's pseudocode and with our models
   compat [--check]                       write COMPAT.md, or compare with it";
 
 fn main() -> ExitCode {
@@ -34,6 +35,8 @@ fn dispatch(args: &[String]) -> Result {
         ["test", ref rest @ ..] => suite::run_all(None, rest),
         ["isa-oracle"] => suite::isa_oracle("2000"),
         ["isa-oracle", samples] if samples.parse::<u32>().is_ok() => suite::isa_oracle(samples),
+        ["valu-oracle"] => pseudocode::valu_oracle("100"),
+        ["valu-oracle", samples] if samples.parse::<u32>().is_ok() => pseudocode::valu_oracle(samples),
         ["compat"] => compat::write(),
         ["compat", "--check"] => compat::check(),
         ["help" | "--help" | "-h"] => {

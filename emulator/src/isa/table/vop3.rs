@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{bits, carry, convert, cross, divide, float, fp8, integer, media, trig};
+use crate::wave::valu::{bits, carry, convert, cross, divide, float, fp8, integer, media, select, trig};
 
 rows! { VOP3, Vop3,
     448, "v_mad_legacy_f32",    GFX90A, F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_mad_legacy_f32);
@@ -21,8 +21,8 @@ rows! { VOP3, Vop3,
     459, "v_fma_f32",           BOTH,   F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_fma_f32);
     460, "v_fma_f64",           BOTH,   F64 = [F64, F64, F64], CLAMP | OMOD, Some(float::v_fma_f64);
     461, "v_lerp_u8",           BOTH,   B32 = [B32, B32, B32], 0, Some(media::v_lerp_u8);
-    462, "v_alignbit_b32",      BOTH,   B32 = [B32, B32, B32], CLAMP | OP_SEL, Some(bits::v_alignbit_b32);
-    463, "v_alignbyte_b32",     BOTH,   B32 = [B32, B32, B32], CLAMP | OP_SEL, Some(bits::v_alignbyte_b32);
+    462, "v_alignbit_b32",      BOTH,   B32 = [B32, B32, B32], CLAMP | OP_SEL, Some(select::v_alignbit_b32);
+    463, "v_alignbyte_b32",     BOTH,   B32 = [B32, B32, B32], CLAMP | OP_SEL, Some(select::v_alignbyte_b32);
     464, "v_min3_f32",          BOTH,   F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_min3_f32);
     465, "v_min3_i32",          BOTH,   B32 = [B32, B32, B32], 0, Some(integer::v_min3_i32);
     466, "v_min3_u32",          BOTH,   B32 = [B32, B32, B32], 0, Some(integer::v_min3_u32);
@@ -36,7 +36,7 @@ rows! { VOP3, Vop3,
     474, "v_sad_hi_u8",         BOTH,   B32 = [B32, B32, B32], CLAMP, Some(media::v_sad_hi_u8);
     475, "v_sad_u16",           BOTH,   B32 = [B32, B32, B32], CLAMP, Some(media::v_sad_u16);
     476, "v_sad_u32",           BOTH,   B32 = [B32, B32, B32], CLAMP, Some(media::v_sad_u32);
-    477, "v_cvt_pk_u8_f32",     BOTH,   B32 = [F32, B32, B32], MODS_IGNORED | CLAMP, None;
+    477, "v_cvt_pk_u8_f32",     BOTH,   B32 = [F32, B32, B32], MODS_IGNORED | CLAMP, Some(convert::v_cvt_pk_u8_f32);
     478, "v_div_fixup_f32",     BOTH,   F32 = [F32, F32, F32], CLAMP | OMOD, Some(divide::v_div_fixup_f32);
     479, "v_div_fixup_f64",     BOTH,   F64 = [F64, F64, F64], CLAMP | OMOD, Some(divide::v_div_fixup_f64);
     480, "v_div_scale_f32",     BOTH,   F32 + Mask = [F32, F32, F32], CLAMP | OMOD, Some(divide::v_div_scale_f32);
@@ -55,9 +55,9 @@ rows! { VOP3, Vop3,
     493, "v_perm_b32",          BOTH,   B32 = [B32, B32, B32], 0, Some(bits::v_perm_b32);
     494, "v_fma_legacy_f16",    BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD, Some(float::v_fma_f16);
     495, "v_div_fixup_legacy_f16", BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD, Some(divide::v_div_fixup_f16);
-    496, "v_cvt_pkaccum_u8_f32", BOTH,   B32 = [F32, B32], MODS_IGNORED | CLAMP, None;
-    497, "v_mad_u32_u16",       BOTH,   B32 = [I16, I16, B32], CLAMP | OP_SEL, Some(integer::v_mad_u32_u16);
-    498, "v_mad_i32_i16",       BOTH,   B32 = [I16, I16, B32], CLAMP | OP_SEL, Some(integer::v_mad_i32_i16);
+    496, "v_cvt_pkaccum_u8_f32", BOTH,   B32 = [F32, B32], MODS_IGNORED | CLAMP, Some(convert::v_cvt_pkaccum_u8_f32);
+    497, "v_mad_u32_u16",       BOTH,   B32 = [I16, I16, B32], CLAMP | OP_SEL, Some(select::v_mad_u32_u16);
+    498, "v_mad_i32_i16",       BOTH,   B32 = [I16, I16, B32], CLAMP | OP_SEL, Some(select::v_mad_i32_i16);
     499, "v_xad_u32",           BOTH,   B32 = [B32, B32, B32], 0, Some(integer::v_xad_u32);
     500, "v_min3_f16",          BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD | OP_SEL, Some(float::v_min3_f16);
     501, "v_min3_i16",          BOTH,   B32 = [I16, I16, I16], CLAMP | OP_SEL, Some(integer::v_min3_i16);
@@ -104,13 +104,13 @@ rows! { VOP3, Vop3,
     662, "v_cvt_pkrtz_f16_f32", BOTH,   F16 = [F32, F32], CLAMP | OMOD, Some(convert::v_cvt_pkrtz_f16_f32);
     663, "v_cvt_pk_u16_u32",    BOTH,   B32 = [B32, B32], 0, Some(convert::v_cvt_pk_u16_u32);
     664, "v_cvt_pk_i16_i32",    BOTH,   B32 = [B32, B32], 0, Some(convert::v_cvt_pk_i16_i32);
-    665, "v_cvt_pknorm_i16_f16", BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(convert::v_cvt_pknorm_i16_f16);
-    666, "v_cvt_pknorm_u16_f16", BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(convert::v_cvt_pknorm_u16_f16);
+    665, "v_cvt_pknorm_i16_f16", BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(select::v_cvt_pknorm_i16_f16);
+    666, "v_cvt_pknorm_u16_f16", BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(select::v_cvt_pknorm_u16_f16);
     668, "v_add_i32",           BOTH,   B32 = [B32, B32], CLAMP, Some(integer::v_add_i32);
     669, "v_sub_i32",           BOTH,   B32 = [B32, B32], CLAMP, Some(integer::v_sub_i32);
     670, "v_add_i16",           BOTH,   B32 = [I16, I16], CLAMP | OP_SEL, Some(integer::v_add_i16);
     671, "v_sub_i16",           BOTH,   B32 = [I16, I16], CLAMP | OP_SEL, Some(integer::v_sub_i16);
-    672, "v_pack_b32_f16",      BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(bits::v_pack_b32_f16);
+    672, "v_pack_b32_f16",      BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(select::v_pack_b32_f16);
     673, "v_mul_legacy_f32",    BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_mul_legacy_f32);
     674, "v_cvt_pk_fp8_f32",    GFX942, B32 = [F32, F32], OP_SEL, Some(fp8::v_cvt_pk_fp8_f32);
     675, "v_cvt_pk_bf8_f32",    GFX942, B32 = [F32, F32], OP_SEL, Some(fp8::v_cvt_pk_bf8_f32);

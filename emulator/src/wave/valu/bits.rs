@@ -1,6 +1,6 @@
 //! Moves, logic, shifts and bit fields.
 
-use super::map::lanes;
+use super::{half::F16, map::lanes, mode::floats};
 
 /// Bit field of `width` (0 to 31) from `offset`.
 #[inline(always)]
@@ -85,5 +85,10 @@ lanes! {
     v_ffbh_u32(a: u32) -> u32 { find_high(a) };
     v_ffbl_b32(a: u32) -> u32 { if a == 0 { u32::MAX } else { a.trailing_zeros() } };
     v_ffbh_i32(a: i32) -> u32 { find_high((a ^ a >> 31) as u32) };
-    v_pack_b32_f16(a: super::half::F16, b: super::half::F16) -> u32 { u32::from(a.0) | u32::from(b.0) << 16 };
+}
+
+floats! {
+    once;
+    // The halves pass through as arithmetic results do: denormals flushed as MODE says, NaNs quiet.
+    F16: v_pack_b32_f16(a: F16, b: F16) -> u32 { u32::from(a.quiet().0) | u32::from(b.quiet().0) << 16 };
 }

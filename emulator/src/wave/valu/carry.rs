@@ -21,13 +21,16 @@ fn write<D: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &D::Rows, fl
     Flow::Next
 }
 
-/// Two sources, a carry in (0 or 1); result and carry out.
+/// Two sources, a carry in (0 or 1); result and carry out. A clamped result that carries is `limit`.
 #[inline(always)]
-fn carrying(wave: &mut Wave, inst: &Inst, carry: u64, f: impl Fn(u32, u32, u32) -> (u32, bool)) -> Flow {
-    // A clamped carry operation would saturate; no compiler emits one, and the manuals do not say what its carry is.
-    if clamps(inst) {
-        return wave.fault(inst, crate::wave::FaultKind::Unimplemented { name: inst.row.name });
-    }
+fn carrying(
+    wave: &mut Wave,
+    inst: &Inst,
+    carry: u64,
+    limit: u32,
+    f: impl Fn(u32, u32, u32) -> (u32, bool),
+) -> Flow {
+    let clamp = clamps(inst);
     let plain = plain(inst);
     let mut rooms = [const { MaybeUninit::uninit() }; 2];
     let [room0, room1] = &mut rooms;
@@ -38,7 +41,7 @@ fn carrying(wave: &mut Wave, inst: &Inst, carry: u64, f: impl Fn(u32, u32, u32) 
     let mut flags = Vector([0; 64]);
     for lane in 0..64 {
         let (result, carried) = f(u32::get(a, lane), u32::get(b, lane), carry.0[lane] & 1);
-        u32::put(&mut value, lane, result);
+        u32::put(&mut value, lane, if clamp && carried { limit } else { result });
         flags.0[lane] = flag(carried);
     }
     // SAFETY: the loop wrote all lanes.
@@ -90,37 +93,39 @@ fn carry_in(wave: &Wave, inst: &Inst) -> u64 {
 
 multiversion! {
     pub(crate) fn v_add_co_u32(wave, inst) {
-        carrying(wave, inst, 0, add)
+        carrying(wave, inst, 0, u32::MAX, add)
     }
     pub(crate) fn v_sub_co_u32(wave, inst) {
-        carrying(wave, inst, 0, sub)
+        carrying(wave, inst, 0, 0, sub)
     }
     pub(crate) fn v_subrev_co_u32(wave, inst) {
-        carrying(wave, inst, 0, |a, b, c| sub(b, a, c))
+        carrying(wave, inst, 0, 0, |a, b, c| sub(b, a, c))
     }
     pub(crate) fn v_addc_co_u32(wave, inst) {
-        carrying(wave, inst, carry_in(wave, inst), add)
+        carrying(wave, inst, carry_in(wave, inst), u32::MAX, add)
     }
     pub(crate) fn v_subb_co_u32(wave, inst) {
-        carrying(wave, inst, carry_in(wave, inst), sub)
+        carrying(wave, inst, carry_in(wave, inst), 0, sub)
     }
     pub(crate) fn v_subbrev_co_u32(wave, inst) {
-        carrying(wave, inst, carry_in(wave, inst), |a, b, c| sub(b, a, c))
+        carrying(wave, inst, carry_in(wave, inst), 0, |a, b, c| sub(b, a, c))
     }
 
     pub(crate) fn v_mad_u64_u32(wave, inst) {
+        let clamp = clamps(inst);
         flagged(wave, inst, |a: u32, b: u32, c: u64| {
-            let sum = (u64::from(a) * u64::from(b)).wrapping_add(c);
-            (sum, sum < c)
+            let (sum, carried) = (u64::from(a) * u64::from(b)).overflowing_add(c);
+            (if clamp && carried { u64::MAX } else { sum }, carried)
         })
     }
 
     // The bit is the 65th bit of the sum of two sign-extended numbers.
     pub(crate) fn v_mad_i64_i32(wave, inst) {
+        let clamp = clamps(inst);
         flagged(wave, inst, |a: i32, b: i32, c: i64| {
             let product = i64::from(a) * i64::from(b);
             let (sum, overflow) = product.overflowing_add(c);
-            (sum, (sum < 0) != overflow)
+            (if clamp { product.saturating_add(c) } else { sum }, (sum < 0) != overflow)
         })
     }
 }

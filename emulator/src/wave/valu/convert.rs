@@ -2,11 +2,14 @@
 
 use super::{
     half::F16,
-    map::{lanes, map1, map2},
+    map::{accumulate, lanes, map1, map2, map3},
     mode::{Operand, Precision, floats},
     soft::{self, Env, Round},
 };
-use crate::wave::simd::multiversion;
+use crate::{
+    isa::{Flow, Inst},
+    wave::{Wave, simd::multiversion},
+};
 
 /// To a signed 16-bit fraction of 1; NaN gives 0.
 #[inline(always)]
@@ -48,6 +51,9 @@ floats! {
         exact |e| { soft::scaled(e, false, a.into(), 0) };
     F16: v_cvt_f16_i16(a: i16) -> F16 { F16::from_f32(f32::from(a)) },
         exact |e| { soft::scaled(e, a < 0, a.unsigned_abs().into(), 0) };
+    // Nearest with ties up, and down. The sum is exact in double precision.
+    f32: v_cvt_rpi_i32_f32(a: f32) -> i32 { (f64::from(a) + 0.5).floor() as i32 };
+    f32: v_cvt_flr_i32_f32(a: f32) -> i32 { a.floor() as i32 };
     F16: v_cvt_u16_f16(a: F16) -> u16 { a.to_f32() as u16 };
     F16: v_cvt_i16_f16(a: F16) -> i16 { a.to_f32() as i16 };
 }
@@ -65,9 +71,6 @@ lanes! {
     once;
     v_cvt_i32_f64(a: f64) -> i32 { a as i32 };
     v_cvt_u32_f64(a: f64) -> u32 { a as u32 };
-    // Nearest with ties up, and down. The sum is exact in double precision.
-    v_cvt_rpi_i32_f32(a: f32) -> i32 { (f64::from(a) + 0.5).floor() as i32 };
-    v_cvt_flr_i32_f32(a: f32) -> i32 { a.floor() as i32 };
     // Four bits, signed, in sixteenths.
     v_cvt_off_f32_i4(a: i32) -> f32 { (a << 28 >> 28) as f32 * 0.0625 };
     v_cvt_norm_i16_f16(a: F16) -> u16 { snorm(a.to_f32()) as u16 };
@@ -112,6 +115,34 @@ multiversion! {
             pack(convert(a), convert(b))
         })
     }
+}
+
+/// A byte, rounded in the mode of `env` and saturated; NaN gives 0.
+fn byte(env: Env, x: f32) -> u32 {
+    let x = x.flush_if(env.flush_in);
+    let rounded = match env.round {
+        Round::NearestEven => x.round_ties_even(),
+        Round::Up => x.ceil(),
+        Round::Down => x.floor(),
+        Round::Zero => x.trunc(),
+    };
+    u32::from(rounded as u8)
+}
+
+/// `old` with the byte that the low bits of `select` name replaced.
+fn insert(old: u32, select: u32, byte: u32) -> u32 {
+    let shift = 8 * (select & 3);
+    old & !(0xff << shift) | byte << shift
+}
+
+pub(crate) fn v_cvt_pk_u8_f32(wave: &mut Wave, inst: &Inst) -> Flow {
+    let env = f32::env(wave.mode);
+    map3(wave, inst, |x: f32, select: u32, old: u32| insert(old, select, byte(env, x)))
+}
+
+pub(crate) fn v_cvt_pkaccum_u8_f32(wave: &mut Wave, inst: &Inst) -> Flow {
+    let env = f32::env(wave.mode);
+    accumulate(wave, inst, |x: f32, select: u32, old: u32| insert(old, select, byte(env, x)))
 }
 
 /// Rounds to half precision toward zero.

@@ -4,12 +4,16 @@ use std::mem::MaybeUninit;
 
 use super::{
     half::F16,
+    lane::Kind,
     mode::Operand,
     result::{clamps, store},
-    source::{accumulator, raw},
+    source::{accumulator, plain, prepare, raw},
 };
 use crate::{
-    isa::{Flow, Inst, Operand as Register, inst::Variant},
+    isa::{
+        Family, Flow, Inst, Operand as Register,
+        inst::{Mods, Variant},
+    },
     wave::{FaultKind, Vector, Wave},
 };
 
@@ -23,41 +27,41 @@ fn unsigned(word: u32, n: u32, bits: u32) -> u64 {
 }
 
 /// Sources 0 and 1 with the halves that op_sel and op_sel_hi pick (VOP3P), and the addend: source 2, or the
-/// destination in the VOP2 forms.
-fn operands(wave: &Wave, inst: &Inst) -> [[u32; 64]; 3] {
+/// destination in the VOP2 forms. Elements of 16 bits come in halves; `kind` says how a constant reads.
+fn operands(wave: &Wave, inst: &Inst, kind: Kind, halves: bool) -> [[u32; 64]; 3] {
     let mut rooms = [const { MaybeUninit::uninit() }; 3];
     let [room0, room1, room2] = &mut rooms;
-    let kind = super::lane::Kind::B32;
-    let a = raw(wave, inst, inst.src[0], kind, room0)[0].0;
-    let b = raw(wave, inst, inst.src[1], kind, room1)[0].0;
+    let mut a = if inst.variant == Variant::Dpp {
+        prepare(wave, inst, 0, Kind::B32, room0)[0].0
+    } else {
+        raw(wave, inst, inst.src[0], kind, room0)[0].0
+    };
+    let mut b = raw(wave, inst, inst.src[1], kind, room1)[0].0;
+    if halves && inst.row.family == Family::Vop3p {
+        let Mods { op_sel, op_sel_hi, .. } = inst.mods;
+        for (n, row) in [&mut a, &mut b].into_iter().enumerate() {
+            let shift = |select: u8| u32::from(select >> n & 1) * 16;
+            *row = row.map(|word| word >> shift(op_sel) & 0xffff | (word >> shift(op_sel_hi)) << 16);
+        }
+    }
     let c = if inst.src[2] == Register::NONE {
         accumulator::<u32>(wave, inst)[0].0
     } else {
-        raw(wave, inst, inst.src[2], kind, room2)[0].0
+        raw(wave, inst, inst.src[2], Kind::B32, room2)[0].0
     };
     [a, b, c]
 }
 
-/// Whether the encoding asks for something that no document defines for this instruction.
-fn unusual(inst: &Inst) -> bool {
-    let packed = inst.row.family == crate::isa::Family::Vop3p;
-    let select = if packed { inst.mods.op_sel != 0 || inst.mods.op_sel_hi & 3 != 3 } else { false };
-    select || matches!(inst.variant, Variant::Sdwa | Variant::Dpp) || inst.mods.omod != 0
-}
-
-fn dot(wave: &mut Wave, inst: &Inst, f: impl Fn(u32, u32, u32) -> u32) -> Flow {
-    if unusual(inst) {
-        return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
-    }
-    let [a, b, c] = operands(wave, inst);
+fn dot(wave: &mut Wave, inst: &Inst, bits: u32, f: impl Fn(u32, u32, u32) -> u32) -> Flow {
+    let [a, b, c] = operands(wave, inst, Kind::B32, bits == 16);
     let value = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
-    store::<u32>(wave, inst, true, &[Vector(value)]);
+    store::<u32>(wave, inst, plain(inst), &[Vector(value)]);
     Flow::Next
 }
 
 fn dot_signed(wave: &mut Wave, inst: &Inst, count: u32, bits: u32) -> Flow {
     let clamp = clamps(inst);
-    dot(wave, inst, |a, b, c| {
+    dot(wave, inst, bits, |a, b, c| {
         let sum: i64 = (0..count).map(|n| signed(a, n, bits) * signed(b, n, bits)).sum();
         let total = sum + i64::from(c as i32);
         let saturated = total.clamp(i32::MIN.into(), i32::MAX.into());
@@ -67,7 +71,7 @@ fn dot_signed(wave: &mut Wave, inst: &Inst, count: u32, bits: u32) -> Flow {
 
 fn dot_unsigned(wave: &mut Wave, inst: &Inst, count: u32, bits: u32) -> Flow {
     let clamp = clamps(inst);
-    dot(wave, inst, |a, b, c| {
+    dot(wave, inst, bits, |a, b, c| {
         let sum: u64 = (0..count).map(|n| unsigned(a, n, bits) * unsigned(b, n, bits)).sum();
         let total = sum + u64::from(c);
         (if clamp { total.min(u32::MAX.into()) } else { total }) as u32
@@ -94,17 +98,29 @@ dots! {
     v_dot8c_i32_i4: dot_signed, 8, 4;
 }
 
-/// The sum of two half products and a single, in order, each product exact, each sum rounded to nearest even;
-/// denormals are flushed whatever MODE says.
+/// The sum of two half products and a single, in order, each product exact, each sum rounded to nearest even.
+/// Denormal singles are flushed and denormal halves are not, whatever MODE says (LLVM, FDOT2).
 fn dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {
-    if inst.mods.neg | inst.mods.abs != 0 || clamps(inst) {
+    let Mods { neg, abs, .. } = inst.mods;
+    let packed = inst.row.family == Family::Vop3p;
+    // No document says what the VOP2 forms negate, nor what neg_hi does to the single.
+    let undefined = if packed { abs & 4 } else { neg | abs };
+    if undefined != 0 {
         return wave.fault(inst, FaultKind::Unimplemented { name: inst.row.name });
     }
-    dot(wave, inst, |a, b, c| {
-        let half = |word: u32, shift: u32| F16((word >> shift) as u16).flush().to_f32();
-        let first = f32::from_bits(c).flush() + half(a, 0) * half(b, 0);
-        (first.flush() + half(a, 16) * half(b, 16)).flush().to_bits()
-    })
+    let [a, b, c] = operands(wave, inst, Kind::F16, true);
+    let half = |word: u32, n: usize, high: bool| {
+        let (shift, signs) = if high { (16, abs) } else { (0, neg) };
+        F16((word >> shift) as u16 ^ u16::from(signs >> n & 1) << 15).to_f32()
+    };
+    let value = std::array::from_fn(|lane| {
+        let addend = f32::from_bits(c[lane] ^ u32::from(neg >> 2 & 1) << 31);
+        let products = [false, true].map(|high| half(a[lane], 0, high) * half(b[lane], 1, high));
+        let first = addend.flush() + products[0];
+        (first.flush() + products[1]).flush().to_bits()
+    });
+    store::<f32>(wave, inst, plain(inst), &[Vector(value)]);
+    Flow::Next
 }
 
 pub(crate) fn v_dot2_f32_f16(wave: &mut Wave, inst: &Inst) -> Flow {

@@ -34,15 +34,13 @@ floats! {
     f32: v_mul_legacy_f32(a: f32, b: f32) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { a * b } },
         exact |e| { if is_zero(e, a) || is_zero(e, b) { 0.0 } else { soft::mul(e, a, b) } };
     F16: v_subrev_f16(a: F16, b: F16) -> F16 { b.sub(a) }, exact |e| { soft::sub(e, b, a) };
-    // The unfused f16 multiply-add rounds the product first.
-    F16: v_mad_f16(a: F16, b: F16, c: F16) -> F16 { a.mul(b).add(c) },
-        exact |e| { soft::add(e, soft::mul(e, a, b), c) };
+    F16: v_mad_f16(a: F16, b: F16, c: F16) -> F16 { mad_f16(a, b, c) }, exact |e| { mad_f16_in(e, a, b, c) };
 }
 
 accumulating! {
     f32: v_fmac_f32(a: f32, b: f32, c: f32) { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
     f64: v_fmac_f64(a: f64, b: f64, c: f64) { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
-    F16: v_mac_f16(a: F16, b: F16, c: F16) { a.mul(b).add(c) }, exact |e| { soft::add(e, soft::mul(e, a, b), c) };
+    F16: v_mac_f16(a: F16, b: F16, c: F16) { mad_f16(a, b, c) }, exact |e| { mad_f16_in(e, a, b, c) };
 }
 
 fn is_zero(env: Env, x: f32) -> bool {
@@ -61,6 +59,22 @@ fn mad(a: f32, b: f32, c: f32) -> f32 {
 fn mad_rounded(mode: crate::wave::Mode, a: f32, b: f32, c: f32) -> f32 {
     let env = Env::new(mode.round32(), 0);
     soft::add(env, soft::mul(env, a, b), c)
+}
+
+/// v_mad_f16 and its kin round twice and flush denormals whatever MODE says.
+#[inline(always)]
+fn mad_f16(a: F16, b: F16, c: F16) -> F16 {
+    a.flush().mul(b.flush()).flush().add(c.flush()).flush()
+}
+
+/// [`mad_f16`] with the rounding and the overflow of MODE.
+fn mad_f16_in(env: Env, a: F16, b: F16, c: F16) -> F16 {
+    let env = Env { flush_in: true, flush_out: true, ..env };
+    let product = soft::mul(Env { saturate: false, ..env }, a, b);
+    let sum = soft::add(env, product, c);
+    // A product that overflowed is an overflow of the result.
+    let finite = ![a, b, c].iter().any(|x| x.is_infinite());
+    if env.saturate && finite && sum.is_infinite() { F16(sum.0 - 1) } else { sum }
 }
 
 multiversion! {
@@ -116,12 +130,12 @@ multiversion! {
 
     pub(crate) fn v_madmk_f16(wave, inst) {
         let (env, k) = (F16::env(wave.mode), F16(inst.literal as u16));
-        map2(wave, inst, |a, b| soft::add(env, soft::mul(env, a, k), b))
+        map2(wave, inst, |a, b| mad_f16_in(env, a, k, b))
     }
 
     pub(crate) fn v_madak_f16(wave, inst) {
         let (env, k) = (F16::env(wave.mode), F16(inst.literal as u16));
-        map2(wave, inst, |a, b| soft::add(env, soft::mul(env, a, b), k))
+        map2(wave, inst, |a, b| mad_f16_in(env, a, b, k))
     }
 }
 
@@ -318,6 +332,13 @@ fn whole<T: Ordered>(x: T, f: impl Fn(T) -> T) -> T {
     if x.nan() { x.quieted() } else { f(x) }
 }
 
+/// The fraction in the arithmetic of `env`: rounding up to 1 is not allowed.
+fn fract<T: Ordered>(env: Env, x: T, floor: impl Fn(T) -> T, below_one: T) -> T {
+    let x = x.flush_if(env.flush_in);
+    let fraction = soft::sub(env, x, floor(x));
+    if fraction > below_one { below_one } else { fraction }
+}
+
 #[inline(always)]
 fn half(x: F16, f: impl Fn(f32) -> f32) -> F16 {
     F16::from_f32(f(x.to_f32()))
@@ -328,12 +349,14 @@ floats! {
     f32: v_ceil_f32(a: f32) -> f32 { whole(a, f32::ceil) };
     f32: v_floor_f32(a: f32) -> f32 { whole(a, f32::floor) };
     f32: v_rndne_f32(a: f32) -> f32 { whole(a, f32::round_ties_even) };
-    f32: v_fract_f32(a: f32) -> f32 { { let x = a - a.floor(); if x >= 1.0 { BELOW_ONE_F32 } else { x } } };
+    f32: v_fract_f32(a: f32) -> f32 { { let x = a - a.floor(); if x >= 1.0 { BELOW_ONE_F32 } else { x } } },
+        exact |e| { fract(e, a, f32::floor, BELOW_ONE_F32) };
     f64: v_trunc_f64(a: f64) -> f64 { whole(a, f64::trunc) };
     f64: v_ceil_f64(a: f64) -> f64 { whole(a, f64::ceil) };
     f64: v_floor_f64(a: f64) -> f64 { whole(a, f64::floor) };
     f64: v_rndne_f64(a: f64) -> f64 { whole(a, f64::round_ties_even) };
-    f64: v_fract_f64(a: f64) -> f64 { { let x = a - a.floor(); if x >= 1.0 { BELOW_ONE_F64 } else { x } } };
+    f64: v_fract_f64(a: f64) -> f64 { { let x = a - a.floor(); if x >= 1.0 { BELOW_ONE_F64 } else { x } } },
+        exact |e| { fract(e, a, f64::floor, BELOW_ONE_F64) };
     f32: v_ldexp_f32(a: f32, b: i32) -> f32 { ldexp(a, b) }, exact |e| { soft::ldexp(e, a, b) };
 }
 
@@ -346,7 +369,7 @@ floats! {
     F16: v_fract_f16(a: F16) -> F16 {{
         let x = half(a, |x| x - x.floor());
         if x == F16(0x3c00) { BELOW_ONE_F16 } else { x }
-    }};
+    }}, exact |e| { fract(e, a, |x| half(x, f32::floor), BELOW_ONE_F16) };
     f64: v_ldexp_f64(a: f64, b: i32) -> f64 { soft::ldexp(Env::DEFAULT, a, b) }, exact |e| { soft::ldexp(e, a, b) };
     F16: v_ldexp_f16(a: F16, b: i16) -> F16 { soft::ldexp(Env::DEFAULT, a, b.into()) },
         exact |e| { soft::ldexp(e, a, b.into()) };

@@ -5,13 +5,22 @@
 pub(crate) struct F16(pub u16);
 
 impl F16 {
-    /// 2^-14.
-    pub(super) const MIN_NORMAL: f32 = 6.103_515_6e-5;
     pub(super) const QUIET: u16 = 0x200;
 
     #[inline(always)]
     pub(super) fn is_nan(self) -> bool {
         self.0 & 0x7fff > 0x7c00
+    }
+
+    /// The value itself, a NaN without its signal.
+    #[inline(always)]
+    pub(super) fn quiet(self) -> Self {
+        if self.is_nan() { Self(self.0 | Self::QUIET) } else { self }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_infinite(self) -> bool {
+        self.0 & 0x7fff == 0x7c00
     }
 
     /// Widens; a NaN keeps its payload and whether it signals.

@@ -2,7 +2,14 @@
 
 use std::mem::MaybeUninit;
 
-use super::{lane::Kind, map::lanes, mode::floats, result::merge, source::raw};
+use super::{
+    lane::Kind,
+    map::lanes,
+    mode::{Operand, floats},
+    result::{clamps, merge},
+    soft,
+    source::raw,
+};
 use crate::{
     isa::{Flow, Inst},
     wave::{Vector, Wave},
@@ -20,14 +27,15 @@ fn sad(a: u32, b: u32, masked: bool) -> u32 {
     sum
 }
 
-/// Four sums over a window that slides along the eight bytes of `a`, each added to 16 bits of `c`.
+/// Four sums over a window that slides along the eight bytes of `a`, each `add`ed to 16 bits of `c`.
 #[inline(always)]
-fn quad(a: u64, b: u32, c: u64, masked: bool) -> u64 {
+fn quad(a: u64, b: u32, c: u64, masked: bool, add: impl Fn(u16, u16) -> u16) -> u64 {
     let mut value = 0;
     for n in 0..4 {
         let sum = sad((a >> (8 * n)) as u32, b, masked);
         let lane = (c >> (16 * n)) as u16;
-        value |= u64::from(lane.wrapping_add(sum as u16)) << (16 * n);
+        // CAST: four differences of bytes are below 2^10.
+        value |= u64::from(add(lane, sum as u16)) << (16 * n);
     }
     value
 }
@@ -56,8 +64,10 @@ lanes! {
         clamp { sad16(a, b).saturating_add(c) };
     v_sad_u32(a: u32, b: u32, c: u32) -> u32 { a.abs_diff(b).wrapping_add(c) },
         clamp { a.abs_diff(b).saturating_add(c) };
-    v_qsad_pk_u16_u8(a: u64, b: u32, c: u64) -> u64 { quad(a, b, c, false) };
-    v_mqsad_pk_u16_u8(a: u64, b: u32, c: u64) -> u64 { quad(a, b, c, true) };
+    v_qsad_pk_u16_u8(a: u64, b: u32, c: u64) -> u64 { quad(a, b, c, false, u16::wrapping_add) },
+        clamp { quad(a, b, c, false, u16::saturating_add) };
+    v_mqsad_pk_u16_u8(a: u64, b: u32, c: u64) -> u64 { quad(a, b, c, true, u16::wrapping_add) },
+        clamp { quad(a, b, c, true, u16::saturating_add) };
 }
 
 #[inline(always)]
@@ -75,12 +85,14 @@ pub(crate) fn v_mqsad_u32_u8(wave: &mut Wave, inst: &Inst) -> Flow {
     let [room0, room1] = &mut rooms;
     let a = raw(wave, inst, inst.src[0], Kind::B64, room0);
     let b = raw(wave, inst, inst.src[1], Kind::B32, room1);
+    let clamp = clamps(inst);
     let mut value = [Vector([0; 64]); 4];
     for (n, row) in value.iter_mut().enumerate() {
         for lane in 0..64 {
             let window = u64::from(a[0].0[lane]) | u64::from(a[1].0[lane]) << 32;
             let sum = sad((window >> (8 * n)) as u32, b[0].0[lane], true);
-            row.0[lane] = wave.vgpr[addend + n].0[lane].wrapping_add(sum);
+            let addend = wave.vgpr[addend + n].0[lane];
+            row.0[lane] = if clamp { addend.saturating_add(sum) } else { addend.wrapping_add(sum) };
         }
     }
     let exec = wave.exec;
@@ -97,6 +109,16 @@ fn face(x: f32, y: f32, z: f32) -> u32 {
         2 + u32::from(y < 0.0)
     } else {
         u32::from(x < 0.0)
+    }
+}
+
+/// The coordinate along the axis of the face.
+#[inline(always)]
+fn major(x: f32, y: f32, z: f32) -> f32 {
+    match face(x, y, z) {
+        0 | 1 => x,
+        2 | 3 => y,
+        _ => z,
     }
 }
 
@@ -118,11 +140,6 @@ floats! {
             _ => -y,
         }
     };
-    f32: v_cubema_f32(x: f32, y: f32, z: f32) -> f32 {
-        2.0 * match face(x, y, z) {
-            0 | 1 => x,
-            2 | 3 => y,
-            _ => z,
-        }
-    };
+    f32: v_cubema_f32(x: f32, y: f32, z: f32) -> f32 { 2.0 * major(x, y, z) },
+        exact |e| { soft::mul(e, 2.0, major(x.flush_if(e.flush_in), y.flush_if(e.flush_in), z.flush_if(e.flush_in))) };
 }

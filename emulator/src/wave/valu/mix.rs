@@ -43,13 +43,7 @@ fn products(wave: &Wave, inst: &Inst) -> [f32; 64] {
 
 /// Clamps to [0, 1] if the instruction says so.
 fn clamped(wave: &Wave, inst: &Inst, x: f32) -> f32 {
-    if !inst.mods.clamp || x.is_nan() && !wave.mode.dx10_clamp() {
-        x
-    } else if x > 0.0 {
-        x.min(1.0)
-    } else {
-        0.0
-    }
+    if inst.mods.clamp { soft::clamp(x, wave.mode.dx10_clamp()) } else { x }
 }
 
 pub(crate) fn v_fma_mix_f32(wave: &mut Wave, inst: &Inst) -> Flow {

@@ -5,6 +5,9 @@
 //! encoding changes an operand (SDWA, DPP, op_sel, abs, neg, clamp, omod), the same loop runs on prepared copies.
 //! [`mode`] picks the arithmetic: the host's in the default mode, integers ([`soft`]) in the other rounding modes.
 //!
+//! Encodings that no manual gives a meaning stop the wave with a fault that names the instruction ([`select`] and
+//! the short forms of [`dot`] and [`packed`]).
+//!
 //! NaNs: an invalid operation gives the default NaN of x86, and which of two NaN operands an operation returns is
 //! the host's choice; AMD documents neither.
 
@@ -30,6 +33,7 @@ mod mode;
 pub(crate) mod packed;
 mod result;
 mod sdwa;
+pub(crate) mod select;
 mod soft;
 mod source;
 pub(crate) mod trig;

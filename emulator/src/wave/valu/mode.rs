@@ -85,25 +85,26 @@ impl Precision for f32 {
 }
 
 macro_rules! wide_and_half {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty, |$mode:ident| $saturate:expr;)*) => {$(
         impl Precision for $ty {
-            fn env(mode: Mode) -> Env {
-                Env::new(mode.round64(), mode.denorm64())
+            #[inline]
+            fn env($mode: Mode) -> Env {
+                Env { saturate: $saturate, ..Env::new($mode.round64(), $mode.denorm64()) }
             }
 
             #[inline(always)]
             fn arithmetic(mode: Mode) -> Arithmetic {
-                if mode.round64() == 0 && mode.denorm64() == 3 {
-                    Arithmetic::Native
-                } else {
-                    Arithmetic::Exact(Self::env(mode))
-                }
+                let env = Self::env(mode);
+                if env == Env::DEFAULT { Arithmetic::Native } else { Arithmetic::Exact(env) }
             }
         }
     )*};
 }
 
-wide_and_half!(f64, F16);
+wide_and_half! {
+    f64, |mode| false;
+    F16, |mode| mode.fp16_overflow();
+}
 
 /// Instructions that compute in a precision `P` which MODE controls.
 ///

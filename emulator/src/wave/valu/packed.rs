@@ -9,10 +9,13 @@ use super::{
     mode::{Operand, Precision},
     result::store,
     soft::{self, Env, Round},
-    source::{Room, raw, row_of},
+    source::{Room, accumulator, plain, prepare, raw, row_of},
 };
 use crate::{
-    isa::{Flow, Inst},
+    isa::{
+        Flow, Inst,
+        inst::{Mods, Variant},
+    },
     wave::{Vector, Wave, simd::multiversion},
 };
 
@@ -90,20 +93,6 @@ fn both<T: Lane<Rows = [Vector; 1]>>(a: &Vector, b: &Vector, c: &Vector, f: impl
     value
 }
 
-/// [0, 1], NaN to 0 in DX10 mode.
-#[inline(always)]
-fn clamp_half(x: F16, clamp: bool, dx10: bool) -> F16 {
-    if !clamp {
-        x
-    } else if x.is_nan() {
-        if dx10 { F16(0) } else { x }
-    } else if x.0 & 0x8000 != 0 {
-        F16(0)
-    } else {
-        F16(x.0.min(0x3c00))
-    }
-}
-
 /// Packed half-precision arithmetic as MODE asks for.
 #[inline(always)]
 fn packed_f16(
@@ -118,7 +107,10 @@ fn packed_f16(
     if env == Env::DEFAULT && !clamp {
         packed(wave, inst, count, native)
     } else {
-        packed(wave, inst, count, |a, b, c| clamp_half(exact(env, a, b, c), clamp, dx10))
+        packed(wave, inst, count, |a, b, c| {
+            let result = exact(env, a, b, c);
+            if clamp { soft::clamp(result, dx10) } else { result }
+        })
     }
 }
 
@@ -249,9 +241,7 @@ fn packed_f32(wave: &mut Wave, inst: &Inst, count: usize, f: impl Fn(f32, f32, f
     if inst.mods.clamp {
         let dx10 = wave.mode.dx10_clamp();
         for x in value.iter_mut().flat_map(|row| row.0.iter_mut()) {
-            let y = f32::from_bits(*x);
-            let clamped = if y > 0.0 { y.min(1.0) } else { 0.0 };
-            *x = if y.is_nan() && !dx10 { y } else { clamped }.to_bits();
+            *x = soft::clamp(f32::from_bits(*x), dx10).to_bits();
         }
     }
     store::<u64>(wave, inst, true, &value);
@@ -303,25 +293,25 @@ pub(crate) fn v_pk_mov_b32(wave: &mut Wave, inst: &Inst) -> Flow {
 
 /// `d = s0 * s1 + d` on both halves (VOP2: no selection, no negation).
 pub(crate) fn v_pk_fmac_f16(wave: &mut Wave, inst: &Inst) -> Flow {
-    // Sub-dword selects and negations of single halves are not defined for packed operands.
-    if !super::source::plain(inst) {
+    let Mods { neg, abs, omod, clamp, .. } = inst.mods;
+    // Sub-dword selects and signs of packed operands are not defined, nor is a modifier of a packed result.
+    if inst.variant == Variant::Sdwa || neg | abs | omod != 0 {
         return wave.fault(inst, crate::wave::FaultKind::Unimplemented { name: inst.row.name });
     }
-    let env = F16::env(wave.mode);
+    let (env, dx10) = (F16::env(wave.mode), wave.mode.dx10_clamp());
     let mut rooms = [const { MaybeUninit::uninit() }; 2];
     let [room0, room1] = &mut rooms;
-    let a = raw(wave, inst, inst.src[0], Kind::F16, room0)[0];
+    let a = if inst.variant == Variant::Dpp {
+        prepare(wave, inst, 0, Kind::B32, room0)[0]
+    } else {
+        raw(wave, inst, inst.src[0], Kind::F16, room0)[0]
+    };
     let b = raw(wave, inst, inst.src[1], Kind::F16, room1)[0];
-    let Some(row) = row_of(inst.dst, 1) else { return Flow::Next };
-    let c = wave.vgpr[row & 511];
-    let value = both(
-        &a,
-        &b,
-        &c,
-        |a: F16, b: F16, c: F16| {
-            if env == Env::DEFAULT { a.fma(b, c) } else { soft::fma(env, a, b, c) }
-        },
-    );
-    store::<u32>(wave, inst, true, &[value]);
+    let c = accumulator::<u32>(wave, inst)[0];
+    let value = both(&a, &b, &c, |a: F16, b: F16, c: F16| {
+        let sum = if env == Env::DEFAULT { a.fma(b, c) } else { soft::fma(env, a, b, c) };
+        if clamp { soft::clamp(sum, dx10) } else { sum }
+    });
+    store::<u32>(wave, inst, plain(inst), &[value]);
     Flow::Next
 }

@@ -4,7 +4,9 @@ use super::{
     dpp::Dpp,
     half::F16,
     lane::{Kind, Lane},
+    mode::Precision,
     sdwa::Sdwa,
+    soft,
     source::row_of,
 };
 use crate::{
@@ -153,38 +155,21 @@ fn scale_and_clamp(wave: &Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
     let denormals = if kind == Kind::F32 { wave.mode.denorm32() } else { wave.mode.denorm64() };
     // The modifier has no effect in IEEE mode or when the output keeps denormals.
     let omod = if wave.mode.ieee() || denormals & 2 != 0 { 0 } else { omod };
-    let clamp = clamps(inst);
-    if omod == 0 && !clamp {
-        return;
-    }
-    let dx10 = wave.mode.dx10_clamp();
-    let factor = [1.0, 2.0, 4.0, 0.5][usize::from(omod & 3)];
+    let clamp = clamps(inst).then_some(wave.mode.dx10_clamp());
+    let n = [0, 1, 2, -1][usize::from(omod & 3)];
     for lane in 0..64 {
         match kind {
             Kind::F32 => {
                 let x = f32::from_bits(value[0].0[lane]);
-                let mut y = x * factor as f32;
-                if omod != 0 && y.abs() < f32::MIN_POSITIVE {
-                    y = 0.0f32.copysign(y);
-                }
-                value[0].0[lane] = if clamp { clamp01(y.into(), dx10) as f32 } else { y }.to_bits();
+                value[0].0[lane] = modified(wave, x, n, clamp).to_bits();
             }
             Kind::F16 => {
-                let x = F16(value[0].0[lane] as u16).to_f32();
-                let mut y = x * factor as f32;
-                if omod != 0 && y.abs() < F16::MIN_NORMAL {
-                    y = 0.0f32.copysign(y);
-                }
-                let y = if clamp { clamp01(y.into(), dx10) as f32 } else { y };
-                value[0].0[lane] = u32::from(F16::from_f32(y).0);
+                let x = F16(value[0].0[lane] as u16);
+                value[0].0[lane] = u32::from(modified(wave, x, n, clamp).0);
             }
             Kind::F64 => {
                 let x = f64::from_bits(u64::from(value[0].0[lane]) | u64::from(value[1].0[lane]) << 32);
-                let mut y = x * factor;
-                if omod != 0 && y.abs() < f64::MIN_POSITIVE {
-                    y = 0.0f64.copysign(y);
-                }
-                let bits = if clamp { clamp01(y, dx10) } else { y }.to_bits();
+                let bits = modified(wave, x, n, clamp).to_bits();
                 value[0].0[lane] = bits as u32;
                 value[1].0[lane] = (bits >> 32) as u32;
             }
@@ -193,13 +178,11 @@ fn scale_and_clamp(wave: &Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
     }
 }
 
-/// Clamps to [0, 1]; a NaN becomes 0 in DX10 mode.
-fn clamp01(x: f64, dx10: bool) -> f64 {
-    if x.is_nan() {
-        if dx10 { 0.0 } else { x }
-    } else if x > 0.0 {
-        x.min(1.0)
-    } else {
-        0.0
+/// `x` times 2^`n`, then between 0 and 1 where `clamp` is there; it says whether a NaN becomes 0 (DX10).
+fn modified<F: Precision>(wave: &Wave, x: F, n: i32, clamp: Option<bool>) -> F {
+    let x = if n == 0 { x } else { soft::modify(F::env(wave.mode), x, n) };
+    match clamp {
+        None => x,
+        Some(dx10) => soft::clamp(x, dx10),
     }
 }

@@ -33,14 +33,22 @@ pub(super) struct Env {
     pub flush_in: bool,
     /// Denormal results become zeros of their sign.
     pub flush_out: bool,
+    /// A finite result too large for the format becomes the largest number, not infinity (FP16_OVFL).
+    pub saturate: bool,
 }
 
 impl Env {
-    pub(super) const DEFAULT: Self = Self { round: Round::NearestEven, flush_in: false, flush_out: false };
+    pub(super) const DEFAULT: Self =
+        Self { round: Round::NearestEven, flush_in: false, flush_out: false, saturate: false };
 
     /// From the two fields of MODE.
     pub(super) fn new(round: u32, denormals: u32) -> Self {
-        Self { round: Round::of(round), flush_in: denormals & 1 == 0, flush_out: denormals & 2 == 0 }
+        Self {
+            round: Round::of(round),
+            flush_in: denormals & 1 == 0,
+            flush_out: denormals & 2 == 0,
+            saturate: false,
+        }
     }
 }
 
@@ -156,18 +164,59 @@ fn round<F: Float>(env: Env, negative: bool, mut significand: u128, mut exponent
         0
     });
     if exponent_field >= 1 << F::EXPONENT || magnitude >= F::INFINITY {
-        let to_infinity = match env.round {
-            Round::NearestEven => true,
-            Round::Up => !negative,
-            Round::Down => negative,
-            Round::Zero => false,
-        };
-        return F::from_raw(sign | if to_infinity { F::INFINITY } else { F::INFINITY - 1 });
+        return overflow(env, negative);
     }
     if env.flush_out && magnitude >> F::FRACTION == 0 {
         return F::from_raw(sign);
     }
     F::from_raw(sign | magnitude)
+}
+
+/// What a finite result of too large a magnitude becomes.
+fn overflow<F: Float>(env: Env, negative: bool) -> F {
+    let to_infinity = match env.round {
+        Round::NearestEven => true,
+        Round::Up => !negative,
+        Round::Down => negative,
+        Round::Zero => false,
+    };
+    let sign = if negative { F::SIGN } else { 0 };
+    F::from_raw(sign | (F::INFINITY - u64::from(env.saturate || !to_infinity)))
+}
+
+/// The output modifier: a rounded result times 2^`n`. Its zeros and denormals lose their sign, a result that falls
+/// below the normal numbers becomes a zero (the modifier only works where MODE flushes denormals).
+#[inline(never)]
+pub(super) fn modify<F: Float>(env: Env, x: F, n: i32) -> F {
+    let raw = x.to_raw();
+    let (magnitude, sign) = (raw & !F::SIGN, raw & F::SIGN);
+    if magnitude >= F::INFINITY {
+        return x;
+    }
+    let field = (magnitude >> F::FRACTION) as i32;
+    if field == 0 {
+        return F::from_raw(0);
+    }
+    match field + n {
+        ..=0 => F::from_raw(sign),
+        moved if moved >= (1 << F::EXPONENT) - 1 => overflow(env, sign != 0),
+        moved => F::from_raw(sign | (moved as u64) << F::FRACTION | magnitude & ((1 << F::FRACTION) - 1)),
+    }
+}
+
+/// Between +0 and 1; a NaN becomes 0 in DX10 mode and stays what it is otherwise.
+pub(super) fn clamp<F: Float>(x: F, dx10: bool) -> F {
+    let magnitude = x.to_raw() & !F::SIGN;
+    let one = one::<F>();
+    if magnitude > F::INFINITY && !dx10 {
+        x
+    } else if magnitude > F::INFINITY || sign(x) {
+        F::from_raw(0)
+    } else if magnitude > one.to_raw() {
+        one
+    } else {
+        x
+    }
 }
 
 /// The first NaN among the operands, quieted.

@@ -1,3 +1,8 @@
+use rustc_apfloat::{
+    Float, FloatConvert,
+    ieee::{Double, Half, Quad},
+};
+
 use super::{DST, Lab, Random};
 
 /// Distance of `got` from the exact `want` in units of the last place of `want` in single precision.
@@ -146,5 +151,139 @@ fn trig_preop_is_what_llvm_folds() {
         lab.set(2, 0, index.into());
         lab.run("v_trig_preop_f64");
         assert_eq!(lab.get(DST, 0), want, "{angle:e} {index}");
+    }
+}
+
+type Exact = fn(f64) -> f64;
+
+/// The functions that singles and halves have, in double precision.
+const FUNCTIONS: [(&str, Exact); 7] = [
+    ("v_rcp", |x| 1.0 / x),
+    ("v_rsq", |x| 1.0 / x.sqrt()),
+    ("v_sqrt", f64::sqrt),
+    ("v_exp", f64::exp2),
+    ("v_log", f64::log2),
+    ("v_sin", |x| quarter_turns(x, 0)),
+    ("v_cos", |x| quarter_turns(x, 1)),
+];
+
+/// The sine of `x` turns and some quarters; whole quarters leave the argument exactly.
+fn quarter_turns(x: f64, quarters: i64) -> f64 {
+    if x == 0.0 && quarters == 0 {
+        return x;
+    }
+    let turn = x - x.round_ties_even();
+    let nearest = (4.0 * turn).round_ties_even();
+    let angle = std::f64::consts::TAU * (turn - nearest / 4.0);
+    match (nearest as i64 + quarters).rem_euclid(4) {
+        0 => angle.sin(),
+        1 => angle.cos(),
+        2 => 0.0 - angle.sin(),
+        _ => -angle.cos(),
+    }
+}
+
+#[test]
+fn every_half_gives_the_correctly_rounded_value() {
+    let mut lab = Lab::new();
+    let mut lossy = false;
+    for (name, exact) in FUNCTIONS {
+        for base in (0..0x1_0000u32).step_by(64) {
+            for lane in 0..64 {
+                lab.wave.vgpr[0].0[lane] = base + lane as u32;
+            }
+            lab.run(&format!("{name}_f16"));
+            for lane in 0..64 {
+                let bits = base + lane as u32;
+                let x: Double = Half::from_bits(bits.into()).convert(&mut lossy).value;
+                let x = f64::from_bits(x.to_bits() as u64);
+                let want: Half = Double::from_bits(exact(x).to_bits().into()).convert(&mut lossy).value;
+                let got = Half::from_bits((lab.wave.vgpr[DST].0[lane] & 0xffff).into());
+                assert!(
+                    want.is_nan() && got.is_nan() || want.to_bits() == got.to_bits(),
+                    "{name}_f16({bits:x}): {got} not {want}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn singles_of_every_exponent_stay_within_the_bound() {
+    let samples = std::env::var("AQLIPSE_VALU_SAMPLES").ok().and_then(|n| n.parse().ok()).unwrap_or(1u32);
+    // An odd step visits all exponents and ends of mantissas; more samples make it shorter.
+    let step = (65_521 / samples).max(1) | 1;
+    let mut lab = Lab::new();
+    for (name, exact) in FUNCTIONS {
+        let mut x = 0u32;
+        let mut wrapped = false;
+        while !wrapped {
+            let mut sources = [0u32; 64];
+            for source in &mut sources {
+                *source = x;
+                let (next, over) = x.overflowing_add(step);
+                (x, wrapped) = (next, wrapped || over);
+            }
+            lab.wave.vgpr[0].0 = sources;
+            lab.run(&format!("{name}_f32"));
+            for (lane, bits) in sources.into_iter().enumerate() {
+                let source = f32::from_bits(bits);
+                let flushed = if source.is_subnormal() { 0f32.copysign(source) } else { source };
+                let got = f32::from_bits(lab.wave.vgpr[DST].0[lane]);
+                let want = exact(flushed.into());
+                let tiny = want.abs() < f32::MIN_POSITIVE.into();
+                let right = if want.is_nan() {
+                    got.is_nan()
+                } else if tiny {
+                    got == 0.0 || f64::from(got.abs()) == f32::MIN_POSITIVE.into()
+                } else if want.abs() >= 2f64.powi(128) {
+                    f64::from(got) == want.signum() * f64::INFINITY
+                } else {
+                    ulps(got, want) <= 0.500_01
+                };
+                assert!(right, "{name}_f32({source:e}) = {got:e}, not {want:e}");
+            }
+        }
+    }
+}
+
+/// `y` plus `parts` of the 256 parts of a unit of its last place, exactly.
+fn beside(y: f64, parts: i128) -> Quad {
+    let wide: Quad = Double::from_bits(y.to_bits().into()).convert(&mut false).value;
+    let exponent = (y.to_bits() >> 52) as i32 & 0x7ff;
+    let unit = Quad::from_i128(parts).value.scalbn(exponent.max(1) - 1075 - 8);
+    (wide + unit).value
+}
+
+#[test]
+fn doubles_are_correctly_rounded_or_almost() {
+    let mut random = Random(107);
+    let mut lab = Lab::new();
+    let one = Quad::from_u128(1).value;
+    for _ in 0..256 {
+        // Far from overflow and denormals, where squares leave the exponents of no format.
+        let sources: [f64; 64] = std::array::from_fn(|_| {
+            f64::from_bits(random.next() >> 12 | (600 + random.below(800) as u64) << 52)
+        });
+        for (lane, x) in sources.iter().enumerate() {
+            lab.set(0, lane, x.to_bits());
+        }
+        let mut results = |name: &str| -> [f64; 64] {
+            lab.run(name);
+            std::array::from_fn(|lane| f64::from_bits(lab.get(DST, lane)))
+        };
+        let (rcp, sqrt, rsq) = (results("v_rcp_f64"), results("v_sqrt_f64"), results("v_rsq_f64"));
+        for (lane, x) in sources.into_iter().enumerate() {
+            let wide = beside(x, 0);
+            // y is nearest to 1/x if 1 is between (y - 1/2 unit) * x and (y + 1/2 unit) * x; products are exact.
+            let products = [-128, 128].map(|n| (beside(rcp[lane], n) * wide).value);
+            assert!(products[0] <= one && one <= products[1], "v_rcp_f64({x:e}) = {:e}", rcp[lane]);
+            let squares = [-128, 128].map(|n| (beside(sqrt[lane], n) * beside(sqrt[lane], n)).value);
+            assert!(squares[0] <= wide && wide <= squares[1], "v_sqrt_f64({x:e}) = {:e}", sqrt[lane]);
+            // The products round to 113 bits, far below a part of the unit.
+            let scaled =
+                [-129, 129].map(|n| ((beside(rsq[lane], n) * beside(rsq[lane], n)).value * wide).value);
+            assert!(scaled[0] <= one && one <= scaled[1], "v_rsq_f64({x:e}) = {:e}", rsq[lane]);
+        }
     }
 }

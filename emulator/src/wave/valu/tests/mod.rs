@@ -7,15 +7,19 @@ mod bits;
 mod compare;
 mod convert;
 mod divide;
+mod fold;
 mod integer;
+mod model;
 mod modifiers;
 mod packed;
+mod pseudocode;
+mod rows;
 
 use std::sync::Arc;
 
 use crate::{
     coverage,
-    isa::{Family, Flow, Row, Target, decode, table},
+    isa::{Family, Flow, Inst, Row, Target, decode, table},
     wave::{Apertures, Deaf, Mode, Surroundings, Wave},
 };
 
@@ -144,9 +148,14 @@ impl Lab {
             .into_iter()
             .find_map(|target| decode(target, words).ok())
             .unwrap_or_else(|| panic!("{words:08x?} does not decode"));
+        assert_eq!(self.step(&inst), Flow::Next, "{}", inst.row.name);
+    }
+
+    /// Runs a decoded instruction as the interpreter's loop does.
+    fn step(&mut self, inst: &Inst) -> Flow {
         let exec = inst.row.exec.unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
         coverage::executed(inst.row);
-        assert_eq!(exec(&mut self.wave, &inst), Flow::Next, "{}", inst.row.name);
+        exec(&mut self.wave, inst)
     }
 
     /// Runs an instruction in its VOP3 or VOP3P encoding.
