@@ -9,3 +9,4 @@ mod programs;
 mod registration;
 mod runtime;
 mod toolchain;
+mod triton;
