@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 13] = [
+pub const WANTED: [(&str, &str); 15] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -20,6 +20,8 @@ pub const WANTED: [(&str, &str); 13] = [
     ("lld-15", "links the device code of clang-15"),
     ("libamdhip64-dev", "the public HIP headers"),
     ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),
+    ("librocrand1", "AMD's kernels for gfx90a, to run and to decode"),
+    ("librocrand-dev", "rocRAND's public headers"),
     ("rocm-device-libs", "device libraries for HIP programs"),
     ("valgrind", "checks the host side for memory errors"),
 ];

@@ -1,0 +1,24 @@
+//! AMD's rocRAND, as Debian ships it for gfx90a, on the library: some sixty of its kernels run.
+
+use crate::toolchain::{Program, Toolchain, build::compile_host, has};
+
+fn agrees(program: &str) {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let library = "/usr/lib/x86_64-linux-gnu/librocrand.so.1";
+    if !has(library, "librocrand1") || !has("/usr/include/rocrand/rocrand.h", "librocrand-dev") {
+        return;
+    }
+    let path = compile_host(&toolchain, &format!("{program}.cpp"), &[], &["rocrand"]);
+    Program::new(&toolchain, &path, "gfx90a").run().expect_passed(&program);
+}
+
+// proves: __hipPushCallConfiguration, __hipPopCallConfiguration, __hipRegisterFunction, hipLaunchKernel
+#[test]
+fn integers_are_those_of_the_papers() {
+    agrees("rocrand_integers");
+}
+
+#[test]
+fn distributions_are_made_of_the_integers() {
+    agrees("rocrand_distributions");
+}
