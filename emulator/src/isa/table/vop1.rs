@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{approx, bits, convert, cross, float};
+use crate::wave::valu::{approx, bits, convert, cross, float, fp8};
 
 rows! { VOP1, Vop1,
      0, "v_nop",              BOTH,   No = [], 0, Some(cross::v_nop);
@@ -87,8 +87,8 @@ rows! { VOP1, Vop1,
     79, "v_sat_pk_u8_i16",    BOTH,   B32 = [B32], 0, Some(convert::v_sat_pk_u8_i16);
     81, "v_swap_b32",         BOTH,   B32 = [V32], NO_E64 | NO_SDWA | NO_DPP, Some(cross::v_swap_b32);
     82, "v_accvgpr_mov_b32",  BOTH,   A32 = [A32], NO_E64 | NO_SDWA | NO_DPP, Some(cross::v_accvgpr_mov_b32);
-    84, "v_cvt_f32_fp8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_f32_fp8);
-    85, "v_cvt_f32_bf8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_f32_bf8);
-    86, "v_cvt_pk_f32_fp8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_pk_f32_fp8);
-    87, "v_cvt_pk_f32_bf8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(convert::v_cvt_pk_f32_bf8);
+    84, "v_cvt_f32_fp8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_f32_fp8);
+    85, "v_cvt_f32_bf8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_f32_bf8);
+    86, "v_cvt_pk_f32_fp8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_pk_f32_fp8);
+    87, "v_cvt_pk_f32_bf8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_pk_f32_bf8);
 }

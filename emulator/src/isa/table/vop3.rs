@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{bits, carry, convert, cross, divide, float, integer, media, trig};
+use crate::wave::valu::{bits, carry, convert, cross, divide, float, fp8, integer, media, trig};
 
 rows! { VOP3, Vop3,
     448, "v_mad_legacy_f32",    GFX90A, F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_mad_legacy_f32);
@@ -112,8 +112,8 @@ rows! { VOP3, Vop3,
     671, "v_sub_i16",           BOTH,   B32 = [I16, I16], CLAMP | OP_SEL, Some(integer::v_sub_i16);
     672, "v_pack_b32_f16",      BOTH,   B32 = [F16, F16], CLAMP | OP_SEL, Some(bits::v_pack_b32_f16);
     673, "v_mul_legacy_f32",    BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_mul_legacy_f32);
-    674, "v_cvt_pk_fp8_f32",    GFX942, B32 = [F32, F32], OP_SEL, None;
-    675, "v_cvt_pk_bf8_f32",    GFX942, B32 = [F32, F32], OP_SEL, None;
-    676, "v_cvt_sr_fp8_f32",    GFX942, B32 = [F32, B32], MODS_IGNORED | OP_SEL | BYTE_SEL, None;
-    677, "v_cvt_sr_bf8_f32",    GFX942, B32 = [F32, B32], MODS_IGNORED | OP_SEL | BYTE_SEL, None;
+    674, "v_cvt_pk_fp8_f32",    GFX942, B32 = [F32, F32], OP_SEL, Some(fp8::v_cvt_pk_fp8_f32);
+    675, "v_cvt_pk_bf8_f32",    GFX942, B32 = [F32, F32], OP_SEL, Some(fp8::v_cvt_pk_bf8_f32);
+    676, "v_cvt_sr_fp8_f32",    GFX942, B32 = [F32, B32], MODS_IGNORED | OP_SEL | BYTE_SEL, Some(fp8::v_cvt_sr_fp8_f32);
+    677, "v_cvt_sr_bf8_f32",    GFX942, B32 = [F32, B32], MODS_IGNORED | OP_SEL | BYTE_SEL, Some(fp8::v_cvt_sr_bf8_f32);
 }

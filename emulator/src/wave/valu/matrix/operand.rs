@@ -1,0 +1,145 @@
+//! Reading A, B and C, placing D, and the modifiers of matrix instructions.
+
+use super::{
+    super::source::row_of,
+    format::Format,
+    layout::Shape,
+    numbers::{Product, Sum},
+};
+use crate::{
+    isa::{Inst, Operand, Target},
+    wave::{Vector, Wave},
+};
+
+/// CBSZ, ABID and BLGP of the VOP3P-MAI encoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Modifiers {
+    cbsz: usize,
+    abid: usize,
+    blgp: usize,
+}
+
+impl Modifiers {
+    /// The fields as they stand.
+    pub(super) fn of(inst: &Inst) -> Self {
+        let field = |word: u32, low: u32, bits: u32| (word >> low & ((1 << bits) - 1)) as usize;
+        Self { cbsz: field(inst.word0, 8, 3), abid: field(inst.word0, 11, 4), blgp: field(inst.word1, 29, 3) }
+    }
+
+    /// The fields, if the instruction has them and their values mean something.
+    pub(super) fn checked(inst: &Inst, target: Target, shape: Shape, product: Product) -> Option<Self> {
+        let fields = Self::of(inst);
+        let gfx942 = target == Target::Gfx942;
+        if product.a == Format::F64 && gfx942 {
+            // These ignore CBSZ and ABID; BLGP negates.
+            return Some(fields);
+        }
+        let broadcast = 1 << fields.cbsz <= shape.blocks && fields.abid < 1 << fields.cbsz;
+        let permutes = match product.sum {
+            _ if product.a == Format::F64 => false,
+            Sum::Chain => true,
+            _ => !gfx942 || shape.blocks > 1,
+        };
+        (broadcast && (permutes || fields.blgp == 0)).then_some(fields)
+    }
+
+    /// Which of A, B and C an instruction on doubles negates.
+    pub(super) fn negates(self, n: usize) -> bool {
+        self.blgp >> n & 1 != 0
+    }
+
+    /// The lane that `lane` of A reads: of every 2^CBSZ blocks, all read block ABID.
+    fn lane_of_a(self, shape: Shape, lane: usize) -> usize {
+        let block = lane / shape.n;
+        ((block >> self.cbsz << self.cbsz) + self.abid) * shape.n + lane % shape.n
+    }
+
+    /// The lane that `lane` of B reads.
+    fn lane_of_b(self, lane: usize) -> usize {
+        match self.blgp {
+            0 => lane,
+            1 => lane % 32,
+            2 => lane % 32 + 32,
+            3 => (lane + 16) % 64,
+            quarter => lane % 16 + 16 * (quarter - 4),
+        }
+    }
+
+    /// The registers of A as the broadcast changes them; copies in `room` if it does.
+    pub(super) fn broadcast<'a>(
+        self,
+        shape: Shape,
+        registers: &'a [Vector],
+        room: &'a mut [Vector; 4],
+    ) -> &'a [Vector] {
+        if self.cbsz == 0 {
+            return registers;
+        }
+        rearrange(registers, room, |lane| self.lane_of_a(shape, lane))
+    }
+
+    /// The registers of B as the permutation changes them; copies in `room` if it does.
+    pub(super) fn permute<'a>(self, registers: &'a [Vector], room: &'a mut [Vector; 4]) -> &'a [Vector] {
+        if self.blgp == 0 {
+            return registers;
+        }
+        rearrange(registers, room, |lane| self.lane_of_b(lane))
+    }
+
+    /// First bit of the set of indices that a sparse instruction uses: with CBSZ 0, ABID picks one.
+    pub(super) fn index_bit(self, element_bits: usize) -> usize {
+        let (sets, width) = if element_bits == 16 { (4, 8) } else { (2, 16) };
+        if self.cbsz & 3 == 0 { self.abid % sets * width } else { 0 }
+    }
+}
+
+fn rearrange<'a>(
+    registers: &[Vector],
+    room: &'a mut [Vector; 4],
+    from: impl Fn(usize) -> usize,
+) -> &'a [Vector] {
+    for (register, copy) in registers.iter().zip(room.iter_mut()) {
+        for lane in 0..64 {
+            copy.0[lane] = register.0[from(lane)];
+        }
+    }
+    &room[..registers.len()]
+}
+
+/// `count` registers from `op` on; `None` for constants and scalar registers, which A, B and indices cannot be.
+pub(super) fn registers(wave: &Wave, op: Operand, count: usize) -> Option<&[Vector]> {
+    let row = row_of(op, count)?;
+    Some(&wave.vgpr[row..row + count])
+}
+
+/// Copies C to D and returns D's rows: an empty range if D reaches past the end of the register file, whose results
+/// go nowhere. `None` if C is a scalar register.
+pub(super) fn accumulator(
+    wave: &mut Wave,
+    inst: &Inst,
+    count: usize,
+    doubles: bool,
+) -> Option<std::ops::Range<usize>> {
+    let op = inst.src[2];
+    let from = row_of(op, count);
+    if from.is_none() && !matches!(op.0, 128..=208 | 240..=248) {
+        return None;
+    }
+    let Some(to) = inst.dst.row().filter(|row| row % 256 + count <= 256) else { return Some(0..0) };
+    match from {
+        Some(from) if from == to => {}
+        Some(from) => wave.vgpr.copy_within(from..from + count, to),
+        None if doubles => {
+            let bits = wave.scalar64(op, inst);
+            for pair in wave.vgpr[to..to + count].chunks_exact_mut(2) {
+                pair[0].0.fill(bits as u32);
+                pair[1].0.fill((bits >> 32) as u32);
+            }
+        }
+        None => {
+            let bits = wave.scalar(op, inst);
+            wave.vgpr[to..to + count].fill(Vector([bits; 64]));
+        }
+    }
+    Some(to..to + count)
+}
