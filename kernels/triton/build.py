@@ -12,6 +12,7 @@ from pathlib import Path
 # Line tables would hold this machine's paths.
 os.environ["TRITON_DISABLE_LINE_INFO"] = "1"
 os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"
 
 import triton
 import triton.language as tl
