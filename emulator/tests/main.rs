@@ -3,5 +3,6 @@
 mod harness;
 mod hsa;
 mod isa;
+mod objects;
 mod valu;
 mod wave;
