@@ -4,5 +4,6 @@ mod harness;
 mod hsa;
 mod isa;
 mod objects;
+mod matrix;
 mod valu;
 mod wave;

@@ -1,0 +1,197 @@
+//! The sums of products, element by element, after "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix
+//! Cores" (arXiv 2511.10909): exact integers where the hardware aligns, IEEE operations where it has them.
+
+use emulator::isa::Target;
+use rustc_apfloat::{
+    Float, FloatConvert,
+    ieee::{Double, Single},
+};
+
+use super::{Case, Element};
+
+/// A number as `significand * 2^(exponent - fraction)`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Number {
+    Nan,
+    Infinity(bool),
+    Finite { significand: i128, exponent: i32, fraction: u32 },
+}
+
+fn number(element: Element, bits: u64) -> Number {
+    let (exponent_bits, fraction, bias) = element.format();
+    let negative = bits >> (element.bits() - 1) & 1 != 0;
+    let field = bits >> fraction & ((1 << exponent_bits) - 1);
+    let mantissa = bits & ((1 << fraction) - 1);
+    let bytes = matches!(element, Element::Fp8 | Element::Bf8);
+    if bytes && bits == 0x80 {
+        return Number::Nan;
+    }
+    if !bytes && field == (1 << exponent_bits) - 1 {
+        return if mantissa != 0 { Number::Nan } else { Number::Infinity(negative) };
+    }
+    let mantissa = if element == Element::Xf32 { mantissa & !0x1fff } else { mantissa };
+    let hidden = if field == 0 { 0 } else { 1 << fraction };
+    let magnitude = i128::from(mantissa | hidden);
+    let exponent = if magnitude == 0 { -126 } else { field.max(1) as i32 - bias };
+    Number::Finite { significand: if negative { -magnitude } else { magnitude }, exponent, fraction }
+}
+
+fn as_f64(number: Number) -> f64 {
+    match number {
+        Number::Nan => f64::NAN,
+        Number::Infinity(negative) => {
+            if negative {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            }
+        }
+        Number::Finite { significand, exponent, fraction } => {
+            significand as f64 * 2f64.powi(exponent - fraction as i32)
+        }
+    }
+}
+
+const NAN: u32 = 0x7fc0_0000;
+
+fn canonical(x: f32) -> f32 {
+    if x.is_nan() { f32::from_bits(NAN) } else { x }
+}
+
+/// A sum in units of 2^(scale - fraction).
+#[derive(Clone, Copy)]
+struct Aligned {
+    sum: i128,
+    scale: i32,
+}
+
+/// Truncated to 24 fractional bits at the largest exponent.
+fn align(products: &[(i128, i32, u32)]) -> Aligned {
+    let scale = products.iter().map(|product| product.1).max().unwrap();
+    let truncated = |&(significand, exponent, fraction): &(i128, i32, u32)| {
+        let distance = (scale - exponent) as u32 + fraction;
+        let magnitude = (significand.abs() << 24).checked_shr(distance).unwrap_or(0);
+        magnitude * significand.signum()
+    };
+    Aligned { sum: products.iter().map(truncated).sum(), scale }
+}
+
+/// Rounded down.
+fn down(x: i128, bits: i32) -> i128 {
+    if bits < 0 { x << -bits } else { x >> bits.min(127) }
+}
+
+fn fused(element: [Element; 2], a: &[u64], b: &[u64], c: f32) -> f32 {
+    let pairs: Vec<_> =
+        a.iter().zip(b).map(|(a, b)| (number(element[0], *a), number(element[1], *b))).collect();
+    let products: Vec<f64> = pairs.iter().map(|(a, b)| as_f64(*a) * as_f64(*b)).collect();
+    let sum = products.iter().sum::<f64>() + f64::from(c);
+    if !sum.is_finite() {
+        return canonical(sum as f32);
+    }
+    let limit = 2f64.powi(128);
+    let (positive, negative) = (products.iter().any(|p| *p >= limit), products.iter().any(|p| *p <= -limit));
+    match (positive, negative) {
+        (true, true) => return f32::from_bits(NAN),
+        (true, false) => return f32::INFINITY,
+        (false, true) => return f32::NEG_INFINITY,
+        (false, false) => {}
+    }
+    let products: Vec<_> = pairs
+        .into_iter()
+        .map(|pair| match pair {
+            (
+                Number::Finite { significand: a, exponent: ea, fraction: fa },
+                Number::Finite { significand: b, exponent: eb, fraction: fb },
+            ) => (a * b, ea + eb, fa + fb),
+            _ => unreachable!("the sum would not be finite"),
+        })
+        .collect();
+    let bytes = element[0].bits() == 8;
+    let group = if bytes {
+        let [even, odd] =
+            [0, 1].map(|from| align(&products.iter().skip(from).step_by(2).copied().collect::<Vec<_>>()));
+        let scale = even.scale.max(odd.scale);
+        let sum = down(even.sum, scale - even.scale) + down(odd.sum, scale - odd.scale);
+        Aligned { sum, scale }
+    } else {
+        align(&products)
+    };
+    let Number::Finite { significand, exponent, .. } = number(Element::F32, u64::from(c.to_bits())) else {
+        unreachable!("the sum would not be finite")
+    };
+    let scale = group.scale.max(exponent);
+    // 31 fractional bits for the products, 24 for the addend.
+    let sum = down(group.sum << 7, scale - group.scale);
+    let addend = if bytes && exponent < scale - 25 { 0 } else { down(significand << 1, scale - exponent) };
+    let exact = Double::from_i128(sum + (addend << 7)).value.scalbn(scale - 31);
+    let single: Single = exact.convert(&mut false).value;
+    f32::from_bits(single.to_bits() as u32)
+}
+
+fn flush(x: f32) -> f32 {
+    if x.abs() < f32::MIN_POSITIVE { x * 0.0 } else { x }
+}
+
+/// An element of gfx90a: denormals are positive zeros.
+fn flushed(element: Element, bits: u64) -> f32 {
+    let (exponent_bits, fraction, _) = element.format();
+    let field = bits >> fraction & ((1 << exponent_bits) - 1);
+    if field == 0 { 0.0 } else { as_f64(number(element, bits)) as f32 }
+}
+
+fn pairwise(products: &[(f32, f32)]) -> f32 {
+    flush(match products {
+        [(a, b)] => a.mul_add(*b, 0.0),
+        _ => {
+            let (left, right) = products.split_at(products.len() / 2);
+            pairwise(left) + pairwise(right)
+        }
+    })
+}
+
+/// D of one element from its row of A, column of B, and C. `flush_inputs` is what MODE says of singles.
+pub fn dot(case: &Case, a: &[u64], b: &[u64], c: u64, flush_inputs: bool) -> u64 {
+    let mut sum = f32::from_bits(c as u32);
+    match (case.a, case.target) {
+        (Element::F64, _) => {
+            let sum = a
+                .iter()
+                .zip(b)
+                .fold(f64::from_bits(c), |sum, (a, b)| f64::from_bits(*a).mul_add(f64::from_bits(*b), sum));
+            return if sum.is_nan() { 0x7ff8_0000_0000_0000 } else { sum.to_bits() };
+        }
+        (Element::I8, _) => panic!("no float"),
+        (Element::F32, _) => {
+            let value = |bits: u64| {
+                let x = f32::from_bits(bits as u32);
+                if flush_inputs && x.is_subnormal() { 0.0f32.copysign(x) } else { x }
+            };
+            for (a, b) in a.iter().zip(b) {
+                sum = value(*a).mul_add(value(*b), sum);
+            }
+        }
+        (element, Target::Gfx90a) => {
+            let group = if case.old_bf16 { 2 } else { 4 };
+            if sum.is_subnormal() || sum == 0.0 {
+                sum = 0.0;
+            }
+            for (a, b) in a.chunks(group).zip(b.chunks(group)) {
+                let products: Vec<_> =
+                    a.iter().zip(b).map(|(a, b)| (flushed(element, *a), flushed(element, *b))).collect();
+                sum = flush(sum + pairwise(&products));
+            }
+        }
+        (element, Target::Gfx942) => {
+            let group = match element {
+                Element::Xf32 => 4,
+                Element::F16 | Element::Bf16 => 8.min(a.len()),
+                _ => 16,
+            };
+            for (a, b) in a.chunks(group).zip(b.chunks(group)) {
+                sum = fused([case.a, case.b], a, b, sum);
+            }
+        }
+    }
+    u64::from(canonical(sum).to_bits())
+}

@@ -1,0 +1,48 @@
+//! Modifiers that an instruction lacks stop the wave with a fault that names it.
+
+use emulator::{isa::Target, wave::FaultKind};
+
+use super::{Case, Element, Fields, Machine};
+use crate::wave::Random;
+
+fn refuses(case: &Case, fields: Fields) {
+    let mut random = Random(5);
+    let mut machine = Machine::new(case.target, &mut random);
+    let before: Vec<_> = machine.wave.vgpr.iter().map(|row| row.0).collect();
+    let fault = machine.run(case, Fields { a: 0, b: 10, c: 40, d: 80, ..fields });
+    assert_eq!(fault, Err(FaultKind::Unimplemented { name: case.row.name }), "{fields:?}");
+    let after: Vec<_> = machine.wave.vgpr.iter().map(|row| row.0).collect();
+    assert!(before == after, "{} changed registers", case.row.name);
+}
+
+#[test]
+fn broadcasts_beyond_the_blocks_are_faults() {
+    for case in Case::all().iter().filter(|case| !case.sparse) {
+        if case.is_double() && case.target == Target::Gfx942 {
+            continue;
+        }
+        let most = if case.is_double() { 1 } else { case.blocks };
+        if !case.is_double() {
+            refuses(case, Fields { cbsz: most.ilog2() + 1, ..Fields::default() });
+            refuses(case, Fields { abid: 1, ..Fields::default() });
+        }
+        if most > 1 {
+            refuses(case, Fields { cbsz: 1, abid: 2, ..Fields::default() });
+        }
+    }
+}
+
+#[test]
+fn permutations_of_b_are_faults_where_there_are_none() {
+    for case in Case::all().iter().filter(|case| !case.sparse) {
+        let lacks = match case.target {
+            Target::Gfx90a => case.is_double(),
+            Target::Gfx942 => !case.is_double() && case.a != Element::F32 && case.blocks == 1,
+        };
+        if lacks {
+            for blgp in 1..8 {
+                refuses(case, Fields { blgp, ..Fields::default() });
+            }
+        }
+    }
+}
