@@ -47,6 +47,7 @@
 //! | [`wave`] | one wavefront and the instructions' semantics |
 //! | [`isa`] | the instruction table, decoder and disassembler |
 //! | [`memory`] | the allocation map |
+//! | [`coverage`] | which rows of the table the tests executed |
 //! | `os` | address space, futexes, the clock |
 //!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
@@ -69,6 +70,7 @@ mod vmem;
 mod workers;
 
 pub mod code;
+pub mod coverage;
 pub mod dispatch;
 pub mod isa;
 pub mod memory;

@@ -10,6 +10,7 @@ usage: cargo xtask COMMAND
   kernels --triton [--check]             the same for Triton's kernels; downloads the compiler
   dist [--debug]                         build libamdhip64.so and the command into target/dist
   test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
+  isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
   compat [--check]                       write COMPAT.md, or compare with it";
 
 fn main() -> ExitCode {
@@ -34,6 +35,8 @@ fn dispatch(args: &[String]) -> Result {
         ["dist", "--debug"] => dist::build(dist::Profile::Debug).map(drop),
         ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),
         ["test", ref rest @ ..] => suite::run_all(None, rest),
+        ["isa-oracle"] => suite::isa_oracle("2000"),
+        ["isa-oracle", samples] if samples.parse::<u32>().is_ok() => suite::isa_oracle(samples),
         ["compat"] => compat::write(),
         ["compat", "--check"] => compat::check(),
         ["help" | "--help" | "-h"] => {

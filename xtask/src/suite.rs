@@ -59,6 +59,19 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
     run(&mut models())
 }
 
+/// The whole comparison with LLVM's disassembler: every value of every field of every opcode, then `samples` random
+/// encodings an opcode. Takes minutes; [`run_all`] takes a sample of it.
+///
+/// # Errors
+/// [`crate::Error`] of the first step that fails.
+pub fn isa_oracle(samples: &str) -> Result {
+    packages::install()?;
+    let mut command = cargo();
+    command.args(["test", "--package", "emulator", "--test", "main", "isa::oracle", "--"]);
+    command.args(["--include-ignored", "--nocapture"]);
+    run(command.env("AQLIPSE_REQUIRE_PACKAGES", "1").env("AQLIPSE_ISA_SAMPLES", samples))
+}
+
 /// The programs in `examples/`.
 const EXAMPLES: [&str; 2] = ["captured", "explicit"];
 

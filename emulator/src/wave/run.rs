@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Fault, FaultKind, Wave};
 use crate::{
     code::{self, Code, PAGE_BYTES},
+    coverage,
     isa::{Family, Flow, Inst, Operand},
 };
 
@@ -28,8 +29,12 @@ impl Wave {
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let indexed = self.mode.gpr_index();
-            let exit =
-                if indexed { self.run_as::<true>(code, left) } else { self.run_as::<false>(code, left) };
+            let exit = match (indexed, coverage::enabled()) {
+                (false, false) => self.run_as::<false, false>(code, left),
+                (true, false) => self.run_as::<true, false>(code, left),
+                (false, true) => self.run_as::<false, true>(code, left),
+                (true, true) => self.run_as::<true, true>(code, left),
+            };
             // Instructions that switch VGPR indexing give way so that the other loop takes over.
             if exit != Exit::Yield || self.mode.gpr_index() == indexed {
                 return exit;
@@ -37,7 +42,11 @@ impl Wave {
         }
     }
 
-    fn run_as<const INDEXED: bool>(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
+    fn run_as<const INDEXED: bool, const RECORDED: bool>(
+        &mut self,
+        code: &[Arc<Code>],
+        left: &mut u64,
+    ) -> Exit {
         let mut range: Option<&Arc<Code>> = None;
         // Beside `self.pc`, which the next instruction would otherwise have to wait for.
         let mut pc = self.pc;
@@ -63,6 +72,9 @@ impl Wave {
                 let op = &page[(offset / 4) as usize];
                 pc += u64::from(op.inst.size);
                 self.pc = pc;
+                if RECORDED {
+                    coverage::executed(op.inst.row);
+                }
                 let flow = if INDEXED && is_vector(op.inst.row.family) {
                     (op.exec)(self, &indexed(&op.inst, self.m0()))
                 } else {

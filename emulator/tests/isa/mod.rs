@@ -5,4 +5,4 @@ mod golden;
 pub mod llvm;
 mod oracle;
 mod robust;
-mod words;
+pub mod words;

@@ -1,6 +1,7 @@
 //! Random encodings of every family: the same words are instructions for LLVM and for us, with the same text.
 //!
-//! `AQLIPSE_ISA_SAMPLES` sets the number of samples per opcode (12 unless it says otherwise).
+//! `AQLIPSE_ISA_SAMPLES` sets the number of samples per opcode (12 unless it says otherwise). The tests that walk every
+//! value of every field take minutes and are ignored by default; `cargo xtask isa-oracle` runs them.
 
 use emulator::isa::{DecodeErrorKind, Target, decode, disassemble};
 
@@ -40,20 +41,40 @@ fn mnemonic(verdict: &Verdict) -> &str {
     }
 }
 
+/// What a comparison came to.
+#[derive(Default)]
+struct Comparison {
+    /// (mnemonic, report).
+    differences: Vec<(String, String)>,
+    /// Words that are an instruction for both.
+    instructions: usize,
+    /// Words without a verdict: graphics instructions, and what LLVM crashes on.
+    without: usize,
+}
+
 /// Compares `samples`; returns the differences as (mnemonic, report).
 fn differences(target: Target, samples: &[[u32; 2]]) -> Vec<(String, String)> {
+    compare(target, samples).differences
+}
+
+fn compare(target: Target, samples: &[[u32; 2]]) -> Comparison {
     let verdicts = llvm::disassemble(target, samples);
-    let mut differences = Vec::new();
+    let mut comparison = Comparison::default();
     for (words, theirs) in samples.iter().zip(verdicts) {
-        let Some(ours) = ours(target, *words).filter(|_| theirs != Verdict::Crashed) else { continue };
-        if ours != theirs {
+        let Some(ours) = ours(target, *words).filter(|_| theirs != Verdict::Crashed) else {
+            comparison.without += 1;
+            continue;
+        };
+        if ours == theirs {
+            comparison.instructions += usize::from(ours != Verdict::Invalid);
+        } else {
             let name = if mnemonic(&theirs).is_empty() { mnemonic(&ours) } else { mnemonic(&theirs) };
             let report =
                 format!("{target:?} {:08x} {:08x}\n  ours {ours:?}\n  llvm {theirs:?}", words[0], words[1]);
-            differences.push((name.to_owned(), report));
+            comparison.differences.push((name.to_owned(), report));
         }
     }
-    differences
+    comparison
 }
 
 fn check(target: Target) {
@@ -96,6 +117,58 @@ fn random_encodings_of_gfx90a_read_as_in_llvm() {
 #[test]
 fn random_encodings_of_gfx942_read_as_in_llvm() {
     check(Target::Gfx942);
+}
+
+/// Encodings per opcode from which the sweep starts, and how many it tries to find them.
+const BASES: usize = 3;
+const TRIES: usize = 4_000;
+
+/// Each opcode with one field after another walked through its values, from encodings that are valid.
+fn sweep(target: Target) {
+    if !llvm::available("llvm-mc-22", "llvm-22") {
+        return;
+    }
+    let mut random = Random::new(0x0b5e);
+    let mut total = Comparison::default();
+    let mut words = 0;
+    for encoding in words::ENCODINGS {
+        for opcode in 0..encoding.opcodes() {
+            let tries = std::iter::repeat_with(|| encoding.sample(opcode, &mut random)).take(TRIES);
+            let bases: Vec<_> = tries.filter(|words| decode(target, words).is_ok()).take(BASES).collect();
+            let mut samples: Vec<_> =
+                bases.iter().flat_map(|base| encoding.sweep(*base, &mut random)).collect();
+            for sample in &mut samples {
+                *sample = padded(target, *sample);
+            }
+            samples.retain(|words| !words::crashes_llvm(*words));
+            words += samples.len();
+            let comparison = compare(target, &samples);
+            total.differences.extend(comparison.differences);
+            total.instructions += comparison.instructions;
+            total.without += comparison.without;
+        }
+    }
+    let count = total.differences.len();
+    println!(
+        "{target:?}: {words} words, {} of them instructions, {} without a verdict, {count} differences",
+        total.instructions, total.without
+    );
+    let shown: Vec<_> = total.differences.iter().take(40).map(|(_, report)| report.as_str()).collect();
+    assert!(shown.is_empty(), "{count} differences\n{}", shown.join("\n"));
+    // A sweep that meets few instructions, or that LLVM does not judge, has compared nothing.
+    assert!(total.instructions > words / 2 && total.without < words / 100);
+}
+
+#[test]
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx90a_reads_as_in_llvm() {
+    sweep(Target::Gfx90a);
+}
+
+#[test]
+#[ignore = "millions of words; cargo xtask isa-oracle runs it"]
+fn every_value_of_every_field_of_gfx942_reads_as_in_llvm() {
+    sweep(Target::Gfx942);
 }
 
 #[test]

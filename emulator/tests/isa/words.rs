@@ -258,6 +258,29 @@ impl Encoding {
         }
         [word as u32, (word >> 32) as u32]
     }
+
+    /// `base` with one field after another replaced by each of its values; of a field that is wider than a source
+    /// code, by each single bit and some random values.
+    pub fn sweep(&self, base: [u32; 2], random: &mut Random) -> Vec<[u32; 2]> {
+        let base = u64::from(base[0]) | u64::from(base[1]) << 32;
+        let mut samples = Vec::new();
+        for &(high, low, _) in self.fields {
+            let width = high - low + 1;
+            let mask = u64::from(u32::MAX >> (32 - width));
+            let values: Vec<u64> = if width <= 9 {
+                (0..=mask).collect()
+            } else {
+                let bits = (0..width).map(|bit| 1 << bit);
+                let random = (0..64).map(|_| u64::from(random.next()) & mask);
+                [0, mask].into_iter().chain(bits).chain(random).collect()
+            };
+            samples.extend(values.iter().map(|value| {
+                let word = base & !(mask << low) | value << low;
+                [word as u32, (word >> 32) as u32]
+            }));
+        }
+        samples
+    }
 }
 
 impl Field {

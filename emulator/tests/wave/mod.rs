@@ -7,6 +7,7 @@ mod faults;
 mod lds;
 mod lockstep;
 mod memory;
+mod random_code;
 mod rmw;
 mod scalar;
 

@@ -14,6 +14,7 @@ mod packed;
 use std::sync::Arc;
 
 use crate::{
+    coverage,
     isa::{Family, Flow, Row, Target, decode, table},
     wave::{Apertures, Deaf, Mode, Surroundings, Wave},
 };
@@ -144,6 +145,7 @@ impl Lab {
             .find_map(|target| decode(target, words).ok())
             .unwrap_or_else(|| panic!("{words:08x?} does not decode"));
         let exec = inst.row.exec.unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
+        coverage::executed(inst.row);
         assert_eq!(exec(&mut self.wave, &inst), Flow::Next, "{}", inst.row.name);
     }
 
