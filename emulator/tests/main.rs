@@ -3,7 +3,7 @@
 mod harness;
 mod hsa;
 mod isa;
-mod objects;
 mod matrix;
+mod objects;
 mod valu;
 mod wave;
