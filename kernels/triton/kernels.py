@@ -1,7 +1,7 @@
 """Triton kernels that the tests run on the emulated device.
 
-Each stands for a family of instructions that Triton's AMD back end emits: cross-lane reductions through DPP, LDS
-layouts, buffer and global memory, atomics, matrix instructions, packed conversions. `build.py` compiles them.
+Together they make Triton's AMD back end emit what it has: cross-lane reductions through DPP, LDS layouts, buffer and
+global memory, atomics, matrix instructions, packed conversions. `build.py` compiles them.
 """
 
 import triton
@@ -94,7 +94,8 @@ def attention(
         total = tl.dot(p.to(v.dtype), v, total * decay[:, None])
         largest = larger
     total = total / weight[:, None]
-    tl.store(out_ptr + head + rows[:, None] * WIDTH + width[None, :], total.to(out_ptr.dtype.element_ty), mask=q_inside)
+    total = total.to(out_ptr.dtype.element_ty)
+    tl.store(out_ptr + head + rows[:, None] * WIDTH + width[None, :], total, mask=q_inside)
 
 
 @triton.jit
@@ -172,8 +173,10 @@ def dropout(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
 def transpose(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
     y = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    tile = tl.load(x_ptr + y[:, None] * columns + x[None, :], mask=(y[:, None] < rows) & (x[None, :] < columns))
-    tl.store(out_ptr + x[:, None] * rows + y[None, :], tl.trans(tile), mask=(x[:, None] < columns) & (y[None, :] < rows))
+    inside = (y[:, None] < rows) & (x[None, :] < columns)
+    tile = tl.load(x_ptr + y[:, None] * columns + x[None, :], mask=inside)
+    inside = (x[:, None] < columns) & (y[None, :] < rows)
+    tl.store(out_ptr + x[:, None] * rows + y[None, :], tl.trans(tile), mask=inside)
 
 
 @triton.jit

@@ -35,6 +35,8 @@ static void expect_near(const char* what, size_t i, double got, double want, dou
   if (!(std::fabs(got - want) <= bound)) FAIL("%s[%zu]: %.17g, not %.17g (allowed %g)", what, i, got, want, bound);
 }
 
+static double scaled(double gauss) { return MEAN + DEVIATION * gauss; }
+
 // A generator of pseudorandom numbers, and the integers that its work-items consume.
 class Distributions {
  public:
@@ -63,7 +65,7 @@ class Distributions {
     const auto wide = generator_.generate<double>(rocrand_generate_uniform_double, STREAMS);
     for (size_t i = 0; i < STREAMS; ++i) {
       // 53 bits of two integers, or the one of MRG32k3a.
-      const double want = mrg_ ? unit(draw(i, 1, 0)) : (unit53(draw(i, 2, 0), draw(i, 2, 1) >> 11));
+      const double want = mrg_ ? unit(draw(i, 1, 0)) : unit53(draw(i, 2, 0), draw(i, 2, 1) >> 11);
       expect_near("uniform double", i, wide[i], want, mrg_ ? 0x1p-53 : 0);
     }
     rounds_ += mrg_ ? 1 : 2;
@@ -75,7 +77,8 @@ class Distributions {
   }
 
   void normal() {
-    const auto single = generator_.generate<float>(rocrand_generate_normal, 2 * STREAMS, float(MEAN), float(DEVIATION));
+    const auto single =
+        generator_.generate<float>(rocrand_generate_normal, 2 * STREAMS, float(MEAN), float(DEVIATION));
     for (size_t i = 0; i < single.size(); ++i)
       expect_near("normal", i, single[i], scaled(gauss(i)), 2e-6 * (1 + radius(i)));
     rounds_ += 2;
@@ -145,7 +148,6 @@ class Distributions {
     return ((bits >> i % 2 * 16 & 0xffff) + 1) * 0x1p-16;
   }
 
-  static double scaled(double gauss) { return MEAN + DEVIATION * gauss; }
   // Box and Muller, 1958: sine and cosine of one angle make two results.
   static double box_muller(double u, double v, size_t i) {
     return std::sqrt(-2 * std::log(u)) * (i % 2 == 0 ? std::sin(TAU * v) : std::cos(TAU * v));
@@ -191,6 +193,9 @@ DEVICE_TEST(xorwow) { Distributions(ROCRAND_RNG_PSEUDO_XORWOW, xorwow_streams(SE
 DEVICE_TEST(mrg32k3a) { Distributions(ROCRAND_RNG_PSEUDO_MRG32K3A, mrg32k3a_streams(SEED, N), false, true).check(); }
 DEVICE_TEST(mtgp32) { Distributions(ROCRAND_RNG_PSEUDO_MTGP32, mtgp32_streams(SEED, N), false, false).check(); }
 
+// The upper 16 bits of p, as a number of (0, 1].
+static double upper16(double p) { return std::ceil(p * 0x1p16) * 0x1p-16; }
+
 // rocRAND's approximation of the normal quantile (Winitzki: A handy approximation for the error function, 2008), with
 // a = 0.147, of p = (1 + x) / 2: up to 2e-3 from the true one, the same on every processor. rocRAND's root of two is a
 // single number.
@@ -226,6 +231,10 @@ static void sobol(rocrand_rng_type type) {
     expect_near(what, i, z, want, error / std::max(std::fabs(want), std::sqrt(error)));
   };
   constexpr size_t N = DIMENSIONS * POINTS;
+  // Of an element the upper 16 bits, rounded to eleven.
+  each(generator.generate<uint16_t>(uniform_half_bits, N), [](size_t i, double got, double p) {
+    expect_near("uniform half", i, half_value(uint16_t(got)), upper16(p), 0x1p-12);
+  });
   if (!WIDE) {
     // rocRAND 5.3.3 makes these of the lower half of 64 bits too, which stays zero for 2^32 elements.
     each(generator.generate<float>(rocrand_generate_uniform, N),
@@ -234,6 +243,18 @@ static void sobol(rocrand_rng_type type) {
          [&](size_t i, double got, double p) {
            near_quantile("normal", i, (got - MEAN) / DEVIATION, 2 * float(p) - 1, 1e-5);
          });
+    each(generator.generate<float>(rocrand_generate_log_normal, N, float(MEAN), float(DEVIATION)),
+         [&](size_t i, double got, double p) {
+           near_quantile("log-normal", i, (std::log(got) - MEAN) / DEVIATION, 2 * float(p) - 1, 2e-5);
+         });
+    each(generator.generate<uint16_t>(half_bits<rocrand_generate_normal_half>, N), [](size_t i, double got, double p) {
+      const double want = scaled(winitzki(2 * float(p) - 1));
+      expect_near("normal half", i, half_value(uint16_t(got)), want, 0x1p-9 * (1 + std::fabs(want)));
+    });
+    each(generator.generate<uint16_t>(half_bits<rocrand_generate_log_normal_half>, N), [](size_t i, double got, double p) {
+      const double want = std::exp(scaled(winitzki(2 * float(p) - 1)));
+      expect_near("log-normal half", i, half_value(uint16_t(got)), want, 0x1p-8 * want);
+    });
     each(generator.generate<double>(rocrand_generate_log_normal_double, N, MEAN, DEVIATION),
          [&](size_t i, double got, double p) {
            near_quantile("log-normal double", i, (std::log(got) - MEAN) / DEVIATION, 2 * p - 1, 1e-13);
@@ -242,13 +263,16 @@ static void sobol(rocrand_rng_type type) {
   each(generator.generate<double>(rocrand_generate_uniform_double, N),
        [](size_t i, double got, double p) { expect_near("uniform double", i, got, p, 0x1p-53); });
   each(generator.generate<double>(rocrand_generate_normal_double, N, MEAN, DEVIATION),
-       [&](size_t i, double got, double p) { near_quantile("normal double", i, (got - MEAN) / DEVIATION, 2 * p - 1, 1e-13); });
+       [&](size_t i, double got, double p) {
+         near_quantile("normal double", i, (got - MEAN) / DEVIATION, 2 * p - 1, 1e-13);
+       });
   // The smallest k with P(X <= k) >= p, but for rounding of the sum.
   constexpr double LAMBDA = 6.5;
   each(generator.generate<uint32_t>(rocrand_generate_poisson, N, LAMBDA), [](size_t i, double got, double p) {
     double below = 0, term = std::exp(-LAMBDA);
     for (int k = 0; k < int(got); term *= LAMBDA / ++k) below += term;
-    if (!(below - 1e-9 <= p && p <= below + term + 1e-9)) FAIL("Poisson[%zu]: %g is not the quantile of %.12g", i, got, p);
+    const bool quantile = below - 1e-9 <= p && p <= below + term + 1e-9;
+    if (!quantile) FAIL("Poisson[%zu]: %g is not the quantile of %.12g", i, got, p);
   });
 }
 DEVICE_TEST(sobol32) { sobol<uint32_t>(ROCRAND_RNG_QUASI_SOBOL32); }

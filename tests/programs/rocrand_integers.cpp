@@ -20,7 +20,8 @@ static void every_width(rocrand_rng_type type, const std::vector<uint32_t>& numb
   generator.seed(SEED);
   expect_equal("char", generator.integers<uint8_t>(4 * STREAMS), parts<uint8_t>(numbers, 0, 4 * STREAMS));
   expect_equal("short", generator.integers<uint16_t>(2 * STREAMS), parts<uint16_t>(numbers, STREAMS, 2 * STREAMS));
-  expect_equal("int", generator.integers<uint32_t>(STREAMS + 5003), parts<uint32_t>(numbers, 2 * STREAMS, STREAMS + 5003));
+  constexpr size_t REST = STREAMS + 5003;
+  expect_equal("int", generator.integers<uint32_t>(REST), parts<uint32_t>(numbers, 2 * STREAMS, REST));
 }
 // The tail of a longer run.
 static void offset(rocrand_rng_type type, const std::vector<uint32_t>& numbers) {
@@ -51,22 +52,28 @@ DEVICE_TEST(mrg32k3a) {
 }
 DEVICE_TEST(mtgp32) { every_width(ROCRAND_RNG_PSEUDO_MTGP32, mtgp32_streams(SEED, N)); }
 
-// Dimension after dimension; of 64 bits the upper half counts. Two calls, the first behind an offset.
+// Dimension after dimension: of each element the upper bits.
+template <typename T, typename Word>
+static void sobol_integers(Generator& generator, uint64_t from) {
+  constexpr size_t POINTS = 10000;
+  std::vector<T> numbers;
+  for (int dimension = 0; dimension < Sobol<Word>::DIMENSIONS; ++dimension) {
+    const Sobol<Word> sequence(dimension);
+    for (size_t i = 0; i < POINTS; ++i)
+      numbers.push_back(T(sequence.at(from + i) >> 8 * (sizeof(Word) - sizeof(T))));
+  }
+  expect_equal("elements", generator.integers<T>(numbers.size()), numbers);
+}
+// Each call goes on where the last one ended, the first one behind an offset.
 template <typename Word>
 static void sobol(rocrand_rng_type type) {
-  constexpr int DIMENSIONS = Sobol<Word>::DIMENSIONS;
-  constexpr size_t POINTS = 10000, OFFSET = 5001;
   Generator generator(type);
-  generator.dimensions(DIMENSIONS);
-  generator.offset(OFFSET);
-  for (size_t from : {OFFSET, OFFSET + POINTS}) {
-    std::vector<uint32_t> numbers;
-    for (int dimension = 0; dimension < DIMENSIONS; ++dimension) {
-      const Sobol<Word> sequence(dimension);
-      for (size_t i = 0; i < POINTS; ++i) numbers.push_back(uint32_t(sequence.at(from + i) >> (Sobol<Word>::BITS - 32)));
-    }
-    expect_equal("int", generator.integers<uint32_t>(DIMENSIONS * POINTS), numbers);
-  }
+  generator.dimensions(Sobol<Word>::DIMENSIONS);
+  generator.offset(5001);
+  sobol_integers<uint32_t, Word>(generator, 5001);
+  sobol_integers<uint8_t, Word>(generator, 15001);
+  sobol_integers<uint16_t, Word>(generator, 25001);
+  sobol_integers<uint32_t, Word>(generator, 35001);
 }
 DEVICE_TEST(sobol32) { sobol<uint32_t>(ROCRAND_RNG_QUASI_SOBOL32); }
 DEVICE_TEST(sobol64) { sobol<uint64_t>(ROCRAND_RNG_QUASI_SOBOL64); }
