@@ -170,8 +170,9 @@ fn every_single_of_a_binade_rounds_to_the_nearest_code() {
             for first in (0..1u32 << 23).step_by(64 << 10) {
                 let mut machine = machine();
                 for lane in 0..64u32 {
-                    machine.wave.vgpr[0].0[lane as usize] = field << 23 | first + (lane << 10);
-                    machine.wave.vgpr[2].0[lane as usize] = field << 23 | first + (lane << 10) + 1;
+                    let bits = (field << 23) + first + (lane << 10);
+                    machine.wave.vgpr[0].0[lane as usize] = bits;
+                    machine.wave.vgpr[2].0[lane as usize] = bits + 1;
                 }
                 vop3(&mut machine, format.encode[0], 0, [0, 0]);
                 for lane in 0..64 {
@@ -193,9 +194,9 @@ fn neg_and_abs_act_before_the_conversion_and_exec_masks_it() {
         machine.wave.vgpr[2].0.fill(1.5f32.to_bits());
         let old = machine.wave.vgpr[16].0;
         vop3(&mut machine, format.encode[0], 0, [2, 1]);
-        for lane in 0..64 {
+        for (lane, old) in old.into_iter().enumerate() {
             let codes = u16::from_le_bytes([format.nearest(3.0, false), format.nearest(-1.5, false)]);
-            let want = if lane < 8 { old[lane] & 0xffff_0000 | u32::from(codes) } else { old[lane] };
+            let want = if lane < 8 { old & 0xffff_0000 | u32::from(codes) } else { old };
             assert_eq!(machine.wave.vgpr[16].0[lane], want);
         }
     }

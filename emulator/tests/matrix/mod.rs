@@ -198,14 +198,14 @@ impl Machine {
     pub fn run(&mut self, case: &Case, fields: Fields) -> Result<(), FaultKind> {
         let Fields { a, b, c, d, cbsz, abid, blgp } = fields;
         let source = |register: usize| 256 + register as u32 % 256;
-        let acc = |register: usize| u32::from(register >= 256 && register < 512);
+        let acc = |register: usize| u32::from((256..512).contains(&register));
         let third = if c >= 512 { c as u32 - 512 } else { source(c) };
         let word0 = 0xd380_0000
             | u32::from(case.row.opcode) << 16
             | acc(d) << 15
             | abid << 11
             | cbsz << 8
-            | d as u32 % 256;
+            | (d as u32 % 256);
         let word1 = blgp << 29 | acc(b) << 28 | acc(a) << 27 | third << 18 | source(b) << 9 | source(a);
         self.execute([word0, word1])
     }

@@ -5,16 +5,25 @@ use std::mem::MaybeUninit;
 /// Elements of the largest matrix: B of the sparse 8-bit instructions, 16 in each lane.
 const CAPACITY: usize = 1024;
 
-/// A matrix in memory that is not cleared first, which would take as long as filling it.
-pub(super) struct Buffer<T> {
-    elements: MaybeUninit<[T; CAPACITY]>,
+/// Memory for a matrix. It is not cleared first, which would take as long as filling it.
+pub(super) type Room<T> = MaybeUninit<[T; CAPACITY]>;
+
+/// A matrix that is filled from its begin.
+pub(super) struct Buffer<'a, T> {
+    room: &'a mut Room<T>,
     len: usize,
 }
 
-impl<T: Copy> Buffer<T> {
+impl<'a, T: Copy> Buffer<'a, T> {
     #[inline(always)]
-    pub(super) const fn new() -> Self {
-        Self { elements: MaybeUninit::uninit(), len: 0 }
+    pub(super) fn new(room: &'a mut Room<T>) -> Self {
+        Self { room, len: 0 }
+    }
+
+    /// Forgets all elements.
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
     }
 
     /// Appends elements.
@@ -25,17 +34,17 @@ impl<T: Copy> Buffer<T> {
     pub(super) fn push<const N: usize>(&mut self, elements: [T; N]) {
         assert!(self.len + N <= CAPACITY);
         // SAFETY: the assertion says that they fit behind the first `len`.
-        unsafe { self.elements.as_mut_ptr().cast::<T>().add(self.len).cast::<[T; N]>().write(elements) };
+        unsafe { self.room.as_mut_ptr().cast::<T>().add(self.len).cast::<[T; N]>().write(elements) };
         self.len += N;
     }
 }
 
-impl<T> std::ops::Deref for Buffer<T> {
+impl<T> std::ops::Deref for Buffer<'_, T> {
     type Target = [T];
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
         // SAFETY: `push` wrote the first `len` elements.
-        unsafe { std::slice::from_raw_parts(self.elements.as_ptr().cast(), self.len) }
+        unsafe { std::slice::from_raw_parts(self.room.as_ptr().cast(), self.len) }
     }
 }

@@ -1,38 +1,22 @@
 //! Sums that need no more than a fused multiplication and addition for each product: singles, doubles, integers.
 
-use super::{exception::NAN, layout::Shape};
+use super::{
+    exception::NAN,
+    layout::{Shape, accumulators, lines},
+};
 use crate::wave::{Vector, simd::versions};
-
-/// The row of B that belongs to element \[row, k\] of A.
-#[inline(always)]
-fn pick(picks: Option<&[u8]>, shape: Shape, row: usize, k: usize) -> usize {
-    picks.map_or(k, |picks| picks[row * shape.k + k].into())
-}
-
-/// The `N` elements of a row of B.
-#[inline(always)]
-fn right<T, const N: usize>(b: &[T], at: usize) -> &[T; N] {
-    // PANIC: the slice has N elements.
-    b[at..at + N].try_into().unwrap()
-}
 
 #[inline(always)]
 fn single_rows<const N: usize>(shape: Shape, a: &[f32], b: &[f32], d: &mut [Vector]) {
-    let width = shape.width();
-    for block in 0..shape.blocks {
-        for i in 0..N {
-            let (register, lane) = shape.row(4, block, i);
-            // PANIC: the slice has N elements.
-            let sums: &mut [u32; N] = (&mut d[register].0[lane..lane + N]).try_into().unwrap();
-            let mut result = sums.map(f32::from_bits);
-            for k in 0..shape.k {
-                let left = a[k * width + block * N + i];
-                let right = right::<_, N>(b, k * width + block * N);
-                for j in 0..N {
-                    result[j] = left.mul_add(right[j], result[j]);
-                }
+    for (block, [k]) in shape.groups() {
+        let at = [k * shape.width() + block * N];
+        let ([left], [right]) = (lines::<_, N, 1>(a, at), lines::<_, N, 1>(b, at));
+        for (i, left) in left.iter().enumerate() {
+            let sums = accumulators::<N>(shape, block, i, d);
+            for j in 0..N {
+                let sum = left.mul_add(right[j], f32::from_bits(sums[j]));
+                sums[j] = if sum.is_nan() { NAN } else { sum.to_bits() };
             }
-            *sums = result.map(|x| if x.is_nan() { NAN } else { x.to_bits() });
         }
     }
 }
@@ -59,20 +43,19 @@ fn double_rows<const N: usize>(shape: Shape, a: &[f64], b: &[f64], negate: bool,
         for i in 0..N {
             let (pair, lane) = shape.row(1, block, i);
             let mut result = [0.0f64; N];
-            for j in 0..N {
+            for (j, sum) in result.iter_mut().enumerate() {
                 let (low, high) = (d[2 * pair].0[lane + j], d[2 * pair + 1].0[lane + j]);
                 let addend = f64::from_bits(u64::from(low) | u64::from(high) << 32);
-                result[j] = if negate { -addend } else { addend };
+                *sum = if negate { -addend } else { addend };
             }
             for k in 0..shape.k {
                 let left = a[k * width + block * N + i];
-                let right = right::<_, N>(b, k * width + block * N);
+                let [right] = lines::<_, N, 1>(b, [k * width + block * N]);
                 for j in 0..N {
                     result[j] = left.mul_add(right[j], result[j]);
                 }
             }
-            for j in 0..N {
-                let x = result[j];
+            for (j, x) in result.into_iter().enumerate() {
                 let bits = if x.is_nan() { 0x7ff8 << 48 } else { x.to_bits() };
                 d[2 * pair].0[lane + j] = bits as u32;
                 d[2 * pair + 1].0[lane + j] = (bits >> 32) as u32;
@@ -83,6 +66,9 @@ fn double_rows<const N: usize>(shape: Shape, a: &[f64], b: &[f64], negate: bool,
 
 /// Adds A * B to `d` or, if `negate`, to its negative, in double precision.
 pub(super) fn doubles(shape: Shape, a: &[f64], b: &[f64], negate: bool, d: &mut [Vector]) {
+    if d.is_empty() {
+        return;
+    }
     versions!(
         [shape: Shape, a: &[f64], b: &[f64], negate: bool, d: &mut [Vector]] -> (),
         {
@@ -107,19 +93,25 @@ fn integer_rows<const N: usize>(
     let width = shape.width();
     for block in 0..shape.blocks {
         for i in 0..N {
-            let (register, lane) = shape.row(4, block, i);
-            // PANIC: the slice has N elements.
-            let sums: &mut [u32; N] = (&mut d[register].0[lane..lane + N]).try_into().unwrap();
+            let row = block * N + i;
             // At most 64 products below 2^15: sums of integers that a single holds exactly.
             let mut result = [0.0f32; N];
-            for k in 0..shape.k {
-                let row = block * N + i;
-                let left = a[k * width + row];
-                let right = right::<_, N>(b, pick(picks, shape, row, k) * width + block * N);
+            for k in (0..shape.k).step_by(4) {
+                let left: [f32; 4] = std::array::from_fn(|t| a[(k + t) * width + row]);
+                let right = lines::<_, N, 4>(
+                    b,
+                    std::array::from_fn(|t| {
+                        // The row of B that belongs to the element of A.
+                        let pick = picks.map_or(k + t, |picks| picks[row * shape.k + k + t].into());
+                        pick * width + block * N
+                    }),
+                );
                 for j in 0..N {
-                    result[j] += left * right[j];
+                    let product = |t: usize| left[t] * right[t][j];
+                    result[j] += (product(0) + product(1)) + (product(2) + product(3));
                 }
             }
+            let sums = accumulators::<N>(shape, block, i, d);
             for j in 0..N {
                 let (addend, product) = (sums[j] as i32, result[j] as i32);
                 let sum =

@@ -41,7 +41,7 @@ impl Format {
 }
 
 /// An element that is no double: all others are exact in single precision.
-trait Element {
+pub(super) trait Element {
     /// The exponent of the smallest normal number.
     const MIN_EXPONENT: i32 = -126;
 
@@ -49,14 +49,14 @@ trait Element {
     fn decode(word: u32) -> f32;
 }
 
-struct F32;
-struct F32Flushed;
-struct Xf32;
-struct Half;
-struct HalfFlushed;
-struct Bf16;
-struct Bf16Flushed;
-struct I8;
+pub(super) struct F32;
+pub(super) struct F32Flushed;
+pub(super) struct Xf32;
+pub(super) struct Half;
+pub(super) struct HalfFlushed;
+pub(super) struct Bf16;
+pub(super) struct Bf16Flushed;
+pub(super) struct I8;
 
 impl Element for F32 {
     #[inline(always)]
@@ -138,13 +138,17 @@ impl Element for I8 {
 
 /// Calls `put` with all elements of A (or B), 16 at a time: column 0 of A (row 0 of B) of all blocks, then the next.
 #[inline(always)]
-fn each(registers: &[Vector], shape: Shape, bits: usize, mut put: impl FnMut([u32; 16])) {
+pub(super) fn each(registers: &[Vector], shape: Shape, bits: usize, mut put: impl FnMut([u32; 16])) {
     let (width, per_lane) = (shape.width(), shape.per_lane());
     for k in 0..shape.k {
         let bit = k % per_lane * bits;
         let lanes = &registers[bit / 32].0[k / per_lane * width..][..width];
-        for lanes in lanes.chunks_exact(16) {
-            put(std::array::from_fn(|n| lanes[n] >> (bit % 32)));
+        for lanes in lanes.as_chunks::<16>().0 {
+            let mut words = [0; 16];
+            for (word, lane) in words.iter_mut().zip(lanes) {
+                *word = lane >> (bit % 32);
+            }
+            put(words);
         }
     }
 }
@@ -154,118 +158,48 @@ macro_rules! with_element {
     ($format:expr, $run:ident($($arg:expr),*)) => {
         match $format {
             // Doubles have their own kernel; nobody unpacks them as singles.
-            Format::F32 | Format::F64 => $run::<F32>($($arg),*),
-            Format::F32Flushed => $run::<F32Flushed>($($arg),*),
-            Format::Xf32 => $run::<Xf32>($($arg),*),
-            Format::F16 => $run::<Half>($($arg),*),
-            Format::F16Flushed => $run::<HalfFlushed>($($arg),*),
-            Format::Bf16 => $run::<Bf16>($($arg),*),
-            Format::Bf16Flushed => $run::<Bf16Flushed>($($arg),*),
+            Format::F32 | Format::F64 => $run::<crate::wave::valu::matrix::format::F32>($($arg),*),
+            Format::F32Flushed => $run::<crate::wave::valu::matrix::format::F32Flushed>($($arg),*),
+            Format::Xf32 => $run::<crate::wave::valu::matrix::format::Xf32>($($arg),*),
+            Format::F16 => $run::<crate::wave::valu::matrix::format::Half>($($arg),*),
+            Format::F16Flushed => $run::<crate::wave::valu::matrix::format::HalfFlushed>($($arg),*),
+            Format::Bf16 => $run::<crate::wave::valu::matrix::format::Bf16>($($arg),*),
+            Format::Bf16Flushed => $run::<crate::wave::valu::matrix::format::Bf16Flushed>($($arg),*),
             Format::Fp8 => $run::<crate::wave::valu::fp8::Fp8>($($arg),*),
             Format::Bf8 => $run::<crate::wave::valu::fp8::Bf8>($($arg),*),
-            Format::I8 => $run::<I8>($($arg),*),
+            Format::I8 => $run::<crate::wave::valu::matrix::format::I8>($($arg),*),
         }
     };
 }
 
+pub(super) use with_element;
+
 /// Element \[k, row\] of A (\[k, column\] of B) at index `k * width + row`.
-pub(super) fn values(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<f32>) {
+pub(super) fn values(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
     #[inline(always)]
-    fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<f32>) {
-        each(registers, shape, format.bits(), |words| matrix.push(words.map(E::decode)));
+    fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>) {
+        each(registers, shape, format.bits(), |words| {
+            // `map` would not inline, and so would not be compiled for the CPU.
+            let mut values = [0.0; 16];
+            for (value, word) in values.iter_mut().zip(words) {
+                *value = E::decode(word);
+            }
+            matrix.push(values);
+        });
     }
     versions!(
-        [registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<f32>] -> (),
+        [registers: &[Vector], shape: Shape, format: Format, matrix: &mut Buffer<'_, f32>] -> (),
         { with_element!(format, run(registers, shape, format, matrix)) },
         (registers, shape, format, matrix)
     )
 }
 
 /// Doubles, negated or not; the layout of [`values`].
-pub(super) fn doubles(registers: &[Vector], shape: Shape, negate: bool, matrix: &mut Buffer<f64>) {
+pub(super) fn doubles(registers: &[Vector], shape: Shape, negate: bool, matrix: &mut Buffer<'_, f64>) {
     let sign = u32::from(negate) << 31;
     for lane in 0..64 {
         let (low, high) = (registers[0].0[lane], registers[1].0[lane] ^ sign);
         matrix.push([f64::from_bits(u64::from(low) | u64::from(high) << 32)]);
     }
     debug_assert_eq!(shape.width() * shape.k, 64);
-}
-
-/// 2^n as a double; `n` is far from the ends of the range.
-#[inline(always)]
-pub(super) fn power(n: i32) -> f64 {
-    f64::from_bits(((n + 1023) as u64) << 52)
-}
-
-/// The exponents of what is not finite.
-const NAN: i32 = -4000;
-const POSITIVE_INFINITY: i32 = NAN + 1;
-const NEGATIVE_INFINITY: i32 = NAN + 2;
-
-/// A matrix as significands (below 2) and exponents; the layout of [`values`].
-///
-/// Denormals have the exponent of the smallest normal number, zeros -126 in every format. What is not finite has a
-/// significand of 0 and an exponent at or below [`NEGATIVE_INFINITY`], out of the way of finite elements.
-pub(super) struct Split {
-    pub significands: Buffer<f32>,
-    pub exponents: Buffer<i32>,
-    /// Whether all elements are finite.
-    pub finite: bool,
-}
-
-impl Split {
-    #[inline(always)]
-    pub(super) const fn new() -> Self {
-        Self { significands: Buffer::new(), exponents: Buffer::new(), finite: true }
-    }
-
-    /// An element as a number.
-    pub(super) fn value(&self, index: usize) -> f64 {
-        match self.exponents[index] {
-            NAN => f64::NAN,
-            POSITIVE_INFINITY => f64::INFINITY,
-            NEGATIVE_INFINITY => f64::NEG_INFINITY,
-            exponent => f64::from(self.significands[index]) * power(exponent),
-        }
-    }
-
-    /// Unpacks registers.
-    pub(super) fn unpack(&mut self, registers: &[Vector], shape: Shape, format: Format) {
-        #[inline(always)]
-        fn run<E: Element>(registers: &[Vector], shape: Shape, format: Format, split: &mut Split) {
-            let mut lowest = [0; 16];
-            each(registers, shape, format.bits(), |words| {
-                let parts = words.map(|word| part(E::decode(word), E::MIN_EXPONENT));
-                let exponents = parts.map(|part| part.1);
-                for (lowest, exponent) in lowest.iter_mut().zip(exponents) {
-                    *lowest = exponent.min(*lowest);
-                }
-                split.significands.push(parts.map(|part| part.0));
-                split.exponents.push(exponents);
-            });
-            split.finite = lowest.iter().all(|exponent| *exponent > NEGATIVE_INFINITY);
-        }
-        let split = self;
-        versions!(
-            [registers: &[Vector], shape: Shape, format: Format, split: &mut Split] -> (),
-            { with_element!(format, run(registers, shape, format, split)) },
-            (registers, shape, format, split)
-        )
-    }
-}
-
-/// Significand and exponent, which is `min` at least.
-#[inline(always)]
-fn part(x: f32, min: i32) -> (f32, i32) {
-    let bits = x.to_bits();
-    let field = (bits >> 23 & 0xff) as i32;
-    let normal = f32::from_bits(bits & 0x807f_ffff | 0x3f80_0000);
-    // CAST: `min` is from -126 to -7.
-    let denormal = x * f32::from_bits(((127 - min) as u32) << 23);
-    let small = field - 127 < min;
-    let exponent = if small { min } else { field - 127 };
-    let exponent = if bits << 1 == 0 { -126 } else { exponent };
-    let infinite = if bits >> 31 == 0 { POSITIVE_INFINITY } else { NEGATIVE_INFINITY };
-    let special = if bits << 9 != 0 { NAN } else { infinite };
-    if field == 255 { (0.0, special) } else { (if small { denormal } else { normal }, exponent) }
 }

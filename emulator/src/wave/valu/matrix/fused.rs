@@ -9,24 +9,29 @@
 
 use super::{
     exception::exceptional,
-    format::{Split, power},
-    layout::Shape,
+    layout::{Shape, accumulators, across, lines},
     numbers::Sum,
+    split::{Split, power},
 };
 use crate::wave::{Vector, simd::versions};
 
 /// Fractional bits of an aligned product.
 const FRACTION: i32 = 24;
 
-/// A product whose factors are an element of A and any element of a row of B.
+/// `G` rows of B, or columns of A.
 #[derive(Clone, Copy)]
-struct Term<'a, const N: usize> {
-    significand: f32,
-    exponent: i32,
-    significands: &'a [f32; N],
-    exponents: &'a [i32; N],
-    /// Where the elements are: index into A, and of the first into B.
-    at: (usize, usize),
+struct Group<'a, const N: usize, const G: usize> {
+    factors: [&'a [f32; N]; G],
+    exponents: [&'a [i32; N]; G],
+    /// Indices of the first elements.
+    at: [usize; G],
+}
+
+impl<'a, const N: usize, const G: usize> Group<'a, N, G> {
+    #[inline(always)]
+    fn of(matrix: &'a Split<'_>, at: [usize; G]) -> Self {
+        Self { factors: lines(&matrix.factors, at), exponents: lines(&matrix.exponents, at), at }
+    }
 }
 
 /// The sums of `G` products: in units of 2^(scale - 24), and the scale.
@@ -36,22 +41,30 @@ struct Aligned<const N: usize> {
     scale: [i32; N],
 }
 
+/// Row `i` of A times the rows of B, whose factors are elements if `WHOLE` and significands else.
 #[inline(always)]
-fn align<const N: usize, const G: usize>(terms: &[Term<'_, N>; G]) -> Aligned<N> {
+fn align<const N: usize, const G: usize, const WHOLE: bool>(
+    a: &Group<'_, N, G>,
+    i: usize,
+    b: &Group<'_, N, G>,
+) -> Aligned<N> {
     let mut aligned = Aligned { sum: [0; N], scale: [0; N] };
+    let (factors, exponents) = (across(&a.factors, i), across(&a.exponents, i));
     for j in 0..N {
-        let exponents: [i32; G] = std::array::from_fn(|t| terms[t].exponent + terms[t].exponents[j]);
+        let exponents: [i32; G] = std::array::from_fn(|t| exponents[t] + b.exponents[t][j]);
         let mut scale = exponents[0];
         for exponent in &exponents[1..] {
             scale = scale.max(*exponent);
         }
         let mut sum = 0;
-        for (term, exponent) in terms.iter().zip(exponents) {
-            // Below -100 the product is truncated to 0 all the same.
-            let shift = (exponent - scale + FRACTION).max(-100);
-            let factor = f32::from_bits(((shift + 127) as u32) << 23);
-            let product = term.significand * term.significands[j] * factor;
-            // SAFETY: significands are finite and below 2 and the factor is at most 2^24, so the product is below 2^26.
+        for t in 0..G {
+            // Below -100 a product is truncated to 0 all the same, and above 127 all are 0.
+            let exponent = if WHOLE { 0 } else { exponents[t] };
+            let shift = (exponent - scale + FRACTION).clamp(-100, 127);
+            let unit = f32::from_bits(((shift + 127) as u32) << 23);
+            let product = factors[t] * b.factors[t][j] * unit;
+            // SAFETY: the factors are finite and the product of their significands is below 4. In these units, of
+            // which 2^24 make the largest power of two among the products, it is below 2^26.
             sum += unsafe { product.to_int_unchecked::<i32>() };
         }
         aligned.sum[j] = sum;
@@ -109,33 +122,54 @@ fn add<const N: usize>(group: &Aligned<N>, sums: &mut [u32; N], bytes: bool) -> 
 
 /// The product's operands: A, B, and for a sparse A the row of B that belongs to each of its elements.
 pub(super) struct Operands<'a> {
-    pub a: &'a Split,
-    pub b: &'a Split,
+    pub a: &'a Split<'a>,
+    pub b: &'a Split<'a>,
     pub picks: Option<&'a [u8]>,
 }
 
 impl Operands<'_> {
+    /// Columns `k` of A, rows of one block.
     #[inline(always)]
-    fn term<const N: usize>(&self, shape: Shape, block: usize, i: usize, k: usize) -> Term<'_, N> {
+    fn left<const N: usize, const G: usize>(
+        &self,
+        shape: Shape,
+        block: usize,
+        k: [usize; G],
+    ) -> Group<'_, N, G> {
+        Group::of(self.a, k.map(|k| k * shape.width() + block * N))
+    }
+
+    /// The rows of B that belong to columns `k` of row `i` of A.
+    #[inline(always)]
+    fn right<const N: usize, const G: usize>(
+        &self,
+        shape: Shape,
+        [block, i]: [usize; 2],
+        k: [usize; G],
+    ) -> Group<'_, N, G> {
         let row = block * N + i;
-        let at = k * shape.width() + row;
-        let pick = self.picks.map_or(k, |picks| picks[row * shape.k + k].into());
-        let from = pick * shape.width() + block * N;
-        // PANIC: the slices have N elements.
-        Term {
-            significand: self.a.significands[at],
-            exponent: self.a.exponents[at],
-            significands: self.b.significands[from..from + N].try_into().unwrap(),
-            exponents: self.b.exponents[from..from + N].try_into().unwrap(),
-            at: (at, from),
-        }
+        Group::of(
+            self.b,
+            k.map(|k| {
+                let pick = self.picks.map_or(k, |picks| picks[row * shape.k + k].into());
+                pick * shape.width() + block * N
+            }),
+        )
     }
 
     /// Replaces the results that are exceptions; `addends` are the accumulators before the group.
     #[cold]
-    fn correct<const N: usize>(&self, terms: &[Term<'_, N>], addends: &[u32; N], sums: &mut [u32; N]) {
+    fn correct<const N: usize, const G: usize>(
+        &self,
+        groups: &[(Group<'_, N, G>, Group<'_, N, G>)],
+        i: usize,
+        addends: &[u32; N],
+        sums: &mut [u32; N],
+    ) {
         for j in 0..N {
-            let products = terms.iter().map(|term| self.a.value(term.at.0) * self.b.value(term.at.1 + j));
+            let products = groups.iter().flat_map(|(a, b)| {
+                a.at.iter().zip(&b.at).map(move |(a, b)| self.a.value(a + i) * self.b.value(b + j))
+            });
             if let Some(result) = exceptional(products, f32::from_bits(addends[j])) {
                 sums[j] = result.to_bits();
             }
@@ -143,40 +177,48 @@ impl Operands<'_> {
     }
 }
 
+/// Groups of `G` products.
 #[inline(always)]
-fn rows<const N: usize, const G: usize>(
+fn rows<const N: usize, const G: usize, const WHOLE: bool>(
     shape: Shape,
     operands: &Operands<'_>,
-    bytes: bool,
     d: &mut [Vector],
 ) {
     let finite = operands.a.finite && operands.b.finite;
-    for block in 0..shape.blocks {
+    for (block, k) in shape.groups::<G>() {
+        let a = operands.left::<N, G>(shape, block, k);
+        let mut b = operands.right::<N, G>(shape, [block, 0], k);
         for i in 0..N {
-            let (register, lane) = shape.row(4, block, i);
-            // PANIC: the slice has N elements.
-            let sums: &mut [u32; N] = (&mut d[register].0[lane..lane + N]).try_into().unwrap();
-            let mut k = 0;
-            while k < shape.k {
-                let addends = *sums;
-                let mut result = *sums;
-                if bytes {
-                    let even: [_; G] =
-                        std::array::from_fn(|t| operands.term::<N>(shape, block, i, k + 2 * t));
-                    let odd: [_; G] =
-                        std::array::from_fn(|t| operands.term::<N>(shape, block, i, k + 2 * t + 1));
-                    if add(&join(&align(&even), &align(&odd)), &mut result, true) || !finite {
-                        operands.correct(&[even, odd].concat(), &addends, &mut result);
-                    }
-                    k += 2 * G;
-                } else {
-                    let terms: [_; G] = std::array::from_fn(|t| operands.term::<N>(shape, block, i, k + t));
-                    if add(&align(&terms), &mut result, false) || !finite {
-                        operands.correct(&terms, &addends, &mut result);
-                    }
-                    k += G;
-                }
-                *sums = result;
+            if operands.picks.is_some() {
+                b = operands.right(shape, [block, i], k);
+            }
+            let sums = accumulators::<N>(shape, block, i, d);
+            let addends = *sums;
+            if add(&align::<N, G, WHOLE>(&a, i, &b), sums, false) || !finite {
+                operands.correct(&[(a, b)], i, &addends, sums);
+            }
+        }
+    }
+}
+
+/// Groups of 16 products, even and odd ones apart.
+#[inline(always)]
+fn rows_of_bytes<const N: usize>(shape: Shape, operands: &Operands<'_>, d: &mut [Vector]) {
+    let finite = operands.a.finite && operands.b.finite;
+    for (_, k) in shape.groups::<16>() {
+        let [even, odd]: [[usize; 8]; 2] = [0, 1].map(|first| std::array::from_fn(|t| k[2 * t + first]));
+        let a = [even, odd].map(|k| operands.left::<N, 8>(shape, 0, k));
+        let mut b = [even, odd].map(|k| operands.right::<N, 8>(shape, [0, 0], k));
+        for i in 0..N {
+            if operands.picks.is_some() {
+                b = [operands.right(shape, [0, i], even), operands.right(shape, [0, i], odd)];
+            }
+            let sums = accumulators::<N>(shape, 0, i, d);
+            let addends = *sums;
+            // 8-bit elements have moderate exponents.
+            let group = join(&align::<N, 8, true>(&a[0], i, &b[0]), &align::<N, 8, true>(&a[1], i, &b[1]));
+            if add(&group, sums, true) || !finite {
+                operands.correct(&[(a[0], b[0]), (a[1], b[1])], i, &addends, sums);
             }
         }
     }
@@ -187,15 +229,21 @@ pub(super) fn multiply(shape: Shape, operands: &Operands<'_>, sum: Sum, d: &mut 
     versions!(
         [shape: Shape, operands: &Operands<'_>, sum: Sum, d: &mut [Vector]] -> (),
         {
+            let whole = operands.a.whole;
             let eight = sum == Sum::Fused(8) && shape.k >= 8;
-            match (shape.n, sum == Sum::FusedBytes, eight) {
-                (32, true, _) => rows::<32, 8>(shape, operands, true, d),
-                (_, true, _) => rows::<16, 8>(shape, operands, true, d),
-                (32, _, true) => rows::<32, 8>(shape, operands, false, d),
-                (_, _, true) => rows::<16, 8>(shape, operands, false, d),
-                (32, _, false) => rows::<32, 4>(shape, operands, false, d),
-                (16, _, false) => rows::<16, 4>(shape, operands, false, d),
-                _ => rows::<4, 4>(shape, operands, false, d),
+            match (shape.n, sum == Sum::FusedBytes, eight, whole) {
+                (32, true, ..) => rows_of_bytes::<32>(shape, operands, d),
+                (_, true, ..) => rows_of_bytes::<16>(shape, operands, d),
+                (32, _, true, true) => rows::<32, 8, true>(shape, operands, d),
+                (32, _, true, false) => rows::<32, 8, false>(shape, operands, d),
+                (_, _, true, true) => rows::<16, 8, true>(shape, operands, d),
+                (_, _, true, false) => rows::<16, 8, false>(shape, operands, d),
+                (32, _, false, true) => rows::<32, 4, true>(shape, operands, d),
+                (32, _, false, false) => rows::<32, 4, false>(shape, operands, d),
+                (16, _, false, true) => rows::<16, 4, true>(shape, operands, d),
+                (16, _, false, false) => rows::<16, 4, false>(shape, operands, d),
+                (_, _, _, true) => rows::<4, 4, true>(shape, operands, d),
+                (_, _, _, false) => rows::<4, 4, false>(shape, operands, d),
             }
         },
         (shape, operands, sum, d)

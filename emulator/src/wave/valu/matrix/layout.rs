@@ -1,5 +1,7 @@
 //! Where the elements of a matrix lie (MI300 ISA, 7.1.4; AMD matrix instruction calculator).
 
+use crate::wave::Vector;
+
 /// The size of a product: `blocks` times N x K by K x N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shape {
@@ -26,6 +28,14 @@ impl Shape {
         self.k * self.width() / 64
     }
 
+    /// Blocks, and values of k in steps of `G`.
+    #[inline(always)]
+    pub(super) fn groups<const G: usize>(self) -> impl Iterator<Item = (usize, [usize; G])> {
+        (0..self.blocks).flat_map(move |block| {
+            (0..self.k / G).map(move |group| (block, std::array::from_fn(|t| group * G + t)))
+        })
+    }
+
     /// Registers of C and D if an element takes one.
     #[inline(always)]
     pub(super) const fn registers(self) -> usize {
@@ -45,4 +55,30 @@ impl Shape {
         let lane = (b % shared + i / height % rows * shared) * self.n;
         (item, lane)
     }
+}
+
+/// `G` times `N` consecutive elements, from the indices `at` on: columns of A or rows of B.
+#[inline(always)]
+pub(super) fn lines<T, const N: usize, const G: usize>(matrix: &[T], at: [usize; G]) -> [&[T; N]; G] {
+    // PANIC: the slices have N elements.
+    std::array::from_fn(|t| matrix[at[t]..at[t] + N].try_into().unwrap())
+}
+
+/// Element `i` of each line.
+#[inline(always)]
+pub(super) fn across<T: Copy, const N: usize, const G: usize>(lines: &[&[T; N]; G], i: usize) -> [T; G] {
+    std::array::from_fn(|t| lines[t][i])
+}
+
+/// Row `i` of a block of C and D whose elements take a register each.
+#[inline(always)]
+pub(super) fn accumulators<const N: usize>(
+    shape: Shape,
+    block: usize,
+    i: usize,
+    d: &mut [Vector],
+) -> &mut [u32; N] {
+    let (register, lane) = shape.row(4, block, i);
+    // PANIC: the slice has N elements.
+    (&mut d[register].0[lane..lane + N]).try_into().unwrap()
 }

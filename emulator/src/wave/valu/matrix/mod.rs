@@ -38,6 +38,7 @@ mod multiply;
 mod numbers;
 mod operand;
 mod pairwise;
+mod split;
 
 use crate::{
     isa::{Flow, Inst},

@@ -1,14 +1,17 @@
 //! Matrix instructions from operands to results.
 
+use std::mem::MaybeUninit;
+
 use super::{
-    buffer::Buffer,
+    buffer::{Buffer, Room},
     chain,
-    format::{self, Format, Split},
+    format::{self, Format},
     fused,
     layout::Shape,
     numbers::{Product, Sum},
-    operand::{Modifiers, accumulator, registers},
+    operand::{Modifiers, accumulator, destination, registers},
     pairwise,
+    split::Split,
 };
 use crate::{
     isa::{Flow, Inst},
@@ -32,24 +35,22 @@ pub(super) fn dense(wave: &mut Wave, inst: &Inst, shape: Shape, product: Product
         return unsupported(wave, inst);
     };
     if product.a == Format::F64 {
-        let (mut left, mut right) = (Buffer::new(), Buffer::new());
+        let (mut left, mut right) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (mut left, mut right) = (Buffer::new(&mut left), Buffer::new(&mut right));
         format::doubles(a, shape, modifiers.negates(0), &mut left);
         format::doubles(b, shape, modifiers.negates(1), &mut right);
         let Some(d) = accumulator(wave, inst, 2 * shape.registers(), true) else {
             return unsupported(wave, inst);
         };
-        if !d.is_empty() {
-            chain::doubles(shape, &left, &right, modifiers.negates(2), &mut wave.vgpr[d]);
-        }
+        chain::doubles(shape, &left, &right, modifiers.negates(2), &mut wave.vgpr[d]);
         return Flow::Next;
     }
-    let mut rooms = [const { [const { Vector([0; 64]) }; 4] }; 2];
-    let [room_a, room_b] = &mut rooms;
-    let a = modifiers.broadcast(shape, a, room_a);
-    let b = modifiers.permute(b, room_b);
+    let (broadcast, permuted) = (modifiers.broadcast(shape, a), modifiers.permute(b));
+    let a = broadcast.as_ref().map_or(a, |copies| &copies[..count]);
+    let b = permuted.as_ref().map_or(b, |copies| &copies[..count]);
     let flush = wave.mode.denorm32() & 1 == 0;
-    let mut factors = Factors::new();
-    factors.unpack(product, flush, [(a, shape), (b, shape)]);
+    let mut rooms = [Rooms::new(), Rooms::new()];
+    let factors = Factors::unpack(product, flush, [(a, shape), (b, shape)], &mut rooms);
     let Some(d) = accumulator(wave, inst, shape.registers(), false) else {
         return unsupported(wave, inst);
     };
@@ -62,7 +63,8 @@ pub(super) fn sparse(wave: &mut Wave, inst: &Inst, shape: Shape, product: Produc
     let bits = product.a.bits();
     let modifiers = Modifiers::of(inst);
     let stored = Shape { k: shape.k / 2, ..shape };
-    let count = stored.per_lane() * bits / 32;
+    let per_lane = stored.per_lane();
+    let count = per_lane * bits / 32;
     let (Some(a), Some(b), Some(index)) = (
         registers(wave, inst.src[0], count),
         registers(wave, inst.src[1], 2 * count),
@@ -71,8 +73,7 @@ pub(super) fn sparse(wave: &mut Wave, inst: &Inst, shape: Shape, product: Produc
         return unsupported(wave, inst);
     };
     // Each pair of stored elements comes from four elements of a row, at the places that its two indices name.
-    let mut picks = [0; 1024];
-    let per_lane = stored.per_lane();
+    let mut picks = [0; 512];
     for (lane, word) in index[0].0.iter().enumerate() {
         let (row, group) = (lane % shape.n, lane / shape.n);
         let word = word >> modifiers.index_bit(bits);
@@ -82,39 +83,56 @@ pub(super) fn sparse(wave: &mut Wave, inst: &Inst, shape: Shape, product: Produc
             picks[row * stored.k + group * per_lane + item] = k as u8;
         }
     }
-    let mut factors = Factors::new();
-    factors.unpack(product, false, [(a, stored), (b, shape)]);
-    let registers = stored.registers();
-    if let Some(row) = inst.dst.row().filter(|row| row % 256 + registers <= 256) {
-        let (overflow, d) = (wave.mode.fp16_overflow(), &mut wave.vgpr[row..row + registers]);
-        factors.multiply(stored, product.sum, Some(&picks), overflow, d);
-    }
+    let mut rooms = [Rooms::new(), Rooms::new()];
+    let factors = Factors::unpack(product, false, [(a, stored), (b, shape)], &mut rooms);
+    let d = destination(inst, stored.registers());
+    factors.multiply(stored, product.sum, Some(&picks), wave.mode.fp16_overflow(), &mut wave.vgpr[d]);
     Flow::Next
 }
 
-/// A and B, as values or as significands and exponents: fused sums want the latter.
-struct Factors {
-    values: [Buffer<f32>; 2],
-    split: [Split; 2],
+/// Memory for a factor.
+struct Rooms {
+    singles: Room<f32>,
+    integers: Room<i32>,
 }
 
-impl Factors {
+impl Rooms {
     #[inline(always)]
     const fn new() -> Self {
-        Self { values: [const { Buffer::new() }; 2], split: [const { Split::new() }; 2] }
+        Self { singles: MaybeUninit::uninit(), integers: MaybeUninit::uninit() }
     }
+}
 
-    fn unpack(&mut self, product: Product, flush: bool, factors: [(&[Vector], Shape); 2]) {
-        for (n, (registers, shape)) in factors.into_iter().enumerate() {
-            let format = match if n == 0 { product.a } else { product.b } {
-                Format::F32 if flush => Format::F32Flushed,
-                format => format,
-            };
-            match product.sum {
-                Sum::Fused(_) | Sum::FusedBytes => self.split[n].unpack(registers, shape, format),
-                Sum::Chain | Sum::Pairwise(_) | Sum::Integer => {
-                    format::values(registers, shape, format, &mut self.values[n]);
-                }
+/// A and B.
+enum Factors<'a> {
+    Values([Buffer<'a, f32>; 2]),
+    /// With exponents, as fused sums want them.
+    Split([Split<'a>; 2]),
+}
+
+impl<'a> Factors<'a> {
+    #[inline(always)]
+    fn unpack(
+        product: Product,
+        flush: bool,
+        [(a, shape_a), (b, shape_b)]: [(&[Vector], Shape); 2],
+        [room_a, room_b]: &'a mut [Rooms; 2],
+    ) -> Self {
+        let format = |format| if flush && format == Format::F32 { Format::F32Flushed } else { format };
+        match product.sum {
+            Sum::Fused(_) | Sum::FusedBytes => {
+                let rooms = [
+                    (&mut room_a.singles, &mut room_a.integers),
+                    (&mut room_b.singles, &mut room_b.integers),
+                ];
+                Self::Split(Split::both([(a, shape_a, product.a), (b, shape_b, product.b)], rooms))
+            }
+            Sum::Chain | Sum::Pairwise(_) | Sum::Integer => {
+                let mut left = Buffer::new(&mut room_a.singles);
+                let mut right = Buffer::new(&mut room_b.singles);
+                format::values(a, shape_a, format(product.a), &mut left);
+                format::values(b, shape_b, format(product.b), &mut right);
+                Self::Values([left, right])
             }
         }
     }
@@ -124,16 +142,14 @@ impl Factors {
         if d.is_empty() {
             return;
         }
-        let [a, b] = &self.values;
         let addends = if clamp && sum != Sum::Integer { d.to_vec() } else { Vec::new() };
-        match sum {
-            Sum::Integer => chain::integers(shape, [a, b], picks, clamp, d),
-            Sum::Chain => chain::singles(shape, a, b, d),
-            Sum::Pairwise(group) => pairwise::multiply(shape, a, b, group, d),
-            Sum::Fused(_) | Sum::FusedBytes => {
-                let [a, b] = &self.split;
-                fused::multiply(shape, &fused::Operands { a, b, picks }, sum, d);
-            }
+        match self {
+            Self::Split([a, b]) => fused::multiply(shape, &fused::Operands { a, b, picks }, sum, d),
+            Self::Values([a, b]) => match sum {
+                Sum::Integer => chain::integers(shape, [a, b], picks, clamp, d),
+                Sum::Pairwise(group) => pairwise::multiply(shape, a, b, group, d),
+                Sum::Chain | Sum::Fused(_) | Sum::FusedBytes => chain::singles(shape, a, b, d),
+            },
         }
         if !addends.is_empty() {
             self.clamp(shape, picks, &addends, d);
@@ -143,9 +159,9 @@ impl Factors {
     /// Replaces infinities that come from finite elements by the largest finite number.
     #[cold]
     fn clamp(&self, shape: Shape, picks: Option<&[u8]>, addends: &[Vector], d: &mut [Vector]) {
-        let finite = |n: usize, index: usize| match self.values[n].get(index) {
-            Some(value) => value.is_finite(),
-            None => self.split[n].value(index).is_finite(),
+        let finite = |n: usize, index: usize| match self {
+            Self::Values(values) => values[n][index].is_finite(),
+            Self::Split(split) => split[n].value(index).is_finite(),
         };
         for row in 0..shape.width() {
             let (block, i) = (row / shape.n, row % shape.n);

@@ -65,25 +65,14 @@ impl Modifiers {
         }
     }
 
-    /// The registers of A as the broadcast changes them; copies in `room` if it does.
-    pub(super) fn broadcast<'a>(
-        self,
-        shape: Shape,
-        registers: &'a [Vector],
-        room: &'a mut [Vector; 4],
-    ) -> &'a [Vector] {
-        if self.cbsz == 0 {
-            return registers;
-        }
-        rearrange(registers, room, |lane| self.lane_of_a(shape, lane))
+    /// Copies of the registers of A as the broadcast changes them, if it does.
+    pub(super) fn broadcast(self, shape: Shape, registers: &[Vector]) -> Option<[Vector; 4]> {
+        (self.cbsz != 0).then(|| rearrange(registers, |lane| self.lane_of_a(shape, lane)))
     }
 
-    /// The registers of B as the permutation changes them; copies in `room` if it does.
-    pub(super) fn permute<'a>(self, registers: &'a [Vector], room: &'a mut [Vector; 4]) -> &'a [Vector] {
-        if self.blgp == 0 {
-            return registers;
-        }
-        rearrange(registers, room, |lane| self.lane_of_b(lane))
+    /// Copies of the registers of B as the permutation changes them, if it does.
+    pub(super) fn permute(self, registers: &[Vector]) -> Option<[Vector; 4]> {
+        (self.blgp != 0).then(|| rearrange(registers, |lane| self.lane_of_b(lane)))
     }
 
     /// First bit of the set of indices that a sparse instruction uses: with CBSZ 0, ABID picks one.
@@ -93,17 +82,14 @@ impl Modifiers {
     }
 }
 
-fn rearrange<'a>(
-    registers: &[Vector],
-    room: &'a mut [Vector; 4],
-    from: impl Fn(usize) -> usize,
-) -> &'a [Vector] {
-    for (register, copy) in registers.iter().zip(room.iter_mut()) {
+fn rearrange(registers: &[Vector], from: impl Fn(usize) -> usize) -> [Vector; 4] {
+    let mut copies = [Vector([0; 64]); 4];
+    for (register, copy) in registers.iter().zip(&mut copies) {
         for lane in 0..64 {
             copy.0[lane] = register.0[from(lane)];
         }
     }
-    &room[..registers.len()]
+    copies
 }
 
 /// `count` registers from `op` on; `None` for constants and scalar registers, which A, B and indices cannot be.
@@ -112,8 +98,12 @@ pub(super) fn registers(wave: &Wave, op: Operand, count: usize) -> Option<&[Vect
     Some(&wave.vgpr[row..row + count])
 }
 
-/// Copies C to D and returns D's rows: an empty range if D reaches past the end of the register file, whose results
-/// go nowhere. `None` if C is a scalar register.
+/// D's rows: none if D reaches past the end of the register file, whose results go nowhere.
+pub(super) fn destination(inst: &Inst, count: usize) -> std::ops::Range<usize> {
+    inst.dst.row().filter(|row| row % 256 + count <= 256).map_or(0..0, |row| row..row + count)
+}
+
+/// Copies C to D and returns D's rows; see [`destination`]. `None` if C is a scalar register.
 pub(super) fn accumulator(
     wave: &mut Wave,
     inst: &Inst,
@@ -121,25 +111,22 @@ pub(super) fn accumulator(
     doubles: bool,
 ) -> Option<std::ops::Range<usize>> {
     let op = inst.src[2];
-    let from = row_of(op, count);
-    if from.is_none() && !matches!(op.0, 128..=208 | 240..=248) {
-        return None;
-    }
-    let Some(to) = inst.dst.row().filter(|row| row % 256 + count <= 256) else { return Some(0..0) };
-    match from {
-        Some(from) if from == to => {}
-        Some(from) => wave.vgpr.copy_within(from..from + count, to),
+    let to = destination(inst, count);
+    match row_of(op, count) {
+        Some(from) if from == to.start || to.is_empty() => {}
+        Some(from) => wave.vgpr.copy_within(from..from + count, to.start),
+        None if !matches!(op.0, 128..=208 | 240..=248) => return None,
         None if doubles => {
             let bits = wave.scalar64(op, inst);
-            for pair in wave.vgpr[to..to + count].chunks_exact_mut(2) {
+            for pair in wave.vgpr[to.clone()].chunks_exact_mut(2) {
                 pair[0].0.fill(bits as u32);
                 pair[1].0.fill((bits >> 32) as u32);
             }
         }
         None => {
             let bits = wave.scalar(op, inst);
-            wave.vgpr[to..to + count].fill(Vector([bits; 64]));
+            wave.vgpr[to.clone()].fill(Vector([bits; 64]));
         }
     }
-    Some(to..to + count)
+    Some(to)
 }

@@ -1,6 +1,9 @@
 //! Trees of f32 operations, as gfx90a sums 16-bit floats.
 
-use super::{exception::NAN, layout::Shape};
+use super::{
+    exception::NAN,
+    layout::{Shape, accumulators, across, lines},
+};
 use crate::wave::{Vector, simd::versions};
 
 /// Zero of the same sign for a denormal.
@@ -17,33 +20,25 @@ fn product(a: f32, b: f32) -> f32 {
 
 #[inline(always)]
 fn rows<const N: usize, const G: usize>(shape: Shape, a: &[f32], b: &[f32], d: &mut [Vector]) {
-    let width = shape.width();
-    for block in 0..shape.blocks {
+    for (block, k) in shape.groups::<G>() {
+        let at = k.map(|k| k * shape.width() + block * N);
+        let (columns, right) = (lines::<_, N, G>(a, at), lines::<_, N, G>(b, at));
         for i in 0..N {
-            let (register, lane) = shape.row(4, block, i);
-            // PANIC: the slice has N elements.
-            let sums: &mut [u32; N] = (&mut d[register].0[lane..lane + N]).try_into().unwrap();
-            let mut result = sums.map(|bits| {
-                let addend = f32::from_bits(bits);
-                if addend.abs() < f32::MIN_POSITIVE { 0.0 } else { addend }
-            });
-            let mut k = 0;
-            while k < shape.k {
-                let left: [f32; G] = std::array::from_fn(|t| a[(k + t) * width + block * N + i]);
-                let right: [&[f32; N]; G] = std::array::from_fn(|t| {
-                    // PANIC: the slice has N elements.
-                    b[(k + t) * width + block * N..][..N].try_into().unwrap()
-                });
-                for j in 0..N {
-                    let pair = |t: usize| {
-                        flush(product(left[t], right[t][j]) + product(left[t + 1], right[t + 1][j]))
-                    };
-                    let group = if G == 4 { flush(pair(0) + pair(2 % G)) } else { pair(0) };
-                    result[j] = flush(result[j] + group);
-                }
-                k += G;
+            let left = across(&columns, i);
+            let sums = accumulators::<N>(shape, block, i, d);
+            let mut result = [0.0; N];
+            for j in 0..N {
+                let pair =
+                    |t: usize| flush(product(left[t], right[t][j]) + product(left[t + 1], right[t + 1][j]));
+                let group = if G == 4 { flush(pair(0) + pair(2 % G)) } else { pair(0) };
+                let addend = f32::from_bits(sums[j]);
+                let small = addend.abs() < f32::MIN_POSITIVE;
+                // Of a denormal in C not even the sign remains; sums are flushed already.
+                result[j] = flush(if k[0] == 0 && small { 0.0 } else { addend } + group);
             }
-            *sums = result.map(|x| if x.is_nan() { NAN } else { x.to_bits() });
+            for j in 0..N {
+                sums[j] = if result[j].is_nan() { NAN } else { result[j].to_bits() };
+            }
         }
     }
 }
