@@ -13,7 +13,6 @@ fn agrees(program: &str) {
     Program::new(&toolchain, &path, "gfx90a").run().expect_passed(&program);
 }
 
-// proves: __hipPushCallConfiguration, __hipPopCallConfiguration, __hipRegisterFunction, hipLaunchKernel
 #[test]
 fn integers_are_those_of_the_papers() {
     agrees("rocrand_integers");
