@@ -39,7 +39,7 @@ fn installed(library: &str, package: &str) -> bool {
     found
 }
 
-/// The repository's code objects, by target: those for one architecture and no generic one.
+/// The repository's code objects, each with the device that it runs on: gfx9-generic is for none of ours.
 fn committed() -> Vec<(PathBuf, Target)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
@@ -53,7 +53,7 @@ fn committed() -> Vec<(PathBuf, Target)> {
             let identity = CodeObject::parse(&object[..]).expect("it is a code object").identity();
             match identity.target.processor.name() {
                 "gfx90a" => found.push((path, Target::Gfx90a)),
-                "gfx942" => found.push((path, Target::Gfx942)),
+                "gfx942" | "gfx9-4-generic" => found.push((path, Target::Gfx942)),
                 _ => {}
             }
         }
