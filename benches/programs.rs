@@ -38,7 +38,7 @@ fn main() {
         "registration_kernels.hip",
         Output::Bundle,
     );
-    let path = compile_host(&toolchain, "registration.cpp", &bundle);
+    let path = compile_host(&toolchain, "registration.cpp", &[("BUNDLE", &bundle)], &[]);
     for binaries in ["0", "1", "111"] {
         measure(&toolchain, &path, &format!("{binaries} fat binaries of 108 kernels"), &[binaries, "start"]);
     }

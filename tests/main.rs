@@ -7,5 +7,7 @@ mod device;
 mod errors;
 mod programs;
 mod registration;
+mod rocrand;
 mod runtime;
 mod toolchain;
+mod triton;

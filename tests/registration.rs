@@ -10,7 +10,7 @@ fn kernels_and_variables_of_111_binaries_are_told_apart() {
     for arch in ["gfx90a", "gfx942"] {
         let build = Build::new(Compiler::Clang22, arch, "1");
         let bundle = build.compile(&toolchain, "registration_kernels.hip", Output::Bundle);
-        let path = compile_host(&toolchain, "registration.cpp", &bundle);
+        let path = compile_host(&toolchain, "registration.cpp", &[("BUNDLE", &bundle)], &[]);
         for binaries in ["0", "1", "111"] {
             Program::new(&toolchain, &path, arch).args(&[binaries]).run().expect_passed(&build);
         }

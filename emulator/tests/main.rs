@@ -4,5 +4,6 @@ mod harness;
 mod hsa;
 mod isa;
 mod matrix;
+mod objects;
 mod valu;
 mod wave;

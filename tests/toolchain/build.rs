@@ -99,7 +99,7 @@ impl Build {
             };
             check(&mut compile);
             if output == Output::Program {
-                link(self.compiler, toolchain, &[object.as_path()], result);
+                link(self.compiler, toolchain, &[object.as_path()], &[], result);
             }
         })
     }
@@ -137,28 +137,34 @@ impl Build {
     }
 }
 
-/// Compiles the host program `tests/programs/<source>`, which `bundle` is a part of, and links it with the library.
+/// Compiles the host program `tests/programs/<source>` and links it with the library and with `libraries`.
 ///
-/// The source finds the bundle's path in the macro `BUNDLE`.
-pub fn compile_host(toolchain: &Toolchain, source: &str, bundle: &Path) -> PathBuf {
+/// `files` are what the program is built of besides its source: macros of these names are their paths.
+pub fn compile_host(
+    toolchain: &Toolchain,
+    source: &str,
+    files: &[(&str, &Path)],
+    libraries: &[&str],
+) -> PathBuf {
     let path = sources().join(source);
     let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let name = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a source has a name");
-    let key = (source, text, headers(), bundle, stamp(Compiler::Clang22.path()));
+    let key = (source, text, headers(), files, libraries, stamp(Compiler::Clang22.path()));
     cached(&key, name, |result| {
         let object = result.with_extension("o");
         let mut compile = Command::new(Compiler::Clang22.path());
         compile.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-D__HIP_PLATFORM_AMD__"]);
-        compile.arg(format!("-DBUNDLE=\"{}\"", bundle.display()));
+        compile.args(files.iter().map(|(name, file)| format!("-D{name}=\"{}\"", file.display())));
         check(compile.arg("-c").arg(&path).arg("-o").arg(&object));
-        link(Compiler::Clang22, toolchain, &[object.as_path()], result);
+        link(Compiler::Clang22, toolchain, &[object.as_path()], libraries, result);
     })
 }
 
-fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], result: &Path) {
+fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], libraries: &[&str], result: &Path) {
     let mut link = Command::new(compiler.path());
     link.args(objects).arg("-o").arg(result).arg("-L").arg(toolchain.lib());
-    check(link.args(["-lamdhip64", "-lpthread"]));
+    link.args(["-lamdhip64", "-lpthread"]);
+    check(link.args(libraries.iter().map(|library| format!("-l{library}"))));
 }
 
 /// Names and texts of the headers that programs include.

@@ -9,6 +9,7 @@
 //! | module | command |
 //! |---|---|
 //! | [`kernels`] | `kernels`: rebuild the committed device code |
+//! | [`triton`] | `kernels --triton`: rebuild Triton's kernels |
 //! | [`dist`] | `dist`: link what users take away |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`compat`] | `compat`: write COMPAT.md |
@@ -32,6 +33,7 @@ pub mod pseudocode;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;
+pub mod triton;
 
 /// Why a command of xtask failed.
 #[derive(Debug, thiserror::Error)]

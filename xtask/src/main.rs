@@ -2,11 +2,12 @@
 
 use std::{env, process::ExitCode};
 
-use xtask::{Error, Result, compat, dist, kernels, pseudocode, suite};
+use xtask::{Error, Result, compat, dist, kernels, pseudocode, suite, triton};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   kernels [--check]                      rebuild the committed device code, or compare with it
+  kernels --triton [--check]             the same for Triton's kernels; downloads the compiler
   dist [--debug]                         build libamdhip64.so and the command into target/dist
   test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
   isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
@@ -29,6 +30,8 @@ fn dispatch(args: &[String]) -> Result {
     match words[..] {
         ["kernels"] => kernels::rebuild(),
         ["kernels", "--check"] => kernels::check(),
+        ["kernels", "--triton"] => triton::rebuild(),
+        ["kernels", "--triton", "--check"] => triton::check(),
         ["dist"] => dist::build(dist::Profile::Release).map(drop),
         ["dist", "--debug"] => dist::build(dist::Profile::Debug).map(drop),
         ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),

@@ -1,22 +1,27 @@
-//! Compiler output: every instruction of the sources in `data/isa` at every optimisation level, and of the code
-//! objects that the repository carries, reads as llvm-objdump prints it.
+//! Compiler output: every instruction of the sources in `data/isa` at every optimisation level reads as llvm-objdump
+//! prints it.
 
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
 
-use emulator::isa::{Target, decode, disassemble};
+use emulator::isa::{DecodeErrorKind, Target, decode, disassemble};
 
 use super::llvm;
 
 const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
 
 /// Compares every instruction of `object`; returns how many there were.
-fn check(object: &Path, target: Target) -> usize {
+pub fn check(object: &Path, target: Target) -> usize {
     let listing = llvm::objdump(object, target);
     for (words, theirs) in &listing {
         let ours = decode(target, words);
+        if theirs.starts_with("image_") {
+            let kind = ours.map(|_| ()).map_err(|e| e.kind);
+            assert_eq!(kind, Err(DecodeErrorKind::NotCompute { encoding: "MIMG" }), "{theirs}");
+            continue;
+        }
         let ours = ours.map(|inst| (usize::from(inst.size) / 4, disassemble(&inst, target)));
         assert_eq!(ours, Ok((words.len(), theirs.clone())), "{}: {words:08x?}", object.display());
     }
@@ -58,18 +63,4 @@ fn compiler_output_reads_as_llvm_objdump_prints_it() {
         }
     }
     std::fs::remove_dir_all(&folder).expect("the temporary folder is ours");
-}
-
-#[test]
-fn the_repositorys_code_objects_read_as_llvm_objdump_prints_them() {
-    if !llvm::available("llvm-objdump-22", "llvm-22") {
-        return;
-    }
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
-    for target in TARGETS {
-        for name in ["blit", "demo"] {
-            let object = kernels.join(format!("{name}.{}.co", llvm::processor(target)));
-            assert!(check(&object, target) > 10, "{}", object.display());
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! Decoder and disassembler against LLVM 22, which is run out of process: it crashes on some words.
 
-mod corpus;
+pub mod corpus;
 mod golden;
-mod llvm;
+pub mod llvm;
 mod oracle;
 mod robust;
 pub mod words;

@@ -1,0 +1,124 @@
+//! Inputs, formats of narrow floating-point numbers, and bounds on errors.
+
+/// Half of the distance of one and the next larger `f32`: the relative error of one rounding.
+pub const ULP: f64 = 1.0 / (1 << 24) as f64;
+
+/// A sequence of pseudorandom numbers (splitmix64), so that failures repeat.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A whole number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.bits() % end
+    }
+
+    /// A number of [-1, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// `n` numbers of [-scale, scale).
+    pub fn floats(&mut self, n: usize, scale: f64) -> Vec<f32> {
+        (0..n).map(|_| (self.unit() * scale) as f32).collect()
+    }
+
+    /// `n` numbers of `format`, as bits, with magnitudes from 2^-4 to almost 2, or zero.
+    pub fn narrow(&mut self, format: &Format, n: usize) -> Vec<u16> {
+        let mut number = || {
+            let exponent = format.bias - 4 + self.below(5) as i32;
+            let mantissa = self.below(1 << format.mantissa) as i32;
+            let sign = self.below(2) as u16;
+            let zero = self.below(16) == 0;
+            // CAST: both fit their fields.
+            let magnitude = if zero { 0 } else { (exponent << format.mantissa | mantissa) as u16 };
+            if magnitude == 0 { 0 } else { sign << (format.bits - 1) | magnitude }
+        };
+        (0..n).map(|_| number()).collect()
+    }
+}
+
+/// A binary floating-point format of at most 16 bits.
+pub struct Format {
+    /// All of them.
+    pub bits: u32,
+    /// Those of the mantissa, without the hidden one.
+    pub mantissa: u32,
+    pub bias: i32,
+    /// Whether the largest exponent means infinity and NaN. Otherwise only the sign with nothing else is a NaN.
+    pub ieee: bool,
+}
+
+pub const HALF: Format = Format { bits: 16, mantissa: 10, bias: 15, ieee: true };
+pub const BFLOAT: Format = Format { bits: 16, mantissa: 7, bias: 127, ieee: true };
+/// Triton's `fp8e4b8`, gfx942's FP8.
+pub const FP8: Format = Format { bits: 8, mantissa: 3, bias: 8, ieee: false };
+/// Triton's `fp8e5b16`, gfx942's BF8.
+pub const BF8: Format = Format { bits: 8, mantissa: 2, bias: 16, ieee: false };
+
+impl Format {
+    /// The number that `bits` stand for: (-1)^sign 1.mantissa 2^(exponent - bias).
+    pub fn value(&self, bits: u16) -> f64 {
+        let sign = bits >> (self.bits - 1) & 1;
+        let magnitude = i32::from(bits) & ((1 << (self.bits - 1)) - 1);
+        let (exponent, mantissa) = (magnitude >> self.mantissa, magnitude & ((1 << self.mantissa) - 1));
+        let largest = (1 << (self.bits - 1 - self.mantissa)) - 1;
+        let fraction = f64::from(mantissa) / f64::from(1 << self.mantissa);
+        let magnitude = match exponent {
+            _ if !self.ieee && sign == 1 && magnitude == 0 => f64::NAN,
+            e if self.ieee && e == largest => {
+                if mantissa == 0 {
+                    f64::INFINITY
+                } else {
+                    f64::NAN
+                }
+            }
+            0 => fraction * 2f64.powi(1 - self.bias),
+            e => (1.0 + fraction) * 2f64.powi(e - self.bias),
+        };
+        if sign == 1 { -magnitude } else { magnitude }
+    }
+
+    pub fn values(&self, bits: &[u16]) -> Vec<f64> {
+        bits.iter().map(|&bits| self.value(bits)).collect()
+    }
+}
+
+/// Asserts that every number is as near to what is expected as its bound says.
+#[track_caller]
+pub fn assert_near<T: Copy + Into<f64>>(
+    what: &str,
+    computed: &[T],
+    expected: impl IntoIterator<Item = (f64, f64)>,
+) {
+    let mut n = 0;
+    for (i, (expected, bound)) in expected.into_iter().enumerate() {
+        let computed = computed[i].into();
+        let error = (computed - expected).abs();
+        assert!(
+            error <= bound,
+            "{what}[{i}]: {computed:e}, not {expected:e}: off by {error:e}, allowed {bound:e}"
+        );
+        n += 1;
+    }
+    assert_eq!(computed.len(), n, "{what}");
+}
+
+#[test]
+fn formats_have_the_values_of_their_definitions() {
+    assert_eq!(HALF.value(0x3c00), 1.0);
+    assert_eq!(HALF.value(0xfbff), -65504.0);
+    assert_eq!(HALF.value(0x0001), 2f64.powi(-24));
+    assert_eq!(BFLOAT.value(0x4049), f64::from(f32::from_bits(0x4049_0000)));
+    // CDNA 3 ISA: the largest numbers are 240 and 57344, 0x80 is the NaN.
+    assert_eq!(FP8.value(0x7f), 240.0);
+    assert_eq!(BF8.value(0x7f), 57344.0);
+    assert!(FP8.value(0x80).is_nan() && BF8.value(0x80).is_nan());
+}
