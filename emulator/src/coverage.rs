@@ -83,6 +83,9 @@ fn index(row: &'static Row) -> Option<usize> {
     None
 }
 
+/// Tests that execute rows without knowing what they should give: they count for nothing.
+const UNCHECKED: &str = "wave::random_code::";
+
 /// What a file of recorded lines says about the tables.
 #[derive(Default)]
 pub struct Report {
@@ -102,7 +105,9 @@ impl Report {
             else {
                 continue;
             };
-            tests.entry((family.to_owned(), opcode, name)).or_default().insert(test.to_owned());
+            if !test.starts_with(UNCHECKED) {
+                tests.entry((family.to_owned(), opcode, name)).or_default().insert(test.to_owned());
+            }
         }
         let rows = table::TABLES.iter().flat_map(|(_, rows)| rows.iter());
         let rows = rows.map(|row| {

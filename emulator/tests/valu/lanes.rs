@@ -1,8 +1,6 @@
 //! Instructions that move values between lanes; what they should give is written down here lane by lane.
 
-use emulator::wave::FaultKind;
-
-use crate::harness::{Level, TARGETS, everywhere, input, kernel, output};
+use crate::harness::{everywhere, input, kernel, output};
 
 /// Runs a one-wave kernel that maps 64 words to 64 words.
 fn wave(source: &str, name: &str, words: &[u32; 64], check: impl Fn(usize) -> u32) {
@@ -104,21 +102,4 @@ fn packed_and_special_instructions_match_their_definitions() {
             std::array::from_fn(|n| ((u16::from(xb[n]) + u16::from(yb[n]) + round[n]) >> 1) as u8);
         a ^ b ^ (c << 3) ^ (d << 7) ^ (u32::from_le_bytes(e) << 1)
     });
-}
-
-#[test]
-fn an_instruction_that_no_manual_describes_stops_the_wave_and_is_named() {
-    let source = "
-        KERNEL screen(u32 *out) {
-            u32 x;
-            asm volatile(\"v_screen_partition_4se_b32 %0, %1\" : \"=v\"(x) : \"v\"(tid));
-            out[tid] = x;
-        }";
-    for target in TARGETS {
-        let Some(kernel) = kernel(source, "screen", target, Level::O2) else { return };
-        let mut out = [7u32; 64];
-        let fault = kernel.run([1, 1, 1], [64, 1, 1], &mut [output(&mut out)], 0).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Unimplemented { name: "v_screen_partition_4se_b32" });
-        assert_eq!(out, [7; 64]);
-    }
 }

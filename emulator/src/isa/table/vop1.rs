@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{approx, bits, convert, cross, float, fp8};
+use crate::wave::valu::{approx, bits, convert, cross, float, fp8, media};
 
 rows! { VOP1, Vop1,
      0, "v_nop",              BOTH,   No = [], 0, Some(cross::v_nop);
@@ -60,7 +60,7 @@ rows! { VOP1, Vop1,
     51, "v_frexp_exp_i32_f32", BOTH,   B32 = [F32], CLAMP, Some(float::v_frexp_exp_i32_f32);
     52, "v_frexp_mant_f32",   BOTH,   F32 = [F32], CLAMP | OMOD, Some(float::v_frexp_mant_f32);
     53, "v_clrexcp",          BOTH,   No = [], NO_SDWA | NO_DPP, Some(cross::v_nop);
-    55, "v_screen_partition_4se_b32", BOTH,   B32 = [B32], 0, None;
+    55, "v_screen_partition_4se_b32", BOTH,   B32 = [B32], 0, Some(media::v_screen_partition_4se_b32);
     56, "v_mov_b64",          GFX942, B64 = [B64], NO_SDWA, Some(bits::v_mov_b64);
     57, "v_cvt_f16_u16",      BOTH,   F16 = [I16], CLAMP | OMOD, Some(convert::v_cvt_f16_u16);
     58, "v_cvt_f16_i16",      BOTH,   F16 = [I16], CLAMP | OMOD, Some(convert::v_cvt_f16_i16);

@@ -51,8 +51,36 @@ fn lerp(a: u32, b: u32, c: u32) -> u32 {
     value
 }
 
+/// Which of four shader engines a rectangle of the screen touches, a bit each, by its corners in tiles of 32 pixels
+/// modulo 4: the columns x_min and x_max in bits 7..6 and 3..2, the rows y_min and y_max in bits 5..4 and 1..0. The
+/// engine of tile (x, y) is {x\[0\] ^ y\[1\], y\[0\] ^ x\[1\]} (Vega ISA, V_SCREEN_PARTITION_4SE_B32).
+const ENGINES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut corners = 0;
+    while corners < 256 {
+        let mut x = corners >> 6;
+        loop {
+            let mut y = corners >> 4 & 3;
+            loop {
+                table[corners] |= 1 << (((x ^ y >> 1) & 1) << 1 | (y ^ x >> 1) & 1);
+                if y == corners & 3 {
+                    break;
+                }
+                y = (y + 1) & 3;
+            }
+            if x == corners >> 2 & 3 {
+                break;
+            }
+            x = (x + 1) & 3;
+        }
+        corners += 1;
+    }
+    table
+};
+
 lanes! {
     once;
+    v_screen_partition_4se_b32(a: u32) -> u32 { ENGINES[(a & 0xff) as usize].into() };
     v_lerp_u8(a: u32, b: u32, c: u32) -> u32 { lerp(a, b, c) };
     v_sad_u8(a: u32, b: u32, c: u32) -> u32 { sad(a, b, false).wrapping_add(c) },
         clamp { sad(a, b, false).saturating_add(c) };

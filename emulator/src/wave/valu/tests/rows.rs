@@ -1,6 +1,6 @@
 //! Instructions whose operands are not one value a lane, and encodings that no manual defines.
 
-use super::{DST, Fields, Lab, Random, row};
+use super::{DST, Fields, Lab, Random};
 use crate::{
     isa::{Flow, Target, decode},
     wave::{Fault, FaultKind, Vector},
@@ -96,6 +96,4 @@ fn undefined_modifiers_stop_the_wave_and_name_the_instruction() {
         let kind = stopped(&words).map(|fault| fault.kind);
         assert_eq!(kind, Some(FaultKind::Unimplemented { name }), "{words:08x?}");
     }
-    // The one row of these targets that no manual mentions.
-    assert!(row("v_screen_partition_4se_b32").exec.is_none());
 }

@@ -73,6 +73,13 @@ fn word(f: impl Fn([u32; 3]) -> u32 + 'static) -> impl Fn(&Ctx, [u64; 3]) -> Out
     move |_, v| Out::bits(f(v.map(|x| x as u32)))
 }
 
+/// The manual's table of shader engines, a hexadecimal digit an entry.
+const ENGINES: &str = "\
+    137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff\
+    ffff4cdf6fffeffffffff89bf99ffdffffff7f13ff9fffbfffff6ef26ff6fff7\
+    bfffffff23bfaffff7fffffff19df5ffffefffffef8cffaffffdffff67f4fff5\
+    9fffdfffffff8ceff66ffefffffff467ff6fff7fffffbf239ff9fffbffff9df1";
+
 fn middle(mut v: [i128; 3]) -> i128 {
     v.sort_unstable();
     v[1]
@@ -134,6 +141,10 @@ pub(super) fn models() -> Vec<Model> {
         model("v_alignbit_b32", Res::B32, |_, [a, b, c]| Out::bits((a << 32 | b) >> (c % 32) & 0xffff_ffff)),
         model("v_alignbyte_b32", Res::B32, |_, [a, b, c]| {
             Out::bits((a << 32 | b) >> (c % 4 * 8) & 0xffff_ffff)
+        }),
+        model("v_screen_partition_4se_b32", Res::B32, |_, [a, ..]| {
+            let digit = ENGINES.as_bytes()[(a & 0xff) as usize];
+            Out::bits(char::from(digit).to_digit(16).unwrap_or_default())
         }),
         model("v_mov_b32", Res::B32, word(|[a, ..]| a)),
         model("v_mov_b64", Res::B64, |_, [a, ..]| Out::bits(a)),

@@ -143,7 +143,7 @@ fn model(name: impl Into<String>, res: Res, f: impl Fn(&Ctx, [u64; 3]) -> Out + 
 }
 
 /// Rows whose operands are not one value a lane; the tests beside this module run them.
-const ELSEWHERE: [&str; 11] = [
+const ELSEWHERE: [&str; 10] = [
     "v_nop",
     "v_clrexcp",
     "v_readfirstlane_b32",
@@ -154,8 +154,6 @@ const ELSEWHERE: [&str; 11] = [
     "v_accvgpr_read_b32",
     "v_accvgpr_write_b32",
     "v_trig_preop_f64",
-    // In no manual of these targets; it stops the wave and is named.
-    "v_screen_partition_4se_b32",
 ];
 
 /// Matrix products and the 8-bit floats of gfx942 have tests of their own.
