@@ -20,6 +20,11 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
+    /// Fills a hidden argument in, if the kernel has it.
+    pub(crate) fn set_hidden(&mut self, kind: &loader::ValueKind, value: u64) {
+        self.code.put_hidden(&mut self.kernargs, kind, value);
+    }
+
     /// The packet, with its kernel arguments at `kernarg` and nothing to signal.
     ///
     /// # Errors

@@ -23,6 +23,7 @@ use self::{fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
 use crate::{
     blit::Blit,
     error::{Error, Result},
+    hostcall::Hostcall,
     memory::async_pool::AsyncPool,
     stream::{Orphan, Stream, StreamInner, host},
 };
@@ -66,6 +67,8 @@ pub(crate) struct DeviceInner {
     /// Submissions to blocking streams; tells the default stream whether there is anything new.
     pub(crate) blocking_activity: AtomicU64,
     blit: OnceLock<Result<Blit>>,
+    /// What kernels ask of the host.
+    pub(crate) hostcall: Hostcall,
 }
 
 impl Device {
@@ -151,12 +154,23 @@ impl Device {
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
         let dead = std::mem::take(&mut *lock(&self.0.lanes));
         drop(dead);
+        self.recall();
         match self.0.faults.take() {
             Some(error) => {
                 crate::error::explain(&error);
                 Err(error)
             }
             None => Ok(()), // Another thread was told.
+        }
+    }
+
+    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run.
+    fn recall(&self) {
+        // With the lanes locked, so that no kernel comes between.
+        let lanes = lock(&self.0.lanes);
+        let epoch = self.0.faults.epoch();
+        if lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1) {
+            self.0.hostcall.reset();
         }
     }
 

@@ -1,11 +1,14 @@
 //! What a flat graph's nodes are made of: dispatches, host steps, and the pinning of pageable copies.
 
+use std::sync::Arc;
+
 use crate::{
     device::Device,
     dispatch::Dispatch,
     error::{Error, Result},
     event::Event,
     graph::{FlatGraph, HostFn, Memcpy, Node, csr::Csr},
+    hostcall::fifo::Fifo,
     memory::{self, Ends},
     module::Function,
     schedule::Class,
@@ -43,6 +46,8 @@ pub(crate) struct Units {
     pub(crate) preds: Csr,
     /// Unit of each flat node that does the node's work.
     pub(crate) main: Vec<u32>,
+    /// What kernels of the graph print to that do not call the host; the last unit reads it.
+    pub(crate) fifo: Option<Arc<Fifo>>,
 }
 
 /// Offset of the destination and of the source in the arguments of the copy kernels (`kernels/blit.md`).
@@ -54,6 +59,20 @@ impl Unit {
     pub(crate) fn bytes(&self) -> usize {
         let kernargs = if let Self::Dispatch(dispatch) = self { dispatch.kernargs.len() } else { 0 };
         size_of::<Self>() + kernargs
+    }
+
+    /// Lets a kernel that prints without calling the host do so.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if the graph has no buffer for that: none of its kernels printed when it was made.
+    pub(crate) fn print_to(&mut self, fifo: Option<&Arc<Fifo>>) -> Result<()> {
+        if let Self::Dispatch(dispatch) = self
+            && dispatch.code.prints()
+        {
+            let missing = Error::NotSupported("a kernel that prints in a graph whose kernels did not");
+            fifo.ok_or(missing)?.attach(dispatch);
+        }
+        Ok(())
     }
 
     pub(crate) fn class(&self) -> Class {
@@ -95,7 +114,18 @@ impl Units {
             main.push(units.len() as u32);
             units.push(unit);
         }
-        Ok(Self { units, preds, main })
+        let prints = |unit: &Unit| matches!(unit, Unit::Dispatch(dispatch) if dispatch.code.prints());
+        let printing: Vec<u32> =
+            (0u32..).zip(&units).filter(|(_, unit)| prints(unit)).map(|(n, _)| n).collect();
+        let fifo = if printing.is_empty() { None } else { Some(Fifo::new(device)?) };
+        if let Some(fifo) = &fifo {
+            for unit in &mut units {
+                unit.print_to(Some(fifo))?;
+            }
+            preds.push_row(printing);
+            units.push(Unit::Host(fifo.reader()));
+        }
+        Ok(Self { units, preds, main, fifo })
     }
 }
 

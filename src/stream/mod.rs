@@ -11,7 +11,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -24,9 +24,11 @@ use self::{
 use crate::{
     capture::Membership,
     device::{Device, Fence, fence::Keep},
+    dispatch::Dispatch,
     error::{CaptureError, Error, Result},
     event::Event,
     graph::{self, HostFn, Memset},
+    hostcall::fifo::{Drain, Fifo},
     module::Function,
 };
 
@@ -53,6 +55,8 @@ pub(crate) struct StreamInner {
     lane: usize,
     state: Mutex<State>,
     worker: Worker,
+    /// What kernels print to that do not call the host, if there were any.
+    fifo: OnceLock<Arc<Fifo>>,
     /// Grows with every submission, while the state is locked.
     activity: AtomicU64,
     /// What the stream is behind: activity of the default stream, or, if it is that, of all blocking ones.
@@ -96,6 +100,7 @@ impl Stream {
             lane,
             state: Mutex::default(),
             worker: Worker::default(),
+            fifo: OnceLock::new(),
             activity: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             seen_by_legacy: AtomicU64::new(0),
@@ -137,8 +142,35 @@ impl Stream {
         if self.is_capturing() {
             return self.record(graph::Node::Kernel(kernel));
         }
+        if code.prints() {
+            return self.launch_printing(dispatch);
+        }
         let mut submission = self.submission()?;
         submission.dispatch(&dispatch)?;
+        submission.finish()
+    }
+
+    /// Launches a kernel that prints to a buffer, and has the buffer read before anything else runs.
+    fn launch_printing(&self, mut dispatch: Dispatch) -> Result<()> {
+        // Once packets wait for the buffer to be read, the thread that reads it must not fail to start.
+        self.0.worker.start()?;
+        let fifo = match self.0.fifo.get() {
+            Some(fifo) => fifo.clone(),
+            None => {
+                let fresh = Fifo::new(self.device())?;
+                // Two threads may race here; both use the winner's.
+                self.0.fifo.get_or_init(|| fresh).clone()
+            }
+        };
+        fifo.attach(&mut dispatch);
+        let mut submission = self.submission()?;
+        submission.dispatch(&dispatch)?;
+        submission.keep(Keep::Other(fifo.clone()));
+        let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
+        submission.mark(&reached);
+        submission.wait_signal(returned.clone());
+        let drain = Drain(fifo);
+        submission.push_job(Job::new(vec![reached], move || drop(drain), Some(returned)))?;
         submission.finish()
     }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{near::Near, operand::constants};
+use super::{gws::Gws, near::Near, operand::constants};
 use crate::{
     isa::{Flow, Inst, Target},
     memory::{Map, Snapshot},
@@ -111,6 +111,8 @@ pub enum FaultKind {
     },
     /// `s_sethalt 1`: the wave would stop for ever.
     Halt,
+    /// A global wave sync instruction where there is no such hardware.
+    NoGws,
 }
 
 impl FaultKind {
@@ -146,6 +148,7 @@ impl fmt::Display for FaultKind {
             Self::NoScratch { bytes } => write!(f, "no memory for {bytes} bytes of scratch"),
             Self::Trap { id } => write!(f, "trap {id}"),
             Self::Halt => write!(f, "halt"),
+            Self::NoGws => write!(f, "global wave sync without its resources"),
         }
     }
 }
@@ -179,6 +182,11 @@ impl Default for Apertures {
 pub trait Host: Send + Sync {
     /// `s_sendmsg`: the message word (identifier in bits 3..0) and M0.
     fn message(&self, message: u16, m0: u32);
+
+    /// The device's resources for global wave sync, if it has any.
+    fn gws(&self) -> Option<&Gws> {
+        None
+    }
 }
 
 /// Nobody listens: messages are dropped.
@@ -243,6 +251,8 @@ pub struct Wave {
     pub surroundings: Surroundings,
     /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
     pub hardware_id: u32,
+    /// The round of a global barrier or semaphore that the wave waits for the end of.
+    pub(crate) waits_since: Option<u64>,
 }
 
 // SAFETY: `lds` points to memory that the wave's workgroup owns; a workgroup and its waves move between threads
@@ -272,6 +282,7 @@ impl Wave {
             near: Near::default(),
             surroundings,
             hardware_id: 0,
+            waits_since: None,
         }
     }
 
@@ -289,6 +300,7 @@ impl Wave {
         self.target = target;
         self.scc = false;
         self.stop = None;
+        self.waits_since = None;
     }
 
     /// Lane values of vector register row `row`; rows wrap at the end of the register file, which no decoded

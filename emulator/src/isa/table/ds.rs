@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{ds, sopp};
+use crate::wave::exec::{ds, gws, sopp};
 
 rows! { DS, Ds,
       0, "ds_add_u32",              BOTH,   No = [B32, B32],        0,       Some(ds::ds_add_u32);
@@ -120,12 +120,12 @@ rows! { DS, Ds,
     120, "ds_read2st64_b64",        BOTH,   B128 = [B32],           OFFSET2, Some(ds::ds_read2st64_b64);
     124, "ds_add_rtn_f64",          BOTH,   B64 = [B32, B64],       0,       Some(ds::ds_add_rtn_f64);
     126, "ds_condxchg32_rtn_b64",   BOTH,   B64 = [B32, B64],       0,       None;
-    152, "ds_gws_sema_release_all", BOTH,   No = [],                GDS,     None;
-    153, "ds_gws_init",             BOTH,   No = [B32],             GDS,     None;
-    154, "ds_gws_sema_v",           BOTH,   No = [],                GDS,     None;
-    155, "ds_gws_sema_br",          BOTH,   No = [B32],             GDS,     None;
-    156, "ds_gws_sema_p",           BOTH,   No = [],                GDS,     None;
-    157, "ds_gws_barrier",          BOTH,   No = [B32],             GDS,     None;
+    152, "ds_gws_sema_release_all", BOTH,   No = [],                GDS,     Some(gws::ds_gws_sema_release_all);
+    153, "ds_gws_init",             BOTH,   No = [B32],             GDS,     Some(gws::ds_gws_init);
+    154, "ds_gws_sema_v",           BOTH,   No = [],                GDS,     Some(gws::ds_gws_sema_v);
+    155, "ds_gws_sema_br",          BOTH,   No = [B32],             GDS,     Some(gws::ds_gws_sema_br);
+    156, "ds_gws_sema_p",           BOTH,   No = [],                GDS,     Some(gws::ds_gws_sema_p);
+    157, "ds_gws_barrier",          BOTH,   No = [B32],             GDS,     Some(gws::ds_gws_barrier);
     182, "ds_read_addtid_b32",      BOTH,   B32 = [],               0,       Some(ds::ds_read_addtid_b32);
     183, "ds_pk_add_rtn_f16",       GFX942, B32 = [B32, B32],       0,       Some(ds::ds_pk_add_rtn_f16);
     184, "ds_pk_add_rtn_bf16",      GFX942, B32 = [B32, B32],       0,       Some(ds::ds_pk_add_rtn_bf16);

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod ds;
 pub mod flat;
 mod float16;
+pub mod gws;
 pub mod hardware;
 pub mod kind;
 pub mod lds;
