@@ -262,6 +262,29 @@ impl Device {
         (free, all)
     }
 
+    /// Bytes that kernels may have allocated at once.
+    pub fn heap_limit(&self) -> u64 {
+        self.0.hostcall.heap_limit().get()
+    }
+
+    /// Sets how many bytes kernels may have allocated at once; what they have, they keep.
+    pub fn set_heap_limit(&self, bytes: u64) {
+        self.0.hostcall.heap_limit().set(bytes);
+    }
+
+    /// Bytes of the buffer that the kernels of a stream, or of a graph, print to which do not call the host.
+    pub fn printf_bytes(&self) -> usize {
+        self.0.hostcall.printf_bytes()
+    }
+
+    /// Sets the size of such buffers, for streams and graphs that have none yet.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for less than a message and more than 32 bits can count.
+    pub fn set_printf_bytes(&self, bytes: usize) -> Result<()> {
+        self.0.hostcall.set_printf_bytes(bytes)
+    }
+
     /// Bytes of kernel-argument memory: reserved, and in use.
     pub fn kernarg_bytes(&self) -> (u64, u64) {
         self.0.kernargs.footprint()

@@ -29,6 +29,9 @@ use crate::{
 /// Bytes of a buffer unless the program says otherwise.
 pub(crate) const DEFAULT_BYTES: usize = 1 << 20;
 
+/// Bytes that a buffer can have: room for a message, and what 32 bits count.
+pub(super) const SIZES: std::ops::RangeInclusive<usize> = 64..=u32::MAX as usize;
+
 /// Bytes before the first message: how many are in use, and how many there are with these.
 const HEAD: usize = 8;
 
@@ -67,14 +70,14 @@ impl Fifo {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(device: &Device) -> Result<Arc<Self>> {
-        let bytes = device.0.hostcall.printf_bytes().max(HEAD);
+        let bytes = device.0.hostcall.printf_bytes();
         let pool = device.0.system.host_pool();
         let memory = pool.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;
         let fifo = Self { memory, formats: Mutex::default() };
         fifo.word(0).store(0, Ordering::Relaxed);
-        // CAST: the largest buffer has 2^32 - 1 bytes.
-        fifo.word(1).store(u32::try_from(bytes).unwrap_or(u32::MAX), Ordering::Release);
+        // CAST: one of `SIZES`.
+        fifo.word(1).store(bytes as u32, Ordering::Release);
         Ok(Arc::new(fifo))
     }
 

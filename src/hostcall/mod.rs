@@ -22,7 +22,10 @@ mod services;
 
 use std::{
     ptr::NonNull,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, atomic::Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -48,7 +51,7 @@ pub(crate) struct Hostcall {
     limit: Arc<HeapLimit>,
     calls: OnceLock<Result<Calls>>,
     heap: OnceLock<Result<hsa::Allocation>>,
-    printf_bytes: std::sync::atomic::AtomicUsize,
+    printf_bytes: AtomicUsize,
 }
 
 /// The buffer and who serves it.
@@ -103,7 +106,7 @@ impl Hostcall {
             limit: Arc::new(HeapLimit::new(HEAP_LIMIT.min(device_bytes / 2))),
             calls: OnceLock::new(),
             heap: OnceLock::new(),
-            printf_bytes: std::sync::atomic::AtomicUsize::new(fifo::DEFAULT_BYTES),
+            printf_bytes: AtomicUsize::new(fifo::DEFAULT_BYTES),
         }
     }
 
@@ -118,8 +121,15 @@ impl Hostcall {
     }
 
     /// Sets [`Hostcall::printf_bytes`] for buffers that are made from now on.
-    pub(crate) fn set_printf_bytes(&self, bytes: usize) {
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a size that is no buffer's.
+    pub(crate) fn set_printf_bytes(&self, bytes: usize) -> Result<()> {
+        if !fifo::SIZES.contains(&bytes) {
+            return Err(Error::InvalidValue("not a size of a printf buffer"));
+        }
         self.printf_bytes.store(bytes, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The address of the hostcall buffer, for kernel arguments.

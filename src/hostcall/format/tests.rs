@@ -138,7 +138,7 @@ fn characters_and_percent_signs() {
 
 #[test]
 fn what_is_no_conversion_is_printed_as_it_stands() {
-    assert_eq!(ours("50% of %y %", &[]), "50% of %y %");
+    assert_eq!(ours("50%! of %y %", &[]), "50%! of %y %");
 }
 
 #[test]
