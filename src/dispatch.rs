@@ -25,6 +25,16 @@ impl Dispatch {
         self.code.put_hidden(&mut self.kernargs, kind, value);
     }
 
+    /// Blocks of the grid.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.grid.iter().zip(self.workgroup).map(|(&items, size)| items.div_ceil(u32::from(size))).product()
+    }
+
+    /// Threads of the grid.
+    pub(crate) fn threads(&self) -> u64 {
+        self.grid.iter().map(|&items| u64::from(items)).product()
+    }
+
     /// The packet, with its kernel arguments at `kernarg` and nothing to signal.
     ///
     /// # Errors

@@ -78,6 +78,14 @@ pub enum Error {
     /// A kernel stopped for another reason.
     #[error("launch failure: {0}")]
     LaunchFailure(String),
+    /// A cooperative launch with more blocks than the device holds at once.
+    #[error("{blocks} blocks, of which the device holds {resident} at once")]
+    CooperativeLaunchTooLarge {
+        /// Blocks of the launch.
+        blocks: u64,
+        /// Blocks that can be resident.
+        resident: u64,
+    },
     /// A stream capture rule is broken.
     #[error(transparent)]
     Capture(#[from] CaptureError),

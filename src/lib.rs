@@ -69,7 +69,10 @@ pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
 pub use module::{Function, KernelCode, Module, check_kernel};
-pub use stream::{Stream, StreamKind};
+pub use stream::{
+    Stream, StreamKind,
+    cooperative::{Together, launch_together},
+};
 pub use template::Template;
 
 /// The README's examples compile.

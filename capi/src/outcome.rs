@@ -29,6 +29,7 @@ impl From<Error> for hipError_t {
             Error::StreamDestroyed => hipErrorContextIsDestroyed,
             Error::IllegalAddress(_) => hipErrorIllegalAddress,
             Error::LaunchFailure(_) => hipErrorLaunchFailure,
+            Error::CooperativeLaunchTooLarge { .. } => hipErrorCooperativeLaunchTooLarge,
             Error::Capture(capture) => match capture {
                 CaptureError::Unsupported => hipErrorStreamCaptureUnsupported,
                 CaptureError::Invalidated => hipErrorStreamCaptureInvalidated,

@@ -3,7 +3,9 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::{
-    isa::{Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, inst::Variant},
+    isa::{
+        Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag, inst::Variant,
+    },
     wave::{FaultKind, Wave},
 };
 
@@ -107,8 +109,9 @@ impl Code {
         let Ok(inst) = decode(self.target, words.as_slice()) else {
             return Op { exec: illegal, inst: nothing(words) };
         };
-        // GDS does not exist on these targets.
-        let gds = inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0;
+        // GDS does not exist on these targets, but for global wave sync.
+        let gds =
+            inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0 && !inst.row.shape.has(flag::GDS);
         match inst.row.exec {
             Some(exec) if !gds => Op { exec, inst },
             _ => Op { exec: unimplemented, inst },

@@ -1,5 +1,6 @@
 //! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
 
+pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod lane;
@@ -19,7 +20,7 @@ pub use fence::Fence;
 pub use properties::Properties;
 pub use system::{Backend, System};
 
-use self::{fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
+use self::{cooperative::Cooperative, fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
 use crate::{
     blit::Blit,
     error::{Error, Result},
@@ -35,6 +36,9 @@ pub(crate) const LANES: usize = 4;
 /// Queues have one priority each, so streams that are more or less urgent than the others have lanes of their own,
 /// created when the first such stream is used.
 const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::High, hsa::Priority::Low];
+
+/// The number of the lane for cooperative kernels, behind those of streams.
+pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
@@ -55,8 +59,9 @@ pub(crate) struct DeviceInner {
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     pub(crate) async_pool: AsyncPool,
-    /// By priority, then by number.
-    lanes: Mutex<[Option<Arc<Lane>>; PRIORITIES.len() * LANES]>,
+    /// By priority, then by number; the last is for cooperative kernels.
+    lanes: Mutex<[Option<Arc<Lane>>; COOPERATIVE + 1]>,
+    pub(crate) cooperative: Cooperative,
     next_lane: AtomicUsize,
     pub(crate) legacy: OnceLock<Stream>,
     streams: Mutex<Vec<Weak<StreamInner>>>,
@@ -189,12 +194,12 @@ impl Device {
             return Ok(lane.clone());
         }
         *slot = None;
-        let lane = Arc::new(Lane::new(
-            &self.0.agent,
-            &self.0.faults,
-            PRIORITIES[number / LANES],
-            system::queue_error,
-        )?);
+        let (producers, priority) = match PRIORITIES.get(number / LANES) {
+            Some(priority) => (hsa::Producers::Multi, *priority),
+            None => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+        };
+        let faults = &self.0.faults;
+        let lane = Arc::new(Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?);
         *slot = Some(lane.clone());
         Ok(lane)
     }

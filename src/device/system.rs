@@ -165,6 +165,7 @@ impl Device {
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
             async_pool: Default::default(),
             lanes: Mutex::default(),
+            cooperative: Default::default(),
             next_lane: Default::default(),
             legacy: OnceLock::new(),
             streams: Mutex::default(),

@@ -151,6 +151,16 @@ impl Exec {
                 let function = function.clone();
                 Box::new(move || function.call())
             }
+            Unit::Cooperative(dispatch) => {
+                let (device, dispatch) = (self.0.device.clone(), dispatch.clone());
+                let epoch = fence.signal().epoch();
+                Box::new(move || {
+                    if let Err(error) = device.run_cooperative(&dispatch, epoch) {
+                        // A fault is recorded already; anything else takes what follows as well.
+                        device.0.faults.record(error, epoch);
+                    }
+                })
+            }
             Unit::HostCopy(copy) => {
                 let copy = copy.clone();
                 // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the

@@ -389,7 +389,7 @@ impl Report {
 fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
     let mut codes: HashMap<u64, KernelCode> = HashMap::new();
     for unit in units {
-        if let Unit::Dispatch(dispatch) = unit {
+        if let Some(dispatch) = unit.kernel() {
             codes.entry(dispatch.code.object()).or_insert_with(|| dispatch.code.clone());
         }
     }

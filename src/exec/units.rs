@@ -19,6 +19,8 @@ use crate::{
 pub(crate) enum Unit {
     /// A kernel of the caller's, or one of ours that copies or fills.
     Dispatch(Dispatch),
+    /// A kernel whose blocks wait for each other, launched by the host on the queue for such kernels.
+    Cooperative(Dispatch),
     /// A call on the host.
     Host(HostFn),
     /// A copy between two places that no device reaches.
@@ -57,8 +59,15 @@ const SRC_ARGUMENT: usize = 8;
 impl Unit {
     /// Bytes that the unit holds.
     pub(crate) fn bytes(&self) -> usize {
-        let kernargs = if let Self::Dispatch(dispatch) = self { dispatch.kernargs.len() } else { 0 };
-        size_of::<Self>() + kernargs
+        size_of::<Self>() + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
+    }
+
+    /// The kernel that it runs.
+    pub(crate) fn kernel(&self) -> Option<&Dispatch> {
+        match self {
+            Self::Dispatch(dispatch) | Self::Cooperative(dispatch) => Some(dispatch),
+            _ => None,
+        }
     }
 
     /// Lets a kernel that prints without calling the host do so.
@@ -66,7 +75,7 @@ impl Unit {
     /// # Errors
     /// [`Error::NotSupported`] if the graph has no buffer for that: none of its kernels printed when it was made.
     pub(crate) fn print_to(&mut self, fifo: Option<&Arc<Fifo>>) -> Result<()> {
-        if let Self::Dispatch(dispatch) = self
+        if let Self::Dispatch(dispatch) | Self::Cooperative(dispatch) = self
             && dispatch.code.prints()
         {
             let missing = Error::NotSupported("a kernel that prints in a graph whose kernels did not");
@@ -78,7 +87,7 @@ impl Unit {
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) => Class::Packet,
-            Self::Host(_) | Self::HostCopy(_) | Self::Pin(_) => Class::Host,
+            Self::Host(_) | Self::HostCopy(_) | Self::Pin(_) | Self::Cooperative(_) => Class::Host,
             Self::Join => Class::Join,
         }
     }
@@ -114,7 +123,7 @@ impl Units {
             main.push(units.len() as u32);
             units.push(unit);
         }
-        let prints = |unit: &Unit| matches!(unit, Unit::Dispatch(dispatch) if dispatch.code.prints());
+        let prints = |unit: &Unit| unit.kernel().is_some_and(|dispatch| dispatch.code.prints());
         let printing: Vec<u32> =
             (0u32..).zip(&units).filter(|(_, unit)| prints(unit)).map(|(n, _)| n).collect();
         let fifo = if printing.is_empty() { None } else { Some(Fifo::new(device)?) };
@@ -134,7 +143,16 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
     Ok((
         None,
         match node {
-            Node::Kernel(kernel) => Unit::Dispatch(kernel.function.code(device)?.dispatch(kernel)?),
+            Node::Kernel(kernel) => {
+                let code = kernel.function.code(device)?;
+                let dispatch = code.dispatch(kernel)?;
+                if kernel.attributes.cooperative {
+                    code.check_cooperative(device.properties(), kernel)?;
+                    Unit::Cooperative(dispatch)
+                } else {
+                    Unit::Dispatch(dispatch)
+                }
+            }
             Node::Memset(set) => {
                 let set = memory::check_memset(*set)?;
                 if set.width == 0 || set.height == 0 {

@@ -137,7 +137,9 @@ impl Loaded {
 /// # Errors
 /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes, what loading can fail with.
 pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
-    launch.function.code(device)?.dispatch(launch).map(drop)
+    let code = launch.function.code(device)?;
+    code.dispatch(launch)?;
+    if launch.attributes.cooperative { code.check_cooperative(device.properties(), launch) } else { Ok(()) }
 }
 
 /// A kernel of a module.

@@ -1,5 +1,6 @@
 //! Streams: work in order. Everything that can be put on a stream can also be captured from it.
 
+pub(crate) mod cooperative;
 mod copy;
 pub(crate) mod host;
 mod legacy;
@@ -139,8 +140,14 @@ impl Stream {
     pub fn launch(&self, kernel: graph::Kernel<Function>) -> Result<()> {
         let code = kernel.function.code(self.device())?;
         let dispatch = code.dispatch(&kernel)?;
+        if kernel.attributes.cooperative {
+            code.check_cooperative(self.device().properties(), &kernel)?;
+        }
         if self.is_capturing() {
             return self.record(graph::Node::Kernel(kernel));
+        }
+        if kernel.attributes.cooperative {
+            return self.launch_cooperative(dispatch);
         }
         if code.prints() {
             return self.launch_printing(dispatch);

@@ -155,7 +155,7 @@ impl<'a> Submission<'a> {
     }
 
     /// Copies kernel arguments to where the device reads them.
-    fn place(&mut self, bytes: &[u8]) -> Result<u64> {
+    pub(crate) fn place(&mut self, bytes: &[u8]) -> Result<u64> {
         // A kernel without arguments may be the first.
         let fits = |(block, used): &(Block, usize)| block.len() - used >= bytes.len();
         if !self.state.kernargs.as_ref().is_some_and(fits) {

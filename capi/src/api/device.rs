@@ -184,7 +184,11 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
         hipDeviceAttributeIsLargeBar => c_int::from(p.large_bar),
         hipDeviceAttributeWarpSize => int(p.wavefront),
-        hipDeviceAttributeClockInstructionRate | hipDeviceAttributeWallClockRate => int(p.clock_khz),
+        hipDeviceAttributeClockInstructionRate => int(p.clock_khz),
+        hipDeviceAttributeWallClockRate => int(p.wall_clock_khz),
+        hipDeviceAttributeCooperativeLaunch | hipDeviceAttributeCooperativeMultiDeviceLaunch => {
+            c_int::from(p.cooperative)
+        }
         hipDeviceAttributeCanMapHostMemory
         | hipDeviceAttributeConcurrentKernels
         | hipDeviceAttributeUnifiedAddressing
@@ -199,8 +203,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeComputeMode
         | hipDeviceAttributeComputePreemptionSupported
         | hipDeviceAttributeConcurrentManagedAccess
-        | hipDeviceAttributeCooperativeLaunch
-        | hipDeviceAttributeCooperativeMultiDeviceLaunch
         | hipDeviceAttributeDeviceOverlap
         | hipDeviceAttributeDirectManagedMemAccessFromHost
         | hipDeviceAttributeGlobalL1CacheSupported

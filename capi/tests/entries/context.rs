@@ -143,7 +143,10 @@ fn a_limit_that_is_in_force_may_be_asked_for() {
     fails!(hipErrorInvalidValue, hipDeviceSetLimit(hipLimitStackSize, stack + 1));
     fails!(hipErrorUnsupportedLimit, hipDeviceGetLimit(&mut stack, hipLimitRange));
     let mut heap = 0usize;
-    ok!(hipDeviceGetLimit(&mut heap, hipLimitMallocHeapSize), hipDeviceSetLimit(hipLimitMallocHeapSize, 12345));
+    ok!(
+        hipDeviceGetLimit(&mut heap, hipLimitMallocHeapSize),
+        hipDeviceSetLimit(hipLimitMallocHeapSize, 12345)
+    );
     let mut changed = 0usize;
     ok!(hipDeviceGetLimit(&mut changed, hipLimitMallocHeapSize));
     assert_eq!(changed, 12345);
