@@ -25,7 +25,7 @@ use crate::{
     blit::Blit,
     error::{Error, Result},
     hostcall::Hostcall,
-    memory::async_pool::AsyncPool,
+    memory::{async_pool::AsyncPool, peer::Visitors},
     stream::{Orphan, Stream, StreamInner, host},
 };
 
@@ -59,6 +59,8 @@ pub(crate) struct DeviceInner {
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     pub(crate) async_pool: AsyncPool,
+    /// Who else may access the device's memory.
+    pub(crate) visitors: Visitors,
     /// By priority, then by number; the last is for cooperative kernels.
     lanes: Mutex<[Option<Arc<Lane>>; COOPERATIVE + 1]>,
     pub(crate) cooperative: Cooperative,

@@ -164,6 +164,7 @@ impl Device {
             kernargs: Slabs::new(kernarg_pool(system)?, gpu.clone(), super::KERNARG_SLAB),
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
             async_pool: Default::default(),
+            visitors: Default::default(),
             lanes: Mutex::default(),
             cooperative: Default::default(),
             next_lane: Default::default(),

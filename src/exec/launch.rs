@@ -167,6 +167,17 @@ impl Exec {
                 // graph runs.
                 Box::new(move || unsafe { memory::host_copy(&copy) })
             }
+            Unit::Relay(relay) => {
+                let (device, relay) = (self.0.device.clone(), relay.clone());
+                let epoch = fence.signal().epoch();
+                Box::new(move || {
+                    // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
+                    // graph runs.
+                    if let Err(error) = unsafe { relay.run() } {
+                        device.0.faults.record(error, epoch);
+                    }
+                })
+            }
             Unit::Pin(pin) => {
                 let (device, pin, pinned) = (self.0.device.clone(), *pin, pinned.clone());
                 let (block, offset) = state.arguments_of(step.unit + 1);

@@ -9,7 +9,7 @@ use crate::{
     event::Event,
     graph::{FlatGraph, HostFn, Memcpy, Node, csr::Csr},
     hostcall::fifo::Fifo,
-    memory::{self, Ends},
+    memory::{self, Ends, peer::Relay},
     module::Function,
     schedule::Class,
 };
@@ -25,6 +25,8 @@ pub(crate) enum Unit {
     Host(HostFn),
     /// A copy between two places that no device reaches.
     HostCopy(Memcpy),
+    /// A copy or a fill of memory that the graph's device may not access.
+    Relay(Relay),
     /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
     Pin(Pin),
     /// A point in the order: a join, or a copy of no bytes.
@@ -87,7 +89,9 @@ impl Unit {
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) => Class::Packet,
-            Self::Host(_) | Self::HostCopy(_) | Self::Pin(_) | Self::Cooperative(_) => Class::Host,
+            Self::Host(_) | Self::HostCopy(_) | Self::Relay(_) | Self::Pin(_) | Self::Cooperative(_) => {
+                Class::Host
+            }
             Self::Join => Class::Join,
         }
     }
@@ -157,6 +161,8 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
                 let set = memory::check_memset(*set)?;
                 if set.width == 0 || set.height == 0 {
                     Unit::Join
+                } else if !memory::fill_reaches(device, &set) {
+                    Unit::Relay(Relay::Fill(set))
                 } else {
                     Unit::Dispatch(device.blit()?.memset(&set))
                 }
@@ -172,12 +178,15 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
 }
 
 fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
-    let ends = memory::check_memcpy(copy)?;
+    let ends = memory::check_memcpy(device, copy)?;
     if copy.is_empty() {
         return Ok((None, Unit::Join));
     }
     if ends == Ends::HostOnly {
         return Ok((None, Unit::HostCopy(copy.clone())));
+    }
+    if ends == Ends::Foreign {
+        return Ok((None, Unit::Relay(Relay::Copy(copy.clone()))));
     }
     let Some(dispatch) = device.blit()?.memcpy(&memory::device_addresses(copy))? else {
         return Ok((None, Unit::Join));
@@ -185,7 +194,7 @@ fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
     let (span, argument, reads) = match ends {
         Ends::FromHost => (copy.source_span(), SRC_ARGUMENT, true),
         Ends::ToHost => (copy.destination_span(), DST_ARGUMENT, false),
-        Ends::Reachable | Ends::HostOnly => return Ok((None, Unit::Dispatch(dispatch))),
+        Ends::Reachable | Ends::HostOnly | Ends::Foreign => return Ok((None, Unit::Dispatch(dispatch))),
     };
     let (address, bytes) = span.ok_or(Error::InvalidValue("the copy leaves the address space"))?;
     let pin = Pin { address, bytes, argument, reads };

@@ -30,6 +30,7 @@ use crate::{
     event::Event,
     graph::{self, HostFn, Memset},
     hostcall::fifo::{Drain, Fifo},
+    memory::peer::Relay,
     module::Function,
 };
 
@@ -195,6 +196,10 @@ impl Stream {
         if set.width == 0 || set.height == 0 {
             return Ok(());
         }
+        if !crate::memory::fill_reaches(self.device(), &set) {
+            // SAFETY: a fill reads no memory of the caller's.
+            return unsafe { self.relay(Relay::Fill(set)) };
+        }
         let dispatch = self.device().blit()?.memset(&set);
         let mut submission = self.submission()?;
         submission.dispatch(&dispatch)?;
@@ -210,13 +215,18 @@ impl Stream {
         if self.is_capturing() {
             return self.record(graph::Node::Host(function));
         }
+        self.run_on_host(move || function.call())
+    }
+
+    /// Runs `work` on the stream's thread when everything before it has completed; what follows waits for it.
+    fn run_on_host(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         // Once packets wait for the function, its thread must not fail to start.
         self.0.worker.start()?;
         let mut submission = self.submission()?;
         let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
         submission.mark(&reached);
         submission.wait_signal(returned.clone());
-        submission.push_job(Job::new(vec![reached], move || function.call(), Some(returned)))?;
+        submission.push_job(Job::new(vec![reached], work, Some(returned)))?;
         submission.finish()
     }
 
