@@ -8,4 +8,5 @@ mod errors;
 mod programs;
 mod registration;
 mod runtime;
+mod services;
 mod toolchain;

@@ -10,7 +10,8 @@ use crate::{
 
 /// Instructions of one workgroup before another one's turn.
 const BUDGET: u64 = 1 << 16;
-/// Turns of each resident workgroup without one that ends before another one begins.
+/// Turns without a workgroup that ends before another one begins; each resident one has at least one of them. The wait
+/// for a late workgroup must not grow with the square of those before it.
 const PATIENCE: usize = 16;
 
 /// The register files and other memory that a thread's workgroups use, one after the other. Keep one per thread.
@@ -89,7 +90,7 @@ impl Share {
             }
             let all_wait = idle >= self.resident.len();
             let id =
-                if all_wait || self.stale >= PATIENCE * self.resident.len() { self.claim() } else { None };
+                if all_wait || self.stale >= PATIENCE.max(self.resident.len()) { self.claim() } else { None };
             let group = match id {
                 Some(id) => match self.begin(worker, id) {
                     Some(group) => group,
