@@ -91,7 +91,7 @@ mod tests {
         let mut memory = DeviceMemory::new(device.0.local.clone(), limit.clone());
         let slab = memory.allocate(SLAB);
         let page = memory.allocate(5000);
-        assert!(slab != 0 && slab % SLAB == 0 && page != 0 && page % PAGE == 0);
+        assert!(slab != 0 && slab.is_multiple_of(SLAB) && page != 0 && page.is_multiple_of(PAGE));
         assert_eq!(memory.allocate(2 * SLAB), 0, "beyond the limit");
         assert!(memory.free(slab) && !memory.free(slab));
         let larger = memory.allocate(2 * SLAB);
