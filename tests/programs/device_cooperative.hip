@@ -39,7 +39,9 @@ static unsigned resident(const void* kernel, unsigned threads) {
 DEVICE_TEST(devices_can) {
   int can = 0;
   CHECK(hipDeviceGetAttribute(&can, hipDeviceAttributeCooperativeLaunch, 0));
-  if (!can) FAIL("no cooperative launches");
+  hipDeviceProp_t properties;
+  CHECK(hipGetDeviceProperties(&properties, 0));
+  if (!can || !properties.cooperativeLaunch || !properties.cooperativeMultiDeviceLaunch) FAIL("no cooperative launches");
 }
 
 DEVICE_TEST(blocks_wait_for_each_other) {

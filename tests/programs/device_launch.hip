@@ -105,4 +105,49 @@ DEVICE_TEST(clocks_count) {
   if (between < 0.020 || between > elapsed) FAIL("%f s between two kernels, in %f s", between, elapsed);
 }
 
+// A kernel has the host call a function, once for each lane.
+typedef unsigned long Pair __attribute__((ext_vector_type(2)));
+extern "C" __device__ Pair __ockl_call_host_function(unsigned long function, unsigned long, unsigned long, unsigned long,
+                                                     unsigned long, unsigned long, unsigned long, unsigned long);
+static unsigned long calls = 0;
+static void weigh(unsigned long* results, const unsigned long* arguments) {
+  results[0] = 0;
+  for (unsigned i = 0; i < 7; ++i) results[0] += (i + 1) * arguments[i];
+  results[1] = ++calls;
+}
+__global__ void calls_host(unsigned long function, unsigned long* out) {
+  const unsigned long i = threadIdx.x;
+  if (i % 3 == 1) return;
+  Pair pair = __ockl_call_host_function(function, i, 2 * i, 3 * i, 4, 5, 6, i * i);
+  out[2 * i] = pair.x;
+  out[2 * i + 1] = pair.y;
+}
+DEVICE_TEST(functions_of_the_host) {
+  constexpr unsigned long threads = 100;
+  Buffer<unsigned long> out(2 * threads);
+  LAUNCH(calls_host, 1, threads, 0, reinterpret_cast<unsigned long>(weigh), out);
+  auto got = out.host();
+  unsigned long called = 0;
+  for (unsigned long i = 0; i < threads; ++i) {
+    const bool calling = i % 3 != 1;
+    const unsigned long want = calling ? i + 4 * i + 9 * i + 16 + 25 + 36 + 7 * i * i : 0;
+    if (got[2 * i] != want) FAIL("thread %lu got %lu, not %lu", i, got[2 * i], want);
+    if (calling != (got[2 * i + 1] != 0)) FAIL("thread %lu was called %lu", i, got[2 * i + 1]);
+    called += calling;
+  }
+  if (calls != called) FAIL("%lu calls, not %lu", calls, called);
+}
+
+// A function that is none is an error of the kernel's, and later kernels are served.
+DEVICE_TEST(what_is_no_function_is_not_called) {
+  Buffer<unsigned long> out(2);
+  LAUNCH(calls_host, 1, 1, 0, 0x1000ul, out);
+  hipError_t status = hipDeviceSynchronize();
+  if (status != hipErrorLaunchFailure) FAIL("a call of nothing: %s", hipGetErrorName(status));
+  (void)hipGetLastError();
+  LAUNCH(calls_host, 1, 1, 0, reinterpret_cast<unsigned long>(weigh), out);
+  CHECK(hipDeviceSynchronize());
+  if (out.host()[1] != calls) FAIL("a call after it");
+}
+
 int main(int argc, char** argv) { return run_device_tests(argc, argv); }

@@ -274,6 +274,8 @@ entry! {
         out.gcnArchName = text(&p.arch);
         out.maxSharedMemoryPerMultiProcessor = p.lds_per_block as usize;
         out.clockInstructionRate = int(p.clock_khz);
+        out.cooperativeLaunch = c_int::from(p.cooperative);
+        out.cooperativeMultiDeviceLaunch = c_int::from(p.cooperative);
         out.isLargeBar = c_int::from(p.large_bar);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(properties, out) }
@@ -310,6 +312,8 @@ unsafe fn properties_before_6(
     out.concurrentKernels = 1;
     out.canMapHostMemory = 1;
     out.gcnArchName = text(&p.arch);
+    out.cooperativeLaunch = c_int::from(p.cooperative);
+    out.cooperativeMultiDeviceLaunch = c_int::from(p.cooperative);
     out.isLargeBar = c_int::from(p.large_bar);
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(properties, out) }
