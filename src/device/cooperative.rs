@@ -79,7 +79,7 @@ pub(crate) struct Placed<'d> {
 impl Placed<'_> {
     /// The arguments of the kernel that sets the barrier up.
     pub(crate) fn init_arguments(dispatch: &Dispatch) -> [u8; 4] {
-        (dispatch.blocks() - 1).to_le_bytes()
+        (dispatch.resident_blocks() - 1).to_le_bytes()
     }
 }
 
@@ -145,7 +145,7 @@ impl Device {
     pub(crate) fn run_cooperative(&self, dispatch: &Dispatch, epoch: u64) -> Result<()> {
         let mut dispatch = dispatch.clone();
         let info = self.0.staging.take(INFO_BYTES)?;
-        let grid = GridInfo { blocks: dispatch.blocks(), ..GridInfo::default() };
+        let grid = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
         info.write(0, &grid.bytes());
         let address = self.lone_grid_info().unwrap_or(info.address());
         dispatch.set_hidden(&loader::ValueKind::HiddenMultigridSyncArg, address);

@@ -172,7 +172,7 @@ impl Exec {
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
-            exec_bytes: host_bytes + arena.len(),
+            exec_bytes: host_bytes + arena.len() + units.fifo.as_ref().map_or(0, |fifo| fifo.bytes()),
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);

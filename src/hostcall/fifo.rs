@@ -81,6 +81,11 @@ impl Fifo {
         Ok(Arc::new(fifo))
     }
 
+    /// Bytes of the buffer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.memory.len()
+    }
+
     /// Lets a kernel that prints in this way print here.
     pub(crate) fn attach(&self, dispatch: &mut Dispatch) {
         let mut formats = self.formats.lock().unwrap_or_else(PoisonError::into_inner);

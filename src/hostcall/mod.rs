@@ -43,8 +43,8 @@ const HEAP_BYTES: usize = 256 * 1024;
 /// What kernels may have allocated at most if nobody says otherwise.
 const HEAP_LIMIT: u64 = 4 << 30;
 
-/// Most packets of a buffer.
-const MAX_PACKETS: u32 = 1 << 20;
+/// Fewest packets of a buffer, one for each wave of the largest workgroup, and most.
+const PACKETS: [u32; 2] = [16, 1 << 20];
 
 /// The services of one device, each made when a kernel first needs it.
 pub(crate) struct Hostcall {
@@ -174,7 +174,7 @@ impl Calls {
         let system = device.0.system;
         let properties = device.properties();
         let waves = properties.max_threads_per_unit / properties.wavefront.max(1) * properties.compute_units;
-        let packets = waves.clamp(1, MAX_PACKETS).next_power_of_two();
+        let packets = waves.clamp(PACKETS[0], PACKETS[1]).next_power_of_two();
         let bytes = Buffer::bytes(packets);
         let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;

@@ -16,6 +16,7 @@ use crate::{
     },
     dispatch::Dispatch,
     error::{CaptureError, Error, Result},
+    event::Event,
     graph,
     hostcall::fifo::{Drain, Fifo},
     module::Function,
@@ -49,7 +50,7 @@ struct Part<'s> {
 impl Stream {
     /// Launches a kernel whose blocks may wait for each other.
     pub(super) fn launch_cooperative(&self, mut dispatch: Dispatch) -> Result<()> {
-        let info = GridInfo { blocks: dispatch.blocks(), ..GridInfo::default() };
+        let info = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
         let (address, keep) = match self.device().lone_grid_info() {
             Some(number) => (number, None),
             None => {
@@ -121,24 +122,57 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
         // Faults of other devices reach this one through the stream's worker.
         stream.start_worker()?;
     }
-    let mut dispatches = Vec::new();
+    let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
+    if how.cooperative { launch_cooperative(&kernels, how) } else { launch_apart(kernels, how) }
+}
+
+/// Launches kernels that do not know of each other.
+fn launch_apart(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Together) -> Result<()> {
     for (stream, kernel) in &kernels {
+        // What one is refused for must not leave the others launched.
+        crate::check_kernel(stream.device(), kernel)?;
+    }
+    let streams: Vec<Stream> = kernels.iter().map(|(stream, _)| stream.clone()).collect();
+    if how.before {
+        join(&streams)?;
+    }
+    for (stream, kernel) in kernels {
+        stream.launch(kernel)?;
+    }
+    if how.after { join(&streams) } else { Ok(()) }
+}
+
+/// Lets each stream wait for what is on all of them.
+fn join(streams: &[Stream]) -> Result<()> {
+    let mut events = Vec::new();
+    for stream in streams {
+        let event = Event::new(false);
+        stream.record_event(&event)?;
+        events.push(event);
+    }
+    for (n, stream) in streams.iter().enumerate() {
+        for (_, event) in events.iter().enumerate().filter(|(other, _)| *other != n) {
+            stream.wait(event)?;
+        }
+    }
+    Ok(())
+}
+
+/// Launches kernels whose grids may wait for each other.
+fn launch_cooperative(kernels: &[(Stream, graph::Kernel<Function>)], how: Together) -> Result<()> {
+    let mut dispatches = Vec::new();
+    for (stream, kernel) in kernels {
         let code = kernel.function.code(stream.device())?;
         if code.prints() {
             return Err(Error::NotSupported("a kernel that prints to a buffer, on several devices"));
         }
-        if how.cooperative {
-            code.check_cooperative(stream.device().properties(), kernel)?;
-        }
         dispatches.push(code.dispatch(kernel)?);
+        code.check_cooperative(stream.device().properties(), kernel)?;
     }
-
-    let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
-    let keep = if how.cooperative { Some(meet(&mut dispatches)?) } else { None };
+    let memory = meet(&mut dispatches)?;
     let mut parts: Vec<Part<'_>> = Vec::new();
     for ((stream, _), dispatch) in kernels.iter().zip(dispatches) {
-        let keep = keep.clone().map(|memory| Keep::Other(memory));
-        match stream.enter(dispatch, keep) {
+        match stream.enter(dispatch, Some(Keep::Other(memory.clone()))) {
             Ok(part) => parts.push(part),
             Err(error) => {
                 give_up(&parts);
@@ -171,7 +205,7 @@ fn meet(dispatches: &mut [Dispatch]) -> Result<Arc<hsa::Allocation>> {
     let bytes = (dispatches.len() + 1) * INFO_BYTES;
     let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
     memory.allow_access(&system.gpu_agents())?;
-    let all = dispatches.iter().map(Dispatch::threads).sum();
+    let all = dispatches.iter().map(Dispatch::resident_threads).sum();
     let grids = dispatches.len() as u32;
     let mut before = 0;
     let mut image = vec![0; INFO_BYTES];
@@ -181,12 +215,12 @@ fn meet(dispatches: &mut [Dispatch]) -> Result<Arc<hsa::Allocation>> {
             grid,
             grids,
             threads: (before, all),
-            blocks: dispatch.blocks(),
+            blocks: dispatch.resident_blocks(),
         };
         let address = memory.address() + image.len() as u64;
         dispatch.set_hidden(&ValueKind::HiddenMultigridSyncArg, address);
         image.extend(info.bytes());
-        before += dispatch.threads();
+        before += dispatch.resident_threads();
     }
     // SAFETY: fresh host memory of this length, which no device knows of yet.
     unsafe { std::ptr::copy_nonoverlapping(image.as_ptr(), memory.as_ptr(), image.len()) };
@@ -200,9 +234,7 @@ fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
         let mut submission = part.stream.submission()?;
         for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
             let epoch = part.done.epoch();
-            if how.before || how.after || how.cooperative {
-                submission.push_job(Job::watch(other.done.clone(), faults.clone(), epoch))?;
-            }
+            submission.push_job(Job::watch(other.done.clone(), faults.clone(), epoch))?;
             if how.after {
                 submission.wait_signal(other.done.clone());
             }

@@ -131,6 +131,31 @@ DEVICE_TEST(ordinary_launches_are_not_cooperative) {
   expect_equal("valid", out.host(), std::vector<unsigned>(1, 0));
 }
 
+// Semaphores of global wave sync: units that are raised may be taken, whoever comes first.
+__global__ void semaphores(unsigned* passed) {
+  cg::grid_group grid = cg::this_grid();
+  const bool first = blockIdx.x == 0;
+  if (threadIdx.x == 0 && first) __builtin_amdgcn_ds_gws_init(0, 1);
+  grid.sync();
+  if (threadIdx.x == 0) {
+    if (first) {
+      __builtin_amdgcn_ds_gws_sema_v(1);
+      __builtin_amdgcn_ds_gws_sema_br(gridDim.x - 2, 1);
+    } else {
+      __builtin_amdgcn_ds_gws_sema_p(1);
+      atomicAdd(passed, 1u);
+    }
+  }
+  grid.sync();
+}
+DEVICE_TEST(semaphores_let_as_many_pass_as_have_units) {
+  Buffer<unsigned> passed(1);
+  unsigned* pointer = passed;
+  void* arguments[] = {&pointer};
+  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<const void*>(semaphores), dim3(6), dim3(64), arguments, 0, nullptr));
+  expect_equal("passed", passed.host(), std::vector<unsigned>(1, 5));
+}
+
 // Grids of several devices meet.
 struct Meeting {
   unsigned arrived[4];

@@ -220,6 +220,33 @@ DEVICE_TEST(each_device_launches_its_graph) {
   CHECK(hipSetDevice(0));
 }
 
+// Each stream waits for what is on all of them before the kernels, and for all kernels behind them.
+DEVICE_TEST(kernels_are_launched_on_all_devices_at_once) {
+  std::vector<unsigned*> memory(devices), sources(devices);
+  std::vector<hipStream_t> streams(devices);
+  std::vector<hipLaunchParams> launches(devices);
+  std::vector<std::vector<void*>> arguments(devices);
+  unsigned count = COUNT;
+  for (int device = 0; device < devices; ++device) {
+    memory[device] = on_device(device, 1);
+    sources[device] = on_device(device, 100u * device);
+    CHECK(hipStreamCreateWithFlags(&streams[device], hipStreamNonBlocking));
+    arguments[device] = {&memory[device], &sources[device], &count};
+    launches[device] = {reinterpret_cast<void*>(add), dim3(3), dim3(64), arguments[device].data(), 0, streams[device]};
+  }
+  CHECK(hipExtLaunchMultiKernelMultiDevice(launches.data(), devices, 0));
+  CHECK(hipStreamSynchronize(streams[0]));
+  for (int device = 0; device < devices; ++device) {
+    expect_equal("sum", read(memory[device]), counted(1 + 100u * device, 2));
+    CHECK(hipSetDevice(device));
+    CHECK(hipStreamSynchronize(streams[device]));
+    CHECK(hipStreamDestroy(streams[device]));
+    CHECK(hipFree(memory[device]));
+    CHECK(hipFree(sources[device]));
+  }
+  CHECK(hipSetDevice(0));
+}
+
 // A fault on one device is that device's alone.
 __global__ void trap() { __builtin_trap(); }
 DEVICE_TEST(a_fault_stays_on_its_device) {
