@@ -20,6 +20,23 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
+    /// Fills a hidden argument in, if the kernel has it.
+    pub(crate) fn set_hidden(&mut self, kind: &loader::ValueKind, value: u64) {
+        self.code.put_hidden(&mut self.kernargs, kind, value);
+    }
+
+    /// Blocks of the grid, if all of them are resident at once.
+    pub(crate) fn resident_blocks(&self) -> u32 {
+        let blocks =
+            self.grid.iter().zip(self.workgroup).map(|(&items, size)| items.div_ceil(u32::from(size)));
+        blocks.fold(1, u32::saturating_mul)
+    }
+
+    /// Threads of those.
+    pub(crate) fn resident_threads(&self) -> u64 {
+        self.grid.iter().map(|&items| u64::from(items)).fold(1, u64::saturating_mul)
+    }
+
     /// The packet, with its kernel arguments at `kernarg` and nothing to signal.
     ///
     /// # Errors

@@ -78,6 +78,23 @@ pub enum Error {
     /// A kernel stopped for another reason.
     #[error("launch failure: {0}")]
     LaunchFailure(String),
+    /// No link between two devices.
+    #[error("the device cannot access the other's memory")]
+    PeerAccessUnsupported,
+    /// Access to another device's memory that was asked for before.
+    #[error("access to the device's memory is enabled already")]
+    PeerAccessAlreadyEnabled,
+    /// Access to another device's memory that was not asked for.
+    #[error("access to the device's memory is not enabled")]
+    PeerAccessNotEnabled,
+    /// A cooperative launch with more blocks than the device holds at once.
+    #[error("{blocks} blocks, of which the device holds {resident} at once")]
+    CooperativeLaunchTooLarge {
+        /// Blocks of the launch.
+        blocks: u64,
+        /// Blocks that can be resident.
+        resident: u64,
+    },
     /// A stream capture rule is broken.
     #[error(transparent)]
     Capture(#[from] CaptureError),

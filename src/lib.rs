@@ -36,12 +36,13 @@
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
 //! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
+//! | `hostcall` | what kernels ask of the host: `printf`, memory |
 //! | `exec` | [`Exec`]: packet images, launches, updates |
 //! | `blit`, `dispatch`, `pool` | copy and fill kernels; one dispatch; where offsets and graph memory come from |
 //! | [`trace`] | `AQLIPSE_LOG` |
 //!
 //! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
-//! unknown length), `exec` (host copies and pinning) and [`typed`] (typed memory); graphs, schedules and packet
+//! unknown length), `exec` (host copies and pinning), `hostcall` (memory that kernels write) and [`typed`] (typed memory); graphs, schedules and packet
 //! images forbid it.
 
 pub mod capture;
@@ -58,6 +59,7 @@ mod dispatch;
 mod error;
 mod event;
 mod exec;
+mod hostcall;
 mod pool;
 mod stream;
 mod template;
@@ -67,7 +69,10 @@ pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
 pub use module::{Function, KernelCode, Module, check_kernel};
-pub use stream::{Stream, StreamKind};
+pub use stream::{
+    Stream, StreamKind,
+    cooperative::{Together, launch_together},
+};
 pub use template::Template;
 
 /// The README's examples compile.

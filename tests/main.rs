@@ -9,5 +9,6 @@ mod programs;
 mod registration;
 mod rocrand;
 mod runtime;
+mod services;
 mod toolchain;
 mod triton;

@@ -29,6 +29,10 @@ impl From<Error> for hipError_t {
             Error::StreamDestroyed => hipErrorContextIsDestroyed,
             Error::IllegalAddress(_) => hipErrorIllegalAddress,
             Error::LaunchFailure(_) => hipErrorLaunchFailure,
+            Error::PeerAccessUnsupported => hipErrorPeerAccessUnsupported,
+            Error::PeerAccessAlreadyEnabled => hipErrorPeerAccessAlreadyEnabled,
+            Error::PeerAccessNotEnabled => hipErrorPeerAccessNotEnabled,
+            Error::CooperativeLaunchTooLarge { .. } => hipErrorCooperativeLaunchTooLarge,
             Error::Capture(capture) => match capture {
                 CaptureError::Unsupported => hipErrorStreamCaptureUnsupported,
                 CaptureError::Invalidated => hipErrorStreamCaptureInvalidated,

@@ -6,6 +6,7 @@
 mod fault;
 mod launch;
 mod registers;
+mod residency;
 mod share;
 
 use std::sync::{
@@ -15,6 +16,7 @@ use std::sync::{
 
 pub use fault::DispatchFault;
 pub use launch::{Launch, LaunchError};
+pub use residency::Residency;
 pub use share::{Progress, Share, Worker};
 
 use crate::{
@@ -37,10 +39,10 @@ const MAX_SCRATCH: u64 = 8191 * 1024;
 pub struct Environment {
     /// Its instruction set.
     pub target: Target,
-    /// Compute units that the device claims to have; limits how many workgroups are resident at once.
+    /// Compute units that the device claims to have.
     pub compute_units: u32,
-    /// Waves that each of them holds.
-    pub waves_per_unit: u32,
+    /// How many waves the device holds, all dispatches together.
+    pub residency: Arc<Residency>,
     /// Allocations, apertures, and where messages go.
     pub surroundings: Surroundings,
     /// The code that may run, from [`Registry::snapshot`](crate::code::Registry::snapshot).
@@ -56,8 +58,7 @@ pub struct Dispatch {
     resources: Resources,
     code: Ranges,
     compute_units: u32,
-    /// Waves that may be resident on the device at once.
-    residency: u64,
+    residency: Arc<Residency>,
     /// The next workgroup that nobody took.
     next: AtomicU64,
     /// Workgroups that are neither done nor given up.
@@ -102,7 +103,6 @@ impl Dispatch {
         let groups = std::array::from_fn(|i| launch.grid[i].div_ceil(u32::from(launch.workgroup[i])));
         let total = groups.iter().try_fold(1u64, |n, &g| n.checked_mul(u64::from(g)));
         let total = total.ok_or(LaunchError::GridSize)?;
-        let residency = u64::from(environment.compute_units) * u64::from(environment.waves_per_unit);
         Ok(Self {
             registers: Registers::new(&descriptor, &launch, environment.target, entry, items.div_ceil(64)),
             resources: Resources {
@@ -117,7 +117,7 @@ impl Dispatch {
             groups,
             code: environment.code.clone(),
             compute_units: environment.compute_units.max(1),
-            residency: residency.max(1),
+            residency: Arc::clone(&environment.residency),
             next: AtomicU64::new(0),
             remaining: AtomicU64::new(total),
             fault: OnceLock::new(),

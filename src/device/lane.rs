@@ -32,6 +32,7 @@ impl Lane {
     pub(crate) fn new(
         agent: &hsa::Agent,
         faults: &Arc<Faults>,
+        producers: hsa::Producers,
         priority: hsa::Priority,
         describe: fn(hsa_sys::hsa_status_t) -> Error,
     ) -> Result<Self> {
@@ -42,8 +43,9 @@ impl Lane {
         let mut lane = Self { id, queue: None, faults: faults.clone(), epoch };
         let record = faults.clone();
         let on_error = Box::new(move |status| record.record(describe(status), epoch));
+        let options = hsa::QueueOptions { producers, ..hsa::QueueOptions::default() };
         let size = RING.min(agent.queue_max_size()?);
-        let queue = hsa::Queue::create(agent, size, hsa::QueueOptions::default(), on_error)?;
+        let queue = hsa::Queue::create(agent, size, options, on_error)?;
         queue.set_profiling(true)?;
         if priority != hsa::Priority::Normal {
             queue.set_priority(priority)?;

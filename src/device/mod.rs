@@ -1,5 +1,6 @@
 //! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
 
+pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod lane;
@@ -19,11 +20,12 @@ pub use fence::Fence;
 pub use properties::Properties;
 pub use system::{Backend, System};
 
-use self::{fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
+use self::{cooperative::Cooperative, fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
 use crate::{
     blit::Blit,
     error::{Error, Result},
-    memory::async_pool::AsyncPool,
+    hostcall::Hostcall,
+    memory::{async_pool::AsyncPool, peer::Visitors},
     stream::{Orphan, Stream, StreamInner, host},
 };
 
@@ -34,6 +36,9 @@ pub(crate) const LANES: usize = 4;
 /// Queues have one priority each, so streams that are more or less urgent than the others have lanes of their own,
 /// created when the first such stream is used.
 const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::High, hsa::Priority::Low];
+
+/// The number of the lane for cooperative kernels, behind those of streams.
+pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
@@ -54,8 +59,11 @@ pub(crate) struct DeviceInner {
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     pub(crate) async_pool: AsyncPool,
-    /// By priority, then by number.
-    lanes: Mutex<[Option<Arc<Lane>>; PRIORITIES.len() * LANES]>,
+    /// Who else may access the device's memory.
+    pub(crate) visitors: Visitors,
+    /// By priority, then by number; the last is for cooperative kernels.
+    lanes: Mutex<[Option<Arc<Lane>>; COOPERATIVE + 1]>,
+    pub(crate) cooperative: Cooperative,
     next_lane: AtomicUsize,
     pub(crate) legacy: OnceLock<Stream>,
     streams: Mutex<Vec<Weak<StreamInner>>>,
@@ -66,6 +74,8 @@ pub(crate) struct DeviceInner {
     /// Submissions to blocking streams; tells the default stream whether there is anything new.
     pub(crate) blocking_activity: AtomicU64,
     blit: OnceLock<Result<Blit>>,
+    /// What kernels ask of the host.
+    pub(crate) hostcall: Hostcall,
 }
 
 impl Device {
@@ -151,12 +161,23 @@ impl Device {
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
         let dead = std::mem::take(&mut *lock(&self.0.lanes));
         drop(dead);
+        self.recall();
         match self.0.faults.take() {
             Some(error) => {
                 crate::error::explain(&error);
                 Err(error)
             }
             None => Ok(()), // Another thread was told.
+        }
+    }
+
+    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run.
+    fn recall(&self) {
+        // With the lanes locked, so that no kernel comes between.
+        let lanes = lock(&self.0.lanes);
+        let epoch = self.0.faults.epoch();
+        if lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1) {
+            self.0.hostcall.reset();
         }
     }
 
@@ -175,12 +196,12 @@ impl Device {
             return Ok(lane.clone());
         }
         *slot = None;
-        let lane = Arc::new(Lane::new(
-            &self.0.agent,
-            &self.0.faults,
-            PRIORITIES[number / LANES],
-            system::queue_error,
-        )?);
+        let (producers, priority) = match PRIORITIES.get(number / LANES) {
+            Some(priority) => (hsa::Producers::Multi, *priority),
+            None => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+        };
+        let faults = &self.0.faults;
+        let lane = Arc::new(Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?);
         *slot = Some(lane.clone());
         Ok(lane)
     }
@@ -246,6 +267,29 @@ impl Device {
             all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal))
         });
         (free, all)
+    }
+
+    /// Bytes that kernels may have allocated at once.
+    pub fn heap_limit(&self) -> u64 {
+        self.0.hostcall.heap_limit().get()
+    }
+
+    /// Sets how many bytes kernels may have allocated at once; what they have, they keep.
+    pub fn set_heap_limit(&self, bytes: u64) {
+        self.0.hostcall.heap_limit().set(bytes);
+    }
+
+    /// Bytes of the buffer that the kernels of a stream, or of a graph, print to which do not call the host.
+    pub fn printf_bytes(&self) -> usize {
+        self.0.hostcall.printf_bytes()
+    }
+
+    /// Sets the size of such buffers, for streams and graphs that have none yet.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for less than a message and more than 32 bits can count.
+    pub fn set_printf_bytes(&self, bytes: usize) -> Result<()> {
+        self.0.hostcall.set_printf_bytes(bytes)
     }
 
     /// Bytes of kernel-argument memory: reserved, and in use.

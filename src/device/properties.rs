@@ -32,6 +32,8 @@ pub struct Properties {
     pub registers_per_block: u32,
     /// Highest core clock.
     pub clock_khz: u32,
+    /// The clock of constant rate that kernels can read.
+    pub wall_clock_khz: u32,
     /// Highest memory clock.
     pub memory_clock_khz: u32,
     /// Width of the memory interface in bits.
@@ -42,6 +44,8 @@ pub struct Properties {
     pub pci: (u32, u32, u32, u32),
     /// Whether the host can access all of the device's memory.
     pub large_bar: bool,
+    /// Whether kernels can be launched whose blocks wait for each other.
+    pub cooperative: bool,
     /// Identifier of the device.
     pub uuid: [u8; 16],
 }
@@ -76,11 +80,14 @@ impl Properties {
             // HSA does not tell. 512 registers for each of 64 lanes on four SIMDs (MI200 ISA, 3.6).
             registers_per_block: 4 * 64 * 512,
             clock_khz: agent.max_clock_mhz()? * 1000,
+            // HSA does not tell. S_MEMREALTIME counts a constant clock of 100 MHz (MI200 ISA, 12.7).
+            wall_clock_khz: 100_000,
             memory_clock_khz: agent.memory_max_clock_mhz()? * 1000,
             memory_bus_bits: agent.memory_width_bits()?,
             l2_bytes: agent.cache_sizes()?[1],
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
             large_bar,
+            cooperative: agent.cooperative_queues()?,
             uuid: uuid(&agent.uuid()?),
         })
     }

@@ -146,7 +146,8 @@ impl Device {
             .is_some_and(|cpu| local.access(&cpu).is_ok_and(|access| access != hsa::PoolAccess::Never));
         let group = pools.iter().find(|p| p.properties().segment == hsa_sys::HSA_AMD_SEGMENT_GROUP);
         let lds = group.ok_or(Error::NoDevice)?.properties().size;
-        let properties = Properties::of(agent, local.properties().size, lds, large_bar)?;
+        let local_bytes = local.properties().size;
+        let properties = Properties::of(agent, local_bytes, lds, large_bar)?;
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());
@@ -163,7 +164,9 @@ impl Device {
             kernargs: Slabs::new(kernarg_pool(system)?, gpu.clone(), super::KERNARG_SLAB),
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
             async_pool: Default::default(),
+            visitors: Default::default(),
             lanes: Mutex::default(),
+            cooperative: Default::default(),
             next_lane: Default::default(),
             legacy: OnceLock::new(),
             streams: Mutex::default(),
@@ -171,6 +174,7 @@ impl Device {
             implicit_order: Mutex::default(),
             blocking_activity: Default::default(),
             blit: OnceLock::new(),
+            hostcall: crate::hostcall::Hostcall::new(local_bytes),
         };
         Ok(Device(Arc::new(inner)))
     }

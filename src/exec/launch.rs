@@ -151,11 +151,32 @@ impl Exec {
                 let function = function.clone();
                 Box::new(move || function.call())
             }
+            Unit::Cooperative(dispatch) => {
+                let (device, dispatch) = (self.0.device.clone(), dispatch.clone());
+                let epoch = fence.signal().epoch();
+                Box::new(move || {
+                    if let Err(error) = device.run_cooperative(&dispatch, epoch) {
+                        // A fault is recorded already; anything else takes what follows as well.
+                        device.0.faults.record(error, epoch);
+                    }
+                })
+            }
             Unit::HostCopy(copy) => {
                 let copy = copy.clone();
                 // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
                 // graph runs.
                 Box::new(move || unsafe { memory::host_copy(&copy) })
+            }
+            Unit::Relay(relay) => {
+                let (device, relay) = (self.0.device.clone(), relay.clone());
+                let epoch = fence.signal().epoch();
+                Box::new(move || {
+                    // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
+                    // graph runs.
+                    if let Err(error) = unsafe { relay.run() } {
+                        device.0.faults.record(error, epoch);
+                    }
+                })
             }
             Unit::Pin(pin) => {
                 let (device, pin, pinned) = (self.0.device.clone(), *pin, pinned.clone());

@@ -31,6 +31,7 @@ use crate::{
     device::{Device, Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
     graph::{FlatGraph, Node, NodeId, flatten},
+    hostcall::fifo::Fifo,
     module::KernelCode,
     pool::graph_memory::Block as MemoryBlock,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
@@ -65,6 +66,8 @@ struct Inner {
     /// Counted with the template: see [`Template::instances`].
     instance: Arc<Instances>,
     report: Report,
+    /// What its kernels print to that do not call the host.
+    fifo: Option<Arc<Fifo>>,
     state: Mutex<State>,
 }
 
@@ -169,7 +172,7 @@ impl Exec {
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
-            exec_bytes: host_bytes + arena.len(),
+            exec_bytes: host_bytes + arena.len() + units.fifo.as_ref().map_or(0, |fifo| fifo.bytes()),
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);
@@ -196,6 +199,7 @@ impl Exec {
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
+            fifo: units.fifo,
             state: Mutex::new(state),
         })))
     }
@@ -227,7 +231,8 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
-        let (before, unit) = units::unit_of(&self.0.device, parameters)?;
+        let (before, mut unit) = units::unit_of(&self.0.device, parameters)?;
+        unit.print_to(self.0.fifo.as_ref())?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
@@ -384,7 +389,7 @@ impl Report {
 fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
     let mut codes: HashMap<u64, KernelCode> = HashMap::new();
     for unit in units {
-        if let Unit::Dispatch(dispatch) = unit {
+        if let Some(dispatch) = unit.kernel() {
             codes.entry(dispatch.code.object()).or_insert_with(|| dispatch.code.clone());
         }
     }

@@ -1,12 +1,15 @@
 //! What a flat graph's nodes are made of: dispatches, host steps, and the pinning of pageable copies.
 
+use std::sync::Arc;
+
 use crate::{
     device::Device,
     dispatch::Dispatch,
     error::{Error, Result},
     event::Event,
     graph::{FlatGraph, HostFn, Memcpy, Node, csr::Csr},
-    memory::{self, Ends},
+    hostcall::fifo::Fifo,
+    memory::{self, Ends, peer::Relay},
     module::Function,
     schedule::Class,
 };
@@ -16,10 +19,14 @@ use crate::{
 pub(crate) enum Unit {
     /// A kernel of the caller's, or one of ours that copies or fills.
     Dispatch(Dispatch),
+    /// A kernel whose blocks wait for each other, launched by the host on the queue for such kernels.
+    Cooperative(Dispatch),
     /// A call on the host.
     Host(HostFn),
     /// A copy between two places that no device reaches.
     HostCopy(Memcpy),
+    /// A copy or a fill of memory that the graph's device may not access.
+    Relay(Relay),
     /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
     Pin(Pin),
     /// A point in the order: a join, or a copy of no bytes.
@@ -43,6 +50,8 @@ pub(crate) struct Units {
     pub(crate) preds: Csr,
     /// Unit of each flat node that does the node's work.
     pub(crate) main: Vec<u32>,
+    /// What kernels of the graph print to that do not call the host; the last unit reads it.
+    pub(crate) fifo: Option<Arc<Fifo>>,
 }
 
 /// Offset of the destination and of the source in the arguments of the copy kernels (`kernels/blit.md`).
@@ -52,14 +61,37 @@ const SRC_ARGUMENT: usize = 8;
 impl Unit {
     /// Bytes that the unit holds.
     pub(crate) fn bytes(&self) -> usize {
-        let kernargs = if let Self::Dispatch(dispatch) = self { dispatch.kernargs.len() } else { 0 };
-        size_of::<Self>() + kernargs
+        size_of::<Self>() + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
+    }
+
+    /// The kernel that it runs.
+    pub(crate) fn kernel(&self) -> Option<&Dispatch> {
+        match self {
+            Self::Dispatch(dispatch) | Self::Cooperative(dispatch) => Some(dispatch),
+            _ => None,
+        }
+    }
+
+    /// Lets a kernel that prints without calling the host do so.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if the graph has no buffer for that: none of its kernels printed when it was made.
+    pub(crate) fn print_to(&mut self, fifo: Option<&Arc<Fifo>>) -> Result<()> {
+        if let Self::Dispatch(dispatch) | Self::Cooperative(dispatch) = self
+            && dispatch.code.prints()
+        {
+            let missing = Error::NotSupported("a kernel that prints in a graph whose kernels did not");
+            fifo.ok_or(missing)?.attach(dispatch);
+        }
+        Ok(())
     }
 
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) => Class::Packet,
-            Self::Host(_) | Self::HostCopy(_) | Self::Pin(_) => Class::Host,
+            Self::Host(_) | Self::HostCopy(_) | Self::Relay(_) | Self::Pin(_) | Self::Cooperative(_) => {
+                Class::Host
+            }
             Self::Join => Class::Join,
         }
     }
@@ -95,7 +127,18 @@ impl Units {
             main.push(units.len() as u32);
             units.push(unit);
         }
-        Ok(Self { units, preds, main })
+        let prints = |unit: &Unit| unit.kernel().is_some_and(|dispatch| dispatch.code.prints());
+        let printing: Vec<u32> =
+            (0u32..).zip(&units).filter(|(_, unit)| prints(unit)).map(|(n, _)| n).collect();
+        let fifo = if printing.is_empty() { None } else { Some(Fifo::new(device)?) };
+        if let Some(fifo) = &fifo {
+            for unit in &mut units {
+                unit.print_to(Some(fifo))?;
+            }
+            preds.push_row(printing);
+            units.push(Unit::Host(fifo.reader()));
+        }
+        Ok(Self { units, preds, main, fifo })
     }
 }
 
@@ -104,11 +147,22 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
     Ok((
         None,
         match node {
-            Node::Kernel(kernel) => Unit::Dispatch(kernel.function.code(device)?.dispatch(kernel)?),
+            Node::Kernel(kernel) => {
+                let code = kernel.function.code(device)?;
+                let dispatch = code.dispatch(kernel)?;
+                if kernel.attributes.cooperative {
+                    code.check_cooperative(device.properties(), kernel)?;
+                    Unit::Cooperative(dispatch)
+                } else {
+                    Unit::Dispatch(dispatch)
+                }
+            }
             Node::Memset(set) => {
                 let set = memory::check_memset(*set)?;
                 if set.width == 0 || set.height == 0 {
                     Unit::Join
+                } else if !memory::fill_reaches(device, &set) {
+                    Unit::Relay(Relay::Fill(set))
                 } else {
                     Unit::Dispatch(device.blit()?.memset(&set))
                 }
@@ -124,12 +178,15 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
 }
 
 fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
-    let ends = memory::check_memcpy(copy)?;
+    let ends = memory::check_memcpy(device, copy)?;
     if copy.is_empty() {
         return Ok((None, Unit::Join));
     }
     if ends == Ends::HostOnly {
         return Ok((None, Unit::HostCopy(copy.clone())));
+    }
+    if ends == Ends::Foreign {
+        return Ok((None, Unit::Relay(Relay::Copy(copy.clone()))));
     }
     let Some(dispatch) = device.blit()?.memcpy(&memory::device_addresses(copy))? else {
         return Ok((None, Unit::Join));
@@ -137,7 +194,7 @@ fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
     let (span, argument, reads) = match ends {
         Ends::FromHost => (copy.source_span(), SRC_ARGUMENT, true),
         Ends::ToHost => (copy.destination_span(), DST_ARGUMENT, false),
-        Ends::Reachable | Ends::HostOnly => return Ok((None, Unit::Dispatch(dispatch))),
+        Ends::Reachable | Ends::HostOnly | Ends::Foreign => return Ok((None, Unit::Dispatch(dispatch))),
     };
     let (address, bytes) = span.ok_or(Error::InvalidValue("the copy leaves the address space"))?;
     let pin = Pin { address, bytes, argument, reads };

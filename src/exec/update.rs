@@ -201,7 +201,9 @@ impl Exec {
                 continue;
             }
             let Some(flat) = self.0.flat.find(mine) else { continue };
-            let (pin, unit) = units::unit_of(device, node).map_err(|error| Refusal::at(named, error))?;
+            let refused = |error: Error| Refusal::at(named, error);
+            let (pin, mut unit) = units::unit_of(device, node).map_err(refused)?;
+            unit.print_to(self.0.fifo.as_ref()).map_err(refused)?;
             changes.push((flat, named, pin, unit));
         }
 

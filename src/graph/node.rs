@@ -111,6 +111,15 @@ pub struct KernelAttributes {
     pub access_policy: AccessPolicy,
 }
 
+impl KernelAttributes {
+    /// What a launch without attributes has.
+    pub const DEFAULT: Self = Self {
+        cooperative: false,
+        priority: 0,
+        access_policy: AccessPolicy { base: 0, bytes: 0, hit_ratio: 0.0, on_hit: 0, on_miss: 0 },
+    };
+}
+
 /// A hint about how a range of global memory is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AccessPolicy {

@@ -1,10 +1,12 @@
 //! Memory: allocation on the device and the host, and what the operands of copies and fills are.
 
 pub(crate) mod async_pool;
+pub(crate) mod peer;
 mod table;
 
 use std::sync::Arc;
 
+pub use peer::{can_access_peer, disable_peer_access, enable_peer_access};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
@@ -22,6 +24,8 @@ pub(crate) enum Ends {
     FromHost,
     ToHost,
     HostOnly,
+    /// At least one end lies on a device whose memory the copying one may not access.
+    Foreign,
 }
 
 /// Allocates device memory, at least one byte.
@@ -29,7 +33,11 @@ pub(crate) enum Ends {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
+    let visitors = device.0.visitors.lock();
     let memory = device.0.local.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    if !visitors.is_empty() {
+        peer::grant(device, &visitors, &memory)?;
+    }
     Ok(System::get()?.memory().insert(Region {
         address: memory.address(),
         bytes: bytes as u64,
@@ -241,12 +249,33 @@ pub(crate) unsafe fn pin(device: &Device, address: u64, bytes: u64) -> Result<hs
     Ok(unsafe { device.0.system.runtime().lock(address as usize as *mut u8, bytes as usize, agent, None) }?)
 }
 
-/// Where the ends of a copy lie. The pointers decide, as under unified addressing; a direction that
+/// Where the ends of a copy by `device` lie. The pointers decide, as under unified addressing; a direction that
 /// contradicts them is only the caller's opinion.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] for a null end or one that leaves its allocation, [`Error::InvalidPitch`].
-pub(crate) fn check_memcpy(copy: &Memcpy) -> Result<Ends> {
+pub(crate) fn check_memcpy(device: &Device, copy: &Memcpy) -> Result<Ends> {
+    let ends = places(copy)?;
+    let foreign = |place: &Place| matches!(place, Place::Region(region) if !peer::reaches(device, region));
+    if foreign(&ends.0) || foreign(&ends.1) {
+        return Ok(Ends::Foreign);
+    }
+    Ok(match ends {
+        (Place::Region(_), Place::Region(_)) => Ends::Reachable,
+        (Place::Region(_), Place::Pageable) => Ends::FromHost,
+        (Place::Pageable, Place::Region(_)) => Ends::ToHost,
+        (Place::Pageable, Place::Pageable) => Ends::HostOnly,
+    })
+}
+
+/// Whether an end of a copy lies in ordinary host memory.
+pub(crate) fn is_pageable(copy: &Memcpy) -> Result<bool> {
+    let (dst, src) = places(copy)?;
+    Ok(matches!(dst, Place::Pageable) || matches!(src, Place::Pageable))
+}
+
+/// Where the destination and the source of a copy lie.
+fn places(copy: &Memcpy) -> Result<(Place, Place)> {
     if let Memcpy::Box(b) = copy {
         let [width, height, depth] = b.extent;
         for surface in [&b.dst, &b.src] {
@@ -260,13 +289,13 @@ pub(crate) fn check_memcpy(copy: &Memcpy) -> Result<Ends> {
     let table = System::get()?.memory();
     let (dst, dst_bytes) = copy.destination_span().ok_or(LEAVES)?;
     let (src, src_bytes) = copy.source_span().ok_or(LEAVES)?;
-    let (dst, src) = (table.place(dst, dst_bytes)?, table.place(src, src_bytes)?);
-    Ok(match (dst, src) {
-        (Place::Region(_), Place::Region(_)) => Ends::Reachable,
-        (Place::Region(_), Place::Pageable) => Ends::FromHost,
-        (Place::Pageable, Place::Region(_)) => Ends::ToHost,
-        (Place::Pageable, Place::Pageable) => Ends::HostOnly,
-    })
+    Ok((table.place(dst, dst_bytes)?, table.place(src, src_bytes)?))
+}
+
+/// Whether `device` may access what a fill, which has been checked, writes.
+pub(crate) fn fill_reaches(device: &Device, set: &Memset) -> bool {
+    let region = System::get().ok().and_then(|system| system.memory().find(set.dst));
+    region.is_none_or(|region| peer::reaches(device, &region))
 }
 
 /// How the allocation that starts at `address` came to be.
@@ -310,7 +339,7 @@ pub fn know_variable(device: &Device, address: u64, bytes: u64) -> Result<()> {
 /// # Errors
 /// [`Error::InvalidValue`] for a null end or one that leaves its allocation, [`Error::InvalidPitch`].
 pub fn check_copy(copy: &Memcpy) -> Result<()> {
-    check_memcpy(copy).map(drop)
+    places(copy).map(drop)
 }
 
 /// Refuses a fill whose operand cannot be filled.

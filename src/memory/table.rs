@@ -140,6 +140,12 @@ impl Table {
         regions.extract_if(.., |_, region| accept(region)).map(|(_, region)| region).collect()
     }
 
+    /// All regions that `accept` agrees to.
+    pub(crate) fn regions(&self, accept: impl Fn(&Region) -> bool) -> Vec<Arc<Region>> {
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        regions.values().filter(|region| accept(region)).cloned().collect()
+    }
+
     /// Bytes of all regions that lie on a device.
     pub(crate) fn device_bytes(&self, device: usize) -> u64 {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);

@@ -10,6 +10,15 @@ pub(crate) struct LaunchShape {
     pub(crate) block: [u16; 3],
     /// Bytes of LDS asked for at launch.
     pub(crate) dynamic_lds: u32,
+    /// Address of the hostcall buffer, for kernels that have one.
+    pub(crate) hostcall: u64,
+    /// Address of the device library's heap, for kernels that have one.
+    pub(crate) heap: u64,
+}
+
+/// Whether a kernel has an argument of this kind that it may read.
+pub(crate) fn has(args: &[Arg], kind: &ValueKind) -> bool {
+    args.iter().any(|arg| arg.value_kind == *kind)
 }
 
 /// The explicit arguments of `args`, in order.
@@ -24,8 +33,9 @@ pub(crate) fn explicit_bytes(args: &[Arg]) -> usize {
 
 /// Fills the hidden arguments of `segment` in.
 ///
-/// Pointers to services that the runtime does not offer (printf and hostcall buffers, device-side enqueue,
-/// device heap) are null: a kernel that uses one faults instead of writing somewhere.
+/// Pointers to services that the runtime does not offer (device-side enqueue) are null: a kernel that uses one faults
+/// instead of writing somewhere. So are the printf buffer and what a cooperative launch needs, until who has one
+/// says where it is ([`put_hidden`]).
 pub(crate) fn fill_hidden(segment: &mut [u8], args: &[Arg], shape: &LaunchShape) {
     let dims = shape.blocks.iter().zip(shape.block).rposition(|(&n, b)| n > 1 || b > 1).map_or(1, |i| i + 1);
     for arg in args {
@@ -38,14 +48,27 @@ pub(crate) fn fill_hidden(segment: &mut [u8], args: &[Arg], shape: &LaunchShape)
             ValueKind::HiddenGroupSizeZ => shape.block[2].into(),
             ValueKind::HiddenGridDims => dims as u64,
             ValueKind::HiddenDynamicLdsSize => shape.dynamic_lds.into(),
+            ValueKind::HiddenHostcallBuffer => shape.hostcall,
+            ValueKind::HiddenHeapV1 => shape.heap,
             kind if kind.is_hidden() => 0,
             _ => continue,
         };
-        let at = arg.offset as usize..(arg.offset as usize).saturating_add(arg.size as usize);
-        if let Some(field) = segment.get_mut(at) {
-            let bytes = value.to_le_bytes();
-            let n = field.len().min(bytes.len());
-            field[..n].copy_from_slice(&bytes[..n]);
-        }
+        put(segment, arg, value);
+    }
+}
+
+/// Fills one hidden argument in, if the kernel has it.
+pub(crate) fn put_hidden(segment: &mut [u8], args: &[Arg], kind: &ValueKind, value: u64) {
+    for arg in args.iter().filter(|arg| arg.value_kind == *kind) {
+        put(segment, arg, value);
+    }
+}
+
+fn put(segment: &mut [u8], arg: &Arg, value: u64) {
+    let at = arg.offset as usize..(arg.offset as usize).saturating_add(arg.size as usize);
+    if let Some(field) = segment.get_mut(at) {
+        let bytes = value.to_le_bytes();
+        let n = field.len().min(bytes.len());
+        field[..n].copy_from_slice(&bytes[..n]);
     }
 }

@@ -11,13 +11,14 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use loader::{Arg, Bytes, CodeObject, Limits, bundle::Bundle};
+use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
     device::{Device, System},
     dispatch::Dispatch,
     error::{Error, Result},
     graph,
+    hostcall::fifo::{self, Formats},
 };
 
 /// Scratch of a work-item whose kernel calls through pointers or recurses, beyond what the compiler counted; in bytes.
@@ -136,7 +137,9 @@ impl Loaded {
 /// # Errors
 /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes, what loading can fail with.
 pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
-    launch.function.code(device)?.dispatch(launch).map(drop)
+    let code = launch.function.code(device)?;
+    code.dispatch(launch)?;
+    if launch.attributes.cooperative { code.check_cooperative(device.properties(), launch) } else { Ok(()) }
 }
 
 /// A kernel of a module.
@@ -204,6 +207,11 @@ struct Code {
     max_lds: u32,
     vgprs: u32,
     sgprs: u32,
+    /// Addresses that every launch is given, 0 for what the kernel does not ask for.
+    hostcall: u64,
+    heap: u64,
+    /// For a kernel that prints to a buffer, what it prints.
+    formats: Option<Formats>,
 }
 
 impl KernelCode {
@@ -222,6 +230,14 @@ impl KernelCode {
         let explicit_bytes = args::explicit_bytes(&args);
         let kernarg_bytes = (meta.kernarg_segment_size as usize).max(explicit_bytes);
         let stack = if meta.uses_dynamic_stack { STACK_BYTES } else { 0 };
+        let services = &device.0.hostcall;
+        let asks = |kind| args::has(&args, &kind);
+        let hostcall = if asks(ValueKind::HiddenHostcallBuffer) { services.buffer(device)? } else { 0 };
+        let heap = if asks(ValueKind::HiddenHeapV1) { services.heap(device)? } else { 0 };
+        let formats = match loaded.object.metadata()? {
+            metadata if asks(ValueKind::HiddenPrintfBuffer) => Some(fifo::formats(&metadata.printf)),
+            _ => None,
+        };
         Ok(Self(Arc::new(Code {
             _loaded: loaded.clone(),
             object,
@@ -234,6 +250,9 @@ impl KernelCode {
             max_lds: device.properties().lds_per_block,
             vgprs: meta.vgpr_count,
             sgprs: meta.sgpr_count,
+            hostcall,
+            heap,
+            formats,
             args,
         })))
     }
@@ -283,6 +302,21 @@ impl KernelCode {
         self.0.explicit_bytes
     }
 
+    /// Whether the kernel may print to a buffer that is read when it is over.
+    pub(crate) fn prints(&self) -> bool {
+        self.0.formats.is_some()
+    }
+
+    /// The formats of what the kernel prints in that way, by hash.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = (&u64, &Box<str>)> {
+        self.0.formats.iter().flatten()
+    }
+
+    /// Fills a hidden argument of a launch in, if the kernel has it.
+    pub(crate) fn put_hidden(&self, kernargs: &mut [u8], kind: &ValueKind, value: u64) {
+        args::put_hidden(kernargs, &self.0.args, kind, value);
+    }
+
     /// Checks a launch and packs its kernel arguments.
     ///
     /// # Errors
@@ -296,7 +330,13 @@ impl KernelCode {
         let mut kernargs = vec![0; self.0.kernarg_bytes].into_boxed_slice();
         let given = launch.kernargs.len().min(kernargs.len());
         kernargs[..given].copy_from_slice(&launch.kernargs[..given]);
-        let shape = args::LaunchShape { blocks: launch.grid, block, dynamic_lds: launch.shared_bytes };
+        let shape = args::LaunchShape {
+            blocks: launch.grid,
+            block,
+            dynamic_lds: launch.shared_bytes,
+            hostcall: self.0.hostcall,
+            heap: self.0.heap,
+        };
         args::fill_hidden(&mut kernargs, &self.0.args, &shape);
         Ok(Dispatch {
             code: self.clone(),

@@ -1,7 +1,11 @@
 //! How many blocks of a kernel a compute unit holds at once.
 
-use super::KernelCode;
-use crate::device::Properties;
+use super::{Function, KernelCode};
+use crate::{
+    device::Properties,
+    error::{Error, Result},
+    graph,
+};
 
 /// SIMDs of a compute unit of GFX9.
 const SIMDS: u32 = 4;
@@ -51,6 +55,28 @@ impl KernelCode {
     /// once; 0 if it cannot hold one.
     pub fn blocks_per_unit(&self, device: &Properties, block: u32, dynamic_lds: u32) -> u32 {
         if block > self.0.max_block { 0 } else { self.demand(dynamic_lds).blocks(device, block) }
+    }
+
+    /// Refuses a launch whose blocks cannot all be resident, or on a device without cooperative launches.
+    ///
+    /// # Errors
+    /// [`Error::CooperativeLaunchTooLarge`], [`Error::NotSupported`].
+    pub(crate) fn check_cooperative(
+        &self,
+        device: &Properties,
+        launch: &graph::Kernel<Function>,
+    ) -> Result<()> {
+        if !device.cooperative {
+            return Err(Error::NotSupported("cooperative launches on this device"));
+        }
+        let blocks = launch.grid.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
+        let block = launch.block.iter().copied().fold(1, u32::saturating_mul);
+        let per_unit = self.blocks_per_unit(device, block, launch.shared_bytes);
+        let resident = u64::from(per_unit) * u64::from(device.compute_units);
+        if blocks > resident {
+            return Err(Error::CooperativeLaunchTooLarge { blocks, resident });
+        }
+        Ok(())
     }
 
     /// The number of threads in a block, at most `limit`, with which a compute unit holds most threads (the largest

@@ -5,7 +5,7 @@ use crate::{
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
     graph::{BoxCopy, CopyKind, Memcpy, Node},
-    memory::{self, Ends},
+    memory::{self, Ends, peer::Relay},
 };
 
 /// Pageable copies up to this size go through staging memory: pinning costs more than copying them.
@@ -26,12 +26,21 @@ impl Stream {
     /// Operands that lie in ordinary host memory must be valid for the bytes copied, until the call returns or,
     /// in a capture, whenever the graph runs.
     pub unsafe fn memcpy(&self, copy: Memcpy) -> Result<()> {
-        let ends = memory::check_memcpy(&copy)?;
+        let ends = memory::check_memcpy(self.device(), &copy)?;
         if self.is_capturing() {
             return self.record(Node::Memcpy(copy));
         }
         if copy.is_empty() {
             return Ok(());
+        }
+        if ends == Ends::Foreign {
+            let pageable = memory::is_pageable(&copy)?;
+            if pageable {
+                host::refuse_inside()?;
+            }
+            // SAFETY: the caller's promise; the call returns when ordinary host memory is done with.
+            unsafe { self.relay(Relay::Copy(copy)) }?;
+            return if pageable { self.wait_for_all() } else { Ok(()) };
         }
         if ends != Ends::Reachable {
             // Before anything is published: it would use pages that nobody could wait to keep.
@@ -47,6 +56,8 @@ impl Stream {
                 // SAFETY: the caller's promise.
                 unsafe { self.copy_to_host(copy) }
             }
+            // Done above.
+            Ends::Foreign => Ok(()),
             Ends::HostOnly => {
                 self.wait_for_all()?;
                 // SAFETY: the caller's promise; what the stream wrote there before has landed.
@@ -54,6 +65,20 @@ impl Stream {
                 Ok(())
             }
         }
+    }
+
+    /// Has a copy or a fill done by the host, in the stream's order.
+    ///
+    /// # Safety
+    /// Operands in ordinary host memory stay valid until the stream has passed.
+    pub(super) unsafe fn relay(&self, relay: Relay) -> Result<()> {
+        let (faults, epoch) = (self.device().0.faults.clone(), self.device().0.faults.epoch());
+        self.run_on_host(move || {
+            // SAFETY: the caller's promise.
+            if let Err(error) = unsafe { relay.run() } {
+                faults.record(error, epoch);
+            }
+        })
     }
 
     /// Copies memory and waits for it.

@@ -112,16 +112,22 @@ fn perform(job: Job) {
         }
         return;
     }
-    INSIDE.with(|inside| inside.set(true));
     // A panic in a caller's function must not take the worker, and with it the stream, down.
-    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err() {
+    if inside(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))).is_err() {
         tracing::error!("a host function panicked");
     }
-    INSIDE.with(|inside| inside.set(false));
     drop(outstanding);
     if let Some(done) = done {
         done.store(0, Ordering::Release);
     }
+}
+
+/// Runs what the device waits for, on the calling thread.
+pub(crate) fn inside<T>(run: impl FnOnce() -> T) -> T {
+    INSIDE.with(|inside| inside.set(true));
+    let result = run();
+    INSIDE.with(|inside| inside.set(false));
+    result
 }
 
 /// Whether the calling thread runs a host function.

@@ -1,5 +1,6 @@
 //! Streams: work in order. Everything that can be put on a stream can also be captured from it.
 
+pub(crate) mod cooperative;
 mod copy;
 pub(crate) mod host;
 mod legacy;
@@ -11,7 +12,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -24,9 +25,12 @@ use self::{
 use crate::{
     capture::Membership,
     device::{Device, Fence, fence::Keep},
+    dispatch::Dispatch,
     error::{CaptureError, Error, Result},
     event::Event,
     graph::{self, HostFn, Memset},
+    hostcall::fifo::{Drain, Fifo},
+    memory::peer::Relay,
     module::Function,
 };
 
@@ -53,6 +57,8 @@ pub(crate) struct StreamInner {
     lane: usize,
     state: Mutex<State>,
     worker: Worker,
+    /// What kernels print to that do not call the host, if there were any.
+    fifo: OnceLock<Arc<Fifo>>,
     /// Grows with every submission, while the state is locked.
     activity: AtomicU64,
     /// What the stream is behind: activity of the default stream, or, if it is that, of all blocking ones.
@@ -96,6 +102,7 @@ impl Stream {
             lane,
             state: Mutex::default(),
             worker: Worker::default(),
+            fifo: OnceLock::new(),
             activity: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             seen_by_legacy: AtomicU64::new(0),
@@ -134,11 +141,44 @@ impl Stream {
     pub fn launch(&self, kernel: graph::Kernel<Function>) -> Result<()> {
         let code = kernel.function.code(self.device())?;
         let dispatch = code.dispatch(&kernel)?;
+        if kernel.attributes.cooperative {
+            code.check_cooperative(self.device().properties(), &kernel)?;
+        }
         if self.is_capturing() {
             return self.record(graph::Node::Kernel(kernel));
         }
+        if kernel.attributes.cooperative {
+            return self.launch_cooperative(dispatch);
+        }
+        if code.prints() {
+            return self.launch_printing(dispatch);
+        }
         let mut submission = self.submission()?;
         submission.dispatch(&dispatch)?;
+        submission.finish()
+    }
+
+    /// Launches a kernel that prints to a buffer, and has the buffer read before anything else runs.
+    fn launch_printing(&self, mut dispatch: Dispatch) -> Result<()> {
+        // Once packets wait for the buffer to be read, the thread that reads it must not fail to start.
+        self.0.worker.start()?;
+        let fifo = match self.0.fifo.get() {
+            Some(fifo) => fifo.clone(),
+            None => {
+                let fresh = Fifo::new(self.device())?;
+                // Two threads may race here; both use the winner's.
+                self.0.fifo.get_or_init(|| fresh).clone()
+            }
+        };
+        fifo.attach(&mut dispatch);
+        let mut submission = self.submission()?;
+        submission.dispatch(&dispatch)?;
+        submission.keep(Keep::Other(fifo.clone()));
+        let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
+        submission.mark(&reached);
+        submission.wait_signal(returned.clone());
+        let drain = Drain(fifo);
+        submission.push_job(Job::new(vec![reached], move || drop(drain), Some(returned)))?;
         submission.finish()
     }
 
@@ -156,6 +196,10 @@ impl Stream {
         if set.width == 0 || set.height == 0 {
             return Ok(());
         }
+        if !crate::memory::fill_reaches(self.device(), &set) {
+            // SAFETY: a fill reads no memory of the caller's.
+            return unsafe { self.relay(Relay::Fill(set)) };
+        }
         let dispatch = self.device().blit()?.memset(&set);
         let mut submission = self.submission()?;
         submission.dispatch(&dispatch)?;
@@ -171,13 +215,18 @@ impl Stream {
         if self.is_capturing() {
             return self.record(graph::Node::Host(function));
         }
+        self.run_on_host(move || function.call())
+    }
+
+    /// Runs `work` on the stream's thread when everything before it has completed; what follows waits for it.
+    fn run_on_host(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         // Once packets wait for the function, its thread must not fail to start.
         self.0.worker.start()?;
         let mut submission = self.submission()?;
         let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
         submission.mark(&reached);
         submission.wait_signal(returned.clone());
-        submission.push_job(Job::new(vec![reached], move || function.call(), Some(returned)))?;
+        submission.push_job(Job::new(vec![reached], work, Some(returned)))?;
         submission.finish()
     }
 

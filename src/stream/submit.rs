@@ -155,12 +155,10 @@ impl<'a> Submission<'a> {
     }
 
     /// Copies kernel arguments to where the device reads them.
-    fn place(&mut self, bytes: &[u8]) -> Result<u64> {
-        let room = match &self.state.kernargs {
-            Some((block, used)) => block.len() - used,
-            None => 0,
-        };
-        if room < bytes.len() {
+    pub(crate) fn place(&mut self, bytes: &[u8]) -> Result<u64> {
+        // A kernel without arguments may be the first.
+        let fits = |(block, used): &(Block, usize)| block.len() - used >= bytes.len();
+        if !self.state.kernargs.as_ref().is_some_and(fits) {
             let block = self.stream.device.0.kernargs.take(bytes.len().max(KERNARG_BLOCK))?;
             if let Some((full, _)) = self.state.kernargs.replace((block, 0)) {
                 self.state.keeps.push(Keep::Block(full));

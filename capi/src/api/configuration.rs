@@ -155,25 +155,36 @@ entry! {
 }
 
 entry! {
-    /// Stores a limit of the current device: the stack of a thread, in bytes. There is no heap on the device.
+    /// Stores a limit of the current device, in bytes: the stack of a thread, what kernels may allocate, the buffer
+    /// that kernels print to which do not call the host.
     fn hipDeviceGetLimit(value: *mut usize, limit: hipLimit_t) -> hipError_t {
         if value.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        current::device()?;
-        match limit {
-            // SAFETY: the caller's pointer, which is not null.
-            hipLimitStackSize => unsafe { caller::write(value, STACK_BYTES as usize) },
-            _ => Err(hipErrorUnsupportedLimit),
-        }
+        let device = current::device()?;
+        let bytes = match limit {
+            hipLimitStackSize => STACK_BYTES as usize,
+            // CAST: a 64-bit process.
+            hipLimitMallocHeapSize => device.heap_limit() as usize,
+            hipLimitPrintfFifoSize => device.printf_bytes(),
+            _ => return Err(hipErrorUnsupportedLimit),
+        };
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(value, bytes) }
     }
 }
 
 entry! {
-    /// Asks for a limit of the current device: a stack that threads have anyway is granted.
+    /// Sets a limit of the current device: what kernels may allocate, and the buffer of what prints later. A stack that
+    /// threads have anyway is granted.
     fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> hipError_t {
-        current::device()?;
+        let device = current::device()?;
         match limit {
+            hipLimitMallocHeapSize => {
+                device.set_heap_limit(value as u64);
+                Ok(())
+            }
+            hipLimitPrintfFifoSize => Ok(device.set_printf_bytes(value)?),
             hipLimitStackSize if value <= STACK_BYTES as usize => Ok(()),
             hipLimitStackSize => Err(hipErrorInvalidValue),
             _ => Err(hipErrorUnsupportedLimit),

@@ -184,7 +184,11 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
         hipDeviceAttributeIsLargeBar => c_int::from(p.large_bar),
         hipDeviceAttributeWarpSize => int(p.wavefront),
-        hipDeviceAttributeClockInstructionRate | hipDeviceAttributeWallClockRate => int(p.clock_khz),
+        hipDeviceAttributeClockInstructionRate => int(p.clock_khz),
+        hipDeviceAttributeWallClockRate => int(p.wall_clock_khz),
+        hipDeviceAttributeCooperativeLaunch | hipDeviceAttributeCooperativeMultiDeviceLaunch => {
+            c_int::from(p.cooperative)
+        }
         hipDeviceAttributeCanMapHostMemory
         | hipDeviceAttributeConcurrentKernels
         | hipDeviceAttributeUnifiedAddressing
@@ -199,8 +203,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeComputeMode
         | hipDeviceAttributeComputePreemptionSupported
         | hipDeviceAttributeConcurrentManagedAccess
-        | hipDeviceAttributeCooperativeLaunch
-        | hipDeviceAttributeCooperativeMultiDeviceLaunch
         | hipDeviceAttributeDeviceOverlap
         | hipDeviceAttributeDirectManagedMemAccessFromHost
         | hipDeviceAttributeGlobalL1CacheSupported
@@ -272,6 +274,8 @@ entry! {
         out.gcnArchName = text(&p.arch);
         out.maxSharedMemoryPerMultiProcessor = p.lds_per_block as usize;
         out.clockInstructionRate = int(p.clock_khz);
+        out.cooperativeLaunch = c_int::from(p.cooperative);
+        out.cooperativeMultiDeviceLaunch = c_int::from(p.cooperative);
         out.isLargeBar = c_int::from(p.large_bar);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(properties, out) }
@@ -308,6 +312,8 @@ unsafe fn properties_before_6(
     out.concurrentKernels = 1;
     out.canMapHostMemory = 1;
     out.gcnArchName = text(&p.arch);
+    out.cooperativeLaunch = c_int::from(p.cooperative);
+    out.cooperativeMultiDeviceLaunch = c_int::from(p.cooperative);
     out.isLargeBar = c_int::from(p.large_bar);
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(properties, out) }

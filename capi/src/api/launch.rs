@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{
-    Event, Function,
+    Event, Function, Stream,
     graph::{AccessPolicy, Kernel, KernelAttributes},
 };
 
@@ -42,20 +42,10 @@ impl Launch {
     ///
     /// # Safety
     /// The arguments are as the kernel's metadata describes them.
-    pub(super) unsafe fn run(self, function: Function) -> Result<(), hipError_t> {
-        let stream = object::stream(self.stream)?;
-        let code = function.code(stream.device())?;
+    pub(super) unsafe fn run(mut self, function: Function) -> Result<(), hipError_t> {
+        let (start, stop) = std::mem::take(&mut self.events);
         // SAFETY: the caller's promise.
-        let kernargs = unsafe { arguments::pack(code, self.parameters, self.extra) }?;
-        let kernel = Kernel {
-            function,
-            grid: self.grid,
-            block: self.block,
-            shared_bytes: u32::try_from(self.shared_bytes).map_err(|_| hipErrorInvalidValue)?,
-            kernargs,
-            attributes: self.attributes,
-        };
-        let (start, stop) = self.events;
+        let (stream, kernel) = unsafe { kernel_of(self, function) }?;
         if let Some(start) = start {
             // A launch that will be refused must not move the event.
             aqlipse::check_kernel(stream.device(), &kernel)?;
@@ -67,6 +57,32 @@ impl Launch {
         }
         Ok(())
     }
+}
+
+/// The stream and the kernel that a launch describes.
+///
+/// # Errors
+/// What the arguments are wrong with, and what loading the kernel can fail with.
+///
+/// # Safety
+/// As for [`Launch::run`].
+pub(super) unsafe fn kernel_of(
+    launch: Launch,
+    function: Function,
+) -> Result<(Stream, Kernel<Function>), hipError_t> {
+    let stream = object::stream(launch.stream)?;
+    let code = function.code(stream.device())?;
+    // SAFETY: the caller's promise.
+    let kernargs = unsafe { arguments::pack(code, launch.parameters, launch.extra) }?;
+    let kernel = Kernel {
+        function,
+        grid: launch.grid,
+        block: launch.block,
+        shared_bytes: u32::try_from(launch.shared_bytes).map_err(|_| hipErrorInvalidValue)?,
+        kernargs,
+        attributes: launch.attributes,
+    };
+    Ok((stream, kernel))
 }
 
 fn sizes(dim: dim3) -> [u32; 3] {
@@ -274,7 +290,7 @@ thread_launch! {
 /// What a list of launch attributes asks for.
 ///
 /// # Errors
-/// `hipErrorNotSupported` for a cooperative launch, `hipErrorInvalidValue` for what is no attribute of a launch.
+/// `hipErrorNotSupported` for a synchronisation domain, `hipErrorInvalidValue` for what is no attribute of a launch.
 unsafe fn attributes(list: *const hipLaunchAttribute, count: c_uint) -> Result<KernelAttributes, hipError_t> {
     let mut found = KernelAttributes::default();
     // SAFETY: the caller's array, null or readable.
@@ -282,8 +298,7 @@ unsafe fn attributes(list: *const hipLaunchAttribute, count: c_uint) -> Result<K
         // SAFETY: all members are plain data for which any bits are values; `id` says which one is meant.
         unsafe {
             match attribute.id {
-                hipLaunchAttributeCooperative if attribute.value.cooperative == 0 => {}
-                hipLaunchAttributeCooperative => return Err(hipErrorNotSupported),
+                hipLaunchAttributeCooperative => found.cooperative = attribute.value.cooperative != 0,
                 hipLaunchAttributePriority => found.priority = attribute.value.priority,
                 hipLaunchAttributeAccessPolicyWindow => {
                     found.access_policy = access_policy(&attribute.value.accessPolicyWindow)?;

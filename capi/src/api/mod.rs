@@ -10,6 +10,7 @@ mod capture;
 mod choose;
 mod configuration;
 mod context;
+mod cooperative;
 mod device;
 mod error;
 mod event;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{hipError_t, hipErrorInvalidValue},
     object::{self, lock},
     types::*,
 };
@@ -91,10 +91,10 @@ entry! {
         // SAFETY: the caller's pointer, which is not null and readable for the member that the attribute names.
         let change = |attributes: &mut KernelAttributes| unsafe {
             match attribute {
-                hipLaunchAttributeCooperative => match caller::read(value.cast::<c_int>())? {
-                    0 => Ok(()),
-                    _ => Err(hipErrorNotSupported),
-                },
+                hipLaunchAttributeCooperative => {
+                    attributes.cooperative = caller::read(value.cast::<c_int>())? != 0;
+                    Ok(())
+                }
                 hipLaunchAttributePriority => {
                     attributes.priority = caller::read(value.cast::<c_int>())?;
                     Ok(())

@@ -1,6 +1,8 @@
-//! Access of one device to the memory of another, which the runtime does not arrange yet.
+//! Access of one device to the memory of another, and copies between devices.
 
 use std::ffi::{c_int, c_uint, c_void};
+
+use aqlipse::{Device, memory};
 
 use super::{
     context::device_of,
@@ -8,75 +10,72 @@ use super::{
 };
 use crate::{
     caller, current,
-    error::{
-        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported,
-        hipErrorPeerAccessNotEnabled, hipErrorPeerAccessUnsupported,
-    },
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
     types::*,
 };
 
 entry! {
-    /// Stores whether a device reaches another's memory: never yet, and a device is no peer of itself.
+    /// Stores whether a device can reach another's memory; a device is no peer of itself.
     fn hipDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) -> hipError_t {
         if can.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        current::device_at(device)?;
-        current::device_at(peer)?;
+        let (device, peer) = (current::device_at(device)?, current::device_at(peer)?);
+        let answer = memory::can_access_peer(&device, &peer)?;
         // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(can, 0) }
+        unsafe { caller::write(can, answer.into()) }
     }
 }
 
-/// The device of `peer` as a peer of the current one.
-fn check_peer(peer: c_int) -> Result<(), hipError_t> {
-    let peer = current::device_at(peer)?;
-    if peer == current::device()? { Err(hipErrorInvalidDevice) } else { Ok(()) }
+/// The current device, and the device of `peer` as a peer of it.
+fn pair(peer: c_int) -> Result<(Device, Device), hipError_t> {
+    let (device, peer) = (current::device()?, current::device_at(peer)?);
+    if peer == device { Err(hipErrorInvalidDevice) } else { Ok((device, peer)) }
 }
 
 fn enable(peer: c_int, flags: c_uint) -> Result<(), hipError_t> {
     if flags != 0 {
         return Err(hipErrorInvalidValue);
     }
-    check_peer(peer)?;
-    Err(hipErrorPeerAccessUnsupported)
+    let (device, peer) = pair(peer)?;
+    Ok(memory::enable_peer_access(&device, &peer)?)
 }
 
 fn disable(peer: c_int) -> Result<(), hipError_t> {
-    check_peer(peer)?;
-    Err(hipErrorPeerAccessNotEnabled)
+    let (device, peer) = pair(peer)?;
+    Ok(memory::disable_peer_access(&device, &peer)?)
 }
 
 entry! {
-    /// Asks for access to a peer's memory; no device has any.
+    /// Lets kernels on the current device access what is allocated on a peer.
     fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> hipError_t {
         enable(peer, flags)
     }
 }
 
 entry! {
-    /// Gives access to a peer's memory up; no device has any.
+    /// Ends the current device's access to what is allocated on a peer.
     fn hipDeviceDisablePeerAccess(peer: c_int) -> hipError_t {
         disable(peer)
     }
 }
 
 entry! {
-    /// Asks for access to a peer's memory; no device has any.
+    /// Lets kernels on the current device access what is allocated on a peer.
     fn hipCtxEnablePeerAccess(peer: hipCtx_t, flags: c_uint) -> hipError_t {
         enable(device_of(peer)?, flags)
     }
 }
 
 entry! {
-    /// Gives access to a peer's memory up; no device has any.
+    /// Ends the current device's access to what is allocated on a peer.
     fn hipCtxDisablePeerAccess(peer: hipCtx_t) -> hipError_t {
         disable(device_of(peer)?)
     }
 }
 
 entry! {
-    /// Stores a property of the link between two devices, all 0 without access.
+    /// Stores a property of the link between two devices: whether there is one.
     fn hipDeviceGetP2PAttribute(
         value: *mut c_int,
         attribute: hipDeviceP2PAttr,
@@ -86,25 +85,28 @@ entry! {
         if value.is_null() || attribute.0 > hipDevP2PAttrHipArrayAccessSupported.0 {
             return Err(hipErrorInvalidValue);
         }
-        if current::device_at(source)? == current::device_at(destination)? {
+        let (source, destination) = (current::device_at(source)?, current::device_at(destination)?);
+        if source == destination {
             return Err(hipErrorInvalidDevice);
         }
+        let access = memory::can_access_peer(&source, &destination)?;
+        let answer = match attribute {
+            hipDevP2PAttrAccessSupported => access.into(),
+            // Not known of the link, and arrays do not exist.
+            _ => 0,
+        };
         // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(value, 0) }
+        unsafe { caller::write(value, answer) }
     }
 }
 
-/// Refuses copies from one device to another.
-fn check_same(destination: c_int, source: c_int) -> Result<(), hipError_t> {
-    if current::device_at(destination)? == current::device_at(source)? {
-        Ok(())
-    } else {
-        Err(hipErrorNotSupported)
-    }
+/// Checks that both ends of a copy are on devices that there are.
+fn ends(destination: c_int, source: c_int) -> Result<[Device; 2], hipError_t> {
+    Ok([current::device_at(destination)?, current::device_at(source)?])
 }
 
 entry! {
-    /// Copies from the memory of one device to that of another, which must be the same, and waits for it.
+    /// Copies from the memory of one device to that of another, behind all work of both, and waits for it.
     fn hipMemcpyPeer(
         dst: *mut c_void,
         dst_device: c_int,
@@ -112,14 +114,16 @@ entry! {
         src_device: c_int,
         bytes: usize,
     ) -> hipError_t {
-        check_same(dst_device, src_device)?;
+        for device in ends(dst_device, src_device)? {
+            device.synchronize()?;
+        }
         // SAFETY: the caller's operands.
         unsafe { copy(dst, src, bytes, hipMemcpyDeviceToDevice) }
     }
 }
 
 entry! {
-    /// Copies from the memory of one device to that of another, which must be the same, on a stream.
+    /// Copies from the memory of one device to that of another, on a stream.
     fn hipMemcpyPeerAsync(
         dst: *mut c_void,
         dst_device: c_int,
@@ -128,7 +132,7 @@ entry! {
         bytes: usize,
         stream: hipStream_t,
     ) -> hipError_t {
-        check_same(dst_device, src_device)?;
+        ends(dst_device, src_device)?;
         // SAFETY: the caller's operands.
         unsafe { copy_async(dst, src, bytes, hipMemcpyDeviceToDevice, stream) }
     }

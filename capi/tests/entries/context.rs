@@ -141,7 +141,19 @@ fn a_limit_that_is_in_force_may_be_asked_for() {
     let (mut stack, mut config) = (0, hipFuncCachePreferL1);
     ok!(hipDeviceGetLimit(&mut stack, hipLimitStackSize), hipDeviceSetLimit(hipLimitStackSize, stack));
     fails!(hipErrorInvalidValue, hipDeviceSetLimit(hipLimitStackSize, stack + 1));
-    fails!(hipErrorUnsupportedLimit, hipDeviceGetLimit(&mut stack, hipLimitPrintfFifoSize));
+    fails!(hipErrorUnsupportedLimit, hipDeviceGetLimit(&mut stack, hipLimitRange));
+    let mut heap = 0usize;
+    ok!(
+        hipDeviceGetLimit(&mut heap, hipLimitMallocHeapSize),
+        hipDeviceSetLimit(hipLimitMallocHeapSize, 12345)
+    );
+    let mut changed = 0usize;
+    ok!(hipDeviceGetLimit(&mut changed, hipLimitMallocHeapSize));
+    assert_eq!(changed, 12345);
+    ok!(hipDeviceSetLimit(hipLimitMallocHeapSize, heap), hipDeviceSetLimit(hipLimitPrintfFifoSize, 4096));
+    ok!(hipDeviceGetLimit(&mut changed, hipLimitPrintfFifoSize));
+    assert_eq!(changed, 4096);
+    fails!(hipErrorInvalidValue, hipDeviceSetLimit(hipLimitPrintfFifoSize, 1));
     fails!(hipErrorInvalidValue, hipDeviceGetLimit(ptr::null_mut(), hipLimitStackSize));
     ok!(hipDeviceSetCacheConfig(hipFuncCachePreferShared), hipDeviceGetCacheConfig(&mut config));
     assert_eq!(config, hipFuncCachePreferNone);

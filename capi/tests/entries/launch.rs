@@ -44,6 +44,49 @@ unsafe extern "C" {
         stop: hipEvent_t,
         flags: u32,
     ) -> hipError_t;
+    fn hipLaunchCooperativeKernel(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        lds: std::ffi::c_uint,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipLaunchCooperativeKernel_spt(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        lds: u32,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipModuleLaunchCooperativeKernel(
+        function: hipFunction_t,
+        x: u32,
+        y: u32,
+        z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        lds: u32,
+        stream: hipStream_t,
+        parameters: *mut *mut c_void,
+    ) -> hipError_t;
+    fn hipLaunchCooperativeKernelMultiDevice(
+        list: *mut hipLaunchParams,
+        devices: c_int,
+        flags: u32,
+    ) -> hipError_t;
+    fn hipExtLaunchMultiKernelMultiDevice(
+        list: *mut hipLaunchParams,
+        devices: c_int,
+        flags: u32,
+    ) -> hipError_t;
+    fn hipModuleLaunchCooperativeKernelMultiDevice(
+        list: *mut hipFunctionLaunchParams,
+        devices: u32,
+        flags: u32,
+    ) -> hipError_t;
     fn hipModuleLoadData(module: *mut hipModule_t, image: *const c_void) -> hipError_t;
     fn hipModuleGetFunction(
         function: *mut hipFunction_t,
@@ -85,7 +128,8 @@ fn a_launch_takes_attributes_or_says_why_not() {
     attribute.id = hipLaunchAttributeCooperative;
     attribute.value.cooperative = 1;
     let with = hipLaunchConfig_t { attrs: &mut attribute, numAttrs: 1, ..config() };
-    fails!(hipErrorNotSupported, hipLaunchKernelExC(&with, doubles(), arguments));
+    ok!(hipLaunchKernelExC(&with, doubles(), arguments));
+    assert_eq!(memory.read()[..2], [8.0; 2]);
     attribute.id = hipLaunchAttributeID(99);
     let with = hipLaunchConfig_t { attrs: &mut attribute, numAttrs: 1, ..config() };
     fails!(hipErrorInvalidValue, hipLaunchKernelExC(&with, doubles(), arguments));
@@ -93,7 +137,7 @@ fn a_launch_takes_attributes_or_says_why_not() {
     fails!(hipErrorInvalidValue, hipLaunchKernelExC(&with, doubles(), arguments));
     fails!(hipErrorInvalidValue, hipLaunchKernelExC(ptr::null(), doubles(), arguments));
     fails!(hipErrorInvalidDeviceFunction, hipLaunchKernelExC(&config(), ptr::null(), arguments));
-    assert_eq!(memory.read()[..2], [4.0; 2], "what was refused has not run");
+    assert_eq!(memory.read()[..2], [8.0; 2], "what was refused has not run");
 }
 
 // proves: hipExtLaunchKernel
@@ -165,4 +209,69 @@ fn a_grid_of_amds_launch_counts_threads() {
     assert_eq!((values[0], values[BLOCK as usize]), (4.0, 2.0));
     ok!(hipModuleUnload(module));
     fails!(hipErrorInvalidHandle, launch(BLOCK));
+}
+
+// proves: hipLaunchCooperativeKernel, hipLaunchCooperativeKernel_spt, hipModuleLaunchCooperativeKernel
+// proves: hipLaunchCooperativeKernelMultiDevice, hipModuleLaunchCooperativeKernelMultiDevice
+// proves: hipExtLaunchMultiKernelMultiDevice
+#[test]
+fn cooperative_kernels_run_by_every_route_if_they_fit() {
+    let (mut module, mut function) = (hipModule_t::NULL, hipFunction_t::NULL);
+    ok!(
+        hipModuleLoadData(&mut module, IMAGE.as_ptr().cast()),
+        hipModuleGetFunction(&mut function, module, c"kernelA".as_ptr()),
+    );
+    let memory = Memory::of(&[1.0f64; BLOCK as usize]);
+    let mut address = memory.pointer();
+    let mut arguments = [(&raw mut address).cast::<c_void>()];
+    let (arguments, null) = (arguments.as_mut_ptr(), hipStream_t::NULL);
+    let mut params = hipLaunchParams {
+        func: doubles().cast_mut(),
+        gridDim: line(1),
+        blockDim: line(BLOCK),
+        args: arguments,
+        sharedMem: 0,
+        stream: null,
+    };
+    let mut of_module = hipFunctionLaunchParams {
+        function,
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: BLOCK,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        hStream: null,
+        kernelParams: arguments,
+    };
+    ok!(
+        hipLaunchCooperativeKernel(doubles(), line(1), line(BLOCK), arguments, 0, null),
+        hipLaunchCooperativeKernel_spt(doubles(), line(1), line(BLOCK), arguments, 0, null),
+        hipStreamSynchronize(hipStreamPerThread),
+        hipModuleLaunchCooperativeKernel(function, 1, 1, 1, BLOCK, 1, 1, 0, null, arguments),
+        hipLaunchCooperativeKernelMultiDevice(&mut params, 1, 0),
+        hipExtLaunchMultiKernelMultiDevice(&mut params, 1, 3),
+        hipModuleLaunchCooperativeKernelMultiDevice(&mut of_module, 1, 0),
+    );
+    assert_eq!(memory.read()[BLOCK as usize - 1], 64.0);
+    // No device of ours holds so many blocks.
+    let many = line(1 << 20);
+    fails!(
+        hipErrorCooperativeLaunchTooLarge,
+        hipLaunchCooperativeKernel(doubles(), many, line(BLOCK), arguments, 0, null)
+    );
+    fails!(
+        hipErrorCooperativeLaunchTooLarge,
+        hipModuleLaunchCooperativeKernel(function, 1 << 20, 1, 1, BLOCK, 1, 1, 0, null, arguments)
+    );
+    params.gridDim = many;
+    fails!(hipErrorCooperativeLaunchTooLarge, hipLaunchCooperativeKernelMultiDevice(&mut params, 1, 0));
+    fails!(hipErrorInvalidValue, hipLaunchCooperativeKernelMultiDevice(&mut params, 0, 0));
+    fails!(hipErrorInvalidValue, hipExtLaunchMultiKernelMultiDevice(&mut params, 1, 4));
+    fails!(hipErrorInvalidValue, hipLaunchCooperativeKernelMultiDevice(ptr::null_mut(), 1, 0));
+    params.func = ptr::null_mut();
+    fails!(hipErrorInvalidDeviceFunction, hipLaunchCooperativeKernelMultiDevice(&mut params, 1, 0));
+    assert_eq!(memory.read()[0], 64.0, "what was refused has not run");
+    ok!(hipModuleUnload(module));
 }

@@ -306,9 +306,12 @@ fn attributes_of_a_kernel_node_are_kept_and_copied() {
         hipGraphKernelNodeSetAttribute(first, hipLaunchAttributePriority, ptr::null())
     );
     value.cooperative = 1;
-    fails!(
-        hipErrorNotSupported,
-        hipGraphKernelNodeSetAttribute(first, hipLaunchAttributeCooperative, &value)
+    let mut set = hipLaunchAttributeValue { pad: [0; 64] };
+    ok!(
+        hipGraphKernelNodeSetAttribute(first, hipLaunchAttributeCooperative, &value),
+        hipGraphKernelNodeGetAttribute(first, hipLaunchAttributeCooperative, &mut set)
     );
+    // SAFETY: the member that was asked for.
+    assert_eq!(unsafe { set.cooperative }, 1);
     fails!(hipErrorInvalidValue, hipGraphKernelNodeCopyAttributes(first, hipGraphNode_t::NULL));
 }

@@ -10,7 +10,8 @@ use crate::{
 
 /// Instructions of one workgroup before another one's turn.
 const BUDGET: u64 = 1 << 16;
-/// Turns of each resident workgroup without one that ends before another one begins.
+/// Turns without a workgroup that ends before another one begins; each resident one has at least one of them. The wait
+/// for a late workgroup must not grow with the square of those before it.
 const PATIENCE: usize = 16;
 
 /// The register files and other memory that a thread's workgroups use, one after the other. Keep one per thread.
@@ -52,6 +53,8 @@ pub struct Share {
     resident: VecDeque<Workgroup>,
     /// Waves of the resident workgroups.
     waves: u64,
+    /// Places for waves that are held; at least as many as there are waves.
+    places: u64,
     /// Turns since a workgroup began or ended.
     stale: usize,
 }
@@ -59,7 +62,7 @@ pub struct Share {
 impl Share {
     /// A share without workgroups; [`Share::run`] takes them one by one.
     pub fn new(dispatch: Arc<Dispatch>) -> Self {
-        Self { dispatch, resident: VecDeque::new(), waves: 0, stale: 0 }
+        Self { dispatch, resident: VecDeque::new(), waves: 0, places: 0, stale: 0 }
     }
 
     /// The dispatch.
@@ -87,7 +90,7 @@ impl Share {
             }
             let all_wait = idle >= self.resident.len();
             let id =
-                if all_wait || self.stale >= PATIENCE * self.resident.len() { self.claim() } else { None };
+                if all_wait || self.stale >= PATIENCE.max(self.resident.len()) { self.claim() } else { None };
             let group = match id {
                 Some(id) => match self.begin(worker, id) {
                     Some(group) => group,
@@ -96,6 +99,8 @@ impl Share {
                 None if all_wait && !self.resident.is_empty() => return Progress::Idle,
                 None => match self.resident.pop_front() {
                     Some(group) => group,
+                    // Other dispatches have all the places.
+                    None if self.dispatch.has_unclaimed() => return Progress::Idle,
                     None => return Progress::Drained,
                 },
             };
@@ -114,6 +119,7 @@ impl Share {
             Turn::Done => {
                 self.waves -= u64::from(group.waves());
                 group.retire(&mut worker.pool);
+                self.keep(self.waves + u64::from(self.dispatch.waves_per_workgroup()));
                 return if self.dispatch.settle(1) { Outcome::Completed } else { Outcome::Ended };
             }
             Turn::Suspended { idle: true } => Outcome::Waits,
@@ -127,14 +133,25 @@ impl Share {
         outcome
     }
 
-    /// Takes another workgroup if the device could hold it; one always fits.
+    /// Takes another workgroup if the device can hold it.
     fn claim(&mut self) -> Option<u64> {
         self.stale = 0;
-        let next = u64::from(self.dispatch.waves_per_workgroup());
-        if !self.resident.is_empty() && self.waves + next > self.dispatch.residency {
-            return None;
+        let wanted = self.waves + u64::from(self.dispatch.waves_per_workgroup());
+        if wanted > self.places {
+            if !self.dispatch.residency.take(wanted - self.places) {
+                return None;
+            }
+            self.places = wanted;
         }
         self.dispatch.claim()
+    }
+
+    /// Gives back the places above `places`. Those of a workgroup that has ended serve the next.
+    fn keep(&mut self, places: u64) {
+        if self.places > places {
+            self.dispatch.residency.give(self.places - places);
+            self.places = places;
+        }
     }
 
     /// `None` after a fault: there was no memory for the workgroup's scratch.
@@ -171,6 +188,12 @@ impl Share {
         self.waves = 0;
         let last = self.dispatch.settle(begun + claimed + self.dispatch.cancel());
         if last { Progress::Completed } else { Progress::Drained }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.keep(0);
     }
 }
 

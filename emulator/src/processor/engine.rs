@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     device::Device,
-    dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError},
+    dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
     fault::{self, QueueFault},
     memory::Allocation,
     os::{self, Mapping},
@@ -45,14 +45,14 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Sleep of a packet processor whose workgroups all wait.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// Wakes the host when device code asks for an interrupt, and holds what `ds_gws_*` synchronise on.
+/// What device code finds outside of its compute unit: interrupts, which wake the host, and global wave sync.
 #[derive(Default)]
-struct Interrupts {
+struct Board {
     /// A device's only set: its queues share it, as cooperative launches do on a card.
     wave_sync: WaveSync,
 }
 
-impl Host for Interrupts {
+impl Host for Board {
     fn message(&self, message: u16, _m0: u32) {
         // MSG_INTERRUPT (MI200 ISA, 4.5): device code stored into a signal that has a mailbox.
         if message & 0xf == 1 {
@@ -75,6 +75,7 @@ pub(super) struct Engine {
     handlers: Arc<Handlers>,
     shared: Arc<Shared>,
     surroundings: Surroundings,
+    residency: Arc<Residency>,
     /// Copies of the packets whose kernels run, where kernels can read them: the slots in the ring are
     /// given back at launch.
     shadows: Arc<Mapping>,
@@ -99,9 +100,11 @@ impl Engine {
         let surroundings = Surroundings {
             map: Arc::clone(&device.map),
             apertures: Apertures::default(),
-            host: Arc::new(Interrupts::default()),
+            host: Arc::new(Board::default()),
         };
+        let residency = Arc::new(Residency::new(device.compute_units, device.card.waves_per_unit));
         Ok(Self {
+            residency,
             random: seed.map(|seed| Random::new(seed, device.index)),
             device,
             lanes: Vec::new(),
@@ -279,7 +282,7 @@ impl Engine {
         let environment = Environment {
             target: self.device.card.target,
             compute_units: self.device.compute_units,
-            waves_per_unit: self.device.card.waves_per_unit,
+            residency: Arc::clone(&self.residency),
             surroundings: self.surroundings.clone(),
             code: self.device.code.snapshot(),
         };

@@ -8,7 +8,8 @@
 //!
 //! A store costs an exchange and a load: only if somebody watches the signal does it wake. Who watches
 //! is counted per [`Watcher`], so that a packet processor is not woken for a thread's sake. Device code
-//! stores without waking anybody; the packet processor looks on its behalf ([`device_wrote`]).
+//! that sends an interrupt behind its store wakes who watches ([`device_wrote`]); on behalf of code that does not, the
+//! packet processor looks now and then.
 
 mod handlers;
 mod wait;
@@ -49,7 +50,7 @@ struct Wire {
     end: AtomicU64,
     queue: AtomicU64,
     /// Reserved in the header; here the hardware doorbell of a doorbell signal, which thereby stays
-    /// mapped when its queue is gone.
+    /// mapped when its queue is gone, and the mailbox of any other.
     doorbell: AtomicU64,
 }
 
@@ -235,8 +236,11 @@ impl Signal {
     }
 
     fn start_life(&self, state: u32, kind: i64, value: i64) {
-        self.wire.mailbox.store(0, Ordering::Relaxed);
-        self.wire.event_id.store(0, Ordering::Relaxed);
+        // Device code that changes a signal with a mailbox stores the event there and sends an interrupt, which
+        // wakes who watches the signal.
+        let mailbox = if state == USER { self.wire.doorbell.as_ptr() as u64 } else { 0 };
+        self.wire.mailbox.store(mailbox, Ordering::Relaxed);
+        self.wire.event_id.store(self.index, Ordering::Relaxed);
         self.wire.start.store(0, Ordering::Relaxed);
         self.wire.end.store(0, Ordering::Relaxed);
         self.wire.kind.store(kind, Ordering::Relaxed);

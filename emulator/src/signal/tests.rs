@@ -109,3 +109,37 @@ fn watches_are_counted_out_when_dropped() {
     assert_eq!(signal.side.watchers.load(Ordering::SeqCst), 0);
     signal.destroy();
 }
+
+#[test]
+fn signals_have_mailboxes_that_device_code_can_write_and_doorbells_have_none() {
+    let (start, end) = super::device_range().unwrap();
+    let signals: Vec<Signal> = (0..3).map(|_| Signal::create(0).unwrap()).collect();
+    let mailboxes: Vec<u64> = signals.iter().map(|s| s.wire.mailbox.load(Ordering::Relaxed)).collect();
+    for (signal, &mailbox) in signals.iter().zip(&mailboxes) {
+        assert!(mailbox % 8 == 0 && (start..end - 7).contains(&mailbox));
+        // What lands there is no part of what anybody reads.
+        signal.store(5);
+        signal.wire.doorbell.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!((signal.load(), signal.times()), (5, (0, 0)));
+    }
+    assert!(mailboxes[0] != mailboxes[1] && mailboxes[1] != mailboxes[2]);
+    let doorbell = Signal::create_doorbell(0, 0).unwrap();
+    assert_eq!(doorbell.wire.mailbox.load(Ordering::Relaxed), 0);
+    doorbell.destroy();
+    signals.into_iter().for_each(|signal| assert!(signal.destroy()));
+}
+
+/// As `__ockl_hsa_signal_add` does it: add to the value, store the event in the mailbox, send the interrupt.
+#[test]
+fn an_interrupt_of_device_code_wakes_who_waits() {
+    let signal = Signal::create(0).unwrap();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| wait(demand(signal, Condition::NotEqual, 0), u64::MAX, false));
+        std::thread::sleep(Duration::from_millis(30));
+        signal.wire.value.fetch_add(1, Ordering::Release);
+        signal.wire.doorbell.store(signal.wire.event_id.load(Ordering::Relaxed).into(), Ordering::Release);
+        device_wrote();
+        assert_eq!(waiter.join().unwrap(), 1);
+    });
+    signal.destroy();
+}

@@ -8,7 +8,7 @@ use std::{
 use bytemuck::Pod;
 use emulator::{
     code::{Code, Registry},
-    dispatch::{Dispatch, DispatchFault, Environment, Launch, Worker},
+    dispatch::{Dispatch, DispatchFault, Environment, Launch, Residency, Worker},
     isa::Target,
     memory::{Allocation, Map},
     wave::{Apertures, Deaf, Surroundings},
@@ -215,7 +215,7 @@ impl Kernel {
         let environment = Environment {
             target: self.target,
             compute_units: 4,
-            waves_per_unit: 32,
+            residency: Arc::new(Residency::new(4, 32)),
             surroundings: Surroundings {
                 map: Arc::clone(&self.map),
                 apertures: Apertures::default(),

@@ -63,6 +63,7 @@ struct hipMemAllocNodeParams {
 static_assert(sizeof(hipMemAllocNodeParams) == 120, "the size that the library expects");
 
 extern "C" {
+hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value);
 hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                    size_t dependency_count, hipMemAllocNodeParams* params);
 hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,

@@ -1,0 +1,191 @@
+//! Cooperative launches: kernels whose blocks are all resident at once, and may wait for each other.
+//!
+//! The device library synchronises a grid in one of two ways. The older one, and the newer one on processors other than
+//! gfx942, arrives at resource 0 of global wave sync, which a kernel of ours sets up before each launch; the resource
+//! is there for kernels on a cooperative queue. Newer libraries count on gfx942 in memory that the launch brings
+//! along. As there is one such resource, a device has one queue for these kernels, which run one after the other.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
+
+use super::{Device, fence::PooledSignal, lane::Lane};
+use crate::{
+    dispatch::Dispatch,
+    error::{Error, Result},
+    module::{KernelCode, Module},
+};
+
+/// The code objects that `cargo xtask kernels` builds.
+const OBJECTS: [&[u8]; 2] = [
+    include_bytes!("../../kernels/cooperative.gfx90a.co"),
+    include_bytes!("../../kernels/cooperative.gfx942.co"),
+];
+
+/// Bytes of [`GridInfo::words`].
+pub(crate) const INFO_BYTES: usize = 128;
+
+/// What stands for [`GridInfo`] where the library only asks whether the launch is cooperative.
+const NO_INFO: u64 = 1;
+
+/// What a kernel of a cooperative launch knows of the launch, as the device library reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GridInfo {
+    /// Address of the counter at which the grids of several devices meet.
+    pub(crate) meeting: u64,
+    /// Number of this grid.
+    pub(crate) grid: u32,
+    /// Grids in all; 0 for a launch on one device.
+    pub(crate) grids: u32,
+    /// Threads of the grids before this one, and of all.
+    pub(crate) threads: (u64, u64),
+    /// Blocks of this grid.
+    pub(crate) blocks: u32,
+}
+
+impl GridInfo {
+    /// The structure `mg_info` of the device library (ROCm 5.2; the counter of the grid itself, at 32, and the number
+    /// of blocks, at 40, came later).
+    pub(crate) fn bytes(&self) -> [u8; INFO_BYTES] {
+        let mut bytes = [0; INFO_BYTES];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        put(0, &self.meeting.to_le_bytes());
+        put(8, &self.grid.to_le_bytes());
+        put(12, &self.grids.to_le_bytes());
+        put(16, &self.threads.0.to_le_bytes());
+        put(24, &self.threads.1.to_le_bytes());
+        put(40, &self.blocks.to_le_bytes());
+        bytes
+    }
+}
+
+/// What a device's cooperative launches share.
+#[derive(Default)]
+pub(crate) struct Cooperative {
+    /// Held while the packets of one launch are published, which must follow each other.
+    order: Mutex<()>,
+    init: OnceLock<Result<KernelCode>>,
+}
+
+/// A cooperative kernel with its kernel arguments in place.
+pub(crate) struct Placed<'d> {
+    pub(crate) dispatch: &'d Dispatch,
+    /// Address of its arguments.
+    pub(crate) kernarg: u64,
+    /// Address of the arguments of the kernel that sets the barrier up ([`Placed::init_arguments`]).
+    pub(crate) init_kernarg: u64,
+}
+
+impl Placed<'_> {
+    /// The arguments of the kernel that sets the barrier up.
+    pub(crate) fn init_arguments(dispatch: &Dispatch) -> [u8; 4] {
+        (dispatch.resident_blocks() - 1).to_le_bytes()
+    }
+}
+
+impl Device {
+    /// What a launch on this device alone passes as its [`GridInfo`]: whether it must be in memory, or is a number.
+    pub(crate) fn lone_grid_info(&self) -> Option<u64> {
+        // The library of gfx942 reads it, and takes it for one of several grids if there are any; the others take
+        // every address for one of several grids.
+        (self.properties().capability < (9, 4)).then_some(NO_INFO)
+    }
+
+    /// Publishes a cooperative kernel behind `after`; it decrements `done`.
+    ///
+    /// # Errors
+    /// What the HSA runtime refuses, and a fault of the device since `done` was taken.
+    pub(crate) fn publish_cooperative(
+        &self,
+        placed: &Placed<'_>,
+        after: &[hsa_sys::hsa_signal_t],
+        done: &PooledSignal,
+    ) -> Result<()> {
+        let init = self.0.cooperative.init(self)?;
+        let mut packets: Vec<Packet> = Vec::new();
+        for some in after.chunks(5) {
+            let mut deps = [NO_SIGNAL; 5];
+            deps[..some.len()].copy_from_slice(some);
+            let fences = Fences { barrier: true, ..Fences::SYSTEM };
+            packets.push(BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet());
+        }
+        let fences = Fences { barrier: true, ..Fences::SYSTEM };
+        let setup = KernelDispatch {
+            fences,
+            grid: [1; 3],
+            workgroup: [1; 3],
+            group_segment: init.group_bytes(),
+            private_segment: init.private_bytes(),
+            kernarg_address: placed.init_kernarg,
+            ..KernelDispatch::new(init.object())
+        };
+        packets.push(setup.packet().map_err(hsa::Error::from)?);
+        let mut kernel = placed.dispatch.packet(fences, placed.kernarg)?;
+        kernel.set_completion_signal(done.handle());
+        packets.push(kernel);
+        let _order = self.0.cooperative.order();
+        let lane = self.cooperative_lane()?;
+        if lane.epoch() != done.epoch() {
+            return Err(self.0.faults.error());
+        }
+        lane.submit(&packets)
+    }
+
+    fn cooperative_lane(&self) -> Result<std::sync::Arc<Lane>> {
+        if !self.properties().cooperative {
+            return Err(Error::NotSupported("cooperative launches on this device"));
+        }
+        self.lane(super::COOPERATIVE)
+    }
+
+    /// Runs a cooperative kernel and waits for it, on a thread that the device waits for.
+    ///
+    /// # Errors
+    /// As [`Device::publish_cooperative`], and the fault of the kernel.
+    pub(crate) fn run_cooperative(&self, dispatch: &Dispatch, epoch: u64) -> Result<()> {
+        let mut dispatch = dispatch.clone();
+        let info = self.0.staging.take(INFO_BYTES)?;
+        let grid = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
+        info.write(0, &grid.bytes());
+        let address = self.lone_grid_info().unwrap_or(info.address());
+        dispatch.set_hidden(&loader::ValueKind::HiddenMultigridSyncArg, address);
+        let arguments = self.0.kernargs.take(dispatch.kernargs.len())?;
+        arguments.write(0, &dispatch.kernargs);
+        let init = self.0.kernargs.take(4)?;
+        init.write(0, &Placed::init_arguments(&dispatch));
+        let done = self.0.signals.take(1, epoch)?;
+        let placed =
+            Placed { dispatch: &dispatch, kernarg: arguments.address(), init_kernarg: init.address() };
+        self.publish_cooperative(&placed, &[], &done)?;
+        done.wait()
+    }
+}
+
+impl Cooperative {
+    fn order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn init(&self, device: &Device) -> Result<&KernelCode> {
+        let load = || {
+            let module = Module::first_that_fits(device, &OBJECTS)?;
+            module.kernel("gws_init").and_then(|kernel| kernel.code(device).cloned())
+        };
+        self.init.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_where_the_device_library_reads_them() {
+        let info = GridInfo { meeting: 0x1122_3344_5566, grid: 3, grids: 4, threads: (5, 6), blocks: 7 };
+        let bytes = info.bytes();
+        let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert_eq!((u64_at(0), u32_at(8), u32_at(12)), (0x1122_3344_5566, 3, 4));
+        assert_eq!((u64_at(16), u64_at(24), u64_at(32), u32_at(40)), (5, 6, 0, 7));
+    }
+}

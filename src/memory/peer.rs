@@ -1,0 +1,135 @@
+//! Memory of other devices: who may access it, and copies and fills where the device of the stream may not.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::{Backing, Origin, Region};
+use crate::{
+    device::{Device, System},
+    error::{Error, Result},
+    graph::{Memcpy, Memset, Surface},
+};
+
+/// The devices that may access what is allocated on a device, by ordinal.
+#[derive(Default)]
+pub(crate) struct Visitors(Mutex<BTreeSet<usize>>);
+
+impl Visitors {
+    /// Held while memory is allocated, so that nobody is let in between allocation and grant.
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the hardware lets `device` access the memory of `peer`; no device is a peer of itself.
+///
+/// # Errors
+/// [`Error::Hsa`].
+pub fn can_access_peer(device: &Device, peer: &Device) -> Result<bool> {
+    Ok(device != peer && peer.0.local.access(&device.0.agent)? != hsa::PoolAccess::Never)
+}
+
+/// Lets kernels on `device` access what was and will be allocated on `peer` ([`allocate`](super::allocate)).
+///
+/// # Errors
+/// [`Error::PeerAccessUnsupported`], [`Error::PeerAccessAlreadyEnabled`].
+pub fn enable_peer_access(device: &Device, peer: &Device) -> Result<()> {
+    if !can_access_peer(device, peer)? {
+        return Err(Error::PeerAccessUnsupported);
+    }
+    let mut visitors = peer.0.visitors.lock();
+    if !visitors.insert(device.ordinal()) {
+        return Err(Error::PeerAccessAlreadyEnabled);
+    }
+    let granted = grant_all(peer, &visitors);
+    if granted.is_err() {
+        visitors.remove(&device.ordinal());
+    }
+    granted
+}
+
+/// Undoes [`enable_peer_access`].
+///
+/// # Errors
+/// [`Error::PeerAccessNotEnabled`].
+pub fn disable_peer_access(device: &Device, peer: &Device) -> Result<()> {
+    let mut visitors = peer.0.visitors.lock();
+    if !visitors.remove(&device.ordinal()) {
+        return Err(Error::PeerAccessNotEnabled);
+    }
+    grant_all(peer, &visitors)
+}
+
+/// Lets exactly the owner and its visitors access an allocation.
+pub(super) fn grant(owner: &Device, visitors: &BTreeSet<usize>, allocation: &hsa::Allocation) -> Result<()> {
+    let devices = owner.0.system.devices();
+    let agents = visitors.iter().filter_map(|&ordinal| devices.get(ordinal)).chain([owner]);
+    Ok(allocation.allow_access(&agents.map(|device| device.0.agent.clone()).collect::<Vec<_>>())?)
+}
+
+fn grant_all(owner: &Device, visitors: &BTreeSet<usize>) -> Result<()> {
+    let regions = owner
+        .0
+        .system
+        .memory()
+        .regions(|region| region.device == owner.ordinal() && region.origin == Origin::Device);
+    regions.iter().try_for_each(|region| match &region.backing {
+        Backing::Allocation(allocation) => grant(owner, visitors, allocation),
+        _ => Ok(()),
+    })
+}
+
+/// Whether kernels on `device` may access a region.
+pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
+    if !region.origin.is_device() || region.device == device.ordinal() {
+        return true;
+    }
+    let owner = device.0.system.devices().get(region.device);
+    region.origin == Origin::Device
+        && owner.is_some_and(|owner| owner.0.visitors.lock().contains(&device.ordinal()))
+}
+
+/// A copy or a fill of memory that the device of its stream may not access: the host has it done.
+#[derive(Clone, Debug)]
+pub(crate) enum Relay {
+    Copy(Memcpy),
+    Fill(Memset),
+}
+
+impl Relay {
+    /// Does it, and returns when it is done.
+    ///
+    /// # Errors
+    /// What the HSA runtime refuses.
+    ///
+    /// # Safety
+    /// Operands in ordinary host memory are valid for the bytes copied.
+    pub(crate) unsafe fn run(&self) -> Result<()> {
+        let runtime = System::get()?.runtime();
+        // SAFETY: the caller's promise, and the check of the operands before.
+        let copy = |dst: u64, src: u64, bytes: u64| unsafe { runtime.copy(dst, src, bytes as usize) };
+        match self {
+            Self::Copy(Memcpy::Linear { dst, src, bytes, .. }) => copy(*dst, *src, *bytes)?,
+            Self::Copy(Memcpy::Box(b)) => {
+                const LEAVES: Error = Error::InvalidValue("the box leaves the address space");
+                let dst = b.dst.corner_address().ok_or(LEAVES)?;
+                let src = b.src.corner_address().ok_or(LEAVES)?;
+                let [width, height, depth] = b.extent;
+                for (z, y) in (0..depth).flat_map(|z| (0..height).map(move |y| (z, y))) {
+                    let row = |surface: &Surface| (z * surface.rows + y) * surface.pitch;
+                    copy(dst + row(&b.dst), src + row(&b.src), width)?;
+                }
+            }
+            Self::Fill(set) => {
+                let element = &set.value.to_le_bytes()[..set.element_size as usize];
+                let row = element.repeat(set.width as usize);
+                for y in 0..set.height {
+                    copy(set.dst + y * set.pitch, row.as_ptr() as u64, row.len() as u64)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

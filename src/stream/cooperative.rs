@@ -1,0 +1,252 @@
+//! Kernels that are launched together: the blocks of one grid, or grids on several devices.
+//!
+//! A cooperative kernel runs on its device's queue for such kernels, behind a marker on the stream; the stream goes on
+//! when it is over.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use loader::ValueKind;
+
+use super::{Stream, host::Job};
+use crate::{
+    device::{
+        System,
+        cooperative::{GridInfo, INFO_BYTES, Placed},
+        fence::{Keep, PooledSignal},
+    },
+    dispatch::Dispatch,
+    error::{CaptureError, Error, Result},
+    event::Event,
+    graph,
+    hostcall::fifo::{Drain, Fifo},
+    module::Function,
+};
+
+/// How kernels that are launched together order themselves with the other work of their streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// Whether each kernel waits for what is on all the streams, not only on its own.
+    pub before: bool,
+    /// Whether what follows on each stream waits for all kernels, not only for its own.
+    pub after: bool,
+    /// Whether the grids may wait for each other, and for themselves.
+    pub cooperative: bool,
+}
+
+/// Launches that name several devices follow each other in one order on all of them, or two could wait for each other.
+static SEVERAL: Mutex<()> = Mutex::new(());
+
+/// A kernel on its way.
+struct Part<'s> {
+    stream: &'s Stream,
+    dispatch: Dispatch,
+    kernarg: u64,
+    init_kernarg: u64,
+    /// Falls when the work before the kernel is over, and when the kernel is.
+    entry: Arc<PooledSignal>,
+    done: Arc<PooledSignal>,
+}
+
+impl Stream {
+    /// Launches a kernel whose blocks may wait for each other.
+    pub(super) fn launch_cooperative(&self, mut dispatch: Dispatch) -> Result<()> {
+        let info = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
+        let (address, keep) = match self.device().lone_grid_info() {
+            Some(number) => (number, None),
+            None => {
+                let block = self.device().0.staging.take(INFO_BYTES)?;
+                block.write(0, &info.bytes());
+                (block.address(), Some(Keep::Block(block)))
+            }
+        };
+        dispatch.set_hidden(&ValueKind::HiddenMultigridSyncArg, address);
+        if !dispatch.code.prints() {
+            let part = self.enter(dispatch, keep)?;
+            return publish(&part, &[part.entry.handle()]);
+        }
+        // A buffer of its own: it is read when the stream has gone on already.
+        let fifo = Fifo::new(self.device())?;
+        fifo.attach(&mut dispatch);
+        self.start_worker()?;
+        let part = self.enter(dispatch, keep)?;
+        publish(&part, &[part.entry.handle()])?;
+        let mut submission = self.submission()?;
+        let (drain, read) = (Drain(fifo), submission.signal(1)?);
+        submission.wait_signal(read.clone());
+        submission.push_job(Job::new(vec![part.done], move || drop(drain), Some(read)))?;
+        submission.finish()
+    }
+
+    /// Puts a marker on the stream, and lets what follows wait until `done` falls.
+    fn enter(&self, dispatch: Dispatch, keep: Option<Keep>) -> Result<Part<'_>> {
+        let mut submission = self.submission()?;
+        let (entry, done) = (submission.signal(1)?, submission.signal(1)?);
+        let kernarg = submission.place(&dispatch.kernargs)?;
+        let init_kernarg = submission.place(&Placed::init_arguments(&dispatch))?;
+        submission.keep(Keep::Other(Arc::new(dispatch.code.clone())));
+        keep.into_iter().for_each(|keep| submission.keep(keep));
+        submission.mark(&entry);
+        submission.wait_signal(done.clone());
+        submission.finish()?;
+        Ok(Part { stream: self, dispatch, kernarg, init_kernarg, entry, done })
+    }
+}
+
+/// Publishes a part behind the entries given. If that fails, its stream goes on without it.
+fn publish(part: &Part<'_>, after: &[hsa_sys::hsa_signal_t]) -> Result<()> {
+    let placed = Placed { dispatch: &part.dispatch, kernarg: part.kernarg, init_kernarg: part.init_kernarg };
+    let published = part.stream.device().publish_cooperative(&placed, after, &part.done);
+    if published.is_err() {
+        part.done.store(0, std::sync::atomic::Ordering::Release);
+    }
+    published
+}
+
+/// Launches kernels on streams of different devices, together.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for no kernel, or two on one device; [`CaptureError::Unsupported`] on a capturing stream; what
+/// a launch of each would be refused for.
+pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Together) -> Result<()> {
+    let ordinal = |(stream, _): &(Stream, _)| stream.device().ordinal();
+    let mut devices: Vec<_> = kernels.iter().map(ordinal).collect();
+    devices.sort_unstable();
+    if devices.is_empty() || devices.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Error::InvalidValue("kernels that are launched together need a device each"));
+    }
+    for (stream, _) in &kernels {
+        if stream.is_capturing() {
+            crate::capture::invalidate(stream, "launching on several devices");
+            return Err(CaptureError::Unsupported.into());
+        }
+        // Faults of other devices reach this one through the stream's worker.
+        stream.start_worker()?;
+    }
+    let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
+    if how.cooperative { launch_cooperative(&kernels, how) } else { launch_apart(kernels, how) }
+}
+
+/// Launches kernels that do not know of each other.
+fn launch_apart(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Together) -> Result<()> {
+    for (stream, kernel) in &kernels {
+        // What one is refused for must not leave the others launched.
+        crate::check_kernel(stream.device(), kernel)?;
+    }
+    let streams: Vec<Stream> = kernels.iter().map(|(stream, _)| stream.clone()).collect();
+    if how.before {
+        join(&streams)?;
+    }
+    for (stream, kernel) in kernels {
+        stream.launch(kernel)?;
+    }
+    if how.after { join(&streams) } else { Ok(()) }
+}
+
+/// Lets each stream wait for what is on all of them.
+fn join(streams: &[Stream]) -> Result<()> {
+    let mut events = Vec::new();
+    for stream in streams {
+        let event = Event::new(false);
+        stream.record_event(&event)?;
+        events.push(event);
+    }
+    for (n, stream) in streams.iter().enumerate() {
+        for (_, event) in events.iter().enumerate().filter(|(other, _)| *other != n) {
+            stream.wait(event)?;
+        }
+    }
+    Ok(())
+}
+
+/// Launches kernels whose grids may wait for each other.
+fn launch_cooperative(kernels: &[(Stream, graph::Kernel<Function>)], how: Together) -> Result<()> {
+    let mut dispatches = Vec::new();
+    for (stream, kernel) in kernels {
+        let code = kernel.function.code(stream.device())?;
+        if code.prints() {
+            return Err(Error::NotSupported("a kernel that prints to a buffer, on several devices"));
+        }
+        dispatches.push(code.dispatch(kernel)?);
+        code.check_cooperative(stream.device().properties(), kernel)?;
+    }
+    let memory = meet(&mut dispatches)?;
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for ((stream, _), dispatch) in kernels.iter().zip(dispatches) {
+        match stream.enter(dispatch, Some(Keep::Other(memory.clone()))) {
+            Ok(part) => parts.push(part),
+            Err(error) => {
+                give_up(&parts);
+                return Err(error);
+            }
+        }
+    }
+    if let Err(error) = tie(&parts, how) {
+        give_up(&parts);
+        return Err(error);
+    }
+    let entries: Vec<_> = parts.iter().map(|part| part.entry.handle()).collect();
+    for (n, part) in parts.iter().enumerate() {
+        let after = if how.before { &entries[..] } else { &entries[n..=n] };
+        if let Err(error) = publish(part, after) {
+            // The kernels that run already would wait for this one for ever.
+            for part in &parts[..n] {
+                part.stream.device().0.faults.record(error.clone(), part.done.epoch());
+            }
+            give_up(&parts[n..]);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Gives the grids a place to meet, and tells them of each other.
+fn meet(dispatches: &mut [Dispatch]) -> Result<Arc<hsa::Allocation>> {
+    let system = System::get()?;
+    let bytes = (dispatches.len() + 1) * INFO_BYTES;
+    let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    memory.allow_access(&system.gpu_agents())?;
+    let all = dispatches.iter().map(Dispatch::resident_threads).sum();
+    let grids = dispatches.len() as u32;
+    let mut before = 0;
+    let mut image = vec![0; INFO_BYTES];
+    for (grid, dispatch) in (0u32..).zip(dispatches) {
+        let info = GridInfo {
+            meeting: memory.address(),
+            grid,
+            grids,
+            threads: (before, all),
+            blocks: dispatch.resident_blocks(),
+        };
+        let address = memory.address() + image.len() as u64;
+        dispatch.set_hidden(&ValueKind::HiddenMultigridSyncArg, address);
+        image.extend(info.bytes());
+        before += dispatch.resident_threads();
+    }
+    // SAFETY: fresh host memory of this length, which no device knows of yet.
+    unsafe { std::ptr::copy_nonoverlapping(image.as_ptr(), memory.as_ptr(), image.len()) };
+    Ok(Arc::new(memory))
+}
+
+/// Lets what follows on each stream wait for all kernels, and a fault on one device take the others' parts.
+fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
+    for part in parts {
+        let faults = part.stream.device().0.faults.clone();
+        let mut submission = part.stream.submission()?;
+        for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
+            let epoch = part.done.epoch();
+            submission.push_job(Job::watch(other.done.clone(), faults.clone(), epoch))?;
+            if how.after {
+                submission.wait_signal(other.done.clone());
+            }
+        }
+        submission.finish()?;
+    }
+    Ok(())
+}
+
+/// Lets streams go on whose kernels will not run.
+fn give_up(parts: &[Part<'_>]) {
+    for part in parts {
+        part.done.store(0, std::sync::atomic::Ordering::Release);
+    }
+}
