@@ -1,11 +1,11 @@
 //! `cargo xtask test`: everything that a change must pass but formatting and lints.
 
-use std::process::Command;
+use std::{fs, process::Command};
 
 use crate::{
     Result, cargo,
     dist::{self, Profile},
-    output, packages, run,
+    output, packages, run, target_dir,
 };
 
 /// Installs what is missing, builds everything and runs every test.
@@ -31,12 +31,24 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         }
         command
     };
-    let mut tests = if has_nextest() {
+    let nextest = has_nextest();
+    let mut tests = if nextest {
         prepared(&["nextest", "run", "--workspace"])
     } else {
         prepared(&["test", "--workspace", "--lib", "--bins", "--tests"])
     };
+    let coverage = target_dir().join("coverage.tsv");
+    // Only nextest says which test a process runs, and without its packages a test runs nothing.
+    let covers = nextest && complete && arguments.is_empty();
+    if covers {
+        let _ = fs::remove_file(&coverage);
+        tests.env("AQLIPSE_COVERAGE", &coverage);
+    }
     run(tests.args(arguments))?;
+    if covers {
+        let mut report = prepared(&["run", "--quiet", "--package", "emulator", "--example", "coverage"]);
+        run(report.arg("--").arg(&coverage))?;
+    }
     run(&mut prepared(&["test", "--workspace", "--doc"]))?;
     if !arguments.is_empty() {
         return Ok(());
@@ -79,7 +91,7 @@ const EXAMPLES: [&str; 2] = ["captured", "explicit"];
 fn models() -> Command {
     let mut command = cargo();
     command.args(["test", "--package", "hsa", "--release", "--lib", "--target-dir"]);
-    command.arg(crate::target_dir().join("loom")).arg("ring::model").env("RUSTFLAGS", "--cfg loom");
+    command.arg(target_dir().join("loom")).arg("ring::model").env("RUSTFLAGS", "--cfg loom");
     command
 }
 

@@ -18,6 +18,7 @@ mod speed;
 use std::sync::Arc;
 
 use emulator::{
+    coverage,
     isa::{Family, Flow, Row, Target, decode, flag, table},
     wave::{Apertures, Deaf, FaultKind, Mode, Surroundings, Wave},
 };
@@ -188,6 +189,7 @@ impl Machine {
     pub fn execute(&mut self, words: [u32; 2]) -> Result<(), FaultKind> {
         let inst = decode(self.wave.target, &words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
         let exec = inst.row.exec.unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
+        coverage::executed(inst.row);
         match exec(&mut self.wave, &inst) {
             Flow::Next => Ok(()),
             Flow::Stop => Err(self.wave.stop.take().expect("a stopped wave says why").kind),
