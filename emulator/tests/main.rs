@@ -3,5 +3,7 @@
 mod harness;
 mod hsa;
 mod isa;
+mod programs;
+mod random;
 mod valu;
 mod wave;
