@@ -297,7 +297,11 @@ impl Writer<'_> {
             13 if scalar == Scalar::F32 => format!("to_f32({})", self.any(Scalar::Bf16, depth)),
             13 | 14 => {
                 let other = self.choice.pick(&Scalar::FLOATS);
-                format!("({name}){}", self.any(other, depth))
+                let value = self.any(other, depth);
+                match (scalar, other) {
+                    (Scalar::F16, Scalar::F32) => format!("half({value})"),
+                    _ => format!("({name}){value}"),
+                }
             }
             _ => {
                 let any = self.choice.pick(&Scalar::ALL);
