@@ -5,5 +5,7 @@ mod hsa;
 mod isa;
 mod matrix;
 mod objects;
+mod programs;
+mod random;
 mod valu;
 mod wave;

@@ -14,7 +14,7 @@ mod native;
 
 pub use compile::{Level, device as code_object};
 pub use device::{Kernel, input, output, value};
-pub use native::compare;
+pub use native::{Native, compare, native};
 
 use emulator::isa::Target;
 

@@ -1,15 +1,32 @@
 //! The same source on the host's CPU: what the emulator's results are compared with.
 
+use std::{ffi::c_void, sync::Barrier};
+
 use bytemuck::Pod;
 use emulator::isa::Target;
 
 use super::{compile, everywhere, input, kernel, output, value};
 
+/// Most arguments of a kernel that runs on the host: as many as System V passes in registers.
+const ARGUMENTS: usize = 6;
+/// Bytes of stack of a work-item's thread.
+const STACK: usize = 256 << 10;
+
 /// A source compiled for the host.
-struct Native(libloading::Library);
+pub struct Native(libloading::Library);
+
+/// `WorkItem` of the prelude.
+#[repr(C)]
+struct WorkItem {
+    item: u32,
+    group: u32,
+    size: u32,
+    barrier: *const c_void,
+    wait: unsafe extern "C" fn(*const c_void),
+}
 
 /// Compiles `source` for the host; `None` without a compiler.
-fn native(source: &str) -> Option<Native> {
+pub fn native(source: &str) -> Option<Native> {
     let path = compile::host(source)?;
     // SAFETY: the library is ours and runs no code when it is loaded.
     Some(Native(unsafe { libloading::Library::new(path) }.expect("the library was just linked")))
@@ -28,6 +45,53 @@ impl Native {
         // SAFETY: both slices have as many elements as the function is told.
         unsafe { function(input.as_ptr(), output.as_mut_ptr(), input.len() as u32) };
     }
+
+    /// Runs a `KERNEL` whose parameters are pointers and integers, a thread for each work-item of a workgroup, one
+    /// workgroup after the other.
+    ///
+    /// # Panics
+    /// Where the library has no such function, or it has too many parameters.
+    ///
+    /// # Safety
+    /// The arguments are what the kernel expects, and memory that they point to is as large as it believes.
+    pub unsafe fn launch(&self, name: &str, groups: u32, size: u32, args: &[usize]) {
+        type Enter = unsafe extern "C" fn(*const WorkItem);
+        type Entry = unsafe extern "C" fn(usize, usize, usize, usize, usize, usize);
+        assert!(args.len() <= ARGUMENTS);
+        let [a, b, c, d, e, f] = std::array::from_fn(|i| args.get(i).copied().unwrap_or(0));
+        // SAFETY: the prelude gives the function this type.
+        let enter = *unsafe { self.0.get::<Enter>(b"enter") }.expect("the prelude defines it");
+        // SAFETY: the caller says that the kernel takes integers and pointers; those beyond its parameters sit in
+        // registers that it does not read.
+        let entry = *unsafe { self.0.get::<Entry>(name.as_bytes()) }.expect("the source has this kernel");
+        let barrier = Barrier::new(size as usize);
+        std::thread::scope(|scope| {
+            for item in 0..size {
+                let barrier = &barrier;
+                let work = move || {
+                    for group in 0..groups {
+                        let barrier = std::ptr::from_ref(barrier).cast();
+                        // SAFETY: the function copies the structure; the barrier outlives the scope.
+                        unsafe { enter(&WorkItem { item, group, size, barrier, wait }) };
+                        // SAFETY: as the caller promises.
+                        unsafe { entry(a, b, c, d, e, f) };
+                        // SAFETY: as above. LDS belongs to the next workgroup only when all are done with it.
+                        unsafe { wait(barrier) };
+                    }
+                };
+                std::thread::Builder::new()
+                    .stack_size(STACK)
+                    .spawn_scoped(scope, work)
+                    .expect("a workgroup has at most 1024 work-items");
+            }
+        });
+    }
+}
+
+/// The host's `barrier()`.
+unsafe extern "C" fn wait(barrier: *const c_void) {
+    // SAFETY: `launch` passes a barrier that lives until all its threads are done.
+    unsafe { &*barrier.cast::<Barrier>() }.wait();
 }
 
 /// Runs the `MAP(name, In, Out)` of `source` on the host and on the emulator, at every level and target, and demands

@@ -33,6 +33,20 @@ typedef long long i64;
     }
 #else
 #define FN static
+#define KERNEL extern "C" void
+// One workgroup runs at a time, on a thread for each work-item; `enter` tells the thread which one it is.
+#define SHARED static
+struct WorkItem {
+    u32 item, group, size;
+    const void *barrier;
+    void (*wait)(const void *);
+};
+static thread_local WorkItem work_item;
+extern "C" void enter(const WorkItem *self) { work_item = *self; }
+#define tid work_item.item
+#define block work_item.group
+#define block_size work_item.size
+#define barrier() work_item.wait(work_item.barrier)
 #define CONSTANT static const
 #define NOINLINE __attribute__((noinline))
 #define MAP(name, In, Out)                                         \
