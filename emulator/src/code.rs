@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::{
     isa::{
-        Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag, inst::Variant,
+        Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
+        inst::{Form, Variant},
     },
     wave::{FaultKind, Restriction, Wave},
 };
@@ -149,6 +150,7 @@ fn nothing(words: Words) -> Inst {
         src: [Operand::NONE; 3],
         variant: Variant::Plain,
         size: 4,
+        form: Form::default(),
         mods: Mods::default(),
         imm: 0,
         literal: 0,

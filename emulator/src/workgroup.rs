@@ -9,7 +9,7 @@ use crate::{
     wave::{Exit, Fault, Surroundings, Vector, Wave},
 };
 
-/// Instructions of one wave before the next one's turn.
+/// Dwords of instructions of one wave before the next one's turn.
 const TURN: u64 = 2048;
 /// Bytes of LDS that a workgroup can have.
 pub const LDS_BYTES: u32 = 64 * 1024;

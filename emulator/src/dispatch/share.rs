@@ -8,7 +8,7 @@ use crate::{
     workgroup::{Pool, Turn, Workgroup},
 };
 
-/// Instructions of one workgroup before another one's turn.
+/// Dwords of instructions of one workgroup before another one's turn.
 const BUDGET: u64 = 1 << 16;
 /// Turns without a workgroup that ends before another one begins; each resident one has at least one of them. The wait
 /// for a late workgroup must not grow with the square of those before it.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::row::Row;
+use super::row::{Row, Ty};
 
 /// An operand in one flat numbering, so that a source is fetched without knowing its encoding.
 ///
@@ -79,6 +79,52 @@ pub enum Variant {
     Dpp,
 }
 
+/// What keeps the vector ALU from reading and writing VGPRs as they stand; found out once, when an instruction is
+/// decoded. Nothing does in most instructions.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Form(u8);
+
+impl Form {
+    /// The destination is no VGPR, or a pair that begins at v255.
+    pub const DESTINATION: u8 = 1 << 3;
+    /// Modifiers, SDWA or DPP change the result, or which part of the destination is written.
+    pub const RESULT: u8 = 1 << 6;
+    /// Modifiers, SDWA or DPP change a source or the result.
+    pub const ALTERED: u8 = 1 << 7;
+
+    /// The same of the first `count` sources as [`Form::DESTINATION`] of the destination.
+    pub const fn sources(count: u32) -> u8 {
+        (1 << count) - 1
+    }
+
+    /// The form of an instruction whose other fields are set.
+    pub fn of(inst: &Inst) -> Self {
+        let stands = |op: Operand, ty: Ty| match ty.dwords() {
+            0 | 1 => (256..=511).contains(&op.0),
+            _ => (256..511).contains(&op.0),
+        };
+        let mods = inst.mods;
+        let replaced = matches!(inst.variant, Variant::Sdwa | Variant::Dpp);
+        let mut bits = if replaced || mods != Mods::default() { Self::ALTERED } else { 0 };
+        if replaced || mods.clamp || mods.omod != 0 || mods.op_sel & 8 != 0 {
+            bits |= Self::RESULT;
+        }
+        for (n, (op, ty)) in inst.src.into_iter().zip(inst.row.shape.src).enumerate() {
+            bits |= u8::from(!stands(op, ty)) << n;
+        }
+        if !stands(inst.dst, inst.row.shape.dst) {
+            bits |= Self::DESTINATION;
+        }
+        Self(bits)
+    }
+
+    /// Whether any of `bits` is set: constants of this type, or-ed.
+    #[inline(always)]
+    pub const fn has(self, bits: u8) -> bool {
+        self.0 & bits != 0
+    }
+}
+
 /// A decoded instruction.
 ///
 /// Where the operands stand, by family:
@@ -107,6 +153,8 @@ pub struct Inst {
     pub variant: Variant,
     /// Length in bytes: 4 or 8.
     pub size: u8,
+    /// Follows from the other fields, [`Form::of`].
+    pub form: Form,
     /// Modifiers; those of SDWA and DPP beyond `neg`, `abs`, `clamp` and `omod` stand in [`Inst::word1`].
     pub mods: Mods,
     /// Immediate, see above.

@@ -1,6 +1,6 @@
 //! Scalar operands: reading sources and writing destinations by their 8-bit codes.
 
-use super::{Apertures, Wave};
+use super::{Apertures, Vector, Wave};
 use crate::isa::{Inst, Operand};
 
 const TTMP0: u16 = 108;
@@ -36,6 +36,36 @@ pub(super) fn constants(apertures: &Apertures) -> [u32; 256] {
     file
 }
 
+/// The first code of an inline constant.
+const FIRST_CONSTANT: u16 = 128;
+
+/// Inline constants in every lane, by their code less [`FIRST_CONSTANT`]: instructions read them where they read
+/// registers otherwise.
+static CONSTANT_ROWS: [Vector; 121] = {
+    let mut rows = [Vector([0; 64]); 121];
+    let mut n = 0;
+    while n < 121 {
+        let word = match n {
+            0..=64 => n as u32,
+            65..=80 => (n as u32 - 64).wrapping_neg(),
+            112..=119 => (FLOATS[n - 112] as f32).to_bits(),
+            120 => INV_2PI_F32,
+            _ => 0,
+        };
+        rows[n] = Vector([word; 64]);
+        n += 1;
+    }
+    rows
+};
+
+/// The row of a 32-bit inline constant that is the same for all waves.
+pub(super) fn constant_row(op: Operand) -> Option<&'static Vector> {
+    match op.0 {
+        128..=208 | 240..=248 => Some(&CONSTANT_ROWS[usize::from(op.0 - FIRST_CONSTANT)]),
+        _ => None,
+    }
+}
+
 /// A 64-bit inline constant; integers sign-extend, floats are doubles.
 fn wide_constant(wave: &Wave, code: u16) -> u64 {
     match code {
@@ -55,19 +85,25 @@ impl Wave {
     /// A 32-bit scalar source. Operands that are no scalars read 0.
     #[inline(always)]
     pub fn scalar(&self, op: Operand, inst: &Inst) -> u32 {
-        if op.0 < EXEC_LO { self.sgpr[usize::from(op.0 & 127)] } else { self.scalar_named(op, inst) }
+        // All that is in the table: neither EXEC nor what has no fixed value.
+        if op.0 < SPECIAL && op.0 | 1 != EXEC_HI {
+            self.sgpr[usize::from(op.0)]
+        } else if op == Operand::LITERAL {
+            inst.literal
+        } else {
+            self.scalar_named(op)
+        }
     }
 
-    #[inline]
-    fn scalar_named(&self, op: Operand, inst: &Inst) -> u32 {
+    #[cold]
+    #[inline(never)]
+    fn scalar_named(&self, op: Operand) -> u32 {
         match op.0 {
             EXEC_LO => self.exec as u32,
             EXEC_HI => (self.exec >> 32) as u32,
-            0..SPECIAL => self.sgpr[usize::from(op.0)],
             251 => u32::from(self.vcc() == 0),
             252 => u32::from(self.exec == 0),
             253 => u32::from(self.scc),
-            255 => inst.literal,
             _ => 0,
         }
     }
@@ -78,15 +114,17 @@ impl Wave {
         if op.0 < M0 {
             let i = usize::from(op.0 & 127);
             u64::from(self.sgpr[i]) | u64::from(self.sgpr[i + 1]) << 32
+        } else if op.0 == EXEC_LO {
+            self.exec
         } else {
             self.scalar64_named(op, inst)
         }
     }
 
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn scalar64_named(&self, op: Operand, inst: &Inst) -> u64 {
         match op.0 {
-            EXEC_LO => self.exec,
             M0 | 125 => u64::from(self.sgpr[usize::from(op.0)]),
             251 => u64::from(self.vcc() == 0),
             252 => u64::from(self.exec == 0),
@@ -99,10 +137,18 @@ impl Wave {
     /// Writes a 32-bit scalar destination.
     #[inline(always)]
     pub fn set_scalar(&mut self, op: Operand, value: u32) {
+        // The registers of trap handlers, from 108 on, read 0 in user code and cannot be written; 125 is none.
+        if op.0 < TTMP0 || op.0 == M0 {
+            self.sgpr[usize::from(op.0 & 127)] = value;
+        } else {
+            self.set_exec_half(op, value);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_exec_half(&mut self, op: Operand, value: u32) {
         match op.0 {
-            // The registers of trap handlers, from 108 on, read 0 in user code and cannot be written; 125 is
-            // none.
-            code if code < TTMP0 || code == M0 => self.sgpr[usize::from(code & 127)] = value,
             EXEC_LO => self.exec = self.exec & !0xffff_ffff | u64::from(value),
             EXEC_HI => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
             _ => {}
@@ -113,11 +159,11 @@ impl Wave {
     #[inline(always)]
     pub fn set_scalar64(&mut self, op: Operand, value: u64) {
         match op.0 {
-            EXEC_LO => self.exec = value,
             code if code < TTMP0 => {
                 self.sgpr[usize::from(code)] = value as u32;
                 self.sgpr[usize::from(code) + 1] = (value >> 32) as u32;
             }
+            EXEC_LO => self.exec = value,
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use super::{Fault, FaultKind, Wave};
 use crate::{
     code::{self, Code, PAGE_BYTES},
     coverage,
-    isa::{Family, Flow, Inst, Operand},
+    isa::{Family, Flow, Inst, Operand, inst::Form},
 };
 
 /// Why a wave stopped running for now.
@@ -25,7 +25,8 @@ pub enum Exit {
 }
 
 impl Wave {
-    /// Executes at most `left` instructions and takes their number from it.
+    /// Executes about `left` dwords of instructions and takes their number from it: a straight run of instructions,
+    /// up to a branch or the end of a page, is not broken off.
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let altered = self.mode.alters_vectors();
@@ -48,9 +49,8 @@ impl Wave {
         left: &mut u64,
     ) -> Exit {
         let mut range: Option<&Arc<Code>> = None;
-        // Beside `self.pc`, which the next instruction would otherwise have to wait for.
-        let mut pc = self.pc;
-        loop {
+        'page: loop {
+            let pc = self.pc;
             let Some((start, page)) = range.and_then(|r| r.page(pc)) else {
                 // Another code object, or none.
                 range = code::find(code, pc);
@@ -60,39 +60,51 @@ impl Wave {
                 }
                 continue;
             };
+            let mut offset = pc - start;
             loop {
-                let offset = pc.wrapping_sub(start);
-                if offset >= PAGE_BYTES {
-                    break;
-                }
                 if *left == 0 {
                     return Exit::Slice;
                 }
-                *left -= 1;
-                let op = &page[(offset / 4) as usize];
-                pc += u64::from(op.inst.size);
-                self.pc = pc;
-                let altered = ALTERED && !is_scalar(op.inst.row.family);
-                if altered && self.mode.vskip() {
-                    continue;
-                }
-                if RECORDED {
-                    coverage::executed(op.inst.row);
-                }
-                let flow = if altered {
-                    (op.exec)(self, &self.altered(&op.inst))
-                } else {
-                    (op.exec)(self, &op.inst)
+                let mut index = (offset / 4) as usize;
+                let first = index;
+                // The hottest loop of the emulator: what can be done once for a straight run is not done here.
+                let flow = loop {
+                    let Some(op) = page.get(index) else { break None };
+                    index += 1;
+                    if op.inst.size == 8 {
+                        // A branch, which the host predicts; were this arithmetic, each instruction would wait for
+                        // the one before to be loaded.
+                        std::hint::cold_path();
+                        index += 1;
+                    }
+                    self.pc = start + 4 * index as u64;
+                    let altered = ALTERED && !is_scalar(op.inst.row.family);
+                    if altered && self.mode.vskip() {
+                        continue;
+                    }
+                    if RECORDED {
+                        coverage::executed(op.inst.row);
+                    }
+                    let flow = if altered {
+                        (op.exec)(self, &self.altered(&op.inst))
+                    } else {
+                        (op.exec)(self, &op.inst)
+                    };
+                    if flow != Flow::Next {
+                        break Some(flow);
+                    }
                 };
-                // Two predictable branches, not a jump table: this is the hottest line of the emulator.
-                if flow == Flow::Next {
-                    continue;
+                *left = left.saturating_sub((index - first) as u64);
+                match flow {
+                    Some(Flow::Jump) => {
+                        offset = self.pc.wrapping_sub(start);
+                        if offset >= PAGE_BYTES {
+                            continue 'page;
+                        }
+                    }
+                    None => continue 'page,
+                    Some(flow) => return exit(flow),
                 }
-                if flow == Flow::Jump {
-                    pc = self.pc;
-                    continue;
-                }
-                return exit(flow);
             }
         }
     }
@@ -150,5 +162,6 @@ fn indexed(inst: &Inst, m0: u32) -> Inst {
         *source = shift(*source, role);
     }
     inst.dst = shift(inst.dst, 15);
+    inst.form = Form::of(&inst);
     inst
 }

@@ -1,51 +1,62 @@
 //! One source, several instruction sets: vector loops compiled for what the host's CPU has.
 
-#[cfg(target_arch = "x86_64")]
-mod level {
-    use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{
+    Once,
+    atomic::{AtomicUsize, Ordering},
+};
 
-    static LEVEL: AtomicU8 = AtomicU8::new(u8::MAX);
+/// Versions of a loop, and then some: a power of two, so that an index needs no check.
+pub const VERSIONS: usize = 4;
 
-    /// 0 baseline, 1 AVX2 with FMA, 2 AVX-512; found out once.
-    #[inline(always)]
-    pub fn level() -> u8 {
-        // ORDER: Relaxed. The value is the same whoever computes it.
-        let level = LEVEL.load(Ordering::Relaxed);
-        if level == u8::MAX { detect() } else { level }
-    }
+/// 0 until [`detect`] ran, which is always right.
+static LEVEL: AtomicUsize = AtomicUsize::new(0);
 
-    #[cold]
-    fn detect() -> u8 {
-        let avx2 = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-            && is_x86_feature_detected!("f16c");
-        let avx512 = avx2
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl");
-        // AQLIPSE_SIMD=0|1|2 caps the level: tests compare the versions with each other.
-        let cap = std::env::var("AQLIPSE_SIMD").ok().and_then(|s| s.parse().ok()).unwrap_or(2u8);
-        let level = (u8::from(avx2) + u8::from(avx512)).min(cap);
-        LEVEL.store(level, Ordering::Relaxed);
-        level
-    }
+/// The version for this CPU: 0 baseline, 1 AVX2 with FMA, 2 AVX-512; less than [`VERSIONS`].
+#[inline(always)]
+pub fn level() -> usize {
+    // ORDER: Relaxed. Every version computes the same.
+    LEVEL.load(Ordering::Relaxed) & (VERSIONS - 1)
+}
+
+/// Finds out what the CPU has, the first time. Whoever makes a wave calls it.
+pub fn detect() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| LEVEL.store(supported(), Ordering::Relaxed));
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use level::level;
+fn supported() -> usize {
+    let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("f16c");
+    let avx512 = avx2
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    // AQLIPSE_SIMD=0|1|2 caps the level: tests compare the versions with each other.
+    let cap = std::env::var("AQLIPSE_SIMD").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
+    (usize::from(avx2) + usize::from(avx512)).min(cap)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn supported() -> usize {
+    0
+}
 
 /// Declares a semantic function whose body is compiled for the baseline, AVX2 + FMA and AVX-512; the CPU decides
 /// at run time. Everything that the body calls and that shall be vectorised must be `#[inline(always)]`.
 ///
+/// An instruction that is a function of one lane has no need of it: the lane loops come in all versions themselves.
+///
 /// ```ignore
 /// multiversion! {
-///     /// D = S0 + S1.
-///     pub fn v_add_u32(wave, inst) { ...; Flow::Next }
+///     /// Loads a dword a lane.
+///     pub fn global_load_dword(wave, inst) { ...; Flow::Next }
 /// }
 /// ```
 macro_rules! multiversion {
@@ -68,6 +79,9 @@ macro_rules! versions {
     ([$($arg:ident: $ty:ty),*] -> $ret:ty, $body:block, ($($pass:expr),*)) => {{
         #[inline(always)]
         fn body($($arg: $ty),*) -> $ret $body
+        fn baseline($($arg: $ty),*) -> $ret {
+            body($($arg),*)
+        }
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
@@ -78,16 +92,14 @@ macro_rules! versions {
             fn avx512($($arg: $ty),*) -> $ret {
                 body($($arg),*)
             }
-            match $crate::wave::simd::level() {
-                0 => body($($pass),*),
-                // SAFETY: level 1 means that the CPU has AVX2, FMA, BMI, LZCNT, POPCNT and F16C.
-                1 => unsafe { avx2($($pass),*) },
-                // SAFETY: level 2 means that the CPU has AVX-512 F, BW, DQ and VL besides.
-                _ => unsafe { avx512($($pass),*) },
-            }
+            // Pointers rather than branches: a call in tail position becomes a jump.
+            const TABLE: [unsafe fn($($ty),*) -> $ret; $crate::wave::simd::VERSIONS] =
+                [baseline, avx2, avx512, avx512];
+            // SAFETY: `level` names a version only if the CPU has what it was compiled for.
+            unsafe { TABLE[$crate::wave::simd::level()]($($pass),*) }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        body($($pass),*)
+        baseline($($pass),*)
     }};
 }
 

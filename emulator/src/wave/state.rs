@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{
     near::Near,
     operand::constants,
+    simd,
     sync::{Ticket, WaveSync},
 };
 use crate::{
@@ -312,6 +313,8 @@ pub struct Wave {
     pub near: Near,
     /// What it shares with all waves of the dispatch.
     pub surroundings: Surroundings,
+    /// Room for copies of operands that cannot be used where they lie: three sources and a result.
+    pub(super) rooms: [[Vector; 2]; 4],
     /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
     pub hardware_id: u32,
     /// The bits of STATUS that no other field holds (MI200 ISA, 3.3).
@@ -331,6 +334,7 @@ unsafe impl Send for Wave {}
 impl Wave {
     /// A wave with a zeroed register file, live nowhere.
     pub fn new(target: Target, surroundings: Surroundings) -> Self {
+        simd::detect();
         let rows = vec![Vector([0; 64]); 512].into_boxed_slice();
         // PANIC: the slice was just made with 512 rows.
         let vgpr = rows.try_into().unwrap_or_else(|_| unreachable!());
@@ -350,6 +354,7 @@ impl Wave {
             stop: None,
             near: Near::default(),
             surroundings,
+            rooms: [[Vector([0; 64]); 2]; 4],
             hardware_id: 0,
             status: 0,
             trap_status: 0,

@@ -30,6 +30,8 @@ const MEMORY: u64 = BASE + PART + FORBIDDEN;
 const LDS: u64 = MEMORY + PART + FORBIDDEN;
 const SCRATCH: u64 = LDS + PART + FORBIDDEN;
 const END: u64 = SCRATCH + PART + FORBIDDEN;
+/// `s_endpgm`.
+const END_OF_PROGRAM: u32 = 0xbf81_0000;
 /// Fills the forbidden ground.
 const CANARY: u8 = 0x5a;
 
@@ -169,7 +171,13 @@ fn trace(target: Target, encoding: &Encoding, samples: usize, seed: u64) -> Vec<
             if inst.row.name.starts_with("s_mem") {
                 continue;
             }
-            for (at, word) in ground.bytes(CODE, CODE + 8).chunks_exact_mut(4).zip(sample) {
+            // A wave gives way at branches only: the end of the program follows.
+            let words = if inst.size == 4 {
+                [sample[0], END_OF_PROGRAM, 0]
+            } else {
+                [sample[0], sample[1], END_OF_PROGRAM]
+            };
+            for (at, word) in ground.bytes(CODE, CODE + 12).chunks_exact_mut(4).zip(words) {
                 at.copy_from_slice(&word.to_le_bytes());
             }
             // Each begins from the same: a result would displace an address, or hand on the payload of a NaN.
@@ -177,7 +185,7 @@ fn trace(target: Target, encoding: &Encoding, samples: usize, seed: u64) -> Vec<
             wave.vgpr.copy_from_slice(&*vectors);
             disturb(&mut wave, &mut random);
             // SAFETY: the ground outlives the code, which is dropped before its bytes change.
-            let code = [Arc::new(unsafe { Code::new(CODE, CODE + 64, target) })];
+            let code = [Arc::new(unsafe { Code::new(CODE, CODE + 12, target) })];
             let exit = wave.run(&code, &mut 1);
             let text = disassemble(&inst, target);
             lines.push(format!("{:08x} {:08x} {text}: {}", sample[0], sample[1], outcome(&wave, exit)));

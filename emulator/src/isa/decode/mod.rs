@@ -11,7 +11,7 @@ mod vector;
 use std::sync::OnceLock;
 
 use super::{
-    inst::{Inst, Mods, Operand, Variant},
+    inst::{Form, Inst, Mods, Operand, Variant},
     row::{Family, Row, Target},
     table,
 };
@@ -104,7 +104,7 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Inst, DecodeError> {
             },
         },
     };
-    decoded.map_err(|kind| {
+    decoded.map(|inst| Inst { form: Form::of(&inst), ..inst }).map_err(|kind| {
         let position = if kind == DecodeErrorKind::Truncated { 4 } else { 0 };
         DecodeError { position, kind }
     })
@@ -193,6 +193,7 @@ impl Fetch {
             src: [Operand::NONE; 3],
             variant: Variant::Plain,
             size: 4,
+            form: Form::default(),
             mods: Mods::default(),
             imm: 0,
             literal: 0,

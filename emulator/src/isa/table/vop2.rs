@@ -4,14 +4,14 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{bits, carry, cross, dot, float, integer, packed};
+use crate::wave::valu::{bits, carry, cross, dot, double, float, integer, packed};
 
 rows! { VOP2, Vop2,
      0, "v_cndmask_b32",  BOTH,   B32 = [F32, F32, Mask], 0, Some(cross::v_cndmask_b32);
      1, "v_add_f32",      BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_add_f32);
      2, "v_sub_f32",      BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_sub_f32);
      3, "v_subrev_f32",   BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_subrev_f32);
-     4, "v_fmac_f64",     BOTH,   F64 = [F64, F64], CLAMP | OMOD | NO_SDWA, Some(float::v_fmac_f64);
+     4, "v_fmac_f64",     BOTH,   F64 = [F64, F64], CLAMP | OMOD | NO_SDWA, Some(double::v_fmac_f64);
      5, "v_mul_f32",      BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_mul_f32);
      6, "v_mul_i32_i24",  BOTH,   B32 = [B32, B32], CLAMP, Some(integer::v_mul_i32_i24);
      7, "v_mul_hi_i32_i24", BOTH,   B32 = [B32, B32], 0, Some(integer::v_mul_hi_i32_i24);

@@ -4,7 +4,9 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{bits, carry, convert, cross, divide, float, fp8, integer, media, select, trig};
+use crate::wave::valu::{
+    bits, carry, convert, cross, divide, double, float, fp8, integer, media, select, trig,
+};
 
 rows! { VOP3, Vop3,
     448, "v_mad_legacy_f32",    GFX90A, F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_mad_legacy_f32);
@@ -19,7 +21,7 @@ rows! { VOP3, Vop3,
     457, "v_bfe_i32",           BOTH,   B32 = [B32, B32, B32], 0, Some(bits::v_bfe_i32);
     458, "v_bfi_b32",           BOTH,   B32 = [B32, B32, B32], 0, Some(bits::v_bfi_b32);
     459, "v_fma_f32",           BOTH,   F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_fma_f32);
-    460, "v_fma_f64",           BOTH,   F64 = [F64, F64, F64], CLAMP | OMOD, Some(float::v_fma_f64);
+    460, "v_fma_f64",           BOTH,   F64 = [F64, F64, F64], CLAMP | OMOD, Some(double::v_fma_f64);
     461, "v_lerp_u8",           BOTH,   B32 = [B32, B32, B32], 0, Some(media::v_lerp_u8);
     462, "v_alignbit_b32",      BOTH,   B32 = [B32, B32, B32], CLAMP | OP_SEL, Some(select::v_alignbit_b32);
     463, "v_alignbyte_b32",     BOTH,   B32 = [B32, B32, B32], CLAMP | OP_SEL, Some(select::v_alignbyte_b32);
@@ -80,8 +82,8 @@ rows! { VOP3, Vop3,
     518, "v_fma_f16",           BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD | OP_SEL, Some(float::v_fma_f16);
     519, "v_div_fixup_f16",     BOTH,   F16 = [F16, F16, F16], CLAMP | OMOD | OP_SEL, Some(divide::v_div_fixup_f16);
     520, "v_lshl_add_u64",      GFX942, B64 = [B64, B32, B64], 0, Some(integer::v_lshl_add_u64);
-    640, "v_add_f64",           BOTH,   F64 = [F64, F64], CLAMP | OMOD, Some(float::v_add_f64);
-    641, "v_mul_f64",           BOTH,   F64 = [F64, F64], CLAMP | OMOD, Some(float::v_mul_f64);
+    640, "v_add_f64",           BOTH,   F64 = [F64, F64], CLAMP | OMOD, Some(double::v_add_f64);
+    641, "v_mul_f64",           BOTH,   F64 = [F64, F64], CLAMP | OMOD, Some(double::v_mul_f64);
     642, "v_min_f64",           BOTH,   F64 = [F64, F64], CLAMP | OMOD, Some(float::v_min_f64);
     643, "v_max_f64",           BOTH,   F64 = [F64, F64], CLAMP | OMOD, Some(float::v_max_f64);
     644, "v_ldexp_f64",         BOTH,   F64 = [F64, B32], MODS_IGNORED | CLAMP | OMOD, Some(float::v_ldexp_f64);

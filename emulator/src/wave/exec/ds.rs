@@ -23,6 +23,13 @@ pub fn offsets(w: &Wave, inst: &Inst, offset: u32) -> [u32; 64] {
 
 #[inline(always)]
 fn read<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    if kind_of(K) == Kind::B32
+        && let Some(from) = lds::block(w, w.row(row(inst.src[0])), inst.imm as u32)
+    {
+        // SAFETY: `block` found 64 dwords inside of LDS.
+        *w.row_mut(row(inst.dst)) = unsafe { from.cast::<[u32; 64]>().read_unaligned() };
+        return Flow::Next;
+    }
     let offsets = offsets(w, inst, inst.imm as u32);
     lds::load::<K>(w, row(inst.dst), &offsets);
     Flow::Next
@@ -30,6 +37,13 @@ fn read<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 #[inline(always)]
 fn write<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    if kind_of(K) == Kind::B32
+        && let Some(to) = lds::block(w, w.row(row(inst.src[0])), inst.imm as u32)
+    {
+        // SAFETY: `block` found 64 dwords inside of LDS.
+        unsafe { to.cast::<[u32; 64]>().write_unaligned(*w.row(row(inst.src[1]))) };
+        return Flow::Next;
+    }
     let offsets = offsets(w, inst, inst.imm as u32);
     lds::store::<K>(w, row(inst.src[1]), &offsets);
     Flow::Next

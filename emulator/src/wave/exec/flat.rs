@@ -11,7 +11,7 @@ use super::{
     transfer::{self, Linear},
 };
 use crate::{
-    isa::{Flow, Inst, Operand, Target},
+    isa::{Flow, Inst, Operand, Target, inst::Form},
     wave::{FaultKind, Wave, simd::multiversion},
 };
 
@@ -68,6 +68,51 @@ fn fence_for(inst: &Inst) {
         // ORDER: an atomic load must not overtake this wave's earlier stores.
         fence(Ordering::SeqCst);
     }
+}
+
+/// Whether all lanes are live and none of the instruction's form is among `bits`: its VGPRs need no second look.
+#[inline(always)]
+fn simple(w: &Wave, inst: &Inst, bits: u8) -> bool {
+    w.exec == u64::MAX && !inst.form.has(bits)
+}
+
+/// The address of lane 0 if all lanes are live, lie one behind the other, and may be accessed.
+#[inline(always)]
+fn block<const K: u8>(w: &mut Wave, inst: &Inst, write: bool) -> Option<u64> {
+    let stride = const { kind_of(K).bytes() };
+    let row = row(inst.src[0]);
+    let start = if inst.src[2] == Operand::NONE {
+        shape::straight(w.row(row), w.row(row + 1), stride)?
+    } else {
+        let offset = shape::straight_offsets(w.row(row), stride)?;
+        w.scalar64(inst.src[2], inst).wrapping_add(u64::from(offset))
+    };
+    let start = start.wrapping_add_signed(i64::from(inst.imm));
+    w.allows(start, start.wrapping_add(u64::from(64 * stride - 1)), write).then_some(start)
+}
+
+/// The commonest load of all: every lane its own element of an array.
+#[inline(always)]
+fn global_load_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
+    if !simple(w, inst, Form::sources(1) | Form::DESTINATION) || inst.word0 & GLC != 0 {
+        return false;
+    }
+    let Some(start) = block::<K>(w, inst, false) else { return false };
+    // SAFETY: the map allows reads of 64 data from `start` on; the registers are no device memory.
+    unsafe { transfer::load_block::<K>(w, row(inst.dst), start as *const u8) };
+    true
+}
+
+/// The commonest store of all.
+#[inline(always)]
+fn global_store_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
+    if !simple(w, inst, Form::sources(2)) {
+        return false;
+    }
+    let Some(start) = block::<K>(w, inst, true) else { return false };
+    // SAFETY: the map allows writes of 64 data from `start` on; the registers are no device memory.
+    unsafe { transfer::store_block::<K>(w, row(inst.src[1]), start as *mut u8) };
+    true
 }
 
 #[inline(always)]
@@ -309,14 +354,36 @@ wide_moves! {
     flat_store_dwordx2: flat_store, B64;
     flat_store_dwordx3: flat_store, B96;
     flat_store_dwordx4: flat_store, B128;
-    global_load_dword: global_load, B32;
-    global_load_dwordx2: global_load, B64;
-    global_load_dwordx3: global_load, B96;
-    global_load_dwordx4: global_load, B128;
-    global_store_dword: global_store, B32;
-    global_store_dwordx2: global_store, B64;
-    global_store_dwordx3: global_store, B96;
-    global_store_dwordx4: global_store, B128;
+}
+
+macro_rules! block_moves {
+    ($($name:ident: $block:ident, $generic:ident, $kind:ident;)*) => {$(
+        multiversion! {
+            pub fn $name(w, inst) {
+                if $block::<{ Kind::$kind as u8 }>(w, inst) {
+                    return Flow::Next;
+                }
+                // Apart, so that the short way saves no registers on the stack.
+                multiversion! {
+                    fn other(w, inst) {
+                        $generic::<{ Kind::$kind as u8 }>(w, inst)
+                    }
+                }
+                other(w, inst)
+            }
+        }
+    )*};
+}
+
+block_moves! {
+    global_load_dword: global_load_block, global_load, B32;
+    global_load_dwordx2: global_load_block, global_load, B64;
+    global_load_dwordx3: global_load_block, global_load, B96;
+    global_load_dwordx4: global_load_block, global_load, B128;
+    global_store_dword: global_store_block, global_store, B32;
+    global_store_dwordx2: global_store_block, global_store, B64;
+    global_store_dwordx3: global_store_block, global_store, B96;
+    global_store_dwordx4: global_store_block, global_store, B128;
 }
 
 moves! {

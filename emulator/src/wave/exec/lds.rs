@@ -21,6 +21,18 @@ pub fn at(w: &Wave, offset: u32) -> *mut u8 {
     w.lds.wrapping_add(offset as usize)
 }
 
+/// Where lane 0's dword is if all lanes are live, all addresses in `row` plus `offset` one behind the other, and
+/// inside.
+#[inline(always)]
+pub fn block(w: &Wave, row: &[u32; 64], offset: u32) -> Option<*mut u8> {
+    if w.exec != u64::MAX {
+        return None;
+    }
+    let start = u64::from(shape::straight_offsets(row, 4)?) + u64::from(offset);
+    // CAST: less than the size, which is a u32.
+    (start + 256 <= u64::from(w.lds_size)).then(|| at(w, start as u32))
+}
+
 /// Loads live lanes from `offsets`.
 #[inline(always)]
 pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: &[u32; 64]) {
@@ -38,11 +50,20 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, offsets: &[u32; 64]) {
     }
     if exec == u64::MAX {
         if kind == kind::Kind::B32
-            && let Some(start) = shape::contiguous(offsets, exec, 4)
+            && let Some(start) = shape::straight_offsets(offsets, 4)
         {
             let from = at(w, start).cast::<[u32; 64]>();
             // SAFETY: the highest lane is inside, so all are.
             *w.row_mut(dst) = unsafe { from.read_unaligned() };
+            return;
+        }
+        if kind == kind::Kind::B32 {
+            let (from, row) = (w.lds, w.row_mut(dst).as_mut_ptr());
+            for lane in 0..64 {
+                let at = from.wrapping_add(offsets[lane] as usize).cast::<u32>();
+                // SAFETY: the highest lane is inside, so all are; the row has 64 words.
+                unsafe { row.add(lane).write(at.read_unaligned()) };
+            }
             return;
         }
         for lane in 0..64 {
@@ -76,7 +97,7 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, offsets: &[u32; 64]) {
     }
     if exec == u64::MAX {
         if kind == kind::Kind::B32
-            && let Some(start) = shape::contiguous(offsets, exec, 4)
+            && let Some(start) = shape::straight_offsets(offsets, 4)
         {
             let to = at(w, start).cast::<[u32; 64]>();
             // SAFETY: the highest lane is inside, so all are.

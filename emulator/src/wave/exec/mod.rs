@@ -41,3 +41,6 @@ pub mod sopk;
 pub mod sopp;
 pub mod to_lds;
 pub mod transfer;
+
+#[cfg(test)]
+mod tests;

@@ -87,6 +87,31 @@ pub fn contiguous(row: &[u32; 64], exec: u64, stride: u32) -> Option<u32> {
     (differs == 0 && value <= row[last as usize & 63]).then_some(value)
 }
 
+/// If all 64 lanes' addresses, whose halves lie in two rows, are as far apart as `stride`: the first one.
+#[inline(always)]
+pub fn straight(low: &[u32; 64], high: &[u32; 64], stride: u32) -> Option<u64> {
+    // Most that are not straight show it here.
+    if low[1].wrapping_sub(low[0]) != stride {
+        return None;
+    }
+    let mut differs = 0;
+    for lane in 0..64 {
+        let expected = low[0].wrapping_add(lane as u32 * stride);
+        differs |= (low[lane] ^ expected) | (high[lane] ^ high[0]);
+    }
+    // Low halves that wrap around 2^32 below one high half are no line.
+    (differs == 0 && low[0] <= low[63]).then_some(u64::from(low[0]) | u64::from(high[0]) << 32)
+}
+
+/// As [`straight`], of offsets.
+#[inline(always)]
+pub fn straight_offsets(row: &[u32; 64], stride: u32) -> Option<u32> {
+    if row[1].wrapping_sub(row[0]) != stride {
+        return None;
+    }
+    contiguous(row, u64::MAX, stride)
+}
+
 /// Smallest and largest value of the live lanes.
 #[inline(always)]
 pub fn range(row: &[u32; 64], exec: u64) -> (u32, u32) {
@@ -134,6 +159,28 @@ mod tests {
         assert_eq!(contiguous(&row, exec & !7, 4), Some(1016));
         assert_eq!(range(&row, exec), (1000, 1252));
         assert!(uniform(&row, 1 << 60) && !uniform(&row, exec));
+    }
+
+    #[test]
+    fn a_line_of_addresses_has_one_stride_and_one_high_half() {
+        let mut low = std::array::from_fn(|lane| 0x1000 + 8 * lane as u32);
+        let mut high = [7; 64];
+        assert_eq!(straight(&low, &high, 8), Some(0x7_0000_1000));
+        assert_eq!(straight(&low, &high, 4), None);
+        for lane in [0, 1, 2, 37, 63] {
+            low[lane] += 1;
+            assert_eq!(straight(&low, &high, 8), None, "lane {lane}");
+            assert_eq!(straight_offsets(&low, 8), None, "lane {lane}");
+            low[lane] -= 1;
+            high[lane] += 1;
+            assert_eq!(straight(&low, &high, 8), None, "lane {lane}");
+            high[lane] -= 1;
+        }
+        assert_eq!(straight_offsets(&low, 8), Some(0x1000));
+        // The 64th lane's low half wraps.
+        let wrapping = std::array::from_fn(|lane| (4 * lane as u32).wrapping_sub(252));
+        assert_eq!(straight(&wrapping, &high, 4), None);
+        assert_eq!(straight_offsets(&wrapping, 4), None);
     }
 
     #[test]

@@ -111,22 +111,131 @@ unsafe fn load_runs<const K: u8>(w: &mut Wave, dst: usize, start: *const u8, exe
 /// Loads all 64 lanes from `start + lane * bytes`.
 ///
 /// # Safety
-/// 64 data from `start` on are valid for reads.
+/// 64 data from `start` on are valid for reads, and are no registers.
 #[inline(always)]
-unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8) {
+pub unsafe fn load_block<const K: u8>(w: &mut Wave, dst: usize, start: *const u8) {
     let registers = const { kind_of(K).registers() };
-    if registers == 2 {
+    match registers {
         // SAFETY: the caller vouches for all 64 lanes.
-        let rows = split(|lane| unsafe { start.cast::<u64>().wrapping_add(lane).read_unaligned() });
-        (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
-        return;
-    }
-    for register in 0..registers {
-        let row = w.row_mut(dst + register);
-        for lane in 0..64 {
-            let at = start.wrapping_add((lane * registers + register) * 4).cast::<u32>();
+        1 => *w.row_mut(dst) = unsafe { start.cast::<[u32; 64]>().read_unaligned() },
+        2 => {
             // SAFETY: the caller vouches for all 64 lanes.
-            row[lane] = unsafe { at.read_unaligned() };
+            let rows = split(|lane| unsafe { start.cast::<u64>().wrapping_add(lane).read_unaligned() });
+            (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
+        }
+        3 => {
+            // SAFETY: the caller vouches for all 64 lanes.
+            unsafe { load_triples(w, dst, start) }
+        }
+        _ => {
+            // SAFETY: the caller vouches for all 64 lanes.
+            unsafe { load_quads(w, dst, start) }
+        }
+    }
+}
+
+/// Loads 64 lanes of three dwords.
+///
+/// # Safety
+/// As for [`load_block`].
+unsafe fn load_triples(w: &mut Wave, dst: usize, start: *const u8) {
+    for lane in 0..64 {
+        // SAFETY: the caller vouches for all 64 lanes.
+        let words = unsafe { start.cast::<[u32; 3]>().wrapping_add(lane).read_unaligned() };
+        for (n, word) in words.into_iter().enumerate() {
+            w.row_mut(dst + n)[lane] = word;
+        }
+    }
+}
+
+/// Stores 64 lanes of three dwords.
+///
+/// # Safety
+/// As for [`store_block`].
+unsafe fn store_triples(w: &Wave, src: usize, start: *mut u8) {
+    for lane in 0..64 {
+        let words: [u32; 3] = std::array::from_fn(|n| w.row(src + n)[lane]);
+        // SAFETY: the caller vouches for all 64 lanes.
+        unsafe { start.cast::<[u32; 3]>().wrapping_add(lane).write_unaligned(words) };
+    }
+}
+
+/// Columns of four rows of four words.
+#[inline(always)]
+fn transpose(rows: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::*;
+        // SAFETY: SSE is part of x86-64, and four words are as wide as a register.
+        unsafe {
+            let [mut a, mut b, mut c, mut d] = std::mem::transmute::<[[u32; 4]; 4], [__m128; 4]>(rows);
+            _MM_TRANSPOSE4_PS(&mut a, &mut b, &mut c, &mut d);
+            std::mem::transmute::<[__m128; 4], [[u32; 4]; 4]>([a, b, c, d])
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::array::from_fn(|n| rows.map(|row| row[n]))
+}
+
+/// Loads 64 lanes of four dwords.
+///
+/// # Safety
+/// As for [`load_block`].
+#[inline(always)]
+unsafe fn load_quads(w: &mut Wave, dst: usize, start: *const u8) {
+    let rows: [*mut u32; 4] = std::array::from_fn(|n| w.row_mut(dst + n).as_mut_ptr());
+    for lane in (0..64).step_by(4) {
+        // SAFETY: the caller vouches for all 64 lanes; four of each row begin at `lane`.
+        unsafe {
+            let lanes = start.wrapping_add(16 * lane).cast::<[[u32; 4]; 4]>().read_unaligned();
+            for (row, words) in rows.into_iter().zip(transpose(lanes)) {
+                row.add(lane).cast::<[u32; 4]>().write(words);
+            }
+        }
+    }
+}
+
+/// Stores 64 lanes of four dwords.
+///
+/// # Safety
+/// As for [`store_block`].
+#[inline(always)]
+unsafe fn store_quads(w: &Wave, src: usize, start: *mut u8) {
+    let rows: [*const u32; 4] = std::array::from_fn(|n| w.row(src + n).as_ptr());
+    for lane in (0..64).step_by(4) {
+        // SAFETY: the caller vouches for all 64 lanes; four of each row begin at `lane`.
+        unsafe {
+            let words = rows.map(|row| row.add(lane).cast::<[u32; 4]>().read());
+            start.wrapping_add(16 * lane).cast::<[[u32; 4]; 4]>().write_unaligned(transpose(words));
+        }
+    }
+}
+
+/// Stores all 64 lanes to `start + lane * bytes`.
+///
+/// # Safety
+/// 64 data from `start` on are valid for writes, and are no registers.
+#[inline(always)]
+pub unsafe fn store_block<const K: u8>(w: &Wave, src: usize, start: *mut u8) {
+    let registers = const { kind_of(K).registers() };
+    match registers {
+        // SAFETY: the caller vouches for all 64 lanes.
+        1 => unsafe { start.cast::<[u32; 64]>().write_unaligned(*w.row(src)) },
+        2 => {
+            let (low, high) = (*w.row(src), *w.row(src + 1));
+            for lane in 0..64 {
+                let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+                // SAFETY: as above. One store: an atomic store of 64 bits must not tear.
+                unsafe { start.cast::<u64>().wrapping_add(lane).write_unaligned(value) };
+            }
+        }
+        3 => {
+            // SAFETY: the caller vouches for all 64 lanes.
+            unsafe { store_triples(w, src, start) }
+        }
+        _ => {
+            // SAFETY: the caller vouches for all 64 lanes.
+            unsafe { store_quads(w, src, start) }
         }
     }
 }
@@ -165,6 +274,15 @@ unsafe fn gather<const K: u8>(w: &mut Wave, dst: usize, base: u64, offsets: &[u3
         // SAFETY: all lanes are live.
         let rows = split(|lane| unsafe { at(lane).read_unaligned() });
         (*w.row_mut(dst), *w.row_mut(dst + 1)) = rows;
+        return;
+    }
+    if exec == u64::MAX && kind == Kind::B32 {
+        let row = w.row_mut(dst).as_mut_ptr();
+        for lane in 0..64 {
+            let at = base.wrapping_add(u64::from(offsets[lane])) as *const u32;
+            // SAFETY: all lanes are live, and the row has 64 words.
+            unsafe { row.add(lane).write(at.read_unaligned()) };
+        }
         return;
     }
     if exec == u64::MAX && kind.bytes() >= 4 {
@@ -251,27 +369,8 @@ unsafe fn store_runs<const K: u8>(w: &mut Wave, src: usize, start: *mut u8, exec
     let kind = const { kind_of(K) };
     let registers = kind.registers();
     if exec == u64::MAX {
-        if registers == 1 {
-            // SAFETY: all 64 lanes are live; the registers are no device memory.
-            unsafe { copy_words(w.row(src).as_ptr(), start.cast::<u32>(), 64) };
-            return;
-        }
-        if registers == 2 {
-            let (low, high) = (*w.row(src), *w.row(src + 1));
-            for lane in 0..64 {
-                let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
-                // SAFETY: all 64 lanes are live. One store: an atomic store of 64 bits must not tear.
-                unsafe { start.cast::<u64>().wrapping_add(lane).write_unaligned(value) };
-            }
-            return;
-        }
-        for lane in 0..64 {
-            for register in 0..registers {
-                let at = start.wrapping_add((lane * registers + register) * 4).cast::<u32>();
-                // SAFETY: all 64 lanes are live.
-                unsafe { at.write_unaligned(w.row(src + register)[lane]) };
-            }
-        }
+        // SAFETY: all 64 lanes are live, so the whole block is valid; the registers are no device memory.
+        unsafe { store_block::<K>(w, src, start) };
         return;
     }
     for (first, length) in shape::runs(exec) {

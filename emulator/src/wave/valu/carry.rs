@@ -1,25 +1,15 @@
 //! Instructions that produce a value and a bit per lane: carries, wide multiply-adds, division scaling.
 
-use std::mem::MaybeUninit;
-
 use super::{
+    kernel::{Baseline, Each},
     lane::Lane,
-    result::{clamps, collect, flag, spread, store, write_mask},
-    source::{plain, source},
+    map::{instructions, judge},
+    result::clamps,
 };
 use crate::{
     isa::{Flow, Inst},
-    wave::{Vector, Wave, simd::multiversion},
+    wave::Wave,
 };
-
-/// Writes value and mask; lanes that are not live get a 0 bit.
-#[inline(always)]
-fn write<D: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &D::Rows, flags: &Vector) -> Flow {
-    let live = if plain { wave.exec } else { write_mask(wave, inst) };
-    store::<D>(wave, inst, plain, value);
-    wave.set_scalar64(inst.sdst, collect(&flags.0) & live);
-    Flow::Next
-}
 
 /// Two sources, a carry in (0 or 1); result and carry out. A clamped result that carries is `limit`.
 #[inline(always)]
@@ -30,22 +20,13 @@ fn carrying(
     limit: u32,
     f: impl Fn(u32, u32, u32) -> (u32, bool),
 ) -> Flow {
-    let clamp = clamps(inst);
-    let plain = plain(inst);
-    let mut rooms = [const { MaybeUninit::uninit() }; 2];
-    let [room0, room1] = &mut rooms;
-    let a = source::<u32>(wave, inst, 0, plain, room0);
-    let b = source::<u32>(wave, inst, 1, plain, room1);
-    let carry = spread(carry);
-    let mut value = MaybeUninit::uninit();
-    let mut flags = Vector([0; 64]);
-    for lane in 0..64 {
-        let (result, carried) = f(u32::get(a, lane), u32::get(b, lane), carry.0[lane] & 1);
-        u32::put(&mut value, lane, if clamp && carried { limit } else { result });
-        flags.0[lane] = flag(carried);
+    if clamps(inst) {
+        return judge::<Baseline, u32, u32, u32, u32>(wave, inst, 2, carry, move |_, carry, a, b, _| {
+            let (result, carried) = f(a, b, carry);
+            (if carried { limit } else { result }, carried)
+        });
     }
-    // SAFETY: the loop wrote all lanes.
-    write::<u32>(wave, inst, plain, unsafe { value.assume_init_ref() }, &flags)
+    judge::<Each, u32, u32, u32, u32>(wave, inst, 2, carry, move |_, carry, a, b, _| f(a, b, carry))
 }
 
 /// Three sources; result and a bit per lane.
@@ -55,21 +36,7 @@ pub(super) fn flagged<A: Lane, B: Lane, C: Lane, D: Lane>(
     inst: &Inst,
     f: impl Fn(A, B, C) -> (D, bool),
 ) -> Flow {
-    let plain = plain(inst);
-    let mut rooms = [const { MaybeUninit::uninit() }; 3];
-    let [room0, room1, room2] = &mut rooms;
-    let a = source::<A>(wave, inst, 0, plain, room0);
-    let b = source::<B>(wave, inst, 1, plain, room1);
-    let c = source::<C>(wave, inst, 2, plain, room2);
-    let mut value = MaybeUninit::<D::Rows>::uninit();
-    let mut flags = Vector([0; 64]);
-    for lane in 0..64 {
-        let (result, carried) = f(A::get(a, lane), B::get(b, lane), C::get(c, lane));
-        D::put(&mut value, lane, result);
-        flags.0[lane] = flag(carried);
-    }
-    // SAFETY: the loop wrote all lanes.
-    write::<D>(wave, inst, plain, unsafe { value.assume_init_ref() }, &flags)
+    judge::<Each, A, B, C, D>(wave, inst, 3, 0, move |_, _, a, b, c| f(a, b, c))
 }
 
 #[inline(always)]
@@ -91,15 +58,15 @@ fn carry_in(wave: &Wave, inst: &Inst) -> u64 {
     wave.scalar64(inst.src[2], inst)
 }
 
-multiversion! {
+instructions! {
     pub(crate) fn v_add_co_u32(wave, inst) {
-        carrying(wave, inst, 0, u32::MAX, add)
+        carrying(wave, inst, 0, u32::MAX, |a, b, _| a.overflowing_add(b))
     }
     pub(crate) fn v_sub_co_u32(wave, inst) {
-        carrying(wave, inst, 0, 0, sub)
+        carrying(wave, inst, 0, 0, |a, b, _| a.overflowing_sub(b))
     }
     pub(crate) fn v_subrev_co_u32(wave, inst) {
-        carrying(wave, inst, 0, 0, |a, b, c| sub(b, a, c))
+        carrying(wave, inst, 0, 0, |a, b, _| b.overflowing_sub(a))
     }
     pub(crate) fn v_addc_co_u32(wave, inst) {
         carrying(wave, inst, carry_in(wave, inst), u32::MAX, add)

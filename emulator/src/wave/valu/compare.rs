@@ -1,77 +1,53 @@
 //! Comparisons: one bit per lane into a scalar pair, and into EXEC for the cmpx forms.
 
-use std::{cmp::Ordering, mem::MaybeUninit};
+use std::cmp::Ordering;
 
 use super::{
     half::F16,
+    kernel::{Baseline, Each},
     lane::Lane,
+    map,
     mode::{Operand, Precision},
-    result::{collect, flag, write_mask},
+    result::write_mask,
     soft::Float,
-    source::{plain, source},
 };
 use crate::{
     isa::{Flow, Inst},
-    wave::{Vector, Wave, simd::multiversion},
+    wave::Wave,
 };
-
-/// Writes the mask of an instruction that compares: lanes that are not live get 0.
-#[inline(always)]
-fn write(wave: &mut Wave, inst: &Inst, plain: bool, extended: bool, flags: &Vector) -> Flow {
-    let live = if plain { wave.exec } else { write_mask(wave, inst) };
-    let mask = collect(&flags.0) & live;
-    wave.set_scalar64(inst.sdst, mask);
-    if extended {
-        wave.exec = mask;
-    }
-    Flow::Next
-}
 
 /// Compares two sources lane by lane. Bit 4 of the opcode tells v_cmpx from v_cmp.
 #[inline(always)]
 fn compare<T: Lane>(wave: &mut Wave, inst: &Inst, f: impl Fn(T, T) -> bool) -> Flow {
-    let plain = plain(inst);
-    let mut rooms = [const { MaybeUninit::uninit() }; 2];
-    let [room0, room1] = &mut rooms;
-    let a = source::<T>(wave, inst, 0, plain, room0);
-    let b = source::<T>(wave, inst, 1, plain, room1);
-    let mut flags = Vector([0; 64]);
-    for lane in 0..64 {
-        flags.0[lane] = flag(f(T::get(a, lane), T::get(b, lane)));
-    }
-    write(wave, inst, plain, inst.row.opcode & 0x10 != 0, &flags)
+    map::compare::<Each, T, T>(wave, inst, inst.row.opcode & 0x10 != 0, f)
 }
 
 macro_rules! integral {
     ($($name:ident: $ty:ty, |$a:ident, $b:ident| $f:expr;)*) => {
-        multiversion! {$(
-            pub(crate) fn $name(wave, inst) {
-                compare(wave, inst, |$a: $ty, $b: $ty| $f)
-            }
-        )*}
+        $(pub(crate) fn $name(wave: &mut Wave, inst: &Inst) -> Flow {
+            compare(wave, inst, |$a: $ty, $b: $ty| $f)
+        })*
     };
 }
 
 macro_rules! floating {
-    ($($name:ident: $ty:ty, |$a:ident, $b:ident| $f:expr;)*) => {
-        multiversion! {$(
-            // `!(a < b)` is true for NaNs, `a >= b` is not; `a != b` is, `a < b || a > b` is not.
-            #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
-            pub(crate) fn $name(wave, inst) {
-                if <$ty>::env(wave.mode).flush_in {
-                    compare(wave, inst, |$a: $ty, $b: $ty| {
-                        let ($a, $b) = (value(Operand::flush($a)), value(Operand::flush($b)));
-                        $f
-                    })
-                } else {
-                    compare(wave, inst, |$a: $ty, $b: $ty| {
-                        let ($a, $b) = (value($a), value($b));
-                        $f
-                    })
-                }
+    ($($name:ident: $ty:ty, |$a:ident, $b:ident| $f:expr;)*) => {$(
+        // `!(a < b)` is true for NaNs, `a >= b` is not; `a != b` is, `a < b || a > b` is not.
+        #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
+        pub(crate) fn $name(wave: &mut Wave, inst: &Inst) -> Flow {
+            if <$ty>::env(wave.mode).flush_in {
+                compare(wave, inst, |$a: $ty, $b: $ty| {
+                    let ($a, $b) = (value(Operand::flush($a)), value(Operand::flush($b)));
+                    $f
+                })
+            } else {
+                compare(wave, inst, |$a: $ty, $b: $ty| {
+                    let ($a, $b) = (value($a), value($b));
+                    $f
+                })
             }
-        )*}
-    };
+        }
+    )*};
 }
 
 /// A type that the host can compare.
@@ -130,30 +106,20 @@ fn in_class<F: Float>(x: F, mask: u32) -> bool {
     mask >> bit & 1 != 0
 }
 
-#[inline(always)]
 fn classify<T: Lane + Float>(wave: &mut Wave, inst: &Inst) -> Flow {
-    let plain = plain(inst);
-    let mut rooms = [const { MaybeUninit::uninit() }; 2];
-    let [room0, room1] = &mut rooms;
-    let a = source::<T>(wave, inst, 0, plain, room0);
-    let b = source::<u32>(wave, inst, 1, plain, room1);
-    let mut flags = Vector([0; 64]);
-    for lane in 0..64 {
-        flags.0[lane] = flag(in_class(T::get(a, lane), u32::get(b, lane)));
-    }
-    write(wave, inst, plain, inst.row.opcode & 1 != 0, &flags)
+    map::compare::<Each, T, u32>(wave, inst, inst.row.opcode & 1 != 0, in_class)
 }
 
-multiversion! {
-    pub(crate) fn v_cmp_class_f16(wave, inst) {
-        classify::<F16>(wave, inst)
-    }
-    pub(crate) fn v_cmp_class_f32(wave, inst) {
-        classify::<f32>(wave, inst)
-    }
-    pub(crate) fn v_cmp_class_f64(wave, inst) {
-        classify::<f64>(wave, inst)
-    }
+pub(crate) fn v_cmp_class_f16(wave: &mut Wave, inst: &Inst) -> Flow {
+    classify::<F16>(wave, inst)
+}
+
+pub(crate) fn v_cmp_class_f32(wave: &mut Wave, inst: &Inst) -> Flow {
+    classify::<f32>(wave, inst)
+}
+
+pub(crate) fn v_cmp_class_f64(wave: &mut Wave, inst: &Inst) -> Flow {
+    classify::<f64>(wave, inst)
 }
 
 floating! {
@@ -229,7 +195,7 @@ integral! {
 /// A rare comparison: the low bits of the opcode are its truth table over less, equal, greater and unordered.
 fn tabulated<T: Lane>(wave: &mut Wave, inst: &Inst, order: impl Fn(T, T) -> Option<Ordering>) -> Flow {
     let opcode = inst.row.opcode;
-    compare(wave, inst, |a: T, b: T| {
+    map::compare::<Baseline, T, T>(wave, inst, opcode & 0x10 != 0, move |a: T, b: T| {
         let column = match order(a, b) {
             Some(Ordering::Less) => 0,
             Some(Ordering::Equal) => 1,
@@ -261,6 +227,10 @@ pub(crate) fn v_cmp_u16(wave: &mut Wave, inst: &Inst) -> Flow {
 /// v_cmp_f and v_cmp_tru: the same answer for every live lane, whatever the sources are.
 pub(crate) fn v_cmp_constant(wave: &mut Wave, inst: &Inst) -> Flow {
     let answer = inst.row.opcode & 7 == 7;
-    let flags = Vector([flag(answer); 64]);
-    write(wave, inst, plain(inst), inst.row.opcode & 0x10 != 0, &flags)
+    let mask = if answer { write_mask(wave, inst) } else { 0 };
+    wave.set_scalar64(inst.sdst, mask);
+    if inst.row.opcode & 0x10 != 0 {
+        wave.exec = mask;
+    }
+    Flow::Next
 }

@@ -2,13 +2,13 @@
 
 use super::{
     half::F16,
-    map::{accumulate, lanes, map1, map2, map3},
+    map::{accumulate, instructions, lanes, map1, map2, map3, rare},
     mode::{Operand, Precision, floats},
     soft::{self, Env, Round},
 };
 use crate::{
     isa::{Flow, Inst},
-    wave::{Wave, simd::multiversion},
+    wave::Wave,
 };
 
 /// To a signed 16-bit fraction of 1; NaN gives 0.
@@ -88,13 +88,13 @@ lanes! {
     };
 }
 
-multiversion! {
+instructions! {
     pub(crate) fn v_cvt_f16_f32(wave, inst) {
         let (from, to) = (f32::env(wave.mode), F16::env(wave.mode));
         if to == Env::DEFAULT {
             map1(wave, inst, |a: f32| F16::from_f32(a.flush_if(from.flush_in)))
         } else {
-            map1(wave, inst, |a: f32| -> F16 { soft::convert(from, to, a) })
+            rare::map1(wave, inst, |a: f32| -> F16 { soft::convert(from, to, a) })
         }
     }
 
@@ -103,7 +103,7 @@ multiversion! {
         if to == Env::DEFAULT && !from.flush_in {
             map1(wave, inst, |a: f64| quiet(a as f32))
         } else {
-            map1(wave, inst, |a: f64| -> f32 { soft::convert(from, to, a) })
+            rare::map1(wave, inst, |a: f64| -> f32 { soft::convert(from, to, a) })
         }
     }
 

@@ -1,61 +1,49 @@
 //! Instructions that see more than their own lane, and plain moves between register files.
 
-use std::mem::MaybeUninit;
-
 use super::{
-    map::lanes,
-    result::{merge, spread, store},
-    source::{plain, source},
+    kernel::Each,
+    map::{lanes, run},
+    result::merge,
+    source::plain,
 };
 use crate::{
     isa::{Flow, Inst, Operand},
-    wave::{Vector, Wave, simd::multiversion},
+    wave::Wave,
 };
 
-multiversion! {
-    /// Bits of the mask in source 2 choose between sources 1 (set) and 0; abs and neg act on both as on floats.
-    pub(crate) fn v_cndmask_b32(wave, inst) {
-        let plain = plain(inst);
-        let mut rooms = [const { MaybeUninit::uninit() }; 2];
-        let [room0, room1] = &mut rooms;
-        let (a, b) = if plain {
-            (source::<u32>(wave, inst, 0, true, room0), source::<u32>(wave, inst, 1, true, room1))
-        } else {
-            (source::<f32>(wave, inst, 0, false, room0), source::<f32>(wave, inst, 1, false, room1))
-        };
-        let mask = spread(wave.scalar64(inst.src[2], inst));
-        let mut value = [Vector([0; 64])];
-        for lane in 0..64 {
-            value[0].0[lane] = a[0].0[lane] & !mask.0[lane] | b[0].0[lane] & mask.0[lane];
-        }
-        store::<u32>(wave, inst, plain, &value);
-        Flow::Next
-    }
-
-    /// Counts the bits of source 0 below the lane, lanes 0 to 31.
-    pub(crate) fn v_mbcnt_lo_u32_b32(wave, inst) {
-        count_below(wave, inst, |lane| if lane < 32 { (1u32 << lane) - 1 } else { u32::MAX })
-    }
-
-    /// Counts the bits of source 0 below the lane, lanes 32 to 63.
-    pub(crate) fn v_mbcnt_hi_u32_b32(wave, inst) {
-        count_below(wave, inst, |lane| if lane < 32 { 0 } else { (1u32 << (lane - 32)) - 1 })
+/// Bits of the mask in source 2 choose between sources 1 (set) and 0; abs and neg act on both as on floats.
+pub(crate) fn v_cndmask_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    let mask = wave.scalar64(inst.src[2], inst);
+    if plain(inst) {
+        run::<Each, u32, u32, u32, u32>(wave, inst, 2, mask, |_, bit, a, b, _| if bit != 0 { b } else { a })
+    } else {
+        run::<Each, f32, f32, f32, u32>(
+            wave,
+            inst,
+            2,
+            mask,
+            |_, bit, a, b, _| {
+                if bit != 0 { b.to_bits() } else { a.to_bits() }
+            },
+        )
     }
 }
 
+/// Counts the bits of source 0 below the lane, lanes 0 to 31.
+pub(crate) fn v_mbcnt_lo_u32_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    count_below(wave, inst, |lane| if lane < 32 { (1 << lane) - 1 } else { u32::MAX })
+}
+
+/// Counts the bits of source 0 below the lane, lanes 32 to 63.
+pub(crate) fn v_mbcnt_hi_u32_b32(wave: &mut Wave, inst: &Inst) -> Flow {
+    count_below(wave, inst, |lane| if lane < 32 { 0 } else { (1 << (lane - 32)) - 1 })
+}
+
 #[inline(always)]
-fn count_below(wave: &mut Wave, inst: &Inst, below: impl Fn(u32) -> u32) -> Flow {
-    let plain = plain(inst);
-    let mut rooms = [const { MaybeUninit::uninit() }; 2];
-    let [room0, room1] = &mut rooms;
-    let a = source::<u32>(wave, inst, 0, plain, room0);
-    let b = source::<u32>(wave, inst, 1, plain, room1);
-    let mut value = [Vector([0; 64])];
-    for lane in 0..64 {
-        value[0].0[lane] = (a[0].0[lane] & below(lane as u32)).count_ones().wrapping_add(b[0].0[lane]);
-    }
-    store::<u32>(wave, inst, plain, &value);
-    Flow::Next
+fn count_below(wave: &mut Wave, inst: &Inst, below: impl Fn(usize) -> u32) -> Flow {
+    run::<Each, u32, u32, u32, u32>(wave, inst, 2, 0, move |lane, _, a, b, _| {
+        (a & below(lane)).count_ones().wrapping_add(b)
+    })
 }
 
 /// The scalar destination of an instruction whose result is uniform; decoders put it into either place.
@@ -113,22 +101,6 @@ pub(crate) fn v_nop(_wave: &mut Wave, _inst: &Inst) -> Flow {
 lanes! {
     // Moves between the halves of the unified register file; the operands say which halves.
     v_accvgpr_mov_b32(a: u32) -> u32 { a };
-}
-
-multiversion! {
-    // VOP3P's default op_sel_hi is no modifier here.
-    pub(crate) fn v_accvgpr_read_b32(wave, inst) {
-        move_plain(wave, inst)
-    }
-    pub(crate) fn v_accvgpr_write_b32(wave, inst) {
-        move_plain(wave, inst)
-    }
-}
-
-#[inline(always)]
-fn move_plain(wave: &mut Wave, inst: &Inst) -> Flow {
-    let mut room = MaybeUninit::uninit();
-    let value = *source::<u32>(wave, inst, 0, true, &mut room);
-    store::<u32>(wave, inst, true, &value);
-    Flow::Next
+    v_accvgpr_read_b32(a: u32) -> u32 { a };
+    v_accvgpr_write_b32(a: u32) -> u32 { a };
 }

@@ -1,16 +1,15 @@
 //! The steps of division that need exact exponents: scaling, the final multiply-add, the special cases.
 
 use super::{
-    carry::flagged,
     half::F16,
-    map::{map3, map3_at},
+    kernel::{Baseline, Each},
+    map::{flags, instructions, judge, map3, rare, run},
     mode::{Operand, Precision},
-    result::spread,
     soft::{self, Env, Float, Round},
 };
 use crate::{
     isa::{Flow, Inst},
-    wave::{Wave, simd::multiversion},
+    wave::Wave,
 };
 
 /// What division knows of a format beyond [`Float`].
@@ -26,17 +25,24 @@ trait Dividend: Precision {
 
     fn divide(self, by: Self) -> Self;
 
+    #[inline(always)]
     fn field(self) -> i32 {
         ((self.to_raw() & !Self::SIGN) >> Self::FRACTION) as i32
+    }
+    #[inline(always)]
+    fn nan(self) -> bool {
+        self.to_raw() & !Self::SIGN > Self::INFINITY
+    }
+    /// Neither zero, denormal, infinite nor a NaN.
+    #[inline(always)]
+    fn normal(self) -> bool {
+        self.field() > 0 && self.field() < (1 << Self::EXPONENT) - 1
     }
     fn zero(self) -> bool {
         self.to_raw() & !Self::SIGN == 0
     }
     fn denormal(self) -> bool {
         self.field() == 0 && !self.zero()
-    }
-    fn nan(self) -> bool {
-        self.to_raw() & !Self::SIGN > Self::INFINITY
     }
 }
 
@@ -96,9 +102,26 @@ fn scale<T: Dividend>(env: Env, x: T, denominator: T, numerator: T) -> (T, bool)
     }
 }
 
+/// Whether [`scale`] leaves its argument alone, as it does in most divisions.
+#[inline(always)]
+fn unscaled<T: Dividend>(denominator: T, numerator: T) -> bool {
+    let (d, n) = (denominator.field(), numerator.field());
+    let bias = (1 << (T::EXPONENT - 1)) - 1;
+    // The reciprocal is normal below the greatest exponents, the quotient while its exponent is above the least.
+    (d > 0) & (d < (1 << T::EXPONENT) - 3) & (n > T::TINY) & (n - d < T::LARGE) & (n - d > 2 - bias)
+}
+
+#[inline(always)]
 fn div_scale<T: Dividend>(wave: &mut Wave, inst: &Inst) -> Flow {
     let env = T::env(wave.mode);
-    flagged(wave, inst, |x: T, denominator: T, numerator: T| scale(env, x, denominator, numerator))
+    if flags::<Each, T, T, T>(wave, inst, 3, |_, _, _, d, n| !unscaled(d, n)) == 0 {
+        let flow = map3(wave, inst, |x: T, _: T, _: T| x.flush_if(env.flush_in));
+        wave.set_scalar64(inst.sdst, 0);
+        return flow;
+    }
+    judge::<Baseline, T, T, T, T>(wave, inst, 3, 0, |_, _, x, denominator, numerator| {
+        scale(env, x, denominator, numerator)
+    })
 }
 
 pub(crate) fn v_div_scale_f32(wave: &mut Wave, inst: &Inst) -> Flow {
@@ -120,9 +143,8 @@ fn div_fmas<T: Dividend>(wave: &mut Wave, inst: &Inst, native: impl Fn(T, T, T) 
     if vcc & wave.exec == 0 && env == Env::DEFAULT {
         return map3(wave, inst, native);
     }
-    let scaled = spread(vcc);
-    map3_at(wave, inst, |lane, a: T, b: T, c: T| {
-        let scale = match scaled.0[lane] {
+    run::<Baseline, T, T, T, T>(wave, inst, 3, vcc, |_, bit, a, b, c| {
+        let scale = match bit {
             0 => 0,
             _ if c.field() >= 1 << (T::EXPONENT - 1) => T::SCALE,
             _ => -T::SCALE,
@@ -131,7 +153,7 @@ fn div_fmas<T: Dividend>(wave: &mut Wave, inst: &Inst, native: impl Fn(T, T, T) 
     })
 }
 
-multiversion! {
+instructions! {
     pub(crate) fn v_div_fmas_f32(wave, inst) {
         div_fmas(wave, inst, f32::mul_add)
     }
@@ -188,9 +210,26 @@ fn special_quotient<T: Float>(denominator: T, numerator: T) -> Option<T> {
     Some(T::from_raw(bits))
 }
 
+/// Whether [`fixup`] leaves the quotient alone, but for its sign.
+#[inline(always)]
+fn sound<T: Dividend>(quotient: T, denominator: T, numerator: T) -> bool {
+    denominator.normal()
+        & numerator.normal()
+        & (numerator.field() - denominator.field() >= T::UNDERFLOW)
+        & !quotient.nan()
+}
+
+#[inline(always)]
 fn div_fixup<T: Dividend>(wave: &mut Wave, inst: &Inst) -> Flow {
     let env = T::env(wave.mode);
-    map3(wave, inst, |quotient: T, denominator: T, numerator: T| fixup(env, quotient, denominator, numerator))
+    if flags::<Each, T, T, T>(wave, inst, 3, |_, _, q, d, n| !sound(q, d, n)) == 0 {
+        return map3(wave, inst, |q: T, d: T, n: T| {
+            T::from_raw((d.to_raw() ^ n.to_raw()) & T::SIGN | q.to_raw() & !T::SIGN)
+        });
+    }
+    rare::map3(wave, inst, |quotient: T, denominator: T, numerator: T| {
+        fixup(env, quotient, denominator, numerator)
+    })
 }
 
 pub(crate) fn v_div_fixup_f32(wave: &mut Wave, inst: &Inst) -> Flow {
@@ -203,7 +242,7 @@ pub(crate) fn v_div_fixup_f64(wave: &mut Wave, inst: &Inst) -> Flow {
 
 pub(crate) fn v_div_fixup_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     let flush = F16::env(wave.mode).flush_in;
-    map3(wave, inst, |quotient: F16, denominator: F16, numerator: F16| {
+    rare::map3(wave, inst, |quotient: F16, denominator: F16, numerator: F16| {
         let (d, n) = (denominator.flush_if(flush), numerator.flush_if(flush));
         special_quotient(d, n).unwrap_or(F16(quotient.0 & 0x7fff | (d.0 ^ n.0) & 0x8000))
     })

@@ -7,7 +7,7 @@ use super::{
     lane::Kind,
     mode::Operand,
     result::{clamps, store},
-    source::{accumulator, plain, prepare, raw},
+    source::{accumulator, plain, prepared, raw},
 };
 use crate::{
     isa::{
@@ -32,7 +32,7 @@ fn operands(wave: &Wave, inst: &Inst, kind: Kind, halves: bool) -> [[u32; 64]; 3
     let mut rooms = [const { MaybeUninit::uninit() }; 3];
     let [room0, room1, room2] = &mut rooms;
     let mut a = if inst.variant == Variant::Dpp {
-        prepare(wave, inst, 0, Kind::B32, room0)[0].0
+        prepared(wave, inst, 0, Kind::B32).0
     } else {
         raw(wave, inst, inst.src[0], kind, room0)[0].0
     };

@@ -3,13 +3,13 @@
 use super::{
     half::F16,
     lane::Lane,
-    map::{accumulate, map2, map3},
+    map::{accumulate, instructions, map2, map3, rare},
     mode::{Operand, Precision, accumulating, floats},
     soft::{self, Env, Float},
 };
 use crate::{
     isa::{Flow, Inst},
-    wave::{Wave, simd::multiversion},
+    wave::Wave,
 };
 
 floats! {
@@ -18,10 +18,6 @@ floats! {
     f32: v_subrev_f32(a: f32, b: f32) -> f32 { b - a }, exact |e| { soft::sub(e, b, a) };
     f32: v_mul_f32(a: f32, b: f32) -> f32 { a * b }, exact |e| { soft::mul(e, a, b) };
     f32: v_fma_f32(a: f32, b: f32, c: f32) -> f32 { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
-
-    f64: v_add_f64(a: f64, b: f64) -> f64 { a + b }, exact |e| { soft::add(e, a, b) };
-    f64: v_mul_f64(a: f64, b: f64) -> f64 { a * b }, exact |e| { soft::mul(e, a, b) };
-    f64: v_fma_f64(a: f64, b: f64, c: f64) -> f64 { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
 
     F16: v_add_f16(a: F16, b: F16) -> F16 { a.add(b) }, exact |e| { soft::add(e, a, b) };
     F16: v_sub_f16(a: F16, b: F16) -> F16 { a.sub(b) }, exact |e| { soft::sub(e, a, b) };
@@ -39,7 +35,6 @@ floats! {
 
 accumulating! {
     f32: v_fmac_f32(a: f32, b: f32, c: f32) { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
-    f64: v_fmac_f64(a: f64, b: f64, c: f64) { a.mul_add(b, c) }, exact |e| { soft::fma(e, a, b, c) };
     F16: v_mac_f16(a: F16, b: F16, c: F16) { mad_f16(a, b, c) }, exact |e| { mad_f16_in(e, a, b, c) };
 }
 
@@ -77,13 +72,13 @@ fn mad_f16_in(env: Env, a: F16, b: F16, c: F16) -> F16 {
     if env.saturate && finite && sum.is_infinite() { F16(sum.0 - 1) } else { sum }
 }
 
-multiversion! {
+instructions! {
     pub(crate) fn v_mad_f32(wave, inst) {
         let mode = wave.mode;
         if mode.round32() == 0 {
             map3(wave, inst, mad)
         } else {
-            map3(wave, inst, |a, b, c| mad_rounded(mode, a, b, c))
+            rare::map3(wave, inst, |a, b, c| mad_rounded(mode, a, b, c))
         }
     }
 
@@ -102,7 +97,7 @@ multiversion! {
         if mode.round32() == 0 {
             accumulate(wave, inst, mad)
         } else {
-            accumulate(wave, inst, |a, b, c| mad_rounded(mode, a, b, c))
+            rare::accumulate(wave, inst, |a, b, c| mad_rounded(mode, a, b, c))
         }
     }
 
@@ -130,12 +125,12 @@ multiversion! {
 
     pub(crate) fn v_madmk_f16(wave, inst) {
         let (env, k) = (F16::env(wave.mode), F16(inst.literal as u16));
-        map2(wave, inst, |a, b| mad_f16_in(env, a, k, b))
+        rare::map2(wave, inst, |a, b| mad_f16_in(env, a, k, b))
     }
 
     pub(crate) fn v_madak_f16(wave, inst) {
         let (env, k) = (F16::env(wave.mode), F16(inst.literal as u16));
-        map2(wave, inst, |a, b| mad_f16_in(env, a, b, k))
+        rare::map2(wave, inst, |a, b| mad_f16_in(env, a, b, k))
     }
 }
 
@@ -148,7 +143,11 @@ fn fused_constant(
     exact: impl Fn(Env, f32, f32) -> f32,
 ) -> Flow {
     let env = f32::env(wave.mode);
-    if env == Env::DEFAULT { map2(wave, inst, native) } else { map2(wave, inst, |a, b| exact(env, a, b)) }
+    if env == Env::DEFAULT {
+        map2(wave, inst, native)
+    } else {
+        rare::map2(wave, inst, |a, b| exact(env, a, b))
+    }
 }
 
 /// What minimum and maximum need to know of a format.
@@ -298,7 +297,7 @@ fn select3<T: Ordered + Precision + Lane>(
 
 macro_rules! selections {
     ($($name:ident: $map:ident, $ty:ty, $f:ident;)*) => {
-        multiversion! {$(
+        instructions! {$(
             pub(crate) fn $name(wave, inst) {
                 $map::<$ty>(wave, inst, $f)
             }

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::half::F16;
+use super::{chunk::Word, half::F16};
 use crate::wave::Vector;
 
 /// How constants and modifiers act on an operand.
@@ -42,6 +42,11 @@ pub(crate) trait Lane: Copy {
     const KIND: Kind;
     /// One [`Vector`] for up to 32 bits; low and high words for 64.
     type Rows: Copy;
+    /// What the value is in registers.
+    type Word: Word;
+
+    fn of(word: Self::Word) -> Self;
+    fn word(self) -> Self::Word;
 
     /// The first rows of `rows`, which has at least as many as the operand takes.
     fn rows(rows: &[Vector]) -> &Self::Rows;
@@ -56,7 +61,17 @@ macro_rules! narrow {
         impl Lane for $ty {
             const KIND: Kind = Kind::$kind;
             type Rows = [Vector; 1];
+            type Word = u32;
 
+            #[inline(always)]
+            fn of($word: u32) -> Self {
+                $get
+            }
+            #[inline(always)]
+            fn word(self) -> u32 {
+                let $value = self;
+                $put
+            }
             #[inline(always)]
             fn rows(rows: &[Vector]) -> &[Vector; 1] {
                 // PANIC: callers pass at least one row.
@@ -90,7 +105,17 @@ macro_rules! wide {
         impl Lane for $ty {
             const KIND: Kind = Kind::$kind;
             type Rows = [Vector; 2];
+            type Word = u64;
 
+            #[inline(always)]
+            fn of($bits: u64) -> Self {
+                $get
+            }
+            #[inline(always)]
+            fn word(self) -> u64 {
+                let $value = self;
+                $put
+            }
             #[inline(always)]
             fn rows(rows: &[Vector]) -> &[Vector; 2] {
                 // PANIC: callers pass at least two rows.

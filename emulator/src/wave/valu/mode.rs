@@ -111,19 +111,19 @@ wide_and_half! {
 /// The first expression is the default arithmetic; the second one, of the environment, serves the other rounding
 /// modes. Without it the operation does not round, and only the flushing of denormals is left to do.
 ///
-/// `once;` in front: see [`lanes`](super::map::lanes).
+/// `once;` in front: see [`lanes`](super::map::lanes). The other rounding modes come in one version always.
 macro_rules! floats {
     (once; $($entries:tt)*) => {
-        $crate::wave::valu::mode::floats!(@family [$crate::wave::valu::map::once] $($entries)*);
+        $crate::wave::valu::mode::floats!(@family [$crate::wave::valu::map::rare] $($entries)*);
     };
-    (@family [$($versions:tt)+] $($precision:ty: $name:ident $args:tt -> $ret:ty { $native:expr }
+    (@family $map:tt $($precision:ty: $name:ident $args:tt -> $ret:ty { $native:expr }
         $(, exact |$env:ident| { $exact:expr })?;)*) => {
-        $($versions)+! {$(
+        $crate::wave::valu::map::instructions! {$(
             pub(crate) fn $name(wave, inst) {
                 use $crate::wave::valu::mode::{Arithmetic, Precision, floats};
                 match <$precision>::arithmetic(wave.mode) {
-                    Arithmetic::Native => floats!(@map wave, inst, $args -> $ret { $native }),
-                    Arithmetic::Flushed => floats!(@flush wave, inst, true, true, $args -> $ret { $native }),
+                    Arithmetic::Native => floats!(@map $map wave, inst, $args -> $ret { $native }),
+                    Arithmetic::Flushed => floats!(@flush $map wave, inst, true, true, $args -> $ret { $native }),
                     Arithmetic::Exact(env) => {
                         #[cold]
                         #[inline(never)]
@@ -142,23 +142,23 @@ macro_rules! floats {
     };
     (@other $wave:ident, $inst:ident, $e:ident, $args:tt -> $ret:ty { $native:expr } |$env:ident| { $exact:expr }) => {{
         let $env = $e;
-        floats!(@map $wave, $inst, $args -> $ret { $exact })
+        floats!(@map [$crate::wave::valu::map::rare] $wave, $inst, $args -> $ret { $exact })
     }};
     (@other $wave:ident, $inst:ident, $e:ident, $args:tt -> $ret:ty { $native:expr }) => {
-        floats!(@flush $wave, $inst, $e.flush_in, $e.flush_out, $args -> $ret { $native })
+        floats!(@flush [$crate::wave::valu::map::rare] $wave, $inst, $e.flush_in, $e.flush_out, $args -> $ret { $native })
     };
-    (@flush $wave:ident, $inst:ident, $in:expr, $out:expr, ($($arg:ident: $ty:ty),+) -> $ret:ty { $native:expr }) => {
-        floats!(@map $wave, $inst, ($($arg: $ty),+) -> $ret {{
+    (@flush $map:tt $wave:ident, $inst:ident, $in:expr, $out:expr, ($($arg:ident: $ty:ty),+) -> $ret:ty { $native:expr }) => {
+        floats!(@map $map $wave, $inst, ($($arg: $ty),+) -> $ret {{
             use $crate::wave::valu::mode::Operand;
             $(let $arg = Operand::flush_if($arg, $in);)+
             Operand::flush_if($native, $out)
         }})
     };
-    (@map $wave:ident, $inst:ident, ($($arg:ident: $ty:ty),+) -> $ret:ty { $body:expr }) => {
-        $crate::wave::valu::map::lanes!(@map $wave, $inst, |$($arg: $ty),+| -> $ret { $body })
+    (@map $map:tt $wave:ident, $inst:ident, ($($arg:ident: $ty:ty),+) -> $ret:ty { $body:expr }) => {
+        $crate::wave::valu::map::lanes!(@map $map $wave, $inst, |$($arg: $ty),+| -> $ret { $body })
     };
     ($($entries:tt)*) => {
-        $crate::wave::valu::mode::floats!(@family [$crate::wave::simd::multiversion] $($entries)*);
+        $crate::wave::valu::mode::floats!(@family [$crate::wave::valu::map] $($entries)*);
     };
 }
 
@@ -166,16 +166,16 @@ macro_rules! floats {
 macro_rules! accumulating {
     ($($precision:ty: $name:ident($a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty) { $native:expr },
         exact |$env:ident| { $exact:expr };)*) => {
-        $crate::wave::simd::multiversion! {$(
+        $crate::wave::valu::map::instructions! {$(
             pub(crate) fn $name(wave, inst) {
-                use $crate::wave::valu::{map::accumulate, mode::{Arithmetic, Operand, Precision}};
+                use $crate::wave::valu::{map::{accumulate, rare}, mode::{Arithmetic, Operand, Precision}};
                 match <$precision>::arithmetic(wave.mode) {
                     Arithmetic::Native => accumulate(wave, inst, |$a: $ta, $b: $tb, $c: $tc| -> $tc { $native }),
                     Arithmetic::Flushed => accumulate(wave, inst, |$a: $ta, $b: $tb, $c: $tc| -> $tc {
                         let ($a, $b, $c) = (Operand::flush($a), Operand::flush($b), Operand::flush($c));
                         Operand::flush($native)
                     }),
-                    Arithmetic::Exact($env) => accumulate(wave, inst, |$a: $ta, $b: $tb, $c: $tc| -> $tc { $exact }),
+                    Arithmetic::Exact($env) => rare::accumulate(wave, inst, |$a: $ta, $b: $tb, $c: $tc| -> $tc { $exact }),
                 }
             }
         )*}

@@ -9,7 +9,7 @@ use super::{
     mode::{Operand, Precision},
     result::store,
     soft::{self, Env, Round},
-    source::{Room, accumulator, plain, prepare, raw, row_of},
+    source::{Room, accumulator, plain, prepared, raw, row_of},
 };
 use crate::{
     isa::{
@@ -302,7 +302,7 @@ pub(crate) fn v_pk_fmac_f16(wave: &mut Wave, inst: &Inst) -> Flow {
     let mut rooms = [const { MaybeUninit::uninit() }; 2];
     let [room0, room1] = &mut rooms;
     let a = if inst.variant == Variant::Dpp {
-        prepare(wave, inst, 0, Kind::B32, room0)[0]
+        prepared(wave, inst, 0, Kind::B32)
     } else {
         raw(wave, inst, inst.src[0], Kind::F16, room0)[0]
     };

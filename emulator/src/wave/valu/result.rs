@@ -1,32 +1,23 @@
 //! Writing a vector result: lanes of EXEC only, with output modifiers and partial destinations.
 
 use super::{
+    chunk::CHUNK,
     dpp::Dpp,
     half::F16,
     lane::{Kind, Lane},
     mode::Precision,
+    rows,
     sdwa::Sdwa,
     soft,
     source::row_of,
 };
 use crate::{
-    isa::{Inst, inst::Variant},
+    isa::{
+        Inst,
+        inst::{Form, Variant},
+    },
     wave::{Vector, Wave},
 };
-
-/// Spreads the bits of a mask over a row: all ones where the bit is set.
-#[inline(always)]
-pub(super) fn spread(mask: u64) -> Vector {
-    let mut row = Vector([0; 64]);
-    let (low, high) = (mask as u32, (mask >> 32) as u32);
-    for lane in 0..32 {
-        row.0[lane] = (low >> lane & 1).wrapping_neg();
-    }
-    for lane in 0..32 {
-        row.0[lane + 32] = (high >> lane & 1).wrapping_neg();
-    }
-    row
-}
 
 /// A lane's flag as [`collect`] wants it.
 #[inline(always)]
@@ -34,37 +25,31 @@ pub(super) fn flag(set: bool) -> u32 {
     u32::from(set).wrapping_neg()
 }
 
-/// Collects flags (0 or all ones) into a mask.
+/// Collects a chunk's flags (0 or all ones) into a mask.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn collect(row: &[u32; 64]) -> u64 {
+pub(super) fn collect(flags: &[u32; CHUNK]) -> u16 {
     use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
-    let mut mask = 0;
-    for (n, lanes) in row.chunks_exact(16).enumerate() {
-        // SAFETY: four lanes from `4 * i` on are inside the 16 of the chunk; SSE2 is part of x86-64.
-        let load = |i: usize| unsafe { _mm_loadu_si128(lanes.as_ptr().add(4 * i).cast()) };
-        // SAFETY: SSE2 is part of x86-64.
-        let bits = unsafe {
-            let (low, high) = (_mm_packs_epi32(load(0), load(1)), _mm_packs_epi32(load(2), load(3)));
-            _mm_movemask_epi8(_mm_packs_epi16(low, high))
-        };
-        mask |= u64::from(bits as u16) << (16 * n);
-    }
-    mask
+    // SAFETY: four words from `4 * n` on are inside the chunk; SSE2 is part of x86-64.
+    let load = |n: usize| unsafe { _mm_loadu_si128(flags.as_ptr().add(4 * n).cast()) };
+    // SAFETY: SSE2 is part of x86-64.
+    let bits = unsafe {
+        let (low, high) = (_mm_packs_epi32(load(0), load(1)), _mm_packs_epi32(load(2), load(3)));
+        _mm_movemask_epi8(_mm_packs_epi16(low, high))
+    };
+    // CAST: a bit for each of 16 bytes.
+    bits as u16
 }
 
-/// Collects flags (0 or all ones) into a mask.
+/// Collects a chunk's flags (0 or all ones) into a mask.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(super) fn collect(row: &[u32; 64]) -> u64 {
-    let (mut low, mut high) = (0, 0);
-    for lane in 0..32 {
-        low |= (row[lane] & 1) << lane;
+pub(super) fn collect(flags: &[u32; CHUNK]) -> u16 {
+    let mut mask = 0;
+    for (n, flag) in flags.iter().enumerate() {
+        mask |= ((flag & 1) as u16) << n;
     }
-    for lane in 0..32 {
-        high |= (row[lane + 32] & 1) << lane;
-    }
-    u64::from(low) | u64::from(high) << 32
+    mask
 }
 
 /// Whether the encoding changes the result or writes only a part of the destination.
@@ -73,21 +58,17 @@ fn altered(inst: &Inst) -> bool {
     matches!(inst.variant, Variant::Sdwa | Variant::Dpp) || mods.op_sel & 8 | mods.omod != 0 || mods.clamp
 }
 
-/// Writes `value` to the destination.
+/// The row of the destination. One past the end of the register file is not written (MI200 ISA, 6.2.2).
+#[inline(always)]
+pub(super) fn place(inst: &Inst, kind: Kind) -> Option<usize> {
+    inst.dst.row().filter(|row| row % 256 + kind.rows() <= 256)
+}
+
+/// Writes `value` to the destination, changed as modifiers say unless they have been dealt with (`plain`).
 #[inline(always)]
 pub(super) fn store<T: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &T::Rows) {
-    let count = T::KIND.rows();
     if plain || !altered(inst) {
-        let value = T::slice(value);
-        // A destination past the end of the register file is not written (MI200 ISA, 6.2.2).
-        let Some(row) = inst.dst.row().filter(|row| row % 256 + count <= 256) else { return };
-        let exec = wave.exec;
-        let target = &mut wave.vgpr[row..row + count];
-        if exec == u64::MAX {
-            target.copy_from_slice(value);
-        } else {
-            merge(target, value, exec);
-        }
+        write(wave, inst, T::KIND, T::slice(value));
     } else {
         // A copy: were the rows themselves passed on, the compiler would have to assume that sources overlap them,
         // and the loop that fills them would not vectorise.
@@ -96,19 +77,28 @@ pub(super) fn store<T: Lane>(wave: &mut Wave, inst: &Inst, plain: bool, value: &
     }
 }
 
+/// Writes the live lanes.
+#[inline(never)]
+fn write(wave: &mut Wave, inst: &Inst, kind: Kind, value: &[Vector]) {
+    let Some(row) = place(inst, kind) else { return };
+    let exec = wave.exec;
+    let target = &mut wave.vgpr[row..row + kind.rows()];
+    if exec == u64::MAX {
+        target.copy_from_slice(value);
+    } else {
+        merge(target, value, exec);
+    }
+}
+
 /// Writes the lanes of `mask`.
-#[inline(always)]
 pub(super) fn merge(target: &mut [Vector], value: &[Vector], mask: u64) {
-    let mask = spread(mask);
     for (target, value) in target.iter_mut().zip(value) {
-        for lane in 0..64 {
-            let keep = !mask.0[lane];
-            target.0[lane] = target.0[lane] & keep | value.0[lane] & mask.0[lane];
-        }
+        rows::merge(target, value, mask);
     }
 }
 
 /// The lanes that the instruction writes.
+#[inline(always)]
 pub(super) fn write_mask(wave: &Wave, inst: &Inst) -> u64 {
     if inst.variant == Variant::Dpp { Dpp::of(inst).write_mask(wave.exec) } else { wave.exec }
 }
@@ -116,6 +106,10 @@ pub(super) fn write_mask(wave: &Wave, inst: &Inst) -> u64 {
 /// Whether the instruction clamps its result.
 #[inline(always)]
 pub(super) fn clamps(inst: &Inst) -> bool {
+    inst.form.has(Form::ALTERED) && clamp_bit(inst)
+}
+
+fn clamp_bit(inst: &Inst) -> bool {
     match inst.variant {
         Variant::Sdwa => Sdwa::of(inst).clamp(),
         Variant::Dpp => false,
@@ -129,23 +123,19 @@ pub(super) fn finish(wave: &mut Wave, inst: &Inst, kind: Kind, value: &mut [Vect
     if kind.is_float() && altered(inst) {
         scale_and_clamp(wave, inst, kind, value);
     }
-    let Some(row) = inst.dst.row().filter(|row| row % 256 + kind.rows() <= 256) else { return };
+    let Some(row) = place(inst, kind) else { return };
     let mask = write_mask(wave, inst);
     let target = &mut wave.vgpr[row..row + kind.rows()];
     if inst.variant == Variant::Sdwa {
-        let sdwa = Sdwa::of(inst);
-        for lane in 0..64 {
-            value[0].0[lane] = sdwa.place(target[0].0[lane], value[0].0[lane]);
-        }
+        Sdwa::of(inst).place(&target[0], &mut value[0]);
     } else if kind.is_half() && row_of(inst.dst, 1).is_some() && inst.mods.op_sel & 8 != 0 {
-        for lane in 0..64 {
-            value[0].0[lane] = target[0].0[lane] & 0xffff | value[0].0[lane] << 16;
-        }
+        rows::insert(&mut value[0], &target[0], 16, 0xffff_0000);
     }
     merge(target, value, mask);
 }
 
 /// Output modifier and floating-point clamp (MI200 ISA, 6.3.3).
+#[inline(never)]
 fn scale_and_clamp(wave: &Wave, inst: &Inst, kind: Kind, value: &mut [Vector]) {
     let omod = match inst.variant {
         Variant::Sdwa => Sdwa::of(inst).omod(),

@@ -1,6 +1,7 @@
 //! Sub-dword addressing: bytes and words as sources and destination (MI200 ISA, 13.3.7).
 
-use crate::isa::Inst;
+use super::rows;
+use crate::{isa::Inst, wave::Vector};
 
 /// The fields of an SDWA word.
 #[derive(Clone, Copy)]
@@ -23,6 +24,11 @@ impl Sdwa {
         self.source_fields(n) & 1 << 4 != 0
     }
 
+    /// Whether source `n` is a dword without modifiers.
+    pub(super) fn is_whole(self, n: usize) -> bool {
+        self.source_fields(n) & 7 == 6 && !self.abs(n) && !self.neg(n)
+    }
+
     pub(super) fn clamp(self) -> bool {
         self.0 & 1 << 13 != 0
     }
@@ -31,25 +37,35 @@ impl Sdwa {
         (self.0 >> 14 & 3) as u8
     }
 
-    /// The selected part of source `n`, sign- or zero-extended.
-    pub(super) fn select(self, n: usize, word: u32) -> u32 {
+    /// Copies the selected part of source `n`, sign- or zero-extended.
+    ///
+    /// # Safety
+    /// `to` is valid for writes, `from` for reads; they may be the same.
+    pub(super) unsafe fn select(self, n: usize, to: *mut Vector, from: *const Vector) {
         let fields = self.source_fields(n);
-        let signed = fields & 1 << 3 != 0;
         let (shift, bits) = part(fields & 7);
-        let value = word << (32 - bits - shift);
-        if signed { ((value as i32) >> (32 - bits)) as u32 } else { value >> (32 - bits) }
+        // SAFETY: as the caller says.
+        unsafe { rows::extract(to, from, 32 - bits - shift, 32 - bits, fields & 1 << 3 != 0) }
     }
 
-    /// The result placed into the selected part of the destination, whose old word is `old`.
-    pub(super) fn place(self, old: u32, value: u32) -> u32 {
+    /// Turns the result into what the destination, which is `old`, becomes: the result stands in the selected part.
+    pub(super) fn place(self, old: &Vector, row: &mut Vector) {
         let (shift, bits) = part(self.0 >> 8 & 7);
+        if bits == 32 {
+            return;
+        }
         let mask = u32::MAX >> (32 - bits) << shift;
-        let placed = value << shift & mask;
         match self.0 >> 11 & 3 {
-            0 => placed,
-            1 if placed >> (shift + bits - 1) & 1 != 0 => placed | !((1 << shift) - 1) & !mask,
-            1 => placed,
-            _ => old & !mask | placed,
+            0 => rows::insert(row, &Vector([0; 64]), shift, mask),
+            // The sign fills the bits above.
+            1 => {
+                let row = std::ptr::from_mut(row);
+                // SAFETY: a reference, read and written through the same pointer.
+                unsafe { rows::extract(row, row, 32 - bits, 32 - bits - shift, true) };
+                // SAFETY: as above.
+                unsafe { rows::copy(row, row, u32::MAX << shift, 0) };
+            }
+            _ => rows::insert(row, old, shift, mask),
         }
     }
 }

@@ -6,27 +6,24 @@ use super::{
     dpp::Dpp,
     half::F16,
     lane::{Kind, Lane},
+    rows,
     sdwa::Sdwa,
 };
 use crate::{
-    isa::{Inst, Mods, Operand, inst::Variant},
-    wave::{Vector, Wave},
+    isa::{
+        Inst, Mods, Operand,
+        inst::{Form, Variant},
+    },
+    wave::{Vector, Wave, operand::constant_row},
 };
 
 /// Room for a source that cannot be read where it lies.
 pub(super) type Room = MaybeUninit<[Vector; 2]>;
 
-/// Whether the instruction is free of modifiers, SDWA and DPP. Those take a second word.
+/// Whether the instruction is free of modifiers, SDWA and DPP.
 #[inline(always)]
 pub(super) fn plain(inst: &Inst) -> bool {
-    inst.size == 4 || unmodified(inst)
-}
-
-#[inline(always)]
-fn unmodified(inst: &Inst) -> bool {
-    let Mods { neg, abs, op_sel, op_sel_hi, omod, clamp } = inst.mods;
-    matches!(inst.variant, Variant::Plain | Variant::E64)
-        && neg | abs | op_sel | op_sel_hi | omod | u8::from(clamp) == 0
+    !inst.form.has(Form::ALTERED)
 }
 
 /// Whether source `n` is read as it stands although the instruction is not [`plain`].
@@ -36,7 +33,7 @@ fn untouched(inst: &Inst, n: usize) -> bool {
     match inst.variant {
         Variant::Plain | Variant::E64 => (neg | abs | op_sel) >> n & 1 == 0,
         Variant::Dpp => n > 0 && (neg | abs) >> n & 1 == 0,
-        Variant::Sdwa => n > 1,
+        Variant::Sdwa => n > 1 || Sdwa::of(inst).is_whole(n),
     }
 }
 
@@ -46,33 +43,6 @@ fn untouched(inst: &Inst, n: usize) -> bool {
 pub(super) fn row_of(op: Operand, rows: usize) -> Option<usize> {
     let row = op.row()?;
     Some(if row % 256 + rows <= 256 { row } else { row & 256 })
-}
-
-/// Source `n` as rows of type `T`.
-#[inline(always)]
-pub(super) fn source<'a, T: Lane>(
-    wave: &'a Wave,
-    inst: &Inst,
-    n: usize,
-    plain: bool,
-    room: &'a mut Room,
-) -> &'a T::Rows {
-    let op = inst.src[n];
-    if plain && let Some(row) = row_of(op, T::KIND.rows()) {
-        return T::rows(&wave.vgpr[row & 511..]);
-    }
-    if plain && T::KIND.rows() == 1 && !T::KIND.is_half() {
-        // The commonest copy of all, a scalar in every lane, is worth being inlined.
-        let word = wave.scalar(op, inst);
-        let words = room.as_mut_ptr().cast::<u32>();
-        for lane in 0..64 {
-            // SAFETY: the room has 128 words; 64 of them are one row.
-            unsafe { words.add(lane).write(word) }
-        }
-        // SAFETY: the first row was just written.
-        return T::rows(unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), 1) });
-    }
-    T::rows(prepare(wave, inst, n, T::KIND, room))
 }
 
 /// The destination as a source, for instructions that accumulate.
@@ -99,52 +69,148 @@ fn scalar(wave: &Wave, inst: &Inst, op: Operand, kind: Kind) -> u64 {
     }
 }
 
-/// Source `n` with everything that the encoding says about it applied; a copy unless it is a register as it stands.
-#[inline(never)]
-pub(super) fn prepare<'a>(
-    wave: &'a Wave,
+/// The row of source `n`, with everything that the encoding says about it applied: in the register file, of which
+/// `file` is the first row, if it can be read as it stands, else in `room`.
+///
+/// # Safety
+/// `file` points to 512 rows, `room` to two.
+#[inline(always)]
+pub(super) unsafe fn fetch(
+    wave: &Wave,
     inst: &Inst,
     n: usize,
     kind: Kind,
-    room: &'a mut Room,
-) -> &'a [Vector] {
+    file: *const Vector,
+    room: *mut Vector,
+) -> *const Vector {
     let op = inst.src[n];
-    if untouched(inst, n) {
-        return match row_of(op, kind.rows()) {
-            Some(row) => &wave.vgpr[row..row + kind.rows()],
-            None => raw(wave, inst, op, kind, room),
-        };
+    if !inst.form.has(1 << n) && (plain(inst) || untouched(inst, n)) {
+        // CAST: the low byte is the VGPR's number.
+        // SAFETY: less than 256 of 512 rows.
+        return unsafe { file.add(usize::from(op.0 as u8)) };
     }
-    let rows = raw(wave, inst, op, kind, room);
-    match inst.variant {
-        Variant::Sdwa if n < 2 => {
-            let sdwa = Sdwa::of(inst);
-            for word in rows[0].0.iter_mut() {
-                *word = sdwa.select(n, *word);
+    if plain(inst) && matches!(kind, Kind::B32 | Kind::F32) && op.row().is_none() {
+        // SAFETY: as the caller says.
+        return unsafe { spread(wave, inst, op, kind, room) };
+    }
+    // SAFETY: as the caller says.
+    unsafe { fetch_other(wave, inst, n, kind, file, room) }
+}
+
+/// A copy of source `n`, a row wide, with everything that the encoding says about it applied.
+pub(super) fn prepared(wave: &Wave, inst: &Inst, n: usize, kind: Kind) -> Vector {
+    debug_assert_eq!(kind.rows(), 1);
+    let mut room = Room::uninit();
+    // SAFETY: the register file has 512 rows, the room two; the row that comes back is one of them, and written.
+    unsafe { *fetch(wave, inst, n, kind, wave.vgpr.as_ptr(), room.as_mut_ptr().cast()) }
+}
+
+/// # Safety
+/// As for [`fetch`].
+#[inline(never)]
+unsafe fn fetch_other(
+    wave: &Wave,
+    inst: &Inst,
+    n: usize,
+    kind: Kind,
+    file: *const Vector,
+    room: *mut Vector,
+) -> *const Vector {
+    let op = inst.src[n];
+    let as_is = plain(inst) || untouched(inst, n);
+    let row = if let Some(row) = row_of(op, kind.rows()) {
+        // SAFETY: the operand's last row is less than 512.
+        unsafe { file.add(row) }
+    } else {
+        // SAFETY: the room has two rows.
+        unsafe { spread(wave, inst, op, kind, room) }
+    };
+    if as_is {
+        return row;
+    }
+    // SAFETY: the row is a register's, a constant's or the room itself, of which there are as many as the kind has.
+    unsafe { alter(wave, inst, n, kind, room, row) };
+    room
+}
+
+/// A scalar in every lane.
+///
+/// # Safety
+/// `room` points to two rows.
+#[inline(always)]
+unsafe fn spread(wave: &Wave, inst: &Inst, op: Operand, kind: Kind, room: *mut Vector) -> *const Vector {
+    // SAFETY: the room has two rows.
+    unsafe {
+        if matches!(kind, Kind::B32 | Kind::F32) {
+            if let Some(row) = constant_row(op) {
+                return row;
             }
-            signs(rows, kind, sdwa.abs(n), sdwa.neg(n));
-        }
-        Variant::Dpp if n < 2 => {
-            let dpp = Dpp::of(inst);
-            if n == 0 {
-                for row in rows.iter_mut() {
-                    dpp.permute(wave.exec, &mut row.0);
-                }
+            rows::splat(room, wave.scalar(op, inst));
+        } else {
+            let bits = scalar(wave, inst, op, kind);
+            rows::splat(room, bits as u32);
+            if kind.rows() == 2 {
+                rows::splat(room.add(1), (bits >> 32) as u32);
             }
-            signs(rows, kind, dpp.abs() >> n & 1 != 0, dpp.neg() >> n & 1 != 0);
-        }
-        Variant::Sdwa | Variant::Dpp => {}
-        Variant::Plain | Variant::E64 => {
-            let mods = inst.mods;
-            if kind.is_half() && mods.op_sel >> n & 1 != 0 {
-                for word in rows[0].0.iter_mut() {
-                    *word >>= 16;
-                }
-            }
-            signs(rows, kind, mods.abs >> n & 1 != 0, mods.neg >> n & 1 != 0);
         }
     }
-    rows
+    room
+}
+
+/// Copies source `n` from a row, and the next one if the kind has two, and applies what the encoding says.
+///
+/// # Safety
+/// `to` points to two rows, `from` to as many as the kind has; they may be the same.
+unsafe fn alter(wave: &Wave, inst: &Inst, n: usize, kind: Kind, to: *mut Vector, from: *const Vector) {
+    let mods = inst.mods;
+    let signs = (mods.abs >> n & 1 != 0, mods.neg >> n & 1 != 0);
+    // SAFETY: as the caller says, in all of these.
+    unsafe {
+        match inst.variant {
+            Variant::Sdwa => {
+                let sdwa = Sdwa::of(inst);
+                sdwa.select(n, to, from);
+                copy(kind, to, to, (sdwa.abs(n), sdwa.neg(n)));
+            }
+            Variant::Dpp => {
+                let dpp = Dpp::of(inst);
+                let mut from = from;
+                if n == 0 {
+                    for row in 0..kind.rows() {
+                        dpp.permute(wave.exec, to.add(row), from.add(row));
+                    }
+                    from = to;
+                }
+                copy(kind, to, from, (dpp.abs() >> n & 1 != 0, dpp.neg() >> n & 1 != 0));
+            }
+            Variant::Plain | Variant::E64 if kind.is_half() && mods.op_sel >> n & 1 != 0 => {
+                rows::extract(to, from, 0, 16, false);
+                copy(kind, to, to, signs);
+            }
+            Variant::Plain | Variant::E64 => copy(kind, to, from, signs),
+        }
+    }
+}
+
+/// Copies rows, with absolute value and then negation if they are floating-point.
+///
+/// # Safety
+/// As for [`alter`].
+unsafe fn copy(kind: Kind, to: *mut Vector, from: *const Vector, (abs, neg): (bool, bool)) {
+    let (abs, neg) = (abs && kind.is_float(), neg && kind.is_float());
+    if !(abs || neg) && std::ptr::eq(to, from) {
+        return;
+    }
+    let sign = if kind == Kind::F16 { 0x8000 } else { 0x8000_0000 };
+    let (and, xor) = (if abs { !sign } else { u32::MAX }, if neg { sign } else { 0 });
+    let last = kind.rows() - 1;
+    // SAFETY: as the caller says.
+    unsafe {
+        if last > 0 && !std::ptr::eq(to, from) {
+            rows::copy(to, from, u32::MAX, 0);
+        }
+        rows::copy(to.add(last), from.add(last), and, xor);
+    }
 }
 
 /// Copies an operand as it is, scalars spread over all lanes.
@@ -156,30 +222,23 @@ pub(super) fn raw<'a>(
     room: &'a mut Room,
 ) -> &'a mut [Vector] {
     let rows = room.as_mut_ptr().cast::<Vector>();
-    let row = row_of(op, kind.rows());
-    let bits = if row.is_some() { 0 } else { scalar(wave, inst, op, kind) };
-    for n in 0..kind.rows() {
-        let value = match row {
-            Some(row) => wave.vgpr[row + n],
-            None => Vector([(bits >> (32 * n)) as u32; 64]),
-        };
-        // SAFETY: the room has two rows, and no kind takes more.
-        unsafe { rows.add(n).write(value) };
-    }
-    // SAFETY: the loop wrote these rows, and the room is borrowed for as long as the slice.
-    unsafe { std::slice::from_raw_parts_mut(rows, kind.rows()) }
-}
-
-/// Absolute value, then negation, of floating-point rows.
-pub(super) fn signs(rows: &mut [Vector], kind: Kind, abs: bool, neg: bool) {
-    if !kind.is_float() || !(abs || neg) {
-        return;
-    }
-    let sign = if kind == Kind::F16 { 0x8000 } else { 0x8000_0000 };
-    let (and, xor) = (if abs { !sign } else { u32::MAX }, if neg { sign } else { 0 });
-    if let Some(top) = rows.last_mut() {
-        for word in top.0.iter_mut() {
-            *word = *word & and ^ xor;
+    match row_of(op, kind.rows()) {
+        Some(row) => {
+            for n in 0..kind.rows() {
+                // SAFETY: the room has two rows, and no kind takes more.
+                unsafe { rows.add(n).write(wave.vgpr[row + n]) };
+            }
+        }
+        None => {
+            let bits = scalar(wave, inst, op, kind);
+            for n in 0..kind.rows() {
+                let word = (bits >> (32 * n)) as u32;
+                // SAFETY: as above, 64 words a row.
+                unsafe { std::slice::from_raw_parts_mut(rows.add(n).cast::<MaybeUninit<u32>>(), 64) }
+                    .fill(MaybeUninit::new(word));
+            }
         }
     }
+    // SAFETY: these rows have been written, and the room is borrowed for as long as the slice.
+    unsafe { std::slice::from_raw_parts_mut(rows, kind.rows()) }
 }

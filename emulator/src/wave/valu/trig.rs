@@ -1,7 +1,7 @@
 //! Argument reduction for large angles.
 
 use super::{
-    map::map2,
+    map::rare,
     mode::Precision,
     soft::{self, Env},
 };
@@ -51,5 +51,5 @@ fn segment(env: Env, angle: f64, index: u32) -> f64 {
 
 pub(crate) fn v_trig_preop_f64(wave: &mut Wave, inst: &Inst) -> Flow {
     let env = f64::env(wave.mode);
-    map2(wave, inst, |angle: f64, index: u32| segment(env, angle, index))
+    rare::map2(wave, inst, |angle: f64, index: u32| segment(env, angle, index))
 }

@@ -13,6 +13,7 @@ mod model;
 mod modifiers;
 mod packed;
 mod pseudocode;
+mod registers;
 mod rows;
 
 use std::sync::Arc;

@@ -1,0 +1,80 @@
+//! Preparing and writing whole rows, with loops that are compiled as those of instructions are.
+
+use super::kernel::{Each, Kernels, environment};
+use crate::wave::Vector;
+
+/// Words that are functions of two rows' words and of a bit (0 or 1) of `bits` for each lane.
+///
+/// # Safety
+/// `to` is valid for writes and the others for reads; they may be the same.
+#[inline(always)]
+unsafe fn combine(
+    to: *mut Vector,
+    a: *const Vector,
+    b: *const Vector,
+    bits: u64,
+    f: impl Fn(u32, u32, u32) -> u32,
+) {
+    let f = move |_: usize, bit: u32, a: u32, b: u32, _: u32| f(bit, a, b);
+    let kernel = Each::value::<u32, u32, u32, u32, _>(&f);
+    // SAFETY: the rows are as wide as the types, and the environment is the function's.
+    unsafe { kernel(to.cast(), a.cast(), b.cast(), a.cast(), bits, environment(&f)) };
+}
+
+/// One word in all lanes.
+///
+/// # Safety
+/// `to` is valid for writes.
+pub(super) unsafe fn splat(to: *mut Vector, word: u32) {
+    // SAFETY: what is read is a row and not used.
+    unsafe { combine(to, std::ptr::from_ref(&ZERO), std::ptr::from_ref(&ZERO), 0, move |_, _, _| word) }
+}
+
+static ZERO: Vector = Vector([0; 64]);
+
+/// Writes the lanes of `mask`.
+pub(super) fn merge(to: &mut Vector, value: &Vector, mask: u64) {
+    let to = std::ptr::from_mut(to);
+    // SAFETY: they are references, of which the first is read through the same pointer that it is written through.
+    unsafe { combine(to, value, to, mask, |bit, value, old| if bit != 0 { value } else { old }) }
+}
+
+/// Clears the lanes that are not in `mask`.
+pub(super) fn keep(row: &mut Vector, mask: u64) {
+    let row = std::ptr::from_mut(row);
+    // SAFETY: a reference, read and written through the same pointer.
+    unsafe { combine(row, row, row, mask, |bit, word, _| if bit != 0 { word } else { 0 }) }
+}
+
+/// Copies a row, with bits cleared and then flipped.
+///
+/// # Safety
+/// `to` is valid for writes, `from` for reads; they may be the same.
+pub(super) unsafe fn copy(to: *mut Vector, from: *const Vector, and: u32, xor: u32) {
+    // SAFETY: as the caller says.
+    unsafe { combine(to, from, from, 0, move |_, word, _| word & and ^ xor) }
+}
+
+/// Copies a row, shifted left and then right, with the sign if `signed`.
+///
+/// # Safety
+/// As for [`copy`].
+pub(super) unsafe fn extract(to: *mut Vector, from: *const Vector, left: u32, right: u32, signed: bool) {
+    // SAFETY: as the caller says.
+    unsafe {
+        if signed {
+            combine(to, from, from, 0, move |_, word, _| {
+                (((word << (left & 31)) as i32) >> (right & 31)) as u32
+            });
+        } else {
+            combine(to, from, from, 0, move |_, word, _| word << (left & 31) >> (right & 31));
+        }
+    }
+}
+
+/// Puts the words, shifted left, into the bits of `mask`, the others of which `old` gives.
+pub(super) fn insert(row: &mut Vector, old: &Vector, left: u32, mask: u32) {
+    let row = std::ptr::from_mut(row);
+    // SAFETY: references, of which the first is read and written through the same pointer.
+    unsafe { combine(row, row, old, 0, move |_, word, old| old & !mask | word << (left & 31) & mask) }
+}
