@@ -7,7 +7,9 @@
 //! above -O0, and the assembly shows it: a register is read that no instruction on the way has written, say. Seen so
 //! far, on both targets:
 //! - where a value is undefined on one way through a `switch` or a chain of conditions, the copy that another way
-//!   needs is missing, or overwritten (-O1 to -O3);
+//!   needs is missing, or overwritten (-O1 to -O3). One cause is StructurizeCFG, which hoists a truncation out of a case
+//!   that another falls through to, and then takes the value of before the `switch` for lanes that come to the case
+//!   directly: `opt -passes=structurizecfg` alone shows it;
 //! - `min(x ^ 0x3fffffff, x)` of 64 bits compares a register with itself (-O3), since its unchanged high half let the two
 //!   values share a register; `-mllvm -enable-subreg-liveness=0` helps;
 //! - `v_addc` takes VCC where the low halves were added by `s_add_u32`, whose carry is in SCC; `operations.h` avoids
