@@ -1,20 +1,22 @@
 //! Random programs: what the host computes, the device computes, at every level and on both targets.
 //!
 //! `AQLIPSE_RANDOM_PROGRAMS=1000` runs a thousand of them for each level and target, instead of a few;
-//! `AQLIPSE_RANDOM_SEED` sets where they begin. A failure prints the program, made as small as it gets in a while.
+//! `AQLIPSE_RANDOM_SEED` sets where they begin. A failure prints the program, made as small as it gets in a
+//! while.
 //!
-//! A difference need not be the emulator's. LLVM 22 translates some of these programs wrongly, about one in a hundred
-//! above -O0, and the assembly shows it: a register is read that no instruction on the way has written, say. Seen so
-//! far, on both targets:
-//! - where a value is undefined on one way through a `switch` or a chain of conditions, the copy that another way
-//!   needs is missing, or overwritten (-O1 to -O3). One cause is StructurizeCFG, which hoists a truncation out of a case
-//!   that another falls through to, and then takes the value of before the `switch` for lanes that come to the case
-//!   directly: `opt -passes=structurizecfg` alone shows it;
-//! - `min(x ^ 0x3fffffff, x)` of 64 bits compares a register with itself (-O3), since its unchanged high half let the two
-//!   values share a register; `-mllvm -enable-subreg-liveness=0` helps;
-//! - `v_addc` takes VCC where the low halves were added by `s_add_u32`, whose carry is in SCC; `operations.h` avoids
-//!   it, as it does the rest:
-//! - a product rounded to half becomes `v_fma_mixlo_f16` with +0 as the addend, which loses the sign of a zero;
+//! A difference need not be the emulator's. LLVM 22 translates some of these programs wrongly, about one in a
+//! hundred above -O0, and the assembly shows it: a register is read that no instruction on the way has
+//! written, say. Seen so far, on both targets:
+//! - where a value is undefined on one way through a `switch` or a chain of conditions, the copy that another
+//!   way needs is missing, or overwritten (-O1 to -O3). One cause is StructurizeCFG, which hoists a
+//!   truncation out of a case that another falls through to, and then takes the value of before the `switch`
+//!   for lanes that come to the case directly: `opt -passes=structurizecfg` alone shows it;
+//! - `min(x ^ 0x3fffffff, x)` of 64 bits compares a register with itself (-O3), since its unchanged high half
+//!   let the two values share a register; `-mllvm -enable-subreg-liveness=0` helps;
+//! - `v_addc` takes VCC where the low halves were added by `s_add_u32`, whose carry is in SCC; `operations.h`
+//!   avoids it, as it does the rest:
+//! - a product rounded to half becomes `v_fma_mixlo_f16` with +0 as the addend, which loses the sign of a
+//!   zero;
 //! - the median of numbers of which one may be a NaN becomes `v_med3_f32`;
 //! - `0 - x` becomes `-x` under a maximum, which has the other zero.
 //!
