@@ -45,6 +45,16 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         tests.env("AQLIPSE_COVERAGE", &coverage);
     }
     run(tests.args(arguments))?;
+    if arguments.is_empty() && device.is_none() {
+        // Both devices pass everything; the emulator's own tests have run on both above.
+        let packages = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
+        let mut tests = if nextest {
+            prepared(&["nextest", "run"])
+        } else {
+            prepared(&["test", "--lib", "--bins", "--tests"])
+        };
+        run(tests.args(packages).env("AQLIPSE_EMULATE", "gfx942"))?;
+    }
     if covers {
         let mut report = prepared(&["run", "--quiet", "--package", "emulator", "--example", "coverage"]);
         run(report.arg("--").arg(&coverage))?;

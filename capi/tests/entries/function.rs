@@ -53,10 +53,13 @@ fn both_ways_to_ask_for_attributes_agree() {
     assert_eq!((all.maxThreadsPerBlock, all.sharedSizeBytes, all.localSizeBytes), (1024, 0, 0));
     assert_eq!(all.maxDynamicSharedSizeBytes as usize, LDS);
     assert!(all.numRegs > 0);
+    // 10 * major + minor of the device that the code is for.
+    let binary_version = all.binaryVersion;
+    assert!([90, 94].contains(&binary_version));
     for (attribute, expected) in [
         (HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, all.maxThreadsPerBlock),
         (HIP_FUNC_ATTRIBUTE_NUM_REGS, all.numRegs),
-        (HIP_FUNC_ATTRIBUTE_BINARY_VERSION, 90),
+        (HIP_FUNC_ATTRIBUTE_BINARY_VERSION, binary_version),
     ] {
         ok!(hipFuncGetAttribute(&mut value, attribute, function));
         assert_eq!(value, expected);

@@ -3,7 +3,7 @@ use std::ptr;
 use capi::{error::hipError_t, types::*};
 
 use super::*;
-use crate::program::{BLOCK, IMAGE, doubles, line};
+use crate::program::{BLOCK, doubles, image, line};
 
 unsafe extern "C" {
     fn hipLaunchKernelExC(
@@ -173,7 +173,7 @@ fn events_stand_around_the_kernel() {
 fn a_grid_of_amds_launch_counts_threads() {
     let (mut module, mut function) = (hipModule_t::NULL, hipFunction_t::NULL);
     ok!(
-        hipModuleLoadData(&mut module, IMAGE.as_ptr().cast()),
+        hipModuleLoadData(&mut module, image().as_ptr().cast()),
         hipModuleGetFunction(&mut function, module, c"kernelA".as_ptr()),
     );
     let memory = Memory::of(&[1.0f64; 2 * BLOCK as usize]);
@@ -218,7 +218,7 @@ fn a_grid_of_amds_launch_counts_threads() {
 fn cooperative_kernels_run_by_every_route_if_they_fit() {
     let (mut module, mut function) = (hipModule_t::NULL, hipFunction_t::NULL);
     ok!(
-        hipModuleLoadData(&mut module, IMAGE.as_ptr().cast()),
+        hipModuleLoadData(&mut module, image().as_ptr().cast()),
         hipModuleGetFunction(&mut function, module, c"kernelA".as_ptr()),
     );
     let memory = Memory::of(&[1.0f64; BLOCK as usize]);

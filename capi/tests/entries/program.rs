@@ -6,9 +6,13 @@ use std::{
     sync::OnceLock,
 };
 
-use capi::types::*;
+use capi::{
+    error::{hipError_t, hipSuccess},
+    types::*,
+};
 
 unsafe extern "C" {
+    fn hipDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: c_int) -> hipError_t;
     fn __hipRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void;
     fn __hipRegisterVar(
         handle: *mut *mut c_void,
@@ -46,10 +50,29 @@ struct Wrapper {
 pub const BLOCK: u32 = 1024;
 
 /// The code object itself.
-pub static IMAGE: &[u8] = include_bytes!("../../../kernels/demo.gfx90a.co");
+pub fn image() -> &'static [u8] {
+    of_the_device(
+        include_bytes!("../../../kernels/demo.gfx90a.co"),
+        include_bytes!("../../../kernels/demo.gfx942.co"),
+    )
+}
 
 /// A code object with a variable of four integers, 1 to 4 when it is loaded.
-static VARIABLE_IMAGE: &[u8] = include_bytes!("../../../kernels/variable.gfx90a.co");
+fn variable_image() -> &'static [u8] {
+    of_the_device(
+        include_bytes!("../../../kernels/variable.gfx90a.co"),
+        include_bytes!("../../../kernels/variable.gfx942.co"),
+    )
+}
+
+/// The code object for the first device: `AQLIPSE_EMULATE` may ask for either.
+fn of_the_device(gfx90a: &'static [u8], gfx942: &'static [u8]) -> &'static [u8] {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: two integers that the function may write.
+    let status = unsafe { hipDeviceComputeCapability(&mut major, &mut minor, 0) };
+    assert_eq!((status, major), (hipSuccess, 9));
+    if minor == 4 { gfx942 } else { gfx90a }
+}
 
 /// A byte whose address stands for the variable.
 static COUNTERS: u8 = 0;
@@ -59,7 +82,7 @@ pub fn counters() -> *mut c_void {
     static DONE: OnceLock<()> = OnceLock::new();
     let host = (&raw const COUNTERS).cast_mut().cast();
     DONE.get_or_init(|| {
-        let handle = register_image(VARIABLE_IMAGE);
+        let handle = register_image(variable_image());
         // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
         unsafe { __hipRegisterVar(handle, host, ptr::null_mut(), c"counters".as_ptr(), 0, 16, 0, 0) };
     });
@@ -81,7 +104,7 @@ static THREES: u8 = 0;
 fn register() {
     static DONE: OnceLock<usize> = OnceLock::new();
     DONE.get_or_init(|| {
-        let handle = register_image(IMAGE);
+        let handle = register_image(image());
         let add = |host: &'static u8, name: &'static CStr| {
             let null = ptr::null_mut::<c_void>();
             // SAFETY: the handle is alive and the name a constant; nothing else is looked at.

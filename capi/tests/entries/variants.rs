@@ -5,7 +5,7 @@ use std::{ffi::c_uint, ptr};
 use capi::{error::hipError_t, types::*};
 
 use super::*;
-use crate::program::{BLOCK, IMAGE, doubles};
+use crate::program::{BLOCK, doubles, image};
 
 unsafe extern "C" {
     fn hipMemsetD8(dst: *mut c_void, value: u8, count: usize) -> hipError_t;
@@ -307,7 +307,7 @@ fn the_older_names_of_amds_launch_do_the_same() {
     ) -> hipError_t;
     let (mut module, mut function) = (hipModule_t::NULL, hipFunction_t::NULL);
     ok!(
-        hipModuleLoadDataEx(&mut module, IMAGE.as_ptr().cast(), 0, ptr::null_mut(), ptr::null_mut()),
+        hipModuleLoadDataEx(&mut module, image().as_ptr().cast(), 0, ptr::null_mut(), ptr::null_mut()),
         hipModuleGetFunction(&mut function, module, c"kernelA".as_ptr()),
     );
     let memory = Memory::of(&[1.0f64; BLOCK as usize]);
