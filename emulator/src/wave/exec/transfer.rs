@@ -252,14 +252,26 @@ fn split(load: impl Fn(usize) -> u64) -> ([u32; 64], [u32; 64]) {
     (low, high)
 }
 
-/// Copies dwords; short runs are no job for a library call.
+/// Copies dwords, each of them once: were a store repeated, as a library's copy of a few bytes may do, it could undo
+/// what another wave did to the dword in between.
 ///
 /// # Safety
 /// `length` dwords are valid at both places, which do not overlap; neither needs alignment.
 #[inline(always)]
 unsafe fn copy_words(from: *const u32, to: *mut u32, length: usize) {
-    // SAFETY: as the caller says.
-    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), length * 4) };
+    let mut done = 0;
+    // SAFETY: as the caller says, for four dwords at a time and then for one.
+    unsafe {
+        while done + 4 <= length {
+            let words = from.add(done).cast::<[u32; 4]>().read_unaligned();
+            to.add(done).cast::<[u32; 4]>().write_unaligned(words);
+            done += 4;
+        }
+        while done < length {
+            to.add(done).write_unaligned(from.add(done).read_unaligned());
+            done += 1;
+        }
+    }
 }
 
 /// Loads live lanes from `base + offset`.
