@@ -13,7 +13,6 @@ mod modifiers;
 mod operands;
 mod products;
 mod sparse;
-mod speed;
 
 use std::sync::Arc;
 
