@@ -2,12 +2,12 @@
 
 use std::{env, process};
 
-use crate::toolchain::{Build, Compiler, MATRIX, Output, Program, Toolchain};
+use crate::toolchain::{Build, Compiler, MATRIX, Output, Program, Toolchain, offers};
 
 #[test]
 fn every_mistake_has_its_error_and_leaves_the_process_usable() {
     let Some(toolchain) = Toolchain::find() else { return };
-    for build in [MATRIX[1], MATRIX[3], MATRIX[5]] {
+    for build in [MATRIX[1], MATRIX[3], MATRIX[5]].into_iter().filter(|build| offers(build.arch)) {
         let path = build.compile(&toolchain, "errors.hip", Output::Program);
         // clang-15 has no way to write a bundle alone.
         let module =

@@ -20,6 +20,11 @@ pub(crate) const MAGIC: [u8; 4] = *b"\x7fELF";
 /// The first 64 bytes of the file: all that the target of a code object depends on.
 pub(crate) const HEADER_BYTES: usize = 64;
 
+/// Where the header has its ABI version.
+pub(crate) const EI_ABIVERSION: usize = 8;
+/// The ABI version of [`Version::V5`].
+pub(crate) const ABI_V5: u8 = 3;
+
 const EM_AMDGPU: u16 = 224;
 const ET_DYN: u16 = 3;
 const OSABI_AMDGPU_HSA: u8 = 64;
@@ -64,10 +69,10 @@ pub(crate) fn identity(data: &[u8]) -> Result<Identity> {
     if (class, order, kind, machine) != (2, 1, ET_DYN, EM_AMDGPU) {
         return Err(Error::NotAmdGpu { class, data: order, kind, machine });
     }
-    let version = match (ident[7], ident[8]) {
+    let version = match (ident[7], ident[EI_ABIVERSION]) {
         (OSABI_AMDGPU_HSA, 1) => Version::V3,
         (OSABI_AMDGPU_HSA, 2) => Version::V4,
-        (OSABI_AMDGPU_HSA, 3) => Version::V5,
+        (OSABI_AMDGPU_HSA, ABI_V5) => Version::V5,
         (OSABI_AMDGPU_HSA, 4) => Version::V6,
         (os_abi, abi_version) => return Err(Error::UnsupportedAbi { os_abi, abi_version }),
     };

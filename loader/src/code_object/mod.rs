@@ -114,6 +114,21 @@ impl<'a> CodeObject<'a> {
         self.identity
     }
 
+    /// The file as a version-5 object, for runtimes from before version 6; `None` if it is not of version 6 or if
+    /// it is for a generic target, which version 5 does not have.
+    ///
+    /// For other targets the versions differ in the number in the header alone (LLVM AMDGPUUsage, "Code Object V6
+    /// Metadata").
+    pub fn as_version_5(&self) -> Option<Vec<u8>> {
+        let identity = self.identity();
+        if identity.version != Version::V6 || identity.target.processor.is_generic() {
+            return None;
+        }
+        let mut bytes = self.bytes.to_vec();
+        bytes[elf::EI_ABIVERSION] = elf::ABI_V5;
+        Some(bytes)
+    }
+
     /// The loadable segments, ascending and disjoint.
     pub fn segments(&self) -> &[Segment] {
         &self.layout.segments

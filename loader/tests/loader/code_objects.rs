@@ -205,3 +205,28 @@ fn a_bad_entry_is_an_error_of_that_kernel_alone() {
         assert!(object.kernel("spill").is_ok());
     }
 }
+
+#[test]
+fn a_version_6_object_of_one_target_reads_as_version_5() {
+    for (sample, becomes) in [
+        ("gfx942_v6.co", true),
+        ("gfx90a_xnack_v6.co", true),
+        ("gfx9-generic_v6.co", false),
+        ("gfx942_v5.co", false),
+    ] {
+        let bytes = samples::read(sample);
+        let object = CodeObject::parse(bytes.as_slice()).unwrap();
+        let older = object.as_version_5();
+        assert_eq!(older.is_some(), becomes, "{sample}");
+        let Some(older) = older else { continue };
+        let older = CodeObject::parse(older).unwrap();
+        assert_eq!((older.version(), older.target()), (Version::V5, object.target()), "{sample}");
+        for name in object.kernel_names() {
+            assert_eq!(
+                older.kernel(name).unwrap().descriptor,
+                object.kernel(name).unwrap().descriptor,
+                "{name}"
+            );
+        }
+    }
+}
