@@ -87,8 +87,7 @@ pub fn status(error: &QueueError) -> HSAKMT_STATUS {
     match error {
         QueueError::NotFound => HSAKMT_STATUS_INVALID_HANDLE,
         QueueError::TooMany => HSAKMT_STATUS_NO_MEMORY,
-        QueueError::BadRing => HSAKMT_STATUS_INVALID_PARAMETER,
-        #[allow(unreachable_patterns, reason = "the enumeration may grow")]
+        QueueError::Malformed | QueueError::Unreachable => HSAKMT_STATUS_INVALID_PARAMETER,
         _ => HSAKMT_STATUS_ERROR,
     }
 }
@@ -128,11 +127,10 @@ impl Queues {
     }
 
     /// Passes on why a queue stopped.
-    pub fn report(&self, events: &Events, fault: &QueueFault) {
-        tracing::warn!("{}", fault.report);
+    pub fn report(&self, events: &Events, queue: u64, device: u32, fault: &QueueFault) {
         if let Some((address, read_only)) = fault.memory {
             let fault = HsaMemoryAccessFault {
-                NodeId: node_of(fault.device),
+                NodeId: node_of(device),
                 VirtualAddress: address,
                 Failure: if read_only { failure::READ_ONLY } else { failure::NOT_PRESENT },
                 Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
@@ -144,7 +142,7 @@ impl Queues {
         }
         // Held to the end: who destroys the queue waits for us before its signal goes.
         let table = self.lock();
-        let Some(reports) = table.get(&fault.queue) else { return };
+        let Some(reports) = table.get(&queue) else { return };
         if reports.reason != 0 {
             // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
             // first; the value is a naturally aligned 64-bit word that is changed by atomics only.

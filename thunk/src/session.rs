@@ -46,8 +46,12 @@ impl Interrupts for Line {
         self.events.interrupt(event);
     }
 
-    fn queue_error(&self, fault: &QueueFault) {
-        self.queues.report(&self.events, fault);
+    fn message(&self, _: u32, m0: u32) {
+        self.events.message(m0);
+    }
+
+    fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault) {
+        self.queues.report(&self.events, queue, device, fault);
     }
 }
 
@@ -137,7 +141,8 @@ impl Session {
         for device in 0..devices {
             let access = Access { writable: true, executable: false };
             let size = mailboxes.size() as u64;
-            driver.show(device, mailboxes.address(), size, access, Some(Arc::clone(mailboxes) as _));
+            // SAFETY: the mailboxes are ours, and the driver keeps them.
+            unsafe { driver.show(device, mailboxes.address(), size, access, Some(Arc::clone(mailboxes) as _)) };
         }
         let memory = Memory::new(Arc::clone(&driver), devices);
         Ok(Self { driver, topology, memory, events, queues })

@@ -69,8 +69,16 @@ impl<T: Copy> Out<T> {
 
 /// An array or structure that the caller filled; null is an invalid parameter.
 #[repr(transparent)]
-#[derive(Clone, Copy)]
 pub struct In<T>(*const T);
+
+// Derived, these would ask as much of `T`.
+impl<T> Clone for In<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for In<T> {}
 
 impl<T> In<T> {
     /// The bare address, to be compared or kept, not followed.

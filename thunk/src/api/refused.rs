@@ -21,8 +21,6 @@ macro_rules! refused {
 }
 
 refused! {
-    /// Reports a queue of chips before GCN.
-    fn hsaKmtReportQueue(queue: u64, report: *mut c_void);
     /// Reads where the state of a queue's waves is saved: waves are never swapped out.
     fn hsaKmtGetQueueInfo(queue: u64, information: *mut c_void);
     /// Registers a buffer of a graphics driver.

@@ -12,7 +12,10 @@ mod tests;
 use std::{
     collections::HashMap,
     ptr::NonNull,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use emulator::os::Mapping;
@@ -31,6 +34,8 @@ pub const MAX_EVENTS: u32 = 4096;
 
 /// Bytes of a mailbox: devices store the event's identifier there before they interrupt.
 const MAILBOX: usize = 8;
+/// How many identifiers an interrupt of device code tells apart: its message has 8 bits for them.
+const PARTIAL_IDS: u32 = 1 << 8;
 
 /// All events of the process.
 pub struct Events {
@@ -212,9 +217,34 @@ impl Events {
 
     /// An interrupt names event `id`; one that is gone interests nobody.
     pub fn interrupt(&self, id: u32) {
-        if let Some(event) = lock(&self.table).events.get_mut(&id) {
+        let mut table = lock(&self.table);
+        self.take_mail(id);
+        if let Some(event) = table.events.get_mut(&id) {
             event.set();
         }
+    }
+
+    /// Device code interrupted, with the low bits of an event's identifier: those that have mail are meant.
+    pub fn message(&self, m0: u32) {
+        let mut table = lock(&self.table);
+        let low = m0 % PARTIAL_IDS;
+        for id in (low..MAX_EVENTS).step_by(PARTIAL_IDS as usize).filter(|id| self.take_mail(*id)) {
+            if let Some(event) = table.events.get_mut(&id) {
+                event.set();
+            }
+        }
+    }
+
+    /// Empties a mailbox, and says whether anything was in it.
+    fn take_mail(&self, id: u32) -> bool {
+        if !(1..MAX_EVENTS).contains(&id) {
+            return false;
+        }
+        let slot = self.mailboxes.pointer().wrapping_add(id as usize * MAILBOX).cast::<u64>();
+        // SAFETY: the slot is an aligned word of our mapping; devices store to it atomically.
+        let slot = unsafe { AtomicU64::from_ptr(slot) };
+        // ORDER: Acquire. What the device did before its mail is visible to whoever the event wakes.
+        slot.swap(0, Ordering::Acquire) != 0
     }
 
     /// Tells every memory event of a fault, and says how many there are.

@@ -21,11 +21,14 @@ pub trait Reach {
 
 impl Reach for Driver {
     fn show(&self, device: u32, start: u64, size: u64, access: Access, backing: Option<Backing>) {
-        Driver::show(self, device, start, size, access, backing);
+        // SAFETY: memory of ours is kept by its backing; host memory that the client registered stays, by the
+        // interface's contract, until the client has unmapped it and what uses it has ended.
+        unsafe { Driver::show(self, device, start, size, access, backing) };
     }
 
     fn hide(&self, device: u32, start: u64) {
-        Driver::hide(self, device, start);
+        let shown = Driver::hide(self, device, start);
+        debug_assert!(shown, "{start:#x} was not shown to device {device}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod host;
 
-use emulator::driver::DeviceFigures;
+use emulator::driver::Figures;
 
 use crate::{
     abi::{
@@ -54,12 +54,12 @@ pub fn device_of(node: u32) -> Option<u32> {
 
 /// The nodes of a process.
 pub struct Topology {
-    devices: Vec<DeviceFigures>,
+    devices: Vec<Figures>,
 }
 
 impl Topology {
     /// The host and these devices.
-    pub fn new(devices: Vec<DeviceFigures>) -> Self {
+    pub fn new(devices: Vec<Figures>) -> Self {
         Self { devices }
     }
 
@@ -70,12 +70,12 @@ impl Topology {
     }
 
     /// The devices, in the order of their nodes.
-    pub fn devices(&self) -> &[DeviceFigures] {
+    pub fn devices(&self) -> &[Figures] {
         &self.devices
     }
 
     /// The device of a node, or `None` for the host's.
-    pub fn device(&self, node: u32) -> Result<Option<(u32, &DeviceFigures)>> {
+    pub fn device(&self, node: u32) -> Result<Option<(u32, &Figures)>> {
         let Some(index) = device_of(node) else { return Ok(None) };
         let device = self.devices.get(index as usize).ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
         Ok(Some((index, device)))
@@ -156,7 +156,7 @@ impl Topology {
 }
 
 /// What a device is.
-fn describe(index: u32, device: &DeviceFigures) -> HsaNodeProperties {
+fn describe(index: u32, device: &Figures) -> HsaNodeProperties {
     let card = device.card;
     // A device with few compute units has them spread over few engines.
     let engines = card.shader_engines.min(device.compute_units).max(1);
