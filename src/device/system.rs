@@ -198,9 +198,13 @@ fn record_event(event: hsa::SystemEvent) {
     let Ok(system) = System::get() else { return };
     let report = fault_report(system).unwrap_or_else(|| format!("address {address:#x}"));
     for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
-        // The event names no queue. If one has reported a fault already, it is most likely this one.
-        if !device.0.faults.is_pending() {
-            device.0.faults.record(Error::IllegalAddress(report.clone()), device.0.faults.epoch());
+        let (faults, error) = (&device.0.faults, Error::IllegalAddress(report.clone()));
+        match system.backend {
+            // The kernel driver evicts all queues of the process for good, and ROCr tells of one memory fault only.
+            Backend::Rocr => faults.lose(error),
+            // The event names no queue. If one has reported a fault already, it is most likely this one.
+            Backend::Emulated if !faults.is_pending() => faults.record(error, faults.epoch()),
+            Backend::Emulated => {}
         }
     }
 }
