@@ -9,8 +9,8 @@ use crate::{
     abi::{
         HSA_QUEUE_COMPUTE, HSA_QUEUE_COMPUTE_AQL, HSA_QUEUE_DMA_AQL, HSA_QUEUE_DMA_AQL_XGMI, HSA_QUEUE_SDMA,
         HSA_QUEUE_SDMA_XGMI, HSA_QUEUE_TYPE, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_NODE_UNIT,
-        HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HSAKMT_STATUS_OUT_OF_RESOURCES, HsaEvent,
-        HsaQueueResource, In, Out,
+        HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HSAKMT_STATUS_OUT_OF_RESOURCES,
+        HsaEvent, HsaQueueResource, In, Out,
     },
     entry::{Result, entry},
     queue::{self, Reports},
@@ -37,7 +37,11 @@ fn create(
     let (device, _) = session.topology.device(node)?.ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
     match kind {
         HSA_QUEUE_COMPUTE_AQL => {}
-        HSA_QUEUE_COMPUTE | HSA_QUEUE_SDMA | HSA_QUEUE_SDMA_XGMI | HSA_QUEUE_DMA_AQL | HSA_QUEUE_DMA_AQL_XGMI => {
+        HSA_QUEUE_COMPUTE
+        | HSA_QUEUE_SDMA
+        | HSA_QUEUE_SDMA_XGMI
+        | HSA_QUEUE_DMA_AQL
+        | HSA_QUEUE_DMA_AQL_XGMI => {
             queue::say_refused(kind);
             return Err(HSAKMT_STATUS_NOT_SUPPORTED);
         }
@@ -59,8 +63,7 @@ fn create(
         amd_queue: read_index - READ_INDEX_OFFSET,
         priority: queue::priority(priority),
     };
-    let created =
-        session.driver.create_queue(device, &descriptor).map_err(|error| queue::status(&error))?;
+    let created = session.driver.create_queue(device, &descriptor).map_err(|error| queue::status(&error))?;
     session.queues.insert(created.id, Reports { reason: resources.ErrorReason as u64, event });
     if share == 0 {
         session.driver.suspend_queue(created.id, true).map_err(|error| queue::status(&error))?;

@@ -65,7 +65,8 @@ impl Events {
         let mut outcome = Outcome::default();
         for (index, id) in ids.iter().enumerate() {
             let Some(event) = table.events.get_mut(id) else { continue };
-            let missed = ages.and_then(|ages| ages.get(index)).is_some_and(|age| *age != 0 && *age != event.age);
+            let missed =
+                ages.and_then(|ages| ages.get(index)).is_some_and(|age| *age != 0 && *age != event.age);
             if (event.signaled || missed) && !outcome.set.contains(id) {
                 outcome.set.push(*id);
             }
