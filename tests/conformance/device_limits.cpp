@@ -1,0 +1,43 @@
+// Limits and preferences of a device: stack, heap, cache, banks.
+#include "observe.h"
+
+int main() {
+    size_t bytes = 0;
+    show("heap", hipDeviceGetLimit(&bytes, hipLimitMallocHeapSize));
+    show("heap bytes", bytes);
+    for (int limit : {0, 1, 3, 4, 255, -1}) {
+        bytes = 0;
+        hipError_t result = hipDeviceGetLimit(&bytes, static_cast<hipLimit_t>(limit));
+        line("limit %d: %s, %zu bytes", limit, observe::name_of(result).c_str(), bytes);
+    }
+    show("limit to null", hipDeviceGetLimit(nullptr, hipLimitMallocHeapSize));
+    // 5.2.3 exports no hipDeviceSetLimit.
+
+    hipFuncCache_t cache = static_cast<hipFuncCache_t>(9);
+    show("cache", hipDeviceGetCacheConfig(&cache));
+    show("cache is", static_cast<int>(cache));
+    show("cache to null", hipDeviceGetCacheConfig(nullptr));
+    for (int wish : {0, 1, 2, 3, 4, -1}) {
+        line("prefer %d: %s", wish, observe::name_of(hipDeviceSetCacheConfig(static_cast<hipFuncCache_t>(wish))).c_str());
+        NEED(hipDeviceGetCacheConfig(&cache));
+        line("cache after %d: %d", wish, static_cast<int>(cache));
+    }
+
+    hipSharedMemConfig banks = static_cast<hipSharedMemConfig>(9);
+    show("banks", hipDeviceGetSharedMemConfig(&banks));
+    show("banks are", static_cast<int>(banks));
+    show("banks to null", hipDeviceGetSharedMemConfig(nullptr));
+    for (int wish : {0, 1, 2, 3, -1}) {
+        line("banks wish %d: %s", wish,
+             observe::name_of(hipDeviceSetSharedMemConfig(static_cast<hipSharedMemConfig>(wish))).c_str());
+        NEED(hipDeviceGetSharedMemConfig(&banks));
+        line("banks after %d: %d", wish, static_cast<int>(banks));
+    }
+
+    int least = 9, greatest = 9;
+    show("priorities", hipDeviceGetStreamPriorityRange(&least, &greatest));
+    line("priorities: %d to %d", least, greatest);
+    show("priorities without least", hipDeviceGetStreamPriorityRange(nullptr, &greatest));
+    show("priorities without greatest", hipDeviceGetStreamPriorityRange(&least, nullptr));
+    show("priorities to null", hipDeviceGetStreamPriorityRange(nullptr, nullptr));
+}
