@@ -10,6 +10,7 @@ static void state(const char* when) {
 
 int main() {
     NEED(hipInit(0));
+    // DIFFERS state: 5.2.3 never calls it active; hip_runtime_api.h (hipDevicePrimaryCtxGetState)
     state("at first");
     hipCtx_t context = nullptr, again = nullptr;
     show("retain", hipDevicePrimaryCtxRetain(&context, 0));
@@ -29,15 +30,17 @@ int main() {
 
     unsigned flags = 0;
     int active = 0;
-    show("state without flags", hipDevicePrimaryCtxGetState(0, nullptr, &active));
-    show("state without active", hipDevicePrimaryCtxGetState(0, &flags, nullptr));
-    show("state of device 1", hipDevicePrimaryCtxGetState(1, &flags, &active));
+    show("get state without flags", hipDevicePrimaryCtxGetState(0, nullptr, &active));
+    show("get state without active", hipDevicePrimaryCtxGetState(0, &flags, nullptr));
+    show("get state of device 1", hipDevicePrimaryCtxGetState(1, &flags, &active));
     show("set flags of device 1", hipDevicePrimaryCtxSetFlags(1, 0));
 
     show("release", hipDevicePrimaryCtxRelease(0));
     show("release again", hipDevicePrimaryCtxRelease(0));
     show("release of device 1", hipDevicePrimaryCtxRelease(1));
     show("release of device -1", hipDevicePrimaryCtxRelease(-1));
+    // DIFFERS reset of device 1: 5.2.3 accepts any number; hipErrorInvalidDevice as in
+    //     hipDevicePrimaryCtxRetain
     show("reset of device 1", hipDevicePrimaryCtxReset(1));
     show("reset", hipDevicePrimaryCtxReset(0));
 

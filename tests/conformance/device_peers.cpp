@@ -32,11 +32,6 @@ int main() {
     show("attribute of device 1", hipDeviceGetP2PAttribute(&value, hipDevP2PAttrAccessSupported, 0, 1));
     show("attribute of device -1", hipDeviceGetP2PAttribute(&value, hipDevP2PAttrAccessSupported, -1, 0));
 
-    uint32_t type = 7, hops = 7;
-    show("link to itself", hipExtGetLinkTypeAndHopCount(0, 0, &type, &hops));
-    show("link to device 1", hipExtGetLinkTypeAndHopCount(0, 1, &type, &hops));
-    show("link to null", hipExtGetLinkTypeAndHopCount(0, 0, nullptr, &hops));
-
     // Copies from device to device within one.
     char* from = nullptr;
     char* to = nullptr;

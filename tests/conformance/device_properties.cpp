@@ -26,6 +26,7 @@ int main() {
     show("L2 bytes", p.l2CacheSize);
     show("threads per compute unit", p.maxThreadsPerMultiProcessor);
     show("compute mode", p.computeMode);
+    // DIFFERS clock of clock(): 5.2.3 says 1 GHz for every card; it counts cycles of the engine; MI200 ISA (S_MEMTIME)
     show("clock of clock() in kHz", p.clockInstructionRate);
     show("concurrent kernels", p.concurrentKernels);
     line("PCI: %d %d %d", p.pciDomainID, p.pciBusID, p.pciDeviceID);
@@ -41,6 +42,7 @@ int main() {
     show("unmatched grids", p.cooperativeMultiDeviceUnmatchedGridDim);
     show("unmatched blocks", p.cooperativeMultiDeviceUnmatchedBlockDim);
     show("unmatched shared memory", p.cooperativeMultiDeviceUnmatchedSharedMem);
+    // DIFFERS textures: the emulated device has none; README, What is not promised
     line("textures: linear %d, 1D %d, 2D %d %d, 3D %d %d %d", p.maxTexture1DLinear, p.maxTexture1D,
          p.maxTexture2D[0], p.maxTexture2D[1], p.maxTexture3D[0], p.maxTexture3D[1], p.maxTexture3D[2]);
     line("texture alignment: %zu, of a pitch %zu", p.textureAlignment, p.texturePitchAlignment);

@@ -3,6 +3,7 @@
 
 int main() {
     show("init", hipInit(0));
+    // DIFFERS init with flags: 5.2.3 does not look at them; hip_runtime_api.h (hipInit: should be zero)
     show("init with flags", hipInit(1));
     int count = -1;
     show("count", hipGetDeviceCount(&count));
@@ -49,5 +50,4 @@ int main() {
     show("reset", hipDeviceReset());
     NEED(hipGetDevice(&current));
     show("current after the reset", current);
-    NEED(hipGetLastError());
 }

@@ -1,6 +1,10 @@
 // What the attributes of pointers say of device, pinned, registered, interior and foreign memory.
 #include "observe.h"
 
+static const char* relation(const void* found, const void* pointer, const void* base) {
+    return found == nullptr ? "null" : found == pointer ? "itself" : found == base ? "its base" : "another";
+}
+
 static void describe(const char* what, const void* pointer, const void* base, const void* host) {
     hipPointerAttribute_t a;
     std::memset(&a, 0, sizeof a);
@@ -9,13 +13,10 @@ static void describe(const char* what, const void* pointer, const void* base, co
         show(what, result);
         return;
     }
-    const char* types[] = {"host", "device", "array", "unified"};
-    line("%s: type %s, device %d, managed %d, flags %#x", what, a.memoryType < 4 ? types[a.memoryType] : "another",
-         a.device, a.isManaged, a.allocationFlags);
-    line("%s as device pointer: %s", what,
-         a.devicePointer == nullptr ? "null" : a.devicePointer == pointer ? "itself" : a.devicePointer == base ? "its base" : "another");
-    line("%s as host pointer: %s", what,
-         a.hostPointer == nullptr ? "null" : a.hostPointer == pointer ? "itself" : a.hostPointer == host ? "its base" : "another");
+    const char* type = a.memoryType == hipMemoryTypeHost ? "host" : a.memoryType == hipMemoryTypeDevice ? "device" : "other";
+    line("%s: type %s, device %d, managed %d, flags %#x", what, type, a.device, a.isManaged, a.allocationFlags);
+    line("%s, device pointer: %s", what, relation(a.devicePointer, pointer, base));
+    line("%s, host pointer: %s", what, relation(a.hostPointer, pointer, host));
 }
 
 int main() {
