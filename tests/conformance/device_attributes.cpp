@@ -30,15 +30,20 @@ int main() {
     show("attribute -1", hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(-1), 0));
     show("value after the failures", value);
 
+    // DIFFERS(ours) Cooperative: the thunk has no global wave sync, the emulated device has; ADR 12
+    // DIFFERS ManagedMemory: AMD's needs a driver with shared virtual memory, ours is pinned
+    //     host memory; capi/src/api/memory.rs
     // DIFFERS MaxTexture: the emulated device has no textures; README, What is not promised
     // DIFFERS ImageSupport: the emulated device has no textures; README, What is not promised
-    // DIFFERS MemoryPoolsSupported: 5.2.3 exports the functions and does not support them; HIP 7 does
+    // DIFFERS MemoryPoolsSupported: 5.2.3 exports the functions and denies support;
+    //     HIP 7 documentation (Stream Ordered Memory Allocator)
     // DIFFERS CanUseStreamWaitValue: hipStreamWaitValue32 is not implemented; COMPAT.md
     print("", {
         ATTRIBUTE(EccEnabled), ATTRIBUTE(CanMapHostMemory), ATTRIBUTE(ClockRate), ATTRIBUTE(ComputeMode),
         ATTRIBUTE(ConcurrentKernels), ATTRIBUTE(ConcurrentManagedAccess), ATTRIBUTE(CooperativeLaunch),
         ATTRIBUTE(CooperativeMultiDeviceLaunch), ATTRIBUTE(DirectManagedMemAccessFromHost),
-        ATTRIBUTE(Integrated), ATTRIBUTE(IsMultiGpuBoard), ATTRIBUTE(KernelExecTimeout), ATTRIBUTE(L2CacheSize),
+        ATTRIBUTE(Integrated), ATTRIBUTE(IsMultiGpuBoard), ATTRIBUTE(KernelExecTimeout),
+        ATTRIBUTE(L2CacheSize),
         ATTRIBUTE(ComputeCapabilityMajor), ATTRIBUTE(ManagedMemory), ATTRIBUTE(MaxBlockDimX),
         ATTRIBUTE(MaxBlockDimY), ATTRIBUTE(MaxBlockDimZ), ATTRIBUTE(MaxGridDimX), ATTRIBUTE(MaxGridDimY),
         ATTRIBUTE(MaxGridDimZ), ATTRIBUTE(MaxTexture1DWidth), ATTRIBUTE(MaxTexture2DWidth),
@@ -51,11 +56,13 @@ int main() {
         ATTRIBUTE(TexturePitchAlignment), ATTRIBUTE(TotalConstantMemory), ATTRIBUTE(WarpSize),
         ATTRIBUTE(MemoryPoolsSupported), ATTRIBUTE(MaxSharedMemoryPerMultiprocessor),
         ATTRIBUTE(CooperativeMultiDeviceUnmatchedFunc), ATTRIBUTE(CooperativeMultiDeviceUnmatchedGridDim),
-        ATTRIBUTE(CooperativeMultiDeviceUnmatchedBlockDim), ATTRIBUTE(CooperativeMultiDeviceUnmatchedSharedMem),
+        ATTRIBUTE(CooperativeMultiDeviceUnmatchedBlockDim),
+        ATTRIBUTE(CooperativeMultiDeviceUnmatchedSharedMem),
         ATTRIBUTE(AsicRevision), ATTRIBUTE(CanUseStreamWaitValue), ATTRIBUTE(ImageSupport),
         ATTRIBUTE(PhysicalMultiProcessorCount), ATTRIBUTE(FineGrainSupport),
     });
-    // DIFFERS later: 5.2.3 declares the attribute and does not know it; HIP 7 documentation (hipDeviceAttribute_t)
+    // DIFFERS later: 5.2.3 declares the attribute and does not know it; HIP 7 documentation
+    //     (hipDeviceAttribute_t)
     print("later ", {
         ATTRIBUTE(AccessPolicyMaxWindowSize), ATTRIBUTE(AsyncEngineCount),
         ATTRIBUTE(CanUseHostPointerForRegisteredMem), ATTRIBUTE(ComputePreemptionSupported),
@@ -67,7 +74,8 @@ int main() {
         ATTRIBUTE(UnifiedAddressing), ATTRIBUTE(ClockInstructionRate), ATTRIBUTE(IsLargeBar),
     });
     print("no ", {
-        ATTRIBUTE(Luid), ATTRIBUTE(LuidDeviceNodeMask), ATTRIBUTE(MaxSurface1D), ATTRIBUTE(MaxSurface1DLayered),
+        ATTRIBUTE(Luid), ATTRIBUTE(LuidDeviceNodeMask), ATTRIBUTE(MaxSurface1D),
+        ATTRIBUTE(MaxSurface1DLayered),
         ATTRIBUTE(MaxSurface2D), ATTRIBUTE(MaxSurface2DLayered), ATTRIBUTE(MaxSurface3D),
         ATTRIBUTE(MaxSurfaceCubemap), ATTRIBUTE(MaxSurfaceCubemapLayered), ATTRIBUTE(MaxTexture1DLayered),
         ATTRIBUTE(MaxTexture1DLinear), ATTRIBUTE(MaxTexture1DMipmap), ATTRIBUTE(MaxTexture2DGather),

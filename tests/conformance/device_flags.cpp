@@ -23,10 +23,10 @@ int main() {
     set(hipDeviceScheduleYield);
     set(hipDeviceScheduleBlockingSync);
 
-    // DIFFERS set 0x7: 5.2.3 accepts several ways to wait at once; CUDA Runtime API (cudaSetDeviceFlags)
-    // DIFFERS flags after 0x7: 5.2.3 accepts several ways to wait at once; CUDA Runtime API (cudaSetDeviceFlags)
-    // DIFFERS set 0x3: 5.2.3 accepts several ways to wait at once; CUDA Runtime API (cudaSetDeviceFlags)
-    // DIFFERS flags after 0x3: 5.2.3 accepts several ways to wait at once; CUDA Runtime API (cudaSetDeviceFlags)
+    // DIFFERS set 0x7: 5.2.3 accepts several ways to wait; CUDA Runtime API (cudaSetDeviceFlags)
+    // DIFFERS flags after 0x7: 5.2.3 accepts several ways to wait; CUDA Runtime API (cudaSetDeviceFlags)
+    // DIFFERS set 0x3: 5.2.3 accepts several ways to wait; CUDA Runtime API (cudaSetDeviceFlags)
+    // DIFFERS flags after 0x3: 5.2.3 accepts several ways to wait; CUDA Runtime API (cudaSetDeviceFlags)
     set(hipDeviceScheduleMask);
     set(hipDeviceScheduleSpin | hipDeviceScheduleYield);
 

@@ -15,7 +15,8 @@ int main() {
     for (int room : {length - 1, length, length + 1}) {
         std::memset(small, '#', sizeof small);
         show("name without room or with just enough", hipDeviceGetName(small, room, device));
-        line("the name is written: %s, the byte behind: %s", std::strcmp(small, name) == 0 ? "whole" : "not whole",
+        const char* written = std::strcmp(small, name) == 0 ? "whole" : "not whole";
+        line("the name is written: %s, the byte behind: %s", written,
              small[room] == '#' ? "untouched" : "written");
     }
     show("name in 0 bytes", hipDeviceGetName(small, 0, device));

@@ -3,10 +3,12 @@
 
 int main() {
     size_t bytes = 0;
+    // DIFFERS heap bytes: 5.2.3 gives the size of the device's memory, ours what kernels can allocate;
+    //     hip_runtime_api.h (hipLimitMallocHeapSize)
     show("heap", hipDeviceGetLimit(&bytes, hipLimitMallocHeapSize));
     show("heap bytes", bytes);
-    // DIFFERS limit 0: 5.2.3 knows the heap only; hip_runtime_api.h since 5.3 (hipLimit_t)
-    // DIFFERS limit 1: 5.2.3 knows the heap only; hip_runtime_api.h since 5.3 (hipLimit_t)
+    // DIFFERS limit 0: 5.2.3 knows the heap only; HIP 7 documentation (hipLimit_t)
+    // DIFFERS limit 1: 5.2.3 knows the heap only; HIP 7 documentation (hipLimit_t)
     for (int limit : {0, 1, 3, 4, 255, -1}) {
         bytes = 0;
         hipError_t result = hipDeviceGetLimit(&bytes, static_cast<hipLimit_t>(limit));
@@ -19,10 +21,11 @@ int main() {
     show("cache", hipDeviceGetCacheConfig(&cache));
     show("cache is", static_cast<int>(cache));
     show("cache to null", hipDeviceGetCacheConfig(nullptr));
-    // DIFFERS prefer 4: 5.2.3 does not look at the number; CUDA Runtime API (cudaDeviceSetCacheConfig)
-    // DIFFERS prefer -1: 5.2.3 does not look at the number; CUDA Runtime API (cudaDeviceSetCacheConfig)
+    // DIFFERS prefer 4: 5.2.3 accepts any number; CUDA Runtime API (cudaDeviceSetCacheConfig)
+    // DIFFERS prefer -1: 5.2.3 accepts any number; CUDA Runtime API (cudaDeviceSetCacheConfig)
     for (int wish : {0, 1, 2, 3, 4, -1}) {
-        line("prefer %d: %s", wish, observe::name_of(hipDeviceSetCacheConfig(static_cast<hipFuncCache_t>(wish))).c_str());
+        hipError_t result = hipDeviceSetCacheConfig(static_cast<hipFuncCache_t>(wish));
+        line("prefer %d: %s", wish, observe::name_of(result).c_str());
         NEED(hipDeviceGetCacheConfig(&cache));
         line("cache after %d: %d", wish, static_cast<int>(cache));
     }
@@ -31,11 +34,11 @@ int main() {
     show("banks", hipDeviceGetSharedMemConfig(&banks));
     show("banks are", static_cast<int>(banks));
     show("banks to null", hipDeviceGetSharedMemConfig(nullptr));
-    // DIFFERS banks wish 3: 5.2.3 does not look at the number; CUDA Runtime API (cudaDeviceSetSharedMemConfig)
-    // DIFFERS banks wish -1: 5.2.3 does not look at the number; CUDA Runtime API (cudaDeviceSetSharedMemConfig)
+    // DIFFERS banks wish 3: 5.2.3 accepts any number; CUDA Runtime API (cudaDeviceSetSharedMemConfig)
+    // DIFFERS banks wish -1: 5.2.3 accepts any number; CUDA Runtime API (cudaDeviceSetSharedMemConfig)
     for (int wish : {0, 1, 2, 3, -1}) {
-        line("banks wish %d: %s", wish,
-             observe::name_of(hipDeviceSetSharedMemConfig(static_cast<hipSharedMemConfig>(wish))).c_str());
+        hipError_t result = hipDeviceSetSharedMemConfig(static_cast<hipSharedMemConfig>(wish));
+        line("banks wish %d: %s", wish, observe::name_of(result).c_str());
         NEED(hipDeviceGetSharedMemConfig(&banks));
         line("banks after %d: %d", wish, static_cast<int>(banks));
     }

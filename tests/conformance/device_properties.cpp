@@ -26,7 +26,8 @@ int main() {
     show("L2 bytes", p.l2CacheSize);
     show("threads per compute unit", p.maxThreadsPerMultiProcessor);
     show("compute mode", p.computeMode);
-    // DIFFERS clock of clock(): 5.2.3 says 1 GHz for every card; it counts cycles of the engine; MI200 ISA (S_MEMTIME)
+    // DIFFERS clock of clock(): 5.2.3 says 1 GHz; it counts cycles of the engine; MI200 ISA
+    //     (S_MEMTIME)
     show("clock of clock() in kHz", p.clockInstructionRate);
     show("concurrent kernels", p.concurrentKernels);
     line("PCI: %d %d %d", p.pciDomainID, p.pciBusID, p.pciDeviceID);
@@ -36,6 +37,7 @@ int main() {
     show("GCN architecture as a number", p.gcnArch);
     show("GCN architecture", p.gcnArchName);
     show("integrated", p.integrated);
+    // DIFFERS(ours) cooperative launch: the thunk has no global wave sync, the emulated device has; ADR 12
     show("cooperative launch", p.cooperativeLaunch);
     show("cooperative launch on several devices", p.cooperativeMultiDeviceLaunch);
     show("unmatched functions", p.cooperativeMultiDeviceUnmatchedFunc);
@@ -54,16 +56,19 @@ int main() {
     show("TCC driver", p.tccDriver);
     show("large BAR", p.isLargeBar);
     show("ASIC revision", p.asicRevision);
+    // DIFFERS managed memory: AMD's needs a driver with shared virtual memory, ours is pinned
+    //     host memory; capi/src/api/memory.rs
     show("managed memory", p.managedMemory);
-    show("managed memory from the host", p.directManagedMemAccessFromHost);
+    show("host access to managed memory", p.directManagedMemAccessFromHost);
     show("concurrent managed access", p.concurrentManagedAccess);
     show("pageable memory access", p.pageableMemoryAccess);
     show("by the host's page tables", p.pageableMemoryAccessUsesHostPageTables);
 
     const hipDeviceArch_t& a = p.arch;
-    line("arch atomics: global int32 %u, float exchange %u, shared int32 %u, shared float exchange %u, float add %u",
-         a.hasGlobalInt32Atomics, a.hasGlobalFloatAtomicExch, a.hasSharedInt32Atomics, a.hasSharedFloatAtomicExch,
-         a.hasFloatAtomicAdd);
+    line("arch global atomics: int32 %u, float exchange %u", a.hasGlobalInt32Atomics,
+         a.hasGlobalFloatAtomicExch);
+    line("arch shared atomics: int32 %u, float exchange %u, float add %u", a.hasSharedInt32Atomics,
+         a.hasSharedFloatAtomicExch, a.hasFloatAtomicAdd);
     line("arch 64 bits: global int64 %u, shared int64 %u, doubles %u", a.hasGlobalInt64Atomics,
          a.hasSharedInt64Atomics, a.hasDoubles);
     line("arch wave: vote %u, ballot %u, shuffle %u, funnel shift %u", a.hasWarpVote, a.hasWarpBallot,

@@ -28,7 +28,8 @@ int main() {
     int value = 7;
     show("copy to another thread's memory", hipMemcpy(memory, &value, sizeof value, hipMemcpyHostToDevice));
     int back = 0;
-    show("copy on another thread's stream", hipMemcpyAsync(&back, memory, sizeof back, hipMemcpyDeviceToHost, stream));
+    show("copy on another thread's stream",
+         hipMemcpyAsync(&back, memory, sizeof back, hipMemcpyDeviceToHost, stream));
     show("wait for another thread's stream", hipStreamSynchronize(stream));
     show("value", back);
     std::thread([&] {

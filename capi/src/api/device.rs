@@ -206,7 +206,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeHostRegisterSupported
         | hipDeviceAttributeStreamPrioritiesSupported
         | hipDeviceAttributeManagedMemory
-        | hipDeviceAttributeFineGrainSupport
         | hipDeviceAttributeCanUseHostPointerForRegisteredMem => 1,
         hipDeviceAttributeEccEnabled
         | hipDeviceAttributeAsyncEngineCount
@@ -226,6 +225,7 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeTccDriver
         | hipDeviceAttributeVirtualMemoryManagementSupported
         | hipDeviceAttributeImageSupport
+        | hipDeviceAttributeFineGrainSupport
         | hipDeviceAttributeMaxTexture1DWidth
         | hipDeviceAttributeMaxTexture2DWidth
         | hipDeviceAttributeMaxTexture2DHeight
