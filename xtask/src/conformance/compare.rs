@@ -27,14 +27,21 @@ impl Pair<'_> {
 
 impl fmt::Display for Pair<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |line: Option<(usize, &str)>| {
-            line.map_or_else(
-                || "     (no such line)".to_owned(),
-                |(number, text)| format!("{number:>4} {text}"),
-            )
+        let side = |line: Option<(usize, &str)>| match line {
+            Some((number, text)) => format!("{number:>4} {}", visible(text)),
+            None => "     (no such line)".to_owned(),
         };
         write!(f, "    AMD's {}\n    ours  {}", side(self.amd), side(self.ours))
     }
+}
+
+/// Text whose control characters are spelled out.
+fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { visible.extend(c.escape_default()) } else { visible.push(c) }
+    }
+    visible
 }
 
 /// What a comparison found.
@@ -167,6 +174,12 @@ mod tests {
     fn a_line_that_only_one_side_has_can_be_announced() {
         let comparison = compared("a: 1\nb: 2\n", "a: 1\n", "// DIFFERS b: r; s\n");
         assert_eq!((comparison.equal, comparison.intended), (1, vec![1]));
+    }
+
+    #[test]
+    fn control_characters_in_a_difference_are_spelled_out() {
+        let comparison = compared("a: \0\u{1b}[x\n", "a: é\n", "");
+        assert_eq!(comparison.unexpected, ["    AMD's    1 a: é\n    ours     1 a: \\u{0}\\u{1b}[x"]);
     }
 
     #[test]

@@ -28,7 +28,6 @@ use std::{
     thread,
 };
 
-use compare::compare;
 use programs::Program;
 use report::{Side, Verdict};
 use run::{Configuration, End, Libraries, Run};
@@ -218,7 +217,14 @@ fn run_all(programs: &[Program], options: &Options) -> Result<Vec<Verdict>> {
 }
 
 fn run_one(program: &Program, configurations: &[Configuration], libraries: &Libraries) -> Result<Verdict> {
-    let binary = build::compile(&program.path, program.language)?;
+    let binary = match build::compile(&program.path, program.language) {
+        Ok(binary) => binary,
+        Err(error @ Error::Failed { .. }) => {
+            let failures = vec![format!("  it does not compile: {error}")];
+            return Ok(Verdict { program: program.clone(), amd: None, sides: Vec::new(), failures });
+        }
+        Err(error) => return Err(error),
+    };
     let mut runs = Vec::new();
     for &configuration in configurations {
         runs.push((configuration, run::run(&binary, configuration, libraries)?));
@@ -247,7 +253,8 @@ fn judge(program: &Program, runs: &[(Configuration, Run)]) -> Verdict {
     {
         let complete = |run: &Run| run.end == End::Completed;
         let amd = amd.filter(|amd| complete(amd) && complete(run));
-        let comparison = amd.map(|amd| compare(&run.stdout, &amd.stdout, &program.markers, *configuration));
+        let comparison =
+            amd.map(|amd| compare::compare(&run.stdout, &amd.stdout, &program.markers, *configuration));
         let unexpected = comparison.as_ref().map_or(&[][..], |comparison| &comparison.unexpected);
         if !unexpected.is_empty() {
             failures.push(format!("  {configuration} and AMD's:\n{}", unexpected.join("\n")));
@@ -255,8 +262,8 @@ fn judge(program: &Program, runs: &[(Configuration, Run)]) -> Verdict {
         sides.push(Side { configuration: *configuration, end: run.end, comparison });
     }
     failures.extend(stale(program, &sides));
-    let (end, lines) = amd.map_or((End::Completed, 0), |amd| (amd.end, amd.stdout.lines().count()));
-    Verdict { program: program.clone(), amd: (end, lines), sides, failures }
+    let amd = amd.map(|amd| (amd.end, amd.stdout.lines().count()));
+    Verdict { program: program.clone(), amd, sides, failures }
 }
 
 /// Markers that announce what did not happen.

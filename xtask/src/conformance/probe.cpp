@@ -34,7 +34,7 @@ int main() {
     char line[4096];
     while (maps && std::fgets(line, sizeof line, maps)) {
         const char* path = std::strchr(line, '/');
-        if (!path || !std::strstr(path, ".so")) continue;
+        if (!path || (!std::strstr(path, "/libamdhip64") && !std::strstr(path, "/libhsa"))) continue;
         libraries.insert(std::string(path, std::strcspn(path, "\n")));
     }
     for (const std::string& library : libraries) std::printf("library: %s\n", library.c_str());

@@ -55,10 +55,11 @@ fn thunk(libraries: &Libraries) -> Option<PathBuf> {
 /// What is wrong with a configuration in which the probe ran like this.
 fn judge(run: &Run, configuration: Configuration, libraries: &Libraries) -> std::result::Result<(), String> {
     let said = format!("\n{}{}", run.stdout, run.stderr).trim_end().replace('\n', "\n    ");
-    if run.stderr.contains("HSAKMT_") || run.stderr.contains("hsaKmt") && run.end == End::Failed(127) {
+    // The dynamic linker's words, on stderr or from dlerror.
+    if said.contains("HSAKMT_") || said.contains("undefined symbol: hsaKmt") {
         return Err(format!(
-            "{} is not the thunk that the installed libhsa-runtime64-1 is linked to; rebuild it with \
-             `cargo xtask dist`, and compare the package's version with that of libhsakmt-dev{said}",
+            "{} does not fit the installed libhsa-runtime64-1; `cargo xtask dist` builds the one that fits \
+             Debian's, 5.2.3{said}",
             libraries.thunk.join("libhsakmt.so.1").display()
         ));
     }
@@ -167,6 +168,9 @@ mod tests {
         assert!(why.contains("/dist/thunk/libhsakmt.so.1") && why.contains("cargo xtask dist"), "{why}");
         let stderr = "probe: symbol lookup error: libhsa-runtime64.so.1: undefined symbol: hsaKmtOpenKFD\n";
         let why = judged(Configuration::Amd, End::Failed(127), "", stderr).unwrap_err();
+        assert!(why.contains("cargo xtask dist"), "{why}");
+        let stdout = "hip: hipErrorNotInitialized\ndevices: 0\nhsa_init: undefined symbol: hsaKmtOpenKFD, version HSAKMT_1\n";
+        let why = judged(Configuration::Rocr, End::Completed, stdout, "").unwrap_err();
         assert!(why.contains("cargo xtask dist"), "{why}");
     }
 }

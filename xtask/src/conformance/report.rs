@@ -24,8 +24,8 @@ pub struct Side {
 pub struct Verdict {
     /// The program.
     pub program: Program,
-    /// How it ended on AMD's library, and how many lines it printed.
-    pub amd: (End, usize),
+    /// How it ended on AMD's library, and how many lines it printed; `None` if it did not run there.
+    pub amd: Option<(End, usize)>,
     /// Our configurations.
     pub sides: Vec<Side>,
     /// What is wrong, for a person to read; nothing if all is well.
@@ -46,9 +46,12 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.passed() { "ok  " } else { "FAIL" };
-        write!(f, "{word} {}: {} lines", self.program.file_name(), self.amd.1)?;
-        for side in &self.sides {
-            write!(f, "; {}: {}", side.configuration, cell(side))?;
+        write!(f, "{word} {}", self.program.file_name())?;
+        if let Some((_, lines)) = self.amd {
+            write!(f, ": {}", counted(lines, "line"))?;
+            for side in &self.sides {
+                write!(f, "; {}: {}", side.configuration, cell(side))?;
+            }
         }
         self.failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
     }
@@ -99,10 +102,10 @@ pub fn render(verdicts: &[Verdict]) -> String {
         }
         let name = verdict.program.file_name();
         let link = format!("[{name}](../tests/conformance/{name})");
-        let lines = if verdict.amd.0 == End::Completed {
-            verdict.amd.1.to_string()
-        } else {
-            format!("AMD's {}", verdict.amd.0)
+        let lines = match verdict.amd {
+            Some((End::Completed, lines)) => lines.to_string(),
+            Some((end, _)) => format!("AMD's {end}"),
+            None => "not run".into(),
         };
         let cells = [Configuration::Ours, Configuration::Rocr]
             .map(|configuration| verdict.side(configuration).map_or_else(|| "not run".into(), cell));

@@ -26,7 +26,7 @@ fn equal_output_in_all_configurations_passes() {
     assert!(verdict.passed());
     assert_eq!(
         verdict.to_string(),
-        "ok   graph_clone.cpp: 1 lines; ours, emulated: equal; ours on ROCr: equal"
+        "ok   graph_clone.cpp: 1 line; ours, emulated: equal; ours on ROCr: equal"
     );
 }
 

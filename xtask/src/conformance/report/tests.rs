@@ -9,7 +9,7 @@ fn verdict(name: &str, source: &str, sides: Vec<Side>) -> Verdict {
         topic: format!("What {name} shows | <all>."),
         markers: marker::parse(source).unwrap(),
     };
-    Verdict { program, amd: (End::Completed, 5), sides, failures: Vec::new() }
+    Verdict { program, amd: Some((End::Completed, 5)), sides, failures: Vec::new() }
 }
 
 fn side(configuration: Configuration, equal: usize, intended: &[usize]) -> Side {
