@@ -143,7 +143,7 @@ pub fn command(options: &Options) -> Result {
     if options.check && fs::read_to_string(&path).ok().as_ref() != Some(&text) {
         return Err(Error::Stale { command: "conformance", files: vec![REPORT.into()] });
     }
-    println!("{} programs agree", verdicts.len());
+    println!("{} agree", report::counted(verdicts.len(), "program"));
     Ok(())
 }
 

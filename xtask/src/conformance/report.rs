@@ -171,7 +171,8 @@ fn differences(text: &mut String, verdicts: &[Verdict]) {
     }
 }
 
-fn counted(number: usize, thing: &str) -> String {
+/// A number of things, in words.
+pub fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -68,7 +68,12 @@ impl Libraries {
     /// Those of a folder that `cargo xtask dist` has made; `AQLIPSE_THUNK` names another folder for the thunk.
     pub fn of(dist: &Path) -> Self {
         let thunk = env::var_os("AQLIPSE_THUNK").filter(|folder| !folder.is_empty());
-        Self { hip: dist.join("lib"), thunk: thunk.map_or_else(|| dist.join("thunk"), PathBuf::from) }
+        // Programs run elsewhere.
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Self {
+            hip: absolute(dist.join("lib")),
+            thunk: absolute(thunk.map_or_else(|| dist.join("thunk"), PathBuf::from)),
+        }
     }
 
     /// Where a configuration's libraries are looked for before the system's.
