@@ -87,7 +87,11 @@ fn a_memory_fault_takes_a_device_of_rocrs_for_good() {
         let gate = Gate::on(&first);
         poke(&first);
         let counted = calls.clone();
-        first.call(move || drop(counted.fetch_add(1, Ordering::Relaxed))).unwrap();
+        first
+            .call(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            })
+            .unwrap();
         first.record_event(&lost).unwrap();
         second.wait(&lost).unwrap();
         second.record_event(&behind).unwrap();
