@@ -25,7 +25,8 @@ fn global_pools_are_either_coarse_or_fine() {
             assert_ne!(properties.is_coarse_grained(), properties.is_fine_grained(), "{properties:?}");
             assert!(properties.granule.is_power_of_two(), "{properties:?}");
             assert!(properties.alignment.is_power_of_two(), "{properties:?}");
-            assert!((1..=properties.size).contains(&properties.alloc_max_size), "{properties:?}");
+            // No bound: ROCr 5.2.3 lets a host pool give more than it has.
+            assert!(properties.size > 0 && properties.alloc_max_size > 0, "{properties:?}");
         }
     }
 }
@@ -54,7 +55,7 @@ fn the_device_has_local_memory_and_group_memory_that_nobody_allocates() {
 #[test]
 fn every_pool_gives_aligned_memory_that_both_sides_can_use() {
     let machine = machine();
-    let staging = machine.host(PoolProperties::is_fine_grained).allocate(PAGE).expect("memory");
+    let staging = machine.shared(PAGE);
     for pool in machine.pools(&machine.cpu).into_iter().chain(machine.pools(&machine.gpu)) {
         let memory = pool.allocate(PAGE + 4).expect("memory");
         assert_eq!(memory.address() % pool.properties().alignment, 0, "{pool:?}");
@@ -160,9 +161,7 @@ fn pinned_memory_has_an_address_for_the_device() {
 #[test]
 fn copies_wait_for_the_signals_that_they_are_given() {
     let machine = machine();
-    let host = machine.host(|pool| pool.is_fine_grained() && !pool.is_kernarg());
-    let (from, to) = (host.allocate(PAGE).expect("memory"), machine.local().allocate(PAGE).expect("memory"));
-    from.allow_access(std::slice::from_ref(&machine.gpu)).expect("access");
+    let (from, to) = (machine.shared(PAGE), machine.local().allocate(PAGE).expect("memory"));
     let signal = || Signal::create(&machine.runtime, 1, &[], Waiters::HostAndDevice).expect("a signal");
     let (first, second, done) = (signal(), signal(), signal());
     let back = signal();
@@ -221,7 +220,7 @@ fn memory_can_be_mapped_unmapped_and_mapped_elsewhere() {
         .set_access(0, granule, &[machine.gpu.clone(), machine.cpu.clone()], Access::ReadWrite)
         .expect("access");
     let word = |offset: usize| addresses.address() + offset as u64;
-    let seen = machine.host(PoolProperties::is_fine_grained).allocate(PAGE).expect("memory");
+    let seen = machine.shared(PAGE);
     // SAFETY: each range is mapped when it is used, and nobody else has its address.
     unsafe {
         machine.runtime.fill(word(0), 0x99, 1).expect("a fill");

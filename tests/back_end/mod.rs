@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use hsa::{Agent, AgentKind, Pool, PoolProperties, Runtime};
+use hsa::{Agent, AgentKind, Allocation, Pool, PoolProperties, Runtime};
 
 use crate::toolchain::is_emulated;
 
@@ -49,6 +49,15 @@ impl Machine {
     /// The host's pool with a property.
     fn host(&self, has: impl Fn(&PoolProperties) -> bool) -> Pool {
         self.pools(&self.cpu).into_iter().find(|pool| has(pool.properties())).expect("a pool of the host")
+    }
+
+    /// Host memory that the device reaches and no kernel arguments are in.
+    fn shared(&self, bytes: usize) -> Allocation {
+        let pool = self.host(|pool| pool.is_fine_grained() && !pool.is_kernarg());
+        let memory = pool.allocate(bytes).expect("memory");
+        // Without it a copy on the device faults.
+        memory.allow_access(std::slice::from_ref(&self.gpu)).expect("access");
+        memory
     }
 
     /// The memory of the device.

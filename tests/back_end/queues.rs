@@ -278,7 +278,7 @@ impl Affine {
         let machine = machine();
         // CAST: small.
         let bytes = 4 * Self::WORDS as usize;
-        let seen = machine.host(PoolProperties::is_fine_grained).allocate(bytes).expect("memory");
+        let seen = machine.shared(bytes);
         // SAFETY: both ranges exist, and the dispatches are over.
         let words = unsafe {
             machine.runtime.copy(seen.address(), self.words.address(), bytes).expect("a copy");
