@@ -3,6 +3,7 @@
 //! The [`object`] crate reads the tables without copying; whatever the file claims, no more is allocated than
 //! the file has bytes.
 
+use std::mem::offset_of;
 use std::ops::Range;
 
 use object::LittleEndian as LE;
@@ -24,6 +25,9 @@ pub(crate) const HEADER_BYTES: usize = 64;
 pub(crate) const EI_ABIVERSION: usize = 8;
 /// The ABI version of [`Version::V5`].
 pub(crate) const ABI_V5: u8 = 3;
+
+/// The type of a section with symbols that are not for dynamic linking.
+pub(crate) const STATIC_SYMBOLS: u32 = elf::SHT_SYMTAB.0;
 
 const EM_AMDGPU: u16 = 224;
 const ET_DYN: u16 = 3;
@@ -119,6 +123,20 @@ impl<'d> Elf<'d> {
         let program_headers = header.program_headers(LE, data).map_err(Error::elf("program headers"))?;
         let sections = header.section_headers(LE, data).map_err(Error::elf("section headers"))?;
         Ok(Self { data, program_headers, sections })
+    }
+
+    /// Whether a section has the symbols of the static linker, which `strip` takes away.
+    pub(crate) fn has_static_symbols(&self) -> bool {
+        self.sections.iter().any(|section| section.sh_type(LE) == elf::SHT_SYMTAB)
+    }
+
+    /// The bytes of the file that say of which type a section is.
+    pub(crate) fn type_of_section(&self, section: usize) -> Option<Range<usize>> {
+        let headers = elf::FileHeader64::<LE>::parse(self.data).ok()?.e_shoff(LE);
+        let header = section.checked_mul(size_of::<SectionHeader>())?;
+        let place = usize::try_from(headers).ok()?.checked_add(header)?;
+        let place = place.checked_add(offset_of!(SectionHeader, sh_type))?;
+        Some(place..place.checked_add(size_of::<u32>())?)
     }
 
     /// Finds the dynamic symbol table, which may be absent.

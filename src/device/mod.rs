@@ -1,5 +1,6 @@
 //! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
 
+mod advice;
 pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;

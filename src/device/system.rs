@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hsa::AgentKind;
 
-use super::{Device, DeviceInner, Properties, fault::Faults, fence::SignalPool, slabs::Slabs};
+use super::{Device, DeviceInner, Properties, advice, fault::Faults, fence::SignalPool, slabs::Slabs};
 use crate::{
     error::{Error, Result},
     memory::Table,
@@ -67,14 +67,14 @@ impl System {
     fn start_on(backend: Backend) -> Result<System> {
         let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
         let api = match backend {
-            Backend::Rocr => hsa_sys::load().map_err(|e| failed(&e))?,
+            Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
             Backend::Emulated => emulator::api(),
         };
-        let runtime = hsa::Runtime::new(api).map_err(|e| failed(&advised(backend, &e)))?;
+        let runtime = hsa::Runtime::new(api).map_err(|e| failed(&advice::not_started(backend, &e)))?;
         let agents = runtime.agents()?;
         let gpus: Vec<_> = agents.iter().filter(|a| a.kind() == AgentKind::Gpu).cloned().collect();
         if gpus.is_empty() {
-            return Err(failed(&"no GPU"));
+            return Err(failed(&advice::not_started(backend, &"there is no GPU")));
         }
         let cpu =
             agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
@@ -131,26 +131,6 @@ impl System {
 
     pub(crate) fn gpu_agents(&self) -> Vec<hsa::Agent> {
         self.gpus.clone()
-    }
-}
-
-/// What an HSA runtime says that does not come up, and what can be done.
-fn advised(backend: Backend, error: &hsa::Error) -> String {
-    let driver = std::path::Path::new("/dev/kfd");
-    match backend {
-        Backend::Rocr if !driver.exists() => format!(
-            "{error}; there is no /dev/kfd, so ROCr finds no AMD GPU: load the amdgpu driver, put the folder of \
-             aqlipse's libhsakmt.so.1 (target/dist/thunk) first on LD_LIBRARY_PATH to run ROCr on an emulated GPU, or \
-             use {DEVICE_VARIABLE}=emulated"
-        ),
-        Backend::Rocr if std::fs::File::options().read(true).write(true).open(driver).is_err() => {
-            format!("{error}; /dev/kfd cannot be opened: is the user in the groups `render` and `video`?")
-        }
-        Backend::Emulated => match emulator::configuration_error() {
-            Some(reason) => format!("{error}; {reason}"),
-            None => error.to_string(),
-        },
-        Backend::Rocr => error.to_string(),
     }
 }
 

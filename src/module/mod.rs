@@ -3,6 +3,7 @@
 mod args;
 mod image;
 mod occupancy;
+mod place;
 
 pub use image::{image_at, image_of_wrapper};
 
@@ -121,14 +122,7 @@ impl Loaded {
         let object = CodeObject::parse(bytes.clone())?;
         // What cannot be laid out is a bad image; the HSA runtime would only say that it lacks the room.
         object.load_plan(&Limits::default())?;
-        let executable = match load(device, &bytes) {
-            // ROCr from before code object version 6 has no other words for one.
-            Err(refused) => match object.as_version_5() {
-                Some(older) => load(device, &older).map_err(|_| refused)?,
-                None => return Err(refused.into()),
-            },
-            Ok(executable) => executable,
-        };
+        let executable = place::place(device, &object, &bytes)?;
         Ok(Self { object, executable, agent: device.0.agent.clone() })
     }
 
@@ -136,13 +130,6 @@ impl Loaded {
     fn symbol(&self, name: &str) -> Result<hsa::Symbol> {
         self.executable.symbol(&self.agent, name)?.ok_or_else(|| Error::NotFound(name.into()))
     }
-}
-
-/// Has the HSA runtime place a code object on `device`.
-fn load(device: &Device, bytes: &[u8]) -> std::result::Result<hsa::FrozenExecutable, hsa::Error> {
-    let mut executable = hsa::Executable::create(device.0.system.runtime())?;
-    executable.load(&device.0.agent, Arc::from(bytes))?;
-    executable.freeze()
 }
 
 /// Refuses a launch that the kernel or the device cannot take.

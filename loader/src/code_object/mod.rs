@@ -129,6 +129,21 @@ impl<'a> CodeObject<'a> {
         Some(bytes)
     }
 
+    /// The file with its dynamic symbols declared static, for runtimes that look up no others; `None` if it has
+    /// static symbols already, or none of either kind.
+    ///
+    /// Both tables have one layout (ELF, "Symbol Table"). [`CodeObject::parse`] finds no symbols in what results.
+    pub fn with_static_symbols(&self) -> Option<Vec<u8>> {
+        let elf = Elf::parse(&self.bytes).ok()?;
+        let place = elf.type_of_section(self.symbol_section?)?;
+        if elf.has_static_symbols() {
+            return None;
+        }
+        let mut bytes = self.bytes.to_vec();
+        bytes.get_mut(place)?.copy_from_slice(&elf::STATIC_SYMBOLS.to_le_bytes());
+        Some(bytes)
+    }
+
     /// The loadable segments, ascending and disjoint.
     pub fn segments(&self) -> &[Segment] {
         &self.layout.segments
