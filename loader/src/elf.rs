@@ -28,6 +28,10 @@ pub(crate) const ABI_V5: u8 = 3;
 
 /// The type of a section with symbols that are not for dynamic linking.
 pub(crate) const STATIC_SYMBOLS: u32 = elf::SHT_SYMTAB.0;
+/// The name of that section.
+pub(crate) const STATIC_SYMBOLS_NAME: &[u8; 8] = b".symtab\0";
+/// The name of the section with the symbols that are for dynamic linking.
+pub(crate) const DYNAMIC_SYMBOLS_NAME: &[u8; 8] = b".dynsym\0";
 
 const EM_AMDGPU: u16 = 224;
 const ET_DYN: u16 = 3;
@@ -130,13 +134,15 @@ impl<'d> Elf<'d> {
         self.sections.iter().any(|section| section.sh_type(LE) == elf::SHT_SYMTAB)
     }
 
-    /// The bytes of the file that say of which type a section is.
-    pub(crate) fn type_of_section(&self, section: usize) -> Option<Range<usize>> {
-        let headers = elf::FileHeader64::<LE>::parse(self.data).ok()?.e_shoff(LE);
+    /// Where the file says of which type a section is, and where its name starts.
+    pub(crate) fn type_and_name(&self, section: usize) -> Option<(Range<usize>, usize)> {
+        let file = elf::FileHeader64::<LE>::parse(self.data).ok()?;
         let header = section.checked_mul(size_of::<SectionHeader>())?;
-        let place = usize::try_from(headers).ok()?.checked_add(header)?;
-        let place = place.checked_add(offset_of!(SectionHeader, sh_type))?;
-        Some(place..place.checked_add(size_of::<u32>())?)
+        let header = usize::try_from(file.e_shoff(LE)).ok()?.checked_add(header)?;
+        let kind = header.checked_add(offset_of!(SectionHeader, sh_type))?;
+        let names = self.sections.get(usize::from(file.e_shstrndx(LE).0))?.sh_offset(LE);
+        let name = names.checked_add(self.sections.get(section)?.sh_name(LE).into())?;
+        Some((kind..kind.checked_add(size_of::<u32>())?, usize::try_from(name).ok()?))
     }
 
     /// Finds the dynamic symbol table, which may be absent.

@@ -132,15 +132,21 @@ impl<'a> CodeObject<'a> {
     /// The file with its dynamic symbols declared static, for runtimes that look up no others; `None` if it has
     /// static symbols already, or none of either kind.
     ///
-    /// Both tables have one layout (ELF, "Symbol Table"). [`CodeObject::parse`] finds no symbols in what results.
+    /// Both tables have one layout, and differ in type and name (ELF, "Symbol Table", "Special Sections").
+    /// [`CodeObject::parse`] finds no symbols in what results.
     pub fn with_static_symbols(&self) -> Option<Vec<u8>> {
         let elf = Elf::parse(&self.bytes).ok()?;
-        let place = elf.type_of_section(self.symbol_section?)?;
         if elf.has_static_symbols() {
             return None;
         }
+        let (kind, name) = elf.type_and_name(self.symbol_section?)?;
         let mut bytes = self.bytes.to_vec();
-        bytes.get_mut(place)?.copy_from_slice(&elf::STATIC_SYMBOLS.to_le_bytes());
+        bytes.get_mut(kind)?.copy_from_slice(&elf::STATIC_SYMBOLS.to_le_bytes());
+        let name = bytes.get_mut(name..)?.get_mut(..elf::DYNAMIC_SYMBOLS_NAME.len())?;
+        if name != elf::DYNAMIC_SYMBOLS_NAME {
+            return None;
+        }
+        name.copy_from_slice(elf::STATIC_SYMBOLS_NAME);
         Some(bytes)
     }
 
