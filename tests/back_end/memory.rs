@@ -136,7 +136,8 @@ fn pinned_memory_has_an_address_for_the_device() {
         let mut host = vec![1u8; 5 * PAGE + 100];
         let start = host[60..].as_mut_ptr();
         // SAFETY: `host` lives longer than what is pinned.
-        let pinned = unsafe { machine.runtime.lock(start, 4 * PAGE, &[machine.gpu.clone()], pool) };
+        let pinned =
+            unsafe { machine.runtime.lock(start, 4 * PAGE, std::slice::from_ref(&machine.gpu), pool) };
         let pinned = pinned.expect("host memory can be pinned");
         let info = machine.runtime.pointer_info(pinned.agent_address() + 5).expect("an answer");
         let info = info.expect("it is known");

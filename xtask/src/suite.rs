@@ -55,8 +55,14 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         run(runner(&RUNTIME).env("AQLIPSE_EMULATE", "gfx942"))?;
         if complete {
             // And on AMD's driver, in order and in any order that is legal.
-            run(choose(&mut runner(&RUNTIME), "rocr", &dist))?;
-            run(choose(&mut runner(&RUNTIME), "rocr", &dist).env("AQLIPSE_EMULATE_SEED", "4"))?;
+            let on_rocr = || {
+                let mut tests = runner(&RUNTIME);
+                choose(&mut tests, "rocr", &dist);
+                leave_out(&mut tests, nextest);
+                tests
+            };
+            run(&mut on_rocr())?;
+            run(on_rocr().env("AQLIPSE_EMULATE_SEED", "4"))?;
         } else {
             eprintln!("without its packages nothing runs on AMD's driver");
         }
@@ -102,6 +108,25 @@ pub fn isa_oracle(samples: &str) -> Result {
 
 /// The packages whose tests run on a device.
 const RUNTIME: [&str; 6] = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
+
+/// Tests that repeat the same kernels for every compiler and level, or the same programs for many seeds. They take
+/// minutes and pass once on the emulated device: what a kernel computes does not depend on who submits it.
+const REPETITIONS: [&str; 3] = [
+    "device::",
+    "programs::every_legal_order_of_packets_gives_the_same_result",
+    "services::kernels_print_under_every_legal_order_of_packets",
+];
+
+/// Leaves [`REPETITIONS`] of the program tests out.
+fn leave_out(tests: &mut Command, nextest: bool) {
+    if nextest {
+        let names: Vec<_> = REPETITIONS.iter().map(|name| format!("test(/^{name}/)")).collect();
+        tests.args(["-E", &format!("not (binary(=main) and ({}))", names.join(" or "))]);
+    } else {
+        // Any part of a name is meant here, so `device::` takes the unit tests of that module along.
+        tests.arg("--").args(REPETITIONS.iter().flat_map(|name| ["--skip", name]));
+    }
+}
 
 /// Lets a command run on `device`, the value of `AQLIPSE_DEVICE`. For ROCr on a machine without an AMD GPU the thunk
 /// takes the driver's place.
