@@ -18,6 +18,12 @@ pub fn is_emulated() -> bool {
     std::env::var("AQLIPSE_DEVICE").map_or(true, |device| device != "rocr")
 }
 
+/// Whether packets run in an order that a seed draws: one at a time then, on emulated devices in the process or below
+/// ROCr.
+pub fn is_seeded() -> bool {
+    std::env::var_os("AQLIPSE_EMULATE_SEED").is_some_and(|seed| !seed.is_empty())
+}
+
 /// Whether a device of the architecture can be had.
 ///
 /// # Panics

@@ -23,7 +23,7 @@ use std::{
 };
 
 pub use build::{Build, Compiler, MATRIX, Output};
-pub use devices::{is_emulated, offers};
+pub use devices::{is_emulated, is_seeded, offers};
 pub use process::Program;
 
 /// Where Debian puts the device libraries.
