@@ -2,6 +2,8 @@
 #include "image.h"
 #include "kernels.h"
 
+// DIFFERS version of: 5.2.3 says 2 and 30 of every kernel; the header has 10 * major + minor of the binary
+// DIFFERS of no kernel: 5.2.3 says hipErrorInvalidSymbol; hipErrorInvalidDeviceFunction is documented (hipFuncGetAttributes)
 int main() {
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;
@@ -15,8 +17,6 @@ int main() {
         {"constant bytes", HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES},
         {"local bytes", HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES},
         {"registers", HIP_FUNC_ATTRIBUTE_NUM_REGS},
-        {"PTX version", HIP_FUNC_ATTRIBUTE_PTX_VERSION},
-        {"binary version", HIP_FUNC_ATTRIBUTE_BINARY_VERSION},
         {"cache mode", HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA},
         {"dynamic shared bytes", HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES},
         {"carve-out", HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT},
@@ -25,7 +25,7 @@ int main() {
         hipFuncAttributes a;
         std::memset(&a, 0x5a, sizeof a);
         show(kernel.name, hipFuncGetAttributes(&a, kernel.function));
-        line("%s, binary version: %d", kernel.name, a.binaryVersion);
+        line("version of %s: %d", kernel.name, a.binaryVersion);
         line("%s, cache mode: %d", kernel.name, a.cacheModeCA);
         line("%s, constant bytes: %zu", kernel.name, a.constSizeBytes);
         line("%s, local bytes: %zu", kernel.name, a.localSizeBytes);
@@ -33,10 +33,14 @@ int main() {
         line("%s, threads per block: %d", kernel.name, a.maxThreadsPerBlock);
         line("%s, registers: %d", kernel.name, a.numRegs);
         line("%s, carve-out: %d", kernel.name, a.preferredShmemCarveout);
-        line("%s, PTX version: %d", kernel.name, a.ptxVersion);
+        line("version of %s, PTX: %d", kernel.name, a.ptxVersion);
         line("%s, shared bytes: %zu", kernel.name, a.sharedSizeBytes);
         hipFunction_t f = nullptr;
         NEED(hipModuleGetFunction(&f, module, kernel.name));
+        int ptx = -77, binary = -77;
+        NEED(hipFuncGetAttribute(&ptx, HIP_FUNC_ATTRIBUTE_PTX_VERSION, f));
+        NEED(hipFuncGetAttribute(&binary, HIP_FUNC_ATTRIBUTE_BINARY_VERSION, f));
+        line("version of %s in a module: %d, PTX %d", kernel.name, binary, ptx);
         for (const auto& one : attributes) {
             int value = -77;
             hipError_t error = hipFuncGetAttribute(&value, one.attribute, f);

@@ -5,6 +5,7 @@
 
 __global__ void fill(int* out, int n) { out[threadIdx.x] = n; }
 
+// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
 int main() {
     int* device = nullptr;
     NEED(hipMalloc(&device, 64 * sizeof(int)));
@@ -28,7 +29,7 @@ int main() {
     show("synchronize", hipDeviceSynchronize());
     show("stop again", hipEventQuery(stop));
     show("null function", hipExtLaunchKernel(nullptr, dim3(1), dim3(64), args, 0, nullptr, nullptr, nullptr, 0));
-    show("grid of 0", hipExtLaunchKernel(k, dim3(0), dim3(64), args, 0, nullptr, nullptr, nullptr, 0));
+    show("zero, grid", hipExtLaunchKernel(k, dim3(0), dim3(64), args, 0, nullptr, nullptr, nullptr, 0));
     show("block of 1025", hipExtLaunchKernel(k, dim3(1), dim3(1025), args, 0, nullptr, nullptr, nullptr, 0));
     show("synchronize", hipDeviceSynchronize());
     NEED(hipEventDestroy(start));

@@ -1,6 +1,7 @@
 // What hipMemcpy2D and hipMemcpy2DAsync refuse: pitches below the width, empty boxes, null operands, bad kinds.
 #include "observe.h"
 
+// DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that (cudaMemcpy2D)
 int main() {
     char* device = nullptr;
     NEED(hipMalloc(&device, 64 * 16));
@@ -36,7 +37,7 @@ int main() {
     show("async, height 0", hipMemcpy2DAsync(device, 64, h, 64, 32, 0, up, stream));
     show("async, null destination", hipMemcpy2DAsync(nullptr, 64, h, 64, 32, 16, up, stream));
     show("async, null source", hipMemcpy2DAsync(device, 64, nullptr, 64, 32, 16, up, stream));
-    show("async, bad kind", hipMemcpy2DAsync(device, 64, h, 64, 32, 16, hipMemcpyKind(9), stream));
+    show("bad kind, async", hipMemcpy2DAsync(device, 64, h, 64, 32, 16, hipMemcpyKind(9), stream));
     show("async, one row too many", hipMemcpy2DAsync(device, 64, h, 64, 32, 17, up, stream));
     show("synchronize", hipStreamSynchronize(stream));
     NEED(hipStreamDestroy(stream));

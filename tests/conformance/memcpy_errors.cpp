@@ -1,6 +1,7 @@
 // What hipMemcpy and its relatives refuse: null operands, ranges that leave their allocation, no bytes, freed memory.
 #include "observe.h"
 
+// DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that (cudaMemcpy)
 int main() {
     const size_t bytes = 4096;
     char *device = nullptr, *other = nullptr, *pinned = nullptr;
@@ -17,9 +18,9 @@ int main() {
     show("both null, 0 bytes", hipMemcpy(nullptr, nullptr, 0, hipMemcpyDefault));
     show("0 bytes", hipMemcpy(device, host.data(), 0, hipMemcpyHostToDevice));
     show("0 bytes, null source", hipMemcpy(device, nullptr, 0, hipMemcpyHostToDevice));
-    show("0 bytes, bad kind", hipMemcpy(device, host.data(), 0, hipMemcpyKind(9)));
+    show("bad kind, 0 bytes", hipMemcpy(device, host.data(), 0, hipMemcpyKind(9)));
     show("bad kind", hipMemcpy(device, host.data(), 16, hipMemcpyKind(9)));
-    show("negative kind", hipMemcpy(device, host.data(), 16, hipMemcpyKind(-1)));
+    show("bad kind, negative", hipMemcpy(device, host.data(), 16, hipMemcpyKind(-1)));
 
     show("one byte too many to the device", hipMemcpy(device, host.data(), bytes + 1, hipMemcpyHostToDevice));
     show("one byte too many from the device", hipMemcpy(host.data(), device, bytes + 1, hipMemcpyDeviceToHost));
@@ -31,7 +32,7 @@ int main() {
     show("async, null destination", hipMemcpyAsync(nullptr, device, 16, hipMemcpyDeviceToHost, stream));
     show("async, null source", hipMemcpyAsync(device, nullptr, 16, hipMemcpyHostToDevice, stream));
     show("async, 0 bytes", hipMemcpyAsync(device, host.data(), 0, hipMemcpyHostToDevice, stream));
-    show("async, bad kind", hipMemcpyAsync(device, host.data(), 16, hipMemcpyKind(9), stream));
+    show("bad kind, async", hipMemcpyAsync(device, host.data(), 16, hipMemcpyKind(9), stream));
     show("async, too many bytes", hipMemcpyAsync(device, host.data(), bytes + 1, hipMemcpyHostToDevice, stream));
     show("with stream, null destination", hipMemcpyWithStream(nullptr, device, 16, hipMemcpyDeviceToHost, stream));
     show("with stream, 0 bytes", hipMemcpyWithStream(device, host.data(), 0, hipMemcpyHostToDevice, stream));

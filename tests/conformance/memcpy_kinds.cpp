@@ -6,6 +6,7 @@ static const hipMemcpyKind kinds[] = {hipMemcpyHostToHost, hipMemcpyHostToDevice
                                       hipMemcpyDeviceToDevice, hipMemcpyDefault, hipMemcpyKind(17)};
 static const char* const kind_names[] = {"HtoH", "HtoD", "DtoH", "DtoD", "default", "kind 17"};
 
+// DIFFERS kind 17: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that (cudaMemcpy)
 int main() {
     std::vector<char> pageable(2 * bytes), registered(2 * bytes);
     char *device = nullptr, *device2 = nullptr, *pinned = nullptr, *managed = nullptr;

@@ -21,6 +21,8 @@ int main() {
     NEED(hipMalloc(&device, room));
     for (size_t count : {1, 2, 3, 5, 16, 63, 64, 65, 1000, 4097}) {
         for (size_t offset : {0, 2, 4, 6, 8}) {
+            // HIP: 5.2.3 writes behind the allocation where a fill ends before its first aligned 8 bytes.
+            if (offset % 8 && offset % 8 + 2 * count < 8) continue;
             reset();
             see("D16", count, offset, hipMemsetD16(device + offset, 0xbeef, count));
         }

@@ -28,6 +28,8 @@ static void see(const char* label, hipError_t error) {
     line("%s, written: %d, the last is %d", label, written, last);
 }
 
+// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
+// DIFFERS null function: 5.2.3 says hipErrorInvalidImage; CUDA has an error for bad handles (CUDA_ERROR_INVALID_HANDLE, 400)
 int main() {
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;
@@ -59,8 +61,8 @@ int main() {
     show("elapsed", hipEventElapsedTime(&ms, start, stop));
     show("elapsed is not negative", ms >= 0);
     show("null function", hipExtModuleLaunchKernel(nullptr, 64, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
-    show("0 threads", hipExtModuleLaunchKernel(f, 0, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
-    show("block of 0", hipExtModuleLaunchKernel(f, 64, 1, 1, 0, 1, 1, 0, nullptr, args, nullptr));
+    show("zero, threads", hipExtModuleLaunchKernel(f, 0, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
+    show("zero, block", hipExtModuleLaunchKernel(f, 64, 1, 1, 0, 1, 1, 0, nullptr, args, nullptr));
     show("block of 2048", hipExtModuleLaunchKernel(f, 64, 1, 1, 2048, 1, 1, 0, nullptr, args, nullptr));
     show("synchronize", hipDeviceSynchronize());
     NEED(hipEventDestroy(start));

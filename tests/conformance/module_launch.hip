@@ -20,6 +20,10 @@ extern "C" __global__ void shared(int* out) {
 
 extern "C" __global__ void __launch_bounds__(128) bounded(int* out) { out[threadIdx.x] = 1; }
 
+// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
+// DIFFERS null function: 5.2.3 says hipErrorInvalidImage; CUDA has an error for bad handles (CUDA_ERROR_INVALID_HANDLE, 400)
+// DIFFERS beyond: 5.2.3 has an error for each; CUDA has one for resources that no block can have (cudaErrorInvalidConfiguration)
+// DIFFERS extra: 5.2.3 wants the pointer before the size and says that it is not initialised; their order is free (cuLaunchKernel)
 int main() {
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;
@@ -60,16 +64,16 @@ int main() {
 
     show("both kinds of arguments", hipModuleLaunchKernel(write_f, 4, 1, 1, 64, 1, 1, 0, nullptr, args, extra));
     show("null function", hipModuleLaunchKernel(nullptr, 1, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
-    show("grid x 0", hipModuleLaunchKernel(write_f, 0, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
-    show("grid y 0", hipModuleLaunchKernel(write_f, 1, 0, 1, 64, 1, 1, 0, nullptr, args, nullptr));
-    show("grid z 0", hipModuleLaunchKernel(write_f, 1, 1, 0, 64, 1, 1, 0, nullptr, args, nullptr));
-    show("block x 0", hipModuleLaunchKernel(write_f, 1, 1, 1, 0, 1, 1, 0, nullptr, args, nullptr));
-    show("block z 0", hipModuleLaunchKernel(write_f, 1, 1, 1, 64, 1, 0, 0, nullptr, args, nullptr));
+    show("zero, grid x", hipModuleLaunchKernel(write_f, 0, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
+    show("zero, grid y", hipModuleLaunchKernel(write_f, 1, 0, 1, 64, 1, 1, 0, nullptr, args, nullptr));
+    show("zero, grid z", hipModuleLaunchKernel(write_f, 1, 1, 0, 64, 1, 1, 0, nullptr, args, nullptr));
+    show("zero, block x", hipModuleLaunchKernel(write_f, 1, 1, 1, 0, 1, 1, 0, nullptr, args, nullptr));
+    show("zero, block z", hipModuleLaunchKernel(write_f, 1, 1, 1, 64, 1, 0, 0, nullptr, args, nullptr));
     show("block of 1025", hipModuleLaunchKernel(write_f, 1, 1, 1, 1025, 1, 1, 0, nullptr, args, nullptr));
     show("block of 64 x 64", hipModuleLaunchKernel(write_f, 1, 1, 1, 64, 64, 1, 0, nullptr, args, nullptr));
-    show("block above the bounds", hipModuleLaunchKernel(bounded_f, 1, 1, 1, 256, 1, 1, 0, nullptr, out_only, nullptr));
+    show("beyond, the bounds", hipModuleLaunchKernel(bounded_f, 1, 1, 1, 256, 1, 1, 0, nullptr, out_only, nullptr));
     show("64 KiB of LDS", hipModuleLaunchKernel(shared_f, 1, 1, 1, 64, 1, 1, 65536, nullptr, out_only, nullptr));
-    show("a byte more", hipModuleLaunchKernel(shared_f, 1, 1, 1, 64, 1, 1, 65537, nullptr, out_only, nullptr));
+    show("beyond, all LDS", hipModuleLaunchKernel(shared_f, 1, 1, 1, 64, 1, 1, 65537, nullptr, out_only, nullptr));
     show("grid beyond 32 bits",
          hipModuleLaunchKernel(bounded_f, 0x80000000u, 1, 1, 64, 1, 1, 0, nullptr, out_only, nullptr));
     show("synchronize", hipDeviceSynchronize());

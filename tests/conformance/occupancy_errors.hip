@@ -2,6 +2,8 @@
 #include "image.h"
 #include "kernels.h"
 
+// DIFFERS no kernel: 5.2.3 says hipErrorInvalidValue; hipErrorInvalidDeviceFunction is documented (occupancy functions)
+// DIFFERS flags 2: 5.2.3 takes any flag; only the caching override is one
 int main() {
     const void* k = reinterpret_cast<const void*>(small);
     int blocks = 77, grid = 77, block = 77, host = 0;
@@ -10,7 +12,6 @@ int main() {
     show("no kernel", hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, static_cast<const void*>(&host), 64, 0));
     show("blocks of 0", hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 0, 0));
     show("blocks of -1", hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, -1, 0));
-    show("result", blocks);
     show("blocks of 1025", hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 1025, 0));
     show("result", blocks);
     blocks = 77;
@@ -24,12 +25,16 @@ int main() {
     show("potential, null grid", hipOccupancyMaxPotentialBlockSize(nullptr, &block, k, 0, 0));
     show("potential, null block", hipOccupancyMaxPotentialBlockSize(&grid, nullptr, k, 0, 0));
     show("potential, null function", hipOccupancyMaxPotentialBlockSize(&grid, &block, static_cast<const void*>(nullptr), 0, 0));
-    show("potential, no kernel", hipOccupancyMaxPotentialBlockSize(&grid, &block, static_cast<const void*>(&host), 0, 0));
+    show("no kernel, potential", hipOccupancyMaxPotentialBlockSize(&grid, &block, static_cast<const void*>(&host), 0, 0));
 
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;
     NEED(hipModuleLoadData(&module, image.data()));
     for (const NamedKernel& kernel : all_kernels) {
+        hipFuncAttributes attributes;
+        NEED(hipFuncGetAttributes(&attributes, kernel.function));
+        // Bounds have a program of their own.
+        if (attributes.maxThreadsPerBlock < 1024) continue;
         hipFunction_t f = nullptr;
         NEED(hipModuleGetFunction(&f, module, kernel.name));
         for (int size : {64, 256}) {
@@ -48,8 +53,7 @@ int main() {
     hipFunction_t f = nullptr;
     NEED(hipModuleGetFunction(&f, module, "small"));
     show("module, null result", hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, f, 64, 0));
-    show("module, null function", hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nullptr, 64, 0));
-    show("module, potential, null function", hipModuleOccupancyMaxPotentialBlockSize(&grid, &block, nullptr, 0, 0));
+    // HIP: 5.2.3 crashes on a null module function.
     show("module, potential, null grid", hipModuleOccupancyMaxPotentialBlockSize(nullptr, &block, f, 0, 0));
     NEED(hipModuleUnload(module));
 }

@@ -36,6 +36,7 @@ static void ask(const char* label, char* pointer, char* start) {
     }
 }
 
+// DIFFERS access flags: 5.2.3 has an answer though there is no pool; CUDA's attribute is for memory of a pool
 int main() {
     char *device = nullptr, *pinned = nullptr, *managed = nullptr;
     NEED(hipMalloc(&device, 4096));
