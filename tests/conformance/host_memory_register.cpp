@@ -1,11 +1,12 @@
 // hipHostRegister: ranges, flags, what the device sees of registered memory, and copies through it.
 //
-// HIP: 5.2.3 aborts in hipHostUnregister where the device's address of the memory is the host's, so nothing that is
-// registered here is unregistered.
+// HIP: 5.2.3 aborts in hipHostUnregister where the device's address of the memory is the host's, so nothing
+// that is registered here is unregistered.
 #include "observe.h"
 
 static std::vector<char> storage(256 * 1024);
-static char* const base = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(storage.data()) + 4095) & ~uintptr_t(4095));
+static char* const base =
+    reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(storage.data()) + 4095) & ~uintptr_t(4095));
 
 static void one(const char* label, char* p, size_t bytes, unsigned flags) {
     hipError_t error = hipHostRegister(p, bytes, flags);
@@ -21,15 +22,17 @@ static void one(const char* label, char* p, size_t bytes, unsigned flags) {
     hipDeviceptr_t start = nullptr;
     size_t size = 0;
     NEED(hipMemGetAddressRange(&start, &size, device));
-    line("%s: hipSuccess, flags %s %#x, device pointer %d, the middle %td bytes in, range of %zu bytes", label,
-         observe::name_of(asked).c_str(), got, device != nullptr,
+    line("%s: hipSuccess, flags %s %#x, device pointer %d, the middle %td bytes in, range of %zu bytes",
+         label, observe::name_of(asked).c_str(), got, device != nullptr,
          static_cast<char*>(inside) - static_cast<char*>(device), size);
 }
 
-// DIFFERS flag of: 5.2.3 answers hipHostGetFlags without them; its documentation returns those of the pinned memory
+// DIFFERS flag of: 5.2.3 answers hipHostGetFlags without them; its documentation returns those of the pinned
+//     memory
 // DIFFERS unknown flag: 5.2.3 takes any flag; CUDA refuses what is none (cudaHostRegister)
 // DIFFERS no bytes: 5.2.3 says that memory is short; CUDA refuses an empty range (cudaHostRegister)
-// DIFFERS again: 5.2.3 registers memory that is pinned already; hipErrorHostMemoryAlreadyRegistered is for that
+// DIFFERS again: 5.2.3 registers memory that is pinned already; hipErrorHostMemoryAlreadyRegistered is for
+//     that
 int main() {
     one("default", base, 16384, hipHostRegisterDefault);
     one("flag of portable", base + 20480, 4096, hipHostRegisterPortable);

@@ -1,5 +1,5 @@
-// The device code of the running program itself, for programs that load modules: `own_bundle()` is the offload bundle
-// in section .hip_fatbin, `own_code_object()` the ELF image for gfx90a in it.
+// The device code of the running program itself, for programs that load modules: `own_bundle()` is the offload
+// bundle in section .hip_fatbin, `own_code_object()` the ELF image for the GPU in it.
 #pragma once
 
 #include "observe.h"
@@ -32,10 +32,12 @@ inline std::vector<char> section(const std::vector<char>& elf, const char* wante
 
 }  // namespace observe
 
-inline std::vector<char> own_bundle() { return observe::section(observe::read_file("/proc/self/exe"), ".hip_fatbin"); }
+inline std::vector<char> own_bundle() {
+    return observe::section(observe::read_file("/proc/self/exe"), ".hip_fatbin");
+}
 
-// An uncompressed bundle is: 24 bytes of magic, the number of entries, and for each its offset, its size, the length of
-// its name and the name (clang's documentation of the offload bundler).
+// An uncompressed bundle is: 24 bytes of magic, the number of entries, and for each its offset, its size, the
+// length of its name and the name (clang's documentation of the offload bundler).
 inline std::vector<char> own_code_object() {
     std::vector<char> bundle = own_bundle();
     const char* at = bundle.data() + 24;

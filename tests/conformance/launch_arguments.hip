@@ -16,8 +16,8 @@ struct Large {
     double tail;
 };
 
-__global__ void mixed(double* out, char a, short b, int c, long long d, float e, double f, Small g, Odd h, Aligned i,
-                      bool j, float3 k) {
+__global__ void mixed(double* out, char a, short b, int c, long long d, float e, double f, Small g, Odd h,
+                      Aligned i, bool j, float3 k) {
     out[0] = a;
     out[1] = b;
     out[2] = c;
@@ -41,10 +41,10 @@ __global__ void large(double* out, Large l, int after) {
 
 __global__ void none() {}
 
-__global__ void sixteen(double* out, int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l,
-                        int m, int n, int o) {
-    out[0] = a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j + 11 * k + 12 * l + 13 * m +
-             14 * n + 15 * o;
+__global__ void sixteen(double* out, int a, int b, int c, int d, int e, int f, int g, int h, int i, int j,
+                        int k, int l, int m, int n, int o) {
+    out[0] = a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j + 11 * k + 12 * l +
+             13 * m + 14 * n + 15 * o;
 }
 
 int main() {
@@ -75,7 +75,8 @@ int main() {
     for (int i = 0; i < 15; ++i) values[i] = 1;
     void* args[16] = {&device};
     for (int i = 0; i < 15; ++i) args[i + 1] = &values[i];
-    show("launch", hipLaunchKernel(reinterpret_cast<const void*>(sixteen), dim3(1), dim3(1), args, 0, nullptr));
+    show("launch",
+         hipLaunchKernel(reinterpret_cast<const void*>(sixteen), dim3(1), dim3(1), args, 0, nullptr));
     for (int i = 0; i < 15; ++i) values[i] = 1000;
     see("copied", 1);
     NEED(hipFree(device));

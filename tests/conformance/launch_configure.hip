@@ -1,7 +1,9 @@
 // The oldest way to launch: hipConfigureCall, hipSetupArgument, hipLaunchByPtr.
 #include "observe.h"
 
-__global__ void write(int* out, int a, double b, short c) { out[threadIdx.x] = a + int(b) + c + int(threadIdx.x); }
+__global__ void write(int* out, int a, double b, short c) {
+    out[threadIdx.x] = a + int(b) + c + int(threadIdx.x);
+}
 
 int main() {
     int* device = nullptr;

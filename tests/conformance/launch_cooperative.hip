@@ -3,7 +3,8 @@
 
 __global__ void fill(int* out, int n) { out[blockIdx.x * blockDim.x + threadIdx.x] = n; }
 
-// DIFFERS cooperative: 5.2.3 needs a queue with global wave sync, which the device has not; ours keeps all blocks resident
+// DIFFERS cooperative: 5.2.3 needs a queue with global wave sync, which the device has not; ours keeps all
+//     blocks resident
 int main() {
     int attribute = -1, units = 0;
     show("attribute", hipDeviceGetAttribute(&attribute, hipDeviceAttributeCooperativeLaunch, 0));
@@ -17,9 +18,12 @@ int main() {
     int per_unit = 0;
     NEED(hipOccupancyMaxActiveBlocksPerMultiprocessor(&per_unit, k, 256, 0));
     show("cooperative, launch", hipLaunchCooperativeKernel(k, dim3(2), dim3(64), args, 0, nullptr));
-    show("cooperative, as many as fit", hipLaunchCooperativeKernel(k, dim3(per_unit * units), dim3(256), args, 0, nullptr));
-    show("cooperative, one more", hipLaunchCooperativeKernel(k, dim3(per_unit * units + 1), dim3(256), args, 0, nullptr));
-    show("cooperative, null function", hipLaunchCooperativeKernel(static_cast<const void*>(nullptr), dim3(1), dim3(64), args, 0, nullptr));
+    show("cooperative, as many as fit",
+         hipLaunchCooperativeKernel(k, dim3(per_unit * units), dim3(256), args, 0, nullptr));
+    show("cooperative, one more",
+         hipLaunchCooperativeKernel(k, dim3(per_unit * units + 1), dim3(256), args, 0, nullptr));
+    show("cooperative, null function",
+         hipLaunchCooperativeKernel(static_cast<const void*>(nullptr), dim3(1), dim3(64), args, 0, nullptr));
     show("cooperative, grid of 0", hipLaunchCooperativeKernel(k, dim3(0), dim3(64), args, 0, nullptr));
     show("cooperative, block of 0", hipLaunchCooperativeKernel(k, dim3(1), dim3(0), args, 0, nullptr));
     show("cooperative, block of 1025", hipLaunchCooperativeKernel(k, dim3(1), dim3(1025), args, 0, nullptr));

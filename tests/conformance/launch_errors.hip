@@ -8,7 +8,8 @@ static void one(const char* label, const void* f, dim3 grid, dim3 block, void** 
 }
 
 // DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
-// DIFFERS beyond: 5.2.3 has an error for each; CUDA has one for resources that no block can have (cudaErrorInvalidConfiguration)
+// DIFFERS beyond: 5.2.3 has an error for each; CUDA has one for resources that no block can have
+//     (cudaErrorInvalidConfiguration)
 int main() {
     int* device = nullptr;
     NEED(hipMalloc(&device, 4096));
@@ -32,7 +33,8 @@ int main() {
     one("all LDS", k, dim3(1), dim3(64), args, 65536);
     one("beyond, all LDS", k, dim3(1), dim3(64), args, 65537);
     one("static and dynamic LDS", reinterpret_cast<const void*>(lds20k), dim3(1), dim3(64), args, 45056);
-    one("beyond, static and dynamic LDS", reinterpret_cast<const void*>(lds20k), dim3(1), dim3(64), args, 45057);
+    one("beyond, static and dynamic LDS", reinterpret_cast<const void*>(lds20k), dim3(1), dim3(64), args,
+        45057);
     one("grid beyond 32 bits", k, dim3(0x40000000), dim3(64), args, 0);
 
     (void)hipGetLastError();

@@ -28,7 +28,8 @@ int main() {
     show("only a stop", hipExtLaunchKernel(k, dim3(1), dim3(64), args, 0, nullptr, nullptr, stop, 0));
     show("synchronize", hipDeviceSynchronize());
     show("stop again", hipEventQuery(stop));
-    show("null function", hipExtLaunchKernel(nullptr, dim3(1), dim3(64), args, 0, nullptr, nullptr, nullptr, 0));
+    show("null function",
+         hipExtLaunchKernel(nullptr, dim3(1), dim3(64), args, 0, nullptr, nullptr, nullptr, 0));
     show("zero, grid", hipExtLaunchKernel(k, dim3(0), dim3(64), args, 0, nullptr, nullptr, nullptr, 0));
     show("block of 1025", hipExtLaunchKernel(k, dim3(1), dim3(1025), args, 0, nullptr, nullptr, nullptr, 0));
     show("synchronize", hipDeviceSynchronize());

@@ -30,10 +30,12 @@ int main() {
 
     slow_write<<<1, 1, 0, stream>>>(other, 77, 20000);
     int value = 0;
-    show("copy behind a kernel of a blocking stream", hipMemcpy(&value, other, sizeof value, hipMemcpyDeviceToHost));
+    show("copy behind a kernel of a blocking stream",
+         hipMemcpy(&value, other, sizeof value, hipMemcpyDeviceToHost));
     show("value", value);
     slow_write<<<1, 1>>>(other, 78, 20000);
-    show("copy behind a kernel of the default stream", hipMemcpy(&value, other, sizeof value, hipMemcpyDeviceToHost));
+    show("copy behind a kernel of the default stream",
+         hipMemcpy(&value, other, sizeof value, hipMemcpyDeviceToHost));
     show("value", value);
     slow_write<<<1, 1, 0, stream>>>(other, 79, 20000);
     show("free", hipFree(list));

@@ -12,7 +12,7 @@ __global__ void formats(int n) {
 
 __global__ void step(int i) { printf("kernel step: %d\n", i); }
 
-// DIFFERS kernel text: 5.2.3 loses the second of two strings that are padded
+// DIFFERS kernel text: 5.2.3 loses the second of two strings that are padded; printf of C
 int main() {
     formats<<<1, 1>>>(7);
     NEED(hipDeviceSynchronize());

@@ -1,6 +1,9 @@
 // hipMallocManaged and hipStreamAttachMemAsync: sizes, flags, and what host and device copies see.
 #include "observe.h"
 
+// DIFFERS attach without a size: 5.2.3 refuses; a length of 0 is the whole allocation
+//     (cudaStreamAttachMemAsync)
+// DIFFERS attach a part: 5.2.3 takes it; only the whole allocation can be attached (cudaStreamAttachMemAsync)
 int main() {
     int* p = nullptr;
     show("global", hipMallocManaged(&p, 4096, hipMemAttachGlobal));
@@ -29,7 +32,7 @@ int main() {
 
     hipStream_t stream;
     NEED(hipStreamCreate(&stream));
-    show("attach", hipStreamAttachMemAsync(stream, p, 0, hipMemAttachSingle));
+    show("attach without a size", hipStreamAttachMemAsync(stream, p, 0, hipMemAttachSingle));
     show("attach with its size", hipStreamAttachMemAsync(stream, p, 4096, hipMemAttachGlobal));
     show("attach a part", hipStreamAttachMemAsync(stream, p, 100, hipMemAttachSingle));
     show("attach with unknown flags", hipStreamAttachMemAsync(stream, p, 0, 0x40));

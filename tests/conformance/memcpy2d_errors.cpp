@@ -1,7 +1,8 @@
-// What hipMemcpy2D and hipMemcpy2DAsync refuse: pitches below the width, empty boxes, null operands, bad kinds.
+// What hipMemcpy2D and its asynchronous form refuse: pitches, empty boxes, null operands, kinds.
 #include "observe.h"
 
-// DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that (cudaMemcpy2D)
+// DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that
+//     (cudaMemcpy2D)
 int main() {
     char* device = nullptr;
     NEED(hipMalloc(&device, 64 * 16));

@@ -5,19 +5,26 @@ static const size_t width = 40, height = 9, from_pitch = 64, to_pitch = 48;
 
 static void one(const char* label, unsigned char* to, unsigned char* from, bool to_device, bool from_device,
                 hipMemcpyKind kind) {
-    std::vector<unsigned char> source(from_pitch * height), target(to_pitch * height, 0xcc), expected = target;
+    std::vector<unsigned char> source(from_pitch * height), target(to_pitch * height, 0xcc),
+        expected = target;
     for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i + 1);
     for (size_t y = 0; y < height; ++y) {
         std::memcpy(expected.data() + y * to_pitch, source.data() + y * from_pitch, width);
     }
-    if (from_device) NEED(hipMemcpy(from, source.data(), source.size(), hipMemcpyHostToDevice));
-    else std::memcpy(from, source.data(), source.size());
-    if (to_device) NEED(hipMemcpy(to, target.data(), target.size(), hipMemcpyHostToDevice));
-    else std::memcpy(to, target.data(), target.size());
+    if (from_device)
+        NEED(hipMemcpy(from, source.data(), source.size(), hipMemcpyHostToDevice));
+    else
+        std::memcpy(from, source.data(), source.size());
+    if (to_device)
+        NEED(hipMemcpy(to, target.data(), target.size(), hipMemcpyHostToDevice));
+    else
+        std::memcpy(to, target.data(), target.size());
     hipError_t error = hipMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
     NEED(hipDeviceSynchronize());
-    if (to_device) NEED(hipMemcpy(target.data(), to, target.size(), hipMemcpyDeviceToHost));
-    else std::memcpy(target.data(), to, target.size());
+    if (to_device)
+        NEED(hipMemcpy(target.data(), to, target.size(), hipMemcpyDeviceToHost));
+    else
+        std::memcpy(target.data(), to, target.size());
     line("%s: %s, right %d", label, observe::name_of(error).c_str(), target == expected);
 }
 

@@ -1,4 +1,4 @@
-// hipMemcpyParam2D, its asynchronous form and hipDrvMemcpy2DUnaligned: offsets, pitches, memory types, errors.
+// hipMemcpyParam2D, its asynchronous form and hipDrvMemcpy2DUnaligned: offsets, pitches, errors.
 #include "observe.h"
 
 static const size_t pitch = 64;
@@ -8,10 +8,14 @@ static hip_Memcpy2D params(hipMemoryType from, void* source, hipMemoryType to, v
     std::memset(&p, 0, sizeof p);
     p.srcMemoryType = from;
     p.dstMemoryType = to;
-    if (from == hipMemoryTypeHost) p.srcHost = source;
-    else p.srcDevice = source;
-    if (to == hipMemoryTypeHost) p.dstHost = target;
-    else p.dstDevice = target;
+    if (from == hipMemoryTypeHost)
+        p.srcHost = source;
+    else
+        p.srcDevice = source;
+    if (to == hipMemoryTypeHost)
+        p.dstHost = target;
+    else
+        p.dstDevice = target;
     p.srcPitch = p.dstPitch = pitch;
     p.WidthInBytes = 32;
     p.Height = 5;
@@ -26,13 +30,17 @@ static void read(const char* label, hipError_t error, unsigned char* device) {
     show_sum("its bytes", seen.data(), seen.size());
 }
 
+// DIFFERS beyond the row: 5.2.3 wraps into the next row; the rectangle must fit (graph_api, memcpy node
+//     parameters)
 int main() {
     unsigned char *a = nullptr, *b = nullptr;
     NEED(hipMalloc(&a, pitch * 16));
     NEED(hipMalloc(&b, pitch * 16));
     std::vector<unsigned char> host(pitch * 16), zero(pitch * 16, 0), back(pitch * 16, 0);
     for (size_t i = 0; i < host.size(); ++i) host[i] = static_cast<unsigned char>(i * 5 + 3);
-    auto reset = [&](unsigned char* d) { NEED(hipMemcpy(d, zero.data(), zero.size(), hipMemcpyHostToDevice)); };
+    auto reset = [&](unsigned char* d) {
+        NEED(hipMemcpy(d, zero.data(), zero.size(), hipMemcpyHostToDevice));
+    };
     hipStream_t stream;
     NEED(hipStreamCreate(&stream));
     const hipMemoryType on_host = hipMemoryTypeHost, on_device = hipMemoryTypeDevice;
@@ -67,9 +75,16 @@ int main() {
     p = params(on_host, host.data(), on_device, a);
     p.dstPitch = 16;
     show("destination pitch below the width", hipMemcpyParam2D(&p));
+    reset(a);
     p = params(on_host, host.data(), on_device, a);
     p.srcPitch = p.dstPitch = 0;
-    show("pitches of 0", hipMemcpyParam2D(&p));
+    read("pitches of 0", hipMemcpyParam2D(&p), a);
+    reset(a);
+    p.srcXInBytes = 3, p.srcY = 1, p.dstY = 2;
+    read("pitches of 0 with offsets", hipMemcpyParam2D(&p), a);
+    p = params(on_host, host.data(), on_device, a);
+    p.srcXInBytes = pitch - p.WidthInBytes + 1;
+    show("beyond the row", hipMemcpyParam2D(&p));
     p = params(on_host, host.data(), on_device, a);
     p.WidthInBytes = 0;
     show("width 0", hipMemcpyParam2D(&p));

@@ -8,10 +8,14 @@ static HIP_MEMCPY3D box(hipMemoryType from, void* source, hipMemoryType to, void
     std::memset(&p, 0, sizeof p);
     p.srcMemoryType = from;
     p.dstMemoryType = to;
-    if (from == hipMemoryTypeHost) p.srcHost = source;
-    else p.srcDevice = source;
-    if (to == hipMemoryTypeHost) p.dstHost = target;
-    else p.dstDevice = target;
+    if (from == hipMemoryTypeHost)
+        p.srcHost = source;
+    else
+        p.srcDevice = source;
+    if (to == hipMemoryTypeHost)
+        p.dstHost = target;
+    else
+        p.dstDevice = target;
     p.srcPitch = p.dstPitch = row;
     p.srcHeight = p.dstHeight = rows;
     p.WidthInBytes = 20;
@@ -55,6 +59,14 @@ int main() {
     reset(a);
     p = box(on_host, source.data(), on_device, a);
     see("async", hipDrvMemcpy3DAsync(&p, stream), a);
+
+    reset(a);
+    p = box(on_host, source.data(), on_device, a);
+    p.srcPitch = p.dstPitch = p.srcHeight = p.dstHeight = 0;
+    see("no pitches and heights", hipDrvMemcpy3D(&p), a);
+    reset(a);
+    p.srcY = 1, p.dstZ = 1;
+    see("no pitches and heights with offsets", hipDrvMemcpy3D(&p), a);
 
     show("null", hipDrvMemcpy3D(nullptr));
     show("null, async", hipDrvMemcpy3DAsync(nullptr, stream));

@@ -50,7 +50,8 @@ int main() {
 
     show("with stream", hipMemcpyWithStream(back.data(), device, bytes, hipMemcpyDeviceToHost, stream));
     show("with stream, element 1000", back[1000]);
-    show("with the default stream", hipMemcpyWithStream(back.data(), device, 16, hipMemcpyDeviceToHost, nullptr));
+    show("with the default stream",
+         hipMemcpyWithStream(back.data(), device, 16, hipMemcpyDeviceToHost, nullptr));
     show("stream is idle", hipStreamQuery(stream));
     NEED(hipStreamDestroy(stream));
     NEED(hipFree(device));

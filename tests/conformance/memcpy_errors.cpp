@@ -1,7 +1,8 @@
-// What hipMemcpy and its relatives refuse: null operands, ranges that leave their allocation, no bytes, freed memory.
+// What copies refuse: null operands, ranges that leave their allocation, kinds; and copies of no bytes.
 #include "observe.h"
 
-// DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that (cudaMemcpy)
+// DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that
+//     (cudaMemcpy)
 int main() {
     const size_t bytes = 4096;
     char *device = nullptr, *other = nullptr, *pinned = nullptr;
@@ -23,7 +24,8 @@ int main() {
     show("bad kind, negative", hipMemcpy(device, host.data(), 16, hipMemcpyKind(-1)));
 
     show("one byte too many to the device", hipMemcpy(device, host.data(), bytes + 1, hipMemcpyHostToDevice));
-    show("one byte too many from the device", hipMemcpy(host.data(), device, bytes + 1, hipMemcpyDeviceToHost));
+    show("one byte too many from the device",
+         hipMemcpy(host.data(), device, bytes + 1, hipMemcpyDeviceToHost));
     show("too far in", hipMemcpy(device + 1, host.data(), bytes, hipMemcpyHostToDevice));
     show("to the last byte", hipMemcpy(device + bytes - 1, host.data(), 1, hipMemcpyHostToDevice));
     show("one byte too many to pinned memory", hipMemcpy(pinned, device, bytes + 1, hipMemcpyDeviceToHost));
@@ -33,10 +35,13 @@ int main() {
     show("async, null source", hipMemcpyAsync(device, nullptr, 16, hipMemcpyHostToDevice, stream));
     show("async, 0 bytes", hipMemcpyAsync(device, host.data(), 0, hipMemcpyHostToDevice, stream));
     show("bad kind, async", hipMemcpyAsync(device, host.data(), 16, hipMemcpyKind(9), stream));
-    show("async, too many bytes", hipMemcpyAsync(device, host.data(), bytes + 1, hipMemcpyHostToDevice, stream));
-    show("with stream, null destination", hipMemcpyWithStream(nullptr, device, 16, hipMemcpyDeviceToHost, stream));
+    show("async, too many bytes",
+         hipMemcpyAsync(device, host.data(), bytes + 1, hipMemcpyHostToDevice, stream));
+    show("with stream, null destination",
+         hipMemcpyWithStream(nullptr, device, 16, hipMemcpyDeviceToHost, stream));
     show("with stream, 0 bytes", hipMemcpyWithStream(device, host.data(), 0, hipMemcpyHostToDevice, stream));
-    show("with stream, too many bytes", hipMemcpyWithStream(host.data(), device, bytes + 1, hipMemcpyDefault, stream));
+    show("with stream, too many bytes",
+         hipMemcpyWithStream(host.data(), device, bytes + 1, hipMemcpyDefault, stream));
 
     show("HtoD, null destination", hipMemcpyHtoD(nullptr, host.data(), 16));
     show("HtoD, null source", hipMemcpyHtoD(device, nullptr, 16));

@@ -10,8 +10,9 @@ int main() {
     std::vector<unsigned char> source(room), back(room), expected(room);
     for (size_t i = 0; i < room; ++i) source[i] = static_cast<unsigned char>(i * 31 + (i >> 8));
 
-    for (size_t bytes : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 63, 64, 65, 127, 255, 256, 1000, 4095, 4096, 4097, 65535,
-                         65536, 65537, 1 << 20, (1 << 20) + 3}) {
+    for (size_t bytes :
+         {1,   2,   3,   4,    7,    8,    15,   16,    17,    31,    63,      64,           65,
+          127, 255, 256, 1000, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20, (1 << 20) + 3}) {
         int wrong_up = 0, wrong_across = 0;
         for (size_t offset : {0, 1, 3, 4, 8, 13}) {
             std::vector<unsigned char> fill(room, 0xee);

@@ -7,13 +7,15 @@ static void one(const char* label, unsigned flags, size_t bytes) {
     hipPointerAttribute_t attributes;
     std::memset(&attributes, 0, sizeof attributes);
     if (p) NEED(hipPointerGetAttributes(&attributes, p));
-    line("%s: %s, set %d, kind %d, device %d, managed %d", label, observe::name_of(error).c_str(), p != nullptr,
-         int(attributes.memoryType), attributes.device, attributes.isManaged);
+    line("%s: %s, set %d, kind %d, device %d, managed %d", label, observe::name_of(error).c_str(),
+         p != nullptr, int(attributes.memoryType), attributes.device, attributes.isManaged);
     if (p) NEED(hipFree(p));
 }
 
-// DIFFERS fine-grained memory: 5.2.3 says that memory is short where the device has no such pool; it is not supported
-// DIFFERS two flags: together they are hipDeviceMallocUncached, which came after 5.2.3 and which we do not have
+// DIFFERS fine-grained memory: 5.2.3 says that memory is short where the device has no such pool; it is not
+//     supported
+// DIFFERS two flags: together they are hipDeviceMallocUncached, which came after 5.2.3 and which we do not
+//     have; HIP 6 header
 int main() {
     one("default", hipDeviceMallocDefault, 4096);
     one("default of 0 bytes", hipDeviceMallocDefault, 0);

@@ -6,8 +6,8 @@ static void one(size_t width, size_t height, size_t depth) {
     hipError_t error = hipMalloc3D(&p, make_hipExtent(width, height, depth));
     line("%zu x %zu x %zu: %s", width, height, depth, observe::name_of(error).c_str());
     if (error != hipSuccess) return;
-    line("%zu x %zu x %zu gives: null %d, pitch %zu, xsize %zu, ysize %zu", width, height, depth, p.ptr == nullptr,
-         p.pitch, p.xsize, p.ysize);
+    line("%zu x %zu x %zu gives: null %d, pitch %zu, xsize %zu, ysize %zu", width, height, depth,
+         p.ptr == nullptr, p.pitch, p.xsize, p.ysize);
     if (p.ptr) {
         hipDeviceptr_t base = nullptr;
         size_t bytes = 0;

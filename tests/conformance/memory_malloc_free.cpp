@@ -1,8 +1,9 @@
 // hipMalloc and hipFree: sizes of zero and beyond the device, null, double and interior frees.
 #include "observe.h"
 
-// DIFFERS free of an interior pointer: 5.2.3 frees the whole allocation; the pointer must be what hipMalloc gave
-// DIFFERS free at last: 5.2.3 has freed it already by an interior pointer
+// DIFFERS free of an interior pointer: 5.2.3 frees the whole allocation; the pointer must be what hipMalloc
+//     gave
+// DIFFERS free at last: 5.2.3 has freed it already by an interior pointer; cudaFree
 int main() {
     void* p = reinterpret_cast<void*>(0x10);
     show("malloc of 0 bytes", hipMalloc(&p, 0));
@@ -27,7 +28,8 @@ int main() {
     show("malloc of 1 MiB", hipMalloc(&b, 1 << 20));
     show("both are set", a && b);
     show("they differ", a != b);
-    show("alignment of 256", reinterpret_cast<uintptr_t>(a) % 256 == 0 && reinterpret_cast<uintptr_t>(b) % 256 == 0);
+    show("alignment of 256",
+         reinterpret_cast<uintptr_t>(a) % 256 == 0 && reinterpret_cast<uintptr_t>(b) % 256 == 0);
     show("free of an interior pointer", hipFree(static_cast<char*>(b) + 256));
     show("free of the byte behind", hipFree(static_cast<char*>(b) + (1 << 20)));
     show("free at last", hipFree(b));

@@ -1,14 +1,16 @@
 // hipMallocPitch and hipMemAllocPitch: pitches by width, and what they refuse.
 #include "observe.h"
 
-// DIFFERS hipMemAllocPitch with elements of odd size: 5.2.3 takes any; 4, 8 and 16 are allowed (hipMemAllocPitch)
+// DIFFERS hipMemAllocPitch with elements of odd size: 5.2.3 takes any; 4, 8 and 16 are allowed
+//     (hipMemAllocPitch)
 int main() {
-    for (size_t width : {1, 4, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1024, 4096, 5000}) {
+    for (size_t width :
+         {1, 4, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1024, 4096, 5000}) {
         void* p = nullptr;
         size_t pitch = 0;
         hipError_t error = hipMallocPitch(&p, &pitch, width, 3);
-        line("hipMallocPitch of %zu x 3: %s, pitch %zu, aligned %d", width, observe::name_of(error).c_str(), pitch,
-             reinterpret_cast<uintptr_t>(p) % 128 == 0);
+        line("hipMallocPitch of %zu x 3: %s, pitch %zu, aligned %d", width, observe::name_of(error).c_str(),
+             pitch, reinterpret_cast<uintptr_t>(p) % 128 == 0);
         NEED(hipFree(p));
     }
     for (unsigned element : {0u, 1u, 2u, 3u, 4u, 8u, 12u, 16u, 32u}) {
@@ -16,8 +18,8 @@ int main() {
         size_t pitch = 0;
         hipError_t error = hipMemAllocPitch(&p, &pitch, 200, 2, element);
         bool allowed = element == 4 || element == 8 || element == 16;
-        line("hipMemAllocPitch with elements of %s size, %u: %s, pitch %zu", allowed ? "allowed" : "odd", element,
-             observe::name_of(error).c_str(), pitch);
+        line("hipMemAllocPitch with elements of %s size, %u: %s, pitch %zu", allowed ? "allowed" : "odd",
+             element, observe::name_of(error).c_str(), pitch);
         if (error == hipSuccess) NEED(hipFree(p));
     }
 
@@ -43,7 +45,8 @@ int main() {
     // The rows of such memory are as many as asked for: the last one can be written.
     NEED(hipMallocPitch(&p, &pitch, 100, 7));
     char row[100] = {};
-    show("write of the last row", hipMemcpy(static_cast<char*>(p) + 6 * pitch, row, 100, hipMemcpyHostToDevice));
+    show("write of the last row",
+         hipMemcpy(static_cast<char*>(p) + 6 * pitch, row, 100, hipMemcpyHostToDevice));
     hipDeviceptr_t base = nullptr;
     size_t bytes = 0;
     show("range", hipMemGetAddressRange(&base, &bytes, p));

@@ -1,7 +1,7 @@
 // hipMemset2D: rows of every width, gaps between rows stay, synchronous and not.
 #include "observe.h"
 
-// DIFFERS one row too many: 5.2.3 writes behind the allocation
+// DIFFERS one row too many: 5.2.3 writes behind the allocation; cudaMemset2D
 int main() {
     const size_t pitch = 96, height = 20, room = pitch * height;
     unsigned char* device = nullptr;

@@ -21,7 +21,8 @@ static void one(const char* label, size_t width, size_t height, size_t depth, hi
          back == (error == hipSuccess ? expected : fill));
 }
 
-// DIFFERS full rows: 5.2.3 fills rows that follow each other, also those between the slices of the box
+// DIFFERS full rows: 5.2.3 fills rows that follow each other, also those between the slices of the box;
+//     cudaMemset3D
 // DIFFERS too wide: 5.2.3 wraps into the next row; the box must fit
 int main() {
     NEED(hipMalloc(&device, room));

@@ -6,8 +6,8 @@ int main() {
     unsigned char* device = nullptr;
     NEED(hipMalloc(&device, room));
     std::vector<unsigned char> fill(room, 0x11), back(room), expected(room);
-    for (size_t bytes : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 63, 64, 65, 100, 255, 256, 257, 1000, 4095, 4096, 4097,
-                         65536, 65537, 500001}) {
+    for (size_t bytes : {1,  2,   3,   4,   5,   7,    8,    15,   16,   17,    31,    63,    64,
+                         65, 100, 255, 256, 257, 1000, 4095, 4096, 4097, 65536, 65537, 500001}) {
         int wrong = 0, refused = 0;
         for (size_t offset : {0, 1, 2, 3, 4, 7, 8, 13}) {
             for (int form = 0; form < 2; ++form) {

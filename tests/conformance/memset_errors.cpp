@@ -1,7 +1,7 @@
-// What fills refuse: null, no bytes, ranges that leave their allocation, pageable memory; and fills of host memory.
+// What fills refuse: null, ranges that leave their allocation, pageable memory; fills of host memory.
 #include "observe.h"
 
-// DIFFERS too far in: 5.2.3 writes behind the allocation
+// DIFFERS too far in: 5.2.3 writes behind the allocation; cudaMemset
 int main() {
     const size_t bytes = 4096;
     unsigned char *device = nullptr, *pinned = nullptr, *managed = nullptr;

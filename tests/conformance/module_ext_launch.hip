@@ -1,4 +1,4 @@
-// hipExtModuleLaunchKernel and hipHccModuleLaunchKernel: grids in threads with partial last blocks, events, errors.
+// hipExtModuleLaunchKernel and its older name: grids in threads, partial blocks, events, errors.
 #include "image.h"
 
 #include <hip/hip_ext.h>
@@ -29,7 +29,8 @@ static void see(const char* label, hipError_t error) {
 }
 
 // DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
-// DIFFERS null function: 5.2.3 says hipErrorInvalidImage; CUDA has an error for bad handles (CUDA_ERROR_INVALID_HANDLE, 400)
+// DIFFERS null function: 5.2.3 says hipErrorInvalidImage; CUDA has an error for bad handles
+//     (CUDA_ERROR_INVALID_HANDLE, 400)
 int main() {
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;
@@ -47,7 +48,8 @@ int main() {
     see("less than a block", hipExtModuleLaunchKernel(f, 5, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
     reset();
     width = 32;
-    see("partial in two dimensions", hipExtModuleLaunchKernel(f, 20, 21, 1, 8, 8, 1, 0, nullptr, args, nullptr));
+    see("partial in two dimensions",
+        hipExtModuleLaunchKernel(f, 20, 21, 1, 8, 8, 1, 0, nullptr, args, nullptr));
     width = 1024;
     reset();
     see("the older name", hipHccModuleLaunchKernel(f, 130, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr));
@@ -55,7 +57,8 @@ int main() {
     NEED(hipEventCreate(&start));
     NEED(hipEventCreate(&stop));
     reset();
-    see("with events", hipExtModuleLaunchKernel(f, 100, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr, start, stop, 0));
+    see("with events",
+        hipExtModuleLaunchKernel(f, 100, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr, start, stop, 0));
     show("stop event", hipEventQuery(stop));
     float ms = -1;
     show("elapsed", hipEventElapsedTime(&ms, start, stop));

@@ -1,4 +1,4 @@
-// Modules from a file, from memory, with options; what is no module; functions and variables by name; unloading.
+// Modules from files and memory; what is no module; functions and variables by name; unloading.
 #include "image.h"
 
 __device__ int counter = 41;
@@ -12,13 +12,17 @@ static void look(const char* label, hipModule_t module) {
     hipDeviceptr_t address = nullptr;
     size_t bytes = 0;
     line("%s, function: %s", label, observe::name_of(hipModuleGetFunction(&f, module, "count")).c_str());
-    line("%s, function again: %s", label, observe::name_of(hipModuleGetFunction(&again, module, "count")).c_str());
+    line("%s, function again: %s", label,
+         observe::name_of(hipModuleGetFunction(&again, module, "count")).c_str());
     line("%s, the same handle: %d", label, f == again);
-    line("%s, no such function: %s", label, observe::name_of(hipModuleGetFunction(&f, module, "nothing")).c_str());
-    line("%s, a variable as function: %s", label, observe::name_of(hipModuleGetFunction(&f, module, "counter")).c_str());
+    line("%s, no such function: %s", label,
+         observe::name_of(hipModuleGetFunction(&f, module, "nothing")).c_str());
+    line("%s, a variable as function: %s", label,
+         observe::name_of(hipModuleGetFunction(&f, module, "counter")).c_str());
     line("%s, empty name: %s", label, observe::name_of(hipModuleGetFunction(&f, module, "")).c_str());
     hipError_t error = hipModuleGetGlobal(&address, &bytes, module, "counter");
-    line("%s, variable: %s, %zu bytes, set %d", label, observe::name_of(error).c_str(), bytes, address != nullptr);
+    line("%s, variable: %s, %zu bytes, set %d", label, observe::name_of(error).c_str(), bytes,
+         address != nullptr);
     int value = 0;
     if (error == hipSuccess) NEED(hipMemcpy(&value, address, sizeof value, hipMemcpyDeviceToHost));
     line("%s, its value: %d", label, value);
@@ -30,8 +34,10 @@ static void look(const char* label, hipModule_t module) {
          observe::name_of(hipModuleGetGlobal(&address, &bytes, module, "count")).c_str());
 }
 
-// DIFFERS empty file: 5.2.3 says hipErrorInvalidKernelFile; hipErrorSharedObjectInitFailed is documented (hipModuleLoad)
-// DIFFERS text as an image: 5.2.3 says hipErrorInvalidKernelFile; CUDA has an error for it (CUDA_ERROR_INVALID_IMAGE)
+// DIFFERS empty file: 5.2.3 says hipErrorInvalidKernelFile; hipErrorSharedObjectInitFailed is documented
+//     (hipModuleLoad)
+// DIFFERS text as an image: 5.2.3 says hipErrorInvalidKernelFile; CUDA has an error for it
+//     (CUDA_ERROR_INVALID_IMAGE)
 int main() {
     std::vector<char> bundle = own_bundle(), object = own_code_object();
     std::string bundle_file = store(bundle), object_file = store(object), empty_file = store({});

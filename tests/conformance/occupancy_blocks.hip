@@ -1,14 +1,16 @@
-// hipOccupancyMaxActiveBlocksPerMultiprocessor: kernels with different registers, LDS and bounds, block by block.
+// hipOccupancyMaxActiveBlocksPerMultiprocessor: kernels with different registers, LDS and bounds.
 #include "kernels.h"
 
 static void one(const char* how, const NamedKernel& kernel, int block, size_t lds) {
     int blocks = -1;
     hipError_t error = hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block, lds);
-    line("%s, %s, blocks of %d, %zu bytes: %s, %d", how, kernel.name, block, lds, observe::name_of(error).c_str(), blocks);
+    line("%s, %s, blocks of %d, %zu bytes: %s, %d", how, kernel.name, block, lds,
+         observe::name_of(error).c_str(), blocks);
 }
 
 // DIFFERS block above its bounds: 5.2.3 counts blocks that cannot be launched; CUDA says 0 (cuda_occupancy)
-// DIFFERS LDS between granules: 5.2.3 counts bytes; LDS is given out in runs of 512 (LLVM AMDGPU usage, GRANULATED_LDS_SIZE)
+// DIFFERS LDS between granules: 5.2.3 counts bytes; LDS is given out in runs of 512 (LLVM AMDGPU usage,
+//     GRANULATED_LDS_SIZE)
 int main() {
     for (const NamedKernel& kernel : all_kernels) {
         hipFuncAttributes attributes;

@@ -7,14 +7,18 @@ static void one(const char* how, const NamedKernel& kernel, size_t lds, int limi
     int grid = -1, block = -1;
     hipFuncAttributes attributes;
     NEED(hipFuncGetAttributes(&attributes, kernel.function));
-    if (attributes.maxThreadsPerBlock < 1024 && (limit == 0 || limit > attributes.maxThreadsPerBlock)) how = "bounded";
+    if (attributes.maxThreadsPerBlock < 1024 && (limit == 0 || limit > attributes.maxThreadsPerBlock))
+        how = "bounded";
     hipError_t error = hipOccupancyMaxPotentialBlockSize(&grid, &block, kernel.function, lds, limit);
     line("%s, %s, %zu bytes, limit %d: %s, %d to a unit, block %d", how, kernel.name, lds, limit,
          observe::name_of(error).c_str(), grid / units, block);
 }
 
-// DIFFERS bounded: 5.2.3 proposes blocks that the kernel cannot be launched with; CUDA stays within the bounds (cuda_occupancy)
-// DIFFERS limit within a wavefront: 5.2.3 rounds the limit up and so exceeds it; blocks are at most that large (cudaOccupancyMaxPotentialBlockSize)
+// DIFFERS bounded: 5.2.3 proposes blocks that the kernel cannot be launched with; CUDA stays within the
+//     bounds (cuda_occupancy)
+// DIFFERS limit within a wavefront: 5.2.3 rounds the limit up and so exceeds it; blocks are at most that
+//     large (cudaOccupancyMaxPotentialBlockSize)
+// DIFFERS negative limit: 5.2.3 takes it for none; it is no size
 int main() {
     NEED(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
     for (const NamedKernel& kernel : all_kernels) {

@@ -24,9 +24,10 @@ static void ask(const char* label, char* pointer, char* start) {
             line("%s, %s: %s", label, one.name, observe::name_of(error).c_str());
             continue;
         }
-        const char* where = !got ? "null" : got == reinterpret_cast<uintptr_t>(pointer) ? "the pointer"
-                                        : got == reinterpret_cast<uintptr_t>(start)   ? "the start"
-                                                                                      : "elsewhere";
+        const char* where = !got                                          ? "null"
+                            : got == reinterpret_cast<uintptr_t>(pointer) ? "the pointer"
+                            : got == reinterpret_cast<uintptr_t>(start)   ? "the start"
+                                                                          : "elsewhere";
         bool is_pointer = one.bytes == 8 && one.attribute != HIP_POINTER_ATTRIBUTE_RANGE_SIZE;
         if (is_pointer) {
             line("%s, %s: %s", label, one.name, where);

@@ -11,14 +11,19 @@ static void ask(const char* label, void* pointer, void* host) {
     line("%s, kind: %d", label, int(got.memoryType));
     line("%s, device: %d", label, got.device);
     line("%s, device pointer: %s", label,
-         !got.devicePointer ? "null" : got.devicePointer == pointer ? "the same" : "another");
+         !got.devicePointer             ? "null"
+         : got.devicePointer == pointer ? "the same"
+                                        : "another");
     line("%s, host pointer: %s", label,
-         !got.hostPointer ? "null" : got.hostPointer == host ? "the same" : "another");
+         !got.hostPointer          ? "null"
+         : got.hostPointer == host ? "the same"
+                                   : "another");
     line("%s, managed: %d", label, got.isManaged);
     line("%s, flags: %u", label, got.allocationFlags);
 }
 
-// DIFFERS coherent pinned memory, flags: 5.2.3 drops this flag; the header has the flags of the allocation here
+// DIFFERS coherent pinned memory, flags: 5.2.3 drops this flag; the header has the flags of the allocation
+//     here
 // DIFFERS managed memory, flags: 5.2.3 drops this flag; the header has the flags of the allocation here
 // DIFFERS managed interior, flags: 5.2.3 drops this flag; the header has the flags of the allocation here
 int main() {

@@ -1,6 +1,7 @@
 // hipMallocAsync and hipFreeAsync: results, errors, copies in between.
 #include "observe.h"
 
+// DIFFERS free of null: 5.2.3 refuses; HIP 7 documentation makes it succeed (capture_rules, hipFreeAsync)
 int main() {
     int supported = -1;
     show("attribute", hipDeviceGetAttribute(&supported, hipDeviceAttributeMemoryPoolsSupported, 0));
@@ -20,10 +21,6 @@ int main() {
     show("into null", hipMallocAsync(nullptr, 4096, stream));
     show("0 bytes", hipMallocAsync(&p, 0, stream));
     show("free of null", hipFreeAsync(nullptr, stream));
-    hipMemPool_t pool = nullptr;
-    show("default pool", hipDeviceGetDefaultMemPool(&pool, 0));
-    show("default pool of no device", hipDeviceGetDefaultMemPool(&pool, 9));
-    show("default pool into null", hipDeviceGetDefaultMemPool(nullptr, 0));
-    show("current pool", hipDeviceGetMemPool(&pool, 0));
-    NEED(hipStreamDestroy(stream));
+    // HIP: 5.2.3 crashes where hipFreeAsync gets what hipMallocAsync did not give.
+    // HIP: 5.2.3 does not come back from destroying a stream that has allocated.
 }

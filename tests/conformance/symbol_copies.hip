@@ -1,4 +1,4 @@
-// hipMemcpyToSymbol and hipMemcpyFromSymbol: device and constant variables, offsets, kinds, kernels that see the data.
+// Copies to and from device and constant variables: offsets, kinds, kernels that see the data.
 #include "observe.h"
 
 __device__ int numbers[64];
@@ -27,8 +27,10 @@ int main() {
     show("from an offset", hipMemcpyFromSymbol(back, HIP_SYMBOL(numbers), 5 * sizeof(int), 9 * sizeof(int)));
     line("around it: %d %d %d %d %d", back[0], back[1], back[2], back[3], back[4]);
     int last = 77;
-    show("to the last element", hipMemcpyToSymbol(HIP_SYMBOL(constants), &last, sizeof last, 15 * sizeof(int)));
-    show("to a constant, default kind", hipMemcpyToSymbol(HIP_SYMBOL(constants), part, 4, 0, hipMemcpyDefault));
+    show("to the last element",
+         hipMemcpyToSymbol(HIP_SYMBOL(constants), &last, sizeof last, 15 * sizeof(int)));
+    show("to a constant, default kind",
+         hipMemcpyToSymbol(HIP_SYMBOL(constants), part, 4, 0, hipMemcpyDefault));
 
     int* device = nullptr;
     NEED(hipMalloc(&device, 64 * sizeof(int)));

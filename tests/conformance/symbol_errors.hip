@@ -7,7 +7,8 @@ static int plain[64];
 
 __global__ void use(int* out) { *out = numbers[3] + constants[2]; }
 
-// DIFFERS bad kind: 5.2.3 takes any; hipErrorInvalidMemcpyDirection is for those that are not of a symbol (cudaMemcpyToSymbol)
+// DIFFERS bad kind: 5.2.3 takes any; hipErrorInvalidMemcpyDirection is for those that are not of a symbol
+//     (cudaMemcpyToSymbol)
 int main() {
     int host[64] = {};
     show("too many bytes", hipMemcpyToSymbol(HIP_SYMBOL(numbers), host, sizeof numbers + 4));
@@ -31,8 +32,8 @@ int main() {
     show("bad kind, from, HtoH", hipMemcpyFromSymbol(host, HIP_SYMBOL(numbers), 4, 0, hipMemcpyHostToHost));
     hipStream_t stream;
     NEED(hipStreamCreate(&stream));
-    show("async, too many bytes",
-         hipMemcpyToSymbolAsync(HIP_SYMBOL(numbers), host, sizeof numbers + 4, 0, hipMemcpyHostToDevice, stream));
+    show("async, too many bytes", hipMemcpyToSymbolAsync(HIP_SYMBOL(numbers), host, sizeof numbers + 4, 0,
+                                                         hipMemcpyHostToDevice, stream));
     show("async, null source",
          hipMemcpyToSymbolAsync(HIP_SYMBOL(numbers), nullptr, 4, 0, hipMemcpyHostToDevice, stream));
     show("async, no symbol", hipMemcpyToSymbolAsync(plain, host, 4, 0, hipMemcpyHostToDevice, stream));

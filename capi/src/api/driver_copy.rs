@@ -22,14 +22,14 @@ struct End {
     device: hipDeviceptr_t,
     /// First byte of a row, row and slice that the copy touches.
     corner: [u64; 3],
-    /// Bytes between rows, 0 if they follow each other without a gap.
+    /// Bytes from one row to the next; 0 for as many as the copy takes of each.
     pitch: u64,
-    /// Rows of a slice.
+    /// Rows from one slice to the next; 0 for as many as the copy takes of each.
     rows: u64,
 }
 
 impl End {
-    /// The memory, checked to hold a box of `extent` bytes, rows and slices.
+    /// The memory from the box's corner on, for a box of `extent` bytes, rows and slices.
     ///
     /// # Errors
     /// `hipErrorInvalidValue` for null memory or a box that does not fit its rows, `hipErrorNotSupported` for arrays.
@@ -40,12 +40,21 @@ impl End {
             hipMemoryTypeArray => return Err(hipErrorNotSupported),
             _ => return Err(hipErrorInvalidValue),
         };
-        let ends = |i: usize| self.corner[i].checked_add(extent[i]).ok_or(hipErrorInvalidValue);
-        let pitch = if self.pitch == 0 { ends(0)? } else { self.pitch };
-        if address == 0 || ends(0)? > pitch || (extent[2] > 1 && ends(1)? > self.rows) {
+        // HIP: what is not given is that of the copy, wherever it starts; measured on 5.2.3
+        // (tests/conformance/memcpy2d_param.cpp, memcpy3d_drv.cpp).
+        let given_or = |given: u64, i: usize| if given == 0 { extent[i] } else { given };
+        let (pitch, rows) = (given_or(self.pitch, 0), given_or(self.rows, 1));
+        let leaves = |i: usize, end: u64| self.corner[i].checked_add(extent[i]).is_none_or(|last| last > end);
+        let too_wide = self.pitch != 0 && leaves(0, pitch);
+        let too_high = self.rows != 0 && extent[2] > 1 && leaves(1, rows);
+        if address == 0 || too_wide || too_high {
             return Err(hipErrorInvalidValue);
         }
-        Ok(Surface { address, pitch, row_bytes: pitch, rows: self.rows, corner: self.corner })
+        let [x, y, z] = self.corner;
+        let before =
+            z.checked_mul(rows).and_then(|slices| slices.checked_add(y)?.checked_mul(pitch)?.checked_add(x));
+        let address = before.and_then(|before| address.checked_add(before)).ok_or(hipErrorInvalidValue)?;
+        Ok(Surface { address, pitch, row_bytes: pitch, rows, corner: [0; 3] })
     }
 }
 
@@ -65,7 +74,7 @@ fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
         device: params.srcDevice,
         corner: [params.srcXInBytes as u64, params.srcY as u64, 0],
         pitch: params.srcPitch as u64,
-        rows: params.Height as u64,
+        rows: 0,
     };
     let dst = End {
         kind: params.dstMemoryType,
@@ -73,7 +82,7 @@ fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
         device: params.dstDevice,
         corner: [params.dstXInBytes as u64, params.dstY as u64, 0],
         pitch: params.dstPitch as u64,
-        rows: params.Height as u64,
+        rows: 0,
     };
     copy_of(&dst, &src, [params.WidthInBytes as u64, params.Height as u64, 1])
 }
@@ -183,7 +192,13 @@ mod tests {
         assert_eq!(fits([3, 1, 0], 8, 3, [6, 2, 2]), Err(hipErrorInvalidValue));
         assert_eq!(fits([2, 2, 0], 8, 3, [6, 2, 2]), Err(hipErrorInvalidValue));
         assert_eq!(fits([2, 2, 0], 8, 3, [6, 2, 1]), Ok(8), "the rows of one slice need no end");
-        assert_eq!(fits([2, 0, 0], 0, 3, [6, 2, 2]), Ok(8), "no pitch: the rows follow each other");
+        assert_eq!(fits([u64::MAX, 0, 0], 8, 3, [6, 2, 2]), Err(hipErrorInvalidValue));
         assert_eq!(fits([u64::MAX, 0, 0], 0, 3, [6, 2, 2]), Err(hipErrorInvalidValue));
+    }
+
+    #[test]
+    fn rows_and_slices_of_no_size_follow_each_other() {
+        let from = end(hipMemoryTypeHost, [2, 1, 1], 0, 0).surface([6, 2, 2]).unwrap();
+        assert_eq!((from.pitch, from.rows, from.address), (6, 2, 8 + 2 + 6 + 12));
     }
 }

@@ -8,6 +8,7 @@ mod function;
 mod graph;
 mod launch;
 mod lookup;
+mod managed;
 mod per_thread;
 mod pitched;
 mod pointer;
