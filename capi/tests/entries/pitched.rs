@@ -154,7 +154,7 @@ fn the_drivers_copies_start_where_they_are_told() {
         Height: 2,
     };
     ok!(hipMemcpyParam2D(&rectangle));
-    assert_eq!(&memory.read()[..9], b"\0\056\0\09a\0");
+    assert_eq!(&memory.read()[..9], b"\0\x0056\0\x009a\0");
     let lower = hip_Memcpy2D { dstY: 2, Height: 1, ..rectangle };
     ok!(hipMemcpyParam2DAsync(&lower, hipStream_t::NULL));
     let left = hip_Memcpy2D { dstXInBytes: 0, ..lower };
@@ -186,7 +186,7 @@ fn the_drivers_copies_start_where_they_are_told() {
         Depth: 2,
     };
     ok!(hipDrvMemcpy3D(&cube));
-    assert_eq!(&memory.read()[24..40], b"45\0\067\0\089\0\0ab\0\0");
+    assert_eq!(&memory.read()[24..40], b"45\0\x0067\0\x0089\0\0ab\0\0");
     let next = HIP_MEMCPY3D { srcZ: 3, dstZ: 5, Depth: 1, ..cube };
     ok!(hipDrvMemcpy3DAsync(&next, hipStream_t::NULL));
     assert_eq!(&memory.read()[40..48], b"cd\0\0ef\0\0");
