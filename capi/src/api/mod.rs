@@ -33,6 +33,7 @@ mod per_thread;
 mod pitched;
 mod pointer;
 mod profiler;
+mod properties;
 mod register;
 mod stream;
 mod symbol;
