@@ -5,8 +5,10 @@
 //! | [`units`] | what a flat graph's nodes are made of |
 //! | [`image`] | a plan as packets |
 //! | [`launch`] | one launch: signals, publication, host steps |
+//! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
 
+mod events;
 mod image;
 mod launch;
 mod units;
