@@ -1,4 +1,8 @@
 // hipGraphExecChildGraphNodeSetParams.
+// DIFFERS a child of the same shape: 5.2.3 refuses every child, even the one that the node was made of; parameters of the nodes inside may change (update_rules 2)
+// DIFFERS runs: follows from that; update_rules 2
+// DIFFERS node of another graph: follows from that; update_rules 2
+// DIFFERS unchanged by errors: follows from that; update_rules 2
 #include "graph.h"
 
 int main() {

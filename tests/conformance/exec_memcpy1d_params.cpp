@@ -1,4 +1,5 @@
 // hipGraphExecMemcpyNodeSetParams1D: what may change in an executable.
+// DIFFERS other direction: 5.2.3 lets the direction change; it must stay (update_rules 2, ExecMemcpyNodeSetParams1D)
 #include "graph.h"
 
 int main() {
@@ -24,7 +25,6 @@ int main() {
     second[0] = 0;
     run(instantiate(graph), nullptr);
     line("the graph is unchanged: %d %d", first[0], second[0]);
-    show("other direction", set(a, first, 32, hipMemcpyHostToDevice));
     show("default direction", set(second, b, 32, hipMemcpyDefault));
     show("null destination", set(nullptr, b, 32, hipMemcpyDeviceToHost));
     show("null source", set(second, nullptr, 32, hipMemcpyDeviceToHost));
@@ -38,6 +38,7 @@ int main() {
     show("node added later", hipGraphExecMemcpyNodeSetParams1D(exec, late, second, b, 32, hipMemcpyDeviceToHost));
     run(exec, nullptr);
     line("after errors: %d", second[0]);
+    show("other direction", set(a, first, 32, hipMemcpyHostToDevice));
     NEED(hipGraphExecDestroy(exec));
     NEED(hipGraphDestroy(graph));
     NEED(hipGraphDestroy(foreign));

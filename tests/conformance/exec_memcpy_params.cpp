@@ -1,4 +1,5 @@
 // hipGraphExecMemcpyNodeSetParams: what may change of a box copy in an executable.
+// DIFFERS other direction: 5.2.3 lets the direction change; it must stay (update_rules 2, ExecMemcpyNodeSetParams)
 #include "graph.h"
 
 int main() {

@@ -15,9 +15,10 @@ int main() {
     show_dependents("dependents of a", a);
     show("no edges and no arrays", hipGraphAddDependencies(graph, nullptr, nullptr, 0));
     show("no edges of two arrays", hipGraphAddDependencies(graph, from, to, 0));
-    show("from a later node to an earlier one", hipGraphAddDependencies(graph, &d, &a, 1));
-    show_edges("edges with a cycle", graph);
-    NEED(hipGraphRemoveDependencies(graph, &d, &a, 1));
+    // HIP: 5.2.3 crashes on an edge that closes a cycle.
+    auto e = empty(graph, "e");
+    show("from a later node to an earlier one", hipGraphAddDependencies(graph, &e, &a, 1));
+    show_roots("roots with e > a", graph);
     show("a > d beside a > b > d", hipGraphAddDependencies(graph, &a, &d, 1));
     show_edges("edges at last", graph);
     NEED(hipGraphDestroy(graph));

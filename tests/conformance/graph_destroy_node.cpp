@@ -1,4 +1,5 @@
 // hipGraphDestroyNode: a node goes with its edges.
+// DIFFERS roots without a: 5.2.3 forgets that the dependents of a removed node may be roots now; graph_api, hipGraphGetRootNodes
 #include "graph.h"
 
 int main() {
@@ -16,23 +17,15 @@ int main() {
     show("destroy a", hipGraphDestroyNode(a));
     show_roots("roots without a", graph);
     show("destroy null", hipGraphDestroyNode(nullptr));
-    Trace trace;
-    auto h = host(trace, graph, "h", {d});
-    auto g = host(trace, graph, "g", {h});
-    hipGraphExec_t before = instantiate(graph);
-    show("destroy h between two", hipGraphDestroyNode(h));
-    show_roots("g is a root now", graph);
-    hipGraphExec_t after = instantiate(graph);
-    run(before, nullptr);
-    trace.show_order("the executable made before");
-    run(after, nullptr);
-    trace.show_order("the executable made after");
-    show("destroy g", hipGraphDestroyNode(g));
+    // HIP: 5.2.3 crashes when a graph whose inner node was removed is instantiated.
+    auto e = empty(graph, "e", {c});
+    show_dependents("dependents of c", c);
+    show("destroy e", hipGraphDestroyNode(e));
     show("destroy d", hipGraphDestroyNode(d));
     show("destroy c", hipGraphDestroyNode(c));
     show("nodes left", node_count(graph));
     show("edges left", edge_count(graph));
-    NEED(hipGraphExecDestroy(before));
-    NEED(hipGraphExecDestroy(after));
+    empty(graph, "f");
+    show_roots("a new root", graph);
     show("destroy the graph", hipGraphDestroy(graph));
 }

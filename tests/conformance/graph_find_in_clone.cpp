@@ -27,8 +27,7 @@ int main() {
     hipGraphNode_t copy = nullptr;
     NEED(hipGraphNodeFindInClone(&copy, a, clone));
     show("a copy in the original", hipGraphNodeFindInClone(&found, copy, graph));
-    show("remove the copy", hipGraphDestroyNode(copy));
-    show("a, whose copy is gone", hipGraphNodeFindInClone(&found, a, clone));
+    // HIP: 5.2.3 crashes when a node of a clone is destroyed.
     NEED(hipGraphDestroy(graph));
     NEED(hipGraphDestroy(clone));
     NEED(hipGraphDestroy(other));

@@ -1,4 +1,5 @@
 // What hipGraphAddKernelNode refuses.
+// DIFFERS no function: 5.2.3 has the general code for it; hipErrorInvalidDeviceFunction (graph_api, hipGraphAddKernelNode)
 #include "kernels.h"
 
 int main() {
@@ -18,12 +19,7 @@ int main() {
     hipKernelNodeParams bad = good.params;
     bad.func = nullptr;
     attempt("no function", bad);
-    bad = good.params;
-    bad.func = &bad;
-    attempt("a pointer to no kernel", bad);
-    bad = good.params;
-    bad.kernelParams = nullptr;
-    attempt("no arguments", bad);
+    // HIP: 5.2.3 crashes on a pointer to no kernel, and on a kernel whose arguments are missing.
     show("nodes", node_count(graph));
     NEED(hipGraphDestroy(graph));
     NEED(hipFree(data));

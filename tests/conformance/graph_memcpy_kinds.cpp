@@ -22,8 +22,7 @@ int main() {
     show("host to device", result(device, host, hipMemcpyHostToDevice, nullptr, device));
     show("device to device", result(other, device, hipMemcpyDeviceToDevice, nullptr, other));
     show("device to host", result(back, other, hipMemcpyDeviceToHost, back, nullptr));
-    host[3] = 5;
-    show("host to host", result(back, host, hipMemcpyHostToHost, back, nullptr));
+    // HIP: 5.2.3 fails to launch a copy between two places of pageable host memory (hipErrorOutOfMemory).
     host[3] = 6;
     show("host to device by default", result(device, host, hipMemcpyDefault, nullptr, device));
     show("device to device by default", result(other, device, hipMemcpyDefault, nullptr, other));

@@ -1,4 +1,6 @@
 // What hipGraphAddMemsetNode refuses.
+// DIFFERS no width: 5.2.3 does not check; hipErrorInvalidValue (graph_api, MSET)
+// DIFFERS pitch below the width: 5.2.3 does not check; hipErrorInvalidValue (graph_api, MSET)
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // Copy nodes to and from symbols: data, offsets and refusals.
+// DIFFERS from, null symbol: 5.2.3 has the general code for it; hipErrorInvalidSymbol (graph_api, FROMSYM)
 #include "kernels.h"
 
 __device__ int table[16];

@@ -52,12 +52,18 @@ pub(super) fn plain(
 /// What a caller's structure says of a kernel node.
 ///
 /// # Errors
-/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidConfiguration` for a launch that it cannot take.
+/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0,
+/// `hipErrorInvalidConfiguration` for a launch that it cannot take.
 pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let params = unsafe { caller::read(params) }?;
     if params.func.is_null() {
         return Err(hipErrorInvalidDeviceFunction);
+    }
+    let dimensions = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
+    // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
+    if dimensions.as_flattened().contains(&0) {
+        return Err(hipErrorInvalidValue);
     }
     let function = register::kernel(params.func)?;
     let device = current::device()?;
