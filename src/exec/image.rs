@@ -427,8 +427,12 @@ mod tests {
     #[test]
     fn waits_in_a_circle_are_found() {
         let mut image = image(2, &[(0, Vec::new(), true), (1, Vec::new(), true)]);
-        image.lanes[0].patches.insert(0, Patch { packet: 0, field: Field::Dependency(0), signal: 1 });
-        image.lanes[1].patches.insert(0, Patch { packet: 0, field: Field::Dependency(0), signal: 0 });
+        image.lanes[0]
+            .patches
+            .insert(0, Patch { packet: 0, field: Field::Dependency(0), source: Source::Launch(1) });
+        image.lanes[1]
+            .patches
+            .insert(0, Patch { packet: 0, field: Field::Dependency(0), source: Source::Launch(0) });
         assert!(matches!(runs(&image), Err(Error::IllegalState(_))));
     }
 }

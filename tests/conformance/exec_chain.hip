@@ -1,4 +1,5 @@
 // A chain of three hundred kernels, each of which needs the one before.
+// proves: hipGraphAddKernelNode
 #include "kernels.h"
 
 int main() {

@@ -3,6 +3,7 @@
 // DIFFERS runs: follows from that; update_rules 2
 // DIFFERS node of another graph: follows from that; update_rules 2
 // DIFFERS unchanged by errors: follows from that; update_rules 2
+// proves: hipGraphAddChildGraphNode, hipGraphAddHostNode, hipGraphExecChildGraphNodeSetParams
 #include "graph.h"
 
 int main() {

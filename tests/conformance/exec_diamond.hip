@@ -1,4 +1,5 @@
 // Diamonds in a row: each joins what the two branches before it wrote.
+// proves: hipGraphAddKernelNode, hipGraphAddMemcpyNode1D
 #include "kernels.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // Graphs in which nothing happens: no nodes, or only empty ones.
+// proves: hipGraphAddEmptyNode, hipGraphInstantiate
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,7 @@
 // hipGraphExecEventRecordNodeSetEvent and hipGraphExecEventWaitNodeSetEvent.
+// proves: hipGraphAddEventRecordNode, hipGraphAddEventWaitNode, hipGraphAddHostNode
+// proves: hipGraphEventRecordNodeGetEvent, hipGraphExecEventRecordNodeSetEvent
+// proves: hipGraphExecEventWaitNodeSetEvent
 #include "graph.h"
 
 int main() {

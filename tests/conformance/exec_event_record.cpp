@@ -1,4 +1,5 @@
 // An event record node marks its event in every launch.
+// proves: hipGraphAddEventRecordNode, hipGraphAddHostNode
 #include "graph.h"
 
 int main() {

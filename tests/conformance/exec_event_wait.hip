@@ -1,5 +1,6 @@
 // An event wait node holds back what follows it until its event has been reached.
 // HIP: 5.2.3 does not hold host nodes back behind an event that stands for host work, so kernels do the work here.
+// proves: hipGraphAddEventRecordNode, hipGraphAddEventWaitNode, hipGraphAddKernelNode
 #include "kernels.h"
 
 // Writes `value` behind enough work for anything that does not wait to be seen.

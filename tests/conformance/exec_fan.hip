@@ -1,4 +1,5 @@
 // A wide fan: a hundred kernels beside each other on one buffer, then one that reads all of it.
+// proves: hipGraphAddKernelNode, hipGraphAddMemsetNode
 #include "kernels.h"
 
 __global__ void set_one(int* data, int at, int value) { data[at] = value; }

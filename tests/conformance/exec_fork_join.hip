@@ -1,4 +1,5 @@
 // Fork and join: branches of kernels on separate buffers, summed behind them.
+// proves: hipGraphAddKernelNode, hipGraphAddMemcpyNode1D
 #include "kernels.h"
 
 int main() {

@@ -1,4 +1,6 @@
 // hipGraphExecHostNodeSetParams: right and wrong nodes and executables.
+// proves: hipGraphAddEmptyNode, hipGraphAddHostNode, hipGraphExecHostNodeSetParams
+// proves: hipGraphHostNodeGetParams
 #include "graph.h"
 
 int main() {

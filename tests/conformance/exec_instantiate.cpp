@@ -1,4 +1,5 @@
 // hipGraphInstantiate and hipGraphInstantiateWithFlags: arguments and what comes back.
+// proves: hipGraphExecDestroy, hipGraphInstantiate, hipGraphInstantiateWithFlags
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,6 @@
 // hipGraphExecKernelNodeSetParams: what may change, and what is refused.
+// proves: hipGraphAddEmptyNode, hipGraphAddKernelNode, hipGraphExecKernelNodeSetParams
+// proves: hipGraphKernelNodeGetParams
 #include "kernels.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // Launches on every kind of stream.
+// proves: hipGraphAddHostNode, hipGraphLaunch
 #include "graph.h"
 
 int main() {

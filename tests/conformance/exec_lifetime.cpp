@@ -1,4 +1,5 @@
 // An executable outlives its graph, and a launch its executable.
+// proves: hipGraphAddHostNode, hipGraphDestroy, hipGraphExecDestroy, hipGraphHostNodeSetParams
 #include "graph.h"
 
 int main() {

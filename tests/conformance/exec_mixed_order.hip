@@ -1,4 +1,5 @@
 // A launch behind and before kernels and copies of its stream.
+// proves: hipGraphAddKernelNode
 #include "kernels.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // Many launches of one executable, some in flight together, in one stream and in several that events order.
+// proves: hipGraphAddKernelNode, hipGraphLaunch
 #include "kernels.h"
 
 int main() {

@@ -2,6 +2,8 @@
 // DIFFERS to another symbol: 5.2.3 refuses to copy from the host to a symbol here; the direction fits (graph_api, hipGraphExecMemcpyNodeSetParamsToSymbol)
 // DIFFERS from another symbol: 5.2.3 refuses to copy from a symbol to the host here; the direction fits (graph_api, hipGraphExecMemcpyNodeSetParamsFromSymbol)
 // DIFFERS second: follows from that; graph_api
+// proves: hipGraphAddMemcpyNodeFromSymbol, hipGraphAddMemcpyNodeToSymbol
+// proves: hipGraphExecMemcpyNodeSetParamsFromSymbol, hipGraphExecMemcpyNodeSetParamsToSymbol
 #include "kernels.h"
 
 __device__ int first[8];

@@ -1,4 +1,5 @@
 // Two executables in two streams, alone and ordered by an event.
+// proves: hipGraphAddHostNode, hipGraphLaunch
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,6 @@
 // hipGraphAddDependencies: what it accepts and what the graph looks like afterwards.
+// proves: hipGraphAddDependencies, hipGraphAddEmptyNode, hipGraphGetEdges, hipGraphGetRootNodes
+// proves: hipGraphNodeGetDependencies, hipGraphNodeGetDependentNodes
 #include "graph.h"
 
 int main() {

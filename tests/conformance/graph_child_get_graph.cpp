@@ -1,4 +1,6 @@
 // hipGraphChildGraphNodeGetGraph: the embedded graph is the node's own.
+// proves: hipGraphAddChildGraphNode, hipGraphAddHostNode, hipGraphChildGraphNodeGetGraph, hipGraphGetEdges
+// proves: hipGraphHostNodeSetParams, hipGraphNodeFindInClone
 #include "graph.h"
 
 int main() {

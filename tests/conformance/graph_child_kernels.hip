@@ -1,4 +1,6 @@
 // Child graphs of kernels: order against the nodes around them, and one graph in several places.
+// proves: hipGraphAddChildGraphNode, hipGraphAddKernelNode, hipGraphChildGraphNodeGetGraph
+// proves: hipGraphKernelNodeSetParams
 #include "kernels.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // Child graphs in child graphs, in order.
+// proves: hipGraphAddChildGraphNode, hipGraphAddHostNode, hipGraphClone
 #include "graph.h"
 
 int main() {

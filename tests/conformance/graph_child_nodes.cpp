@@ -1,4 +1,5 @@
 // Child graphs: they run where their node stands, and are copied when they are added.
+// proves: hipGraphAddChildGraphNode, hipGraphAddHostNode, hipGraphDestroyNode, hipGraphGetEdges
 #include "graph.h"
 
 int main() {

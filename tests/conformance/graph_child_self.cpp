@@ -1,4 +1,5 @@
 // A graph as a child of itself, and of what it holds.
+// proves: hipGraphAddChildGraphNode, hipGraphAddHostNode
 #include "graph.h"
 
 int main() {

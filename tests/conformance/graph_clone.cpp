@@ -1,4 +1,5 @@
 // hipGraphClone: the copy's nodes and edges, and clones of clones.
+// proves: hipGraphAddHostNode, hipGraphClone
 #include "graph.h"
 
 int main() {

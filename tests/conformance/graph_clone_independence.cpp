@@ -1,4 +1,6 @@
 // A clone and its original do not see each other's changes.
+// proves: hipGraphAddHostNode, hipGraphClone, hipGraphDestroyNode, hipGraphGetEdges, hipGraphGetNodes
+// proves: hipGraphHostNodeSetParams, hipGraphNodeFindInClone, hipGraphRemoveDependencies
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // Creating and destroying graphs.
+// proves: hipGraphCreate, hipGraphDestroy, hipGraphGetEdges, hipGraphGetNodes
 #include "graph.h"
 
 int main() {

@@ -1,5 +1,7 @@
 // hipGraphDestroyNode: a node goes with its edges.
 // DIFFERS roots without a: 5.2.3 forgets that the dependents of a removed node may be roots now; graph_api, hipGraphGetRootNodes
+// proves: hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetEdges, hipGraphGetNodes
+// proves: hipGraphGetRootNodes, hipGraphNodeGetDependencies, hipGraphNodeGetDependentNodes
 #include "graph.h"
 
 int main() {

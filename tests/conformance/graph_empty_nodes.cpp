@@ -4,6 +4,7 @@
 // DIFFERS one dependency twice: 5.2.3 does not check; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
 // DIFFERS nodes at last: counts what should have been refused; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
 // DIFFERS edges at last: counts what should have been refused; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
+// proves: hipGraphAddEmptyNode, hipGraphGetEdges
 #include "graph.h"
 
 int main() {

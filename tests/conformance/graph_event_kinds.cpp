@@ -1,4 +1,8 @@
 // The getters and setters of event nodes on nodes of another kind.
+// proves: hipGraphAddEmptyNode, hipGraphAddEventRecordNode, hipGraphAddEventWaitNode
+// proves: hipGraphEventRecordNodeGetEvent, hipGraphEventRecordNodeSetEvent, hipGraphEventWaitNodeGetEvent
+// proves: hipGraphEventWaitNodeSetEvent, hipGraphExecEventRecordNodeSetEvent
+// proves: hipGraphExecEventWaitNodeSetEvent
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,7 @@
 // Event record and wait nodes: adding them, and hipGraphEvent*NodeGetEvent and SetEvent.
+// proves: hipGraphAddEmptyNode, hipGraphAddEventRecordNode, hipGraphAddEventWaitNode
+// proves: hipGraphEventRecordNodeGetEvent, hipGraphEventRecordNodeSetEvent, hipGraphEventWaitNodeGetEvent
+// proves: hipGraphEventWaitNodeSetEvent, hipGraphGetEdges, hipGraphNodeGetType
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,6 @@
 // hipGraphNodeFindInClone: the copy of a node, and nodes that have none.
+// proves: hipGraphAddEmptyNode, hipGraphClone, hipGraphGetEdges, hipGraphGetNodes, hipGraphNodeFindInClone
+// proves: hipGraphNodeGetDependencies
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // hipGraphGetEdges: counts, missing arrays, arrays that are too small or too large.
+// proves: hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetEdges
 #include "graph.h"
 
 static void ask(const char* label, hipGraph_t graph, size_t room) {

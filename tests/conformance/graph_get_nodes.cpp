@@ -1,4 +1,5 @@
 // hipGraphGetNodes: counts, order, and arrays that are too small or too large.
+// proves: hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetNodes
 #include "graph.h"
 
 static void ask(const char* label, hipGraph_t graph, size_t room) {

@@ -1,4 +1,5 @@
 // Host nodes run once each, behind what they depend on, with the data they were given.
+// proves: hipGraphAddHostNode
 #include "graph.h"
 
 static std::vector<int> seen;

@@ -1,4 +1,5 @@
 // hipGraphHostNodeGetParams and SetParams.
+// proves: hipGraphAddHostNode, hipGraphHostNodeGetParams, hipGraphHostNodeSetParams
 #include "graph.h"
 
 static int calls[2];

@@ -1,4 +1,5 @@
 // A kernel node keeps copies of its arguments: what the caller does with its own memory later does not count.
+// proves: hipGraphAddKernelNode, hipGraphExecKernelNodeSetParams, hipGraphKernelNodeSetParams
 #include "kernels.h"
 
 struct Large {

@@ -1,4 +1,5 @@
 // Kernel arguments as one buffer (extra) instead of pointers to each.
+// proves: hipGraphAddKernelNode
 #include "kernels.h"
 
 int main() {

@@ -1,5 +1,6 @@
 // Kernel nodes: arguments, grids, and order.
 // DIFFERS no arguments: 5.2.3 demands an array even for a kernel that takes no arguments; it has nothing to point to (graph_api, hipGraphAddKernelNode)
+// proves: hipGraphAddKernelNode, hipGraphNodeGetType
 #include "kernels.h"
 
 __global__ void shape(int* to) {

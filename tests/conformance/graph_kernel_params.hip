@@ -1,4 +1,5 @@
 // hipGraphKernelNodeGetParams and SetParams.
+// proves: hipGraphAddKernelNode, hipGraphKernelNodeGetParams, hipGraphKernelNodeSetParams
 #include "kernels.h"
 
 static void print(const char* label, const hipKernelNodeParams& p) {

@@ -1,4 +1,6 @@
 // A thousand nodes: counts, and the ends of lists that are asked for in full.
+// proves: hipGraphAddEmptyNode, hipGraphClone, hipGraphDestroyNode, hipGraphGetNodes, hipGraphGetRootNodes
+// proves: hipGraphNodeGetDependencies
 #include "graph.h"
 
 int main() {

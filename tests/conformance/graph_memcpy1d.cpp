@@ -1,4 +1,5 @@
 // hipGraphAddMemcpyNode1D: data to the device, within it, and back.
+// proves: hipGraphAddMemcpyNode1D
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // hipGraphAddMemcpyNode: rows and boxes at offsets, with pitches of their own.
+// proves: hipGraphAddMemcpyNode
 #include "graph.h"
 
 static void add_and_run(const char* label, hipMemcpy3DParms params) {

@@ -1,4 +1,5 @@
 // hipGraphAddMemcpyNode between two pitched allocations of the device.
+// proves: hipGraphAddMemcpyNode
 #include "graph.h"
 
 int main() {

@@ -3,6 +3,7 @@
 // DIFFERS destination pitch below the width: 5.2.3 does not check; hipErrorInvalidPitchValue (graph_api, hipGraphAddMemcpyNode)
 // DIFFERS direction 5: 5.2.3 takes any number for a direction; hipErrorInvalidMemcpyDirection (graph_api, hipGraphAddMemcpyNode)
 // DIFFERS source offset beyond the pitch: 5.2.3 does not check; hipErrorInvalidValue (graph_api, hipGraphAddMemcpyNode)
+// proves: hipGraphAddMemcpyNode
 #include "graph.h"
 
 int main() {

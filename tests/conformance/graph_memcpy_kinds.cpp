@@ -1,4 +1,5 @@
 // Copy nodes in every direction, and with the direction left to the addresses.
+// proves: hipGraphAddMemcpyNode1D
 #include "graph.h"
 
 static int result(void* dst, const void* src, hipMemcpyKind kind, int* read_host, const int* read_device) {

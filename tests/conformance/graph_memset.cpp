@@ -1,5 +1,6 @@
 // Memset nodes: element sizes, rows and pitches.
 // DIFFERS rows of: 5.2.3 fills each row with width bytes, and with the element size in place of the value; hipMemsetParams (graph_api, hipGraphAddMemsetNode)
+// proves: hipGraphAddMemsetNode
 #include "graph.h"
 
 static hipGraphNode_t add(hipGraph_t graph, void* dst, unsigned element, unsigned value, size_t width, size_t height,

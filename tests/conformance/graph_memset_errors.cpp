@@ -1,6 +1,7 @@
 // What hipGraphAddMemsetNode refuses.
 // DIFFERS no width: 5.2.3 does not check; hipErrorInvalidValue (graph_api, MSET)
 // DIFFERS pitch below the width: 5.2.3 does not check; hipErrorInvalidValue (graph_api, MSET)
+// proves: hipGraphAddMemsetNode
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,6 @@
 // hipGraphNodeGetDependencies: order, and arrays that are too small or too large.
+// proves: hipGraphAddDependencies, hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphNodeGetDependencies
+// proves: hipGraphRemoveDependencies
 #include "graph.h"
 
 static void ask(const char* label, hipGraphNode_t node, size_t room) {

@@ -1,6 +1,9 @@
 // hipGraphNodeGetType of every kind of node that needs no kernel.
 // DIFFERS number of an empty node: releases up to 5.2 count kinds from 1, later ones of the same library name from 0; hipGraphNodeType of the 7.1 header (abi_structs)
 // DIFFERS memcpy 1D: 5.2.3 has a kind of its own for it, which later headers do not have; hipGraphNodeType of the 7.1 header (abi_structs)
+// proves: hipGraphAddChildGraphNode, hipGraphAddEmptyNode, hipGraphAddEventRecordNode
+// proves: hipGraphAddEventWaitNode, hipGraphAddMemcpyNode, hipGraphAddMemcpyNode1D, hipGraphAddMemsetNode
+// proves: hipGraphNodeGetType
 #include "graph.h"
 
 int main() {

@@ -1,5 +1,7 @@
 // hipGraphGetRootNodes: which nodes are roots, and arrays that are too small or too large.
 // DIFFERS without a and b: 5.2.3 forgets that the dependents of removed nodes may be roots now; graph_api, hipGraphGetRootNodes
+// proves: hipGraphAddDependencies, hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetRootNodes
+// proves: hipGraphRemoveDependencies
 #include "graph.h"
 
 static void ask(const char* label, hipGraph_t graph, size_t room) {

@@ -2,6 +2,8 @@
 // DIFFERS set to another symbol: 5.2.3 refuses to copy from the host to a symbol here; the direction fits (graph_api, hipGraphMemcpyNodeSetParamsToSymbol)
 // DIFFERS set from another symbol: 5.2.3 refuses to copy from a symbol to the host here; the direction fits (graph_api, hipGraphMemcpyNodeSetParamsFromSymbol)
 // DIFFERS second: follows from that; graph_api
+// proves: hipGraphAddMemcpyNodeFromSymbol, hipGraphAddMemcpyNodeToSymbol
+// proves: hipGraphMemcpyNodeSetParamsFromSymbol, hipGraphMemcpyNodeSetParamsToSymbol
 #include "kernels.h"
 
 __device__ int first[8];

@@ -1,4 +1,5 @@
 // Threads that build, instantiate and launch graphs of their own.
+// proves: hipGraphAddHostNode
 #include "graph.h"
 
 #include <thread>

@@ -1,4 +1,5 @@
 // hipGraphExecUpdate and child graphs.
+// proves: hipGraphAddChildGraphNode, hipGraphAddHostNode, hipGraphExecUpdate
 #include "graph.h"
 
 static hipGraph_t nested(Trace& trace, const char* inside, const char* behind) {

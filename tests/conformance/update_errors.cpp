@@ -1,4 +1,5 @@
 // hipGraphExecUpdate with arguments missing.
+// proves: hipGraphExecUpdate
 #include "graph.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // hipGraphExecUpdate with other kernels and arguments.
+// proves: hipGraphAddKernelNode, hipGraphExecUpdate
 #include "kernels.h"
 
 int main() {
