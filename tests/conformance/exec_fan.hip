@@ -16,11 +16,7 @@ int main() {
     int* result = device_memory<int>(1, 0);
     hipGraph_t graph;
     NEED(hipGraphCreate(&graph, 0));
-    hipMemsetParams clear = {};
-    clear.dst = data;
-    clear.elementSize = 4;
-    clear.width = width;
-    clear.height = 1;
+    hipMemsetParams clear = fill_params(data, 0, width);
     hipGraphNode_t root;
     NEED(hipGraphAddMemsetNode(&root, graph, nullptr, 0, &clear));
     std::vector<hipGraphNode_t> leaves(width);

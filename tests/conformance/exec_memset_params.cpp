@@ -9,12 +9,7 @@ int main() {
     NEED(hipGraphCreate(&foreign, 0));
     unsigned* a = device_memory<unsigned>(64, 0);
     unsigned* b = device_memory<unsigned>(64, 0);
-    hipMemsetParams params = {};
-    params.dst = a;
-    params.elementSize = 4;
-    params.value = 1;
-    params.width = 8;
-    params.height = 1;
+    hipMemsetParams params = fill_params(a, 1, 8);
     hipGraphNode_t node, other;
     NEED(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
     NEED(hipGraphAddMemsetNode(&other, foreign, nullptr, 0, &params));

@@ -95,6 +95,19 @@ void show_list(const char* label, Get get, Of of) {
     line("%s: %zu: %s", label, count, names().of(nodes.data(), count).c_str());
 }
 
+// Asks a getter for nodes with an array that has room for so many, and prints the count and all that was stored.
+template <typename Get, typename Of>
+void show_array(const char* label, Get get, Of of, size_t room) {
+    auto untouched = reinterpret_cast<hipGraphNode_t>(&room);
+    names().add("untouched", untouched);
+    std::vector<hipGraphNode_t> array(8, untouched);
+    size_t count = room;
+    std::string at = label;
+    show(label, get(of, array.data(), &count));
+    show((at + ", count").c_str(), count);
+    show((at + ", array").c_str(), names().of(array.data(), array.size()));
+}
+
 inline void show_roots(const char* label, hipGraph_t graph) { show_list(label, hipGraphGetRootNodes, graph); }
 inline void show_dependencies(const char* label, hipGraphNode_t node) {
     show_list(label, hipGraphNodeGetDependencies, node);
@@ -225,6 +238,19 @@ inline std::string kind_of(hipGraphNode_t node) {
         case 8: return "event record";
         default: return "another kind";
     }
+}
+
+// Parameters of a memset node for rows of `width` elements.
+inline hipMemsetParams fill_params(void* dst, unsigned value, size_t width, size_t height = 1, size_t pitch = 0,
+                                   unsigned element = 4) {
+    hipMemsetParams params = {};
+    params.dst = dst;
+    params.elementSize = element;
+    params.value = value;
+    params.width = width;
+    params.height = height;
+    params.pitch = pitch;
+    return params;
 }
 
 // Device memory with `count` elements, each of them `value`.

@@ -27,12 +27,7 @@ int main() {
         last[0] = last[1];
         last[1] = node;
     };
-    hipMemsetParams set = {};
-    set.dst = data;
-    set.elementSize = 4;
-    set.value = 3;
-    set.width = count;
-    set.height = 1;
+    hipMemsetParams set = fill_params(data, 3, count);
     next("memset", hipGraphAddMemsetNode(&node, graph, last, 2, &set));
     Launch<int*, int, int> product(multiply, dim3(1), dim3(64), data, 4, count);
     next("kernel", hipGraphAddKernelNode(&node, graph, last, 2, &product.params));

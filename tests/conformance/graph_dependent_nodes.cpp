@@ -3,17 +3,6 @@
 // proves: hipGraphRemoveDependencies
 #include "graph.h"
 
-static void ask(const char* label, hipGraphNode_t node, size_t room) {
-    hipGraphNode_t untouched = reinterpret_cast<hipGraphNode_t>(&room);
-    names().add("untouched", untouched);
-    std::vector<hipGraphNode_t> array(6, untouched);
-    size_t count = room;
-    std::string at = label;
-    show(label, hipGraphNodeGetDependentNodes(node, array.data(), &count));
-    show((at + ", count").c_str(), count);
-    show((at + ", array").c_str(), names().of(array.data(), array.size()));
-}
-
 int main() {
     hipGraph_t graph;
     NEED(hipGraphCreate(&graph, 0));
@@ -28,13 +17,13 @@ int main() {
     count = 77;
     show("count only", hipGraphNodeGetDependentNodes(a, nullptr, &count));
     show("count only, count", count);
-    ask("exact array", a, 3);
-    ask("array of 2", a, 2);
-    ask("array of 5", a, 5);
+    show_array("exact array", hipGraphNodeGetDependentNodes, a, 3);
+    show_array("array of 2", hipGraphNodeGetDependentNodes, a, 2);
+    show_array("array of 5", hipGraphNodeGetDependentNodes, a, 5);
     NEED(hipGraphRemoveDependencies(graph, &a, &b, 1));
     show_dependents("without a > b", a);
     NEED(hipGraphAddDependencies(graph, &a, &b, 1));
-    ask("with a > b again", a, 3);
+    show_array("with a > b again", hipGraphNodeGetDependentNodes, a, 3);
     show("no count", hipGraphNodeGetDependentNodes(a, nullptr, nullptr));
     show("null node", hipGraphNodeGetDependentNodes(nullptr, nullptr, &count));
     NEED(hipGraphDestroyNode(d));

@@ -2,17 +2,6 @@
 // proves: hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetNodes
 #include "graph.h"
 
-static void ask(const char* label, hipGraph_t graph, size_t room) {
-    hipGraphNode_t untouched = reinterpret_cast<hipGraphNode_t>(&room);
-    names().add("untouched", untouched);
-    std::vector<hipGraphNode_t> array(8, untouched);
-    size_t count = room;
-    std::string at = label;
-    show(label, hipGraphGetNodes(graph, array.data(), &count));
-    show((at + ", count").c_str(), count);
-    show((at + ", array").c_str(), names().of(array.data(), array.size()));
-}
-
 int main() {
     hipGraph_t graph;
     NEED(hipGraphCreate(&graph, 0));
@@ -27,10 +16,10 @@ int main() {
     count = 77;
     show("count only", hipGraphGetNodes(graph, nullptr, &count));
     show("count only, count", count);
-    ask("exact array", graph, 4);
-    ask("array of 2", graph, 2);
-    ask("array of 7", graph, 7);
-    ask("array of 0", graph, 0);
+    show_array("exact array", hipGraphGetNodes, graph, 4);
+    show_array("array of 2", hipGraphGetNodes, graph, 2);
+    show_array("array of 7", hipGraphGetNodes, graph, 7);
+    show_array("array of 0", hipGraphGetNodes, graph, 0);
     show("no count", hipGraphGetNodes(graph, nullptr, nullptr));
     hipGraphNode_t array[4];
     show("array, but no count", hipGraphGetNodes(graph, array, nullptr));

@@ -3,20 +3,6 @@
 // proves: hipGraphAddMemsetNode
 #include "graph.h"
 
-static hipGraphNode_t add(hipGraph_t graph, void* dst, unsigned element, unsigned value, size_t width, size_t height,
-                          size_t pitch) {
-    hipMemsetParams params = {};
-    params.dst = dst;
-    params.elementSize = element;
-    params.value = value;
-    params.width = width;
-    params.height = height;
-    params.pitch = pitch;
-    hipGraphNode_t node;
-    NEED(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
-    return node;
-}
-
 static void print(const char* label, const unsigned char* memory, size_t bytes) {
     auto values = contents(memory, bytes);
     std::string text;
@@ -48,7 +34,9 @@ int main() {
         NEED(hipMemcpy(memory, background.data(), bytes, hipMemcpyHostToDevice));
         hipGraph_t graph;
         NEED(hipGraphCreate(&graph, 0));
-        add(graph, memory + c.offset, c.element, c.value, c.width, c.height, c.pitch);
+        hipGraphNode_t node;
+        hipMemsetParams params = fill_params(memory + c.offset, c.value, c.width, c.height, c.pitch, c.element);
+        NEED(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
         hipGraphExec_t exec = instantiate(graph);
         run(exec, nullptr);
         print(c.label, memory, bytes);

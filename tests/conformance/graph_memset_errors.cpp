@@ -8,12 +8,7 @@ int main() {
     hipGraph_t graph;
     NEED(hipGraphCreate(&graph, 0));
     unsigned* memory = device_memory<unsigned>(64, 0);
-    hipMemsetParams good = {};
-    good.dst = memory;
-    good.elementSize = 4;
-    good.value = 1;
-    good.width = 8;
-    good.height = 1;
+    hipMemsetParams good = fill_params(memory, 1, 8);
     hipGraphNode_t node;
     auto attempt = [&](const char* label, hipMemsetParams params) {
         show(label, hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));

@@ -13,12 +13,7 @@ int main() {
     NEED(hipGraphCreate(&graph, 0));
     unsigned* a = device_memory<unsigned>(64, 0);
     unsigned* b = device_memory<unsigned>(64, 0);
-    hipMemsetParams params = {}, got = {};
-    params.dst = a;
-    params.elementSize = 4;
-    params.value = 0x11223344;
-    params.width = 8;
-    params.height = 1;
+    hipMemsetParams params = fill_params(a, 0x11223344, 8), got = {};
     hipGraphNode_t node;
     show("add", hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
     show("get", hipGraphMemsetNodeGetParams(node, &got));

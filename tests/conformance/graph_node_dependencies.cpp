@@ -3,17 +3,6 @@
 // proves: hipGraphRemoveDependencies
 #include "graph.h"
 
-static void ask(const char* label, hipGraphNode_t node, size_t room) {
-    hipGraphNode_t untouched = reinterpret_cast<hipGraphNode_t>(&room);
-    names().add("untouched", untouched);
-    std::vector<hipGraphNode_t> array(6, untouched);
-    size_t count = room;
-    std::string at = label;
-    show(label, hipGraphNodeGetDependencies(node, array.data(), &count));
-    show((at + ", count").c_str(), count);
-    show((at + ", array").c_str(), names().of(array.data(), array.size()));
-}
-
 int main() {
     hipGraph_t graph;
     NEED(hipGraphCreate(&graph, 0));
@@ -28,13 +17,13 @@ int main() {
     count = 77;
     show("count only", hipGraphNodeGetDependencies(d, nullptr, &count));
     show("count only, count", count);
-    ask("exact array", d, 3);
-    ask("array of 2", d, 2);
-    ask("array of 5", d, 5);
+    show_array("exact array", hipGraphNodeGetDependencies, d, 3);
+    show_array("array of 2", hipGraphNodeGetDependencies, d, 2);
+    show_array("array of 5", hipGraphNodeGetDependencies, d, 5);
     NEED(hipGraphRemoveDependencies(graph, &a, &d, 1));
     show_dependencies("without a > d", d);
     NEED(hipGraphAddDependencies(graph, &a, &d, 1));
-    ask("with a > d again", d, 3);
+    show_array("with a > d again", hipGraphNodeGetDependencies, d, 3);
     show("no count", hipGraphNodeGetDependencies(d, nullptr, nullptr));
     show("null node", hipGraphNodeGetDependencies(nullptr, nullptr, &count));
     NEED(hipGraphDestroyNode(c));

@@ -23,11 +23,7 @@ int main() {
     NEED(hipGraphNodeGetType(node, &type));
     show("number of an empty node", static_cast<int>(type));
     show("host", kind_of(host(trace, graph, "host")));
-    hipMemsetParams set = {};
-    set.dst = a;
-    set.elementSize = 4;
-    set.width = 64;
-    set.height = 1;
+    hipMemsetParams set = fill_params(a, 0, 64);
     NEED(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &set));
     show("memset", kind_of(node));
     NEED(hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, b, a, 64, hipMemcpyDeviceToDevice));

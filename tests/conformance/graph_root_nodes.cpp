@@ -4,17 +4,6 @@
 // proves: hipGraphRemoveDependencies
 #include "graph.h"
 
-static void ask(const char* label, hipGraph_t graph, size_t room) {
-    hipGraphNode_t untouched = reinterpret_cast<hipGraphNode_t>(&room);
-    names().add("untouched", untouched);
-    std::vector<hipGraphNode_t> array(6, untouched);
-    size_t count = room;
-    std::string at = label;
-    show(label, hipGraphGetRootNodes(graph, array.data(), &count));
-    show((at + ", count").c_str(), count);
-    show((at + ", array").c_str(), names().of(array.data(), array.size()));
-}
-
 int main() {
     hipGraph_t graph;
     NEED(hipGraphCreate(&graph, 0));
@@ -27,9 +16,9 @@ int main() {
     auto d = empty(graph, "d");
     empty(graph, "e", {c});
     show_roots("roots", graph);
-    ask("exact array", graph, 3);
-    ask("array of 1", graph, 1);
-    ask("array of 5", graph, 5);
+    show_array("exact array", hipGraphGetRootNodes, graph, 3);
+    show_array("array of 1", hipGraphGetRootNodes, graph, 1);
+    show_array("array of 5", hipGraphGetRootNodes, graph, 5);
     NEED(hipGraphAddDependencies(graph, &d, &b, 1));
     show_roots("b behind d", graph);
     NEED(hipGraphRemoveDependencies(graph, &d, &b, 1));

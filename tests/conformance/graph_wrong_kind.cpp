@@ -12,11 +12,7 @@ int main() {
     auto plain = empty(graph, "plain");
     auto call = host(trace, graph, "call");
     hipGraphNode_t fill, copy, inside;
-    hipMemsetParams set = {};
-    set.dst = device;
-    set.elementSize = 4;
-    set.width = 16;
-    set.height = 1;
+    hipMemsetParams set = fill_params(device, 0, 16);
     NEED(hipGraphAddMemsetNode(&fill, graph, nullptr, 0, &set));
     NEED(hipGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, device, device + 8, 32, hipMemcpyDeviceToDevice));
     hipGraph_t child;

@@ -16,13 +16,7 @@ static hipGraph_t copy_graph(void* dst, const void* src, size_t bytes, hipMemcpy
 static hipGraph_t fill_graph(void* dst, unsigned value, size_t width, size_t height, size_t pitch) {
     hipGraph_t graph;
     hipGraphNode_t node;
-    hipMemsetParams set = {};
-    set.dst = dst;
-    set.elementSize = 4;
-    set.value = value;
-    set.width = width;
-    set.height = height;
-    set.pitch = pitch;
+    hipMemsetParams set = fill_params(dst, value, width, height, pitch);
     NEED(hipGraphCreate(&graph, 0));
     NEED(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &set));
     names().add("fill", node);

@@ -9,12 +9,7 @@ int main() {
     NEED(hipGraphCreate(&graph, 0));
     NEED(hipGraphCreate(&kinds, 0));
     unsigned* memory = device_memory<unsigned>(16, 0);
-    hipMemsetParams set = {};
-    set.dst = memory;
-    set.elementSize = 4;
-    set.value = 5;
-    set.width = 16;
-    set.height = 1;
+    hipMemsetParams set = fill_params(memory, 5, 16);
     auto a = host(trace, graph, "a");
     hipGraphNode_t node;
     NEED(hipGraphAddMemsetNode(&node, graph, &a, 1, &set));

@@ -14,7 +14,7 @@ use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     graph_ref::GraphRef,
-    object::{self, GRAPHS, lock},
+    object::{self, GRAPHS},
     types::*,
 };
 
@@ -33,9 +33,11 @@ entry! {
 /// Takes a graph's handle away, and with it all that callers may have of its nodes.
 pub(super) fn destroy(graph: hipGraph_t) -> Result<(), hipError_t> {
     // The graph inside a node ends with the node.
-    let template = object::graph(graph)?.into_whole().ok_or(hipErrorInvalidValue)?;
-    GRAPHS.remove(graph.0).ok_or(hipErrorInvalidValue)?;
-    super::node::forget_views(lock(&template).graph().id());
+    if object::graph(graph)?.is_nested() {
+        return Err(hipErrorInvalidValue);
+    }
+    GRAPHS.remove(graph.0).map(drop).ok_or(hipErrorInvalidValue)?;
+    super::node::forget_views();
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::{
         hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue,
         hipErrorNotSupported, hipErrorOutOfMemory,
     },
-    object,
+    graph_ref, object,
     types::*,
 };
 
@@ -469,10 +469,11 @@ entry! {
     }
 }
 
-/// Forgets the arguments that callers may point to of the nodes of one graph.
-pub(super) fn forget_views(graph: aqlipse::graph::GraphId) {
+/// Forgets the arguments that callers may point to of the nodes of graphs that are gone.
+pub(super) fn forget_views() {
     let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(views) = views.as_mut() {
-        views.retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| node.graph() != graph));
+        views
+            .retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| graph_ref::graph_of(node).is_ok()));
     }
 }
