@@ -10,7 +10,8 @@ int main() {
     hipGraphNode_t last = kernel(graph, {}, add, count, data, 1);
     unsigned expected = 1;
     for (int i = 1; i < 300; ++i) {
-        last = i % 2 ? kernel(graph, {last}, multiply, count, data, 3) : kernel(graph, {last}, add, count, data, i);
+        last = i % 2 ? kernel(graph, {last}, multiply, count, data, 3) : kernel(graph, {last}, add, count,
+            data, i);
         expected = i % 2 ? expected * 3 : expected + static_cast<unsigned>(i);
     }
     show("nodes", node_count(graph));

@@ -26,7 +26,8 @@ int main() {
     auto m = host(trace, longer, "l2", {l});
     host(trace, longer, "l3", {m});
     show("a longer child is refused", hipGraphExecChildGraphNodeSetParams(exec, node, longer) != hipSuccess);
-    show("the graph around it is refused", hipGraphExecChildGraphNodeSetParams(exec, node, graph) != hipSuccess);
+    show("the graph around it is refused", hipGraphExecChildGraphNodeSetParams(exec, node,
+        graph) != hipSuccess);
     show("null executable", hipGraphExecChildGraphNodeSetParams(nullptr, node, other));
     show("null node", hipGraphExecChildGraphNodeSetParams(exec, nullptr, other));
     show("null child", hipGraphExecChildGraphNodeSetParams(exec, node, nullptr));

@@ -1,5 +1,5 @@
 // An event wait node holds back what follows it until its event has been reached.
-// HIP: 5.2.3 does not hold host nodes back behind an event that stands for host work, so kernels do the work here.
+// HIP: 5.2.3 does not hold host nodes back behind an event of host work: kernels do the work here.
 // proves: hipGraphAddEventRecordNode, hipGraphAddEventWaitNode, hipGraphAddKernelNode
 #include "kernels.h"
 

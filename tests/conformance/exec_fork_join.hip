@@ -14,7 +14,8 @@ int main() {
     std::vector<hipGraphNode_t> ends;
     for (int i = 0; i < branches; ++i) {
         hipGraphNode_t copy;
-        NEED(hipGraphAddMemcpyNode1D(&copy, graph, &root, 1, parts[i], source, count * sizeof(int), hipMemcpyDeviceToDevice));
+        NEED(hipGraphAddMemcpyNode1D(&copy, graph, &root, 1, parts[i], source, count * sizeof(int),
+            hipMemcpyDeviceToDevice));
         auto scaled = kernel(graph, {copy}, multiply, count, parts[i], i + 1);
         ends.push_back(kernel(graph, {scaled}, add, count, parts[i], 100 * i));
     }
@@ -22,7 +23,8 @@ int main() {
     for (int i = 0; i < branches; ++i) {
         std::vector<hipGraphNode_t> after = {ends[i]};
         if (last) after.push_back(last);
-        Launch<int*, const int*, const int*, int> launch(sum, dim3(8), dim3(64), total, total, parts[i], count);
+        Launch<int*, const int*, const int*, int> launch(sum, dim3(8), dim3(64), total, total, parts[i],
+            count);
         NEED(hipGraphAddKernelNode(&last, graph, after.data(), after.size(), &launch.params));
     }
     show("nodes", node_count(graph));

@@ -30,7 +30,8 @@ int main() {
     run(second, nullptr);
     trace.show_order("made with flags 0");
     NEED(hipGraphExecDestroy(second));
-    show("flag to free on launch", hipGraphInstantiateWithFlags(&second, graph, hipGraphInstantiateFlagAutoFreeOnLaunch));
+    show("flag to free on launch", hipGraphInstantiateWithFlags(&second, graph,
+        hipGraphInstantiateFlagAutoFreeOnLaunch));
     run(second, nullptr);
     trace.show_order("made to free on launch");
     NEED(hipGraphExecDestroy(second));

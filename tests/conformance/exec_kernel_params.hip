@@ -26,7 +26,8 @@ int main() {
     line("the graph is unchanged: %d %d", contents(a, 1)[0], contents(a, 128)[127]);
     hipKernelNodeParams got;
     NEED(hipGraphKernelNodeGetParams(node, &got));
-    show("the node of the graph is unchanged", got.func == reinterpret_cast<void*>(add) && got.gridDim.x == 1);
+    show("the node of the graph is unchanged",
+        got.func == reinterpret_cast<void*>(add) && got.gridDim.x == 1);
     show("null executable", hipGraphExecKernelNodeSetParams(nullptr, node, &larger.params));
     show("null node", hipGraphExecKernelNodeSetParams(exec, nullptr, &larger.params));
     show("null parameters", hipGraphExecKernelNodeSetParams(exec, node, nullptr));

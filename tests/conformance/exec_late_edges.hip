@@ -1,4 +1,4 @@
-// Edges that are added after the nodes order an executable that is made then; edges that are removed no longer count.
+// Edges that are added after their nodes count for later executables; edges that are removed no longer do.
 // proves: hipGraphAddDependencies, hipGraphAddKernelNode, hipGraphGetRootNodes, hipGraphRemoveDependencies
 #include "kernels.h"
 

@@ -1,5 +1,5 @@
 // A launch stands in its stream like any other work: behind copies and fills, before what follows.
-// HIP: 5.2.3 does not hold the host nodes of a launch back behind a callback of the stream, so there is none here.
+// HIP: 5.2.3 does not hold the host nodes of a launch back behind a callback of the stream: there is none.
 // proves: hipGraphAddMemcpyNode1D, hipGraphLaunch
 #include "graph.h"
 

@@ -32,11 +32,14 @@ int main() {
     show("no bytes", set(second, b, 0, hipMemcpyDeviceToHost));
     show("longer than the allocation", set(second, b, 1 << 24, hipMemcpyDeviceToHost));
     show("source is destination", set(b, b, 32, hipMemcpyDeviceToDevice));
-    show("null executable", hipGraphExecMemcpyNodeSetParams1D(nullptr, node, second, b, 32, hipMemcpyDeviceToHost));
+    show("null executable", hipGraphExecMemcpyNodeSetParams1D(nullptr, node, second, b, 32,
+        hipMemcpyDeviceToHost));
     show("null node", hipGraphExecMemcpyNodeSetParams1D(exec, nullptr, second, b, 32, hipMemcpyDeviceToHost));
-    show("node of another graph", hipGraphExecMemcpyNodeSetParams1D(exec, other, second, b, 32, hipMemcpyDeviceToHost));
+    show("node of another graph", hipGraphExecMemcpyNodeSetParams1D(exec, other, second, b, 32,
+        hipMemcpyDeviceToHost));
     NEED(hipGraphAddMemcpyNode1D(&late, graph, nullptr, 0, first, a, 32, hipMemcpyDeviceToHost));
-    show("node added later", hipGraphExecMemcpyNodeSetParams1D(exec, late, second, b, 32, hipMemcpyDeviceToHost));
+    show("node added later", hipGraphExecMemcpyNodeSetParams1D(exec, late, second, b, 32,
+        hipMemcpyDeviceToHost));
     run(exec, nullptr);
     line("after errors: %d", second[0]);
     show("other direction", set(a, first, 32, hipMemcpyHostToDevice));

@@ -38,7 +38,8 @@ inline Names& names() {
 }
 
 // An empty node called `name` behind `after`.
-inline hipGraphNode_t empty(hipGraph_t graph, const char* name, std::initializer_list<hipGraphNode_t> after = {}) {
+inline hipGraphNode_t empty(hipGraph_t graph, const char* name,
+                            std::initializer_list<hipGraphNode_t> after = {}) {
     hipGraphNode_t node = nullptr;
     std::vector<hipGraphNode_t> list(after);
     NEED(hipGraphAddEmptyNode(&node, graph, list.empty() ? nullptr : list.data(), list.size()));
@@ -95,7 +96,7 @@ void show_list(const char* label, Get get, Of of) {
     line("%s: %zu: %s", label, count, names().of(nodes.data(), count).c_str());
 }
 
-// Asks a getter for nodes with an array that has room for so many, and prints the count and all that was stored.
+// Asks a getter for nodes with an array that has room for so many, and prints all that was stored.
 template <typename Get, typename Of>
 void show_array(const char* label, Get get, Of of, size_t room) {
     auto untouched = reinterpret_cast<hipGraphNode_t>(&room);
@@ -241,8 +242,8 @@ inline std::string kind_of(hipGraphNode_t node) {
 }
 
 // Parameters of a memset node for rows of `width` elements.
-inline hipMemsetParams fill_params(void* dst, unsigned value, size_t width, size_t height = 1, size_t pitch = 0,
-                                   unsigned element = 4) {
+inline hipMemsetParams fill_params(void* dst, unsigned value, size_t width, size_t height = 1,
+                                   size_t pitch = 0, unsigned element = 4) {
     hipMemsetParams params = {};
     params.dst = dst;
     params.elementSize = element;

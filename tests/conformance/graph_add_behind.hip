@@ -31,7 +31,8 @@ int main() {
     next("memset", hipGraphAddMemsetNode(&node, graph, last, 2, &set));
     Launch<int*, int, int> product(multiply, dim3(1), dim3(64), data, 4, count);
     next("kernel", hipGraphAddKernelNode(&node, graph, last, 2, &product.params));
-    next("memcpy1D", hipGraphAddMemcpyNode1D(&node, graph, last, 2, other, data, bytes, hipMemcpyDeviceToDevice));
+    next("memcpy1D", hipGraphAddMemcpyNode1D(&node, graph, last, 2, other, data, bytes,
+        hipMemcpyDeviceToDevice));
     next("child", hipGraphAddChildGraphNode(&node, graph, last, 2, child));
     next("record", hipGraphAddEventRecordNode(&node, graph, last, 2, event));
     next("wait", hipGraphAddEventWaitNode(&node, graph, last, 2, event));
@@ -44,8 +45,10 @@ int main() {
     int seen = 0;
     hipHostNodeParams call = {[](void* to) { *static_cast<int*>(to) += 1; }, &seen};
     next("host", hipGraphAddHostNode(&node, graph, last, 2, &call));
-    next("to symbol", hipGraphAddMemcpyNodeToSymbol(&node, graph, last, 2, HIP_SYMBOL(symbol), data, bytes, 0, hipMemcpyDeviceToDevice));
-    next("from symbol", hipGraphAddMemcpyNodeFromSymbol(&node, graph, last, 2, from_symbol.data(), HIP_SYMBOL(symbol), bytes, 0, hipMemcpyDeviceToHost));
+    next("to symbol", hipGraphAddMemcpyNodeToSymbol(&node, graph, last, 2, HIP_SYMBOL(symbol), data, bytes, 0,
+        hipMemcpyDeviceToDevice));
+    next("from symbol", hipGraphAddMemcpyNodeFromSymbol(&node, graph, last, 2, from_symbol.data(),
+        HIP_SYMBOL(symbol), bytes, 0, hipMemcpyDeviceToHost));
     next("empty", hipGraphAddEmptyNode(&node, graph, last, 2));
     show("nodes", node_count(graph));
     show("edges", edge_count(graph));

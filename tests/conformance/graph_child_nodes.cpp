@@ -26,7 +26,7 @@ int main() {
     hipGraphNode_t second;
     show("the same child again", hipGraphAddChildGraphNode(&second, graph, &node, 1, child));
     names().add("child again", second);
-    // HIP: 5.2.3 does not wait for all leaves of a child graph at the end of a launch, so something follows it.
+    // HIP: 5.2.3 does not wait for all leaves of a child graph that ends a launch: something follows it.
     host(trace, graph, "last", {second});
     show("destroy the child's graph", hipGraphDestroy(child));
     hipGraphExec_t exec = instantiate(graph);

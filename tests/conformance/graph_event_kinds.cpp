@@ -25,7 +25,8 @@ int main() {
     hipGraphExec_t exec = instantiate(graph);
     show("executable: set record's on a wait", hipGraphExecEventRecordNodeSetEvent(exec, wait, event));
     show("executable: set wait's on a record", hipGraphExecEventWaitNodeSetEvent(exec, record, event));
-    show("executable: set record's on an empty node", hipGraphExecEventRecordNodeSetEvent(exec, plain, event));
+    show("executable: set record's on an empty node",
+        hipGraphExecEventRecordNodeSetEvent(exec, plain, event));
     NEED(hipGraphExecDestroy(exec));
     NEED(hipGraphDestroy(graph));
 }

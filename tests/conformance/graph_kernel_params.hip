@@ -4,8 +4,9 @@
 
 static void print(const char* label, const hipKernelNodeParams& p) {
     line("%s: add %d multiply %d grid %u %u %u block %u %u %u shared %u extra %d", label,
-         p.func == reinterpret_cast<void*>(add), p.func == reinterpret_cast<void*>(multiply), p.gridDim.x,
-         p.gridDim.y, p.gridDim.z, p.blockDim.x, p.blockDim.y, p.blockDim.z, p.sharedMemBytes, p.extra != nullptr);
+        p.func == reinterpret_cast<void*>(add), p.func == reinterpret_cast<void*>(multiply), p.gridDim.x,
+        p.gridDim.y, p.gridDim.z, p.blockDim.x, p.blockDim.y, p.blockDim.z, p.sharedMemBytes,
+        p.extra != nullptr);
 }
 
 int main() {

@@ -12,9 +12,12 @@ int main() {
     NEED(hipGraphCreate(&graph, 0));
     hipGraphNode_t up, across, down;
     const size_t bytes = count * sizeof(int);
-    show("add to the device", hipGraphAddMemcpyNode1D(&up, graph, nullptr, 0, a, source.data(), bytes, hipMemcpyHostToDevice));
-    show("add within it", hipGraphAddMemcpyNode1D(&across, graph, &up, 1, b, a, bytes, hipMemcpyDeviceToDevice));
-    show("add back", hipGraphAddMemcpyNode1D(&down, graph, &across, 1, back.data(), b, bytes, hipMemcpyDeviceToHost));
+    show("add to the device", hipGraphAddMemcpyNode1D(&up, graph, nullptr, 0, a, source.data(), bytes,
+        hipMemcpyHostToDevice));
+    show("add within it", hipGraphAddMemcpyNode1D(&across, graph, &up, 1, b, a, bytes,
+        hipMemcpyDeviceToDevice));
+    show("add back", hipGraphAddMemcpyNode1D(&down, graph, &across, 1, back.data(), b, bytes,
+        hipMemcpyDeviceToHost));
     hipGraphExec_t exec = instantiate(graph);
     show("nothing is copied before the launch", back[0]);
     run(exec, nullptr);
@@ -26,7 +29,8 @@ int main() {
     hipGraph_t part;
     NEED(hipGraphCreate(&part, 0));
     std::vector<int> small(4, 0);
-    NEED(hipGraphAddMemcpyNode1D(&down, part, nullptr, 0, small.data() + 1, a + 10, 8, hipMemcpyDeviceToHost));
+    NEED(hipGraphAddMemcpyNode1D(&down, part, nullptr, 0, small.data() + 1, a + 10, 8,
+        hipMemcpyDeviceToHost));
     run(instantiate(part), nullptr);
     line("part of it: %d %d %d %d", small[0], small[1] == source[10], small[2] == source[11], small[3]);
 

@@ -10,11 +10,15 @@ int main() {
     int value[16] = {};
     hipGraphNode_t node;
     auto add = [&](void* dst, const void* src, size_t bytes, int kind) {
-        return hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, dst, src, bytes, static_cast<hipMemcpyKind>(kind));
+        return hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, dst, src, bytes,
+            static_cast<hipMemcpyKind>(kind));
     };
-    show("no place for the node", hipGraphAddMemcpyNode1D(nullptr, graph, nullptr, 0, device, value, 4, hipMemcpyHostToDevice));
-    show("null graph", hipGraphAddMemcpyNode1D(&node, nullptr, nullptr, 0, device, value, 4, hipMemcpyHostToDevice));
-    show("count of dependencies alone", hipGraphAddMemcpyNode1D(&node, graph, nullptr, 1, device, value, 4, hipMemcpyHostToDevice));
+    show("no place for the node", hipGraphAddMemcpyNode1D(nullptr, graph, nullptr, 0, device, value, 4,
+        hipMemcpyHostToDevice));
+    show("null graph", hipGraphAddMemcpyNode1D(&node, nullptr, nullptr, 0, device, value, 4,
+        hipMemcpyHostToDevice));
+    show("count of dependencies alone", hipGraphAddMemcpyNode1D(&node, graph, nullptr, 1, device, value, 4,
+        hipMemcpyHostToDevice));
     show("null destination", add(nullptr, value, 4, hipMemcpyHostToDevice));
     show("null source", add(device, nullptr, 4, hipMemcpyHostToDevice));
     show("longer than the destination", add(device, value, 1 << 24, hipMemcpyHostToDevice));

@@ -13,7 +13,8 @@ int main() {
     hipGraphNode_t node;
     NEED(hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, first, a, 64, hipMemcpyDeviceToHost));
     hipGraphExec_t before = instantiate(graph);
-    show("other source and destination", hipGraphMemcpyNodeSetParams1D(node, second, b, 32, hipMemcpyDeviceToHost));
+    show("other source and destination", hipGraphMemcpyNodeSetParams1D(node, second, b, 32,
+        hipMemcpyDeviceToHost));
     run(before, nullptr);
     line("executable made before: %d %d", first[0], second[0]);
     first[0] = 0;
@@ -28,7 +29,8 @@ int main() {
     show("no bytes", hipGraphMemcpyNodeSetParams1D(node, a, second, 0, hipMemcpyHostToDevice));
     show("destination is the source", hipGraphMemcpyNodeSetParams1D(node, a, a, 4, hipMemcpyDeviceToDevice));
     show("overlap", hipGraphMemcpyNodeSetParams1D(node, a + 1, a, 8, hipMemcpyDeviceToDevice));
-    show("longer than the allocation", hipGraphMemcpyNodeSetParams1D(node, a, second, 1 << 24, hipMemcpyHostToDevice));
+    show("longer than the allocation", hipGraphMemcpyNodeSetParams1D(node, a, second, 1 << 24,
+        hipMemcpyHostToDevice));
     show("direction 5", hipGraphMemcpyNodeSetParams1D(node, a, second, 4, static_cast<hipMemcpyKind>(5)));
     NEED(hipGraphExecDestroy(before));
     NEED(hipGraphDestroy(graph));

@@ -4,11 +4,11 @@
 #include "graph.h"
 
 static void print(const char* label, const hipMemcpy3DParms& p, const void* src, const void* dst) {
-    line("%s: source %d pitch %zu x %zu y %zu at %zu %zu %zu, destination %d pitch %zu x %zu y %zu at %zu %zu %zu, "
-         "extent %zu %zu %zu, kind %d",
+    line("%s: source %d pitch %zu x %zu y %zu at %zu %zu %zu, destination %d pitch %zu x %zu y %zu "
+         "at %zu %zu %zu, extent %zu %zu %zu, kind %d",
          label, p.srcPtr.ptr == src, p.srcPtr.pitch, p.srcPtr.xsize, p.srcPtr.ysize, p.srcPos.x, p.srcPos.y,
-         p.srcPos.z, p.dstPtr.ptr == dst, p.dstPtr.pitch, p.dstPtr.xsize, p.dstPtr.ysize, p.dstPos.x, p.dstPos.y,
-         p.dstPos.z, p.extent.width, p.extent.height, p.extent.depth, p.kind);
+         p.srcPos.z, p.dstPtr.ptr == dst, p.dstPtr.pitch, p.dstPtr.xsize, p.dstPtr.ysize, p.dstPos.x,
+         p.dstPos.y, p.dstPos.z, p.extent.width, p.extent.height, p.extent.depth, p.kind);
 }
 
 int main() {

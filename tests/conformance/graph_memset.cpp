@@ -35,7 +35,8 @@ int main() {
         hipGraph_t graph;
         NEED(hipGraphCreate(&graph, 0));
         hipGraphNode_t node;
-        hipMemsetParams params = fill_params(memory + c.offset, c.value, c.width, c.height, c.pitch, c.element);
+        hipMemsetParams params = fill_params(memory + c.offset, c.value, c.width, c.height, c.pitch,
+            c.element);
         NEED(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &params));
         hipGraphExec_t exec = instantiate(graph);
         run(exec, nullptr);

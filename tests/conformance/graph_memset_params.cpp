@@ -4,8 +4,8 @@
 #include "graph.h"
 
 static void print(const char* label, const hipMemsetParams& p, const void* dst) {
-    line("%s: destination %d element %u value %x width %zu height %zu pitch %zu", label, p.dst == dst, p.elementSize,
-         p.value, p.width, p.height, p.pitch);
+    line("%s: destination %d element %u value %x width %zu height %zu pitch %zu", label, p.dst == dst,
+        p.elementSize, p.value, p.width, p.height, p.pitch);
 }
 
 int main() {
@@ -29,8 +29,8 @@ int main() {
     NEED(hipGraphMemsetNodeGetParams(node, &got));
     print("as set", got, b);
     run(instantiate(graph), nullptr);
-    line("filled: %x %x %x %x %x", contents(a, 1)[0], contents(b, 1)[0], contents(b, 3)[2], contents(b, 10)[9],
-         contents(b, 13)[12]);
+    line("filled: %x %x %x %x %x", contents(a, 1)[0], contents(b, 1)[0], contents(b, 3)[2],
+        contents(b, 10)[9], contents(b, 13)[12]);
     show("get without a place", hipGraphMemsetNodeGetParams(node, nullptr));
     show("get of null", hipGraphMemsetNodeGetParams(nullptr, &got));
     show("set on null", hipGraphMemsetNodeSetParams(nullptr, &params));

@@ -40,12 +40,13 @@ struct Launch {
 
 // A kernel node over `count` elements in blocks of 64; its arguments are gone when this returns.
 template <typename Kernel, typename... Arguments>
-hipGraphNode_t kernel(hipGraph_t graph, std::initializer_list<hipGraphNode_t> after, Kernel* function, int count,
-                      Arguments... arguments) {
-    Launch<Arguments..., int> launch(function, dim3(static_cast<unsigned>(count + 63) / 64), dim3(64), arguments...,
-                                     count);
+hipGraphNode_t kernel(hipGraph_t graph, std::initializer_list<hipGraphNode_t> after, Kernel* function,
+                      int count, Arguments... arguments) {
+    const dim3 grid(static_cast<unsigned>(count + 63) / 64);
+    Launch<Arguments..., int> launch(function, grid, dim3(64), arguments..., count);
     std::vector<hipGraphNode_t> list(after);
     hipGraphNode_t node = nullptr;
-    NEED(hipGraphAddKernelNode(&node, graph, list.empty() ? nullptr : list.data(), list.size(), &launch.params));
+    const hipGraphNode_t* first = list.empty() ? nullptr : list.data();
+    NEED(hipGraphAddKernelNode(&node, graph, first, list.size(), &launch.params));
     return node;
 }

@@ -13,7 +13,8 @@ int main() {
         NEED(hipGraphCreate(&graph, 0));
         auto first = kernel(graph, {}, add, count, source, by);
         hipGraphNode_t copy;
-        NEED(hipGraphAddMemcpyNode1D(&copy, graph, &first, 1, target, source, bytes, hipMemcpyDeviceToDevice));
+        NEED(hipGraphAddMemcpyNode1D(&copy, graph, &first, 1, target, source, bytes,
+            hipMemcpyDeviceToDevice));
         return graph;
     };
     hipStream_t stream;
