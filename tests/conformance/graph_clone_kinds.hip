@@ -25,9 +25,11 @@ int main() {
     NEED(hipGraphClone(&clone, graph));
     show("nodes of the clone", node_count(clone));
     show("edges of the clone", edge_count(clone));
-    std::string kinds;
-    for (auto node : nodes_of(clone)) kinds += kind_of(node) + "; ";
-    line("number of kinds: %zu", static_cast<size_t>(std::count(kinds.begin(), kinds.end(), ';')));
+    for (auto node : nodes_of(clone)) {
+        // Releases differ in the kind of a one-dimensional copy, see graph_node_types.cpp.
+        std::string kind = kind_of(node);
+        show("kind", kind == "memcpy" || kind == "another kind" ? std::string("copy") : kind);
+    }
 
     Launch<int*, int, int> other(multiply, dim3(2), dim3(64), data, 0, count);
     NEED(hipGraphKernelNodeSetParams(scaled, &other.params));
