@@ -1,6 +1,6 @@
 // hipFuncGetAttributes and hipFuncGetAttribute of kernels that differ, and what is refused.
 #include "image.h"
-#include "kernels.h"
+#include "resources.h"
 
 // DIFFERS version of: 5.2.3 says 2 and 30 of every kernel; the header has 10 * major + minor of the binary
 // DIFFERS of no kernel: 5.2.3 says hipErrorInvalidSymbol; hipErrorInvalidDeviceFunction is documented

@@ -1,6 +1,6 @@
 // Names that the library gives: hipKernelNameRef, hipKernelNameRefByPtr, hipApiName.
 #include "image.h"
-#include "kernels.h"
+#include "resources.h"
 
 __global__ void mangled(float*, int) {}
 

@@ -1,5 +1,5 @@
 // hipFuncSetAttribute, hipFuncSetCacheConfig, hipFuncSetSharedMemConfig: values that are taken and refused.
-#include "kernels.h"
+#include "resources.h"
 
 // DIFFERS bad value: 5.2.3 checks nothing; hipErrorInvalidValue is documented (hipFuncSetAttribute)
 // DIFFERS bad kernel: 5.2.3 checks nothing; hipErrorInvalidDeviceFunction is documented (hipFuncSetAttribute)

@@ -1,50 +1,52 @@
-// Kernels that differ in what they take of a compute unit: registers, LDS, and the block size they allow.
+// Kernels of the programs about graphs, and kernel nodes made of them.
 #pragma once
 
-#include "observe.h"
+#include "graph.h"
 
-// Distinct values that are all live at once, and so need a register each.
-template <int N>
-__device__ inline void hold(float* data) {
-    float values[N];
-#pragma unroll
-    for (int i = 0; i < N; ++i) values[i] = data[i * 64 + threadIdx.x];
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < N; ++i) data[(N - 1 - i) * 64 + threadIdx.x] = values[i] * values[(i + 7) % N];
+#include <tuple>
+
+__global__ void add(int* data, int by, int count) {
+    int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) data[i] += by;
 }
 
-extern "C" __global__ void empty() {}
-extern "C" __global__ void small(int* out) { out[threadIdx.x] = 1; }
-extern "C" __global__ void __launch_bounds__(256) registers40(float* data) { hold<40>(data); }
-extern "C" __global__ void __launch_bounds__(256) registers100(float* data) { hold<100>(data); }
-extern "C" __global__ void __launch_bounds__(64) bounds64(float* data) { hold<200>(data); }
-extern "C" __global__ void __launch_bounds__(128) bounds128(int* out) { out[threadIdx.x] = 2; }
-extern "C" __global__ void lds1k(int* out) {
-    __shared__ int room[256];
-    room[threadIdx.x] = out[threadIdx.x];
-    __syncthreads();
-    out[threadIdx.x] = room[threadIdx.x ^ 1];
-}
-extern "C" __global__ void lds20k(int* out) {
-    __shared__ int room[5120];
-    room[threadIdx.x * 5] = out[threadIdx.x];
-    __syncthreads();
-    out[threadIdx.x] = room[(threadIdx.x ^ 1) * 5];
+__global__ void multiply(int* data, int by, int count) {
+    int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) data[i] *= by;
 }
 
-struct NamedKernel {
-    const char* name;
-    const void* function;
+__global__ void sum(int* to, const int* a, const int* b, int count) {
+    int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) to[i] = a[i] + b[i];
+}
+
+// Parameters of a kernel node whose arguments live as long as this does.
+template <typename... Arguments>
+struct Launch {
+    std::tuple<Arguments...> values;
+    std::vector<void*> pointers;
+    hipKernelNodeParams params = {};
+
+    template <typename Kernel>
+    Launch(Kernel* kernel, dim3 grid, dim3 block, Arguments... arguments) : values(arguments...) {
+        std::apply([this](auto&... each) { (pointers.push_back(&each), ...); }, values);
+        params.func = reinterpret_cast<void*>(kernel);
+        params.gridDim = grid;
+        params.blockDim = block;
+        params.kernelParams = pointers.data();
+    }
+    Launch(const Launch&) = delete;
 };
 
-static const NamedKernel all_kernels[] = {
-    {"empty", reinterpret_cast<const void*>(empty)},
-    {"small", reinterpret_cast<const void*>(small)},
-    {"registers40", reinterpret_cast<const void*>(registers40)},
-    {"registers100", reinterpret_cast<const void*>(registers100)},
-    {"bounds64", reinterpret_cast<const void*>(bounds64)},
-    {"bounds128", reinterpret_cast<const void*>(bounds128)},
-    {"lds1k", reinterpret_cast<const void*>(lds1k)},
-    {"lds20k", reinterpret_cast<const void*>(lds20k)},
-};
+// A kernel node over `count` elements in blocks of 64; its arguments are gone when this returns.
+template <typename Kernel, typename... Arguments>
+hipGraphNode_t kernel(hipGraph_t graph, std::initializer_list<hipGraphNode_t> after, Kernel* function,
+                      int count, Arguments... arguments) {
+    const dim3 grid(static_cast<unsigned>(count + 63) / 64);
+    Launch<Arguments..., int> launch(function, grid, dim3(64), arguments..., count);
+    std::vector<hipGraphNode_t> list(after);
+    hipGraphNode_t node = nullptr;
+    const hipGraphNode_t* first = list.empty() ? nullptr : list.data();
+    NEED(hipGraphAddKernelNode(&node, graph, first, list.size(), &launch.params));
+    return node;
+}

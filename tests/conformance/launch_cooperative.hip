@@ -1,5 +1,5 @@
 // Cooperative launches: limits and errors of hipLaunchCooperativeKernel and of its form for several devices.
-#include "kernels.h"
+#include "resources.h"
 
 __global__ void fill(int* out, int n) { out[blockIdx.x * blockDim.x + threadIdx.x] = n; }
 

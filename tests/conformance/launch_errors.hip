@@ -1,5 +1,5 @@
 // hipLaunchKernel and <<<...>>>: configurations that are refused, and the error that stays behind.
-#include "kernels.h"
+#include "resources.h"
 
 static void one(const char* label, const void* f, dim3 grid, dim3 block, void** args, size_t lds) {
     (void)hipGetLastError();

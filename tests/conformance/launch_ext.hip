@@ -1,5 +1,5 @@
 // hipExtLaunchKernel: events around a kernel, flags, errors.
-#include "kernels.h"
+#include "resources.h"
 
 #include <hip/hip_ext.h>
 

@@ -1,5 +1,5 @@
 // hipOccupancyMaxActiveBlocksPerMultiprocessor: kernels with different registers, LDS and bounds.
-#include "kernels.h"
+#include "resources.h"
 
 static void one(const char* how, const NamedKernel& kernel, int block, size_t lds) {
     int blocks = -1;

@@ -1,6 +1,6 @@
 // What the occupancy functions refuse, and their forms with flags and for modules.
 #include "image.h"
-#include "kernels.h"
+#include "resources.h"
 
 // DIFFERS no kernel: 5.2.3 says hipErrorInvalidValue; hipErrorInvalidDeviceFunction is documented (occupancy
 //     functions)

@@ -1,5 +1,5 @@
 // hipOccupancyMaxPotentialBlockSize: block size, and blocks to a compute unit, by dynamic LDS and limit.
-#include "kernels.h"
+#include "resources.h"
 
 static int units = 0;
 
