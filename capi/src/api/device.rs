@@ -197,7 +197,8 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeStreamPrioritiesSupported
         | hipDeviceAttributeManagedMemory
         | hipDeviceAttributeFineGrainSupport
-        | hipDeviceAttributeCanUseHostPointerForRegisteredMem => 1,
+        | hipDeviceAttributeCanUseHostPointerForRegisteredMem
+        | hipDeviceAttributeCanUseStreamWaitValue => 1,
         hipDeviceAttributeEccEnabled
         | hipDeviceAttributeAsyncEngineCount
         | hipDeviceAttributeComputeMode
@@ -216,7 +217,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeTccDriver
         | hipDeviceAttributeVirtualMemoryManagementSupported
         | hipDeviceAttributeImageSupport
-        | hipDeviceAttributeCanUseStreamWaitValue
         | hipDeviceAttributeAccessPolicyMaxWindowSize
         | hipDeviceAttributePersistingL2CacheMaxSize => 0,
         _ => return None,

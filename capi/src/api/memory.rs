@@ -124,14 +124,20 @@ entry! {
 }
 
 entry! {
-    /// Allocates device memory of a kind: the ordinary one only.
+    /// Allocates memory of a kind: of the device, or the eight bytes of a signal, which the host shares.
     fn hipExtMallocWithFlags(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
         match flags {
             hipDeviceMallocDefault => {
                 // SAFETY: the caller's pointer.
                 unsafe { allocate(address, bytes, "hipExtMallocWithFlags") }
             }
-            hipDeviceMallocFinegrained | hipDeviceMallocUncached | hipMallocSignalMemory => Err(hipErrorNotSupported),
+            // HIP: 5.2.3 takes no other size (tests/conformance/stream_wait_value_errors.cpp).
+            hipMallocSignalMemory if bytes != size_of::<u64>() => Err(hipErrorInvalidValue),
+            hipMallocSignalMemory => {
+                // SAFETY: the caller's pointer.
+                unsafe { allocate_host(address, bytes, 0, "hipExtMallocWithFlags") }
+            }
+            hipDeviceMallocFinegrained | hipDeviceMallocUncached => Err(hipErrorNotSupported),
             _ => Err(hipErrorInvalidValue),
         }
     }

@@ -31,6 +31,7 @@ mod pointer;
 mod profiler;
 mod register;
 mod stream;
+mod stream_value;
 mod symbol;
 mod texture;
 mod update;
