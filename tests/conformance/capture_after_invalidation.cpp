@@ -1,10 +1,13 @@
 // What the streams of a capture answer once it is invalid, and that they can capture again after its end.
-// DIFFERS the call that spoils it: 5.2.3 waits for a capturing stream; capture_rules 4, class D
-// DIFFERS after it: 5.2.3 does not invalidate; capture_rules 4, an invalidated sequence
-// DIFFERS ended: 5.2.3 takes the fork for unjoined and goes on capturing; capture_rules 2, hipStreamEndCapture
-// DIFFERS end of the next one: on 5.2.3 the capture never ends; capture_rules 2, hipStreamEndCapture
-// DIFFERS graph of the next one: as its end; capture_rules 2, hipStreamEndCapture
-// DIFFERS state after the next one: as its end; capture_rules 2, hipStreamEndCapture
+// DIFFERS the call that spoils it: 5.2.3 waits for a capturing stream; CUDA Programming Guide, prohibited
+//     operations
+// DIFFERS after it: 5.2.3 does not invalidate; CUDA Programming Guide, invalidation of captures
+// DIFFERS ended: 5.2.3 takes the fork for unjoined and goes on capturing; CUDA Programming Guide,
+//     invalidation of captures
+// DIFFERS end of the next one: on 5.2.3 the capture never ends; CUDA Programming Guide, invalidation of
+//     captures
+// DIFFERS graph of the next one: as its end; CUDA Programming Guide, invalidation of captures
+// DIFFERS state after the next one: as its end; CUDA Programming Guide, invalidation of captures
 #include "captured.h"
 
 int main() {
@@ -18,7 +21,8 @@ int main() {
     show("after it, state of the forked stream", state_of(s.other));
     show("after it, memset on the origin", hipMemsetAsync(data, 1, 64, s.origin));
     show("after it, memset on the forked stream", hipMemsetAsync(data, 1, 64, s.other));
-    show("after it, copy on the origin", hipMemcpyAsync(data, data + 32, 32, hipMemcpyDeviceToDevice, s.origin));
+    show("after it, copy on the origin",
+         hipMemcpyAsync(data, data + 32, 32, hipMemcpyDeviceToDevice, s.origin));
     show("after it, record on the origin", hipEventRecord(s.joined, s.origin));
     show("after it, wait on the origin", hipStreamWaitEvent(s.origin, s.forked, 0));
     show("after it, begin on the origin", hipStreamBeginCapture(s.origin, hipStreamCaptureModeGlobal));

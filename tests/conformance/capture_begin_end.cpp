@@ -1,6 +1,7 @@
 // Begin and end of a capture in all three modes: codes, states, empty graphs, bad arguments.
-// DIFFERS end without begin: 5.2.3 calls it unmatched, newer HIP an illegal state; graph_api, hipStreamEndCapture
-// DIFFERS end again: as above, a stream that does not capture; graph_api, hipStreamEndCapture
+// DIFFERS end without begin: 5.2.3 calls it unmatched, newer HIP an illegal state; HIP header,
+//     hipErrorIllegalState
+// DIFFERS end again: as above, a stream that does not capture; HIP header, hipErrorIllegalState
 #include "captured.h"
 
 int main() {
@@ -12,7 +13,8 @@ int main() {
     show("graph of that", graph == nullptr ? "null" : "a graph");
     show("state before", state_of(stream));
     for (int mode : {-1, 3, 99}) {
-        show("mode " + std::to_string(mode), hipStreamBeginCapture(stream, static_cast<hipStreamCaptureMode>(mode)));
+        show("mode " + std::to_string(mode),
+             hipStreamBeginCapture(stream, static_cast<hipStreamCaptureMode>(mode)));
         show("state after mode " + std::to_string(mode), state_of(stream));
     }
     for (const CaptureMode& mode : CAPTURE_MODES) {

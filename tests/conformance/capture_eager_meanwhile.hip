@@ -22,7 +22,8 @@ int main() {
     show("copy there", hipMemcpyAsync(seen, b, 64 * sizeof(int), hipMemcpyDeviceToHost, other));
     show("synchronise it", hipStreamSynchronize(other));
     show_all("data there", seen, 64, 6);
-    show("copy of the capture's data", hipMemcpyAsync(seen, a, 64 * sizeof(int), hipMemcpyDeviceToHost, other));
+    show("copy of the capture's data",
+         hipMemcpyAsync(seen, a, 64 * sizeof(int), hipMemcpyDeviceToHost, other));
     show("synchronise it", hipStreamSynchronize(other));
     show_all("data of the capture", seen, 64, 0);
     show_end("the capture", stream);

@@ -1,5 +1,6 @@
 // A fork by event record and wait, and the join back: shape, and data equal to the eager run's.
-// DIFFERS state of a forked stream after: 5.2.3 leaves forked streams in the capture; capture_rules 2, after hipStreamEndCapture
+// DIFFERS state of a forked stream after: 5.2.3 leaves forked streams in the capture; CUDA Programming Guide,
+//     stream capture
 #include "captured.h"
 #include "hold.h"
 

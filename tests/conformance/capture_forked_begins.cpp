@@ -1,5 +1,6 @@
 // A stream that took part in a capture can begin one itself when that is over.
-// DIFFERS begin on the forked stream: 5.2.3 leaves forked streams in the capture; capture_rules 2, after hipStreamEndCapture
+// DIFFERS begin on the forked stream: 5.2.3 leaves forked streams in the capture; CUDA Programming Guide,
+//     stream capture
 #include "captured.h"
 
 int main() {

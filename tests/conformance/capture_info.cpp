@@ -1,6 +1,8 @@
 // hipStreamGetCaptureInfo through the life of captures: states, ids, forked streams, optional arguments.
-// DIFFERS forked stream has the id: 5.2.3 gives forked streams no id; CUDA Runtime API, cudaStreamGetCaptureInfo
-// DIFFERS forked stream after: 5.2.3 leaves forked streams in the capture; capture_rules 2, after hipStreamEndCapture
+// DIFFERS forked stream has the id: 5.2.3 gives forked streams no id; CUDA Runtime API,
+//     cudaStreamGetCaptureInfo
+// DIFFERS forked stream after: 5.2.3 leaves forked streams in the capture; CUDA Programming Guide, stream
+//     capture
 #include "captured.h"
 
 int main() {

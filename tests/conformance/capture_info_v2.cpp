@@ -32,7 +32,8 @@ int main() {
     show("begun, state", state_name(begun.state));
     show("begun, a graph", begun.graph != nullptr);
     show("begun, dependencies", begun.count);
-    show("begun, null state", hipStreamGetCaptureInfo_v2(origin, nullptr, nullptr, nullptr, nullptr, nullptr));
+    show("begun, null state",
+         hipStreamGetCaptureInfo_v2(origin, nullptr, nullptr, nullptr, nullptr, nullptr));
     hipStreamCaptureStatus state;
     show("begun, state only", hipStreamGetCaptureInfo_v2(origin, &state, nullptr, nullptr, nullptr, nullptr));
     NEED(hipMemsetAsync(data, 1, 64, origin));

@@ -1,6 +1,6 @@
-// Every way to launch a kernel on a capturing stream records one kernel node; the graph computes what they would have.
-// DIFFERS graph of hipExtLaunchKernel: 5.2.3 runs it at once; capture_rules 4, class A
-// DIFFERS before the launch of hipExtLaunchKernel: 5.2.3 runs it at once; capture_rules 4, class A
+// Every way to launch a kernel on a capturing stream records one kernel node.
+// DIFFERS graph of hipExtLaunchKernel: 5.2.3 runs it at once; HIP documentation, stream capture
+// DIFFERS before the launch of hipExtLaunchKernel: 5.2.3 runs it at once; HIP documentation, stream capture
 #include "captured.h"
 #include "hold.h"
 

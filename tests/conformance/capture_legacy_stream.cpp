@@ -1,6 +1,7 @@
 // The legacy stream cannot be captured.
-// DIFFERS end: 5.2.3 calls the stream invalid, newer HIP the state; graph_api, hipStreamEndCapture
-// DIFFERS info: 5.2.3 has an unknown error though nothing captures; graph_api, hipStreamGetCaptureInfo
+// DIFFERS end: 5.2.3 calls the stream invalid, newer HIP the state; HIP header, hipErrorIllegalState
+// DIFFERS info: 5.2.3 has an unknown error though nothing captures; HIP documentation of
+//     hipStreamGetCaptureInfo
 #include "captured.h"
 
 int main() {

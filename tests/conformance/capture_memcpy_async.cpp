@@ -1,5 +1,5 @@
 // What copies on a capturing stream record: kinds, sizes, and the data of the graph.
-// DIFFERS graph, no bytes: 5.2.3 records a node that copies nothing; unspecified, capture_rules 7
+// DIFFERS graph, no bytes: 5.2.3 records a node that copies nothing; no document says which
 #include "captured.h"
 
 #include <functional>
@@ -17,15 +17,19 @@ int main() {
         bool writes;  // b gets 64 bytes of 7
     };
     const Call calls[] = {
-        {"pageable to device", [&] { return hipMemcpyAsync(b, pageable, 64, hipMemcpyHostToDevice, stream); }, true},
-        {"pinned to device", [&] { return hipMemcpyAsync(b, pinned, 64, hipMemcpyHostToDevice, stream); }, true},
+        {"pageable to device",
+         [&] { return hipMemcpyAsync(b, pageable, 64, hipMemcpyHostToDevice, stream); }, true},
+        {"pinned to device",
+         [&] { return hipMemcpyAsync(b, pinned, 64, hipMemcpyHostToDevice, stream); }, true},
         {"default kind", [&] { return hipMemcpyAsync(b, pinned, 64, hipMemcpyDefault, stream); }, true},
         {"device to device", [&] { return hipMemcpyAsync(b, a, 64, hipMemcpyDeviceToDevice, stream); }, true},
         {"hipMemcpyHtoDAsync", [&] { return hipMemcpyHtoDAsync(b, pinned, 64, stream); }, true},
         {"hipMemcpyDtoDAsync", [&] { return hipMemcpyDtoDAsync(b, a, 64, stream); }, true},
-        {"device to pageable", [&] { return hipMemcpyAsync(result, a, 64, hipMemcpyDeviceToHost, stream); }, false},
+        {"device to pageable",
+         [&] { return hipMemcpyAsync(result, a, 64, hipMemcpyDeviceToHost, stream); }, false},
         {"hipMemcpyDtoHAsync", [&] { return hipMemcpyDtoHAsync(result, a, 64, stream); }, false},
-        {"host to host", [&] { return hipMemcpyAsync(result, pinned, 64, hipMemcpyHostToHost, stream); }, false},
+        {"host to host",
+         [&] { return hipMemcpyAsync(result, pinned, 64, hipMemcpyHostToHost, stream); }, false},
         {"no bytes", [&] { return hipMemcpyAsync(b, a, 0, hipMemcpyDeviceToDevice, stream); }, false},
         {"onto itself", [&] { return hipMemcpyAsync(a, a, 64, hipMemcpyDeviceToDevice, stream); }, false},
     };

@@ -14,7 +14,8 @@ int main() {
     hipGraph_t graph;
 
     NEED(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-    show("2D", hipMemcpy2DAsync(data, PITCH, from.data(), WIDTH, WIDTH, HEIGHT, hipMemcpyHostToDevice, stream));
+    show("2D",
+         hipMemcpy2DAsync(data, PITCH, from.data(), WIDTH, WIDTH, HEIGHT, hipMemcpyHostToDevice, stream));
     // HIP: 5.2.3 records a copy without rows too, and then no launch of the graph works.
     NEED(hipStreamEndCapture(stream, &graph));
     show("2D, graph", shape_of(graph));

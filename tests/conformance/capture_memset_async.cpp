@@ -1,8 +1,8 @@
 // What fills on a capturing stream record: element sizes, shapes; and the data of the graph.
-// DIFFERS hipMemset2DAsync: 5.2.3 refuses to capture it; capture_rules 4, class A
-// DIFFERS graph, hipMemset2DAsync: as above; capture_rules 4, class A
-// DIFFERS graph, hipMemset3DAsync: 5.2.3 drops it without an error; capture_rules 4, class A
-// DIFFERS hipMemset3DAsync, data: as above; capture_rules 4, class A
+// DIFFERS hipMemset2DAsync: 5.2.3 refuses to capture it; HIP documentation, stream capture
+// DIFFERS graph, hipMemset2DAsync: as above; HIP documentation, stream capture
+// DIFFERS graph, hipMemset3DAsync: 5.2.3 drops it without an error; HIP documentation, stream capture
+// DIFFERS hipMemset3DAsync, data: as above; HIP documentation, stream capture
 #include "captured.h"
 
 #include <functional>
@@ -25,7 +25,8 @@ int main() {
         {"hipMemsetD32Async", [&] { return hipMemsetD32Async(data + 4, 0x21222324, 33, stream); }},
         {"hipMemset2DAsync", [&] { return hipMemset2DAsync(data, 16, 0x55, 10, 6, stream); }},
         // HIP: 5.2.3 records fills of no bytes and of no rows too, and aborts when the graph is launched.
-        {"hipMemset3DAsync", [&] { return hipMemset3DAsync(pitched, 0x66, make_hipExtent(12, 4, 3), stream); }},
+        {"hipMemset3DAsync",
+         [&] { return hipMemset3DAsync(pitched, 0x66, make_hipExtent(12, 4, 3), stream); }},
     };
     for (const Call& call : calls) {
         std::string name = call.name;

@@ -1,10 +1,11 @@
 // Two captures cannot be merged by an event.
-// DIFFERS wait in the other capture: 5.2.3 merges nothing and says nothing; capture_rules 3, hipErrorStreamCaptureMerge
-// DIFFERS state of the: 5.2.3 merges nothing and says nothing; capture_rules 3, hipErrorStreamCaptureMerge
-// DIFFERS end of first: 5.2.3 merges nothing and says nothing; capture_rules 3, hipErrorStreamCaptureMerge
-// DIFFERS graph of first: 5.2.3 merges nothing and says nothing; capture_rules 3, hipErrorStreamCaptureMerge
-// DIFFERS end of second: 5.2.3 merges nothing and says nothing; capture_rules 3, hipErrorStreamCaptureMerge
-// DIFFERS graph of second: 5.2.3 merges nothing and says nothing; capture_rules 3, hipErrorStreamCaptureMerge
+// DIFFERS wait in the other capture: 5.2.3 merges nothing and says nothing; HIP header,
+//     hipErrorStreamCaptureMerge
+// DIFFERS state of the: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
+// DIFFERS end of first: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
+// DIFFERS graph of first: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
+// DIFFERS end of second: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
+// DIFFERS graph of second: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
 #include "captured.h"
 
 int main() {

@@ -1,8 +1,8 @@
 // Allocating, freeing and pinning while a capture is open: forbidden unless it is relaxed.
 // DIFFERS hipMallocManaged: 5.2.3 allows it; HIP 7.0 changes, hipMallocManaged
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
+// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
 #include "captured.h"
 
 #include <functional>

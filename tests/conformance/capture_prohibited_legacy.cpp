@@ -1,15 +1,23 @@
 // Work on the legacy stream while a blocking or a non-blocking stream captures.
-// DIFFERS hipMemcpy to the device: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipMemcpy to the host: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipMemset,: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipMemcpy2D: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipMemsetAsync: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipMemcpyAsync: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipStreamSynchronize: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS hipStreamQuery: 5.2.3 forbids it to global captures of any stream, HIP 7 to all captures of blocking streams; capture_rules 4, class F
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
+// DIFFERS hipMemcpy to the device: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming
+//     Guide, prohibited operations
+// DIFFERS hipMemcpy to the host: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipMemset,: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide, prohibited
+//     operations
+// DIFFERS hipMemcpy2D: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide, prohibited
+//     operations
+// DIFFERS hipMemsetAsync: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipMemcpyAsync: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipStreamSynchronize: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipStreamQuery: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
 #include "captured.h"
 
 #include <functional>
@@ -28,14 +36,16 @@ int main() {
         {"hipMemset", [&] { return hipMemset(data, 0, 64); }},
         {"hipMemcpy2D", [&] { return hipMemcpy2D(host, 16, data, 16, 16, 4, hipMemcpyDeviceToHost); }},
         {"hipMemsetAsync on null", [&] { return hipMemsetAsync(data, 0, 64, nullptr); }},
-        {"hipMemcpyAsync on null", [&] { return hipMemcpyAsync(data, host, 64, hipMemcpyHostToDevice, nullptr); }},
+        {"hipMemcpyAsync on null",
+         [&] { return hipMemcpyAsync(data, host, 64, hipMemcpyHostToDevice, nullptr); }},
         {"hipStreamSynchronize on null", [&] { return hipStreamSynchronize(nullptr); }},
         {"hipStreamQuery on null", [&] { return hipStreamQuery(nullptr); }},
     };
     for (unsigned flags : {hipStreamDefault, hipStreamNonBlocking}) {
         for (const CaptureMode& mode : CAPTURE_MODES) {
             for (const Call& call : calls) {
-                std::string name = std::string(call.name) + (flags == hipStreamDefault ? ", blocking, " : ", non-blocking, ");
+                std::string name = call.name;
+                name += flags == hipStreamDefault ? ", blocking, " : ", non-blocking, ";
                 name += mode.name;
                 hipStream_t stream;
                 NEED(hipStreamCreateWithFlags(&stream, flags));

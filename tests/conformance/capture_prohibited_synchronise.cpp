@@ -1,10 +1,10 @@
 // Waiting for a capturing stream, for the device, for another stream, and asking whether they are done.
-// DIFFERS synchronise it: 5.2.3 allows it; capture_rules 4, class D
-// DIFFERS query it: 5.2.3 allows it; capture_rules 4, class D
-// DIFFERS synchronise the device: 5.2.3 allows it; capture_rules 4, class D
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
+// DIFFERS synchronise it: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
+// DIFFERS query it: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
+// DIFFERS synchronise the device: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
+// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
 #include "captured.h"
 
 #include <functional>

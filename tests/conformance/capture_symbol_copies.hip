@@ -14,13 +14,15 @@ int main() {
     NEED(hipStreamCreate(&stream));
     NEED(hipStreamCreate(&launch));
     NEED(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-    show("to the symbol", hipMemcpyToSymbolAsync(HIP_SYMBOL(table), from, sizeof from, 0, hipMemcpyHostToDevice, stream));
+    show("to the symbol",
+         hipMemcpyToSymbolAsync(HIP_SYMBOL(table), from, sizeof from, 0, hipMemcpyHostToDevice, stream));
     show("part of it", hipMemcpyToSymbolAsync(HIP_SYMBOL(table), from, 8, 8, hipMemcpyHostToDevice, stream));
     show("to the device",
          hipMemcpyFromSymbolAsync(data, HIP_SYMBOL(table), sizeof from, 0, hipMemcpyDeviceToDevice, stream));
     show("beyond its end",
          hipMemcpyFromSymbolAsync(data, HIP_SYMBOL(table), sizeof from, 4, hipMemcpyDeviceToDevice, stream));
-    show("to the host", hipMemcpyFromSymbolAsync(to, HIP_SYMBOL(table), sizeof to, 0, hipMemcpyDeviceToHost, stream));
+    show("to the host",
+         hipMemcpyFromSymbolAsync(to, HIP_SYMBOL(table), sizeof to, 0, hipMemcpyDeviceToHost, stream));
     hipGraph_t graph = nullptr;
     show("end", hipStreamEndCapture(stream, &graph));
     show("graph", shape_of(graph));

@@ -1,5 +1,6 @@
 // A capture ends on the stream on which it began.
-// DIFFERS end on a stream that does not capture: 5.2.3 calls it unmatched, newer HIP an illegal state; graph_api, hipStreamEndCapture
+// DIFFERS end on a stream that does not capture: 5.2.3 calls it unmatched, newer HIP an illegal state; HIP
+//     header, hipErrorIllegalState
 #include "captured.h"
 
 int main() {

@@ -1,5 +1,5 @@
 // hipStreamUpdateCaptureDependencies: adding to and replacing what the next node depends on.
-// DIFFERS flags 2: 5.2.3 does not look at the flags; graph_api, hipStreamUpdateCaptureDependencies
+// DIFFERS flags 2: 5.2.3 does not look at the flags; HIP documentation of hipStreamUpdateCaptureDependencies
 #include "captured.h"
 
 static size_t dependencies_of(hipStream_t stream) {
@@ -15,7 +15,8 @@ int main() {
     void* data;
     NEED(hipStreamCreate(&stream));
     NEED(hipMalloc(&data, 64));
-    show("not capturing", hipStreamUpdateCaptureDependencies(stream, nullptr, 0, hipStreamAddCaptureDependencies));
+    show("not capturing",
+         hipStreamUpdateCaptureDependencies(stream, nullptr, 0, hipStreamAddCaptureDependencies));
     for (const CaptureMode& mode : CAPTURE_MODES) {
         std::string name = mode.name;
         NEED(hipStreamBeginCapture(stream, mode.value));
@@ -28,11 +29,13 @@ int main() {
         show("flags 2, " + name, hipStreamUpdateCaptureDependencies(stream, added, 2, 2));
         show("null nodes, " + name, hipStreamUpdateCaptureDependencies(stream, nullptr, 1, 0));
         show("dependencies before, " + name, dependencies_of(stream));
-        show("add, " + name, hipStreamUpdateCaptureDependencies(stream, added, 2, hipStreamAddCaptureDependencies));
+        show("add, " + name,
+             hipStreamUpdateCaptureDependencies(stream, added, 2, hipStreamAddCaptureDependencies));
         show("dependencies, " + name, dependencies_of(stream));
         NEED(hipMemsetAsync(data, 2, 64, stream));
         show("dependencies behind a node, " + name, dependencies_of(stream));
-        show("set, " + name, hipStreamUpdateCaptureDependencies(stream, added, 1, hipStreamSetCaptureDependencies));
+        show("set, " + name,
+             hipStreamUpdateCaptureDependencies(stream, added, 1, hipStreamSetCaptureDependencies));
         show("dependencies, " + name, dependencies_of(stream));
         NEED(hipMemcpyAsync(data, static_cast<char*>(data) + 32, 32, hipMemcpyDeviceToDevice, stream));
         show(name + ", set to nothing",

@@ -1,6 +1,6 @@
-// What programs on capture share: the modes, the names of states, and graphs printed so that equal graphs print
-// equally: nodes counted by type, edges by the types of their ends, nothing by address or by an order that
-// nobody promises.
+// What programs on capture share: the modes, the names of states, and graphs printed so that equal graphs
+// print equally: nodes counted by type, edges by the types of their ends, nothing by address or by an order
+// that nobody promises.
 #pragma once
 
 #include "observe.h"
@@ -93,8 +93,8 @@ inline void show_end(const std::string& label, hipStream_t stream) {
     if (error == hipSuccess && graph != nullptr) NEED(hipGraphDestroy(graph));
 }
 
-// A stream to capture and one to fork to, with the events for it. Every scenario takes new ones: 5.2.3 leaves forked
-// streams in the capture for ever, so they cannot be used again, nor destroyed.
+// A stream to capture and one to fork to, with the events for it. Every scenario takes new ones: 5.2.3 leaves
+// forked streams in the capture for ever, so they cannot be used again, nor destroyed.
 struct Fork {
     hipStream_t origin, other;
     hipEvent_t forked, joined;

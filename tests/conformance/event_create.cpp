@@ -1,5 +1,5 @@
 // Events: which flags they take.
-// DIFFERS interprocess: not implemented here, and refused before it is relied upon; no document
+// DIFFERS interprocess: not implemented here, and refused before it is relied upon; COMPAT.md
 // DIFFERS 0x20000000: hipEventDisableSystemFence came after 5.2.3; HIP 7 header
 #include "captured.h"
 

@@ -1,5 +1,5 @@
 // Events for other processes: creation and handles.
-// DIFFERS interprocess: not implemented here, and refused before it is relied upon; no document
+// DIFFERS interprocess: not implemented here, and refused before it is relied upon; COMPAT.md
 #include "captured.h"
 
 int main() {
@@ -7,7 +7,8 @@ int main() {
     NEED(hipEventCreate(&plain));
     hipIpcEventHandle_t handle;
     show("interprocess with timing", hipEventCreateWithFlags(&shared, hipEventInterprocess));
-    show("interprocess without timing", hipEventCreateWithFlags(&shared, hipEventInterprocess | hipEventDisableTiming));
+    show("interprocess without timing",
+         hipEventCreateWithFlags(&shared, hipEventInterprocess | hipEventDisableTiming));
     show("handle of a plain event", hipIpcGetEventHandle(&handle, plain));
     show("handle into null", hipIpcGetEventHandle(nullptr, plain));
     show("handle of null", hipIpcGetEventHandle(&handle, nullptr));

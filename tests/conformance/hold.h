@@ -1,5 +1,5 @@
-// Kernels that programs on order share: one that holds its stream until the host lets it go on, and small ones whose
-// result shows what ran before them. For .hip programs.
+// Kernels that programs on order share: one that holds its stream until the host lets it go on, and small
+// ones whose result shows what ran before them. For .hip programs.
 #pragma once
 
 #include "observe.h"
@@ -20,7 +20,9 @@ struct Hold {
 };
 
 __global__ void wait_until_open(int* flag) {
-    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0) __builtin_amdgcn_s_sleep(8);
+    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0) {
+        __builtin_amdgcn_s_sleep(8);
+    }
 }
 
 // Slow enough that what does not wait for it would overtake it.

@@ -1,4 +1,4 @@
-// The thread's own stream is a blocking one: it is ordered with the legacy stream, and not with other threads' own.
+// The thread's own stream is ordered with the legacy stream, and not with other threads' own.
 #include "captured.h"
 #include "hold.h"
 

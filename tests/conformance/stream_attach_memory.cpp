@@ -1,5 +1,4 @@
-// hipStreamAttachMemAsync: managed memory bound to a stream; 5.2.3 looks at the stream, the pointer and the length only
-// to see that there are some.
+// hipStreamAttachMemAsync: managed memory bound to a stream, and what cannot be.
 // DIFFERS no length: 5.2.3 takes the default length for none; HIP documentation, hipStreamAttachMemAsync
 // DIFFERS flags: 5.2.3 does not look at the flags; HIP documentation, hipStreamAttachMemAsync
 // DIFFERS too long: 5.2.3 does not look at the allocation; CUDA Runtime API, cudaStreamAttachMemAsync

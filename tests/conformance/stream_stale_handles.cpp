@@ -1,8 +1,12 @@
 // Streams that were destroyed, as arguments.
-// DIFFERS begin capture: 5.2.3 calls the stream an invalid value, newer HIP 5 and 6 as other calls do; graph_api, destroyed streams
-// DIFFERS is capturing: 5.2.3 calls the stream an invalid value, newer HIP 5 and 6 as other calls do; graph_api, destroyed streams
-// DIFFERS capture info: 5.2.3 calls the stream an invalid value, newer HIP 5 and 6 as other calls do; graph_api, destroyed streams
-// DIFFERS end capture: 5.2.3 calls the stream an invalid value, newer HIP 5 and 6 as other calls do; graph_api, destroyed streams
+// DIFFERS begin capture: 5.2.3 answers unlike its other functions, later ones alike;
+//     hipErrorContextIsDestroyed of hipStreamQuery
+// DIFFERS is capturing: 5.2.3 answers unlike its other functions, later ones alike;
+//     hipErrorContextIsDestroyed of hipStreamQuery
+// DIFFERS capture info: 5.2.3 answers unlike its other functions, later ones alike;
+//     hipErrorContextIsDestroyed of hipStreamQuery
+// DIFFERS end capture: 5.2.3 answers unlike its other functions, later ones alike; hipErrorContextIsDestroyed
+//     of hipStreamQuery
 #include "captured.h"
 
 int main() {

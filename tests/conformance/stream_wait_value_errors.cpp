@@ -18,11 +18,13 @@ int main() {
     show("write 64, null", hipStreamWriteValue64(stream, nullptr, 0, 0));
     for (unsigned flags : {4u, 99u}) {
         show("wait 32, flags " + std::to_string(flags), hipStreamWaitValue32(stream, signal, 5, flags, ~0u));
-        show("wait 64, flags " + std::to_string(flags), hipStreamWaitValue64(stream, signal, 5, flags, ~0ull));
+        show("wait 64, flags " + std::to_string(flags),
+             hipStreamWaitValue64(stream, signal, 5, flags, ~0ull));
     }
     show("wait 32, device memory", hipStreamWaitValue32(stream, device, 0, hipStreamWaitValueGte, ~0u));
     show("wait 64, device memory", hipStreamWaitValue64(stream, device, 0, hipStreamWaitValueGte, ~0ull));
-    show("wait 64, memory of the host", hipStreamWaitValue64(stream, &stack, 0, hipStreamWaitValueGte, ~0ull));
+    show("wait 64, memory of the host",
+         hipStreamWaitValue64(stream, &stack, 0, hipStreamWaitValueGte, ~0ull));
     show("write 64, memory of the host", hipStreamWriteValue64(stream, &stack, 0, 0));
     show("wait 64 with a mask of 0", hipStreamWaitValue64(stream, signal, 0, hipStreamWaitValueEq, 0));
     show("write with flags", hipStreamWriteValue64(stream, signal, 6, 1));

@@ -1,7 +1,10 @@
 // Unsafe calls of another thread while one captures: forbidden only to global captures and global threads.
-// DIFFERS state, global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS end of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
-// DIFFERS graph of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide, prohibited operations invalidate the capture
+// DIFFERS state, global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
+//     invalidation of captures
+// DIFFERS end of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
+//     invalidation of captures
+// DIFFERS graph of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
+//     invalidation of captures
 #include "captured.h"
 
 #include <thread>
