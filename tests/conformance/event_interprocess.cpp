@@ -1,5 +1,6 @@
 // Events for other processes: creation and handles.
 // DIFFERS interprocess: not implemented here, and refused before it is relied upon; COMPAT.md
+// DIFFERS handle: not implemented here; COMPAT.md
 #include "captured.h"
 
 int main() {

@@ -7,14 +7,14 @@ use aqlipse::{Event, Stream};
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidConfiguration, hipErrorInvalidHandle,
-        hipErrorInvalidValue, hipErrorNotReady, hipErrorNotSupported,
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
+        hipErrorNotReady, hipErrorNotSupported,
     },
     object::{self, EVENTS},
     types::{
         hipEvent_t, hipEventBlockingSync, hipEventDisableSystemFence, hipEventDisableTiming,
         hipEventInterprocess, hipEventRecordDefault, hipEventRecordExternal, hipEventReleaseToDevice,
-        hipEventReleaseToSystem, hipIpcEventHandle_t, hipStream_t,
+        hipEventReleaseToSystem, hipStream_t,
     },
 };
 
@@ -134,17 +134,5 @@ entry! {
         let time = object::event(stop)?.elapsed_since(&object::event(start)?)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(milliseconds, time) }
-    }
-}
-
-entry! {
-    /// Makes an event known to other processes, which none can be: there are no events of that kind here.
-    fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t) -> hipError_t {
-        // HIP: measured on 5.2.3 (tests/conformance/event_interprocess.cpp).
-        if handle.is_null() || event == hipEvent_t::NULL {
-            return Err(hipErrorInvalidValue);
-        }
-        object::event(event)?;
-        Err(hipErrorInvalidConfiguration)
     }
 }
