@@ -213,7 +213,9 @@ impl Device {
             ..0 => 1,
             1.. => 2,
         };
-        class * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+        // The default stream is on lane 0. Who needs to be independent of it most often has one or two more streams:
+        // they come there last.
+        class * LANES + (1 + self.0.next_lane.fetch_add(1, Ordering::Relaxed)) % LANES
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].

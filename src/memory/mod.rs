@@ -293,13 +293,8 @@ fn places(copy: &Memcpy) -> Result<(Place, Place)> {
     if let Memcpy::Box(b) = copy {
         let [width, height, depth] = b.extent;
         for surface in [&b.dst, &b.src] {
-            if height <= 1 && depth <= 1 {
-                continue;
-            }
-            if width > surface.pitch {
-                return Err(Error::InvalidPitch);
-            }
-            if width.checked_add(surface.corner[0]).is_none_or(|end| end > surface.pitch) {
+            let row_end = width.checked_add(surface.corner[0]);
+            if (height > 1 || depth > 1) && row_end.is_none_or(|end| end > surface.pitch) {
                 return Err(Error::InvalidValue("the rows of a copy leave the rows of the memory"));
             }
         }

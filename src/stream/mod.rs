@@ -6,6 +6,7 @@ pub(crate) mod host;
 mod legacy;
 mod orphan;
 pub(crate) mod submit;
+mod value;
 
 use std::{
     cell::RefCell,
@@ -18,6 +19,7 @@ use std::{
 };
 
 pub(crate) use self::orphan::Orphan;
+pub use self::value::{Condition, Word};
 use self::{
     host::{Job, Worker},
     submit::{State, Submission},

@@ -13,6 +13,7 @@ mod lifetimes;
 mod seeds;
 mod streams;
 mod updates;
+mod values;
 
 use std::{
     env,

@@ -193,21 +193,6 @@ entry! {
     }
 }
 
-entry! {
-    /// Accepts that managed memory belongs to a stream: all streams reach it at all times.
-    fn hipStreamAttachMemAsync(stream: hipStream_t, address: *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
-        object::stream(stream)?;
-        let region = memory::find(address as u64)?.filter(|region| region.origin == Origin::Managed);
-        let region = region.ok_or(hipErrorInvalidValue)?;
-        let whole = bytes == 0 || (address as u64 == region.address && bytes as u64 == region.bytes);
-        if whole && matches!(flags, hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle) {
-            Ok(())
-        } else {
-            Err(hipErrorInvalidValue)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -138,6 +138,7 @@ entry! {
                 // SAFETY: the caller's pointer.
                 unsafe { allocate_host(address, bytes, hipHostMallocCoherent, "hipExtMallocWithFlags") }
             }
+            // HIP: 5.2.3 takes no other size (tests/conformance/stream_wait_value_errors.cpp).
             hipMallocSignalMemory => Err(hipErrorInvalidValue),
             hipDeviceMallocFinegrained | hipDeviceMallocUncached if bytes > 0 => Err(hipErrorNotSupported),
             hipDeviceMallocFinegrained | hipDeviceMallocUncached => {

@@ -38,6 +38,7 @@ mod profiler;
 mod properties;
 mod register;
 mod stream;
+mod stream_value;
 mod symbol;
 mod texture;
 mod update;

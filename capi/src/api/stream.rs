@@ -2,18 +2,23 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use aqlipse::{Stream, StreamKind, graph::HostFn};
+use aqlipse::{
+    Stream, StreamKind,
+    graph::HostFn,
+    memory::{self, Origin},
+};
 
 use crate::{
     caller, current,
     error::{
         hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorNotReady, hipErrorNotSupported, hipSuccess,
+        hipErrorNotReady, hipErrorNotSupported, hipErrorStreamCaptureUnsupported, hipSuccess,
     },
     object::{self, STREAMS},
     types::{
-        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipHostFn_t, hipStream_t,
-        hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
+        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipHostFn_t, hipMemAttachGlobal,
+        hipMemAttachHost, hipMemAttachSingle, hipStream_t, hipStreamCallback_t, hipStreamDefault,
+        hipStreamNonBlocking,
     },
 };
 
@@ -111,8 +116,12 @@ entry! {
 }
 
 entry! {
-    /// Stores the flags that a stream was created with.
+    /// Stores the flags that a stream was created with; the null stream was not.
     fn hipStreamGetFlags(stream: hipStream_t, flags: *mut c_uint) -> hipError_t {
+        // HIP: measured on 5.2.3 (tests/conformance/stream_special_handles.cpp).
+        if stream == hipStream_t::NULL {
+            return Err(hipErrorInvalidValue);
+        }
         let stream = object::stream(stream)?;
         let value = if stream.kind() == StreamKind::NonBlocking { hipStreamNonBlocking } else { hipStreamDefault };
         // SAFETY: the caller's pointer, null or writable.
@@ -147,6 +156,60 @@ entry! {
         let stream = object::stream(stream)?;
         // SAFETY: the caller's pointer, null or writable. CAST: ordinals are small.
         unsafe { caller::write(device, stream.device().ordinal() as hipDevice_t) }
+    }
+}
+
+entry! {
+    /// The ordinal of a stream's device; -1 if there is no such stream.
+    plain fn hipGetStreamDeviceId(stream: hipStream_t) -> c_int, or -1; {
+        // CAST: ordinals are small.
+        object::stream(stream).map_or(-1, |stream| stream.device().ordinal() as c_int)
+    }
+}
+
+entry! {
+    /// Stores which compute units a stream's kernels may run on, a bit each: all of the device's.
+    fn hipExtStreamGetCUMask(stream: hipStream_t, words: u32, mask: *mut u32) -> hipError_t {
+        let units = object::stream(stream)?.device().properties().compute_units;
+        // HIP: 5.2.3 takes no array that lacks a word (tests/conformance/stream_cu_mask.cpp).
+        if mask.is_null() || words < units.div_ceil(u32::BITS) {
+            return Err(hipErrorInvalidValue);
+        }
+        for word in 0..units.div_ceil(u32::BITS) {
+            let rest = (units - word * u32::BITS).min(u32::BITS);
+            let bits = u32::MAX >> (u32::BITS - rest);
+            // SAFETY: the caller's array of `words` words, which is not null.
+            unsafe { caller::write(mask.add(word as usize), bits) }?;
+        }
+        Ok(())
+    }
+}
+
+entry! {
+    /// Binds managed memory to a stream. All of ours is coherent for every stream and the host at any time, so there
+    /// is nothing to bind.
+    fn hipStreamAttachMemAsync(
+        stream: hipStream_t,
+        address: *mut c_void,
+        bytes: usize,
+        flags: c_uint,
+    ) -> hipError_t {
+        // HIP: 5.2.3 takes no null stream (tests/conformance/stream_attach_memory.cpp).
+        if stream == hipStream_t::NULL || !matches!(flags, hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle)
+        {
+            return Err(hipErrorInvalidValue);
+        }
+        let stream = object::stream(stream)?;
+        let start = address as u64;
+        let region = memory::find(start)?.filter(|region| region.origin == Origin::Managed);
+        let region = region.ok_or(hipErrorInvalidValue)?;
+        if bytes as u64 > region.address + region.bytes - start {
+            return Err(hipErrorInvalidValue);
+        }
+        if stream.is_capturing() {
+            return Err(hipErrorStreamCaptureUnsupported);
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ mod per_thread;
 mod pitched;
 mod pointer;
 mod program;
+mod streams;
 mod symbol;
 mod update;
 mod variants;
