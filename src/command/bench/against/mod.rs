@@ -77,7 +77,7 @@ pub struct Options {
     /// Kernels execute.
     #[arg(long, requires = "against", conflicts_with = "null_kernels")]
     execute: bool,
-    /// All sizes, more rounds, more time for each.
+    /// All sizes, more rounds, more time for each: many minutes.
     #[arg(long, requires = "against", conflicts_with = "quick")]
     full: bool,
 }

@@ -204,9 +204,9 @@ impl Record {
         serde_json::to_string(self).expect("a record is JSON")
     }
 
-    /// What a line says; nothing if it is not a worker's, for libraries print too.
+    /// What a line says; nothing if it is not a worker's, for libraries print too, and not always whole lines.
     pub fn parse(line: &str) -> Option<Self> {
-        serde_json::from_str(line).ok()
+        serde_json::from_str(&line[line.find("{\"record\":")?..]).ok()
     }
 }
 
@@ -262,6 +262,7 @@ mod tests {
         }
         let unknown = r#"{"record":"verified","case":"moebius/16"}"#;
         assert_eq!(Record::parse(unknown), None);
+        assert_eq!(Record::parse(r#"no end of line{"record":"end"}"#), Some(Record::End));
     }
 
     #[test]
