@@ -2,6 +2,7 @@
 
 pub mod caller;
 pub mod flags;
+pub mod newer;
 pub mod structures;
 
 pub use caller::{In, Out};
