@@ -15,7 +15,7 @@ use crate::{
 
 /// The version of the kernel's graphics driver that libdrm would find.
 const GRAPHICS_DRIVER: (u32, u32) = (3, 57);
-/// Frequencies of libdrm.s are in kHz; cards have MHz, and Hz for the clock.
+/// Cards have MHz and Hz, libdrm kHz.
 const KILOHERTZ: u64 = 1000;
 
 entry! {
