@@ -158,8 +158,10 @@ impl Device {
         if !self.0.faults.is_pending() {
             return Ok(());
         }
-        // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
-        let dead = std::mem::take(&mut *lock(&self.0.lanes));
+        // Taking the lanes first: what the fault did not reach runs no longer when it is reported. Another thread may
+        // have been here in between, so that others already work on fresh lanes: those stay.
+        let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
+        let dead: Vec<_> = lock(&self.0.lanes).iter_mut().filter_map(stale).collect();
         drop(dead);
         self.recall();
         match self.0.faults.take() {
@@ -315,5 +317,27 @@ impl Eq for Device {}
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Device").field(&self.0.ordinal).field(&self.0.properties.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::stream::StreamKind;
+
+    #[test]
+    fn a_fault_that_is_noticed_late_leaves_fresh_lanes_alone() {
+        let device = Device::get(0).unwrap();
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        let (open, gate) = channel();
+        let gate = Mutex::new(gate);
+        stream.call(move || gate.lock().unwrap().recv().unwrap()).unwrap();
+        // As for a thread that saw the fault before another one reported it and the stream went on.
+        device.0.faults.put_back();
+        assert!(device.check().is_err());
+        open.send(()).unwrap();
+        stream.synchronize().unwrap();
     }
 }
