@@ -62,7 +62,7 @@ mod executable;
 mod fault;
 mod heap;
 mod hsa;
-mod os;
+pub mod os;
 mod processor;
 mod queue;
 mod runtime;

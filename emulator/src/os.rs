@@ -53,6 +53,24 @@ impl Mapping {
         Self::map_aligned(size, alignment, libc::PROT_READ | libc::PROT_WRITE)
     }
 
+    /// As [`Mapping::anonymous`], at `address` (whole pages) and nowhere else.
+    ///
+    /// # Errors
+    /// The kernel's; `AlreadyExists` if something is mapped there.
+    pub fn anonymous_at(address: u64, size: usize) -> io::Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let wanted = address as *mut libc::c_void;
+        // SAFETY: the kernel refuses to replace what is mapped.
+        let base = unsafe { libc::mmap(wanted, size, protection, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let mapping = Self { base: NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?, size };
+        // Kernels before 4.17 take the address as a hint.
+        if base == wanted { Ok(mapping) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+    }
+
     fn map_aligned(size: usize, alignment: usize, protection: libc::c_int) -> io::Result<Self> {
         if alignment <= PAGE {
             return Self::map(size, protection);
