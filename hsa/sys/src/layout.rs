@@ -30,6 +30,7 @@ pub trait Enumeration: Copy + 'static {
 }
 
 /// Declares C enumerations as transparent integers, so that a value without a name is no undefined behaviour.
+#[macro_export]
 macro_rules! enumeration {
     ($( $(#[$meta:meta])* pub enum $name:ident { $($constant:ident = $value:expr,)* } )*) => { $(
         $(#[$meta])*
@@ -62,6 +63,9 @@ macro_rules! enumeration {
 }
 
 /// Declares `repr(C)` structures with the size, alignment and offsets that the ABI demands of them.
+///
+/// A structure below `#pragma pack(4)` adds `#[repr(packed(4))]`.
+#[macro_export]
 macro_rules! layout {
     ($(
         $(#[doc = $doc:literal])*
@@ -112,4 +116,5 @@ macro_rules! handle {
     )* };
 }
 
-pub(crate) use {enumeration, handle, layout};
+pub(crate) use handle;
+pub use {enumeration, layout};
