@@ -1,0 +1,51 @@
+//! What the devices counted; an addition of ours, described in `include/aqlipse_thunk.h`.
+
+#![allow(missing_docs, reason = "the fields are described in the C header")]
+
+use crate::{
+    abi::{HSAKMT_STATUS_INVALID_NODE_UNIT, Out},
+    entry::entry,
+    session,
+};
+
+use hsa_sys::layout::layout;
+
+layout! {
+    /// Counts since the driver was opened.
+    [size = 80, align = 8]
+    pub struct aqlipse_thunk_counters_t {
+        0 => kernels: u64,
+        8 => barrier_and: u64,
+        16 => barrier_or: u64,
+        24 => barrier_value: u64,
+        32 => pm4: u64,
+        40 => barrier_bits: u64,
+        48 => completion_signals: u64,
+        56 => interrupts: u64,
+        64 => doorbells: u64,
+        72 => reserved: u64,
+    }
+}
+
+entry! {
+    /// Reads the counters of device `device`; the first is 0.
+    fn aqlipseThunkCounters(device: u32, counters: Out<aqlipse_thunk_counters_t>) {
+        let session = session::current()?;
+        if device as usize >= session.topology.devices().len() {
+            return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+        }
+        let counted = session.driver.counters(device);
+        counters.write(aqlipse_thunk_counters_t {
+            kernels: counted.kernels,
+            barrier_and: counted.barrier_and,
+            barrier_or: counted.barrier_or,
+            barrier_value: counted.barrier_value,
+            pm4: counted.pm4,
+            barrier_bits: counted.barrier_bits,
+            completion_signals: counted.completion_signals,
+            interrupts: counted.interrupts,
+            doorbells: counted.doorbells,
+            reserved: 0,
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! Queues.
+
+use std::ffi::c_void;
+
+use emulator::driver::QueueDescriptor;
+use hsa_sys::{PACKET_BYTES, amd_queue_t};
+
+use crate::{
+    abi::{
+        HSA_QUEUE_COMPUTE, HSA_QUEUE_COMPUTE_AQL, HSA_QUEUE_DMA_AQL, HSA_QUEUE_DMA_AQL_XGMI, HSA_QUEUE_SDMA,
+        HSA_QUEUE_SDMA_XGMI, HSA_QUEUE_TYPE, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_NODE_UNIT,
+        HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HSAKMT_STATUS_OUT_OF_RESOURCES,
+        HsaEvent, HsaQueueResource, In, Out,
+    },
+    entry::{Result, entry},
+    queue::{self, Reports},
+    session,
+};
+
+/// Where the read index lies in the control block of an AQL queue.
+const READ_INDEX_OFFSET: u64 = std::mem::offset_of!(amd_queue_t, read_dispatch_id) as u64;
+/// Whole of a queue's share of the device.
+const FULL_SHARE: u32 = 100;
+
+/// What a queue should be.
+struct Asked {
+    node: u32,
+    kind: u32,
+    share: u32,
+    priority: i32,
+    ring: In<c_void>,
+    bytes: u64,
+    event: Out<HsaEvent>,
+}
+
+fn create(asked: &Asked, resource: Out<HsaQueueResource>) -> Result {
+    let Asked { node, kind, share, priority, ring, bytes, event } = *asked;
+    let kind = HSA_QUEUE_TYPE(kind);
+    let session = session::current()?;
+    let mut resources = resource.read()?;
+    let (device, _) = session.topology.device(node)?.ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
+    match kind {
+        HSA_QUEUE_COMPUTE_AQL => {}
+        HSA_QUEUE_COMPUTE
+        | HSA_QUEUE_SDMA
+        | HSA_QUEUE_SDMA_XGMI
+        | HSA_QUEUE_DMA_AQL
+        | HSA_QUEUE_DMA_AQL_XGMI => {
+            queue::say_refused(kind);
+            return Err(HSAKMT_STATUS_NOT_SUPPORTED);
+        }
+        _ => return Err(HSAKMT_STATUS_INVALID_PARAMETER),
+    }
+    let (read_index, write_index) = (resources.QueueRptrValue, resources.QueueWptrValue);
+    let packets = bytes / PACKET_BYTES as u64;
+    let fits = bytes.is_multiple_of(PACKET_BYTES as u64) && packets.is_power_of_two();
+    let packets = u32::try_from(packets).ok().filter(|_| fits).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+    if ring.address() == 0 || read_index <= READ_INDEX_OFFSET || write_index == 0 || share > FULL_SHARE {
+        return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+    }
+    let event = if event.is_null() { 0 } else { session.events.id(event.address())? };
+    let descriptor = QueueDescriptor {
+        ring: ring.address(),
+        packets,
+        read_index,
+        write_index,
+        amd_queue: read_index - READ_INDEX_OFFSET,
+        priority: queue::priority(priority),
+    };
+    let created = session.driver.create_queue(device, &descriptor).map_err(|error| queue::status(&error))?;
+    session.queues.insert(created.id, Reports { reason: resources.ErrorReason as u64, event });
+    if share == 0 {
+        session.driver.suspend_queue(created.id, true).map_err(|error| queue::status(&error))?;
+    }
+    resources.QueueId = created.id;
+    resources.QueueDoorBell = created.doorbell;
+    resource.write(resources)
+}
+
+entry! {
+    /// Makes a queue in memory of the caller's, which is served from now on.
+    fn hsaKmtCreateQueue(
+        node: u32,
+        kind: u32,
+        share: u32,
+        priority: i32,
+        ring: In<c_void>,
+        bytes: u64,
+        event: Out<HsaEvent>,
+        resource: Out<HsaQueueResource>,
+    ) {
+        create(&Asked { node, kind, share, priority, ring, bytes, event }, resource)
+    }
+
+    /// As `hsaKmtCreateQueue`; the copy engine that is recommended does not matter to queues for kernels.
+    fn hsaKmtCreateQueueExt(
+        node: u32,
+        kind: u32,
+        share: u32,
+        priority: i32,
+        _engine: u32,
+        ring: In<c_void>,
+        bytes: u64,
+        event: Out<HsaEvent>,
+        resource: Out<HsaQueueResource>,
+    ) {
+        create(&Asked { node, kind, share, priority, ring, bytes, event }, resource)
+    }
+
+    /// Changes a queue's share of the device, of which 0 suspends it, and its priority. The ring stays where it is.
+    fn hsaKmtUpdateQueue(
+        queue: u64,
+        share: u32,
+        priority: i32,
+        _ring: In<c_void>,
+        _bytes: u64,
+        _event: Out<HsaEvent>,
+    ) {
+        let session = session::current()?;
+        if share > FULL_SHARE {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        let priority = queue::priority(priority);
+        let changed = session.driver.set_queue_priority(queue, priority);
+        changed
+            .and_then(|()| session.driver.suspend_queue(queue, share == 0))
+            .map_err(|error| queue::status(&error))
+    }
+
+    /// Ends a queue; on return nothing of it is touched any more.
+    fn hsaKmtDestroyQueue(queue: u64) {
+        let session = session::current()?;
+        session.driver.destroy_queue(queue).map_err(|error| queue::status(&error))?;
+        session.queues.remove(queue);
+        Ok(())
+    }
+
+    /// Restricts a queue to some compute units: where workgroups run makes no difference to what they compute.
+    fn hsaKmtSetQueueCUMask(queue: u64, count: u32, mask: In<u32>) {
+        let session = session::current()?;
+        session.queues.get(queue).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
+        if count == 0 || !count.is_multiple_of(u32::BITS) || mask.is_null() {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        Ok(())
+    }
+
+    /// Gives a queue barriers across workgroups: nodes say that there are none.
+    fn hsaKmtAllocQueueGWS(queue: u64, count: u32, _first: Out<u32>) {
+        let session = session::current()?;
+        session.queues.get(queue).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
+        if count == 0 { Ok(()) } else { Err(HSAKMT_STATUS_OUT_OF_RESOURCES) }
+    }
+}

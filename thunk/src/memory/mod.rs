@@ -1,0 +1,187 @@
+//! Memory: what the client allocated, what host memory it registered, and which devices reach it.
+//!
+//! A device's address of anything is the host's. Nothing is reachable by a device that has not been mapped to it.
+
+mod regions;
+mod shown;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use emulator::{
+    driver::Driver,
+    os::{self, Mapping, PAGE},
+};
+
+use crate::{
+    abi::{
+        HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER,
+        HSAKMT_STATUS_NO_MEMORY, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo, MEM_FIXED_ADDRESS, MEM_GDS,
+        MEM_SCRATCH,
+    },
+    entry::Result,
+    topology::{HOST_NODE, device_of},
+};
+
+pub use regions::Wanted;
+use regions::{Allocation, Regions};
+pub use shown::{Backing, Reach};
+
+/// From this size on allocations begin at a multiple of it, as the kernel driver places them.
+const HUGE_PAGE: usize = 2 << 20;
+/// Private memory is handed out in granules of this.
+const SCRATCH_ALIGNMENT: usize = 64 << 10;
+/// Largest allocation: what device addresses can say.
+const LARGEST: u64 = 1 << 47;
+
+/// A request for memory.
+pub struct Request {
+    /// The node whose memory it should be.
+    pub node: u32,
+    /// Bytes, whole pages.
+    pub size: u64,
+    /// The base is a multiple of it; 0 leaves it to us.
+    pub alignment: u64,
+    /// `HsaMemFlags`.
+    pub flags: u32,
+    /// Where, if the flags fix it.
+    pub address: u64,
+}
+
+/// All memory of the process that devices may come to reach.
+pub struct Memory {
+    driver: Arc<Driver>,
+    regions: Mutex<Regions>,
+    devices: u32,
+}
+
+impl Memory {
+    /// Nothing yet.
+    pub fn new(driver: Arc<Driver>, devices: u32) -> Self {
+        Self { driver, regions: Mutex::new(Regions::new(devices)), devices }
+    }
+
+    fn with<T>(&self, body: impl FnOnce(&mut Regions) -> T) -> T {
+        body(&mut self.regions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Allocates memory and returns its address.
+    pub fn allocate(&self, request: &Request) -> Result<u64> {
+        let Request { node, size, alignment, flags, address } = *request;
+        if node > self.devices {
+            return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+        }
+        if size == 0 || size > LARGEST || !size.is_multiple_of(PAGE as u64) {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        if alignment != 0 && (!alignment.is_power_of_two() || alignment > LARGEST) {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        if flags & MEM_GDS != 0 {
+            return Err(HSAKMT_STATUS_NOT_SUPPORTED);
+        }
+        let scratch = flags & MEM_SCRATCH != 0;
+        if scratch && node == HOST_NODE {
+            return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+        }
+        // CAST: at most LARGEST.
+        let (bytes, alignment) = (size as usize, alignment as usize);
+        let mapping = if flags & MEM_FIXED_ADDRESS != 0 {
+            if address == 0 || !address.is_multiple_of(PAGE as u64) {
+                return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+            }
+            Mapping::anonymous_at(address, bytes)
+        } else {
+            let natural = match scratch {
+                true => SCRATCH_ALIGNMENT,
+                false if bytes >= HUGE_PAGE => HUGE_PAGE,
+                false => PAGE,
+            };
+            Mapping::anonymous_aligned(bytes, alignment.max(natural))
+        };
+        let mapping = mapping.map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+        // Private memory is a reservation: waves use little of it.
+        let local = device_of(node).filter(|_| !scratch);
+        let local = local.map(|device| Local::take(&self.driver, device, size)).transpose()?;
+        let base = mapping.address();
+        let mapping: Backing = Arc::new(mapping);
+        let allocation = Allocation::new(base, size, node, flags, scratch, mapping, local);
+        self.with(|regions| regions.insert(allocation));
+        Ok(base)
+    }
+
+    /// Frees what was allocated at `address`.
+    pub fn free(&self, address: u64) -> Result {
+        // Dropped outside the lock: giving memory back to the system takes its time.
+        let _freed = self.with(|regions| regions.free(address))?;
+        Ok(())
+    }
+
+    /// Registers host memory, so that it can be mapped to devices.
+    pub fn register(&self, address: u64, size: u64, flags: u32) -> Result {
+        if address == 0 || size == 0 || size > LARGEST {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        let end = address.checked_add(size).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        if !os::is_mapped(address, end) {
+            return Err(HSAKMT_STATUS_ERROR);
+        }
+        self.with(|regions| regions.register(address, size, flags));
+        Ok(())
+    }
+
+    /// Undoes one registration that began at `address`.
+    pub fn deregister(&self, address: u64) -> Result {
+        self.with(|regions| regions.deregister(&*self.driver, address))
+    }
+
+    /// Lets the devices of `nodes`, or all if `None`, reach what lies at `address`.
+    pub fn map(&self, wanted: &Wanted<'_>) -> Result {
+        if wanted.address == 0 {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        if wanted.nodes.is_some_and(|nodes| nodes.iter().any(|node| *node > self.devices)) {
+            return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+        }
+        self.with(|regions| regions.map(&*self.driver, wanted))
+    }
+
+    /// No device reaches any longer what was mapped at `address`.
+    pub fn unmap(&self, address: u64) -> Result {
+        self.with(|regions| regions.unmap(&*self.driver, address))
+    }
+
+    /// What is known of an address.
+    pub fn pointer_info(&self, address: u64) -> Option<HsaPointerInfo> {
+        self.with(|regions| regions.pointer_info(address))
+    }
+
+    /// Remembers a word of the client's with what contains `address`.
+    pub fn set_user_data(&self, address: u64, data: u64) -> Result {
+        self.with(|regions| regions.set_user_data(address, data))
+    }
+}
+
+/// Local memory in use, given back when dropped.
+pub(crate) struct Local {
+    driver: Arc<Driver>,
+    device: u32,
+    bytes: u64,
+}
+
+impl Local {
+    fn take(driver: &Arc<Driver>, device: u32, bytes: u64) -> Result<Self> {
+        if !driver.take_local(device, bytes) {
+            return Err(HSAKMT_STATUS_NO_MEMORY);
+        }
+        Ok(Self { driver: Arc::clone(driver), device, bytes })
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        self.driver.give_back_local(self.device, self.bytes);
+    }
+}

@@ -1,0 +1,172 @@
+//! Queues: which signal and event each one reports its end to.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicI64, atomic::Ordering},
+};
+
+use emulator::driver::{QueueError, QueueFault};
+use hsa_sys::{
+    HSA_STATUS_ERROR_EXCEPTION, HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION,
+    HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, HSA_STATUS_ERROR_INVALID_ALLOCATION,
+    HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_INVALID_CODE_OBJECT, HSA_STATUS_ERROR_INVALID_ISA,
+    HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION,
+    HSA_STATUS_ERROR_MEMORY_FAULT, hsa_status_t,
+};
+
+use crate::{
+    abi::{HSA_EVENTID_MEMORY_FATAL_PROCESS, HSA_QUEUE_TYPE},
+    abi::{
+        HSAKMT_STATUS, HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_PARAMETER,
+        HSAKMT_STATUS_NO_MEMORY, HsaMemoryAccessFault, failure,
+    },
+    event::Events,
+    topology::node_of,
+};
+
+/// Where a queue reports why it stopped.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports {
+    /// Address of a signal's value, a bit per exception; 0 if the client wants none.
+    pub reason: u64,
+    /// The event to set then; 0 if there is none.
+    pub event: u32,
+}
+
+/// The queues of the process.
+#[derive(Default)]
+pub struct Queues {
+    reports: Mutex<HashMap<u64, Reports>>,
+}
+
+/// Exceptions of queues, as the kernel driver's interface numbers them (`EC_QUEUE_*` of `linux/kfd_ioctl.h`); bit
+/// `n - 1` of the error reason is exception `n`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are the header's")]
+pub enum Exception {
+    WaveAbort = 1,
+    WaveTrap = 2,
+    WaveIllegalInstruction = 4,
+    WaveMemoryViolation = 5,
+    WaveApertureViolation = 6,
+    PacketDispatchDimInvalid = 16,
+    PacketDispatchGroupSegmentSizeInvalid = 17,
+    PacketDispatchCodeInvalid = 18,
+    PacketUnsupported = 20,
+    PacketDispatchWorkGroupSizeInvalid = 21,
+    PacketDispatchRegisterInvalid = 22,
+    PreemptionError = 30,
+}
+
+impl Exception {
+    /// The exception that ROCr turns back into `status`.
+    pub fn of(status: hsa_status_t) -> Self {
+        match status {
+            HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION => Self::WaveIllegalInstruction,
+            HSA_STATUS_ERROR_MEMORY_FAULT => Self::WaveMemoryViolation,
+            HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION => Self::WaveApertureViolation,
+            HSA_STATUS_ERROR_EXCEPTION => Self::WaveTrap,
+            HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS => Self::PacketDispatchDimInvalid,
+            HSA_STATUS_ERROR_INVALID_ALLOCATION => Self::PacketDispatchGroupSegmentSizeInvalid,
+            HSA_STATUS_ERROR_INVALID_CODE_OBJECT => Self::PacketDispatchCodeInvalid,
+            HSA_STATUS_ERROR_INVALID_PACKET_FORMAT => Self::PacketUnsupported,
+            HSA_STATUS_ERROR_INVALID_ARGUMENT => Self::PacketDispatchWorkGroupSizeInvalid,
+            HSA_STATUS_ERROR_INVALID_ISA => Self::PacketDispatchRegisterInvalid,
+            _ => Self::PreemptionError,
+        }
+    }
+
+    /// Its bit in an error reason.
+    pub fn bit(self) -> i64 {
+        1 << (self as u32 - 1)
+    }
+}
+
+/// The status for a refusal of the driver.
+pub fn status(error: &QueueError) -> HSAKMT_STATUS {
+    match error {
+        QueueError::NotFound => HSAKMT_STATUS_INVALID_HANDLE,
+        QueueError::TooMany => HSAKMT_STATUS_NO_MEMORY,
+        QueueError::Malformed | QueueError::Unreachable => HSAKMT_STATUS_INVALID_PARAMETER,
+        _ => HSAKMT_STATUS_ERROR,
+    }
+}
+
+/// The device's priority, 0 to 2, for the interface's, -3 to 3.
+pub fn priority(priority: i32) -> u32 {
+    match priority {
+        ..0 => 0,
+        0 => 1,
+        1.. => 2,
+    }
+}
+
+/// Says what a queue that is not offered would have been.
+pub fn say_refused(kind: HSA_QUEUE_TYPE) {
+    tracing::info!("{kind:?} queues are not offered: the client falls back to kernels on AQL queues");
+}
+
+impl Queues {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Reports>> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers where queue `id` reports.
+    pub fn insert(&self, id: u64, reports: Reports) {
+        self.lock().insert(id, reports);
+    }
+
+    /// Where queue `id` reports.
+    pub fn get(&self, id: u64) -> Option<Reports> {
+        self.lock().get(&id).copied()
+    }
+
+    /// Forgets queue `id`: its memory is the client's again.
+    pub fn remove(&self, id: u64) -> bool {
+        self.lock().remove(&id).is_some()
+    }
+
+    /// Passes on why a queue stopped.
+    pub fn report(&self, events: &Events, queue: u64, device: u32, fault: &QueueFault) {
+        if let Some((address, read_only)) = fault.memory {
+            let fault = HsaMemoryAccessFault {
+                NodeId: node_of(device),
+                VirtualAddress: address,
+                Failure: if read_only { failure::READ_ONLY } else { failure::NOT_PRESENT },
+                Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
+            };
+            // A process without such an event learns it from the queue, as below.
+            if events.report_fault(&fault) > 0 {
+                return;
+            }
+        }
+        // Held to the end: who destroys the queue waits for us before its signal goes.
+        let table = self.lock();
+        let Some(reports) = table.get(&queue) else { return };
+        if reports.reason != 0 {
+            // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
+            // first; the value is a naturally aligned 64-bit word that is changed by atomics only.
+            let reason = unsafe { AtomicI64::from_ptr(reports.reason as *mut i64) };
+            // ORDER: Release. Whoever sees the bit sees what the queue did before it stopped.
+            reason.fetch_or(Exception::of(fault.status).bit(), Ordering::Release);
+        }
+        events.interrupt(reports.event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_are_bits_of_their_number_less_one() {
+        assert_eq!(Exception::of(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION).bit(), 8);
+        assert_eq!(Exception::of(hsa_status_t(0x7777)), Exception::PreemptionError);
+    }
+
+    #[test]
+    fn priorities_fold_into_three() {
+        assert_eq!([-3, -1, 0, 1, 3].map(priority), [0, 0, 1, 2, 2]);
+    }
+}
