@@ -11,6 +11,7 @@
 //! | [`kernels`] | `kernels`: rebuild the committed device code |
 //! | [`triton`] | `kernels --triton`: rebuild Triton's kernels |
 //! | [`dist`] | `dist`: link what users take away |
+//! | [`thunk`] | the part of `dist` that AMD's own runtime loads |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`packages`] | the Debian packages that tests want |
@@ -33,6 +34,7 @@ pub mod pseudocode;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;
+pub mod thunk;
 pub mod triton;
 
 /// Why a command of xtask failed.
