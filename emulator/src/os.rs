@@ -58,8 +58,7 @@ impl Mapping {
     /// # Errors
     /// The kernel's; `AlreadyExists` if something is mapped there.
     pub fn anonymous_at(address: u64, size: usize) -> io::Result<Self> {
-        let flags =
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let wanted = address as *mut libc::c_void;
         // SAFETY: the kernel refuses to replace what is mapped.

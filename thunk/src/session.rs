@@ -12,8 +12,8 @@ use emulator::{
 
 use crate::{
     abi::{
-        HSAKMT_STATUS_KERNEL_ALREADY_OPENED, HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED, HSAKMT_STATUS_NO_MEMORY,
-        newer,
+        HSAKMT_STATUS_KERNEL_ALREADY_OPENED, HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED,
+        HSAKMT_STATUS_NO_MEMORY, newer,
     },
     client,
     entry::Result,
@@ -145,7 +145,9 @@ impl Session {
             let access = Access { writable: true, executable: false };
             let size = mailboxes.size() as u64;
             // SAFETY: the mailboxes are ours, and the driver keeps them.
-            unsafe { driver.show(device, mailboxes.address(), size, access, Some(Arc::clone(mailboxes) as _)) };
+            unsafe {
+                driver.show(device, mailboxes.address(), size, access, Some(Arc::clone(mailboxes) as _))
+            };
         }
         let memory = Memory::new(Arc::clone(&driver), devices);
         Ok(Self { driver, topology, memory, events, queues })

@@ -64,7 +64,11 @@ fn structures_constants_and_bit_fields_equal_the_headers() {
     for structure in all_structures() {
         let name = structure.name;
         comparison.check(&format!("size of {name}"), &format!("sizeof({name})"), structure.size as i64);
-        comparison.check(&format!("alignment of {name}"), &format!("_Alignof({name})"), structure.align as i64);
+        comparison.check(
+            &format!("alignment of {name}"),
+            &format!("_Alignof({name})"),
+            structure.align as i64,
+        );
         for field in structure.fields {
             let what = format!("{name}.{}", field.name);
             comparison.check(
@@ -84,7 +88,8 @@ fn structures_constants_and_bit_fields_equal_the_headers() {
     }
     for bits in BIT_FIELDS {
         let Bits { structure, member, whole, mask } = bits;
-        let expression = format!("({{ {structure} x; memset(&x, 0, sizeof x); x.{member} = -1; x.{whole}; }})");
+        let expression =
+            format!("({{ {structure} x; memset(&x, 0, sizeof x); x.{member} = -1; x.{whole}; }})");
         comparison.check(&format!("{structure}.{member}"), &expression, *mask as i64);
     }
     let failures = [
@@ -118,7 +123,6 @@ fn counters_are_what_our_own_header_says() {
         let offset = format!("offsetof(aqlipse_thunk_counters_t, {})", field.name);
         comparison.check(field.name, &offset, field.offset as i64);
     }
-    let includes =
-        format!("#include <stddef.h>\n#include <stdio.h>\n#include \"{}\"\n", header.display());
+    let includes = format!("#include <stddef.h>\n#include <stdio.h>\n#include \"{}\"\n", header.display());
     assert_eq!(comparison.run(&scratch, &includes), "");
 }

@@ -116,5 +116,5 @@ macro_rules! handle {
     )* };
 }
 
-pub use {enumeration, layout};
 pub(crate) use handle;
+pub use {enumeration, layout};

@@ -100,7 +100,10 @@ pub extern "C" fn amdgpu_device_deinitialize(_device: DeviceHandle) -> c_int {
 /// # Safety
 /// `information` must be null or point to room for the structure.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn amdgpu_query_gpu_info(device: DeviceHandle, information: Out<amdgpu_gpu_info>) -> c_int {
+pub unsafe extern "C" fn amdgpu_query_gpu_info(
+    device: DeviceHandle,
+    information: Out<amdgpu_gpu_info>,
+) -> c_int {
     caught("amdgpu_query_gpu_info", -libc::EINVAL, move || {
         let Ok(session) = session::current() else { return -libc::EINVAL };
         // A null handle can only be the one device that `amdgpu_device_initialize` opens.

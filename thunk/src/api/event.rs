@@ -2,8 +2,8 @@
 
 use crate::{
     abi::{
-        HSA_EVENTTYPE, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_WAIT_TIMEOUT,
-        HsaEvent, HsaEventDescriptor, In, Out,
+        HSA_EVENTTYPE, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_PARAMETER,
+        HSAKMT_STATUS_WAIT_TIMEOUT, HsaEvent, HsaEventDescriptor, In, Out,
     },
     entry::{Result, entry},
     event::MAX_EVENTS,

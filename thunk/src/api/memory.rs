@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use super::say_once;
 use crate::{
     abi::{
-        HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo, In, Out,
-        Zero, newer,
+        HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo,
+        In, Out, Zero, newer,
     },
     entry::{Result, entry},
     memory::{Request, Wanted},

@@ -9,8 +9,8 @@ use crate::{
     abi::{
         HSA_QUEUE_COMPUTE, HSA_QUEUE_COMPUTE_AQL, HSA_QUEUE_DMA_AQL, HSA_QUEUE_DMA_AQL_XGMI, HSA_QUEUE_SDMA,
         HSA_QUEUE_SDMA_XGMI, HSA_QUEUE_TYPE, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_NODE_UNIT,
-        HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HSAKMT_STATUS_OUT_OF_RESOURCES, HsaEvent,
-        HsaQueueResource, In, Out,
+        HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HSAKMT_STATUS_OUT_OF_RESOURCES,
+        HsaEvent, HsaQueueResource, In, Out,
     },
     entry::{Result, entry},
     queue::{self, Reports},
@@ -22,22 +22,30 @@ const READ_INDEX_OFFSET: u64 = std::mem::offset_of!(amd_queue_t, read_dispatch_i
 /// Whole of a queue's share of the device.
 const FULL_SHARE: u32 = 100;
 
-fn create(
+/// What a queue should be.
+struct Asked {
     node: u32,
-    kind: HSA_QUEUE_TYPE,
+    kind: u32,
     share: u32,
     priority: i32,
     ring: In<c_void>,
     bytes: u64,
     event: Out<HsaEvent>,
-    resource: Out<HsaQueueResource>,
-) -> Result {
+}
+
+fn create(asked: &Asked, resource: Out<HsaQueueResource>) -> Result {
+    let Asked { node, kind, share, priority, ring, bytes, event } = *asked;
+    let kind = HSA_QUEUE_TYPE(kind);
     let session = session::current()?;
     let mut resources = resource.read()?;
     let (device, _) = session.topology.device(node)?.ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
     match kind {
         HSA_QUEUE_COMPUTE_AQL => {}
-        HSA_QUEUE_COMPUTE | HSA_QUEUE_SDMA | HSA_QUEUE_SDMA_XGMI | HSA_QUEUE_DMA_AQL | HSA_QUEUE_DMA_AQL_XGMI => {
+        HSA_QUEUE_COMPUTE
+        | HSA_QUEUE_SDMA
+        | HSA_QUEUE_SDMA_XGMI
+        | HSA_QUEUE_DMA_AQL
+        | HSA_QUEUE_DMA_AQL_XGMI => {
             queue::say_refused(kind);
             return Err(HSAKMT_STATUS_NOT_SUPPORTED);
         }
@@ -59,8 +67,7 @@ fn create(
         amd_queue: read_index - READ_INDEX_OFFSET,
         priority: queue::priority(priority),
     };
-    let created =
-        session.driver.create_queue(device, &descriptor).map_err(|error| queue::status(&error))?;
+    let created = session.driver.create_queue(device, &descriptor).map_err(|error| queue::status(&error))?;
     session.queues.insert(created.id, Reports { reason: resources.ErrorReason as u64, event });
     if share == 0 {
         session.driver.suspend_queue(created.id, true).map_err(|error| queue::status(&error))?;
@@ -82,7 +89,7 @@ entry! {
         event: Out<HsaEvent>,
         resource: Out<HsaQueueResource>,
     ) {
-        create(node, HSA_QUEUE_TYPE(kind), share, priority, ring, bytes, event, resource)
+        create(&Asked { node, kind, share, priority, ring, bytes, event }, resource)
     }
 
     /// As `hsaKmtCreateQueue`; the copy engine that is recommended does not matter to queues for kernels.
@@ -97,7 +104,7 @@ entry! {
         event: Out<HsaEvent>,
         resource: Out<HsaQueueResource>,
     ) {
-        create(node, HSA_QUEUE_TYPE(kind), share, priority, ring, bytes, event, resource)
+        create(&Asked { node, kind, share, priority, ring, bytes, event }, resource)
     }
 
     /// Changes a queue's share of the device, of which 0 suspends it, and its priority. The ring stays where it is.

@@ -6,10 +6,11 @@ use std::{
 
 use super::{Events, MAX_EVENTS};
 use crate::abi::{
-    HSA_EVENTTIMEOUT_INFINITE, HSA_EVENTTYPE, HSA_EVENTTYPE_MEMORY, HSA_EVENTTYPE_SIGNAL, HSAKMT_STATUS_INVALID_HANDLE,
-    HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_OUT_OF_RESOURCES, HSAKMT_STATUS_WAIT_FAILURE,
-    HSAKMT_STATUS_WAIT_TIMEOUT, HsaEvent, HsaMemoryAccessFault,
+    HSA_EVENTTIMEOUT_INFINITE, HSA_EVENTTYPE, HSA_EVENTTYPE_MEMORY, HSA_EVENTTYPE_SIGNAL,
+    HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_OUT_OF_RESOURCES,
+    HSAKMT_STATUS_WAIT_FAILURE, HSAKMT_STATUS_WAIT_TIMEOUT, HsaEvent, HsaMemoryAccessFault,
 };
+use crate::entry::Result;
 
 const FOR_EVER: u32 = HSA_EVENTTIMEOUT_INFINITE;
 
@@ -22,7 +23,7 @@ fn automatic(events: &Events) -> u64 {
 }
 
 /// Starts a wait and returns when it is registered with all its events.
-fn waiting(events: &Arc<Events>, handles: &[u64], all: bool) -> thread::JoinHandle<Result<(), super::super::abi::HSAKMT_STATUS>> {
+fn waiting(events: &Arc<Events>, handles: &[u64], all: bool) -> thread::JoinHandle<Result> {
     let before = waiters(events, handles[0]);
     let (others, list) = (Arc::clone(events), handles.to_vec());
     let thread = thread::spawn(move || others.wait(&list, all, FOR_EVER, None));
@@ -185,14 +186,14 @@ fn interrupts_name_events_by_number_and_by_mail() {
 fn a_fault_is_in_the_structure_when_the_wait_returns() {
     let events = events();
     let event = events.create(HSA_EVENTTYPE_MEMORY, false, false).unwrap();
-    assert_eq!(structure(event).EventData.HWData2 as u64, 0);
+    assert_eq!({ structure(event).EventData.HWData2 }, 0);
     let fault = |address| HsaMemoryAccessFault { NodeId: 1, VirtualAddress: address, Failure: 1, Flags: 1 };
     assert_eq!(events.report_fault(&fault(0x1000)), 1);
     // Later faults follow from the first.
     assert_eq!(events.report_fault(&fault(0x2000)), 1);
     assert_eq!(events.wait(&[event], false, 0, None), Ok(()));
     let data = structure(event).EventData.EventData;
-    assert_eq!((data.NodeId, data.VirtualAddress as u64), (1, 0x1000));
+    assert_eq!((data.NodeId, data.VirtualAddress), (1, 0x1000));
 }
 
 #[test]
@@ -211,10 +212,7 @@ fn an_age_that_is_old_counts_as_set() {
 fn identifiers_run_out_and_come_back() {
     let events = events();
     let all: Vec<_> = (1..MAX_EVENTS).map(|_| automatic(&events)).collect();
-    assert_eq!(
-        events.create(HSA_EVENTTYPE_SIGNAL, false, false),
-        Err(HSAKMT_STATUS_OUT_OF_RESOURCES)
-    );
+    assert_eq!(events.create(HSA_EVENTTYPE_SIGNAL, false, false), Err(HSAKMT_STATUS_OUT_OF_RESOURCES));
     events.destroy(all[7]).unwrap();
     let id = events.id(automatic(&events)).unwrap();
     assert!((1..MAX_EVENTS).contains(&id));

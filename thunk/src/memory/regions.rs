@@ -11,8 +11,8 @@ use super::{
 use crate::{
     abi::{
         HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_USER, HSA_POINTER_TYPE, HSAKMT_STATUS_ERROR,
-        HSAKMT_STATUS_MEMORY_NOT_REGISTERED, HsaPointerInfo, MAP_READ_ONLY, MEM_EXECUTE_ACCESS, MEM_READ_ONLY,
-        Zero,
+        HSAKMT_STATUS_MEMORY_NOT_REGISTERED, HsaPointerInfo, MAP_READ_ONLY, MEM_EXECUTE_ACCESS,
+        MEM_READ_ONLY, Zero,
     },
     entry::Result,
     topology::{HOST_NODE, device_of, node_of},
@@ -204,12 +204,10 @@ impl Regions {
 
     pub(crate) fn deregister(&mut self, reach: &impl Reach, address: u64) -> Result {
         if let Some(allocation) = self.allocations.get_mut(&address) {
-            allocation.pins =
-                allocation.pins.checked_sub(1).ok_or(HSAKMT_STATUS_MEMORY_NOT_REGISTERED)?;
+            allocation.pins = allocation.pins.checked_sub(1).ok_or(HSAKMT_STATUS_MEMORY_NOT_REGISTERED)?;
             return Ok(());
         }
-        let registration =
-            self.registrations.get_mut(&address).ok_or(HSAKMT_STATUS_MEMORY_NOT_REGISTERED)?;
+        let registration = self.registrations.get_mut(&address).ok_or(HSAKMT_STATUS_MEMORY_NOT_REGISTERED)?;
         registration.count -= 1;
         if registration.count == 0 {
             // Host memory that nobody answers for any longer must not stay reachable.
@@ -299,21 +297,22 @@ impl Regions {
     fn registration(&self, address: u64) -> Option<u64> {
         let lowest = address.saturating_sub(self.longest);
         let near = self.registrations.range(lowest..=address).map(|(_, registration)| registration);
-        let holding = near.filter(|registration| address - registration.start < registration.size);
-        holding.last().map(|registration| registration.start)
+        let mut holding = near.filter(|registration| address - registration.start < registration.size);
+        holding.next_back().map(|registration| registration.start)
     }
 
     pub(crate) fn pointer_info(&mut self, address: u64) -> Option<HsaPointerInfo> {
-        let describe = |kind: HSA_POINTER_TYPE, base: u64, size: u64, node, flags, user_data| HsaPointerInfo {
-            Type: kind.0,
-            Node: node,
-            MemFlags: flags,
-            CPUAddress: base as *mut c_void,
-            GPUAddress: base,
-            SizeInBytes: size,
-            UserData: user_data as *mut c_void,
-            ..HsaPointerInfo::ZERO
-        };
+        let describe =
+            |kind: HSA_POINTER_TYPE, base: u64, size: u64, node, flags, user_data| HsaPointerInfo {
+                Type: kind.0,
+                Node: node,
+                MemFlags: flags,
+                CPUAddress: base as *mut c_void,
+                GPUAddress: base,
+                SizeInBytes: size,
+                UserData: user_data as *mut c_void,
+                ..HsaPointerInfo::ZERO
+            };
         let (info, mapped) = if let Some(a) = containing(&mut self.allocations, address, |a| a.end()) {
             if a.scratch {
                 return None;

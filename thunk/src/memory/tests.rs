@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     abi::{
-        HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_USER, HSAKMT_STATUS_ERROR, HSAKMT_STATUS_MEMORY_NOT_REGISTERED,
-        MAP_READ_ONLY, MEM_EXECUTE_ACCESS, MEM_READ_ONLY,
+        HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_USER, HSAKMT_STATUS_ERROR,
+        HSAKMT_STATUS_MEMORY_NOT_REGISTERED, MAP_READ_ONLY, MEM_EXECUTE_ACCESS, MEM_READ_ONLY,
     },
     entry::Result,
 };
@@ -25,7 +25,8 @@ struct Fake(RefCell<BTreeMap<(u32, u64), (u64, Access)>>);
 impl Reach for Fake {
     fn show(&self, device: u32, start: u64, size: u64, access: Access, _: Option<Backing>) {
         let mut ranges = self.0.borrow_mut();
-        let overlaps = |(&(d, s), &(e, _)): (&(u32, u64), &(u64, Access))| d == device && s < start + size && start < e;
+        let overlaps =
+            |(&(d, s), &(e, _)): (&(u32, u64), &(u64, Access))| d == device && s < start + size && start < e;
         assert!(!ranges.iter().any(overlaps), "{start:#x} overlaps");
         ranges.insert((device, start), (start + size, access));
     }
@@ -181,7 +182,7 @@ fn pointer_info_answers_for_interior_addresses() {
 
     let info = regions.pointer_info(0x13fff).unwrap();
     assert_eq!(info.Type, HSA_POINTER_ALLOCATED.0);
-    assert_eq!((info.CPUAddress as u64, info.GPUAddress as u64, info.SizeInBytes as u64), (0x10000, 0x10000, 0x4000));
+    assert_eq!((info.CPUAddress as u64, info.GPUAddress, info.SizeInBytes), (0x10000, 0x10000, 0x4000));
     assert_eq!((info.UserData as u64, info.NMappedNodes), (0x77, 2));
     let nodes = info.MappedNodes;
     // SAFETY: the list lives as long as the allocation.

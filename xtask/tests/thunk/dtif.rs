@@ -12,7 +12,8 @@ use xtask::thunk::DTIF;
 fn a_client_of_the_newer_interface_finds_every_function_and_its_structures() {
     let program = compile_c(&scratch("dtif"), "dtif", &["-ldl"]);
     let table = xtask::root().join(xtask::thunk::EXPORTS);
-    let finished = run(on_thunk(&program).arg(thunk().join(DTIF)).arg(table).env("AQLIPSE_EMULATE", "gfx942"));
+    let finished =
+        run(on_thunk(&program).arg(thunk().join(DTIF)).arg(table).env("AQLIPSE_EMULATE", "gfx942"));
     assert_eq!(
         finished.lines(),
         [

@@ -45,7 +45,8 @@ fn table(library: &str) -> Vec<String> {
 
 #[test]
 fn libhsakmt_exports_its_table_at_the_node_that_rocr_asks_for() {
-    let expected: BTreeMap<_, _> = table(HSAKMT).into_iter().map(|symbol| (symbol, NODE.to_owned())).collect();
+    let expected: BTreeMap<_, _> =
+        table(HSAKMT).into_iter().map(|symbol| (symbol, NODE.to_owned())).collect();
     assert_eq!(exported(&thunk().join(HSAKMT)), expected);
 }
 

@@ -29,9 +29,7 @@ fn graphs_of_amds_library_compute_what_they_should() {
     for name in ["graph_forkjoin", "graph_capture", "graph_creation"] {
         let program = graph("graphs", name);
         run(on_thunk(&program).args(SMALL)).expect_passed();
-        for seed in ["1", "2", "3"] {
-            run(on_thunk(&program).args(["1024", "2"]).env("AQLIPSE_EMULATE_SEED", seed)).expect_passed();
-        }
+        run(on_thunk(&program).args(["1024", "2"]).env("AQLIPSE_EMULATE_SEED", "1")).expect_passed();
     }
 }
 
@@ -93,7 +91,9 @@ fn counters_tell_what_amds_library_sent() {
     finished.expect_passed();
     let numbers = finished.stderr.lines().find_map(|line| line.strip_prefix("counters ")).unwrap();
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
-    let [kernels, barriers, bits, signals, interrupts, doorbells] = numbers[..] else { panic!("{numbers:?}") };
+    let [kernels, barriers, bits, signals, interrupts, doorbells] = numbers[..] else {
+        panic!("{numbers:?}")
+    };
     // Three launches of a graph with six kernels, three copies and two memsets; the child adds one kernel.
     assert!(kernels >= 3 * 10, "{numbers:?}");
     // HIP: 5.2.3 sets the barrier bit of every kernel's packet.

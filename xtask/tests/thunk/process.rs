@@ -50,7 +50,8 @@ pub fn on_thunk(program: &Path) -> Command {
 
 /// Starts a command.
 pub fn start(command: &mut Command) -> Running {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     Running { child, stdout, stderr, started: Instant::now() }
 }

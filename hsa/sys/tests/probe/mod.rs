@@ -53,7 +53,6 @@ pub fn run_c(scratch: &Scratch, source: &str) -> String {
     String::from_utf8(run.stdout).expect("the program prints ASCII")
 }
 
-
 /// A C program that compares facts of the headers with ours.
 #[derive(Default)]
 pub struct Comparison {
