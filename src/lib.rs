@@ -73,7 +73,7 @@ pub use stream::{
     Condition, Stream, StreamKind, Word,
     cooperative::{Together, launch_together},
 };
-pub use template::Template;
+pub use template::{Subgraph, Template};
 
 /// The README's examples compile.
 #[cfg(doctest)]

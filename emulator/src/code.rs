@@ -32,6 +32,8 @@ pub struct Code {
     end: u64,
     target: Target,
     pages: Box<[OnceLock<Box<Page>>]>,
+    /// Keeps the range mapped.
+    backing: Option<Arc<dyn Send + Sync>>,
 }
 
 impl Code {
@@ -40,9 +42,32 @@ impl Code {
     /// # Safety
     /// The range is readable, and its contents do not change, while this value lives.
     pub unsafe fn new(start: u64, end: u64, target: Target) -> Self {
+        Self::over(start, end, target, None)
+    }
+
+    /// As [`Code::new`], for memory that `backing` keeps mapped and that the program may write: what was decoded
+    /// stays until [`Registry::invalidate`], as in an instruction cache.
+    ///
+    /// # Safety
+    /// The range is readable while `backing` lives; if there is none, while this value does.
+    pub unsafe fn mutable(
+        start: u64,
+        end: u64,
+        target: Target,
+        backing: Option<Arc<dyn Send + Sync>>,
+    ) -> Self {
+        Self::over(start, end, target, backing)
+    }
+
+    fn over(start: u64, end: u64, target: Target, backing: Option<Arc<dyn Send + Sync>>) -> Self {
         let bytes = (end & !3).saturating_sub(start);
         let pages = (0..bytes.div_ceil(PAGE_BYTES)).map(|_| OnceLock::new()).collect();
-        Self { start, end: start + bytes, target, pages }
+        Self { start, end: start + bytes, target, pages, backing }
+    }
+
+    /// The same range with nothing decoded.
+    fn fresh(&self) -> Self {
+        Self::over(self.start, self.end, self.target, self.backing.clone())
     }
 
     /// First address.
@@ -87,11 +112,12 @@ impl Code {
             return None;
         }
         let at = pc as *const u32;
-        // SAFETY: `pc` is inside of the range, which `new`'s caller keeps readable and unchanged.
-        let first = unsafe { at.read() };
+        // SAFETY: `pc` is inside of the range, which the maker of this value keeps readable. Volatile: a program
+        // may write to code of its own, and then gets the instruction or a mixture of its own bytes.
+        let first = unsafe { at.read_volatile() };
         let second = (pc + 8 <= self.end).then(|| {
             // SAFETY: as above, for the dword behind.
-            unsafe { at.add(1).read() }
+            unsafe { at.add(1).read_volatile() }
         });
         Some(Words { words: [first, second.unwrap_or(0)], count: 1 + usize::from(second.is_some()) })
     }
@@ -203,6 +229,11 @@ impl Registry {
             }
         });
         removed
+    }
+
+    /// Forgets what has been decoded: dispatches created from now on see what memory holds now.
+    pub fn invalidate(&self) {
+        self.change(|ranges| ranges.iter_mut().for_each(|code| *code = Arc::new(code.fresh())));
     }
 
     /// The ranges as of now.

@@ -18,11 +18,19 @@ pub struct Config {
     pub compute_units: Option<u32>,
     /// Bytes of local memory of each device, instead of what the card has (and the host can back).
     pub local_memory: Option<u64>,
+    /// Kernel dispatches complete without executing: what remains is the cost of the program and its runtime.
+    pub null_kernels: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { devices: vec![Target::Gfx90a], seed: None, compute_units: None, local_memory: None }
+        Self {
+            devices: vec![Target::Gfx90a],
+            seed: None,
+            compute_units: None,
+            local_memory: None,
+            null_kernels: false,
+        }
     }
 }
 
@@ -54,7 +62,7 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED` and `AQLIPSE_EMULATE_CUS`.
+    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS` and `AQLIPSE_EMULATE_NULL`.
     ///
     /// # Errors
     /// [`ConfigError`] naming the variable that makes no sense.
@@ -74,6 +82,9 @@ impl Config {
         if let Some(units) = given("AQLIPSE_EMULATE_CUS") {
             // CAST: at most 304.
             config.compute_units = Some(number("AQLIPSE_EMULATE_CUS", &units, 1, 304)? as u32);
+        }
+        if let Some(null) = given("AQLIPSE_EMULATE_NULL") {
+            config.null_kernels = number("AQLIPSE_EMULATE_NULL", &null, 0, 1)? != 0;
         }
         Ok(config)
     }
@@ -186,5 +197,13 @@ mod tests {
             Err(ConfigError::Number { variable: "AQLIPSE_EMULATE_SEED", .. })
         ));
         assert!(matches!(from(&[("AQLIPSE_EMULATE_CUS", "0")]), Err(ConfigError::Number { .. })));
+        assert!(matches!(from(&[("AQLIPSE_EMULATE_NULL", "yes")]), Err(ConfigError::Number { .. })));
+    }
+
+    #[test]
+    fn kernels_execute_unless_told_otherwise() {
+        assert_eq!(from(&[]).map(|c| c.null_kernels), Ok(false));
+        assert_eq!(from(&[("AQLIPSE_EMULATE_NULL", "0")]).map(|c| c.null_kernels), Ok(false));
+        assert_eq!(from(&[("AQLIPSE_EMULATE_NULL", "1")]).map(|c| c.null_kernels), Ok(true));
     }
 }

@@ -10,7 +10,7 @@ use hsa_sys::{
 use crate::{
     device::Device,
     os::PAGE,
-    queue::Queue,
+    queue::{ErrorCallback, Queue},
     runtime::{Agent, EventHandler},
     signal::Handlers,
 };
@@ -45,23 +45,27 @@ pub(crate) fn forget_handlers() {
 
 /// Why a queue stops.
 #[derive(Clone, Debug)]
-pub(crate) struct QueueFault {
+pub struct QueueFault {
     /// What the queue's callback is told.
-    pub(crate) status: hsa_status_t,
+    pub status: hsa_status_t,
     /// The address of a memory fault, and whether it was a write to read-only memory.
-    pub(crate) memory: Option<(u64, bool)>,
+    pub memory: Option<(u64, bool)>,
     /// Everything that is known, for a human.
-    pub(crate) report: String,
+    pub report: String,
 }
 
-/// Tells the log, the report, and, from the handler thread, the program.
+/// Tells the log, and keeps the report.
+pub(crate) fn record(fault: &QueueFault, queue: u64) {
+    tracing::error!(queue, status = ?fault.status, "{}", fault.report);
+    *lock(&REPORT) = Some(fault.report.clone());
+}
+
+/// Tells the program behind the function table, from the handler thread.
 ///
 /// ROCr hands a memory fault to the system event handlers and, if there is none, prints and aborts the
 /// process. We never abort, and call the queue's callback in either case: the event does not say which
 /// queue has stopped.
 pub(crate) fn announce(fault: QueueFault, queue: &Arc<Queue>, device: &Device, handlers: &Handlers) {
-    tracing::error!(queue = queue.id, status = ?fault.status, "{}", fault.report);
-    *lock(&REPORT) = Some(fault.report.clone());
     let event_handlers = lock(&EVENT_HANDLERS).clone();
     let agent = Agent::Gpu(device.index).handle();
     let node = device.index + 1;
@@ -101,10 +105,10 @@ pub(crate) fn announce(fault: QueueFault, queue: &Arc<Queue>, device: &Device, h
                 eprintln!("{}", fault.report);
             }
         }
-        if let Some(callback) = queue.callback.function {
+        if let Some(ErrorCallback { function: Some(function), data }) = queue.table().map(|t| t.callback) {
             // SAFETY: the program passed this function to hsa_queue_create to be called with this
             // argument; the queue's control block stays mapped.
-            unsafe { callback(fault.status, queue.pointer(), queue.callback.data) };
+            unsafe { function(fault.status, queue.pointer(), data) };
         }
     }));
 }

@@ -47,6 +47,7 @@
 //! | [`wave`] | one wavefront and the instructions' semantics |
 //! | [`isa`] | the instruction table, decoder and disassembler |
 //! | [`memory`] | the allocation map |
+//! | [`driver`] | the devices below the function table: memory maps, user-mode queues, interrupts |
 //! | [`coverage`] | which rows of the table the tests executed |
 //! | `os` | address space, futexes, the clock |
 //!
@@ -72,12 +73,14 @@ mod workers;
 pub mod code;
 pub mod coverage;
 pub mod dispatch;
+pub mod driver;
 pub mod isa;
 pub mod memory;
 pub mod wave;
 pub mod workgroup;
 
 pub use config::{Config, ConfigError, MAX_DEVICES};
+pub use device::{Card, Counters};
 pub use fault::{last_fault_report, take_fault_report};
 pub use hsa::api;
 pub use isa::Target;

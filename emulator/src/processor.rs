@@ -7,7 +7,9 @@
 mod engine;
 mod lane;
 mod packet;
+mod pm4;
 mod seeded;
+mod signals;
 
 use std::{
     sync::{
@@ -20,11 +22,21 @@ use std::{
 
 use crate::{
     device::{Device, MAX_QUEUES},
+    driver::Interrupts,
     queue::Queue,
     signal::{self, Handlers},
     workers::Workers,
 };
 use engine::Engine;
+
+/// Whom a packet processor serves.
+#[derive(Clone)]
+pub(crate) enum Client {
+    /// The function table: signals lie in the table's slab, faults go to the program's callbacks.
+    Table(Arc<Handlers>),
+    /// A client of the driver: signals lie in its memory, faults and interrupts go to it.
+    Driver(Arc<dyn Interrupts>),
+}
 
 /// What other threads ask of the packet processor.
 enum Request {
@@ -64,12 +76,12 @@ impl Processor {
     pub(crate) fn start(
         device: Arc<Device>,
         workers: Arc<Workers>,
-        handlers: Arc<Handlers>,
+        client: Client,
         seed: Option<u64>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let index = device.index;
-        let engine = Engine::new(device, workers, handlers, seed, Arc::clone(&shared))?;
+        let engine = Engine::new(device, workers, client, seed, Arc::clone(&shared))?;
         let name = format!("aqlipse-cp{index}");
         let thread = std::thread::Builder::new().name(name).spawn(move || engine.serve())?;
         Ok(Self { shared, device: index, queues: Mutex::new(0), thread: Some(thread) })
@@ -77,7 +89,7 @@ impl Processor {
 
     fn ask(&self, request: Request) {
         self.shared.requests().push(request);
-        signal::processor_event(self.device).notify();
+        self.wake();
     }
 
     fn ask_and_wait(&self, request: impl FnOnce(Sender<()>) -> Request) {
@@ -105,6 +117,11 @@ impl Processor {
         *self.queues.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
     }
 
+    /// Wakes the thread: a queue may be served again.
+    pub(crate) fn wake(&self) {
+        signal::processor_event(self.device).notify();
+    }
+
     /// Returns when the packet processor has seen that `queue` is stopped.
     pub(crate) fn quiesce(&self, _queue: &Queue) {
         self.ask_and_wait(Request::Quiesce);
@@ -114,7 +131,7 @@ impl Processor {
 impl Drop for Processor {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::SeqCst);
-        signal::processor_event(self.device).notify();
+        self.wake();
         if let Some(thread) = self.thread.take() {
             // A panic there has been reported by the panic hook.
             let _ = thread.join();

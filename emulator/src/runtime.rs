@@ -18,7 +18,7 @@ use crate::{
     fault,
     heap::Heap,
     memory::Allocation,
-    processor::Processor,
+    processor::{Client, Processor},
     queue,
     signal::{self, Handlers},
     vmem::VirtualMemory,
@@ -98,7 +98,8 @@ impl Runtime {
         let processors = devices
             .iter()
             .map(|device| {
-                Processor::start(Arc::clone(device), Arc::clone(&workers), Arc::clone(&handlers), config.seed)
+                let client = Client::Table(Arc::clone(&handlers));
+                Processor::start(Arc::clone(device), Arc::clone(&workers), client, config.seed)
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {

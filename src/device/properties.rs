@@ -28,8 +28,10 @@ pub struct Properties {
     pub max_grid: [u32; 3],
     /// LDS of a block.
     pub lds_per_block: u32,
-    /// 32-bit vector registers of a compute unit.
+    /// 32-bit vector registers of a block.
     pub registers_per_block: u32,
+    /// 32-bit vector registers of a compute unit.
+    pub registers_per_unit: u32,
     /// Highest core clock.
     pub clock_khz: u32,
     /// The clock of constant rate that kernels can read.
@@ -40,6 +42,8 @@ pub struct Properties {
     pub memory_bus_bits: u32,
     /// Level 2 cache.
     pub l2_bytes: u32,
+    /// Revision of the chip.
+    pub asic_revision: u32,
     /// PCI domain, bus, device, function.
     pub pci: (u32, u32, u32, u32),
     /// Whether the host can access all of the device's memory.
@@ -77,14 +81,18 @@ impl Properties {
             max_grid: grid,
             // CAST: LDS is a matter of kilobytes.
             lds_per_block: lds as u32,
+            // HSA does not tell, and a block is one that needs no accumulation registers.
+            // HIP: 5.2.3, 65536 (tests/conformance/device_properties.cpp).
+            registers_per_block: 4 * 64 * 256,
             // HSA does not tell. 512 registers for each of 64 lanes on four SIMDs (MI200 ISA, 3.6).
-            registers_per_block: 4 * 64 * 512,
+            registers_per_unit: 4 * 64 * 512,
             clock_khz: agent.max_clock_mhz()? * 1000,
             // HSA does not tell. S_MEMREALTIME counts a constant clock of 100 MHz (MI200 ISA, 12.7).
             wall_clock_khz: 100_000,
             memory_clock_khz: agent.memory_max_clock_mhz()? * 1000,
             memory_bus_bits: agent.memory_width_bits()?,
             l2_bytes: agent.cache_sizes()?[1],
+            asic_revision: agent.asic_revision()?,
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
             large_bar,
             cooperative: agent.cooperative_queues()?,

@@ -31,7 +31,7 @@ impl Demand {
     fn blocks(&self, device: &Properties, block: u32) -> u32 {
         let waves = block.div_ceil(device.wavefront.max(1)).max(1);
         let by_threads = device.max_threads_per_unit / device.wavefront.max(1) / SIMDS;
-        let registers = device.registers_per_block / device.wavefront.max(1) / SIMDS;
+        let registers = device.registers_per_unit / device.wavefront.max(1) / SIMDS;
         let by_vgprs = registers / self.vgprs.max(1).next_multiple_of(VGPR_GRANULE);
         let by_sgprs = SGPRS / self.sgprs.max(1);
         let by_waves = by_threads.min(by_vgprs).min(by_sgprs) * SIMDS / waves;

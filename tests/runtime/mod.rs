@@ -6,6 +6,7 @@
 mod capture;
 mod copies;
 mod dags;
+mod events;
 mod faults;
 mod graphs;
 mod lifetimes;

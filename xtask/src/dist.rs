@@ -92,7 +92,8 @@ fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Resu
     fs::rename(&aside, path).map_err(file_error(path))
 }
 
-fn aside(path: &Path) -> PathBuf {
+/// A name beside `path` for what will take its place.
+pub(crate) fn aside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".tmp{}", process::id()));
     name.into()

@@ -12,6 +12,7 @@
 //! | [`triton`] | `kernels --triton`: rebuild Triton's kernels |
 //! | [`dist`] | `dist`: link what users take away |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
+//! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`packages`] | the Debian packages that tests want |
 //! | [`pseudocode`] | `valu-oracle`: vector arithmetic against AMD's pseudocode and our models |
@@ -26,6 +27,7 @@ use std::{
 };
 
 pub mod compat;
+pub mod conformance;
 pub mod dist;
 pub mod kernels;
 pub mod packages;
@@ -77,6 +79,17 @@ pub enum Error {
     /// Packages are missing although `AQLIPSE_REQUIRE_PACKAGES` is set.
     #[error("missing packages: {}", .0.join(" "))]
     Packages(Vec<String>),
+    /// Conformance programs cannot be run as they should be.
+    #[error("{0}")]
+    Conformance(String),
+    /// Conformance programs print something else on our library than on AMD's, or do not complete.
+    #[error("{failed} of {programs} conformance programs do not agree")]
+    Differs {
+        /// How many.
+        failed: usize,
+        /// Of how many.
+        programs: usize,
+    },
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),

@@ -2,7 +2,7 @@
 
 use std::{env, process::ExitCode};
 
-use xtask::{Error, Result, compat, dist, kernels, pseudocode, suite, triton};
+use xtask::{Error, Result, compat, conformance, dist, kernels, pseudocode, suite, triton};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -10,6 +10,8 @@ usage: cargo xtask COMMAND
   kernels --triton [--check]             the same for Triton's kernels; downloads the compiler
   dist [--debug]                         build libamdhip64.so and the command into target/dist
   test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
+  conformance [FILTER...] [--check] [--jobs N] [--only ours|rocr|amd[,...]] [--debug]
+                                         run the same programs on our library and on AMD's, write docs/conformance.md
   isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
   valu-oracle [SAMPLES]                  compare vector arithmetic with AMD's pseudocode and with our models
   compat [--check]                       write COMPAT.md, or compare with it";
@@ -36,6 +38,7 @@ fn dispatch(args: &[String]) -> Result {
         ["dist", "--debug"] => dist::build(dist::Profile::Debug).map(drop),
         ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),
         ["test", ref rest @ ..] => suite::run_all(None, rest),
+        ["conformance", ref rest @ ..] => conformance::command(&conformance::Options::parse(rest)?),
         ["isa-oracle"] => suite::isa_oracle("2000"),
         ["isa-oracle", samples] if samples.parse::<u32>().is_ok() => suite::isa_oracle(samples),
         ["valu-oracle"] => pseudocode::valu_oracle("100"),

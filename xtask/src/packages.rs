@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 16] = [
+pub const WANTED: [(&str, &str); 17] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -18,6 +18,7 @@ pub const WANTED: [(&str, &str); 16] = [
     ("clang-15", "compiles HIP programs as Debian's hipcc does (code object v4)"),
     ("clang-tools-15", "clang-offload-bundler, which clang-15 calls"),
     ("lld-15", "links the device code of clang-15"),
+    ("libamdhip64-5", "AMD's HIP library, which ours must agree with"),
     ("libamdhip64-dev", "the public HIP headers"),
     ("libhsa-runtime64-1", "AMD's copying kernels, to run and to decode"),
     ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),
@@ -29,7 +30,12 @@ pub const WANTED: [(&str, &str); 16] = [
 
 /// Packages of [`WANTED`] that are not installed.
 pub fn missing() -> Vec<&'static str> {
-    WANTED.iter().map(|(package, _)| *package).filter(|package| !is_installed(package)).collect()
+    missing_of(&WANTED.map(|(package, _)| package))
+}
+
+/// Those of some packages that are not installed.
+pub fn missing_of(packages: &[&'static str]) -> Vec<&'static str> {
+    packages.iter().copied().filter(|package| !is_installed(package)).collect()
 }
 
 fn is_installed(package: &str) -> bool {

@@ -17,13 +17,21 @@ use crate::{
 /// Flags of each device.
 static FLAGS: Mutex<Vec<c_uint>> = Mutex::new(Vec::new());
 
-/// Accepts the flags of a device: one way to wait, or none, and two that are always as if set.
-pub(super) fn check_flags(flags: c_uint) -> Result<(), hipError_t> {
-    let known = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
-    if flags & !known != 0 || (flags & hipDeviceScheduleMask).count_ones() > 1 {
+/// `hipDeviceLmemResizeToMax` in headers before HIP 6, which holds two ways to wait.
+const RESIZE_BEFORE_6: c_uint = 0x16;
+
+/// The way to wait that flags of a device ask for; the two flags besides are ignored, as the header says.
+///
+/// # Errors
+/// `hipErrorInvalidValue` if they ask for two, or for something else.
+pub(super) fn schedule(flags: c_uint) -> Result<c_uint, hipError_t> {
+    let resizes = flags & RESIZE_BEFORE_6 == RESIZE_BEFORE_6;
+    let flags = if resizes { flags & !RESIZE_BEFORE_6 } else { flags };
+    let schedule = flags & !(hipDeviceMapHost | hipDeviceLmemResizeToMax);
+    if schedule & !hipDeviceScheduleMask != 0 || schedule.count_ones() > 1 {
         return Err(hipErrorInvalidValue);
     }
-    Ok(())
+    Ok(schedule)
 }
 
 /// The flags of a device.
@@ -34,12 +42,12 @@ pub(super) fn flags_of(ordinal: usize) -> c_uint {
 
 /// Sets the flags of a device. How to wait is a wish: a wait sleeps when it takes long, and never spins for good.
 pub(super) fn set_flags(ordinal: usize, value: c_uint) -> Result<(), hipError_t> {
-    check_flags(value)?;
+    let schedule = schedule(value)?;
     let mut flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
     if flags.len() <= ordinal {
         flags.resize(ordinal + 1, hipDeviceScheduleAuto);
     }
-    flags[ordinal] = value;
+    flags[ordinal] = schedule;
     Ok(())
 }
 
@@ -216,9 +224,13 @@ mod tests {
 
     #[test]
     fn a_device_waits_in_one_way() {
-        assert_eq!(check_flags(hipDeviceScheduleSpin | hipDeviceMapHost), Ok(()));
-        assert_eq!(check_flags(hipDeviceScheduleSpin | hipDeviceScheduleYield), Err(hipErrorInvalidValue));
-        assert_eq!(check_flags(0x20), Err(hipErrorInvalidValue));
+        let spin = hipDeviceScheduleSpin;
+        for ignored in [0, hipDeviceMapHost, hipDeviceLmemResizeToMax, RESIZE_BEFORE_6] {
+            assert_eq!(schedule(spin | ignored), Ok(spin));
+        }
+        for refused in [spin | hipDeviceScheduleYield, hipDeviceScheduleMask, 0x20] {
+            assert_eq!(schedule(refused), Err(hipErrorInvalidValue));
+        }
     }
 
     #[test]

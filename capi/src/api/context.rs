@@ -10,13 +10,10 @@ use std::{
 
 use aqlipse::capture;
 
-use super::{
-    configuration::{check_flags, flags_of, reset, set_flags},
-    version::HIP_VERSION,
-};
+use super::configuration::{flags_of, reset, schedule, set_flags};
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidDevice, hipErrorInvalidValue},
     handle::Table,
     types::{hipCtx_t, hipDevice_t},
 };
@@ -84,8 +81,12 @@ entry! {
         if context.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        check_flags(flags)?;
-        let handle = of_device(device)?;
+        schedule(flags)?;
+        // HIP: 5.2.3, hipErrorInvalidValue for a device that does not exist (tests/conformance/context_stack.cpp).
+        let handle = of_device(device).map_err(|code| match code {
+            hipErrorInvalidDevice => hipErrorInvalidValue,
+            code => code,
+        })?;
         push(device)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(context, handle) }
@@ -156,13 +157,13 @@ entry! {
 }
 
 entry! {
-    /// Stores the version of the interface that a context offers.
+    /// Stores the version of the interface that a context offers, which is 4 for all, as the header says.
     fn hipCtxGetApiVersion(context: hipCtx_t, version: *mut c_uint) -> hipError_t {
         if context != hipCtx_t::NULL {
             device_of(context)?;
         }
-        // SAFETY: the caller's pointer, null or writable. CAST: versions are positive.
-        unsafe { caller::write(version, HIP_VERSION as c_uint) }
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(version, 4) }
     }
 }
 
@@ -218,18 +219,18 @@ entry! {
 }
 
 entry! {
-    /// Stores the flags of a device's context, and whether it is active: retained, or current where that is asked.
+    /// Stores the flags of a device's context, and whether it is active: retained, or current where that is asked;
+    /// of both what is wanted.
+    // HIP: 5.2.3 accepts null (tests/conformance/context_primary.cpp).
     fn hipDevicePrimaryCtxGetState(device: hipDevice_t, flags: *mut c_uint, active: *mut c_int) -> hipError_t {
-        if flags.is_null() || active.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
         let ordinal = current::device_at(device)?.ordinal();
         let is_active = retained()?[ordinal] > 0 || ordinal == current::ordinal();
-        // SAFETY: the caller's pointers, which are not null.
+        // SAFETY: the caller's pointers, null or writable.
         unsafe {
-            caller::write(flags, flags_of(ordinal))?;
-            caller::write(active, c_int::from(is_active))
+            caller::write_if_wanted(flags, flags_of(ordinal));
+            caller::write_if_wanted(active, c_int::from(is_active));
         }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use aqlipse::{Properties, capture};
 
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
     types::*,
 };
 
@@ -56,7 +56,8 @@ entry! {
     /// Stores the device handle of an ordinal, which is the same number.
     fn hipDeviceGet(device: *mut hipDevice_t, ordinal: c_int) -> hipError_t {
         if device.is_null() {
-            return Err(hipErrorInvalidValue);
+            // HIP: 5.2.3 (tests/conformance/device_selection.cpp).
+            return Err(hipErrorInvalidDevice);
         }
         current::device_at(ordinal)?;
         // SAFETY: the caller's pointer, which is not null.
@@ -90,9 +91,11 @@ entry! {
     /// Stores a device's name.
     fn hipDeviceGetName(name: *mut c_char, bytes: c_int, device: hipDevice_t) -> hipError_t {
         let device = current::device_at(device)?;
-        let room = usize::try_from(bytes).map_err(|_| hipErrorInvalidValue)?;
+        let text = &device.properties().name;
+        // HIP: 5.2.3 cuts no name (tests/conformance/device_identity.cpp).
+        let room = usize::try_from(bytes).ok().filter(|&room| room > text.len()).ok_or(hipErrorInvalidValue)?;
         // SAFETY: the caller's buffer.
-        unsafe { store_text(&device.properties().name, name, room) }
+        unsafe { store_text(text, name, room) }
     }
 }
 
@@ -105,7 +108,7 @@ entry! {
     }
 }
 
-fn identity(properties: &Properties) -> hipUUID {
+pub(super) fn identity(properties: &Properties) -> hipUUID {
     // CAST: bytes, whatever the signedness of C's char.
     hipUUID { bytes: properties.uuid.map(|byte| byte as c_char) }
 }
@@ -132,7 +135,7 @@ entry! {
 }
 
 /// A number that may not fit the interface's type.
-fn int(value: impl TryInto<c_int>) -> c_int {
+pub(super) fn int(value: impl TryInto<c_int>) -> c_int {
     value.try_into().unwrap_or(c_int::MAX)
 }
 
@@ -148,6 +151,10 @@ entry! {
         unsafe { caller::write(value, found) }
     }
 }
+
+/// Bytes to which textures in memory, and their rows, must be aligned.
+// HIP: 5.2.3 (tests/conformance/device_properties.cpp).
+pub(super) const TEXTURE_ALIGNMENT: usize = 256;
 
 /// What an attribute is on a device; `None` if there is no such attribute.
 fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_int> {
@@ -174,8 +181,11 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributePciBusId => int(p.pci.1),
         hipDeviceAttributePciDeviceId => int(p.pci.2),
         hipDeviceAttributePciDomainID => int(p.pci.0),
-        hipDeviceAttributeMaxRegistersPerBlock | hipDeviceAttributeMaxRegistersPerMultiprocessor => {
-            int(p.registers_per_block)
+        hipDeviceAttributeMaxRegistersPerBlock => int(p.registers_per_block),
+        hipDeviceAttributeMaxRegistersPerMultiprocessor => int(p.registers_per_unit),
+        hipDeviceAttributeAsicRevision => int(p.asic_revision),
+        hipDeviceAttributeTextureAlignment | hipDeviceAttributeTexturePitchAlignment => {
+            int(TEXTURE_ALIGNMENT)
         }
         hipDeviceAttributeMaxSharedMemoryPerBlock
         | hipDeviceAttributeSharedMemPerBlockOptin
@@ -196,7 +206,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeHostRegisterSupported
         | hipDeviceAttributeStreamPrioritiesSupported
         | hipDeviceAttributeManagedMemory
-        | hipDeviceAttributeFineGrainSupport
         | hipDeviceAttributeCanUseHostPointerForRegisteredMem
         | hipDeviceAttributeCanUseStreamWaitValue => 1,
         hipDeviceAttributeEccEnabled
@@ -217,120 +226,19 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeTccDriver
         | hipDeviceAttributeVirtualMemoryManagementSupported
         | hipDeviceAttributeImageSupport
+        | hipDeviceAttributeFineGrainSupport
+        | hipDeviceAttributeMaxTexture1DWidth
+        | hipDeviceAttributeMaxTexture2DWidth
+        | hipDeviceAttributeMaxTexture2DHeight
+        | hipDeviceAttributeMaxTexture3DWidth
+        | hipDeviceAttributeMaxTexture3DHeight
+        | hipDeviceAttributeMaxTexture3DDepth
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem
         | hipDeviceAttributeAccessPolicyMaxWindowSize
         | hipDeviceAttributePersistingL2CacheMaxSize => 0,
         _ => return None,
     })
-}
-
-/// Bytes of C text in an array of fixed size, NUL behind them.
-fn text<const N: usize>(text: &str) -> [c_char; N] {
-    let mut out = [0; N];
-    for (c, byte) in out[..N - 1].iter_mut().zip(text.bytes()) {
-        // CAST: bytes, whatever the signedness of C's char.
-        *c = byte as c_char;
-    }
-    out
-}
-
-entry! {
-    /// Stores a device's properties in the layout since HIP 6.0.
-    fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int) -> hipError_t {
-        if properties.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-        let device = current::device_at(device)?;
-        let p = device.properties();
-        // SAFETY: all fields are plain data, for which zeros are values.
-        let mut out: hipDeviceProp_tR0600 = unsafe { std::mem::zeroed() };
-        out.name = text(&p.name);
-        out.uuid = identity(p);
-        out.totalGlobalMem = p.total_memory as usize;
-        out.sharedMemPerBlock = p.lds_per_block as usize;
-        out.regsPerBlock = int(p.registers_per_block);
-        out.warpSize = int(p.wavefront);
-        out.memPitch = c_int::MAX as usize;
-        out.maxThreadsPerBlock = int(p.max_threads_per_block);
-        out.maxThreadsDim = p.max_block.map(int);
-        out.maxGridSize = p.max_grid.map(int);
-        out.clockRate = int(p.clock_khz);
-        out.totalConstMem = p.total_memory.min(c_int::MAX as u64) as usize;
-        out.major = int(p.capability.0);
-        out.minor = int(p.capability.1);
-        out.multiProcessorCount = int(p.compute_units);
-        out.canMapHostMemory = 1;
-        out.concurrentKernels = 1;
-        out.pciBusID = int(p.pci.1);
-        out.pciDeviceID = int(p.pci.2);
-        out.pciDomainID = int(p.pci.0);
-        out.unifiedAddressing = 1;
-        out.memoryClockRate = int(p.memory_clock_khz);
-        out.memoryBusWidth = int(p.memory_bus_bits);
-        out.l2CacheSize = int(p.l2_bytes);
-        out.maxThreadsPerMultiProcessor = int(p.max_threads_per_unit);
-        out.sharedMemPerMultiprocessor = p.lds_per_block as usize;
-        out.managedMemory = 1;
-        out.memoryPoolsSupported = 1;
-        out.gcnArchName = text(&p.arch);
-        out.maxSharedMemoryPerMultiProcessor = p.lds_per_block as usize;
-        out.clockInstructionRate = int(p.clock_khz);
-        out.cooperativeLaunch = c_int::from(p.cooperative);
-        out.cooperativeMultiDeviceLaunch = c_int::from(p.cooperative);
-        out.isLargeBar = c_int::from(p.large_bar);
-        // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(properties, out) }
-    }
-}
-
-unsafe fn properties_before_6(
-    properties: *mut hipDeviceProp_tR0000,
-    device: c_int,
-) -> Result<(), hipError_t> {
-    if properties.is_null() {
-        return Err(hipErrorInvalidValue);
-    }
-    let device = current::device_at(device)?;
-    let p = device.properties();
-    // SAFETY: all fields are plain data, for which zeros are values.
-    let mut out: hipDeviceProp_tR0000 = unsafe { std::mem::zeroed() };
-    out.name = text(&p.name);
-    out.totalGlobalMem = p.total_memory as usize;
-    out.sharedMemPerBlock = p.lds_per_block as usize;
-    out.regsPerBlock = int(p.registers_per_block);
-    out.warpSize = int(p.wavefront);
-    out.maxThreadsPerBlock = int(p.max_threads_per_block);
-    out.maxThreadsDim = p.max_block.map(int);
-    out.maxGridSize = p.max_grid.map(int);
-    out.clockRate = int(p.clock_khz);
-    out.memoryClockRate = int(p.memory_clock_khz);
-    out.memoryBusWidth = int(p.memory_bus_bits);
-    out.major = int(p.capability.0);
-    out.minor = int(p.capability.1);
-    out.multiProcessorCount = int(p.compute_units);
-    out.l2CacheSize = int(p.l2_bytes);
-    out.maxThreadsPerMultiProcessor = int(p.max_threads_per_unit);
-    out.concurrentKernels = 1;
-    out.canMapHostMemory = 1;
-    out.gcnArchName = text(&p.arch);
-    out.cooperativeLaunch = c_int::from(p.cooperative);
-    out.cooperativeMultiDeviceLaunch = c_int::from(p.cooperative);
-    out.isLargeBar = c_int::from(p.large_bar);
-    // SAFETY: the caller's pointer, which is not null.
-    unsafe { caller::write(properties, out) }
-}
-
-entry! {
-    /// Stores a device's properties in the layout before HIP 6.0.
-    fn hipGetDeviceProperties(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { properties_before_6(properties, device) }
-    }
-}
-
-entry! {
-    /// Stores a device's properties in the layout before HIP 6.0.
-    fn hipGetDevicePropertiesR0000(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { properties_before_6(properties, device) }
-    }
 }

@@ -82,12 +82,15 @@ entry! {
         source: c_int,
         destination: c_int,
     ) -> hipError_t {
-        if value.is_null() || attribute.0 > hipDevP2PAttrHipArrayAccessSupported.0 {
+        if value.is_null() {
             return Err(hipErrorInvalidValue);
         }
         let (source, destination) = (current::device_at(source)?, current::device_at(destination)?);
         if source == destination {
             return Err(hipErrorInvalidDevice);
+        }
+        if attribute.0 > hipDevP2PAttrHipArrayAccessSupported.0 {
+            return Err(hipErrorInvalidValue);
         }
         let access = memory::can_access_peer(&source, &destination)?;
         let answer = match attribute {

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::{Card, card};
+use super::{Card, Tally, card};
 use crate::{code::Registry, config::Config, isa::Target, memory::Map, os};
 
 /// A loaded code object, asked for names when something goes wrong.
@@ -36,6 +36,10 @@ pub struct Device {
     pub map: Arc<Map>,
     /// What it may execute.
     pub code: Arc<Registry>,
+    /// Whether dispatches complete without executing.
+    pub null_kernels: bool,
+    /// What its packet processor has done.
+    pub tally: Tally,
     images: Mutex<Images>,
     /// Bytes of local memory in use.
     used: AtomicU64,
@@ -55,6 +59,8 @@ impl Device {
             local_memory: local_memory / os::PAGE as u64 * os::PAGE as u64,
             map: Arc::default(),
             code: Arc::default(),
+            null_kernels: config.null_kernels,
+            tally: Tally::default(),
             images: Mutex::default(),
             used: AtomicU64::new(0),
         }

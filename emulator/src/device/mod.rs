@@ -3,8 +3,10 @@
 mod agent;
 mod gfx90a;
 mod gfx942;
+mod tally;
 
 pub use agent::{Device, Image, take};
+pub use tally::{Counters, Tally};
 
 use crate::isa::Target;
 

@@ -52,9 +52,10 @@ entry! {
             made.release();
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
-        let start = made.ring().address();
-        let end = start + made.ring().size() as u64;
-        let backing: Arc<dyn Send + Sync> = Arc::clone(made.ring()) as _;
+        let ring = made.table().ok_or(HSA_STATUS_ERROR)?.ring();
+        let start = ring.address();
+        let end = start + ring.size() as u64;
+        let backing: Arc<dyn Send + Sync> = Arc::clone(ring) as _;
         device.map.insert(Allocation { start, end, writable: true, backing: Some(backing) });
         // SAFETY: the program's output pointer.
         unsafe { store(queue, made.pointer()) }
@@ -63,11 +64,12 @@ entry! {
     fn hsa_queue_destroy(queue: *mut hsa_queue_t) {
         let runtime = runtime::get()?;
         let queue = find(queue)?;
+        let ring = queue.table().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)?.ring().address();
         if !queue.retire() {
             return Err(HSA_STATUS_ERROR_INVALID_QUEUE);
         }
         runtime.processors[queue.device as usize].detach(&queue);
-        runtime.devices[queue.device as usize].map.remove(queue.ring().address());
+        runtime.devices[queue.device as usize].map.remove(ring);
         queue.release();
         Ok(())
     }
@@ -82,7 +84,9 @@ entry! {
 
     fn hsa_amd_profiling_set_profiler_enabled(queue: *mut hsa_queue_t, enable: c_int) {
         runtime::get()?;
-        find(queue)?.block().set_profiled(enable != 0);
+        find(queue)?;
+        let block = Block::find(queue).ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)?;
+        block.set_profiled(enable != 0);
         Ok(())
     }
 

@@ -14,19 +14,21 @@ use hsa_sys::{
 };
 
 use super::{
-    Request, Shared,
+    Client, Request, Shared,
     lane::{Front, Lane, Running},
-    packet::{self, Work},
+    packet::{self, Barrier, Work},
     seeded::Random,
+    signals::Signals,
 };
 use crate::{
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
+    driver::Interrupts,
     fault::{self, QueueFault},
     memory::Allocation,
     os::{self, Mapping},
     queue::{Packet, State},
-    signal::{self, Handlers, Signal},
+    signal,
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
 };
@@ -45,18 +47,28 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Sleep of a packet processor whose workgroups all wait.
 const PAUSE: Duration = Duration::from_micros(50);
 
+/// How often an idle packet processor looks at doorbells that are plain memory; longer after longer idleness.
+const NAP: Duration = Duration::from_micros(20);
+/// At most so often.
+const LONG_NAP: Duration = Duration::from_micros(500);
+
 /// What device code finds outside of its compute unit: interrupts, which wake the host, and global wave sync.
-#[derive(Default)]
 struct Board {
+    device: u32,
+    /// Who is interrupted, if it is a client of the driver.
+    interrupts: Option<Arc<dyn Interrupts>>,
     /// A device's only set: its queues share it, as cooperative launches do on a card.
     wave_sync: WaveSync,
 }
 
 impl Host for Board {
-    fn message(&self, message: u16, _m0: u32) {
+    fn message(&self, message: u16, m0: u32) {
         // MSG_INTERRUPT (MI200 ISA, 4.5): device code stored into a signal that has a mailbox.
         if message & 0xf == 1 {
-            signal::device_wrote();
+            match &self.interrupts {
+                Some(interrupts) => interrupts.message(self.device, m0),
+                None => signal::device_wrote(),
+            }
         }
     }
 
@@ -72,7 +84,8 @@ pub(super) struct Engine {
     pub(super) hand: Hand,
     pub(super) random: Option<Random>,
     workers: Arc<Workers>,
-    handlers: Arc<Handlers>,
+    client: Client,
+    signals: Arc<Signals>,
     shared: Arc<Shared>,
     surroundings: Surroundings,
     residency: Arc<Residency>,
@@ -89,7 +102,7 @@ impl Engine {
     pub(super) fn new(
         device: Arc<Device>,
         workers: Arc<Workers>,
-        handlers: Arc<Handlers>,
+        client: Client,
         seed: Option<u64>,
         shared: Arc<Shared>,
     ) -> std::io::Result<Self> {
@@ -100,8 +113,16 @@ impl Engine {
         let surroundings = Surroundings {
             map: Arc::clone(&device.map),
             apertures: Apertures::default(),
-            host: Arc::new(Board::default()),
+            host: Arc::new(Board {
+                device: device.index,
+                interrupts: match &client {
+                    Client::Table(_) => None,
+                    Client::Driver(interrupts) => Some(Arc::clone(interrupts)),
+                },
+                wave_sync: WaveSync::default(),
+            }),
         };
+        let signals = Arc::new(Signals::of(&client, &device));
         let residency = Arc::new(Residency::new(device.compute_units, device.card.waves_per_unit));
         Ok(Self {
             residency,
@@ -110,7 +131,8 @@ impl Engine {
             lanes: Vec::new(),
             hand: Hand::new(),
             workers,
-            handlers,
+            signals,
+            client,
             shared,
             surroundings,
             shadows,
@@ -123,6 +145,7 @@ impl Engine {
 
     /// Serves the queues until the runtime ends.
     pub(super) fn serve(mut self) {
+        os::sleep_precisely();
         let mut idle_since = None;
         while !self.shared.stop.load(Ordering::SeqCst) {
             let mut worked = self.take_requests();
@@ -138,18 +161,25 @@ impl Engine {
                     std::thread::yield_now();
                     continue;
                 }
-                self.sleep(Some(if self.hand.is_empty() { LOOK } else { PAUSE }));
+                let polled = self.lanes.iter().any(Lane::is_polled);
+                self.sleep(Some(if self.hand.is_empty() && !polled { LOOK } else { PAUSE }));
                 self.look();
                 continue;
             }
             let now = os::now();
-            if now - *idle_since.get_or_insert(now) < SPIN {
+            let idle = now - *idle_since.get_or_insert(now);
+            if idle < SPIN {
                 for _ in 0..32 {
                     std::hint::spin_loop();
                 }
                 continue;
             }
             self.hand.rest();
+            if self.lanes.iter().any(Lane::is_polled) {
+                // A fraction of the idle time: whoever comes back soon is served soon.
+                self.sleep(Some(Duration::from_nanos(idle / 64).clamp(NAP, LONG_NAP)));
+                continue;
+            }
             self.sleep(None);
             idle_since = None;
         }
@@ -176,7 +206,10 @@ impl Engine {
         let any = !requests.is_empty();
         for request in requests {
             match request {
-                Request::Attach(queue) => self.lanes.push(Lane::new(queue)),
+                Request::Attach(queue) => {
+                    let (signals, memory) = (Arc::clone(&self.signals), Arc::clone(&self.device.map));
+                    self.lanes.push(Lane::new(queue, signals, memory));
+                }
                 Request::Detach(id, answer) => {
                     if let Some(lane) = self.lanes.iter_mut().find(|l| l.queue.id == id) {
                         lane.stop();
@@ -258,13 +291,52 @@ impl Engine {
                 self.fail(index, QueueFault { status: refusal.status, memory: None, report });
                 true
             }
-            Front::Ready(packet, Work::Barrier(_)) => {
+            Front::Ready(packet, Work::Kernel(kernel)) if !self.device.null_kernels => {
+                self.launch(index, &packet, &kernel)
+            }
+            Front::Ready(packet, work) => {
+                if let Work::Commands(commands) = work
+                    && commands.invalidate_code
+                {
+                    self.device.code.invalidate();
+                }
                 let now = self.ticks(index);
+                self.count(index, &packet, &work);
                 self.lanes[index].advance();
-                complete(&self.lanes[index], packet::completion(&packet), now, now);
+                self.complete(index, packet::completion(&packet), now, now);
                 true
             }
-            Front::Ready(packet, Work::Kernel(kernel)) => self.launch(index, &packet, &kernel),
+        }
+    }
+
+    /// Adds a packet that is launched to what the device has done.
+    fn count(&self, index: usize, packet: &Packet, work: &Work) {
+        let tally = &self.device.tally;
+        match work {
+            Work::Kernel(_) => &tally.kernels,
+            Work::Barrier(Barrier::And(_)) => &tally.barrier_and,
+            Work::Barrier(Barrier::Or(_)) => &tally.barrier_or,
+            Work::Barrier(Barrier::Value { .. }) => &tally.barrier_value,
+            Work::Commands(_) => &tally.pm4,
+        }
+        .add(1);
+        if packet::has_barrier_bit(packet) {
+            tally.barrier_bits.add(1);
+        }
+        if let Some(client) = self.lanes[index].queue.client() {
+            tally.doorbells.add(client.take_rings());
+        }
+    }
+
+    /// Takes one off a completion signal, after the times if the queue is profiled.
+    fn complete(&self, index: usize, handle: u64, start: u64, end: u64) {
+        if handle == 0 {
+            return;
+        }
+        let times = self.lanes[index].queue.is_profiled().then_some((start, end));
+        if let Some(interrupted) = self.signals.complete(handle, times, self.device.index) {
+            self.device.tally.completion_signals.add(1);
+            self.device.tally.interrupts.add(interrupted.into());
         }
     }
 
@@ -278,7 +350,7 @@ impl Engine {
         let at = lane.index();
         // ORDER: Acquire fence of the packet: everything stored before it was published is visible, as
         // the header was read with Acquire.
-        let launch = Launch::from_packet(kernel, place as u64, lane.queue.pointer() as u64, at);
+        let launch = Launch::from_packet(kernel, place as u64, lane.queue.control(), at);
         let environment = Environment {
             target: self.device.card.target,
             compute_units: self.device.compute_units,
@@ -301,6 +373,7 @@ impl Engine {
             }
         };
         lane.advance();
+        self.count(index, packet, &Work::Kernel(*kernel));
         let completion = packet::completion(packet);
         let start = self.ticks(index);
         let mut running = Running { dispatch, completion, start, shadow, offered: false };
@@ -314,7 +387,7 @@ impl Engine {
 
     /// The device's time, if a queue wants to know it: the clock costs as much as a barrier packet.
     fn ticks(&self, index: usize) -> u64 {
-        if self.lanes[index].queue.block().is_profiled() { self.device.ticks() } else { 0 }
+        if self.lanes[index].queue.is_profiled() { self.device.ticks() } else { 0 }
     }
 
     /// Runs a new dispatch here; if it is not done soon, workers help.
@@ -367,7 +440,7 @@ impl Engine {
                 let fault = self.describe(error);
                 self.fail(index, fault);
             } else if !running.dispatch.is_stopped() {
-                complete(&self.lanes[index], running.completion, running.start, self.ticks(index));
+                self.complete(index, running.completion, running.start, self.ticks(index));
             }
         }
         any
@@ -383,7 +456,11 @@ impl Engine {
             return;
         }
         lane.queue.stop(State::Faulted);
-        fault::announce(fault, &lane.queue, &self.device, &self.handlers);
+        fault::record(&fault, lane.queue.id);
+        match &self.client {
+            Client::Table(handlers) => fault::announce(fault, &lane.queue, &self.device, handlers),
+            Client::Driver(interrupts) => interrupts.queue_error(lane.queue.id, self.device.index, &fault),
+        }
     }
 
     fn describe(&self, fault: &DispatchFault) -> QueueFault {
@@ -426,18 +503,6 @@ impl Engine {
         // Whoever waits for a queue to be detached gets an error, which says as much.
         self.lanes.clear();
     }
-}
-
-/// Takes one off a completion signal, after the times if the queue is profiled.
-fn complete(lane: &Lane, handle: u64, start: u64, end: u64) {
-    // A signal that was destroyed meanwhile needs no news.
-    let Some(signal) = Signal::find(handle) else { return };
-    if lane.queue.block().is_profiled() {
-        signal.set_times(start, end);
-    }
-    // ORDER: Release. All effects of the packet, whoever ran it, are visible to who sees the new value:
-    // `Dispatch::is_complete` acquired them, and this operation is sequentially consistent.
-    signal.complete();
 }
 
 fn kernel_name(device: &Device, kernel_object: u64) -> String {

@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, atomic::Ordering, mpsc::Sender};
 
-use super::packet::{self, Barrier, Refusal, Work};
+use super::{
+    packet::{self, Barrier, Refusal, Work},
+    signals::Signals,
+};
 use crate::{
     dispatch::Dispatch,
+    memory::Map,
     queue::{Packet, Queue, State},
-    signal::{Watch, Watcher},
+    signal::Watch,
 };
 
 /// A kernel dispatch that has been launched and is not complete.
@@ -37,6 +41,8 @@ pub(super) enum Front {
 pub(super) struct Lane {
     pub(super) queue: Arc<Queue>,
     pub(super) running: Vec<Running>,
+    signals: Arc<Signals>,
+    memory: Arc<Map>,
     /// Index of the front packet.
     read: u64,
     /// Watches on the signals of the barrier packet at the front.
@@ -47,8 +53,9 @@ pub(super) struct Lane {
 
 impl Lane {
     /// The lane of a new queue.
-    pub(super) fn new(queue: Arc<Queue>) -> Self {
-        Self { queue, running: Vec::new(), read: 0, watches: Vec::new(), leaving: None }
+    pub(super) fn new(queue: Arc<Queue>, signals: Arc<Signals>, memory: Arc<Map>) -> Self {
+        let read = queue.read_index();
+        Self { queue, running: Vec::new(), signals, memory, read, watches: Vec::new(), leaving: None }
     }
 
     /// Index of the front packet.
@@ -61,8 +68,7 @@ impl Lane {
         if self.leaving.is_some() || self.queue.state() != State::Active {
             return Front::Nothing;
         }
-        // ORDER: Acquire. Slots below the index were claimed; whether they are published their header says.
-        if self.read >= self.queue.block().write_dispatch_id().load(Ordering::Acquire) {
+        if self.read >= self.queue.limit() {
             return Front::Nothing;
         }
         // ORDER: Acquire. Pairs with the program's release store of the header: the body is visible.
@@ -73,7 +79,7 @@ impl Lane {
         if packet::has_barrier_bit(&packet) && !self.running.is_empty() {
             return Front::Nothing;
         }
-        match packet::decode(&packet) {
+        match packet::decode(&packet, &self.signals, &self.memory) {
             Ok(Work::Barrier(barrier)) if !barrier.holds() => Front::Pending(barrier),
             Ok(work) => Front::Ready(packet, work),
             Err(refusal) => Front::Refused(refusal),
@@ -89,8 +95,13 @@ impl Lane {
     /// Arranges that a change of the signals that the front packet waits for wakes the processor.
     pub(super) fn watch(&mut self, barrier: &Barrier) {
         if self.watches.is_empty() {
-            self.watches = barrier.signals().iter().map(|s| s.watch(Watcher::Processor)).collect();
+            self.watches = barrier.signals().iter().filter_map(|s| s.watch()).collect();
         }
+    }
+
+    /// Whether nobody tells of new packets and of signals that change, so that one has to look.
+    pub(super) fn is_polled(&self) -> bool {
+        self.queue.client().is_some() && self.queue.state() == State::Active
     }
 
     /// Gives the front packet's slot back and moves on.

@@ -4,13 +4,14 @@ use hsa_sys::{
     HSA_AMD_PACKET_TYPE_BARRIER_VALUE, HSA_PACKET_HEADER_BARRIER, HSA_PACKET_TYPE_AGENT_DISPATCH,
     HSA_PACKET_TYPE_BARRIER_AND, HSA_PACKET_TYPE_BARRIER_OR, HSA_PACKET_TYPE_INVALID,
     HSA_PACKET_TYPE_KERNEL_DISPATCH, HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
-    HSA_STATUS_ERROR_INVALID_SIGNAL, hsa_kernel_dispatch_packet_t, hsa_signal_condition_t, hsa_status_t,
+    hsa_kernel_dispatch_packet_t, hsa_signal_condition_t, hsa_status_t,
 };
 
-use crate::{
-    queue::Packet,
-    signal::{Condition, Signal},
+use super::{
+    pm4,
+    signals::{PacketSignal, Signals},
 };
+use crate::{memory::Map, queue::Packet, signal::Condition};
 
 /// A packet that cannot be processed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    fn format(reason: String) -> Self {
+    pub(super) fn format(reason: String) -> Self {
         Self { status: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, reason }
     }
 }
@@ -29,11 +30,11 @@ impl Refusal {
 #[derive(Clone)]
 pub(super) enum Barrier {
     /// All are 0.
-    And(Vec<Signal>),
+    And(Vec<PacketSignal>),
     /// One of them is 0, or there is none.
-    Or(Vec<Signal>),
+    Or(Vec<PacketSignal>),
     /// The masked value stands in a relation to the operand.
-    Value { signal: Signal, mask: i64, condition: Condition, operand: i64 },
+    Value { signal: PacketSignal, mask: i64, condition: Condition, operand: i64 },
 }
 
 impl Barrier {
@@ -49,7 +50,7 @@ impl Barrier {
     }
 
     /// The signals on which it depends.
-    pub(super) fn signals(&self) -> &[Signal] {
+    pub(super) fn signals(&self) -> &[PacketSignal] {
         match self {
             Self::And(signals) | Self::Or(signals) => signals,
             Self::Value { signal, .. } => std::slice::from_ref(signal),
@@ -62,6 +63,8 @@ impl Barrier {
 pub(super) enum Work {
     Kernel(hsa_kernel_dispatch_packet_t),
     Barrier(Barrier),
+    /// Cache maintenance.
+    Commands(pm4::Commands),
 }
 
 /// Whether a header says that the packet has not been published.
@@ -83,10 +86,10 @@ pub(super) fn completion(packet: &Packet) -> u64 {
 ///
 /// # Errors
 /// [`Refusal`] for a type or format that this processor does not know and for a signal that does not exist.
-pub(super) fn decode(packet: &Packet) -> Result<Work, Refusal> {
+pub(super) fn decode(packet: &Packet, signals: &Signals, memory: &Map) -> Result<Work, Refusal> {
     let words = &packet.0;
     if completion(packet) != 0 {
-        find(completion(packet), "completion")?;
+        signals.find(completion(packet), "completion")?;
     }
     // CAST: the type is 8 bits wide.
     let type_ = hsa_sys::hsa_packet_type_t(words[0] as u32 & 0xff);
@@ -100,9 +103,9 @@ pub(super) fn decode(packet: &Packet) -> Result<Work, Refusal> {
             }
             Ok(Work::Kernel(packet))
         }
-        HSA_PACKET_TYPE_BARRIER_AND => Ok(Work::Barrier(Barrier::And(dependencies(packet)?))),
-        HSA_PACKET_TYPE_BARRIER_OR => Ok(Work::Barrier(Barrier::Or(dependencies(packet)?))),
-        HSA_PACKET_TYPE_VENDOR_SPECIFIC => vendor(packet),
+        HSA_PACKET_TYPE_BARRIER_AND => Ok(Work::Barrier(Barrier::And(dependencies(packet, signals)?))),
+        HSA_PACKET_TYPE_BARRIER_OR => Ok(Work::Barrier(Barrier::Or(dependencies(packet, signals)?))),
+        HSA_PACKET_TYPE_VENDOR_SPECIFIC => vendor(packet, signals, memory),
         HSA_PACKET_TYPE_AGENT_DISPATCH => {
             Err(Refusal::format("an agent-dispatch packet in a kernel-dispatch queue".into()))
         }
@@ -110,9 +113,12 @@ pub(super) fn decode(packet: &Packet) -> Result<Work, Refusal> {
     }
 }
 
-fn vendor(packet: &Packet) -> Result<Work, Refusal> {
+fn vendor(packet: &Packet, signals: &Signals, memory: &Map) -> Result<Work, Refusal> {
     let words = &packet.0;
     let format = words[0] >> 16 & 0xff;
+    if format == pm4::FORMAT {
+        return pm4::read(words, &memory.snapshot()).map(Work::Commands);
+    }
     if format != u64::from(HSA_AMD_PACKET_TYPE_BARRIER_VALUE.0) {
         return Err(Refusal::format(format!("vendor packet of format {format}")));
     }
@@ -124,19 +130,13 @@ fn vendor(packet: &Packet) -> Result<Work, Refusal> {
         // No signal is a satisfied dependency.
         return Ok(Work::Barrier(Barrier::And(Vec::new())));
     }
-    let signal = find(words[1], "barrier-value")?;
+    let signal = signals.find(words[1], "barrier-value")?;
     // CAST: signal values are signed, packet words here are not.
     let (operand, mask) = (words[2] as i64, words[3] as i64);
     Ok(Work::Barrier(Barrier::Value { signal, mask, condition, operand }))
 }
 
-fn dependencies(packet: &Packet) -> Result<Vec<Signal>, Refusal> {
-    packet.0[1..6].iter().filter(|handle| **handle != 0).map(|handle| find(*handle, "dependency")).collect()
-}
-
-fn find(handle: u64, role: &str) -> Result<Signal, Refusal> {
-    Signal::find(handle).ok_or_else(|| Refusal {
-        status: HSA_STATUS_ERROR_INVALID_SIGNAL,
-        reason: format!("the {role} signal {handle:#x} does not exist"),
-    })
+fn dependencies(packet: &Packet, signals: &Signals) -> Result<Vec<PacketSignal>, Refusal> {
+    let handles = packet.0[1..6].iter().filter(|handle| **handle != 0);
+    handles.map(|handle| signals.find(*handle, "dependency")).collect()
 }

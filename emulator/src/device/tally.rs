@@ -1,0 +1,61 @@
+//! What a packet processor has done, counted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[$meta:meta])* $name:ident,)*) => {
+        /// Numbers of what a device's packet processor has done since the device was opened.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counters {
+            $($(#[$meta])* pub $name: u64,)*
+        }
+
+        /// The live counters; the packet processor's thread alone adds to them.
+        #[derive(Debug, Default)]
+        pub struct Tally {
+            $($(#[$meta])* pub $name: Count,)*
+        }
+
+        impl Tally {
+            /// The numbers now, each on its own.
+            pub fn read(&self) -> Counters {
+                Counters { $($name: self.$name.0.load(Ordering::Relaxed),)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Kernel-dispatch packets.
+    kernels,
+    /// Barrier-AND packets.
+    barrier_and,
+    /// Barrier-OR packets.
+    barrier_or,
+    /// AMD's barrier-value packets.
+    barrier_value,
+    /// AMD's packets that point to PM4 commands.
+    pm4,
+    /// Packets of any type whose barrier bit was set.
+    barrier_bits,
+    /// Signals that were decremented behind a packet.
+    completion_signals,
+    /// Of which had a mailbox, so that the host was interrupted.
+    interrupts,
+    /// Changes of doorbells that were seen; stores in quick succession are seen as one.
+    doorbells,
+}
+
+/// A number that one thread increments and any thread reads.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    /// Adds `n`.
+    #[inline]
+    pub fn add(&self, n: u64) {
+        // One writer: no read-modify-write is needed.
+        self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,28 @@
+//! The doorbells of a driver's queues: 64-bit words in a mapping of their own.
+
+use std::{io, sync::Arc};
+
+use crate::os::{Mapping, PAGE};
+
+/// Queues that a driver may have at once.
+pub(super) const CAPACITY: usize = 4 * PAGE / size_of::<u64>();
+
+/// One word a queue.
+pub(super) struct Doorbells(Arc<Mapping>);
+
+impl Doorbells {
+    /// Maps them all.
+    pub(super) fn map() -> io::Result<Self> {
+        Mapping::anonymous(CAPACITY * size_of::<u64>()).map(|mapping| Self(Arc::new(mapping)))
+    }
+
+    /// Address of the word at `slot`, below [`CAPACITY`].
+    pub(super) fn address(&self, slot: usize) -> u64 {
+        self.0.address() + (slot * size_of::<u64>()) as u64
+    }
+
+    /// What keeps the words mapped.
+    pub(super) fn mapping(&self) -> &Arc<Mapping> {
+        &self.0
+    }
+}

@@ -1,0 +1,235 @@
+//! The emulated devices below the function table, as a kernel driver shows them: memory maps, user-mode queues at
+//! addresses that the client chose, doorbells that are plain memory, interrupts.
+//!
+//! A user-mode driver stands on this, AMD's ROCr among them; our own runtime does not need it. Addresses are those
+//! of the process, for host and devices alike.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use emulator::{Config, driver::{Driver, Interrupts, QueueFault}};
+//!
+//! struct Log;
+//! impl Interrupts for Log {
+//!     fn event(&self, device: u32, event: u32) {
+//!         println!("device {device} raised event {event}");
+//!     }
+//!     fn queue_error(&self, queue: u64, _device: u32, fault: &QueueFault) {
+//!         println!("queue {queue} stopped: {}", fault.report);
+//!     }
+//! }
+//!
+//! let driver = Driver::open(&Config::default(), Arc::new(Log))?;
+//! assert_eq!(driver.devices()[0].card.name, "gfx90a");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod doorbells;
+mod queue;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex};
+
+pub use crate::fault::QueueFault;
+pub use queue::{Created, QueueDescriptor, QueueError};
+
+use crate::{
+    code::Code,
+    config::Config,
+    device::{Card, Counters, Device},
+    memory::Allocation,
+    os,
+    processor::{Client, Processor},
+    queue::Backing,
+    workers::Workers,
+};
+use doorbells::Doorbells;
+use queue::Queues;
+
+/// What a client hears from its devices, on their threads: answers are quick and do not call the driver.
+pub trait Interrupts: Send + Sync {
+    /// A packet's completion signal asked for event `event` (`amd_signal_t.event_id`), which has also been stored
+    /// to the signal's mailbox.
+    fn event(&self, device: u32, event: u32);
+
+    /// Device code sent an interrupt with `m0`, after storing an event to its mailbox: of the event's number only
+    /// the low bits need be in `m0` (device libraries send 8), so that the mailboxes have to be looked at.
+    fn message(&self, device: u32, m0: u32) {
+        self.event(device, m0);
+    }
+
+    /// A queue has stopped for good.
+    fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault);
+}
+
+/// What a device may do with a range of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Stores are allowed.
+    pub writable: bool,
+    /// Instructions may be fetched. What has been fetched stays until a packet invalidates the instruction caches.
+    pub executable: bool,
+}
+
+/// What a device is.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// The card's.
+    pub card: &'static Card,
+    /// Compute units that it offers.
+    pub compute_units: u32,
+    /// Bytes of local memory that it offers.
+    pub local_memory: u64,
+}
+
+/// Open devices; dropping it stops them.
+///
+/// Fields are dropped in this order: threads that touch memory end before the memory goes.
+pub struct Driver {
+    processors: Vec<Processor>,
+    queues: Mutex<Queues>,
+    doorbells: Doorbells,
+    devices: Vec<Arc<Device>>,
+}
+
+impl Driver {
+    /// Starts the devices of `config`.
+    ///
+    /// # Errors
+    /// The operating system's; `InvalidInput` for a configuration that [`Config::check`] refuses.
+    pub fn open(config: &Config, interrupts: Arc<dyn Interrupts>) -> std::io::Result<Self> {
+        config.check().map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error))?;
+        let numbered = config.devices.iter().zip(0..);
+        let devices: Vec<_> =
+            numbered.map(|(target, index)| Arc::new(Device::new(index, *target, config))).collect();
+        let workers = Workers::start(config.seed.is_some())?;
+        let start = |device: &Arc<Device>| {
+            let client = Client::Driver(Arc::clone(&interrupts));
+            Processor::start(Arc::clone(device), Arc::clone(&workers), client, config.seed)
+        };
+        let processors = devices.iter().map(start).collect::<Result<_, _>>()?;
+        Ok(Self { processors, queues: Mutex::default(), doorbells: Doorbells::map()?, devices })
+    }
+
+    /// The devices, by index.
+    pub fn devices(&self) -> Vec<Figures> {
+        let figures = |device: &Arc<Device>| Figures {
+            card: device.card,
+            compute_units: device.compute_units,
+            local_memory: device.local_memory,
+        };
+        self.devices.iter().map(figures).collect()
+    }
+
+    fn device(&self, index: u32) -> &Device {
+        // PANIC: an index that `devices` does not have is a bug of the client.
+        &self.devices[index as usize]
+    }
+
+    /// Lets a device reach `size` bytes from `start` on. Ranges that it reaches must not overlap.
+    ///
+    /// `backing` keeps the memory mapped while a wave or a packet may still touch it.
+    ///
+    /// # Safety
+    /// The memory stays readable (and writable, if `access` says so) until `backing` is dropped; if there is none,
+    /// until the range is hidden and no packet that may touch it runs any more.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub unsafe fn show(
+        &self,
+        device: u32,
+        start: u64,
+        size: u64,
+        access: Access,
+        backing: Option<Arc<dyn Send + Sync>>,
+    ) {
+        let device = self.device(device);
+        let end = start.saturating_add(size);
+        if access.executable {
+            // SAFETY: the caller's promise.
+            let code = unsafe { Code::mutable(start, end, device.card.target, backing.clone()) };
+            device.code.insert(Arc::new(code));
+        }
+        device.map.insert(Allocation { start, end, writable: access.writable, backing });
+    }
+
+    /// Takes a range back from a device; says whether one began at `start`. Waves that run may touch it until they
+    /// end.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn hide(&self, device: u32, start: u64) -> bool {
+        let device = self.device(device);
+        device.code.remove(start);
+        device.map.remove(start).is_some()
+    }
+
+    /// Whether a device reaches all of `start..end`, to store if `write`.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn reaches(&self, device: u32, start: u64, end: u64, write: bool) -> bool {
+        self.device(device).map.snapshot().covers(start, end, write)
+    }
+
+    /// Charges `bytes` of local memory to a device, if it has as many.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn take_local(&self, device: u32, bytes: u64) -> bool {
+        self.device(device).take(bytes)
+    }
+
+    /// Gives back what [`Driver::take_local`] took.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn give_back_local(&self, device: u32, bytes: u64) {
+        self.device(device).give_back(bytes);
+    }
+
+    /// Bytes of local memory that a device has left.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn available_local(&self, device: u32) -> u64 {
+        self.device(device).available()
+    }
+
+    /// A device's clock, in ticks of its `timestamp_frequency`.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn ticks(&self, device: u32) -> u64 {
+        self.device(device).ticks()
+    }
+
+    /// The clock of the system, nanoseconds: `CLOCK_BOOTTIME`, of which the devices' are fractions.
+    pub fn nanoseconds() -> u64 {
+        os::now()
+    }
+
+    /// What a device has done so far.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn counters(&self, device: u32) -> Counters {
+        self.device(device).tally.read()
+    }
+
+    /// What keeps `start..start + size` mapped, if the device reaches it for writing.
+    fn backing_of(&self, device: u32, start: u64, size: u64) -> Option<Vec<Backing>> {
+        let map = self.device(device).map.snapshot();
+        let end = start.checked_add(size)?;
+        let mut backings = Vec::new();
+        let mut at = start;
+        while at < end {
+            let range = map.find(at).filter(|range| range.writable)?;
+            backings.extend(range.backing.clone());
+            at = range.end;
+        }
+        Some(backings)
+    }
+}

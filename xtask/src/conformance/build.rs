@@ -1,0 +1,169 @@
+//! Compiles a program once for all configurations: against the public headers, linked to AMD's library.
+//!
+//! What is built lies in `target/conformance` beside a key of everything that it was built from, and is built again
+//! when that changes.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
+};
+
+use super::programs::Language;
+use crate::{Result, dist, file_error, output, target_dir};
+
+/// The compiler that Debian's hipcc 5.2.3 calls.
+const COMPILER: &str = "/usr/bin/clang++-15";
+/// Where Debian puts the device libraries.
+const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
+/// The architecture that both AMD's 5.2.3 and the emulator know.
+pub const ARCHITECTURE: &str = "gfx90a";
+
+/// Where conformance programs are built and run.
+pub fn directory() -> PathBuf {
+    target_dir().join("conformance")
+}
+
+/// Compiles `source` and returns the program, or returns what an earlier run compiled.
+///
+/// # Errors
+/// [`crate::Error::Failed`] with what the compiler says, [`crate::Error::File`].
+pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
+    let flags = flags(language);
+    let key = key(source, &flags)?;
+    let program = directory().join("bin").join(source.file_stem().unwrap_or_default());
+    if is_fresh(&program, &key) {
+        return Ok(program);
+    }
+    let folder = program.with_file_name("");
+    fs::create_dir_all(&folder).map_err(file_error(&folder))?;
+    let aside = dist::aside(&program);
+    let object = aside.with_extension("o");
+    let compiled = output(Command::new(COMPILER).args(&flags).arg("-c").arg(source).arg("-o").arg(&object));
+    let linked = compiled.and_then(|_| {
+        let mut link = Command::new(COMPILER);
+        output(link.arg(&object).args(["-lamdhip64", "-lpthread", "-ldl", "-o"]).arg(&aside))
+    });
+    // It does not exist if the compiler failed.
+    let _ = fs::remove_file(&object);
+    linked?;
+    fs::rename(&aside, &program).map_err(file_error(&program))?;
+    // Last, so that a build that was interrupted is made again.
+    let key_file = key_file(&program);
+    fs::write(&key_file, key).map_err(file_error(&key_file))?;
+    Ok(program)
+}
+
+fn flags(language: Language) -> Vec<String> {
+    let mut flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"]
+        .map(String::from)
+        .to_vec();
+    match language {
+        Language::Cpp => flags.push("-D__HIP_PLATFORM_AMD__".into()),
+        Language::Hip => {
+            // The preprocessor's options come with the device options, which a host-only pass ignores.
+            let fixed = ["-x", "hip", "-Wno-unused-command-line-argument", "--rocm-path=/usr"];
+            flags.extend(fixed.map(String::from));
+            flags.push(format!("--offload-arch={ARCHITECTURE}"));
+            flags.push(format!("--rocm-device-lib-path={BITCODE}"));
+        }
+    }
+    flags
+}
+
+/// Whether a program was built with this key.
+fn is_fresh(program: &Path, key: &str) -> bool {
+    program.exists() && fs::read_to_string(key_file(program)).is_ok_and(|built| built == key)
+}
+
+fn key_file(program: &Path) -> PathBuf {
+    program.with_extension("key")
+}
+
+/// What a program is built from, in a number: source, headers beside it, flags, compiler, HIP's headers.
+fn key(source: &Path, flags: &[String]) -> Result<String> {
+    let mut hasher = DefaultHasher::new();
+    fs::read(source).map_err(file_error(source))?.hash(&mut hasher);
+    let directory = source.with_file_name("");
+    let mut headers = Vec::new();
+    for entry in fs::read_dir(&directory).map_err(file_error(&directory))? {
+        let path = entry.map_err(file_error(&directory))?.path();
+        if path.extension() == Some(OsStr::new("h")) {
+            let text = fs::read(&path).map_err(file_error(&path))?;
+            headers.push((path, text));
+        }
+    }
+    headers.sort();
+    (headers, flags).hash(&mut hasher);
+    for installed in [COMPILER, "/usr/include/hip/hip_version.h"] {
+        stamp(Path::new(installed)).hash(&mut hasher);
+    }
+    Ok(format!("{:016x}\n", hasher.finish()))
+}
+
+/// Length and time of an installed file: tells one version of a package from another. Nothing if it is missing, which
+/// the compiler will say.
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory that is removed at the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("aqlipse-{}-{name}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+
+        fn write(&self, name: &str, text: &str) -> PathBuf {
+            let path = self.0.join(name);
+            fs::write(&path, text).unwrap();
+            path
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_key_changes_with_source_headers_and_flags_only() {
+        let folder = Folder::new("key");
+        let source = folder.write("a.cpp", "int main() {}");
+        let plain = flags(Language::Cpp);
+        let first = key(&source, &plain).unwrap();
+
+        folder.write("b.cpp", "another program");
+        assert_eq!(key(&source, &plain).unwrap(), first);
+        assert_ne!(key(&source, &flags(Language::Hip)).unwrap(), first);
+        folder.write("observe.h", "#pragma once");
+        let with_header = key(&source, &plain).unwrap();
+        assert_ne!(with_header, first);
+        folder.write("a.cpp", "int main() { return 1; }");
+        assert_ne!(key(&source, &plain).unwrap(), with_header);
+    }
+
+    #[test]
+    fn a_program_is_fresh_only_with_the_key_that_it_was_built_with() {
+        let folder = Folder::new("fresh");
+        let program = folder.0.join("a");
+        assert!(!is_fresh(&program, "1"));
+        fs::write(key_file(&program), "1").unwrap();
+        assert!(!is_fresh(&program, "1"), "the program itself is missing");
+        folder.write("a", "");
+        assert!(is_fresh(&program, "1"));
+        assert!(!is_fresh(&program, "2"));
+    }
+}

@@ -1,0 +1,295 @@
+//! `cargo xtask conformance`: the programs in `tests/conformance` print the same on our library as on AMD's.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`programs`] | finds the programs, and what their headers say |
+//! | [`marker`] | differences that a program announces |
+//! | [`build`] | compiles each once |
+//! | [`run`] | runs one in one configuration |
+//! | [`probe`] | makes sure that a configuration is what its name says |
+//! | [`compare`] | what was printed, line by line |
+//! | [`report`] | `docs/conformance.md` |
+
+pub mod build;
+pub mod compare;
+pub mod marker;
+pub mod probe;
+pub mod programs;
+pub mod report;
+pub mod run;
+
+use std::{
+    env, fs,
+    path::PathBuf,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use programs::Program;
+use report::{Side, Verdict};
+use run::{Configuration, End, Libraries, Run};
+
+use crate::{
+    Error, Result,
+    dist::{self, Profile},
+    file_error, packages, root,
+};
+
+const REPORT: &str = "docs/conformance.md";
+/// Lines of a failing program's standard error that are shown.
+const TAIL: usize = 20;
+/// The packages without which nothing can be compared.
+const PACKAGES: [&str; 7] = [
+    "clang-15",
+    "clang-tools-15",
+    "lld-15",
+    "libamdhip64-5",
+    "libamdhip64-dev",
+    "libhsa-runtime64-1",
+    "rocm-device-libs",
+];
+
+/// What to run, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Parts of the names of the wanted programs; none: all.
+    pub filters: Vec<String>,
+    /// Compare the report with the committed one instead of writing it.
+    pub check: bool,
+    /// How many programs run at a time.
+    pub jobs: usize,
+    /// The configurations.
+    pub configurations: Vec<Configuration>,
+    /// How our libraries are compiled if `AQLIPSE_DIST` does not say where they are.
+    pub profile: Profile,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            filters: Vec::new(),
+            check: false,
+            jobs: thread::available_parallelism().map_or(1, usize::from),
+            configurations: Configuration::ALL.to_vec(),
+            profile: Profile::Release,
+        }
+    }
+}
+
+impl Options {
+    /// Reads `[FILTER...] [--check] [--jobs N] [--only CONFIGURATION[,CONFIGURATION]] [--debug]`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] names the word that makes no sense.
+    pub fn parse(words: &[&str]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut words = words.iter();
+        let refuse = |why: String| Err(Error::Usage(why));
+        while let Some(&word) = words.next() {
+            match word {
+                "--check" => options.check = true,
+                "--debug" => options.profile = Profile::Debug,
+                "--jobs" => match words.next().and_then(|number| number.parse().ok()) {
+                    Some(jobs @ 1..) => options.jobs = jobs,
+                    _ => return refuse("--jobs wants a number".into()),
+                },
+                "--only" => {
+                    let names = words.next().copied().unwrap_or_default();
+                    let chosen: Option<Vec<_>> = names.split(',').map(Configuration::named).collect();
+                    let Some(mut chosen) = chosen else {
+                        return refuse(format!("--only wants some of ours, rocr and amd, not {names:?}"));
+                    };
+                    chosen.sort();
+                    chosen.dedup();
+                    options.configurations = chosen;
+                }
+                _ if word.starts_with('-') => return refuse(format!("conformance knows no option {word}")),
+                filter => options.filters.push(filter.to_owned()),
+            }
+        }
+        if options.check && !options.is_whole() {
+            return refuse("--check compares a report of all programs in all configurations".into());
+        }
+        Ok(options)
+    }
+
+    /// Whether the report of this run is the report.
+    fn is_whole(&self) -> bool {
+        self.filters.is_empty() && self.configurations == Configuration::ALL
+    }
+}
+
+/// Runs what the options say, and writes or compares the report if that was everything.
+///
+/// # Errors
+/// [`Error::Differs`] if a program prints something else on our library than on AMD's, or does not complete;
+/// [`Error::Stale`] with `--check`; [`Error::Conformance`] says what is missing.
+pub fn command(options: &Options) -> Result {
+    packages::install()?;
+    let programs = programs::select(programs::find(&programs::directory())?, &options.filters)?;
+    let verdicts = run_all(&programs, options)?;
+    let text = report::render(&verdicts);
+    let path = root().join(REPORT);
+    if options.is_whole() && !options.check {
+        fs::write(&path, &text).map_err(file_error(&path))?;
+    }
+    let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
+    if failed > 0 {
+        return Err(Error::Differs { failed, programs: verdicts.len() });
+    }
+    if options.check && fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+        return Err(Error::Stale { command: "conformance", files: vec![REPORT.into()] });
+    }
+    println!("{} agree", report::counted(verdicts.len(), "program"));
+    Ok(())
+}
+
+/// Runs the quick set in every configuration; `false` after a message if packages are missing.
+///
+/// # Errors
+/// As [`command`], and [`Error::Packages`] if `AQLIPSE_REQUIRE_PACKAGES` is set and some are missing.
+pub fn quick() -> Result<bool> {
+    let missing = packages::missing_of(&PACKAGES);
+    if !missing.is_empty() {
+        if packages::required() {
+            return Err(Error::Packages(missing.into_iter().map(String::from).collect()));
+        }
+        eprintln!("skipped: missing Debian packages: {}", missing.join(" "));
+        return Ok(false);
+    }
+    let programs = programs::quick(programs::find(&programs::directory())?);
+    let verdicts = run_all(&programs, &Options::default())?;
+    match verdicts.iter().filter(|verdict| !verdict.passed()).count() {
+        0 => Ok(true),
+        failed => Err(Error::Differs { failed, programs: verdicts.len() }),
+    }
+}
+
+/// The folder with our libraries: `AQLIPSE_DIST`, or built now.
+fn dist(profile: Profile) -> Result<PathBuf> {
+    match env::var_os("AQLIPSE_DIST").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Ok(folder.into()),
+        None => dist::build(profile),
+    }
+}
+
+/// Runs programs in parallel and returns what became of them, in their order.
+fn run_all(programs: &[Program], options: &Options) -> Result<Vec<Verdict>> {
+    let missing = packages::missing_of(&PACKAGES);
+    if !missing.is_empty() {
+        let names = missing.join(" ");
+        return Err(Error::Conformance(format!(
+            "AMD's library and a compiler are needed: apt-get install {names} (done for you when run as root)"
+        )));
+    }
+    let libraries = Libraries::of(&dist(options.profile)?);
+    probe::check(&options.configurations, &libraries)?;
+
+    let next = AtomicUsize::new(0);
+    let verdicts = Mutex::new(Vec::new());
+    let failure = Mutex::new(None);
+    let work = || {
+        // ORDER: Relaxed. The counter only hands out numbers.
+        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match run_one(program, &options.configurations, &libraries) {
+                Ok(verdict) => {
+                    println!("{verdict}");
+                    verdicts.lock().unwrap_or_else(PoisonError::into_inner).push(verdict);
+                }
+                Err(error) => *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..options.jobs.min(programs.len()) {
+            scope.spawn(work);
+        }
+    });
+    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let mut verdicts = verdicts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    verdicts.sort_by(|a, b| a.program.name.cmp(&b.program.name));
+    Ok(verdicts)
+}
+
+fn run_one(program: &Program, configurations: &[Configuration], libraries: &Libraries) -> Result<Verdict> {
+    let binary = match build::compile(&program.path, program.language) {
+        Ok(binary) => binary,
+        Err(error @ Error::Failed { .. }) => {
+            let failures = vec![format!("  it does not compile: {error}")];
+            return Ok(Verdict { program: program.clone(), amd: None, sides: Vec::new(), failures });
+        }
+        Err(error) => return Err(error),
+    };
+    let mut runs = Vec::new();
+    for &configuration in configurations {
+        runs.push((configuration, run::run(&binary, configuration, libraries)?));
+    }
+    if let [(_, only)] = &runs[..] {
+        // Nothing to compare it with: what it printed is the answer.
+        print!("{}", only.stdout);
+    }
+    Ok(judge(program, &runs))
+}
+
+/// What the runs of a program amount to.
+fn judge(program: &Program, runs: &[(Configuration, Run)]) -> Verdict {
+    let mut failures = Vec::new();
+    for (configuration, run) in runs.iter().filter(|(_, run)| run.end != End::Completed) {
+        let lines: Vec<_> = run.stderr.lines().collect();
+        let tail = lines[lines.len().saturating_sub(TAIL)..].iter();
+        let last = run.stdout.lines().last().unwrap_or("nothing");
+        let mut text = format!("  {configuration} {}; the last line that it printed: {last}", run.end);
+        tail.for_each(|line| text.extend(["\n    ", line]));
+        failures.push(text);
+    }
+    let amd = runs.iter().find(|(configuration, _)| *configuration == Configuration::Amd).map(|(_, run)| run);
+    let mut sides = Vec::new();
+    for (configuration, run) in runs.iter().filter(|(configuration, _)| *configuration != Configuration::Amd)
+    {
+        let complete = |run: &Run| run.end == End::Completed;
+        let amd = amd.filter(|amd| complete(amd) && complete(run));
+        let comparison =
+            amd.map(|amd| compare::compare(&run.stdout, &amd.stdout, &program.markers, *configuration));
+        let unexpected = comparison.as_ref().map_or(&[][..], |comparison| &comparison.unexpected);
+        if !unexpected.is_empty() {
+            failures.push(format!("  {configuration} and AMD's:\n{}", unexpected.join("\n")));
+        }
+        sides.push(Side { configuration: *configuration, end: run.end, comparison });
+    }
+    failures.extend(stale(program, &sides));
+    let amd = amd.map(|amd| (amd.end, amd.stdout.lines().count()));
+    Verdict { program: program.clone(), amd, sides, failures }
+}
+
+/// Markers that announce what did not happen.
+fn stale(program: &Program, sides: &[Side]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (index, marker) in program.markers.iter().enumerate() {
+        let concerned = sides.iter().filter(|side| marker.concerns(side.configuration));
+        for side in concerned {
+            let Some(comparison) = &side.comparison else { continue };
+            if comparison.intended[index] > 0 {
+                continue;
+            }
+            let other = sides.iter().find(|other| {
+                other.comparison.as_ref().is_some_and(|comparison| comparison.intended[index] > 0)
+            });
+            let advice = other.map_or("it is stale".to_owned(), |other| {
+                format!("write `// DIFFERS({})`", other.configuration.name())
+            });
+            let (name, line, configuration) = (program.file_name(), marker.line, side.configuration);
+            failures.push(format!(
+                "  {name}:{line}: the marker announces no difference of {configuration}; {advice}"
+            ));
+        }
+    }
+    failures
+}
+
+#[cfg(test)]
+mod tests;

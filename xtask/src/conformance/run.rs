@@ -1,0 +1,195 @@
+//! Runs a program in one configuration: which library, which driver, which environment.
+
+use std::{
+    env, fmt, fs,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+};
+
+use super::build::{self, ARCHITECTURE};
+use crate::{Error, Result, file_error};
+
+/// Seconds after which a program hangs: the programs are chosen to take a fraction of one.
+const LIMIT_SECONDS: u32 = 60;
+/// What `timeout` exits with when the time is up.
+const TIMED_OUT: i32 = 124;
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Configuration {
+    /// Our library on the device that it emulates itself.
+    Ours,
+    /// Our library on AMD's ROCr on our thunk.
+    Rocr,
+    /// AMD's library on AMD's ROCr on our thunk: what the others are compared with.
+    Amd,
+}
+
+impl Configuration {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Ours, Self::Rocr, Self::Amd];
+
+    /// The name on the command line and in markers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Rocr => "rocr",
+            Self::Amd => "amd",
+        }
+    }
+
+    /// The configuration of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|configuration| configuration.name() == name)
+    }
+}
+
+impl fmt::Display for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ours => "ours, emulated",
+            Self::Rocr => "ours on ROCr",
+            Self::Amd => "AMD's",
+        })
+    }
+}
+
+/// The folders of our libraries.
+#[derive(Clone, Debug)]
+pub struct Libraries {
+    /// Holds our `libamdhip64.so`.
+    pub hip: PathBuf,
+    /// Holds our `libhsakmt.so.1`.
+    pub thunk: PathBuf,
+}
+
+impl Libraries {
+    /// Those of a folder that `cargo xtask dist` has made; `AQLIPSE_THUNK` names another folder for the thunk.
+    pub fn of(dist: &Path) -> Self {
+        let thunk = env::var_os("AQLIPSE_THUNK").filter(|folder| !folder.is_empty());
+        // Programs run elsewhere.
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Self {
+            hip: absolute(dist.join("lib")),
+            thunk: absolute(thunk.map_or_else(|| dist.join("thunk"), PathBuf::from)),
+        }
+    }
+
+    /// Where a configuration's libraries are looked for before the system's.
+    fn search_path(&self, configuration: Configuration) -> Vec<&Path> {
+        match configuration {
+            Configuration::Ours => vec![&self.hip],
+            Configuration::Rocr => vec![&self.hip, &self.thunk],
+            Configuration::Amd => vec![&self.thunk],
+        }
+    }
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With success.
+    Completed,
+    /// With another exit code.
+    Failed(i32),
+    /// By a signal.
+    Crashed(i32),
+    /// It had to be stopped.
+    TimedOut,
+}
+
+impl End {
+    fn of(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(0), _) => Self::Completed,
+            (Some(TIMED_OUT), _) => Self::TimedOut,
+            (Some(code), _) => Self::Failed(code),
+            (None, signal) => Self::Crashed(signal.unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed => f.write_str("completes"),
+            Self::Failed(code) => write!(f, "exits with {code}"),
+            Self::Crashed(signal) => write!(f, "ends by signal {signal}"),
+            Self::TimedOut => f.write_str("hangs"),
+        }
+    }
+}
+
+/// What a program did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How it ended.
+    pub end: End,
+    /// What it printed.
+    pub stdout: String,
+    /// What it and the libraries complained about.
+    pub stderr: String,
+}
+
+/// Runs `program` in a directory of its own.
+///
+/// # Errors
+/// [`Error::Start`], [`Error::File`].
+pub fn run(program: &Path, configuration: Configuration, libraries: &Libraries) -> Result<Run> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let directory = build::directory().join("run").join(format!("{name}-{}", configuration.name()));
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(file_error(&directory))?;
+    }
+    fs::create_dir_all(&directory).map_err(file_error(&directory))?;
+
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", &LIMIT_SECONDS.to_string()]).arg(program);
+    command.current_dir(&directory).stdin(Stdio::null());
+    environment(&mut command, configuration, libraries)?;
+    let output =
+        command.output().map_err(|source| Error::Start { program: program.display().to_string(), source })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Run { end: End::of(output.status), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+}
+
+/// Only what is said here: a variable of the user's must not make one library behave unlike the other.
+fn environment(command: &mut Command, configuration: Configuration, libraries: &Libraries) -> Result {
+    let path = env::join_paths(libraries.search_path(configuration))
+        .map_err(|error| Error::Conformance(format!("LD_LIBRARY_PATH: {error}")))?;
+    // The last two change nothing but what is said on stderr.
+    let kept = ["PATH", "HOME", "TMPDIR", "AQLIPSE_LOG", "AMD_LOG_LEVEL"];
+    let kept: Vec<_> = kept.into_iter().filter_map(|name| Some((name, env::var_os(name)?))).collect();
+    command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", ARCHITECTURE);
+    match configuration {
+        Configuration::Ours => command.env("AQLIPSE_DEVICE", "emulated"),
+        Configuration::Rocr => command.env("AQLIPSE_DEVICE", "rocr"),
+        // By default waits spin first, on a core that the emulator could use.
+        Configuration::Amd => command.env("ROC_ACTIVE_WAIT_TIMEOUT", "0"),
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_tells_exit_codes_signals_and_hangs_apart() {
+        let end = |status: i32| End::of(ExitStatus::from_raw(status));
+        assert_eq!(end(0), End::Completed);
+        assert_eq!(end(3 << 8), End::Failed(3));
+        assert_eq!(end(124 << 8), End::TimedOut);
+        assert_eq!(end(11), End::Crashed(11));
+    }
+
+    #[test]
+    fn amds_library_is_the_one_that_no_folder_of_ours_hides() {
+        let libraries = Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into() };
+        let path = |configuration| libraries.search_path(configuration);
+        assert_eq!(path(Configuration::Ours), [Path::new("/dist/lib")]);
+        assert_eq!(path(Configuration::Rocr), [Path::new("/dist/lib"), Path::new("/dist/thunk")]);
+        assert_eq!(path(Configuration::Amd), [Path::new("/dist/thunk")]);
+    }
+}
