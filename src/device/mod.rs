@@ -7,6 +7,7 @@ pub(crate) mod lane;
 mod properties;
 pub(crate) mod slabs;
 mod system;
+mod units;
 
 use std::{
     fmt,
@@ -20,6 +21,7 @@ pub use fence::Fence;
 pub use properties::Properties;
 pub use system::{Backend, System};
 
+pub(crate) use self::units::Units;
 use self::{cooperative::Cooperative, fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
 use crate::{
     blit::Blit,
@@ -39,6 +41,9 @@ const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::Hi
 
 /// The number of the lane for cooperative kernels, behind those of streams.
 pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
+
+/// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
+const RESTRICTED: usize = COOPERATIVE + LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
@@ -61,8 +66,10 @@ pub(crate) struct DeviceInner {
     pub(crate) async_pool: AsyncPool,
     /// Who else may access the device's memory.
     pub(crate) visitors: Visitors,
-    /// By priority, then by number; the last is for cooperative kernels.
-    lanes: Mutex<[Option<Arc<Lane>>; COOPERATIVE + 1]>,
+    /// By number: those of each priority, the one for cooperative kernels, those of each set of units.
+    lanes: Mutex<Vec<Option<Arc<Lane>>>>,
+    /// The sets of units that streams were restricted to.
+    restrictions: Mutex<Vec<Units>>,
     pub(crate) cooperative: Cooperative,
     next_lane: AtomicUsize,
     pub(crate) legacy: OnceLock<Stream>,
@@ -193,6 +200,9 @@ impl Device {
     /// The lane with this number, created on first use and again after a fault.
     pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
         let mut lanes = lock(&self.0.lanes);
+        if lanes.len() <= number {
+            lanes.resize(number + 1, None);
+        }
         let slot = &mut lanes[number];
         if let Some(lane) = slot.as_ref().filter(|lane| lane.is_current()) {
             return Ok(lane.clone());
@@ -200,10 +210,15 @@ impl Device {
         *slot = None;
         let (producers, priority) = match PRIORITIES.get(number / LANES) {
             Some(priority) => (hsa::Producers::Multi, *priority),
-            None => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            None if number == COOPERATIVE => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            None => (hsa::Producers::Multi, hsa::Priority::Normal),
         };
         let faults = &self.0.faults;
-        let lane = Arc::new(Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?);
+        let lane = Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?;
+        if let Some(units) = self.restriction(number) {
+            lane.restrict(&units)?;
+        }
+        let lane = Arc::new(lane);
         *slot = Some(lane.clone());
         Ok(lane)
     }
@@ -218,6 +233,27 @@ impl Device {
         // The default stream is on lane 0. Who needs to be independent of it most often has one or two more streams:
         // they come there last.
         class * LANES + (1 + self.0.next_lane.fetch_add(1, Ordering::Relaxed)) % LANES
+    }
+
+    /// The number of a lane for a new stream that is restricted to `units`.
+    pub(crate) fn assign_lane_on(&self, units: Units) -> usize {
+        if units == Units::all(self.properties().compute_units) {
+            return self.assign_lane(0);
+        }
+        // Streams on the same units share their lanes, which stay: work of a stream that is gone may still be on them.
+        let mut restrictions = lock(&self.0.restrictions);
+        let known = restrictions.iter().position(|known| *known == units);
+        let set = known.unwrap_or_else(|| {
+            restrictions.push(units);
+            restrictions.len() - 1
+        });
+        RESTRICTED + set * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+    }
+
+    /// The units that a lane is restricted to, if it is.
+    pub(crate) fn restriction(&self, lane: usize) -> Option<Units> {
+        let set = lane.checked_sub(RESTRICTED)? / LANES;
+        lock(&self.0.restrictions).get(set).cloned()
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].

@@ -39,7 +39,7 @@ int main() {
     NEED(hipMemsetAsync(data, 1, 64, origin));
     NEED(first.of(origin));
     show("one node, dependencies", first.count);
-    show("one node, type", type_name(first.dependencies[0]));
+    show("one node, type", work_of(first.dependencies[0]));
     show("one node, same graph", first.graph == begun.graph);
     show("one node, same id", first.id == begun.id);
     show("one node, graph so far", shape_of(first.graph));
@@ -54,13 +54,13 @@ int main() {
     NEED(hipMemsetAsync(data, 2, 64, origin));
     NEED(second.of(origin));
     show("second node, dependencies", second.count);
-    show("second node, type", type_name(second.dependencies[0]));
+    show("second node, type", work_of(second.dependencies[0]));
     NEED(hipEventRecord(join, other));
     NEED(hipStreamWaitEvent(origin, join, 0));
     NEED(joined.of(origin));
     show("joined, dependencies", joined.count);
     std::vector<std::string> types;
-    for (size_t i = 0; i < joined.count; ++i) types.push_back(type_name(joined.dependencies[i]));
+    for (size_t i = 0; i < joined.count; ++i) types.push_back(work_of(joined.dependencies[i]));
     std::sort(types.begin(), types.end());
     for (const std::string& type : types) show("joined, depends on", type);
     NEED(hipMemsetAsync(data, 3, 64, origin));

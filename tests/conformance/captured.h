@@ -3,10 +3,7 @@
 // that nobody promises.
 #pragma once
 
-#include "observe.h"
-
-#include <algorithm>
-#include <map>
+#include "graph.h"
 
 // Labels that are put together.
 template <typename T>
@@ -38,24 +35,10 @@ inline std::string state_of(hipStream_t stream) {
     return error == hipSuccess ? state_name(state) : observe::name_of(error);
 }
 
-inline std::string type_name(hipGraphNode_t node) {
-    hipGraphNodeType type;
-    if (hipGraphNodeGetType(node, &type) != hipSuccess) return "unknown";
-    switch (static_cast<int>(type)) {
-        case hipGraphNodeTypeKernel: return "kernel";
-        // 5.2.3 has types of their own for copies of one dimension and of symbols, newer headers have not.
-        case hipGraphNodeTypeMemcpy:
-        case 9:
-        case 10:
-        case 11: return "memcpy";
-        case hipGraphNodeTypeMemset: return "memset";
-        case hipGraphNodeTypeHost: return "host";
-        case hipGraphNodeTypeGraph: return "graph";
-        case hipGraphNodeTypeEmpty: return "empty";
-        case hipGraphNodeTypeWaitEvent: return "event wait";
-        case hipGraphNodeTypeEventRecord: return "event record";
-        default: return "type " + std::to_string(static_cast<int>(type));
-    }
+// 5.2.3 has kinds of their own for linear copies and for copies of symbols.
+inline std::string work_of(hipGraphNode_t node) {
+    std::string kind = kind_of(node);
+    return kind == "another kind" ? "memcpy" : kind;
 }
 
 inline std::string counted(const std::map<std::string, int>& counts) {
@@ -78,8 +61,8 @@ inline std::string shape_of(hipGraph_t graph) {
     if (edges > 0) NEED(hipGraphGetEdges(graph, from.data(), to.data(), &edges));
     NEED(hipGraphGetRootNodes(graph, nullptr, &roots));
     std::map<std::string, int> by_type, by_ends;
-    for (hipGraphNode_t node : nodes) ++by_type[type_name(node)];
-    for (size_t i = 0; i < edges; ++i) ++by_ends[type_name(from[i]) + " -> " + type_name(to[i])];
+    for (hipGraphNode_t node : nodes) ++by_type[work_of(node)];
+    for (size_t i = 0; i < edges; ++i) ++by_ends[work_of(from[i]) + " -> " + work_of(to[i])];
     return "nodes: " + counted(by_type) + "; edges: " + counted(by_ends) + "; roots " + std::to_string(roots);
 }
 

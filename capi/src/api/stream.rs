@@ -168,18 +168,34 @@ entry! {
 }
 
 entry! {
-    /// Stores which compute units a stream's kernels may run on, a bit each: all of the device's.
-    fn hipExtStreamGetCUMask(stream: hipStream_t, words: u32, mask: *mut u32) -> hipError_t {
-        let units = object::stream(stream)?.device().properties().compute_units;
-        // HIP: 5.2.3 takes no array that lacks a word (tests/conformance/stream_cu_mask.cpp).
-        if mask.is_null() || words < units.div_ceil(u32::BITS) {
+    /// Creates a stream that orders itself with the default stream, on some of the device's compute units, a bit each.
+    fn hipExtStreamCreateWithCUMask(stream: *mut hipStream_t, words: u32, mask: *const u32) -> hipError_t {
+        // HIP: measured on 5.2.3 (tests/conformance/stream_cu_mask.cpp).
+        if stream.is_null() {
+            return Err(hipErrorInvalidHandle);
+        }
+        if words == 0 {
             return Err(hipErrorInvalidValue);
         }
-        for word in 0..units.div_ceil(u32::BITS) {
-            let rest = (units - word * u32::BITS).min(u32::BITS);
-            let bits = u32::MAX >> (u32::BITS - rest);
+        // SAFETY: the caller's array, null or readable.
+        let mask = unsafe { caller::read_slice(mask, words as usize) }?;
+        let handle = STREAMS.insert(Stream::on_units(&current::device()?, &mask))?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(stream, hipStream_t(handle)) }
+    }
+}
+
+entry! {
+    /// Stores which compute units a stream's kernels may run on, a bit each.
+    fn hipExtStreamGetCUMask(stream: hipStream_t, words: u32, mask: *mut u32) -> hipError_t {
+        let units = object::stream(stream)?.units();
+        // HIP: 5.2.3 takes no array that lacks a word (tests/conformance/stream_cu_mask.cpp).
+        if mask.is_null() || (words as usize) < units.len() {
+            return Err(hipErrorInvalidValue);
+        }
+        for (word, bits) in units.into_iter().enumerate() {
             // SAFETY: the caller's array of `words` words, which is not null.
-            unsafe { caller::write(mask.add(word as usize), bits) }?;
+            unsafe { caller::write(mask.add(word), bits) }?;
         }
         Ok(())
     }

@@ -35,6 +35,7 @@ unsafe extern "C" {
         mask: u64,
     ) -> hipError_t;
     fn hipGetStreamDeviceId(stream: hipStream_t) -> c_int;
+    fn hipExtStreamCreateWithCUMask(stream: *mut hipStream_t, words: u32, mask: *const u32) -> hipError_t;
     fn hipExtStreamGetCUMask(stream: hipStream_t, words: u32, mask: *mut u32) -> hipError_t;
     fn hipStreamAttachMemAsync(
         stream: hipStream_t,
@@ -82,7 +83,7 @@ fn streams_write_and_wait_for_signal_memory() {
     ok!(hipFree(signal), hipStreamDestroy(waiting), hipStreamDestroy(writing));
 }
 
-// proves: hipGetStreamDeviceId, hipExtStreamGetCUMask
+// proves: hipGetStreamDeviceId, hipExtStreamGetCUMask, hipExtStreamCreateWithCUMask
 #[test]
 fn a_stream_knows_its_device_and_its_units() {
     let stream = new_stream();
@@ -102,6 +103,18 @@ fn a_stream_knows_its_device_and_its_units() {
     fails!(hipErrorInvalidValue, hipExtStreamGetCUMask(stream, words - 1, mask.as_mut_ptr()));
     fails!(hipErrorInvalidValue, hipExtStreamGetCUMask(stream, words, ptr::null_mut()));
     ok!(hipStreamDestroy(stream));
+
+    let (mut restricted, two) = (hipStream_t::NULL, 6);
+    ok!(
+        hipExtStreamCreateWithCUMask(&mut restricted, 1, &two),
+        hipExtStreamGetCUMask(restricted, words, mask.as_mut_ptr()),
+        hipStreamSynchronize(restricted),
+        hipStreamDestroy(restricted)
+    );
+    assert_eq!(mask[0], two);
+    fails!(hipErrorInvalidHandle, hipExtStreamCreateWithCUMask(ptr::null_mut(), 1, &two));
+    fails!(hipErrorInvalidValue, hipExtStreamCreateWithCUMask(&mut restricted, 0, &two));
+    fails!(hipErrorInvalidValue, hipExtStreamCreateWithCUMask(&mut restricted, 1, ptr::null()));
 }
 
 // proves: hipStreamAttachMemAsync
