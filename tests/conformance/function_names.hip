@@ -1,4 +1,5 @@
 // Names that the library gives: hipKernelNameRef, hipKernelNameRefByPtr, hipApiName.
+// proves: hipKernelNameRef, hipKernelNameRefByPtr
 #include "image.h"
 #include "resources.h"
 

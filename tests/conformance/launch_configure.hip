@@ -1,4 +1,5 @@
 // The oldest way to launch: hipConfigureCall, hipSetupArgument, hipLaunchByPtr.
+// proves: hipConfigureCall, hipSetupArgument, hipLaunchByPtr
 #include "observe.h"
 
 __global__ void write(int* out, int a, double b, short c) {

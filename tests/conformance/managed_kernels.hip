@@ -1,4 +1,5 @@
 // Managed and pinned memory in kernels, by the host's own pointer; managed variables by the device's pointer.
+// proves: hipMallocManaged
 #include "observe.h"
 
 __global__ void twice(int* data, int count) {
