@@ -4,6 +4,7 @@
 //! is missing and passes, unless `AQLIPSE_REQUIRE_PACKAGES` is set.
 
 mod against;
+mod back_end;
 mod device;
 mod errors;
 mod programs;

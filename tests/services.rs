@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::toolchain::{Build, Compiler, MATRIX, Output, Program, Toolchain, process::PASSED};
+use crate::toolchain::{
+    Build, Compiler, MATRIX, Output, Program, Toolchain, is_emulated, offers, process::PASSED,
+};
 
 /// Kernels print to a buffer; with it goes the library for OpenCL, which has the function that reserves room there.
 const BUFFERED: Build = Build::new(Compiler::Clang22, "gfx90a", "2").with(&[
@@ -23,7 +25,7 @@ const ONE_CORE: [&str; 3] = ["taskset", "-c", "0"];
 
 fn passes_on(program: &str, devices: &str, arguments: &[&str]) {
     let Some(toolchain) = Toolchain::find() else { return };
-    for build in MATRIX {
+    for build in MATRIX.into_iter().filter(|build| offers(build.arch)) {
         let path = build.compile(&toolchain, &format!("{program}.hip"), Output::Program);
         let devices = format!("{devices}{}", build.arch);
         let finished = Program::new(&toolchain, &path, &devices).args(arguments).run();
@@ -35,7 +37,7 @@ fn passes_on(program: &str, devices: &str, arguments: &[&str]) {
 #[test]
 fn kernels_print_what_the_host_prints() {
     let Some(toolchain) = Toolchain::find() else { return };
-    for (n, build) in MATRIX.iter().chain([&BUFFERED]).enumerate() {
+    for (n, build) in MATRIX.iter().chain([&BUFFERED]).filter(|build| offers(build.arch)).enumerate() {
         let path = build.compile(&toolchain, "device_printf.hip", Output::Program);
         let expected = path.with_file_name(format!("expected{n}"));
         let name = expected.to_str().expect("the target directory has a name in UTF-8");
@@ -74,7 +76,7 @@ fn kernels_print_under_every_legal_order_of_packets() {
 #[test]
 fn traps_and_failed_assertions_are_errors_that_the_process_survives() {
     let Some(toolchain) = Toolchain::find() else { return };
-    for build in MATRIX {
+    for build in MATRIX.into_iter().filter(|build| offers(build.arch)) {
         let path = build.compile(&toolchain, "device_assert.hip", Output::Program);
         let finished = Program::new(&toolchain, &path, build.arch).run();
         finished.expect_passed(&build);
@@ -105,14 +107,18 @@ fn grids_wait_for_their_blocks_and_for_each_other() {
 // proves: hipDeviceEnablePeerAccess, hipDeviceDisablePeerAccess, hipDeviceCanAccessPeer, hipMemcpyPeer, hipMemcpyPeerAsync
 #[test]
 fn devices_reach_each_other() {
-    passes_on("device_peers", "2x", &["2"]);
-    passes_on("device_peers", "4x", &["4"]);
+    for devices in ["2", "4"] {
+        // Behind a memory fault a device of ROCr's runs nothing any more.
+        let arguments = [devices, "-access_that_is_not_enabled_is_a_fault"];
+        let arguments = if is_emulated() { &arguments[..1] } else { &arguments };
+        passes_on("device_peers", &format!("{devices}x"), arguments);
+    }
 }
 
 #[test]
 fn waits_end_on_one_core_and_on_all() {
     let Some(toolchain) = Toolchain::find() else { return };
-    for build in MATRIX {
+    for build in MATRIX.into_iter().filter(|build| offers(build.arch)) {
         let path = build.compile(&toolchain, "device_progress.hip", Output::Program);
         Program::new(&toolchain, &path, build.arch).run().expect_passed(&build);
         let alone = Program::below(&toolchain, &ONE_CORE, &path, build.arch).run();

@@ -3,6 +3,7 @@
 //! The [`object`] crate reads the tables without copying; whatever the file claims, no more is allocated than
 //! the file has bytes.
 
+use std::mem::offset_of;
 use std::ops::Range;
 
 use object::LittleEndian as LE;
@@ -19,6 +20,14 @@ pub(crate) type Relocation = elf::Rela64<LE>;
 pub(crate) const MAGIC: [u8; 4] = *b"\x7fELF";
 /// The first 64 bytes of the file: all that the target of a code object depends on.
 pub(crate) const HEADER_BYTES: usize = 64;
+
+/// Where the header has its ABI version.
+pub(crate) const EI_ABIVERSION: usize = 8;
+/// The ABI version of [`Version::V5`].
+pub(crate) const ABI_V5: u8 = 3;
+
+/// The type of a section with symbols that are not for dynamic linking.
+pub(crate) const STATIC_SYMBOLS: u32 = elf::SHT_SYMTAB.0;
 
 const EM_AMDGPU: u16 = 224;
 const ET_DYN: u16 = 3;
@@ -64,10 +73,10 @@ pub(crate) fn identity(data: &[u8]) -> Result<Identity> {
     if (class, order, kind, machine) != (2, 1, ET_DYN, EM_AMDGPU) {
         return Err(Error::NotAmdGpu { class, data: order, kind, machine });
     }
-    let version = match (ident[7], ident[8]) {
+    let version = match (ident[7], ident[EI_ABIVERSION]) {
         (OSABI_AMDGPU_HSA, 1) => Version::V3,
         (OSABI_AMDGPU_HSA, 2) => Version::V4,
-        (OSABI_AMDGPU_HSA, 3) => Version::V5,
+        (OSABI_AMDGPU_HSA, ABI_V5) => Version::V5,
         (OSABI_AMDGPU_HSA, 4) => Version::V6,
         (os_abi, abi_version) => return Err(Error::UnsupportedAbi { os_abi, abi_version }),
     };
@@ -114,6 +123,20 @@ impl<'d> Elf<'d> {
         let program_headers = header.program_headers(LE, data).map_err(Error::elf("program headers"))?;
         let sections = header.section_headers(LE, data).map_err(Error::elf("section headers"))?;
         Ok(Self { data, program_headers, sections })
+    }
+
+    /// Whether a section has the symbols of the static linker, which `strip` takes away.
+    pub(crate) fn has_static_symbols(&self) -> bool {
+        self.sections.iter().any(|section| section.sh_type(LE) == elf::SHT_SYMTAB)
+    }
+
+    /// The bytes of the file that say of which type a section is.
+    pub(crate) fn type_of_section(&self, section: usize) -> Option<Range<usize>> {
+        let headers = elf::FileHeader64::<LE>::parse(self.data).ok()?.e_shoff(LE);
+        let header = section.checked_mul(size_of::<SectionHeader>())?;
+        let place = usize::try_from(headers).ok()?.checked_add(header)?;
+        let place = place.checked_add(offset_of!(SectionHeader, sh_type))?;
+        Some(place..place.checked_add(size_of::<u32>())?)
     }
 
     /// Finds the dynamic symbol table, which may be absent.

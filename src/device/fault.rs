@@ -17,6 +17,8 @@ pub(crate) struct Faults {
     epoch: AtomicU64,
     /// A fault happened that no caller has been told of.
     unreported: AtomicBool,
+    /// The device runs nothing any more.
+    lost: AtomicBool,
     latest: Mutex<Option<Error>>,
     /// Epochs of the queues that exist.
     queues: Mutex<Vec<u64>>,
@@ -41,6 +43,18 @@ impl Faults {
         self.unreported.store(true, Ordering::Relaxed);
         // ORDER: Release. Who sees the new epoch must find the error.
         self.epoch.store(epoch + 1, Ordering::Release);
+    }
+
+    /// Records a fault behind which the device runs nothing any more, whatever is submitted.
+    pub(crate) fn lose(&self, error: Error) {
+        // ORDER: Release. Before the new epoch, so that who sees that one makes no new queue.
+        self.lost.store(true, Ordering::Release);
+        self.record(error, self.epoch());
+    }
+
+    /// Whether the device runs nothing any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
     }
 
     /// Whether a fault waits to be reported.
@@ -107,6 +121,15 @@ mod tests {
         // The queue's own callback comes after the caller was told.
         faults.record(failure("queue"), epoch);
         assert_eq!((faults.take(), faults.epoch()), (None, 1));
+    }
+
+    #[test]
+    fn a_lost_device_stays_lost() {
+        let faults = Faults::default();
+        faults.lose(failure("fault"));
+        assert_eq!((faults.take(), faults.epoch()), (Some(failure("fault")), 1));
+        assert!(faults.is_lost());
+        assert_eq!(faults.error(), failure("fault"));
     }
 
     #[test]

@@ -139,7 +139,14 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // The queue first: its packets act until it is destroyed.
-        drop(self.queue.take());
+        let queue = self.queue.take();
+        if self.faults.is_lost() {
+            // ROCr waits for ever for a queue that a memory fault has stopped: its handler of queue errors leaves
+            // memory faults to the handler of system events, and does not say that it is done.
+            std::mem::forget(queue);
+        } else {
+            drop(queue);
+        }
         self.faults.queue_destroyed(self.epoch);
     }
 }

@@ -1,5 +1,6 @@
 //! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
 
+mod advice;
 pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;
@@ -160,10 +161,11 @@ impl Device {
         Ok(())
     }
 
-    /// Reports a fault that nobody was told of yet, after giving up what it took with it.
+    /// Reports a fault that nobody was told of yet, after giving up what it took with it; the fault that has taken
+    /// the device for good, to everybody.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.0.faults.is_pending() {
-            return Ok(());
+            return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
         }
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported. Another thread may
         // have been here in between, so that others already work on fresh lanes: those stay.
@@ -176,6 +178,7 @@ impl Device {
                 crate::error::explain(&error);
                 Err(error)
             }
+            None if self.0.faults.is_lost() => Err(self.0.faults.error()),
             None => Ok(()), // Another thread was told.
         }
     }
@@ -208,6 +211,9 @@ impl Device {
             return Ok(lane.clone());
         }
         *slot = None;
+        if self.0.faults.is_lost() {
+            return Err(self.0.faults.error());
+        }
         let (producers, priority) = match PRIORITIES.get(number / LANES) {
             Some(priority) => (hsa::Producers::Multi, *priority),
             None if number == COOPERATIVE => (hsa::Producers::Cooperative, hsa::Priority::Normal),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hsa::AgentKind;
 
-use super::{Device, DeviceInner, Properties, fault::Faults, fence::SignalPool, slabs::Slabs};
+use super::{Device, DeviceInner, Properties, advice, fault::Faults, fence::SignalPool, slabs::Slabs};
 use crate::{
     error::{Error, Result},
     memory::Table,
@@ -67,14 +67,14 @@ impl System {
     fn start_on(backend: Backend) -> Result<System> {
         let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
         let api = match backend {
-            Backend::Rocr => hsa_sys::load().map_err(|e| failed(&e))?,
+            Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
             Backend::Emulated => emulator::api(),
         };
-        let runtime = hsa::Runtime::new(api).map_err(|e| failed(&e))?;
+        let runtime = hsa::Runtime::new(api).map_err(|e| failed(&advice::not_started(backend, &e)))?;
         let agents = runtime.agents()?;
         let gpus: Vec<_> = agents.iter().filter(|a| a.kind() == AgentKind::Gpu).cloned().collect();
         if gpus.is_empty() {
-            return Err(failed(&"no GPU"));
+            return Err(failed(&advice::not_started(backend, &"there is no GPU")));
         }
         let cpu =
             agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
@@ -199,9 +199,13 @@ fn record_event(event: hsa::SystemEvent) {
     let Ok(system) = System::get() else { return };
     let report = fault_report(system).unwrap_or_else(|| format!("address {address:#x}"));
     for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
-        // The event names no queue. If one has reported a fault already, it is most likely this one.
-        if !device.0.faults.is_pending() {
-            device.0.faults.record(Error::IllegalAddress(report.clone()), device.0.faults.epoch());
+        let (faults, error) = (&device.0.faults, Error::IllegalAddress(report.clone()));
+        match system.backend {
+            // The kernel driver evicts all queues of the process for good, and ROCr tells of one memory fault only.
+            Backend::Rocr => faults.lose(error),
+            // The event names no queue. If one has reported a fault already, it is most likely this one.
+            Backend::Emulated if !faults.is_pending() => faults.record(error, faults.epoch()),
+            Backend::Emulated => {}
         }
     }
 }

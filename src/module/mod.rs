@@ -3,6 +3,7 @@
 mod args;
 mod image;
 mod occupancy;
+mod place;
 
 pub use image::{image_at, image_of_wrapper};
 
@@ -128,10 +129,8 @@ impl Loaded {
         let object = CodeObject::parse(bytes.clone())?;
         // What cannot be laid out is a bad image; the HSA runtime would only say that it lacks the room.
         object.load_plan(&Limits::default())?;
-        let mut executable = hsa::Executable::create(device.0.system.runtime())?;
-        executable.load(&device.0.agent, Arc::from(&bytes[..]))?;
-        let known = Mutex::default();
-        Ok(Self { object, executable: executable.freeze()?, agent: device.0.agent.clone(), known })
+        let executable = place::place(device, &object, &bytes)?;
+        Ok(Self { object, executable, agent: device.0.agent.clone(), known: Mutex::default() })
     }
 
     /// Lets copies find a variable for as long as the code is loaded.

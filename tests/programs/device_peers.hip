@@ -1,5 +1,5 @@
 // Several devices: access to each other's memory, copies between them, events across them, a graph on each.
-// The argument says how many devices there are.
+// The first argument says how many devices there are; the others choose tests.
 #include "device_test.h"
 #include <hip/hip_cooperative_groups.h>
 
@@ -91,12 +91,20 @@ DEVICE_TEST(kernels_reach_what_is_enabled) {
   CHECK(hipDeviceSynchronize());
   expect_equal("written", read(before), counted(77));
   CHECK(hipDeviceDisablePeerAccess(1));
-  // Without access it is a fault, and both devices live on.
-  LAUNCH(add, 1, 64, 0, mine, before, COUNT);
-  expect_status("without access", hipDeviceSynchronize(), hipErrorIllegalAddress);
-  expect_equal("mine", read(mine), counted(112, 3));
-  expect_equal("the peer's", read(before), counted(77));
   for (unsigned* memory : {before, mine, after}) CHECK(hipFree(memory));
+}
+
+// And both devices live on.
+DEVICE_TEST(access_that_is_not_enabled_is_a_fault) {
+  unsigned* theirs = on_device(1, 77);
+  unsigned* mine = on_device(0, 100);
+  CHECK(hipDeviceEnablePeerAccess(1, 0));
+  CHECK(hipDeviceDisablePeerAccess(1));
+  LAUNCH(add, 1, 64, 0, mine, theirs, COUNT);
+  expect_status("without access", hipDeviceSynchronize(), hipErrorIllegalAddress);
+  expect_equal("mine", read(mine), counted(100));
+  expect_equal("the peer's", read(theirs), counted(77));
+  for (unsigned* memory : {theirs, mine}) CHECK(hipFree(memory));
 }
 
 static void copies(bool enabled) {
@@ -272,6 +280,7 @@ DEVICE_TEST(kernels_print_on_every_device) {
 }
 
 int main(int argc, char** argv) {
-  devices = argc > 1 ? std::atoi(argv[1]) : 0;
-  return run_device_tests(1, argv);
+  if (argc < 2) return 2;
+  devices = std::atoi(argv[1]);
+  return run_device_tests(argc - 1, argv + 1);
 }

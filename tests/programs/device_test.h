@@ -151,11 +151,15 @@ class Sequence {
   uint64_t state_;
 };
 
+// Runs the tests that are named; all of them without arguments; all but some with `-name` for each of those.
 inline int run_device_tests(int argc, char** argv) {
   int ran = 0;
   for (const DeviceTest& test : device_tests()) {
-    bool wanted = argc == 1;
-    for (int i = 1; i < argc; ++i) wanted |= std::strcmp(argv[i], test.name) == 0;
+    bool wanted = argc == 1 || argv[1][0] == '-';
+    for (int i = 1; i < argc; ++i) {
+      wanted |= std::strcmp(argv[i], test.name) == 0;
+      wanted &= argv[i][0] != '-' || std::strcmp(argv[i] + 1, test.name) != 0;
+    }
     if (!wanted) continue;
     running_test() = test.name;
     const int before = failures();

@@ -7,11 +7,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`build`] | one compiler, architecture, level: the matrix, and its cached outputs |
+//! | [`devices`] | the back end and the architectures that the suite runs on |
 //! | [`device_libs`] | the folder of device libraries that clang-22 accepts |
 //! | [`process`] | runs a program with a time limit |
 
 pub mod build;
 pub mod device_libs;
+pub mod devices;
 pub mod process;
 
 use std::{
@@ -21,6 +23,7 @@ use std::{
 };
 
 pub use build::{Build, Compiler, MATRIX, Output};
+pub use devices::{is_emulated, offers};
 pub use process::Program;
 
 /// Where Debian puts the device libraries.
@@ -79,6 +82,13 @@ impl Toolchain {
     /// The directory that holds `libamdhip64.so`.
     pub fn lib(&self) -> PathBuf {
         self.dist.join("lib")
+    }
+
+    /// Where programs look for libraries: ours, then what the suite was started with.
+    pub fn library_path(&self) -> std::ffi::OsString {
+        let given = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let folders = std::iter::once(self.lib()).chain(env::split_paths(&given));
+        env::join_paths(folders).expect("folders without colons")
     }
 
     /// The `aqlipse` command.

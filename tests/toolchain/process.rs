@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Toolchain;
+use super::{Toolchain, devices::back_end};
 
 /// A program that takes longer hangs: the sizes of the tests are chosen to take seconds.
 const LIMIT: Duration = Duration::from_secs(280);
@@ -34,31 +34,32 @@ pub struct Finished {
 }
 
 impl Program {
-    /// The program with the library on its search path, on an emulated device.
+    /// The program with the library on its search path, on a device of the architecture.
     pub fn new(toolchain: &Toolchain, program: &Path, arch: &str) -> Self {
         let mut command = Command::new(program);
-        command.env("LD_LIBRARY_PATH", toolchain.lib());
-        Self { command }.emulated(arch)
+        command.env("LD_LIBRARY_PATH", toolchain.library_path());
+        Self { command }.on(arch)
     }
 
     /// The program below another, such as `valgrind`.
     pub fn below(toolchain: &Toolchain, outer: &[&str], program: &Path, arch: &str) -> Self {
         let mut command = Command::new(outer[0]);
-        command.args(&outer[1..]).arg(program).env("LD_LIBRARY_PATH", toolchain.lib());
-        Self { command }.emulated(arch)
+        command.args(&outer[1..]).arg(program).env("LD_LIBRARY_PATH", toolchain.library_path());
+        Self { command }.on(arch)
     }
 
     /// `aqlipse run -- PROGRAM`, with nothing but the command to find the library.
     pub fn through_command(toolchain: &Toolchain, program: &Path, arch: &str) -> Self {
         let mut command = Command::new(toolchain.command());
-        command.args(["run", "--"]).arg(program).env_remove("LD_LIBRARY_PATH");
-        Self { command }.emulated(arch)
+        // What is on the path already leads to ROCr's driver, not to our library.
+        command.args(["run", "--"]).arg(program);
+        Self { command }.on(arch)
     }
 
-    fn emulated(mut self, arch: &str) -> Self {
-        self.command.env("AQLIPSE_DEVICE", "emulated").env("AQLIPSE_EMULATE", arch);
-        // Tests choose the seed themselves.
-        self.command.env_remove("AQLIPSE_EMULATE_SEED");
+    /// On the back end that the suite runs on; where devices are emulated, one of the architecture. A seed that the
+    /// suite runs with stays, unless the test chooses its own.
+    fn on(mut self, arch: &str) -> Self {
+        self.command.env("AQLIPSE_DEVICE", back_end()).env("AQLIPSE_EMULATE", arch);
         self
     }
 

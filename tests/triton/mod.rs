@@ -1,4 +1,4 @@
-//! The Triton kernels of `kernels/triton`, on both devices, against the same computation on the host.
+//! The Triton kernels of `kernels/triton`, on every device that they were compiled for, against the same computation on the host.
 //!
 //! | module | kernels |
 //! |---|---|
@@ -23,7 +23,10 @@ use aqlipse::{
     typed::{Argument, DeviceBuffer, Kernel, Plain},
 };
 
-use crate::runtime::in_child;
+use crate::{
+    runtime::in_child,
+    toolchain::{devices::back_end, offers},
+};
 
 const TARGETS: [&str; 2] = ["gfx90a", "gfx942"];
 
@@ -58,22 +61,25 @@ struct Program {
 
 /// Runs `check` with the code object `object` on each device. `test` is the path of the calling test.
 fn on_every_device(test: &str, object: &str, check: impl Fn(&Program)) {
-    let variables = [("AQLIPSE_DEVICE", "emulated"), ("AQLIPSE_EMULATE", "gfx90a,gfx942")];
+    let targets: Vec<_> = TARGETS.into_iter().filter(|target| offers(target)).collect();
+    let variables = [("AQLIPSE_DEVICE", back_end()), ("AQLIPSE_EMULATE", &targets.join(","))];
     in_child(&format!("triton::{test}"), &variables, || {
-        for (ordinal, target) in TARGETS.into_iter().enumerate() {
-            check(&Program::load(ordinal, target, object));
+        for target in &targets {
+            check(&Program::load(target, object));
         }
     });
 }
 
 impl Program {
-    fn load(ordinal: usize, target: &'static str, object: &str) -> Self {
+    fn load(target: &'static str, object: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/triton");
         let table = fs::read_to_string(folder.join("launch.tsv")).expect("the table is committed");
         let line = lines(&table).find(|line| (line.target, line.object) == (target, object));
         let Line { kernel, workgroup, lds, .. } = line.unwrap_or_else(|| panic!("no {object} for {target}"));
         let image = fs::read(folder.join(target).join(format!("{object}.co"))).expect("it is committed");
-        let device = Device::get(ordinal).expect("two devices are asked for");
+        let devices = Device::all().expect("the back end has come up");
+        let device = devices.iter().find(|device| device.properties().arch.split(':').next() == Some(target));
+        let device = device.expect("it is offered").clone();
         let module = Module::load(&device, image).expect("the code object is of the device's target");
         let function = module.kernel(kernel).expect("a name");
         // SAFETY: each test gives the buffers that `kernels.py` describes, in lengths that it is told.

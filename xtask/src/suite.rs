@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that a change must pass but formatting and lints.
 
-use std::{fs, process::Command};
+use std::{env, fs, path::Path, process::Command};
 
 use crate::{
     Result, cargo,
@@ -27,33 +27,39 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
             command.env_remove("AQLIPSE_REQUIRE_PACKAGES");
         }
         if let Some(device) = device {
-            command.env("AQLIPSE_DEVICE", device);
+            choose(&mut command, device, &dist);
         }
         command
     };
     let nextest = has_nextest();
-    let mut tests = if nextest {
-        prepared(&["nextest", "run", "--workspace"])
-    } else {
-        prepared(&["test", "--workspace", "--lib", "--bins", "--tests"])
+    let runner = |packages: &[&str]| {
+        let mut command = if nextest {
+            prepared(&["nextest", "run"])
+        } else {
+            prepared(&["test", "--lib", "--bins", "--tests"])
+        };
+        command.args(packages);
+        command
     };
+    let mut tests = runner(&["--workspace"]);
     let coverage = target_dir().join("coverage.tsv");
     // Only nextest says which test a process runs, and without its packages a test runs nothing.
-    let covers = nextest && complete && arguments.is_empty();
+    let covers = nextest && complete && device.is_none() && arguments.is_empty();
     if covers {
         let _ = fs::remove_file(&coverage);
         tests.env("AQLIPSE_COVERAGE", &coverage);
     }
     run(tests.args(arguments))?;
     if arguments.is_empty() && device.is_none() {
-        // Both devices pass everything; the emulator's own tests have run on both above.
-        let packages = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
-        let mut tests = if nextest {
-            prepared(&["nextest", "run"])
+        // The emulator's own tests have run on both its devices; the runtime's pass on the other one, too.
+        run(runner(&RUNTIME).env("AQLIPSE_EMULATE", "gfx942"))?;
+        if complete {
+            // And on AMD's driver, in order and in any order that is legal.
+            run(choose(&mut runner(&RUNTIME), "rocr", &dist))?;
+            run(choose(&mut runner(&RUNTIME), "rocr", &dist).env("AQLIPSE_EMULATE_SEED", "4"))?;
         } else {
-            prepared(&["test", "--lib", "--bins", "--tests"])
-        };
-        run(tests.args(packages).env("AQLIPSE_EMULATE", "gfx942"))?;
+            eprintln!("without its packages nothing runs on AMD's driver");
+        }
     }
     if covers {
         let mut report = prepared(&["run", "--quiet", "--package", "emulator", "--example", "coverage"]);
@@ -92,6 +98,23 @@ pub fn isa_oracle(samples: &str) -> Result {
     command.args(["test", "--package", "emulator", "--test", "main", "isa::oracle", "--"]);
     command.args(["--include-ignored", "--nocapture"]);
     run(command.env("AQLIPSE_REQUIRE_PACKAGES", "1").env("AQLIPSE_ISA_SAMPLES", samples))
+}
+
+/// The packages whose tests run on a device.
+const RUNTIME: [&str; 6] = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
+
+/// Lets a command run on `device`, the value of `AQLIPSE_DEVICE`. For ROCr on a machine without an AMD GPU the thunk
+/// takes the driver's place.
+fn choose<'c>(command: &'c mut Command, device: &str, dist: &Path) -> &'c mut Command {
+    command.env("AQLIPSE_DEVICE", device);
+    if device == "rocr" && !Path::new("/dev/kfd").exists() {
+        let given = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let folders = std::iter::once(dist.join("thunk")).chain(env::split_paths(&given));
+        if let Ok(path) = env::join_paths(folders) {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+    }
+    command
 }
 
 /// The programs in `examples/`.

@@ -3,6 +3,8 @@
 use core::ptr::NonNull;
 use std::sync::OnceLock;
 
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
 use crate::api::{Api, MissingFunction};
 
 /// Name under which the dynamic linker finds ROCr.
@@ -42,11 +44,12 @@ pub fn load() -> Result<&'static Api, LoadError> {
 }
 
 fn open() -> Result<Api, LoadError> {
+    // Everything is bound now: a driver library that lacks a function is an error here, not the process's end later.
     // SAFETY: the initialisers that run are those of the system's ROCr, which expects to be loaded this way.
-    let library = unsafe { libloading::Library::new(LIBRARY) }
+    let library = unsafe { Library::open(Some(LIBRARY), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| LoadError::Library { library: LIBRARY, reason: error.to_string() })?;
     // Leaked, so that the addresses below stay valid for the life of the process.
-    let library: &'static libloading::Library = Box::leak(Box::new(library));
+    let library: &'static Library = Box::leak(Box::new(library));
     let lookup = |name: &'static str| {
         // SAFETY: the symbol is only ever read as an address.
         let symbol = unsafe { library.get::<*mut core::ffi::c_void>(name) }.ok()?;

@@ -114,6 +114,36 @@ impl<'a> CodeObject<'a> {
         self.identity
     }
 
+    /// The file as a version-5 object, for runtimes from before version 6; `None` if it is not of version 6 or if
+    /// it is for a generic target, which version 5 does not have.
+    ///
+    /// For other targets the versions differ in the number in the header alone (LLVM AMDGPUUsage, "Code Object V6
+    /// Metadata").
+    pub fn as_version_5(&self) -> Option<Vec<u8>> {
+        let identity = self.identity();
+        if identity.version != Version::V6 || identity.target.processor.is_generic() {
+            return None;
+        }
+        let mut bytes = self.bytes.to_vec();
+        bytes[elf::EI_ABIVERSION] = elf::ABI_V5;
+        Some(bytes)
+    }
+
+    /// The file with its dynamic symbols declared static, for runtimes that look up no others; `None` if it has
+    /// static symbols already, or none of either kind.
+    ///
+    /// Both tables have one layout (ELF, "Symbol Table"). [`CodeObject::parse`] finds no symbols in what results.
+    pub fn with_static_symbols(&self) -> Option<Vec<u8>> {
+        let elf = Elf::parse(&self.bytes).ok()?;
+        let place = elf.type_of_section(self.symbol_section?)?;
+        if elf.has_static_symbols() {
+            return None;
+        }
+        let mut bytes = self.bytes.to_vec();
+        bytes.get_mut(place)?.copy_from_slice(&elf::STATIC_SYMBOLS.to_le_bytes());
+        Some(bytes)
+    }
+
     /// The loadable segments, ascending and disjoint.
     pub fn segments(&self) -> &[Segment] {
         &self.layout.segments

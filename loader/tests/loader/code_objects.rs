@@ -205,3 +205,47 @@ fn a_bad_entry_is_an_error_of_that_kernel_alone() {
         assert!(object.kernel("spill").is_ok());
     }
 }
+
+#[test]
+fn a_version_6_object_of_one_target_reads_as_version_5() {
+    for (sample, becomes) in [
+        ("gfx942_v6.co", true),
+        ("gfx90a_xnack_v6.co", true),
+        ("gfx9-generic_v6.co", false),
+        ("gfx942_v5.co", false),
+    ] {
+        let bytes = samples::read(sample);
+        let object = CodeObject::parse(bytes.as_slice()).unwrap();
+        let older = object.as_version_5();
+        assert_eq!(older.is_some(), becomes, "{sample}");
+        let Some(older) = older else { continue };
+        let older = CodeObject::parse(older).unwrap();
+        assert_eq!((older.version(), older.target()), (Version::V5, object.target()), "{sample}");
+        for name in object.kernel_names() {
+            assert_eq!(
+                older.kernel(name).unwrap().descriptor,
+                object.kernel(name).unwrap().descriptor,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_stripped_object_shows_its_dynamic_symbols_as_static_ones() {
+    let mut file = samples::read("gfx90a_v5.co");
+    let shown = CodeObject::parse(file.as_slice()).unwrap().with_static_symbols();
+    let shown = shown.expect("the sample is stripped");
+    let word = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    // e_shoff and e_shnum; the type is the second word of a header of 64 bytes.
+    let (headers, count) = (word(&file, 0x28) as usize, usize::from(file[0x3c]));
+    let types: Vec<_> = (0..count).map(|section| headers + 64 * section + 4).collect();
+    let dynamic = types.iter().copied().find(|at| word(&file, *at) == 11).unwrap();
+    assert_eq!(word(&shown, dynamic), 2);
+    let changed = file.iter().zip(&shown).filter(|(old, new)| old != new).count();
+    assert_eq!((shown.len(), changed), (file.len(), 1));
+    // The last section is the one of the sections' names, the one before is a comment.
+    file[types[count - 2]] = 2;
+    let full = CodeObject::parse(file.as_slice()).unwrap().with_static_symbols();
+    assert!(full.is_none(), "it has static symbols");
+}

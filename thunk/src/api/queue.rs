@@ -14,7 +14,7 @@ use crate::{
     },
     entry::{Result, entry},
     queue::{self, Reports},
-    session,
+    session, topology,
 };
 
 /// Where the read index lies in the control block of an AQL queue.
@@ -145,10 +145,15 @@ entry! {
         Ok(())
     }
 
-    /// Gives a queue barriers across workgroups: nodes say that there are none.
-    fn hsaKmtAllocQueueGWS(queue: u64, count: u32, _first: Out<u32>) {
+    /// Gives a queue entries of global wave sync, always from the first on: a device has one set, which its queues
+    /// share.
+    fn hsaKmtAllocQueueGWS(queue: u64, count: u32, first: Out<u32>) {
         let session = session::current()?;
         session.queues.get(queue).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
-        if count == 0 { Ok(()) } else { Err(HSAKMT_STATUS_OUT_OF_RESOURCES) }
+        if count > topology::WAVE_SYNC_ENTRIES.into() {
+            return Err(HSAKMT_STATUS_OUT_OF_RESOURCES);
+        }
+        first.write_if_wanted(0);
+        Ok(())
     }
 }

@@ -35,6 +35,8 @@ const VGPR_BYTES_PER_UNIT: u32 = 512 << 10;
 const SGPR_BYTES_PER_UNIT: u32 = 16 << 10;
 /// AMD's PCI vendor.
 const VENDOR: u16 = 0x1002;
+/// Entries of global wave sync of a device, as the kernel driver offers them on GFX9.
+pub const WAVE_SYNC_ENTRIES: u8 = 64;
 /// Queues that the firmware serves at a time.
 const COMPUTE_QUEUES: u8 = 24;
 /// Render nodes of the kernel's graphics drivers start here.
@@ -205,6 +207,7 @@ fn describe(index: u32, device: &Figures) -> HsaNodeProperties {
         // No copy engines are offered: ROCr copies with kernels.
         NumSdmaEngines: 0,
         NumCpQueues: COMPUTE_QUEUES,
+        NumGws: WAVE_SYNC_ENTRIES,
         UniqueID: u64::from(card.chip_id) << 16 | u64::from(index),
         VGPRSizePerCU: VGPR_BYTES_PER_UNIT,
         SGPRSizePerCU: SGPR_BYTES_PER_UNIT,

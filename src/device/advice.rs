@@ -1,0 +1,112 @@
+//! What to do about an HSA runtime that cannot be had, in the words of the error.
+
+use std::{fmt::Display, fs::File, io::ErrorKind};
+
+use hsa_sys::LoadError;
+
+use super::system::{Backend, DEVICE_VARIABLE};
+
+/// What can be done instead, whatever is wrong with ROCr.
+fn otherwise() -> String {
+    format!("or use {DEVICE_VARIABLE}=emulated")
+}
+
+/// Where the driver library of ours is that emulates GPUs below ROCr.
+const THUNK: &str = "the folder of aqlipse's libhsakmt.so.1 (target/dist/thunk) first on LD_LIBRARY_PATH";
+
+/// Why there is no function table of ROCr's, and what can be done.
+pub(super) fn unloadable(error: &LoadError) -> String {
+    let otherwise = otherwise();
+    match error {
+        LoadError::Function { .. } => {
+            format!("{error}: it is older than ROCr 5.2.3; install a newer one, {otherwise}")
+        }
+        // The dynamic linker names the driver library, or one of its functions, if that is what does not fit.
+        LoadError::Library { reason, .. } if reason.contains("hsakmt") || reason.contains("hsaKmt") => {
+            format!(
+                "{error}: the libhsakmt.so.1 that is found does not fit this ROCr; install the one that it was built with \
+             (Debian: libhsakmt1), put {THUNK} to run ROCr on an emulated GPU, {otherwise}"
+            )
+        }
+        _ => format!("{error}: install ROCr (Debian: libhsa-runtime64-1), {otherwise}"),
+    }
+}
+
+/// What the driver's device file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Driver {
+    Missing,
+    Closed,
+    Open,
+}
+
+impl Driver {
+    fn find() -> Self {
+        match File::options().read(true).write(true).open("/dev/kfd") {
+            Ok(_) => Self::Open,
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::Missing,
+            Err(_) => Self::Closed,
+        }
+    }
+}
+
+/// Why an HSA runtime does not come up, and what can be done.
+pub(super) fn not_started(backend: Backend, error: &dyn Display) -> String {
+    match backend {
+        Backend::Rocr => without_devices(error, Driver::find()),
+        Backend::Emulated => match emulator::configuration_error() {
+            Some(reason) => format!("{error}; {reason}"),
+            None => error.to_string(),
+        },
+    }
+}
+
+fn without_devices(error: &dyn Display, driver: Driver) -> String {
+    let otherwise = otherwise();
+    match driver {
+        Driver::Missing => format!(
+            "{error}; there is no /dev/kfd, so ROCr finds no AMD GPU: load the amdgpu driver, put {THUNK} to run ROCr \
+             on an emulated GPU, {otherwise}"
+        ),
+        Driver::Closed => format!(
+            "{error}; /dev/kfd cannot be opened: is the user in the groups `render` and `video`? If not, add them, \
+             {otherwise}"
+        ),
+        Driver::Open => format!("{error}; see what `rocminfo` and the kernel's log say, {otherwise}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(reason: &str) -> String {
+        unloadable(&LoadError::Library { library: hsa_sys::LIBRARY, reason: reason.into() })
+    }
+
+    #[test]
+    fn every_failure_says_what_to_do() {
+        let missing = hsa_sys::MissingFunction { name: "hsa_amd_vmem_map" };
+        let old = unloadable(&LoadError::Function { library: hsa_sys::LIBRARY, missing });
+        let started =
+            [Driver::Missing, Driver::Closed, Driver::Open].map(|it| without_devices(&"status", it));
+        for text in started.into_iter().chain([old, library("not found")]) {
+            assert!(text.contains("AQLIPSE_DEVICE=emulated"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_rocr_is_told_from_a_driver_library_that_does_not_fit() {
+        let none =
+            library("libhsa-runtime64.so.1: cannot open shared object file: No such file or directory");
+        assert!(none.contains("libhsa-runtime64-1") && !none.contains("does not fit"), "{none}");
+        for reason in [
+            "libhsakmt.so.1: cannot open shared object file: No such file or directory",
+            "/lib/libhsakmt.so.1: version `HSAKMT_1' not found (required by /lib/libhsa-runtime64.so.1)",
+            "/lib/libhsa-runtime64.so.1: undefined symbol: hsaKmtOpenKFD, version HSAKMT_1",
+        ] {
+            let text = library(reason);
+            assert!(text.contains("does not fit this ROCr") && text.contains(reason), "{text}");
+        }
+    }
+}
