@@ -1,4 +1,4 @@
-// The copy and fill kernels behind memcpy and memset; kernels/blit.md gives their arguments and how to size a grid.
+// The kernels behind memcpy, memset, and writing and waiting for a word; kernels/blit.md gives their arguments and how to size a grid.
 //
 // Freestanding C++ for amdgcn: no device library, no hidden argument. The
 // total work-item count arrives as an argument, because the grid size in the
@@ -10,6 +10,8 @@ using u64 = unsigned long long;
 
 #define GLOBAL __attribute__((address_space(1)))
 #define KERNEL extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(256, 256))) void
+
+#define SINGLE extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(1, 64))) void
 
 typedef u64 Vector __attribute__((ext_vector_type(2)));
 // Sources keep their own alignment: global loads of any width take any
@@ -83,4 +85,30 @@ KERNEL fill_rect(GLOBAL u8 *dst, u64 value, u64 pitch, u64 slice, u64 width, u64
   for (u64 z = __builtin_amdgcn_workgroup_id_y(); z < depth; z += slice_groups)
     for (u64 y = id >> team_shift; y < height; y += items >> team_shift)
       fill_row(dst + z * slice + y * pitch, value, width, id & (team - 1), team);
+}
+
+// Stores a word in one piece, with all that happened before visible to whoever sees it.
+SINGLE write_value(GLOBAL void *at, u64 value, u32 wide) {
+  if (wide)
+    __scoped_atomic_store_n((GLOBAL u64 *)at, value, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+  else
+    __scoped_atomic_store_n((GLOBAL u32 *)at, u32(value), __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+}
+
+// Ends when a word that anybody may write meets a condition. One work-item is enough, and leaves the rest of the
+// device to those who will write it.
+SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32 wide) {
+  for (;;) {
+    const u64 word = wide ? __scoped_atomic_load_n((const GLOBAL u64 *)at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM)
+                          : __scoped_atomic_load_n((const GLOBAL u32 *)at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM);
+    bool met;
+    switch (condition) {
+      case 0: met = (word & mask) >= value; break;
+      case 1: met = (word & mask) == value; break;
+      case 2: met = (word & mask & value) != 0; break;
+      default: met = (~(word | value) & mask) != 0; break;
+    }
+    if (met) return;
+    __builtin_amdgcn_s_sleep(16);
+  }
 }

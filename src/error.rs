@@ -54,9 +54,6 @@ pub enum Error {
     /// The direction contradicts the operands, or is no direction.
     #[error("invalid copy direction")]
     InvalidMemcpyDirection,
-    /// A pitch is smaller than the width it must hold.
-    #[error("invalid pitch")]
-    InvalidPitch,
     /// The host range is registered already.
     #[error("host memory is registered already")]
     AlreadyRegistered,

@@ -101,6 +101,14 @@ impl Event {
         Ok(((to - from) * 1e3) as f32)
     }
 
+    /// Refuses an event that stands for a place in a graph: the host can neither ask nor wait for it.
+    ///
+    /// # Errors
+    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture.
+    pub fn check_not_captured(&self) -> Result<()> {
+        self.point().map(drop)
+    }
+
     pub(crate) fn set(&self, fence: Fence, lane: u64, device: &Device) {
         self.replace(State::Recorded { fence, lane, device: device.clone() });
     }

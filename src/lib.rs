@@ -70,10 +70,10 @@ pub use event::Event;
 pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use stream::{
-    Stream, StreamKind,
+    Condition, Stream, StreamKind, Word,
     cooperative::{Together, launch_together},
 };
-pub use template::Template;
+pub use template::{Subgraph, Template};
 
 /// The README's examples compile.
 #[cfg(doctest)]

@@ -3,6 +3,7 @@
 //! They need `AQLIPSE_DIST` and Debian's compilers; `cargo xtask test` provides both. Without them each test says what
 //! is missing and passes, unless `AQLIPSE_REQUIRE_PACKAGES` is set.
 
+mod against;
 mod back_end;
 mod device;
 mod errors;

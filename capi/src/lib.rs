@@ -32,6 +32,7 @@ pub mod api;
 pub mod caller;
 mod current;
 pub mod error;
+mod graph_ref;
 mod handle;
 pub mod log;
 mod object;

@@ -2,21 +2,20 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use aqlipse::{
-    Device, Event, Exec, Function, Module, Stream, Template,
-    capture::SharedTemplate,
-    graph::{GraphId, NodeId},
+    Device, Event, Exec, Function, Module, Stream, Template, capture::SharedTemplate, graph::NodeId,
 };
 
 use crate::{
     current,
     error::{
         hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidResourceHandle,
-        hipErrorInvalidValue,
+        hipErrorInvalidValue, hipErrorNotSupported,
     },
+    graph_ref::{self, GraphRef, Held},
     handle::Table,
     types::{
         hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipModule_t, hipStream_t,
@@ -26,7 +25,7 @@ use crate::{
 
 pub static STREAMS: Table<Stream> = Table::new(1);
 pub static EVENTS: Table<Event> = Table::new(2);
-pub static GRAPHS: Table<SharedTemplate> = Table::new(3);
+pub static GRAPHS: Table<Held> = Table::new(3);
 pub static EXECS: Table<Exec> = Table::new(4);
 pub static MODULES: Table<LoadedModule> = Table::new(5);
 pub static FUNCTIONS: Table<Function> = Table::new(6);
@@ -38,9 +37,6 @@ pub struct LoadedModule {
     pub device: Device,
     pub functions: Arc<Mutex<HashMap<String, usize>>>,
 }
-
-/// The templates by the identity that their nodes carry.
-static TEMPLATES: RwLock<Option<HashMap<GraphId, Weak<Mutex<Template>>>>> = RwLock::new(None);
 
 /// The stream that a handle means to a caller for whom null is the legacy stream.
 ///
@@ -71,8 +67,16 @@ pub fn event(handle: hipEvent_t) -> Result<Event, hipError_t> {
 ///
 /// # Errors
 /// `hipErrorInvalidValue`.
-pub fn graph(handle: hipGraph_t) -> Result<SharedTemplate, hipError_t> {
-    GRAPHS.get(handle.0).ok_or(hipErrorInvalidValue)
+pub fn graph(handle: hipGraph_t) -> Result<GraphRef, hipError_t> {
+    GRAPHS.get(handle.0).and_then(|held| held.graph()).ok_or(hipErrorInvalidValue)
+}
+
+/// The graph behind a handle, as streams are captured into it.
+///
+/// # Errors
+/// `hipErrorInvalidValue`; `hipErrorNotSupported` for the graph inside a child graph node.
+pub fn whole_graph(handle: hipGraph_t) -> Result<SharedTemplate, hipError_t> {
+    graph(handle)?.into_whole().ok_or(hipErrorNotSupported)
 }
 
 /// The executable graph behind a handle.
@@ -99,36 +103,47 @@ pub fn function(handle: hipFunction_t) -> Result<Function, hipError_t> {
     FUNCTIONS.get(handle.0).ok_or(hipErrorInvalidResourceHandle)
 }
 
+/// The event that a graph's node is given.
+///
+/// # Errors
+/// `hipErrorInvalidValue`, for null as well.
+pub fn node_event(handle: hipEvent_t) -> Result<Event, hipError_t> {
+    EVENTS.get(handle.0).ok_or(hipErrorInvalidValue)
+}
+
 /// A handle for a new graph, whose nodes can be found from now on.
 ///
 /// # Errors
 /// `hipErrorOutOfMemory`.
 pub fn add_graph(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
-    let id = lock(&template).graph().id();
-    {
-        let mut known = TEMPLATES.write().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_default();
-        known.retain(|_, template| template.strong_count() > 0);
-        known.insert(id, Arc::downgrade(&template));
+    graph_ref::make_known(&GraphRef::whole(template.clone()))?;
+    GRAPHS.insert(Held::Whole(template)).map(hipGraph_t)
+}
+
+/// The handle of the graph inside a child graph node, the same for each call.
+///
+/// # Errors
+/// `hipErrorOutOfMemory`; `hipErrorInvalidValue` if the node is gone.
+pub fn nested_graph(graph: &GraphRef) -> Result<hipGraph_t, hipError_t> {
+    if let Some(handle) = GRAPHS.find(|held| held.is(graph)) {
+        return Ok(hipGraph_t(handle));
     }
-    GRAPHS.insert(template).map(hipGraph_t)
+    GRAPHS.remove_all(Held::is_dead);
+    graph_ref::make_known(graph)?;
+    GRAPHS.insert(Held::nested(graph)).map(hipGraph_t)
 }
 
 /// The node behind a handle, with its graph.
 ///
 /// # Errors
 /// `hipErrorInvalidValue` for a node that does not exist, or whose graph does not.
-pub fn node(handle: hipGraphNode_t) -> Result<(SharedTemplate, NodeId), hipError_t> {
+pub fn node(handle: hipGraphNode_t) -> Result<(GraphRef, NodeId), hipError_t> {
     let id = NodeId::from_bits(handle.0 as u64).ok_or(hipErrorInvalidValue)?;
-    let template = {
-        let known = TEMPLATES.read().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().and_then(|known| known.get(&id.graph())).and_then(Weak::upgrade)
-    };
-    let template = template.ok_or(hipErrorInvalidValue)?;
-    if !lock(&template).graph().topology().contains(id) {
+    let graph = graph_ref::graph_of(id)?;
+    if !graph.with(|graph| Ok(graph.graph().topology().contains(id)))? {
         return Err(hipErrorInvalidValue);
     }
-    Ok((template, id))
+    Ok((graph, id))
 }
 
 /// The nodes behind handles; that they belong to one graph is for the graph to check.
@@ -152,7 +167,7 @@ pub fn lock(template: &SharedTemplate) -> MutexGuard<'_, Template> {
 
 /// The handle that a graph has already.
 pub fn known_handle(template: &SharedTemplate) -> Option<hipGraph_t> {
-    GRAPHS.find(|known| Arc::ptr_eq(known, template)).map(hipGraph_t)
+    GRAPHS.find(|held| held.is(&GraphRef::whole(template.clone()))).map(hipGraph_t)
 }
 
 /// The handle of a graph that may have one already: a capture into an existing graph ends with that graph.

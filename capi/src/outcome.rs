@@ -21,7 +21,6 @@ impl From<Error> for hipError_t {
             Error::InvalidSymbol => hipErrorInvalidSymbol,
             Error::InvalidConfiguration(_) => hipErrorInvalidConfiguration,
             Error::InvalidMemcpyDirection => hipErrorInvalidMemcpyDirection,
-            Error::InvalidPitch => hipErrorInvalidPitchValue,
             Error::AlreadyRegistered => hipErrorHostMemoryAlreadyRegistered,
             Error::NotRegistered => hipErrorHostMemoryNotRegistered,
             Error::IllegalState(_) => hipErrorIllegalState,

@@ -1,4 +1,4 @@
-//! Copies and fills by our own kernels (`kernels/blit.cpp`; `kernels/blit.md` gives their arguments).
+//! Copies, fills and words by our own kernels (`kernels/blit.cpp`; `kernels/blit.md` gives their arguments).
 
 use crate::{
     device::Device,
@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     graph::{BoxCopy, Memcpy, Memset, Surface},
     module::{KernelCode, Module},
+    stream::{Condition, Word},
 };
 
 /// The code objects that `cargo xtask kernels` builds, most specific targets first.
@@ -28,6 +29,8 @@ pub(crate) struct Blit {
     copy_rect: KernelCode,
     fill: KernelCode,
     fill_rect: KernelCode,
+    write_value: KernelCode,
+    wait_value: KernelCode,
     /// Work-items that fill the device.
     full: u64,
 }
@@ -45,6 +48,8 @@ impl Blit {
             copy_rect: kernel("copy_rect")?,
             fill: kernel("fill")?,
             fill_rect: kernel("fill_rect")?,
+            write_value: kernel("write_value")?,
+            wait_value: kernel("wait_value")?,
             full: u64::from(device.properties().compute_units) * 8 * u64::from(WORKGROUP),
         })
     }
@@ -86,6 +91,23 @@ impl Blit {
         args.u64s(&[u64::from(items)]);
         args.u32s(&[groups, team_shift]);
         self.dispatch(&self.fill_rect, [items, groups, 1], args)
+    }
+
+    /// The dispatch that writes `value` to device address `at`.
+    pub(crate) fn write_value(&self, at: u64, value: Word) -> Dispatch {
+        let mut args = Arguments::default();
+        args.u64s(&[at, value.bits()]);
+        args.u32s(&[u32::from(value.is_wide())]);
+        Dispatch { workgroup: [1, 1, 1], ..self.dispatch(&self.write_value, [1, 1, 1], args) }
+    }
+
+    /// The dispatch that ends when the word at device address `at` meets `condition`.
+    pub(crate) fn wait_value(&self, at: u64, condition: Condition, value: Word, mask: u64) -> Dispatch {
+        let mask = if value.is_wide() { mask } else { mask & u64::from(u32::MAX) };
+        let mut args = Arguments::default();
+        args.u64s(&[at, value.bits(), mask]);
+        args.u32s(&[condition as u32, u32::from(value.is_wide())]);
+        Dispatch { workgroup: [1, 1, 1], ..self.dispatch(&self.wait_value, [1, 1, 1], args) }
     }
 
     /// The dispatch for a copy whose operands the device can reach; `None` when it moves no byte.

@@ -3,11 +3,12 @@
 mod bench;
 mod demo;
 mod info;
+mod installed;
 mod machine;
 mod run;
 mod timing;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{error::Error, ffi::OsString, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -21,8 +22,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure building, compiling, updating and launching graphs.
+    /// Measure building, compiling, updating and launching graphs, alone or beside another libamdhip64.
     Bench(bench::Selection),
+    /// Measure one library for `bench --against`.
+    #[command(name = bench::against::worker::COMMAND, hide = true)]
+    BenchWorker(bench::against::worker::Task),
     /// Run the reference graph, captured and built node by node; compare launches with plain streams.
     Demo {
         /// Print one JSON object instead of text.
@@ -51,10 +55,11 @@ enum Command {
 
 /// Parses the command line and does what it says.
 pub fn run() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let outcome: Result<(), Box<dyn Error>> = match Arguments::parse().command {
         Command::Bench(selection) => bench::run(&selection),
-        Command::Demo { json, size, iterations } => demo::run(json, size, iterations),
-        Command::Info { json } => info::run(json),
+        Command::BenchWorker(task) => bench::against::worker::run(&task),
+        Command::Demo { json, size, iterations } => demo::run(json, size, iterations).map_err(Into::into),
+        Command::Info { json } => info::run(json).map_err(Into::into),
         Command::Run { program } => return run::run(&program),
     };
     match outcome {
@@ -63,5 +68,46 @@ pub fn run() -> ExitCode {
             eprintln!("aqlipse: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn accepted(line: &str) -> bool {
+        Arguments::try_parse_from(line.split(' ')).is_ok()
+    }
+
+    #[test]
+    fn arguments_fit_together() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn json_goes_to_a_file_or_to_the_terminal() {
+        assert!(
+            accepted("aqlipse bench --json --quick") && accepted("aqlipse bench --json out.json --quick")
+        );
+        assert!(!accepted("aqlipse bench --json one two"));
+    }
+
+    #[test]
+    fn what_only_comparisons_know_needs_one() {
+        let against = "aqlipse bench --against libamdhip64.so.5";
+        for option in
+            ["--svg plot.svg", "--sizes 16,128", "--shapes straight,branches8", "--full", "--no-thunk"]
+        {
+            assert!(!accepted(&format!("aqlipse bench {option}")), "{option}");
+            assert!(accepted(&format!("{against} {option}")), "{option}");
+        }
+        for wrong in
+            ["--sizes 0", "--shapes round", "--rounds 0", "--no-thunk --thunk x", "--execute --null-kernels"]
+        {
+            assert!(!accepted(&format!("{against} {wrong}")), "{wrong}");
+        }
+        assert!(accepted(&format!("{against} --against /opt/rocm/lib/libamdhip64.so --rounds 3 --execute")));
     }
 }

@@ -4,11 +4,11 @@ use std::{
     env,
     ffi::OsString,
     os::unix::process::CommandExt,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitCode},
 };
 
-const LIBRARY: &str = "libamdhip64.so";
+use super::installed::{LIBRARY, library_folder};
 
 /// Replaces this process by `program`, with our library before every other.
 pub fn run(program: &[OsString]) -> ExitCode {
@@ -33,12 +33,4 @@ pub fn run(program: &[OsString]) -> ExitCode {
     eprintln!("aqlipse: {}: {error}", Path::new(name).display());
     // As a shell answers for a command that it cannot run.
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
-}
-
-/// `../lib` of an installed command, or the `dist/lib` of the target folder that a build runs from.
-fn library_folder() -> Option<PathBuf> {
-    let command = env::current_exe().ok()?;
-    let here = command.parent()?;
-    let candidates = [here.parent()?.join("lib"), here.parent()?.join("dist/lib")];
-    candidates.into_iter().find(|folder| folder.join(LIBRARY).exists())
 }

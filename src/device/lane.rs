@@ -54,6 +54,15 @@ impl Lane {
         Ok(lane)
     }
 
+    /// Lets only some of the device's units work for the queue.
+    pub(crate) fn restrict(&self, units: &super::Units) -> Result<()> {
+        if let Some(queue) = &self.queue {
+            // What the HSA runtime itself withholds from the process is no error.
+            queue.set_cu_mask(units.words())?;
+        }
+        Ok(())
+    }
+
     /// The number of faults before the queue was made; after one more, all on it is over.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch

@@ -8,6 +8,7 @@ pub(crate) mod lane;
 mod properties;
 pub(crate) mod slabs;
 mod system;
+mod units;
 
 use std::{
     fmt,
@@ -21,6 +22,7 @@ pub use fence::Fence;
 pub use properties::Properties;
 pub use system::{Backend, System};
 
+pub(crate) use self::units::Units;
 use self::{cooperative::Cooperative, fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
 use crate::{
     blit::Blit,
@@ -40,6 +42,9 @@ const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::Hi
 
 /// The number of the lane for cooperative kernels, behind those of streams.
 pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
+
+/// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
+const RESTRICTED: usize = COOPERATIVE + LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
@@ -62,8 +67,10 @@ pub(crate) struct DeviceInner {
     pub(crate) async_pool: AsyncPool,
     /// Who else may access the device's memory.
     pub(crate) visitors: Visitors,
-    /// By priority, then by number; the last is for cooperative kernels.
-    lanes: Mutex<[Option<Arc<Lane>>; COOPERATIVE + 1]>,
+    /// By number: those of each priority, the one for cooperative kernels, those of each set of units.
+    lanes: Mutex<Vec<Option<Arc<Lane>>>>,
+    /// The sets of units that streams were restricted to.
+    restrictions: Mutex<Vec<Units>>,
     pub(crate) cooperative: Cooperative,
     next_lane: AtomicUsize,
     pub(crate) legacy: OnceLock<Stream>,
@@ -160,8 +167,10 @@ impl Device {
         if !self.0.faults.is_pending() {
             return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
         }
-        // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
-        let dead = std::mem::take(&mut *lock(&self.0.lanes));
+        // Taking the lanes first: what the fault did not reach runs no longer when it is reported. Another thread may
+        // have been here in between, so that others already work on fresh lanes: those stay.
+        let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
+        let dead: Vec<_> = lock(&self.0.lanes).iter_mut().filter_map(stale).collect();
         drop(dead);
         self.recall();
         match self.0.faults.take() {
@@ -194,6 +203,9 @@ impl Device {
     /// The lane with this number, created on first use and again after a fault.
     pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
         let mut lanes = lock(&self.0.lanes);
+        if lanes.len() <= number {
+            lanes.resize(number + 1, None);
+        }
         let slot = &mut lanes[number];
         if let Some(lane) = slot.as_ref().filter(|lane| lane.is_current()) {
             return Ok(lane.clone());
@@ -204,10 +216,15 @@ impl Device {
         }
         let (producers, priority) = match PRIORITIES.get(number / LANES) {
             Some(priority) => (hsa::Producers::Multi, *priority),
-            None => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            None if number == COOPERATIVE => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            None => (hsa::Producers::Multi, hsa::Priority::Normal),
         };
         let faults = &self.0.faults;
-        let lane = Arc::new(Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?);
+        let lane = Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?;
+        if let Some(units) = self.restriction(number) {
+            lane.restrict(&units)?;
+        }
+        let lane = Arc::new(lane);
         *slot = Some(lane.clone());
         Ok(lane)
     }
@@ -219,7 +236,30 @@ impl Device {
             ..0 => 1,
             1.. => 2,
         };
-        class * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+        // The default stream is on lane 0. Who needs to be independent of it most often has one or two more streams:
+        // they come there last.
+        class * LANES + (1 + self.0.next_lane.fetch_add(1, Ordering::Relaxed)) % LANES
+    }
+
+    /// The number of a lane for a new stream that is restricted to `units`.
+    pub(crate) fn assign_lane_on(&self, units: Units) -> usize {
+        if units == Units::all(self.properties().compute_units) {
+            return self.assign_lane(0);
+        }
+        // Streams on the same units share their lanes, which stay: work of a stream that is gone may still be on them.
+        let mut restrictions = lock(&self.0.restrictions);
+        let known = restrictions.iter().position(|known| *known == units);
+        let set = known.unwrap_or_else(|| {
+            restrictions.push(units);
+            restrictions.len() - 1
+        });
+        RESTRICTED + set * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+    }
+
+    /// The units that a lane is restricted to, if it is.
+    pub(crate) fn restriction(&self, lane: usize) -> Option<Units> {
+        let set = lane.checked_sub(RESTRICTED)? / LANES;
+        lock(&self.0.restrictions).get(set).cloned()
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].
@@ -319,5 +359,27 @@ impl Eq for Device {}
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Device").field(&self.0.ordinal).field(&self.0.properties.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::stream::StreamKind;
+
+    #[test]
+    fn a_fault_that_is_noticed_late_leaves_fresh_lanes_alone() {
+        let device = Device::get(0).unwrap();
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        let (open, gate) = channel();
+        let gate = Mutex::new(gate);
+        stream.call(move || gate.lock().unwrap().recv().unwrap()).unwrap();
+        // As for a thread that saw the fault before another one reported it and the stream went on.
+        device.0.faults.put_back();
+        assert!(device.check().is_err());
+        open.send(()).unwrap();
+        stream.synchronize().unwrap();
     }
 }

@@ -166,6 +166,7 @@ impl Device {
             async_pool: Default::default(),
             visitors: Default::default(),
             lanes: Mutex::default(),
+            restrictions: Mutex::default(),
             cooperative: Default::default(),
             next_lane: Default::default(),
             legacy: OnceLock::new(),

@@ -19,13 +19,28 @@ pub(crate) enum Field {
     Completion,
 }
 
+/// Which signal a launch fills in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// This one of the launch's own, which the next launch uses again.
+    Launch(u32),
+    /// That of this event node: the event outlives the launch, or is older than it.
+    Event(u32),
+}
+
 /// A signal to fill in when the packet is copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patch {
     pub(crate) packet: u32,
     pub(crate) field: Field,
-    /// Index into the launch's signals.
-    pub(crate) signal: u32,
+    pub(crate) source: Source,
+}
+
+/// The unit of an event node, and the lane of its packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventPoint {
+    pub(crate) unit: u32,
+    pub(crate) lane: u32,
 }
 
 /// The packets of one queue.
@@ -74,6 +89,8 @@ pub(crate) struct Image {
     pub(crate) host: Vec<HostStep>,
     /// Signals of one launch, all armed with 1.
     pub(crate) signals: u32,
+    /// The event nodes, by the number that patches call them.
+    pub(crate) events: Vec<EventPoint>,
     /// Packets in an order in which each waits only for packets before it.
     pub(crate) runs: Vec<Run>,
     /// Lane and packet of each unit that is a dispatch.
@@ -85,7 +102,8 @@ impl Image {
     pub(crate) fn bytes(&self) -> usize {
         let lanes = self.lanes.iter();
         let lanes = lanes.map(|l| size_of_val(&l.packets[..]) + size_of_val(&l.patches[..])).sum::<usize>();
-        lanes + size_of_val(&self.host[..]) + size_of_val(&self.runs[..]) + size_of_val(&self.places[..])
+        let points = size_of_val(&self.places[..]) + size_of_val(&self.events[..]);
+        lanes + size_of_val(&self.host[..]) + size_of_val(&self.runs[..]) + points
     }
 }
 
@@ -122,12 +140,18 @@ fn runs(image: &Image) -> Result<Vec<Run>> {
             let mut end = start;
             while (end as usize) < lane.packets.len() {
                 let patches = lane.patches_of(end);
-                let ready = |p: &Patch| p.field == Field::Completion || published[p.signal as usize];
+                // An event was recorded before the launch, or by the packet before.
+                let ready = |p: &Patch| match (p.field, p.source) {
+                    (Field::Dependency(_), Source::Launch(signal)) => published[signal as usize],
+                    _ => true,
+                };
                 if !patches.iter().all(ready) {
                     break;
                 }
-                for patch in patches.iter().filter(|p| p.field == Field::Completion) {
-                    published[patch.signal as usize] = true;
+                for patch in patches {
+                    if let (Field::Completion, Source::Launch(signal)) = (patch.field, patch.source) {
+                        published[signal as usize] = true;
+                    }
                 }
                 end += 1;
             }
@@ -186,7 +210,7 @@ impl<'a> Encoder<'a> {
         let signal = self.new_signal();
         self.entry = Some(signal);
         self.push(0, barrier(true, Scope::System, Scope::System));
-        self.patch(0, Field::Completion, signal);
+        self.patch(0, Field::Completion, Source::Launch(signal));
         for lane in 1..self.image.lanes.len() {
             if self.plan.lanes[lane].entry {
                 self.wait_packets(lane as u32, &[signal], Scope::System);
@@ -230,14 +254,11 @@ impl<'a> Encoder<'a> {
                 self.wait_packets(at.lane, others, acquire);
                 self.push(at.lane, barrier(step.barrier, acquire, release));
                 for (n, &signal) in own.iter().enumerate() {
-                    self.patch(at.lane, Field::Dependency(n as u8), signal);
+                    self.patch(at.lane, Field::Dependency(n as u8), Source::Launch(signal));
                 }
             }
             Action::Node(unit) => {
                 self.wait_packets(at.lane, &after, acquire);
-                let Some(Unit::Dispatch(dispatch)) = self.units.get(unit as usize) else {
-                    return Err(Error::IllegalState("a plan puts on a queue what is no dispatch"));
-                };
                 let first = at.position == 0 && at.lane == 0;
                 let fences = Fences {
                     barrier: step.barrier,
@@ -250,14 +271,41 @@ impl<'a> Encoder<'a> {
                     },
                     release,
                 };
-                let at_packet = self.push(at.lane, dispatch.packet(fences, kernarg(unit))?);
-                self.image.places[unit as usize] = Some((at.lane, at_packet));
+                match self.units.get(unit as usize) {
+                    Some(Unit::Dispatch(dispatch)) => {
+                        let at_packet = self.push(at.lane, dispatch.packet(fences, kernarg(unit))?);
+                        self.image.places[unit as usize] = Some((at.lane, at_packet));
+                    }
+                    Some(Unit::Record(_)) => {
+                        let event = self.event_packet(at.lane, unit, fences, Field::Completion);
+                        if last || done.is_some() {
+                            // A packet has room for one signal, which is the event's here.
+                            self.push(at.lane, barrier(false, Scope::None, release));
+                            self.patch(at.lane, Field::Dependency(0), event);
+                        }
+                    }
+                    Some(Unit::Wait(_)) => {
+                        self.event_packet(at.lane, unit, fences, Field::Dependency(0));
+                    }
+                    _ => return Err(Error::IllegalState("a plan puts on a queue what is no packet")),
+                }
             }
         }
         if let Some(signal) = done {
-            self.patch(at.lane, Field::Completion, signal);
+            self.patch(at.lane, Field::Completion, Source::Launch(signal));
         }
         Ok(())
+    }
+
+    /// A barrier-AND packet that fires an event, or waits for one. The host may have made what the event stands for
+    /// visible, or look at what it does: both ends are at system scope.
+    fn event_packet(&mut self, lane: u32, unit: u32, fences: Fences, field: Field) -> Source {
+        // CAST: a plan has fewer than 2^32 steps.
+        let event = Source::Event(self.image.events.len() as u32);
+        self.image.events.push(EventPoint { unit, lane });
+        self.push(lane, barrier(fences.barrier, Scope::System, Scope::System));
+        self.patch(lane, field, event);
+        event
     }
 
     fn is_host(&self, lane: u32) -> bool {
@@ -274,7 +322,7 @@ impl<'a> Encoder<'a> {
         for some in signals.chunks(SIGNALS_PER_BARRIER_AND) {
             self.push(lane, barrier(false, acquire, Scope::None));
             for (n, &signal) in some.iter().enumerate() {
-                self.patch(lane, Field::Dependency(n as u8), signal);
+                self.patch(lane, Field::Dependency(n as u8), Source::Launch(signal));
             }
         }
     }
@@ -288,10 +336,10 @@ impl<'a> Encoder<'a> {
     }
 
     /// Fills a field of the lane's latest packet in at every launch.
-    fn patch(&mut self, lane: u32, field: Field, signal: u32) {
+    fn patch(&mut self, lane: u32, field: Field, source: Source) {
         let image = &mut self.image.lanes[lane as usize];
         let packet = image.packets.len() as u32 - 1;
-        image.patches.push(Patch { packet, field, signal });
+        image.patches.push(Patch { packet, field, source });
     }
 }
 
@@ -301,81 +349,4 @@ fn barrier(bit: bool, acquire: Scope, release: Scope) -> Packet {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// An image whose steps were made one by one: (lane or host, signals waited for, whether it signals).
-    fn image(lanes: usize, steps: &[(usize, Vec<prop::sample::Index>, bool)]) -> Image {
-        let mut image = Image { lanes: Vec::new(), ..Image::default() };
-        image.lanes.resize_with(lanes, LaneImage::default);
-        for (place, waits, signals) in steps {
-            let known = image.signals as usize;
-            let after = waits.iter().filter(|_| known > 0).map(|wait| wait.index(known) as u32);
-            let done = signals.then_some(image.signals);
-            let place = place % (lanes + 1);
-            if place == lanes {
-                let after = after.collect();
-                image.host.push(HostStep { after, unit: 0, done });
-            } else {
-                let lane = &mut image.lanes[place];
-                let packet = lane.packets.len() as u32;
-                lane.packets.push(barrier(false, Scope::None, Scope::None));
-                let dependencies =
-                    after.take(5).enumerate().map(|(n, signal)| (Field::Dependency(n as u8), signal));
-                let patches = dependencies.chain(done.map(|signal| (Field::Completion, signal)));
-                lane.patches.extend(patches.map(|(field, signal)| Patch { packet, field, signal }));
-            }
-            image.signals += u32::from(done.is_some());
-        }
-        image
-    }
-
-    proptest! {
-        #[test]
-        fn every_packet_is_published_once_and_behind_what_it_waits_for(
-            lanes in 1usize..5,
-            steps in prop::collection::vec(
-                (0usize..5, prop::collection::vec(any::<prop::sample::Index>(), 0..4), any::<bool>()),
-                0..80,
-            ),
-        ) {
-            let image = image(lanes, &steps);
-            let runs = runs(&image).unwrap();
-            let mut published = vec![false; image.signals as usize];
-            let mut next = vec![0; lanes];
-            let mut host = image.host.iter().peekable();
-            for run in &runs {
-                prop_assert!(run.start == next[run.lane as usize] && run.end > run.start);
-                for packet in run.start..run.end {
-                    // A host step can run as soon as it waits for nothing; its queue is in order.
-                    while let Some(step) = host.next_if(|s| s.after.iter().all(|&s| published[s as usize])) {
-                        step.done.into_iter().for_each(|done| published[done as usize] = true);
-                    }
-                    for patch in image.lanes[run.lane as usize].patches_of(packet) {
-                        match patch.field {
-                            Field::Dependency(_) => prop_assert!(published[patch.signal as usize]),
-                            Field::Completion => published[patch.signal as usize] = true,
-                        }
-                    }
-                }
-                next[run.lane as usize] = run.end;
-            }
-            for (lane, next) in image.lanes.iter().zip(next) {
-                prop_assert_eq!(lane.packets.len(), next as usize);
-            }
-            if lanes == 1 {
-                prop_assert!(runs.len() <= 1, "one lane is published at once");
-            }
-        }
-    }
-
-    #[test]
-    fn waits_in_a_circle_are_found() {
-        let mut image = image(2, &[(0, Vec::new(), true), (1, Vec::new(), true)]);
-        image.lanes[0].patches.insert(0, Patch { packet: 0, field: Field::Dependency(0), signal: 1 });
-        image.lanes[1].patches.insert(0, Patch { packet: 0, field: Field::Dependency(0), signal: 0 });
-        assert!(matches!(runs(&image), Err(Error::IllegalState(_))));
-    }
-}
+mod tests;

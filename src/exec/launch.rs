@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 
 use super::{
     Exec, State,
-    image::{Field, HostStep, LaneImage, Run},
+    events::Events,
+    image::{Field, HostStep, LaneImage, Run, Source},
     units::{Pin, Unit},
 };
 use crate::{
@@ -92,17 +93,20 @@ impl Exec {
         submission.flush()?;
 
         let fence = Fence::new(completion, Vec::new());
+        let events = Events::new(state, &submission, device)?;
         self.queue_host_steps(state, &submission, &set.signals, &fence)?;
         for run in &image.runs {
             let lane = &image.lanes[run.lane as usize];
             let end = (run.lane == 0).then_some(fence.signal());
-            copy_run(&lanes[run.lane as usize], lane, *run, &set.signals, end)
+            copy_run(&lanes[run.lane as usize], lane, *run, &set.signals, &events, end)
                 .map_err(|error| submission.report(error))?;
         }
+        events.record(&lanes, device);
         fence.keep_all(vec![
             Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),
             Keep::Other(self.0.resources.clone()),
         ]);
+        fence.keep_all(events.into_keeps());
         let lane = lanes[0].id();
         submission.passed(fence.clone());
         if !set.signals.is_empty() {
@@ -198,7 +202,7 @@ impl Exec {
                     pinned.lock().unwrap_or_else(PoisonError::into_inner).push(pages);
                 })
             }
-            Unit::Dispatch(_) | Unit::Join => Box::new(|| {}),
+            Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => Box::new(|| {}),
         }
     }
 }
@@ -283,6 +287,7 @@ fn copy_run(
     lane: &LaneImage,
     run: Run,
     signals: &[Arc<PooledSignal>],
+    events: &Events,
     end: Option<&Arc<PooledSignal>>,
 ) -> Result<()> {
     let last = lane.packets.len() - 1;
@@ -291,7 +296,10 @@ fn copy_run(
     queue.submit_image(&lane.packets[start..run.end as usize], |i, packet| {
         let i = start + i;
         for patch in lane.patches_of(i as u32) {
-            let handle = signals[patch.signal as usize].handle();
+            let handle = match patch.source {
+                Source::Launch(signal) => signals[signal as usize].handle(),
+                Source::Event(event) => events.handle(event),
+            };
             match patch.field {
                 Field::Dependency(n) => {
                     let set = packet.set_dep(n.into(), handle);

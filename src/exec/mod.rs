@@ -5,8 +5,10 @@
 //! | [`units`] | what a flat graph's nodes are made of |
 //! | [`image`] | a plan as packets |
 //! | [`launch`] | one launch: signals, publication, host steps |
+//! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
 
+mod events;
 mod image;
 mod launch;
 mod units;
@@ -139,8 +141,8 @@ impl Exec {
     /// Compiles `template`; later changes to it do not matter here.
     ///
     /// # Errors
-    /// [`Error::Graph`] for a cycle, [`Error::NotSupported`] for a second executable of a graph with memory nodes
-    /// or a node kind that cannot run yet, and what a node's work would be refused for on a stream.
+    /// [`Error::Graph`] for a cycle, [`Error::NotSupported`] for a second executable of a graph with memory nodes,
+    /// and what a node's work would be refused for on a stream.
     pub fn new(template: &Template, options: Options) -> Result<Self> {
         if template.has_memory_nodes() && Arc::strong_count(template.instances()) > 1 {
             return Err(Error::NotSupported("a second executable of a graph with memory nodes"));

@@ -27,6 +27,10 @@ pub(crate) enum Unit {
     HostCopy(Memcpy),
     /// A copy or a fill of memory that the graph's device may not access.
     Relay(Relay),
+    /// The point that an event stands for once the graph gets there.
+    Record(Event),
+    /// What follows waits for the point that an event stands for at the launch.
+    Wait(Event),
     /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
     Pin(Pin),
     /// A point in the order: a join, or a copy of no bytes.
@@ -88,7 +92,7 @@ impl Unit {
 
     pub(crate) fn class(&self) -> Class {
         match self {
-            Self::Dispatch(_) => Class::Packet,
+            Self::Dispatch(_) | Self::Record(_) | Self::Wait(_) => Class::Packet,
             Self::Host(_) | Self::HostCopy(_) | Self::Relay(_) | Self::Pin(_) | Self::Cooperative(_) => {
                 Class::Host
             }
@@ -170,9 +174,8 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             Node::Memcpy(copy) => return copy_units(device, copy),
             Node::Host(function) => Unit::Host(function.clone()),
             Node::Empty | Node::Child(_) | Node::MemAlloc(_) | Node::MemFree(_) => Unit::Join,
-            Node::EventRecord(_) | Node::EventWait(_) => {
-                return Err(Error::NotSupported("event nodes in an executable graph"));
-            }
+            Node::EventRecord(event) => Unit::Record(event.clone()),
+            Node::EventWait(event) => Unit::Wait(event.clone()),
         },
     ))
 }

@@ -159,10 +159,10 @@ impl Shape {
         Ok(pairs)
     }
 
-    /// The place of the graph nested in a node of the outermost graph.
+    /// The place of the graph nested in a node.
     fn child(&self, node: NodeId) -> Option<usize> {
-        let outermost = self.graphs.first()?;
-        let mut nodes = outermost.topology.nodes().zip(&outermost.fixed);
+        let around = self.graphs.iter().find(|graph| graph.topology.id() == node.graph())?;
+        let mut nodes = around.topology.nodes().zip(&around.fixed);
         match nodes.find(|(id, _)| *id == node)? {
             (_, Fixed::Child(place)) => Some(*place),
             _ => None,

@@ -245,9 +245,14 @@ impl<K, E> Graph<K, E> {
     }
 }
 
-impl<K: Clone, E: Clone> Clone for Graph<K, E> {
-    /// Copies the graph and everything nested in it under new identities, without recursion.
-    fn clone(&self) -> Self {
+impl<K: Clone, E: Clone> Graph<K, E> {
+    /// A copy under the same identities, of this graph and of everything nested in it, which stays as it is.
+    pub fn snapshot(&self) -> Self {
+        self.copied(Topology::snapshot)
+    }
+
+    /// Copies the graph and everything nested in it, without recursion.
+    fn copied(&self, topology: impl Fn(&Topology) -> Topology) -> Self {
         // Parents before children: the graph, its copy, and where the copy belongs.
         let mut found: Vec<(&Self, usize, usize)> = vec![(self, 0, 0)];
         let mut copies: Vec<Self> = Vec::new();
@@ -260,7 +265,7 @@ impl<K: Clone, E: Clone> Clone for Graph<K, E> {
                 }
                 node => node.clone(),
             });
-            copies.push(Self { topology: graph.topology.clone(), nodes: nodes.collect() });
+            copies.push(Self { topology: topology(&graph.topology), nodes: nodes.collect() });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
             // PANIC: each graph found has a copy, and children are taken before their parents.
@@ -269,6 +274,13 @@ impl<K: Clone, E: Clone> Clone for Graph<K, E> {
         }
         // PANIC: the first graph found is `self`; its copy is the one left.
         copies.pop().expect("the copy of the outermost graph")
+    }
+}
+
+impl<K: Clone, E: Clone> Clone for Graph<K, E> {
+    /// Copies the graph and everything nested in it under new identities.
+    fn clone(&self) -> Self {
+        self.copied(Topology::clone)
     }
 }
 

@@ -109,6 +109,8 @@ pub struct KernelAttributes {
     pub priority: i32,
     /// The range of memory that the caches should favour, a hint.
     pub access_policy: AccessPolicy,
+    /// Work-items that the last block of each dimension lacks, where the grid was given in work-items.
+    pub lacking: [u32; 3],
 }
 
 impl KernelAttributes {
@@ -117,6 +119,7 @@ impl KernelAttributes {
         cooperative: false,
         priority: 0,
         access_policy: AccessPolicy { base: 0, bytes: 0, hit_ratio: 0.0, on_hit: 0, on_miss: 0 },
+        lacking: [0; 3],
     };
 }
 

@@ -1,11 +1,13 @@
 //! Memory: allocation on the device and the host, and what the operands of copies and fills are.
 
+mod advice;
 pub(crate) mod async_pool;
 pub(crate) mod peer;
 mod table;
 
 use std::sync::Arc;
 
+pub use advice::{Advice, Processor, advice, advise};
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
@@ -13,7 +15,7 @@ pub use table::{Origin, Place, Region, Table};
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    graph::{Memcpy, Memset},
+    graph::{CopyKind, Memcpy, Memset},
     stream::{Stream, host},
 };
 
@@ -57,14 +59,18 @@ pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) 
     let system = System::get()?;
     let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
     memory.allow_access(&system.gpu_agents())?;
+    let address = memory.address();
     Ok(system.memory().insert(Region {
-        address: memory.address(),
+        address,
         bytes: bytes as u64,
         origin,
         device: device.ordinal(),
         flags,
-        device_address: memory.address(),
-        backing: Backing::Allocation(memory),
+        device_address: address,
+        backing: match origin {
+            Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new() },
+            _ => Backing::Allocation(memory),
+        },
     }))
 }
 
@@ -250,10 +256,10 @@ pub(crate) unsafe fn pin(device: &Device, address: u64, bytes: u64) -> Result<hs
 }
 
 /// Where the ends of a copy by `device` lie. The pointers decide, as under unified addressing; a direction that
-/// contradicts them is only the caller's opinion.
+/// contradicts them is only the caller's opinion, unless it names a device where no end is any device's.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] for a null end or one that leaves its allocation, [`Error::InvalidPitch`].
+/// [`Error::InvalidValue`] for a null end, one that leaves its allocation or rows wider than their pitch.
 pub(crate) fn check_memcpy(device: &Device, copy: &Memcpy) -> Result<Ends> {
     let ends = places(copy)?;
     let foreign = |place: &Place| matches!(place, Place::Region(region) if !peer::reaches(device, region));
@@ -264,8 +270,16 @@ pub(crate) fn check_memcpy(device: &Device, copy: &Memcpy) -> Result<Ends> {
         (Place::Region(_), Place::Region(_)) => Ends::Reachable,
         (Place::Region(_), Place::Pageable) => Ends::FromHost,
         (Place::Pageable, Place::Region(_)) => Ends::ToHost,
+        // HIP: measured on 5.2.3 (tests/conformance/memcpy_kinds.cpp).
+        (Place::Pageable, Place::Pageable) if names_a_device(copy.kind()) => {
+            return Err(Error::InvalidValue("neither end is memory of a device"));
+        }
         (Place::Pageable, Place::Pageable) => Ends::HostOnly,
     })
+}
+
+fn names_a_device(kind: CopyKind) -> bool {
+    !matches!(kind, CopyKind::HostToHost | CopyKind::Inferred)
 }
 
 /// Whether an end of a copy lies in ordinary host memory.
@@ -281,7 +295,7 @@ fn places(copy: &Memcpy) -> Result<(Place, Place)> {
         for surface in [&b.dst, &b.src] {
             let row_end = width.checked_add(surface.corner[0]);
             if (height > 1 || depth > 1) && row_end.is_none_or(|end| end > surface.pitch) {
-                return Err(Error::InvalidPitch);
+                return Err(Error::InvalidValue("the rows of a copy leave the rows of the memory"));
             }
         }
     }
@@ -314,11 +328,11 @@ pub fn find(address: u64) -> Result<Option<Arc<Region>>> {
     Ok(System::get()?.memory().find(address))
 }
 
-/// Lets copies find a module's variable, which lies in memory that the HSA runtime placed.
+/// Lets copies find a module's variable, which lies in memory that the HSA runtime placed; until it is forgotten.
 ///
 /// # Errors
 /// [`Error::NotInitialized`].
-pub fn know_variable(device: &Device, address: u64, bytes: u64) -> Result<()> {
+pub(crate) fn know_variable(device: &Device, address: u64, bytes: u64) -> Result<()> {
     let table = System::get()?.memory();
     if table.find(address).is_none() {
         table.insert(Region {
@@ -334,10 +348,17 @@ pub fn know_variable(device: &Device, address: u64, bytes: u64) -> Result<()> {
     Ok(())
 }
 
+/// Undoes [`know_variable`], before the variable's memory becomes somebody else's.
+pub(crate) fn forget_variable(address: u64) {
+    if let Ok(system) = System::get() {
+        system.memory().remove(address, |region| region.origin == Origin::Variable);
+    }
+}
+
 /// Refuses a copy whose operands cannot be copied.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] for a null end or one that leaves its allocation, [`Error::InvalidPitch`].
+/// [`Error::InvalidValue`] for a null end, one that leaves its allocation or rows wider than their pitch.
 pub fn check_copy(copy: &Memcpy) -> Result<()> {
     places(copy).map(drop)
 }

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, Weak},
 };
 
+use super::advice::Ledger;
 use crate::{
     error::{Error, Result},
     pool::graph_memory::Block,
@@ -57,6 +58,12 @@ pub struct Region {
 /// Owner of a region's memory.
 pub(crate) enum Backing {
     Allocation(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
+    /// Memory that host and device share, and what has been said about it.
+    Managed {
+        #[allow(dead_code, reason = "held for its Drop")]
+        memory: hsa::Allocation,
+        advice: Ledger,
+    },
     /// A block of the stream-ordered pool.
     Pooled(Arc<hsa::Allocation>),
     /// The HSA runtime placed it with a module's code.

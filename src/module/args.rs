@@ -4,8 +4,8 @@ use loader::{Arg, ValueKind};
 
 /// What hidden arguments are made of.
 pub(crate) struct LaunchShape {
-    /// Workgroups in x, y, z.
-    pub(crate) blocks: [u32; 3],
+    /// Work-items of the grid in x, y, z.
+    pub(crate) work_items: [u32; 3],
     /// Work-items of a workgroup in x, y, z.
     pub(crate) block: [u16; 3],
     /// Bytes of LDS asked for at launch.
@@ -37,12 +37,19 @@ pub(crate) fn explicit_bytes(args: &[Arg]) -> usize {
 /// instead of writing somewhere. So are the printf buffer and what a cooperative launch needs, until who has one
 /// says where it is ([`put_hidden`]).
 pub(crate) fn fill_hidden(segment: &mut [u8], args: &[Arg], shape: &LaunchShape) {
-    let dims = shape.blocks.iter().zip(shape.block).rposition(|(&n, b)| n > 1 || b > 1).map_or(1, |i| i + 1);
+    let dims =
+        shape.work_items.iter().zip(shape.block).rposition(|(&n, b)| n > 1 || b > 1).map_or(1, |i| i + 1);
+    // Partial workgroups count apart (LLVM AMDGPU usage, code object v5 kernel arguments).
+    let whole = |i: usize| u64::from(shape.work_items[i] / u32::from(shape.block[i]).max(1));
+    let remainder = |i: usize| u64::from(shape.work_items[i] % u32::from(shape.block[i]).max(1));
     for arg in args {
         let value: u64 = match &arg.value_kind {
-            ValueKind::HiddenBlockCountX => shape.blocks[0].into(),
-            ValueKind::HiddenBlockCountY => shape.blocks[1].into(),
-            ValueKind::HiddenBlockCountZ => shape.blocks[2].into(),
+            ValueKind::HiddenBlockCountX => whole(0),
+            ValueKind::HiddenBlockCountY => whole(1),
+            ValueKind::HiddenBlockCountZ => whole(2),
+            ValueKind::HiddenRemainderX => remainder(0),
+            ValueKind::HiddenRemainderY => remainder(1),
+            ValueKind::HiddenRemainderZ => remainder(2),
             ValueKind::HiddenGroupSizeX => shape.block[0].into(),
             ValueKind::HiddenGroupSizeY => shape.block[1].into(),
             ValueKind::HiddenGroupSizeZ => shape.block[2].into(),

@@ -8,8 +8,9 @@ mod place;
 pub use image::{image_at, image_of_wrapper};
 
 use std::{
+    collections::BTreeSet,
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
@@ -20,6 +21,7 @@ use crate::{
     error::{Error, Result},
     graph,
     hostcall::fifo::{self, Formats},
+    memory,
 };
 
 /// Scratch of a work-item whose kernel calls through pointers or recurses, beyond what the compiler counted; in bytes.
@@ -39,6 +41,8 @@ struct Loaded {
     object: CodeObject<'static>,
     executable: hsa::FrozenExecutable,
     agent: hsa::Agent,
+    /// Addresses of the variables that copies find.
+    known: Mutex<BTreeSet<u64>>,
 }
 
 impl Module {
@@ -95,7 +99,10 @@ impl Module {
         let known = loaded.object.variable(name);
         let variable = known.ok_or_else(|| Error::NotFound(name.into()))?;
         match loaded.symbol(name)? {
-            hsa::Symbol::Variable { address, .. } => Ok((address, variable.size)),
+            hsa::Symbol::Variable { address, .. } => {
+                loaded.know(device, address, variable.size)?;
+                Ok((address, variable.size))
+            }
             _ => Err(Error::NotFound(name.into())),
         }
     }
@@ -123,12 +130,27 @@ impl Loaded {
         // What cannot be laid out is a bad image; the HSA runtime would only say that it lacks the room.
         object.load_plan(&Limits::default())?;
         let executable = place::place(device, &object, &bytes)?;
-        Ok(Self { object, executable, agent: device.0.agent.clone() })
+        Ok(Self { object, executable, agent: device.0.agent.clone(), known: Mutex::default() })
+    }
+
+    /// Lets copies find a variable for as long as the code is loaded.
+    fn know(&self, device: &Device, address: u64, bytes: u64) -> Result<()> {
+        if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(address) {
+            memory::know_variable(device, address, bytes)?;
+        }
+        Ok(())
     }
 
     /// What the HSA runtime made of a symbol.
     fn symbol(&self, name: &str) -> Result<hsa::Symbol> {
         self.executable.symbol(&self.agent, name)?.ok_or_else(|| Error::NotFound(name.into()))
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(known).into_iter().for_each(memory::forget_variable);
     }
 }
 
@@ -331,7 +353,7 @@ impl KernelCode {
         let given = launch.kernargs.len().min(kernargs.len());
         kernargs[..given].copy_from_slice(&launch.kernargs[..given]);
         let shape = args::LaunchShape {
-            blocks: launch.grid,
+            work_items,
             block,
             dynamic_lds: launch.shared_bytes,
             hostcall: self.0.hostcall,
@@ -366,7 +388,12 @@ impl KernelCode {
         for i in 0..3 {
             // CAST: the product of the three is at most 1024.
             block[i] = launch.block[i] as u16;
-            let Some(n) = launch.grid[i].checked_mul(launch.block[i]) else {
+            let lacking = launch.attributes.lacking[i];
+            if lacking >= launch.block[i] {
+                return refuse("the last block lacks all of its work-items");
+            }
+            let n = u64::from(launch.grid[i]) * u64::from(launch.block[i]) - u64::from(lacking);
+            let Ok(n) = u32::try_from(n) else {
                 return refuse("the grid has 2^32 work-items or more in one dimension");
             };
             work_items[i] = n;

@@ -6,6 +6,7 @@ pub(crate) mod host;
 mod legacy;
 mod orphan;
 pub(crate) mod submit;
+mod value;
 
 use std::{
     cell::RefCell,
@@ -18,13 +19,14 @@ use std::{
 };
 
 pub(crate) use self::orphan::Orphan;
+pub use self::value::{Condition, Word};
 use self::{
     host::{Job, Worker},
     submit::{State, Submission},
 };
 use crate::{
     capture::Membership,
-    device::{Device, Fence, fence::Keep},
+    device::{Device, Fence, Units, fence::Keep},
     dispatch::Dispatch,
     error::{CaptureError, Error, Result},
     event::Event,
@@ -79,6 +81,13 @@ impl Stream {
         Self::make(device, kind, priority, device.assign_lane(priority))
     }
 
+    /// A new blocking stream whose kernels run on some of the compute units only: those of `mask`, a bit each, that
+    /// the device has, or all if it has none of them.
+    pub fn on_units(device: &Device, mask: &[u32]) -> Self {
+        let units = Units::of(mask, device.properties().compute_units);
+        Self::make(device, StreamKind::Blocking, 0, device.assign_lane_on(units))
+    }
+
     pub(crate) fn legacy(device: &Device) -> Self {
         Self::make(device, StreamKind::Legacy, 0, 0)
     }
@@ -126,6 +135,13 @@ impl Stream {
     /// Its priority; smaller is more urgent.
     pub fn priority(&self) -> i32 {
         self.0.priority
+    }
+
+    /// The compute units that its kernels may run on, a bit each, as few words as the device's units need.
+    pub fn units(&self) -> Vec<u32> {
+        let device = self.device();
+        let all = || Units::all(device.properties().compute_units);
+        device.restriction(self.0.lane).unwrap_or_else(all).words().to_vec()
     }
 
     /// Unique over the process.
@@ -415,8 +431,30 @@ impl fmt::Debug for Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::device::LANES;
+
+    #[test]
+    fn streams_share_queues_only_with_streams_on_the_same_units() {
+        let device = Device::get(0).unwrap();
+        let all = Units::all(device.properties().compute_units);
+        let lanes_of = |mask: &[u32]| {
+            let stream = Stream::on_units(&device, mask);
+            assert_eq!(stream.units(), Units::of(mask, device.properties().compute_units).words());
+            stream.synchronize().unwrap();
+            (0..LANES)
+                .map(|n| device.lane_beside(stream.lane_number(), n).unwrap().id())
+                .collect::<HashSet<_>>()
+        };
+        let (first, second, plain) = (lanes_of(&[1]), lanes_of(&[2]), lanes_of(all.words()));
+        assert_eq!(first, lanes_of(&[1]));
+        assert!(first.is_disjoint(&second) && first.is_disjoint(&plain) && second.is_disjoint(&plain));
+        let ordinary = Stream::new(&device, StreamKind::Blocking, 0);
+        assert_eq!(ordinary.units(), all.words());
+        assert!(plain.contains(&device.lane(ordinary.lane_number()).unwrap().id()));
+    }
 
     #[test]
     fn streams_of_different_priority_share_no_queue() {

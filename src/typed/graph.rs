@@ -10,6 +10,7 @@ use crate::{
     capture::{self, Mode},
     device::Device,
     error::{Error, Result},
+    event::Event,
     exec::{Exec, Options, Report},
     graph::{self, HostFn, Memcpy, Memset, NodeId},
     memory,
@@ -147,6 +148,22 @@ impl Graph {
     /// [`Error::InvalidValue`] for memory of another graph or memory freed already; as [`Graph::kernel`].
     pub fn free<T: Plain>(&mut self, slice: DeviceSlice<T>, after: &[Node]) -> Result<Node> {
         Ok(Node(self.template.add_free(slice.address(), &ids(after))?.0))
+    }
+
+    /// Adds a node that records `event`: in each launch, the event comes to stand for the place of the node.
+    ///
+    /// # Errors
+    /// As [`Graph::kernel`].
+    pub fn record(&mut self, event: &Event, after: &[Node]) -> Result<Node> {
+        self.add(graph::Node::EventRecord(event.clone()), after)
+    }
+
+    /// Adds a node that holds back what follows it until `event`, as it stands at the launch, has been reached.
+    ///
+    /// # Errors
+    /// As [`Graph::kernel`].
+    pub fn wait(&mut self, event: &Event, after: &[Node]) -> Result<Node> {
+        self.add(graph::Node::EventWait(event.clone()), after)
     }
 
     /// Adds a node that is only a place in the order.

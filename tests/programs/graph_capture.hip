@@ -1,4 +1,7 @@
 // The documentation's graph, recorded by stream capture: memory, host function, copies and kernels.
+//
+// With NO_GRAPH_MEMORY, as HIP 5.2.3 can have it: memory is allocated beforehand, and the host function is a node that
+// joins the captured graph.
 #include "check.h"
 #include "kernels.h"
 
@@ -11,12 +14,18 @@ int main(int argc, char** argv) {
 
   hipStream_t stream;
   CHECK(hipStreamCreate(&stream));
-  CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
   double* a = nullptr;
   int* b = nullptr;
+#ifdef NO_GRAPH_MEMORY
+  CHECK(hipMalloc(reinterpret_cast<void**>(&a), n * sizeof(double)));
+  CHECK(hipMalloc(reinterpret_cast<void**>(&b), n * sizeof(int)));
+  CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+#else
+  CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
   CHECK(hipMallocAsync(reinterpret_cast<void**>(&a), n * sizeof(double), stream));
   CHECK(hipMallocAsync(reinterpret_cast<void**>(&b), n * sizeof(int), stream));
   CHECK(hipLaunchHostFunc(stream, fill, &job));
+#endif
   CHECK(hipMemcpyAsync(a, host.data(), n * sizeof(double), hipMemcpyHostToDevice, stream));
   kernelA<<<grid, block, 0, stream>>>(a);
   CHECK(hipGetLastError());
@@ -25,10 +34,22 @@ int main(int argc, char** argv) {
   kernelC<<<grid, block, 0, stream>>>(a, b);
   CHECK(hipGetLastError());
   CHECK(hipMemcpyAsync(host.data(), a, n * sizeof(double), hipMemcpyDeviceToHost, stream));
+  hipGraph_t graph;
+#ifdef NO_GRAPH_MEMORY
+  CHECK(hipStreamEndCapture(stream, &graph));
+  hipGraphNode_t root, fill_node;
+  size_t roots = 1;
+  CHECK(hipGraphGetRootNodes(graph, &root, &roots));
+  hipHostNodeParams params{};
+  params.fn = fill;
+  params.userData = &job;
+  CHECK(hipGraphAddHostNode(&fill_node, graph, nullptr, 0, &params));
+  CHECK(hipGraphAddDependencies(graph, &fill_node, &root, 1));
+#else
   CHECK(hipFreeAsync(a, stream));
   CHECK(hipFreeAsync(b, stream));
-  hipGraph_t graph;
   CHECK(hipStreamEndCapture(stream, &graph));
+#endif
 
   hipGraphExec_t exec;
   CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
@@ -40,6 +61,10 @@ int main(int argc, char** argv) {
   CHECK(hipGraphExecDestroy(exec));
   CHECK(hipGraphDestroy(graph));
   CHECK(hipStreamDestroy(stream));
+#ifdef NO_GRAPH_MEMORY
+  CHECK(hipFree(a));
+  CHECK(hipFree(b));
+#endif
   std::puts("Validation passed.");
   return 0;
 }

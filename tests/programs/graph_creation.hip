@@ -1,7 +1,22 @@
 // The documentation's graph, built node by node with its true dependencies.
+//
+// With NO_GRAPH_MEMORY, as HIP 5.2.3 can have it: memory is allocated beforehand, and empty nodes take the place of
+// those that allocate and free.
 #include "check.h"
 #include "kernels.h"
 
+#ifdef NO_GRAPH_MEMORY
+static void* allocation_node(hipGraphNode_t* node, hipGraph_t graph, size_t bytes) {
+  void* memory;
+  CHECK(hipMalloc(&memory, bytes));
+  CHECK(hipGraphAddEmptyNode(node, graph, nullptr, 0));
+  return memory;
+}
+
+static void free_node(hipGraphNode_t* node, hipGraph_t graph, hipGraphNode_t after, void*) {
+  CHECK(hipGraphAddEmptyNode(node, graph, &after, 1));
+}
+#else
 static void* allocation_node(hipGraphNode_t* node, hipGraph_t graph, size_t bytes) {
   hipMemAllocNodeParams params{};
   params.poolProps.allocType = hipMemAllocationTypePinned;
@@ -11,6 +26,11 @@ static void* allocation_node(hipGraphNode_t* node, hipGraph_t graph, size_t byte
   CHECK(hipGraphAddMemAllocNode(node, graph, nullptr, 0, &params));
   return params.dptr;
 }
+
+static void free_node(hipGraphNode_t* node, hipGraph_t graph, hipGraphNode_t after, void* memory) {
+  CHECK(hipGraphAddMemFreeNode(node, graph, &after, 1, memory));
+}
+#endif
 
 static void kernel_node(hipGraphNode_t* node, hipGraph_t graph, std::vector<hipGraphNode_t> after,
                         const void* function, size_t n, void** arguments) {
@@ -50,8 +70,8 @@ int main(int argc, char** argv) {
   kernel_node(&node_c, graph, {node_a, node_b}, reinterpret_cast<const void*>(kernelC), n, arguments_c);
   CHECK(hipGraphAddMemcpyNode1D(&to_host, graph, &node_c, 1, host.data(), a, n * sizeof(double),
                                 hipMemcpyDeviceToHost));
-  CHECK(hipGraphAddMemFreeNode(&free_a, graph, &to_host, 1, a));
-  CHECK(hipGraphAddMemFreeNode(&free_b, graph, &node_c, 1, b));
+  free_node(&free_a, graph, to_host, a);
+  free_node(&free_b, graph, node_c, b);
 
   size_t nodes = 0, edges = 0;
   CHECK(hipGraphGetNodes(graph, nullptr, &nodes));
@@ -73,6 +93,10 @@ int main(int argc, char** argv) {
   CHECK(hipGraphExecDestroy(exec));
   CHECK(hipGraphDestroy(graph));
   CHECK(hipStreamDestroy(stream));
+#ifdef NO_GRAPH_MEMORY
+  CHECK(hipFree(a));
+  CHECK(hipFree(b));
+#endif
   std::puts("Validation passed.");
   return 0;
 }

@@ -234,7 +234,10 @@ fn ranges_that_leave_their_allocation_are_refused() {
         let (dst, src) = (surface(memory.address(), dst_pitch), surface(at, src_pitch));
         Memcpy::Box(Box::new(BoxCopy { dst, src, extent, kind: CopyKind::Inferred }))
     };
-    assert_eq!(copy(&stream, boxed(4, 10, [10, 2, 1])), Err(Error::InvalidPitch));
+    assert_eq!(
+        copy(&stream, boxed(4, 10, [10, 2, 1])),
+        Err(Error::InvalidValue("the rows are wider than they are apart"))
+    );
     assert!(refused(boxed(60, 10, [10, 2, 2])));
     assert!(refused(boxed(u64::MAX, u64::MAX, [10, 3, 3])));
     // One row has no use for its pitch.

@@ -1,7 +1,7 @@
 //! Graphs whose nodes check that what they depend on has run: each as often as it should have, and no sooner.
 
 use aqlipse::{
-    Options, Stream,
+    Event, Options, Stream,
     schedule::Candidate,
     typed::{DeviceBuffer, ExecGraph, Graph, Node},
 };
@@ -14,6 +14,10 @@ pub enum Work {
     Kernel,
     Host,
     Empty,
+    /// Records an event of its own.
+    Record,
+    /// Waits for the event that was recorded last among the nodes before it, as an earlier launch has left it.
+    Wait,
 }
 
 /// Every kind of plan on `lanes` queues, also those that the scheduler would not choose.
@@ -35,6 +39,7 @@ pub struct Counting {
     runs: DeviceBuffer<u32>,
     errors: DeviceBuffer<u32>,
     kernels: Vec<bool>,
+    events: Vec<Event>,
 }
 
 impl Counting {
@@ -48,6 +53,7 @@ impl Counting {
         let mut graph = Graph::new(&device());
         let mut nodes: Vec<Node> = Vec::new();
         let mut kernels_before: Vec<Vec<u32>> = Vec::new();
+        let mut events: Vec<Event> = Vec::new();
         let all: Vec<u32> = (0..n as u32).filter(|&i| work[i as usize] == Work::Kernel).collect();
         for (i, &what) in work.iter().enumerate() {
             let mut preds: Vec<usize> = edges.iter().filter(|e| e.1 == i).map(|e| e.0).collect();
@@ -66,6 +72,11 @@ impl Counting {
             let node = match what {
                 Work::Empty => graph.empty(&after),
                 Work::Host => graph.host(|| (), &after),
+                Work::Record => {
+                    events.push(Event::new(false));
+                    graph.record(&events[events.len() - 1], &after)
+                }
+                Work::Wait => graph.wait(&events.last().cloned().unwrap_or(Event::new(false)), &after),
                 Work::Kernel => {
                     let (list, preds, last) = match before.len() {
                         0 => (all.clone(), 0, all.len()),
@@ -81,7 +92,8 @@ impl Counting {
             kernels_before.push(before);
         }
         let exec = graph.instantiate_with(options).unwrap();
-        Self { exec, runs, errors, kernels: work.iter().map(|&w| w == Work::Kernel).collect() }
+        let kernels = work.iter().map(|&w| w == Work::Kernel).collect();
+        Self { exec, runs, errors, kernels, events }
     }
 
     /// Checks that all of `launches` launches have run and in order; they have been waited for.
@@ -91,6 +103,9 @@ impl Counting {
         let runs = self.runs.read(&stream).unwrap();
         for (runs, _) in runs.iter().zip(&self.kernels).filter(|(_, kernel)| **kernel) {
             assert_eq!(*runs, launches, "{what}");
+        }
+        for event in &self.events {
+            assert_eq!(event.is_complete(), Ok(true), "{what}");
         }
     }
 }
@@ -108,7 +123,7 @@ impl Random {
     }
 }
 
-/// A random graph with some host and empty nodes.
+/// A random graph with some host, event and empty nodes.
 pub fn random(random: &mut Random, options: Options, hosts: bool) -> Counting {
     let n = 1 + random.below(40);
     let density = 1 + random.below(4);
@@ -121,9 +136,11 @@ pub fn random(random: &mut Random, options: Options, hosts: bool) -> Counting {
         }
     }
     let work: Vec<Work> = (0..n)
-        .map(|_| match random.below(10) {
+        .map(|_| match random.below(12) {
             0 if hosts => Work::Host,
             1 => Work::Empty,
+            2 => Work::Record,
+            3 => Work::Wait,
             _ => Work::Kernel,
         })
         .collect();

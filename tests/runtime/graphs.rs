@@ -161,7 +161,6 @@ fn nodes_with_bad_parameters_are_refused_when_the_graph_is_compiled() {
     assert_eq!(instantiate(Work::Memset(set(8))), Ok(()));
     assert!(instantiate(Work::Memset(set(9))).is_err());
     assert!(instantiate(Work::Memcpy(Memcpy::linear(0, data.slice().address(), 4))).is_err());
-    assert!(instantiate(Work::EventRecord(Event::new(false))).is_err());
     let alloc = aqlipse::graph::MemAlloc { address: 4096, bytes: 8, device: 0 };
     assert!(instantiate(Work::MemAlloc(alloc)).is_err(), "an allocation that owns nothing");
     assert_eq!(instantiate(Work::Host(HostFn::new(|| ()))), Ok(()));
@@ -203,4 +202,39 @@ fn the_report_counts_the_bytes_of_each_node() {
     let each = (chain(1010) - chain(10)) / 1000;
     // A packet and the kernel's arguments at least; less than what other runtimes take.
     assert!((64 + 20..1024).contains(&each), "{each} bytes a node");
+}
+
+#[test]
+fn a_change_inside_a_child_graph_is_a_change_of_the_graph_around_it() {
+    let stream = stream();
+    let seen = Arc::new(AtomicU32::new(0));
+    let adds = |n: u32| {
+        let seen = seen.clone();
+        Work::Host(HostFn::new(move || {
+            seen.fetch_add(n, Ordering::Relaxed);
+        }))
+    };
+    let (mut inner, mut outer) = (Template::new(&device()), Template::new(&device()));
+    let (first, ()) = inner.add(adds(1), &[]).unwrap();
+    let child = outer.add_child(&inner, &[]).unwrap();
+    let nested = outer.at(&[child]).unwrap().graph().counterpart(first).unwrap();
+    outer.at(&[child]).unwrap().add(adds(10), &[nested]).unwrap();
+    let before = Exec::new(&outer, Options::default()).unwrap();
+    outer.at(&[child]).unwrap().graph_mut().set(nested, adds(100)).unwrap();
+    let after = Exec::new(&outer, Options::default()).unwrap();
+    // Of the graph that was added, nothing has changed; a copy of the nested one has its nodes.
+    assert_eq!(inner.graph().topology().node_count(), 1);
+    let copy = outer.at(&[child]).unwrap().snapshot().unwrap();
+    assert!(copy.graph().topology().contains(nested));
+    let copy = Exec::new(&copy, Options::default()).unwrap();
+    for (exec, sum) in [(before, 11), (after, 110), (copy, 110)] {
+        seen.store(0, Ordering::Relaxed);
+        exec.launch(&stream).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(seen.load(Ordering::Relaxed), sum);
+    }
+    let refused = outer.at(&[child]).unwrap().add_allocation(&device(), 64, &[]);
+    assert!(matches!(refused, Err(Error::NotSupported(_))));
+    outer.remove(child).unwrap();
+    assert!(matches!(outer.at(&[child]), Err(Error::Graph(_))));
 }

@@ -6,12 +6,14 @@
 mod capture;
 mod copies;
 mod dags;
+mod events;
 mod faults;
 mod graphs;
 mod lifetimes;
 mod seeds;
 mod streams;
 mod updates;
+mod values;
 
 use std::{
     env,

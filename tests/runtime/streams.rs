@@ -25,6 +25,20 @@ fn kernels_of_a_stream_run_in_order() {
 }
 
 #[test]
+fn the_default_stream_is_not_held_by_the_first_stream_created() {
+    let (other, data) = (stream(), buffer(&[1; 64]));
+    let gate = Gate::on(&other);
+    let device = device();
+    let default = device.default_stream();
+    default.run(&affine(&data, 3, 4)).unwrap();
+    default.synchronize().unwrap();
+    assert_eq!(other.is_idle(), Ok(false));
+    gate.open();
+    other.synchronize().unwrap();
+    assert_eq!(data.read(&other).unwrap(), [7; 64]);
+}
+
+#[test]
 fn a_stream_without_work_is_idle() {
     assert_eq!(stream().is_idle(), Ok(true));
     assert_eq!(Stream::new(&device(), StreamKind::Blocking, 0).is_idle(), Ok(true));

@@ -177,3 +177,26 @@ fn an_executable_can_be_launched_and_changed_by_several_threads() {
     });
     assert_eq!(log.entries().len(), 800);
 }
+
+#[test]
+fn a_graph_nested_at_any_depth_can_be_given_other_parameters() {
+    let (stream, log) = (stream(), Log::new(4));
+    let leaf = |value| {
+        let mut template = Template::new(&device());
+        template.add(Node::Kernel(kernel_node(&log, value)), &[]).unwrap();
+        template
+    };
+    let (mut middle, mut outer) = (Template::new(&device()), Template::new(&device()));
+    let inner = middle.add_child(&leaf(1), &[]).unwrap();
+    let child = outer.add_child(&middle, &[]).unwrap();
+    let nested = outer.at(&[child]).unwrap().graph().counterpart(inner).unwrap();
+    let exec = Exec::new(&outer, Options::default()).unwrap();
+    exec.launch(&stream).unwrap();
+    exec.update_child(nested, &leaf(2)).unwrap();
+    exec.launch(&stream).unwrap();
+    assert_eq!(log.entries(), [1, 2]);
+    assert!(exec.update_child(inner, &leaf(3)).is_err(), "a node of the graph that was added");
+    assert!(exec.update_child(child, &leaf(3)).is_err(), "a graph with another kind of node");
+    exec.launch(&stream).unwrap();
+    assert_eq!(log.entries(), [1, 2, 2]);
+}

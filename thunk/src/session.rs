@@ -13,8 +13,9 @@ use emulator::{
 use crate::{
     abi::{
         HSAKMT_STATUS_KERNEL_ALREADY_OPENED, HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED,
-        HSAKMT_STATUS_NO_MEMORY,
+        HSAKMT_STATUS_NO_MEMORY, newer,
     },
+    client,
     entry::Result,
     event::Events,
     memory::Memory,
@@ -115,11 +116,12 @@ pub fn close() -> Result {
 
 impl Session {
     fn new() -> Result<Self> {
+        client::check()?;
         let config = Config::from_env().map_err(|error| {
             tracing::error!("{error}");
             HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
         })?;
-        if config.devices.contains(&Target::Gfx942) {
+        if config.devices.contains(&Target::Gfx942) && !newer::is_spoken() {
             tracing::warn!(
                 "ROCr 5 knows no gfx942 and will refuse to start: use AQLIPSE_EMULATE=gfx90a, or a newer ROCr"
             );

@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: what users take away, in `target/dist`.
 //!
-//! The shared library is linked here and not by rustc: a `cdylib` brings a version script of its own, and with it
+//! Shared libraries are linked here and not by rustc: a `cdylib` brings a version script of its own, and with it
 //! the version nodes that HIP programs were linked against are lost or clash. A static library, linked with our
 //! script, keeps them.
 
@@ -13,7 +13,7 @@ use std::{
     process::{self, Command},
 };
 
-use crate::{Result, cargo, exports, file_error, run, surface, target_dir};
+use crate::{Result, cargo, exports, file_error, run, surface, target_dir, thunk};
 
 /// File that holds the library; every name in [`LINKS`] points to it.
 pub const LIBRARY: &str = "libamdhip64.so.7.2.0";
@@ -32,59 +32,95 @@ pub enum Profile {
     Debug,
 }
 
-/// Builds `lib` and `bin` and returns the directory that holds them.
+/// Builds `lib`, `bin` and `thunk` and returns the directory that holds them.
 ///
 /// # Errors
 /// [`crate::Error`] of the compiler, the linker and the files.
 pub fn build(profile: Profile) -> Result<PathBuf> {
     let target = target_dir();
     let dist = target.join("dist");
-    let (lib, bin) = (dist.join("lib"), dist.join("bin"));
-    for directory in [&lib, &bin] {
+    let (lib, bin, thunk) = (dist.join("lib"), dist.join("bin"), dist.join("thunk"));
+    for directory in [&lib, &bin, &thunk] {
         fs::create_dir_all(directory).map_err(file_error(directory))?;
     }
 
     let release: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
-    run(cargo().args(["rustc", "--package", "capi", "--lib", "--crate-type", "staticlib"]).args(release))?;
+    for package in ["capi", "thunk"] {
+        run(cargo()
+            .args(["rustc", "--package", package, "--lib", "--crate-type", "staticlib"])
+            .args(release))?;
+    }
     run(cargo().args(["build", "--package", "aqlipse", "--bin", "aqlipse"]).args(release))?;
     let built = target.join(if profile == Profile::Release { "release" } else { "debug" });
 
-    link(&built.join("libcapi.a"), &lib, profile)?;
+    let exports = exports()?;
+    link(&Shared {
+        archive: &built.join("libcapi.a"),
+        library: &lib.join(LIBRARY),
+        soname: SONAME,
+        script: &version_script(&exports),
+        symbols: &exports.iter().map(|export| export.symbol.as_str()).collect::<Vec<_>>(),
+        profile,
+    })?;
     for name in LINKS {
         replace(&lib.join(name), |path| symlink(LIBRARY, path))?;
     }
     replace(&bin.join("aqlipse"), |path| fs::copy(built.join("aqlipse"), path).map(drop))?;
+    thunk::link_all(&built.join("libthunk.a"), &thunk, profile)?;
     println!("{}", dist.display());
     Ok(dist)
 }
 
-fn link(archive: &Path, lib: &Path, profile: Profile) -> Result {
-    let exports = exports()?;
-    let (script, wanted) = (lib.with_file_name("libamdhip64.map"), lib.with_file_name("libamdhip64.ld"));
-    fs::write(&script, version_script(&exports)).map_err(file_error(&script))?;
-    fs::write(&wanted, wanted_script(&exports)).map_err(file_error(&wanted))?;
-    let aside = aside(&lib.join(LIBRARY));
-    let mut command = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
+/// A shared library to be linked.
+pub(crate) struct Shared<'a> {
+    /// Rust's static library.
+    pub archive: &'a Path,
+    /// Where it goes.
+    pub library: &'a Path,
+    /// `DT_SONAME`.
+    pub soname: &'a str,
+    /// The linker's version script.
+    pub script: &'a str,
+    /// Every symbol that the script exports.
+    pub symbols: &'a [&'a str],
+    /// How the archive was compiled.
+    pub profile: Profile,
+}
+
+/// Links a shared library and puts it in place in one step.
+pub(crate) fn link(shared: &Shared<'_>) -> Result {
+    let (script, wanted) = (shared.library.with_extension("map"), shared.library.with_extension("ld"));
+    fs::write(&script, shared.script).map_err(file_error(&script))?;
+    fs::write(&wanted, wanted_script(shared.symbols)).map_err(file_error(&wanted))?;
+    let aside = aside(shared.library);
+    let mut command = cc();
     command.args(["-shared", "-o"]).arg(&aside);
-    command.arg(&wanted).arg(archive);
+    command.arg(&wanted).arg(shared.archive);
     command.arg(format!("-Wl,--version-script={}", script.display()));
-    command.arg(format!("-Wl,-soname,{SONAME}"));
+    command.arg(format!("-Wl,-soname,{}", shared.soname));
     // Our calls and our symbol table mean our own functions, whatever else the process has loaded.
     command.arg("-Wl,-Bsymbolic-functions");
     // Worker threads outlive dlclose; so must their code.
     command.arg("-Wl,-z,nodelete,-z,relro,-z,now,-z,noexecstack");
     command.args(["-Wl,--gc-sections", "-Wl,--no-undefined", "-Wl,--no-undefined-version"]);
-    if profile == Profile::Release {
+    if shared.profile == Profile::Release {
         command.arg("-Wl,--strip-all");
     }
     command.args(["-lgcc_s", "-lm", "-ldl", "-lpthread", "-lc"]);
     run(&mut command)?;
-    let library = lib.join(LIBRARY);
-    fs::rename(&aside, &library).map_err(file_error(&library))
+    for intermediate in [&script, &wanted] {
+        fs::remove_file(intermediate).map_err(file_error(intermediate))?;
+    }
+    fs::rename(&aside, shared.library).map_err(file_error(shared.library))
+}
+
+/// The C compiler, which links as well.
+pub(crate) fn cc() -> Command {
+    Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
 /// Puts a file in place in one step, so that a program that has the old one open keeps it.
-fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Result {
+pub(crate) fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Result {
     let aside = aside(path);
     // Left over by a run that was killed; usually it does not exist.
     let _ = fs::remove_file(&aside);
@@ -103,8 +139,7 @@ pub(crate) fn aside(path: &Path) -> PathBuf {
 ///
 /// Not `--whole-archive`: that takes Rust's own weak, hidden `__gnu_h2f_ieee` as well, and a symbol with one hidden
 /// definition is not exported.
-fn wanted_script(exports: &[surface::Export]) -> String {
-    let symbols: Vec<_> = exports.iter().map(|export| export.symbol.as_str()).collect();
+fn wanted_script(symbols: &[&str]) -> String {
     format!("EXTERN({})\n", symbols.join("\n"))
 }
 

@@ -11,6 +11,7 @@
 //! | [`kernels`] | `kernels`: rebuild the committed device code |
 //! | [`triton`] | `kernels --triton`: rebuild Triton's kernels |
 //! | [`dist`] | `dist`: link what users take away |
+//! | [`thunk`] | the part of `dist` that AMD's own runtime loads |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`compat`] | `compat`: write COMPAT.md |
@@ -35,6 +36,7 @@ pub mod pseudocode;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;
+pub mod thunk;
 pub mod triton;
 
 /// Why a command of xtask failed.

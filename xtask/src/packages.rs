@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 17] = [
+pub const WANTED: [(&str, &str); 19] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -22,9 +22,11 @@ pub const WANTED: [(&str, &str); 17] = [
     ("libamdhip64-dev", "the public HIP headers"),
     ("libhsa-runtime64-1", "AMD's copying kernels, to run and to decode"),
     ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),
+    ("libhsakmt-dev", "the public headers of AMD's thunk, which ours is compared with"),
     ("librocrand1", "AMD's kernels for gfx90a, to run and to decode"),
     ("librocrand-dev", "rocRAND's public headers"),
     ("rocm-device-libs", "device libraries for HIP programs"),
+    ("rocminfo", "AMD's device lister, which runs on the thunk"),
     ("valgrind", "checks the host side for memory errors"),
 ];
 

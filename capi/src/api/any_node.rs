@@ -1,10 +1,12 @@
 //! Nodes of any kind through one structure that says which.
 
 use super::{
+    child::add_child,
+    event_node::{record_node, wait_node},
     exec::{set_exec, set_exec_copy},
     node::{
-        add, add_allocation, add_child, add_copy, add_free, box_copy, host_node, kernel_node, memset_node,
-        plain, set, set_copy,
+        add, add_allocation, add_copy, add_free, box_copy, host_node, kernel_node, memset_node, plain, set,
+        set_copy,
     },
 };
 use crate::{
@@ -35,6 +37,8 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
             hipGraphNodeTypeKernel => Work::Other(kernel_node(&params.params.kernel)?),
             hipGraphNodeTypeMemset => Work::Other(memset_node(&params.params.memset)?),
             hipGraphNodeTypeHost => Work::Other(host_node(&params.params.host)?),
+            hipGraphNodeTypeEventRecord => Work::Other(record_node(params.params.eventRecord.event)?),
+            hipGraphNodeTypeWaitEvent => Work::Other(wait_node(params.params.eventWait.event)?),
             hipGraphNodeTypeMemcpy => Work::Copy(box_copy(&params.params.memcpy.copyParams)?),
             kind if is_kind(kind) => return Err(hipErrorNotSupported),
             _ => return Err(hipErrorInvalidValue),
@@ -69,8 +73,8 @@ entry! {
                 hipGraphNodeTypeMemcpy => {
                     add_copy(node, graph, after, count, || box_copy(&given.params.memcpy.copyParams))
                 }
-                _ => add(node, graph, after, count, |template, after| match work(&given)? {
-                    Work::Other(made) => plain(made)(template, after),
+                _ => add(node, graph, after, count, |graph, after| match work(&given)? {
+                    Work::Other(made) => plain(made)(graph, after),
                     Work::Copy(_) => Err(hipErrorInvalidValue),
                 }),
             }

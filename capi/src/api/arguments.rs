@@ -1,6 +1,6 @@
 //! Kernel arguments: an array of pointers, or a packed buffer in a list of keys and values.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, ptr};
 
 use aqlipse::KernelCode;
 
@@ -13,6 +13,17 @@ use crate::{
 const BUFFER_POINTER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 const END: usize = 3;
+
+/// The `extra` list of arguments that lie in a buffer of `bytes` bytes.
+pub fn buffer_list(buffer: &[u8], bytes: &mut usize) -> [*mut c_void; 5] {
+    [
+        BUFFER_POINTER as *mut c_void,
+        buffer.as_ptr().cast_mut().cast(),
+        BUFFER_SIZE as *mut c_void,
+        ptr::from_mut(bytes).cast(),
+        END as *mut c_void,
+    ]
+}
 
 /// Packs what a caller gave for a kernel, by either of the two routes.
 ///

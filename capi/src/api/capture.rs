@@ -61,7 +61,7 @@ entry! {
         count: usize,
         mode_: hipStreamCaptureMode,
     ) -> hipError_t {
-        let template = object::graph(graph)?;
+        let template = object::whole_graph(graph)?;
         // The header: edge data is not supported and has to be null.
         if !edges.is_null() {
             return Err(hipErrorInvalidValue);
@@ -72,7 +72,9 @@ entry! {
         }
         let stream = object::stream(stream)?;
         // SAFETY: the caller's array, null or readable.
-        let nodes = unsafe { super::graph::dependencies(&object::lock(&template), dependencies, count) }?;
+        let nodes = unsafe {
+            super::graph::dependencies(object::lock(&template).graph().topology(), dependencies, count)
+        }?;
         Ok(capture::begin(&stream, mode, Some((template, nodes)))?)
     }
 }

@@ -206,7 +206,8 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeHostRegisterSupported
         | hipDeviceAttributeStreamPrioritiesSupported
         | hipDeviceAttributeManagedMemory
-        | hipDeviceAttributeCanUseHostPointerForRegisteredMem => 1,
+        | hipDeviceAttributeCanUseHostPointerForRegisteredMem
+        | hipDeviceAttributeCanUseStreamWaitValue => 1,
         hipDeviceAttributeEccEnabled
         | hipDeviceAttributeAsyncEngineCount
         | hipDeviceAttributeComputeMode
@@ -236,7 +237,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim
         | hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim
         | hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem
-        | hipDeviceAttributeCanUseStreamWaitValue
         | hipDeviceAttributeAccessPolicyMaxWindowSize
         | hipDeviceAttributePersistingL2CacheMaxSize => 0,
         _ => return None,

@@ -9,12 +9,12 @@ use aqlipse::{
 
 use super::{
     node::{box_copy, copy_node, host_node, kernel_node, memset_node},
-    params::apart,
+    params::{apart, with_node},
 };
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
-    object::{self, EXECS, lock},
+    object::{self, EXECS},
     types::*,
 };
 
@@ -32,9 +32,9 @@ fn instantiate(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> Resu
     if flags & (DEVICE_LAUNCH | NODE_PRIORITY) != 0 {
         return Err(hipErrorNotSupported);
     }
-    let template = object::graph(graph)?;
+    let graph = object::graph(graph)?;
     let options = Options { auto_free: flags & AUTO_FREE != 0, ..Options::default() };
-    let made = Exec::new(&lock(&template), options)?;
+    let made = graph.with_template(|template| Ok(Exec::new(template, options)?))?;
     // Kernel arguments are placed when the executable is made: there is nothing left to upload.
     let handle = EXECS.insert(made)?;
     // SAFETY: the caller's pointer, which is not null.
@@ -148,10 +148,8 @@ pub(super) fn set_exec(
     parameters: GraphNode,
 ) -> Result<(), hipError_t> {
     let exec = object::exec(exec)?;
-    let (template, id) = object::node(node)?;
-    {
-        let template = lock(&template);
-        let current = template.graph().node(id).map_err(|_| hipErrorInvalidValue)?;
+    let (_, id) = object::node(node)?;
+    with_node(node, |current| {
         if current.kind() != parameters.kind() {
             return Err(hipErrorInvalidValue);
         }
@@ -161,7 +159,8 @@ pub(super) fn set_exec(
         {
             return Err(hipErrorInvalidValue);
         }
-    }
+        Ok(())
+    })?;
     Ok(exec.set_node(id, &parameters)?)
 }
 
@@ -185,9 +184,9 @@ pub(super) fn set_exec_copy(
     copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
 ) -> Result<(), hipError_t> {
     object::exec(exec)?;
-    let (template, id) = object::node(node)?;
+    object::node(node)?;
     let copy = copy()?;
-    let same = matches!(lock(&template).graph().node(id), Ok(Node::Memcpy(old)) if old.kind() == copy.kind());
+    let same = with_node(node, |node| Ok(matches!(node, Node::Memcpy(old) if old.kind() == copy.kind())))?;
     if !same {
         return Err(hipErrorInvalidValue);
     }

@@ -20,9 +20,20 @@ fn code_of(function: *const c_void) -> Result<(Device, KernelCode), hipError_t> 
     Ok((device, code))
 }
 
+/// As [`code_of`], for those who ask about a kernel.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for null, `hipErrorInvalidDeviceFunction` for what is no kernel.
+// HIP: measured on 5.2.3 (tests/conformance/function_attributes.hip, occupancy_errors.hip).
+fn asked(function: *const c_void) -> Result<(Device, KernelCode), hipError_t> {
+    if function.is_null() { Err(hipErrorInvalidValue) } else { code_of(function) }
+}
+
 fn module_code_of(function: hipFunction_t) -> Result<(Device, KernelCode), hipError_t> {
-    object::FUNCTIONS.get(function.0).ok_or(hipErrorInvalidDeviceFunction)?;
-    code_of(function.0 as *const c_void)
+    if function != hipFunction_t::NULL {
+        object::FUNCTIONS.get(function.0).ok_or(hipErrorInvalidDeviceFunction)?;
+    }
+    asked(function.0 as *const c_void)
 }
 
 /// A number that may not fit the interface's type.
@@ -54,7 +65,7 @@ entry! {
         if out.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let (device, code) = code_of(function)?;
+        let (device, code) = asked(function)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(out, attributes(&device, &code)) }
     }
@@ -174,7 +185,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointer.
-        unsafe { active_blocks(blocks, code_of(function)?, block, dynamic_lds) }
+        unsafe { active_blocks(blocks, asked(function)?, block, dynamic_lds) }
     }
 }
 
@@ -192,7 +203,7 @@ entry! {
         }
         check_flags(flags)?;
         // SAFETY: the caller's pointer.
-        unsafe { active_blocks(blocks, code_of(function)?, block, dynamic_lds) }
+        unsafe { active_blocks(blocks, asked(function)?, block, dynamic_lds) }
     }
 }
 
@@ -244,7 +255,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointers.
-        unsafe { potential_block(grid, block, code_of(function)?, dynamic_lds, limit) }
+        unsafe { potential_block(grid, block, asked(function)?, dynamic_lds, limit) }
     }
 }
 

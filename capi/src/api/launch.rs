@@ -158,6 +158,37 @@ unsafe fn launch_host_function(
     unsafe { launch.run(function) }
 }
 
+/// Launches the kernel of a host function whose arguments lie in a buffer.
+///
+/// # Safety
+/// The arguments are as the kernel's metadata describes them.
+pub(super) unsafe fn launch_packed(
+    function: *const c_void,
+    grid: dim3,
+    block: dim3,
+    shared_bytes: usize,
+    stream: hipStream_t,
+    packed: &[u8],
+) -> Result<(), hipError_t> {
+    if function.is_null() {
+        return Err(hipErrorInvalidDeviceFunction);
+    }
+    let mut bytes = packed.len();
+    let mut extra = arguments::buffer_list(packed, &mut bytes);
+    let launch = Launch {
+        grid: sizes(grid),
+        block: sizes(block),
+        shared_bytes,
+        stream,
+        parameters: std::ptr::null_mut(),
+        extra: extra.as_mut_ptr(),
+        attributes: KernelAttributes::default(),
+        events: (None, None),
+    };
+    // SAFETY: the list and what it names live until the call returns; the arguments are the caller's.
+    unsafe { launch.run(register::kernel(function)?) }
+}
+
 entry! {
     /// Launches the kernel of a host function.
     fn hipLaunchKernel(
@@ -210,19 +241,19 @@ entry! {
     }
 }
 
-/// A grid in threads as a grid in blocks.
+/// A grid in threads as a grid in blocks, and the threads that the last block lacks; both in x, y, z.
 ///
 /// # Errors
-/// `hipErrorInvalidConfiguration` for a size of 0, `hipErrorNotSupported` where the last block would be smaller than
-/// the others.
-fn whole_blocks(threads: [u32; 3], block: [u32; 3]) -> Result<[u32; 3], hipError_t> {
+/// `hipErrorInvalidConfiguration` for a size of 0.
+fn blocks_of(threads: [u32; 3], block: [u32; 3]) -> Result<([u32; 3], [u32; 3]), hipError_t> {
     if threads.contains(&0) || block.contains(&0) {
         return Err(hipErrorInvalidConfiguration);
     }
-    if threads.iter().zip(block).any(|(&n, size)| n % size != 0) {
-        return Err(hipErrorNotSupported);
-    }
-    Ok([0, 1, 2].map(|i| threads[i] / block[i]))
+    let lacking = |i: usize| match threads[i] % block[i] {
+        0 => 0,
+        rest => block[i] - rest,
+    };
+    Ok(([0, 1, 2].map(|i| threads[i].div_ceil(block[i])), [0, 1, 2].map(lacking)))
 }
 
 /// The arguments of AMD's launch of a module's kernel, which counts the grid in threads.
@@ -249,14 +280,15 @@ macro_rules! thread_launch {
                 $(check_flags($flags)?;)?
                 let function = object::function(function)?;
                 let block = [block_x, block_y, block_z];
+                let (grid, lacking) = blocks_of([threads_x, threads_y, threads_z], block)?;
                 let launch = Launch {
-                    grid: whole_blocks([threads_x, threads_y, threads_z], block)?,
+                    grid,
                     block,
                     shared_bytes,
                     stream,
                     parameters,
                     extra,
-                    attributes: KernelAttributes::default(),
+                    attributes: KernelAttributes { lacking, ..KernelAttributes::DEFAULT },
                     events: events(start, stop)?,
                 };
                 // SAFETY: the caller's arguments.
@@ -395,11 +427,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grid_in_threads_must_be_whole_blocks() {
-        assert_eq!(whole_blocks([128, 2, 1], [64, 1, 1]), Ok([2, 2, 1]));
-        assert_eq!(whole_blocks([100, 1, 1], [64, 1, 1]), Err(hipErrorNotSupported));
-        assert_eq!(whole_blocks([0, 1, 1], [64, 1, 1]), Err(hipErrorInvalidConfiguration));
-        assert_eq!(whole_blocks([64, 1, 1], [64, 0, 1]), Err(hipErrorInvalidConfiguration));
+    fn the_last_block_of_a_grid_in_threads_may_lack_some() {
+        assert_eq!(blocks_of([128, 2, 1], [64, 1, 1]), Ok(([2, 2, 1], [0, 0, 0])));
+        assert_eq!(blocks_of([100, 3, 1], [64, 2, 1]), Ok(([2, 2, 1], [28, 1, 0])));
+        assert_eq!(blocks_of([5, 1, u32::MAX], [64, 1, 4]), Ok(([1, 1, 1 << 30], [59, 0, 1])));
+        assert_eq!(blocks_of([0, 1, 1], [64, 1, 1]), Err(hipErrorInvalidConfiguration));
+        assert_eq!(blocks_of([64, 1, 1], [64, 0, 1]), Err(hipErrorInvalidConfiguration));
     }
 
     #[test]

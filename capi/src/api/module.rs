@@ -104,9 +104,6 @@ entry! {
         }
         // SAFETY: the caller's string, null or terminated.
         let name = unsafe { caller::text(name) }?.to_str().map_err(|_| hipErrorNotFound)?;
-        if name.is_empty() {
-            return Err(hipErrorInvalidValue);
-        }
         let module = object::module(module)?;
         let mut functions = module.functions.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = match functions.get(name) {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use aqlipse::{
-    GraphNode, Template,
+    GraphNode, Subgraph,
     graph::{BoxCopy, CopyKind, Kernel, MemAlloc, Memcpy, Memset, Node, NodeId, Surface},
 };
 
@@ -18,7 +18,7 @@ use crate::{
         hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue,
         hipErrorNotSupported, hipErrorOutOfMemory,
     },
-    object::{self, lock},
+    graph_ref, object,
     types::*,
 };
 
@@ -28,34 +28,42 @@ pub(super) unsafe fn add(
     graph: hipGraph_t,
     after: *const hipGraphNode_t,
     count: usize,
-    make: impl FnOnce(&mut Template, &[NodeId]) -> Result<NodeId, hipError_t>,
+    make: impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t>,
 ) -> Result<(), hipError_t> {
     if node.is_null() {
         return Err(hipErrorInvalidValue);
     }
-    let template = object::graph(graph)?;
-    let mut template = lock(&template);
-    // SAFETY: the caller's array.
-    let after = unsafe { dependencies(&template, after, count) }?;
-    let id = make(&mut template, &after)?;
+    let id = object::graph(graph)?.with(|graph| {
+        // SAFETY: the caller's array.
+        let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
+        make(graph, &after)
+    })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
 }
 
 /// Adds a node with finished parameters.
-pub(super) fn plain(node: GraphNode) -> impl FnOnce(&mut Template, &[NodeId]) -> Result<NodeId, hipError_t> {
-    move |template, after| Ok(template.add(node, after)?.0)
+pub(super) fn plain(
+    node: GraphNode,
+) -> impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t> {
+    move |graph, after| Ok(graph.add(node, after)?)
 }
 
 /// What a caller's structure says of a kernel node.
 ///
 /// # Errors
-/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidConfiguration` for a launch that it cannot take.
+/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0,
+/// `hipErrorInvalidConfiguration` for a launch that it cannot take.
 pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let params = unsafe { caller::read(params) }?;
     if params.func.is_null() {
         return Err(hipErrorInvalidDeviceFunction);
+    }
+    let dimensions = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
+    // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
+    if dimensions.as_flattened().contains(&0) {
+        return Err(hipErrorInvalidValue);
     }
     let function = register::kernel(params.func)?;
     let device = current::device()?;
@@ -84,7 +92,7 @@ entry! {
         params: *const hipKernelNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| plain(kernel_node(params)?)(template, after)) }
+        unsafe { add(node, graph, after, count, |graph, after| plain(kernel_node(params)?)(graph, after)) }
     }
 }
 
@@ -102,15 +110,17 @@ entry! {
         if params.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let (template, id) = object::node(node)?;
-        let template = lock(&template);
-        let Ok(Node::Kernel(kernel)) = template.graph().node(id) else { return Err(hipErrorInvalidValue) };
-        let code = kernel.function.code(template.device())?;
+        let (graph, id) = object::node(node)?;
+        let (kernel, device) = graph.with(|graph| match graph.graph().node(id) {
+            Ok(Node::Kernel(kernel)) => Ok((kernel.clone(), graph.device().clone())),
+            _ => Err(hipErrorInvalidValue),
+        })?;
+        let code = kernel.function.code(&device)?;
         let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
         let views = views.get_or_insert_default();
         let view = views.entry(id.to_bits()).or_insert(View { bytes: Box::default(), pointers: Box::default() });
         if view.bytes != kernel.kernargs || view.pointers.is_empty() {
-            view.bytes = kernel.kernargs.clone();
+            view.bytes = kernel.kernargs;
             let start = view.bytes.as_ptr() as usize;
             view.pointers = code.arguments().map(|(offset, _)| start + offset).collect();
         }
@@ -130,12 +140,13 @@ entry! {
 
 /// Gives a node of a template other parameters of its kind; the attributes of a kernel stay.
 pub(super) fn set(node: hipGraphNode_t, mut parameters: GraphNode) -> Result<(), hipError_t> {
-    let (template, id) = object::node(node)?;
-    let mut template = lock(&template);
-    if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (template.graph().node(id), &mut parameters) {
-        new.attributes = old.attributes;
-    }
-    Ok(template.graph_mut().set(id, parameters).map_err(aqlipse::Error::from)?)
+    let (graph, id) = object::node(node)?;
+    graph.with(|graph| {
+        if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (graph.graph().node(id), &mut parameters) {
+            new.attributes = old.attributes;
+        }
+        Ok(graph.graph_mut().set(id, parameters).map_err(aqlipse::Error::from)?)
+    })
 }
 
 entry! {
@@ -199,7 +210,7 @@ pub(super) unsafe fn add_copy(
     copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointers.
-    unsafe { add(node, graph, after, count, |template, after| plain(copy_node(copy()?)?)(template, after)) }
+    unsafe { add(node, graph, after, count, |graph, after| plain(copy_node(copy()?)?)(graph, after)) }
 }
 
 /// Gives a copy node other operands.
@@ -292,7 +303,7 @@ entry! {
         params: *const hipMemsetParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| plain(memset_node(params)?)(template, after)) }
+        unsafe { add(node, graph, after, count, |graph, after| plain(memset_node(params)?)(graph, after)) }
     }
 }
 
@@ -312,7 +323,7 @@ entry! {
         params: *const hipHostNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |template, after| plain(host_node(params)?)(template, after)) }
+        unsafe { add(node, graph, after, count, |graph, after| plain(host_node(params)?)(graph, after)) }
     }
 }
 
@@ -327,35 +338,6 @@ entry! {
         // SAFETY: the caller's pointers.
         unsafe { add(node, graph, after, count, plain(Node::Empty)) }
     }
-}
-
-entry! {
-    /// Adds a copy of a graph as a node.
-    fn hipGraphAddChildGraphNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        child: hipGraph_t,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_child(node, graph, after, count, child) }
-    }
-}
-
-/// Adds a copy of a graph as a node.
-pub(super) unsafe fn add_child(
-    node: *mut hipGraphNode_t,
-    graph: hipGraph_t,
-    after: *const hipGraphNode_t,
-    count: usize,
-    child: hipGraph_t,
-) -> Result<(), hipError_t> {
-    let child = object::graph(child)?;
-    // The child may be the graph itself, whose lock is taken below: the copy is made first.
-    let child = lock(&child).try_clone()?;
-    // SAFETY: the caller's pointers.
-    unsafe { add(node, graph, after, count, |template, after| Ok(template.add_child(&child, after)?)) }
 }
 
 entry! {
@@ -396,8 +378,8 @@ pub(super) unsafe fn add_allocation(
     let mut address = 0;
     // SAFETY: the caller's pointers.
     unsafe {
-        add(node, graph, after, count, |template, after| {
-            let (id, start) = template.add_allocation(&device, wanted.bytesize as u64, after)?;
+        add(node, graph, after, count, |graph, after| {
+            let (id, start) = graph.add_allocation(&device, wanted.bytesize as u64, after)?;
             address = start;
             Ok(id)
         })
@@ -447,9 +429,7 @@ pub(super) unsafe fn add_free(
         return Err(hipErrorInvalidValue);
     }
     // SAFETY: the caller's pointers.
-    unsafe {
-        add(node, graph, after, count, |template, after| Ok(template.add_free(address as u64, after)?.0))
-    }
+    unsafe { add(node, graph, after, count, |graph, after| Ok(graph.add_free(address as u64, after)?)) }
 }
 
 entry! {
@@ -458,19 +438,19 @@ entry! {
         if params.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let (template, id) = object::node(node)?;
-        let template = lock(&template);
-        let Ok(Node::MemAlloc(MemAlloc { address, bytes, device })) = template.graph().node(id) else {
-            return Err(hipErrorInvalidValue);
-        };
+        let (graph, id) = object::node(node)?;
+        let MemAlloc { address, bytes, device } = graph.with(|graph| match graph.graph().node(id) {
+            Ok(Node::MemAlloc(alloc)) => Ok(*alloc),
+            _ => Err(hipErrorInvalidValue),
+        })?;
         // SAFETY: all fields are plain data, for which zeros are values.
         let mut found: hipMemAllocNodeParams = unsafe { std::mem::zeroed() };
         found.poolProps.allocType = hipMemAllocationTypePinned;
         found.poolProps.location.r#type = hipMemLocationTypeDevice;
         // CAST: ordinals are small.
-        found.poolProps.location.id = *device as i32;
-        found.bytesize = *bytes as usize;
-        found.dptr = *address as usize as *mut c_void;
+        found.poolProps.location.id = device as i32;
+        found.bytesize = bytes as usize;
+        found.dptr = address as usize as *mut c_void;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(params, found) }
     }
@@ -479,18 +459,21 @@ entry! {
 entry! {
     /// Stores the address that a free node frees.
     fn hipGraphMemFreeNodeGetParams(node: hipGraphNode_t, address: *mut c_void) -> hipError_t {
-        let (template, id) = object::node(node)?;
-        let template = lock(&template);
-        let Ok(Node::MemFree(free)) = template.graph().node(id) else { return Err(hipErrorInvalidValue) };
+        let (graph, id) = object::node(node)?;
+        let free = graph.with(|graph| match graph.graph().node(id) {
+            Ok(Node::MemFree(free)) => Ok(*free),
+            _ => Err(hipErrorInvalidValue),
+        })?;
         // SAFETY: the caller's pointer, null or writable for an address.
         unsafe { caller::write(address.cast::<usize>(), free.address as usize) }
     }
 }
 
-/// Forgets the arguments that callers may point to of the nodes of one graph.
-pub(super) fn forget_views(graph: aqlipse::graph::GraphId) {
+/// Forgets the arguments that callers may point to of the nodes of graphs that are gone.
+pub(super) fn forget_views() {
     let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(views) = views.as_mut() {
-        views.retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| node.graph() != graph));
+        views
+            .retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| graph_ref::graph_of(node).is_ok()));
     }
 }

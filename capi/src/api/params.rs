@@ -3,7 +3,10 @@
 
 use std::ffi::{c_int, c_void};
 
-use aqlipse::graph::{KernelAttributes, Memcpy, Node, Surface};
+use aqlipse::{
+    GraphNode,
+    graph::{KernelAttributes, Memcpy, Node, Surface},
+};
 
 use super::{
     launch::access_policy,
@@ -12,7 +15,7 @@ use super::{
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidValue},
-    object::{self, lock},
+    object,
     types::*,
 };
 
@@ -65,16 +68,25 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
     }
 }
 
+/// Lets `read` look at the parameters of a node.
+pub(super) fn with_node<T>(
+    node: hipGraphNode_t,
+    read: impl FnOnce(&GraphNode) -> Result<T, hipError_t>,
+) -> Result<T, hipError_t> {
+    let (graph, id) = object::node(node)?;
+    graph.with(|graph| read(graph.graph().node(id).map_err(aqlipse::Error::from)?))
+}
+
 /// Lets `change` work on the attributes of a kernel node.
 fn with_attributes<T>(
     node: hipGraphNode_t,
     change: impl FnOnce(&mut KernelAttributes) -> Result<T, hipError_t>,
 ) -> Result<T, hipError_t> {
-    let (template, id) = object::node(node)?;
-    match lock(&template).graph_mut().node_mut(id) {
+    let (graph, id) = object::node(node)?;
+    graph.with(|graph| match graph.graph_mut().node_mut(id) {
         Ok(Node::Kernel(kernel)) => change(&mut kernel.attributes),
         _ => Err(hipErrorInvalidValue),
-    }
+    })
 }
 
 entry! {
@@ -160,11 +172,10 @@ entry! {
 entry! {
     /// Stores a copy node's parameters.
     fn hipGraphMemcpyNodeGetParams(node: hipGraphNode_t, params: *mut hipMemcpy3DParms) -> hipError_t {
-        let (template, id) = object::node(node)?;
-        let found = match lock(&template).graph().node(id) {
-            Ok(Node::Memcpy(copy)) => described(copy),
-            _ => return Err(hipErrorInvalidValue),
-        };
+        let found = with_node(node, |node| match node {
+            Node::Memcpy(copy) => Ok(described(copy)),
+            _ => Err(hipErrorInvalidValue),
+        })?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(params, found) }
     }
@@ -196,18 +207,17 @@ entry! {
 entry! {
     /// Stores a fill node's parameters.
     fn hipGraphMemsetNodeGetParams(node: hipGraphNode_t, params: *mut hipMemsetParams) -> hipError_t {
-        let (template, id) = object::node(node)?;
-        let found = match lock(&template).graph().node(id) {
-            Ok(Node::Memset(set)) => hipMemsetParams {
+        let found = with_node(node, |node| match node {
+            Node::Memset(set) => Ok(hipMemsetParams {
                 dst: set.dst as usize as *mut c_void,
                 elementSize: set.element_size,
                 height: set.height as usize,
                 pitch: set.pitch as usize,
                 value: set.value,
                 width: set.width as usize,
-            },
-            _ => return Err(hipErrorInvalidValue),
-        };
+            }),
+            _ => Err(hipErrorInvalidValue),
+        })?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(params, found) }
     }
@@ -225,11 +235,10 @@ entry! {
 entry! {
     /// Stores a host node's function and argument.
     fn hipGraphHostNodeGetParams(node: hipGraphNode_t, params: *mut hipHostNodeParams) -> hipError_t {
-        let (template, id) = object::node(node)?;
-        let (function, user_data) = match lock(&template).graph().node(id) {
-            Ok(Node::Host(call)) => (call.function(), call.user_data()),
-            _ => return Err(hipErrorInvalidValue),
-        };
+        let (function, user_data) = with_node(node, |node| match node {
+            Node::Host(call) => Ok((call.function(), call.user_data())),
+            _ => Err(hipErrorInvalidValue),
+        })?;
         // SAFETY: the word is the function that a caller of this library gave for the node, or 0 for none; an
         // optional function has the layout of a word.
         let function = unsafe { std::mem::transmute::<usize, hipHostFn_t>(function) };

@@ -1,23 +1,26 @@
 //! What a pointer is.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    sync::Arc,
+};
 
 use aqlipse::memory::{self, Origin, Region};
 
-use super::context;
+use super::{context, memory_type};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotSupported},
     types::*,
 };
 
-/// The header's kind of a region's memory.
-fn memory_type(region: &Region) -> hipMemoryType {
-    match region.origin {
+/// The caller's kind of a region's memory.
+fn kind_of(region: &Region) -> hipMemoryType {
+    memory_type::reported(match region.origin {
         Origin::Managed => hipMemoryTypeManaged,
         origin if origin.is_device() => hipMemoryTypeDevice,
         _ => hipMemoryTypeHost,
-    }
+    })
 }
 
 /// The device's address of a pointer into a region.
@@ -33,6 +36,8 @@ entry! {
         }
         current::device()?;
         let found = match memory::find(pointer as u64)? {
+            // Up to HIP 5 there was no name for such memory.
+            None if memory_type::is_old() => return Err(hipErrorInvalidValue),
             None => hipPointerAttribute_t {
                 r#type: hipMemoryTypeUnregistered,
                 device: hipInvalidDeviceId,
@@ -42,7 +47,7 @@ entry! {
                 allocationFlags: 0,
             },
             Some(region) => hipPointerAttribute_t {
-                r#type: memory_type(&region),
+                r#type: kind_of(&region),
                 // CAST: ordinals are small.
                 device: region.device as c_int,
                 devicePointer: device_pointer(&region, pointer as u64),
@@ -79,7 +84,8 @@ unsafe fn attribute(
                 caller::write(out.cast(), context.unwrap_or(hipCtx_t::NULL))
             }
             HIP_POINTER_ATTRIBUTE_MEMORY_TYPE => {
-                caller::write(out.cast(), region.map_or(hipMemoryTypeUnregistered, memory_type))
+                let none = memory_type::reported(hipMemoryTypeUnregistered);
+                caller::write(out.cast(), region.map_or(none, kind_of))
             }
             HIP_POINTER_ATTRIBUTE_DEVICE_POINTER => {
                 caller::write(out.cast(), region.map_or(null, |region| device_pointer(region, pointer)))
@@ -103,8 +109,9 @@ unsafe fn attribute(
                 caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
             }
             HIP_POINTER_ATTRIBUTE_MAPPED => caller::write(out.cast(), region.is_some()),
+            // Nothing makes copies of a range wait for themselves: that takes a call that we do not have.
+            HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => caller::write(out.cast(), false),
             HIP_POINTER_ATTRIBUTE_P2P_TOKENS
-            | HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
             | HIP_POINTER_ATTRIBUTE_BUFFER_ID
             | HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
             | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
@@ -161,27 +168,25 @@ entry! {
 }
 
 entry! {
-    /// Stores the size of the allocation that starts at a pointer.
+    /// Stores the size of the allocation that a pointer lies in.
     fn hipMemPtrGetInfo(pointer: *mut c_void, bytes: *mut usize) -> hipError_t {
         if pointer.is_null() || bytes.is_null() {
             return Err(hipErrorInvalidValue);
         }
         let region = memory::find(pointer as u64)?.ok_or(hipErrorInvalidValue)?;
-        if region.address != pointer as u64 {
-            return Err(hipErrorInvalidValue);
-        }
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(bytes, region.bytes as usize) }
     }
 }
 
 entry! {
-    /// Stores the flags that pinned host memory was allocated with.
+    /// Stores the flags that host memory was pinned with.
     fn hipHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) -> hipError_t {
         if flags.is_null() || pointer.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let region = memory::find(pointer as u64)?.filter(|region| region.origin == Origin::Host);
+        let pinned = |region: &Arc<Region>| matches!(region.origin, Origin::Host | Origin::Registered);
+        let region = memory::find(pointer as u64)?.filter(pinned);
         let found = region.ok_or(hipErrorInvalidValue)?.flags;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(flags, found) }

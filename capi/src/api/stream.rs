@@ -2,18 +2,23 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use aqlipse::{Stream, StreamKind, graph::HostFn};
+use aqlipse::{
+    Stream, StreamKind,
+    graph::HostFn,
+    memory::{self, Origin},
+};
 
 use crate::{
     caller, current,
     error::{
         hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorNotReady, hipErrorNotSupported, hipSuccess,
+        hipErrorNotReady, hipErrorNotSupported, hipErrorStreamCaptureUnsupported, hipSuccess,
     },
     object::{self, STREAMS},
     types::{
-        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipHostFn_t, hipStream_t,
-        hipStreamCallback_t, hipStreamDefault, hipStreamNonBlocking,
+        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipHostFn_t, hipMemAttachGlobal,
+        hipMemAttachHost, hipMemAttachSingle, hipStream_t, hipStreamCallback_t, hipStreamDefault,
+        hipStreamNonBlocking,
     },
 };
 
@@ -111,8 +116,12 @@ entry! {
 }
 
 entry! {
-    /// Stores the flags that a stream was created with.
+    /// Stores the flags that a stream was created with; the null stream was not.
     fn hipStreamGetFlags(stream: hipStream_t, flags: *mut c_uint) -> hipError_t {
+        // HIP: measured on 5.2.3 (tests/conformance/stream_special_handles.cpp).
+        if stream == hipStream_t::NULL {
+            return Err(hipErrorInvalidValue);
+        }
         let stream = object::stream(stream)?;
         let value = if stream.kind() == StreamKind::NonBlocking { hipStreamNonBlocking } else { hipStreamDefault };
         // SAFETY: the caller's pointer, null or writable.
@@ -147,6 +156,76 @@ entry! {
         let stream = object::stream(stream)?;
         // SAFETY: the caller's pointer, null or writable. CAST: ordinals are small.
         unsafe { caller::write(device, stream.device().ordinal() as hipDevice_t) }
+    }
+}
+
+entry! {
+    /// The ordinal of a stream's device; -1 if there is no such stream.
+    plain fn hipGetStreamDeviceId(stream: hipStream_t) -> c_int, or -1; {
+        // CAST: ordinals are small.
+        object::stream(stream).map_or(-1, |stream| stream.device().ordinal() as c_int)
+    }
+}
+
+entry! {
+    /// Creates a stream that orders itself with the default stream, on some of the device's compute units, a bit each.
+    fn hipExtStreamCreateWithCUMask(stream: *mut hipStream_t, words: u32, mask: *const u32) -> hipError_t {
+        // HIP: measured on 5.2.3 (tests/conformance/stream_cu_mask.cpp).
+        if stream.is_null() {
+            return Err(hipErrorInvalidHandle);
+        }
+        if words == 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        // SAFETY: the caller's array, null or readable.
+        let mask = unsafe { caller::read_slice(mask, words as usize) }?;
+        let handle = STREAMS.insert(Stream::on_units(&current::device()?, &mask))?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(stream, hipStream_t(handle)) }
+    }
+}
+
+entry! {
+    /// Stores which compute units a stream's kernels may run on, a bit each.
+    fn hipExtStreamGetCUMask(stream: hipStream_t, words: u32, mask: *mut u32) -> hipError_t {
+        let units = object::stream(stream)?.units();
+        // HIP: 5.2.3 takes no array that lacks a word (tests/conformance/stream_cu_mask.cpp).
+        if mask.is_null() || (words as usize) < units.len() {
+            return Err(hipErrorInvalidValue);
+        }
+        for (word, bits) in units.into_iter().enumerate() {
+            // SAFETY: the caller's array of `words` words, which is not null.
+            unsafe { caller::write(mask.add(word), bits) }?;
+        }
+        Ok(())
+    }
+}
+
+entry! {
+    /// Binds managed memory to a stream. All of ours is coherent for every stream and the host at any time, so there
+    /// is nothing to bind.
+    fn hipStreamAttachMemAsync(
+        stream: hipStream_t,
+        address: *mut c_void,
+        bytes: usize,
+        flags: c_uint,
+    ) -> hipError_t {
+        // HIP: 5.2.3 takes no null stream (tests/conformance/stream_attach_memory.cpp).
+        if stream == hipStream_t::NULL || !matches!(flags, hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle)
+        {
+            return Err(hipErrorInvalidValue);
+        }
+        let stream = object::stream(stream)?;
+        let start = address as u64;
+        let region = memory::find(start)?.filter(|region| region.origin == Origin::Managed);
+        let region = region.ok_or(hipErrorInvalidValue)?;
+        if bytes as u64 > region.address + region.bytes - start {
+            return Err(hipErrorInvalidValue);
+        }
+        if stream.is_capturing() {
+            return Err(hipErrorStreamCaptureUnsupported);
+        }
+        Ok(())
     }
 }
 

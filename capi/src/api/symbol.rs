@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use aqlipse::{graph::Memcpy, memory};
+use aqlipse::graph::Memcpy;
 
 use super::{
     exec::set_exec_copy,
@@ -11,7 +11,6 @@ use super::{
     register::variable,
 };
 use crate::{
-    current,
     error::{hipError_t, hipErrorInvalidMemcpyDirection, hipErrorInvalidSymbol, hipErrorInvalidValue},
     object,
     types::*,
@@ -30,7 +29,6 @@ fn symbol_range(symbol: *const c_void, bytes: usize, offset: usize) -> Result<*m
     if end as u64 > size {
         return Err(hipErrorInvalidValue);
     }
-    memory::know_variable(&current::device()?, start, size)?;
     Ok((start + offset as u64) as usize as *mut c_void)
 }
 

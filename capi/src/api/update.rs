@@ -5,7 +5,7 @@ use aqlipse::{UpdateReason as Reason, UpdateRefusal as Refusal};
 use crate::{
     caller,
     error::{hipError_t, hipErrorGraphExecUpdateFailure, hipErrorInvalidValue},
-    object::{self, lock},
+    object,
     types::*,
 };
 
@@ -33,8 +33,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let exec = object::exec(exec)?;
-        let template = object::graph(graph)?;
-        let outcome = exec.update(&lock(&template));
+        let outcome = object::graph(graph)?.with_template(|template| Ok(exec.update(template)))?;
         let (code, node) = match &outcome {
             Ok(()) => (hipGraphExecUpdateSuccess, None),
             Err(refusal) => (result_of(refusal), refusal.node),
@@ -63,8 +62,7 @@ entry! {
     ) -> hipError_t {
         let exec = object::exec(exec)?;
         let (_, id) = object::node(node)?;
-        let template = object::graph(child)?;
-        let outcome = exec.update_child(id, &lock(&template));
+        let outcome = object::graph(child)?.with_template(|child| Ok(exec.update_child(id, child)))?;
         outcome.map_err(|refusal| explained(hipErrorInvalidValue, &refusal))
     }
 }

@@ -79,6 +79,35 @@ c_struct! {
 }
 
 c_struct! {
+    /// The driver-style box copy up to HIP 5, with 32-bit counters.
+    HIP_MEMCPY3D_R0500: 128, 8 {
+        0 srcXInBytes: c_uint,
+        4 srcY: c_uint,
+        8 srcZ: c_uint,
+        12 srcLOD: c_uint,
+        16 srcMemoryType: hipMemoryType,
+        24 srcHost: *const c_void,
+        32 srcDevice: hipDeviceptr_t,
+        40 srcArray: hipArray_t,
+        48 srcPitch: c_uint,
+        52 srcHeight: c_uint,
+        56 dstXInBytes: c_uint,
+        60 dstY: c_uint,
+        64 dstZ: c_uint,
+        68 dstLOD: c_uint,
+        72 dstMemoryType: hipMemoryType,
+        80 dstHost: *mut c_void,
+        88 dstDevice: hipDeviceptr_t,
+        96 dstArray: hipArray_t,
+        104 dstPitch: c_uint,
+        108 dstHeight: c_uint,
+        112 WidthInBytes: c_uint,
+        116 Height: c_uint,
+        120 Depth: c_uint,
+    }
+}
+
+c_struct! {
     /// The driver-style rectangle copy.
     hip_Memcpy2D: 128, 8 {
         0 srcXInBytes: usize,

@@ -66,7 +66,7 @@ fn both_ways_to_ask_for_attributes_agree() {
     }
     fails!(hipErrorInvalidValue, hipFuncGetAttribute(&mut value, hipFunction_attribute(10), function));
     fails!(hipErrorInvalidValue, hipFuncGetAttributes(ptr::null_mut(), doubles()));
-    fails!(hipErrorInvalidDeviceFunction, hipFuncGetAttributes(&mut all, ptr::null()));
+    fails!(hipErrorInvalidValue, hipFuncGetAttributes(&mut all, ptr::null()));
     fails!(
         hipErrorInvalidDeviceFunction,
         hipFuncGetAttribute(&mut value, HIP_FUNC_ATTRIBUTE_NUM_REGS, hipFunction_t(1))

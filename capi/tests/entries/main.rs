@@ -3,15 +3,18 @@
 #![allow(non_snake_case, non_upper_case_globals, missing_docs)]
 
 mod capture;
+mod child;
 mod context;
 mod function;
 mod graph;
 mod launch;
 mod lookup;
+mod managed;
 mod per_thread;
 mod pitched;
 mod pointer;
 mod program;
+mod streams;
 mod symbol;
 mod update;
 mod variants;

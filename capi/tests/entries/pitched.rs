@@ -41,6 +41,11 @@ unsafe extern "C" {
     fn hipMemcpy3D(params: *const hipMemcpy3DParms) -> hipError_t;
     fn hipMemset3D(dst: hipPitchedPtr, value: c_int, extent: hipExtent) -> hipError_t;
     fn hipMemsetD2D16(dst: *mut c_void, pitch: usize, value: u16, width: usize, height: usize) -> hipError_t;
+    fn hipMemcpyParam2D(params: *const hip_Memcpy2D) -> hipError_t;
+    fn hipMemcpyParam2DAsync(params: *const hip_Memcpy2D, stream: hipStream_t) -> hipError_t;
+    fn hipDrvMemcpy2DUnaligned(params: *const hip_Memcpy2D) -> hipError_t;
+    fn hipDrvMemcpy3D(params: *const HIP_MEMCPY3D) -> hipError_t;
+    fn hipDrvMemcpy3DAsync(params: *const HIP_MEMCPY3D, stream: hipStream_t) -> hipError_t;
     fn hipMemcpyPeer(
         dst: *mut c_void,
         dst_device: c_int,
@@ -55,7 +60,7 @@ unsafe extern "C" {
 fn rows_are_copied_without_their_padding() {
     let (mut address, mut pitch) = (ptr::null_mut(), 0);
     ok!(hipMallocPitch(&mut address, &mut pitch, 10, 3));
-    assert_eq!(pitch, 128);
+    assert_eq!(pitch, 256);
     let (source, mut back) = (b"0123456789abcdefghijABCDEFGHIJ", [0u8; 36]);
     ok!(
         hipMemset(address, 0, 3 * pitch),
@@ -90,7 +95,7 @@ fn extent(width: usize, height: usize, depth: usize) -> hipExtent {
 fn a_box_is_filled_and_nothing_around_it() {
     let mut cube = hipPitchedPtr { ptr: ptr::null_mut(), pitch: 0, xsize: 0, ysize: 0 };
     ok!(hipMalloc3D(&mut cube, extent(4, 3, 2)));
-    assert_eq!((cube.pitch, cube.xsize, cube.ysize), (128, 4, 3));
+    assert_eq!((cube.pitch, cube.xsize, cube.ysize), (256, 4, 3));
     let mut back = [0u8; 24];
     let zero = hipPos { x: 0, y: 0, z: 0 };
     let params = hipMemcpy3DParms {
@@ -111,17 +116,89 @@ fn a_box_is_filled_and_nothing_around_it() {
     );
     assert_eq!(back, [2, 2, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1]);
     ok!(hipMemset3D(cube, 3, extent(0, 3, 2)));
-    fails!(hipErrorInvalidValue, hipMemset3D(cube, 3, extent(129, 1, 1)));
+    fails!(hipErrorInvalidValue, hipMemset3D(cube, 3, extent(257, 1, 1)));
     fails!(hipErrorInvalidValue, hipMemset3D(cube, 3, extent(4, 2, 3)));
     fails!(hipErrorInvalidValue, hipMemcpy3D(ptr::null()));
     let wide = hipMemcpy3DParms { dstPtr: hipPitchedPtr { pitch: 3, ..params.dstPtr }, ..params };
-    fails!(hipErrorInvalidPitchValue, hipMemcpy3D(&wide));
+    fails!(hipErrorInvalidValue, hipMemcpy3D(&wide));
     fails!(
         hipErrorInvalidMemcpyDirection,
         hipMemcpy3D(&hipMemcpy3DParms { kind: hipMemcpyKind(9), ..params })
     );
     ok!(hipMemcpy3D(&params), hipFree(cube.ptr));
     assert_eq!(back[..4], [2, 2, 1, 1], "what was refused has written nothing");
+}
+
+// proves: hipMemcpyParam2D, hipMemcpyParam2DAsync, hipDrvMemcpy2DUnaligned, hipDrvMemcpy3D, hipDrvMemcpy3DAsync
+#[test]
+fn the_drivers_copies_start_where_they_are_told() {
+    let memory = Memory::of(&[0u8; 64]);
+    let (source, null) = (*b"0123456789abcdef", ptr::null_mut::<c_void>());
+    // The second and third byte of the second row go to the last two of the first.
+    let rectangle = hip_Memcpy2D {
+        srcXInBytes: 1,
+        srcY: 1,
+        srcMemoryType: hipMemoryTypeHost,
+        srcHost: source.as_ptr().cast(),
+        srcDevice: null,
+        srcArray: hipArray_t::NULL,
+        srcPitch: 4,
+        dstXInBytes: 2,
+        dstY: 0,
+        dstMemoryType: hipMemoryTypeDevice,
+        dstHost: null,
+        dstDevice: memory.pointer(),
+        dstArray: hipArray_t::NULL,
+        dstPitch: 4,
+        WidthInBytes: 2,
+        Height: 2,
+    };
+    ok!(hipMemcpyParam2D(&rectangle));
+    assert_eq!(&memory.read()[..9], b"\0\x0056\0\x009a\0");
+    let lower = hip_Memcpy2D { dstY: 2, Height: 1, ..rectangle };
+    ok!(hipMemcpyParam2DAsync(&lower, hipStream_t::NULL));
+    let left = hip_Memcpy2D { dstXInBytes: 0, ..lower };
+    ok!(hipDrvMemcpy2DUnaligned(&left));
+    assert_eq!(&memory.read()[8..12], b"5656");
+    let cube = HIP_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 1,
+        srcLOD: 0,
+        srcMemoryType: hipMemoryTypeHost,
+        srcHost: source.as_ptr().cast(),
+        srcDevice: null,
+        srcArray: hipArray_t::NULL,
+        srcPitch: 2,
+        srcHeight: 2,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 3,
+        dstLOD: 0,
+        dstMemoryType: hipMemoryTypeDevice,
+        dstHost: null,
+        dstDevice: memory.pointer(),
+        dstArray: hipArray_t::NULL,
+        dstPitch: 4,
+        dstHeight: 2,
+        WidthInBytes: 2,
+        Height: 2,
+        Depth: 2,
+    };
+    ok!(hipDrvMemcpy3D(&cube));
+    assert_eq!(&memory.read()[24..40], b"45\0\x0067\0\x0089\0\0ab\0\0");
+    let next = HIP_MEMCPY3D { srcZ: 3, dstZ: 5, Depth: 1, ..cube };
+    ok!(hipDrvMemcpy3DAsync(&next, hipStream_t::NULL));
+    assert_eq!(&memory.read()[40..48], b"cd\0\0ef\0\0");
+
+    let wide = hip_Memcpy2D { WidthInBytes: 4, ..rectangle };
+    fails!(hipErrorInvalidValue, hipMemcpyParam2D(&wide));
+    let array = hip_Memcpy2D { srcMemoryType: hipMemoryTypeArray, ..rectangle };
+    fails!(hipErrorNotSupported, hipMemcpyParam2D(&array));
+    fails!(hipErrorInvalidValue, hipMemcpyParam2D(ptr::null()));
+    fails!(hipErrorInvalidValue, hipDrvMemcpy3D(ptr::null()));
+    let nothing = HIP_MEMCPY3D { Depth: 0, dstDevice: null, ..cube };
+    ok!(hipDrvMemcpy3D(&nothing));
 }
 
 // proves: hipMemcpyPeer

@@ -55,9 +55,10 @@ fn each_attribute_of_a_pointer_can_be_asked_for() {
     let (out, pointer) = ((&raw mut address).cast(), (&raw mut unknown).cast());
     fails!(hipErrorInvalidValue, hipPointerGetAttribute(out, HIP_POINTER_ATTRIBUTE_DEVICE_POINTER, pointer));
 
-    ok!(hipMemPtrGetInfo(memory.pointer(), &mut size));
+    size = 0;
+    ok!(hipMemPtrGetInfo(inside, &mut size));
     assert_eq!(size, 1000);
-    fails!(hipErrorInvalidValue, hipMemPtrGetInfo(inside, &mut size));
+    fails!(hipErrorInvalidValue, hipMemPtrGetInfo((&raw mut unknown).cast(), &mut size));
 }
 
 // proves: hipDrvPointerGetAttributes

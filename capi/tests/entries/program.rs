@@ -58,7 +58,7 @@ pub fn image() -> &'static [u8] {
 }
 
 /// A code object with a variable of four integers, 1 to 4 when it is loaded.
-fn variable_image() -> &'static [u8] {
+pub fn variable_image() -> &'static [u8] {
     of_the_device(
         include_bytes!("../../../kernels/variable.gfx90a.co"),
         include_bytes!("../../../kernels/variable.gfx942.co"),

@@ -3,9 +3,17 @@ use std::ptr;
 use capi::{error::hipError_t, types::*};
 
 use super::*;
-use crate::program::counters;
+use crate::program::{counters, variable_image};
 
 unsafe extern "C" {
+    fn hipModuleLoadData(module: *mut hipModule_t, image: *const c_void) -> hipError_t;
+    fn hipModuleUnload(module: hipModule_t) -> hipError_t;
+    fn hipModuleGetGlobal(
+        address: *mut hipDeviceptr_t,
+        bytes: *mut usize,
+        module: hipModule_t,
+        name: *const std::ffi::c_char,
+    ) -> hipError_t;
     fn hipGetSymbolAddress(address: *mut *mut c_void, symbol: *const c_void) -> hipError_t;
     fn hipGetSymbolSize(bytes: *mut usize, symbol: *const c_void) -> hipError_t;
     fn hipMemcpyToSymbol(
@@ -121,6 +129,27 @@ const FROM: hipMemcpyKind = hipMemcpyDeviceToHost;
 
 /// Both tests write the one variable: they take turns.
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+// proves: hipModuleGetGlobal
+#[test]
+fn a_modules_variable_is_device_memory_until_it_is_unloaded() {
+    let (mut module, mut address, mut bytes) = (hipModule_t::NULL, ptr::null_mut(), 0);
+    ok!(
+        hipModuleLoadData(&mut module, variable_image().as_ptr().cast()),
+        hipModuleGetGlobal(&mut address, &mut bytes, module, c"counters".as_ptr()),
+    );
+    assert_eq!(bytes, 16);
+    let mut values = [0u32; 4];
+    ok!(
+        hipMemset(address, 0, 4),
+        hipMemcpy(values.as_mut_ptr().cast(), address, bytes, hipMemcpyDeviceToHost)
+    );
+    assert_eq!(values, [0, 2, 3, 4]);
+    let beyond = values.as_mut_ptr().cast();
+    fails!(hipErrorInvalidValue, hipMemcpy(beyond, address, bytes + 1, hipMemcpyDeviceToHost));
+    ok!(hipModuleUnload(module));
+    fails!(hipErrorInvalidValue, hipMemset(address, 0, 4));
+}
 
 // proves: hipMemcpyToSymbol, hipMemcpyToSymbolAsync, hipMemcpyFromSymbol, hipMemcpyFromSymbolAsync
 // proves: hipMemcpyToSymbol_spt, hipMemcpyFromSymbol_spt, hipGetSymbolAddress, hipGetSymbolSize

@@ -370,3 +370,35 @@ fn null_kernels_complete_without_executing() {
     assert_eq!(client.word(DATA).load(Ordering::Relaxed), 0);
     assert_eq!(client.driver.counters(0).kernels, 1);
 }
+
+/// Runs until the dword behind a pointer, from the arguments, is not 0 (llvm-mc, gfx90a).
+const LINGER: [u32; 9] = [
+    0xc006_0100,
+    0x0000_0000, // s_load_dwordx2 s[4:5], s[0:1], 0x0
+    0xbf8c_c07f, // s_waitcnt lgkmcnt(0)
+    0xc003_0182,
+    0x0000_0000, // s_load_dword s6, s[4:5], 0x0 glc
+    0xbf8c_c07f, // s_waitcnt lgkmcnt(0)
+    0xbf06_8006, // s_cmp_eq_u32 s6, 0
+    0xbf85_fffb, // s_cbranch_scc1 to the load
+    0xbf81_0000, // s_endpgm
+];
+
+/// ROCr's copies reuse a packet's kernel arguments as soon as the read index has passed it.
+#[test]
+fn a_slot_is_free_when_its_kernel_is_done() {
+    let client = Client::new();
+    for (index, word) in LINGER.into_iter().enumerate() {
+        client.set_word(CODE + 256 + 4 * index as u64, word);
+    }
+    let queue = client.queue();
+    client.publish(0, client.kernel(client.at(DATA), 0, client.signal(0, 1)));
+    client.publish(1, barrier(0, client.signal(1, 1)));
+    client.ring(queue, 1);
+    client.until("the barrier", || client.value(1).load(Ordering::Acquire) == 0);
+    let read_index = client.word(CONTROL + std::mem::offset_of!(amd_queue_t, read_dispatch_id) as u64);
+    assert_eq!(read_index.load(Ordering::Acquire), 0, "the kernel runs");
+    client.word(DATA).store(1, Ordering::Release);
+    client.until("the kernel", || client.value(0).load(Ordering::Acquire) == 0);
+    assert_eq!(read_index.load(Ordering::Acquire), 2);
+}

@@ -302,7 +302,7 @@ impl Engine {
                 }
                 let now = self.ticks(index);
                 self.count(index, &packet, &work);
-                self.lanes[index].advance();
+                self.lanes[index].advance(false);
                 self.complete(index, packet::completion(&packet), now, now);
                 true
             }
@@ -372,11 +372,11 @@ impl Engine {
                 return true;
             }
         };
-        lane.advance();
+        lane.advance(true);
         self.count(index, packet, &Work::Kernel(*kernel));
         let completion = packet::completion(packet);
         let start = self.ticks(index);
-        let mut running = Running { dispatch, completion, start, shadow, offered: false };
+        let mut running = Running { dispatch, index: at, completion, start, shadow, offered: false };
         self.hand.join(&running.dispatch, self.device.index);
         if self.random.is_none() {
             self.start(&mut running, index);
@@ -434,6 +434,7 @@ impl Engine {
                 self.workers.withdraw(&running.dispatch);
             }
             any = true;
+            self.lanes[index].free_slots();
             // What the kernel stored is announced before its completion, so that nobody hears of it twice.
             signal::device_wrote();
             if let Some(error) = running.dispatch.fault() {

@@ -16,6 +16,8 @@ use crate::{
 /// A kernel dispatch that has been launched and is not complete.
 pub(super) struct Running {
     pub(super) dispatch: Arc<Dispatch>,
+    /// Index of its packet.
+    pub(super) index: u64,
     /// Handle of the completion signal, or 0.
     pub(super) completion: u64,
     /// When it was launched, in device ticks.
@@ -104,11 +106,26 @@ impl Lane {
         self.queue.client().is_some() && self.queue.state() == State::Active
     }
 
-    /// Gives the front packet's slot back and moves on.
-    pub(super) fn advance(&mut self) {
+    /// Takes the front packet out of its slot and moves on.
+    ///
+    /// Of a dispatch that is about to run in a client's queue the slot is not free yet.
+    pub(super) fn advance(&mut self, runs: bool) {
         self.watches.clear();
-        self.queue.retire_slot(self.read);
+        self.queue.empty_slot(self.read);
         self.read += 1;
+        if !runs || self.queue.client().is_none() {
+            self.free_slots();
+        }
+    }
+
+    /// Gives back the slots of the packets that are done with.
+    ///
+    /// A client of the driver may reuse a packet's kernel arguments together with its slot, as ROCr's own copies do:
+    /// on hardware the read index passes a dispatch when its waves have started and are about to read theirs. Waves
+    /// here may start much later, so that a client's slot is free when the dispatch is complete.
+    pub(super) fn free_slots(&self) {
+        let oldest = self.queue.client().and_then(|_| self.running.iter().map(|running| running.index).min());
+        self.queue.free_slots_below(oldest.unwrap_or(self.read));
     }
 
     /// Forgets what the front packet waits for: the queue has stopped.

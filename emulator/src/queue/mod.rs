@@ -182,13 +182,17 @@ impl Queue {
         unsafe { self.slot_pointer(index).read_volatile() }
     }
 
-    /// Gives the slot of the packet at `index` back to the program.
-    pub(crate) fn retire_slot(&self, index: u64) {
+    /// Takes the packet at `index` out of its slot.
+    pub(crate) fn empty_slot(&self, index: u64) {
         self.header(index).store(HSA_PACKET_TYPE_INVALID.0 as u16, Ordering::Relaxed);
+    }
+
+    /// Gives the slots of all packets below `index`, which are empty, back to the program.
+    pub(crate) fn free_slots_below(&self, index: u64) {
         // SAFETY: mapped while the queue exists.
         let read_index = unsafe { AtomicU64::from_ptr(self.words.read_index) };
-        // ORDER: Release. The header is invalid, and the packet read, before the slot is free.
-        read_index.store(index + 1, Ordering::Release);
+        // ORDER: Release. The headers are invalid, and the packets read, before the slots are free.
+        read_index.store(index, Ordering::Release);
     }
 
     /// Whether the queue is served, and if not why.

@@ -26,7 +26,7 @@
 //! | `control` | queue and signal control blocks that device code reads |
 //! | `api` | the function table |
 //! | `load` | filling the table from `libhsa-runtime64.so.1` |
-//! | [`layout`] | what the types say about themselves, for the test against the headers |
+//! | [`mod@layout`] | what the types say about themselves, for the test against the headers |
 #![allow(non_camel_case_types, non_snake_case, reason = "the names are those of the C headers")]
 #![allow(
     missing_docs,

@@ -4,13 +4,16 @@
 //! A C program made from our tables includes the headers and prints every difference. Without the headers or
 //! a C compiler the tests are skipped, unless `AQLIPSE_REQUIRE_PACKAGES=1` says that they must be there.
 
+mod probe;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use hsa_sys::layout::{Enumeration, Layout};
+use hsa_sys::layout::Enumeration;
 use hsa_sys::*;
+use probe::{Comparison, Scratch, Structure, run_c, structure};
 
 const INCLUDES: &str = "\
 #include <stdbool.h>
@@ -131,17 +134,6 @@ const NEWER_THAN_5_2_3: &[&str] = &[
     "registered",
 ];
 
-struct Structure {
-    name: &'static str,
-    size: usize,
-    align: usize,
-    fields: &'static [layout::Field],
-}
-
-fn structure<T: Layout>() -> Structure {
-    Structure { name: T::NAME, size: size_of::<T>(), align: align_of::<T>(), fields: T::FIELDS }
-}
-
 macro_rules! structures {
     ($($name:ident)*) => { vec![$(structure::<$name>()),*] };
 }
@@ -243,40 +235,6 @@ fn headers_are_installed() -> bool {
     false
 }
 
-/// A directory for generated files that goes away with its owner.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hsa-sys-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary directory is writable");
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing to tell: a directory left behind harms no test.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Compiles `source` and returns what it prints.
-fn run_c(scratch: &Scratch, source: &str) -> String {
-    let file = scratch.0.join("compare.c");
-    let program = scratch.0.join("compare");
-    std::fs::write(&file, source).expect("the scratch directory is writable");
-    let compiled = Command::new("cc")
-        .args(["-std=gnu11", "-w", "-o"])
-        .args([&program, &file])
-        .output()
-        .expect("cc runs");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let run = Command::new(&program).output().expect("the compiled program runs");
-    assert!(run.status.success());
-    String::from_utf8(run.stdout).expect("the program prints ASCII")
-}
-
 /// Every identifier in the headers, after comments are gone.
 fn identifiers(scratch: &Scratch) -> BTreeSet<String> {
     let file = scratch.0.join("includes.c");
@@ -307,13 +265,8 @@ fn layouts_and_constants_equal_the_headers() {
     }
     let scratch = Scratch::new("layouts");
     let known = Known(identifiers(&scratch));
-    let mut checks = String::new();
-    let mut count = 0;
-    let mut check = |what: &str, c: &str, ours: i64| {
-        writeln!(checks, "  compare(\"{what}\", (long long)({c}), {ours}ll);")
-            .expect("a String takes any text");
-        count += 1;
-    };
+    let mut comparison = Comparison::default();
+    let mut check = |what: &str, c: &str, ours: i64| comparison.check(what, c, ours);
     for structure in all_structures().iter().filter(|structure| known.has(structure.name)) {
         let name = structure.name;
         check(&format!("size of {name}"), &format!("sizeof({name})"), structure.size as i64);
@@ -339,18 +292,8 @@ fn layouts_and_constants_equal_the_headers() {
         assert!(known.has(constant));
         check(constant, constant, value);
     }
-    assert!(count > 500, "only {count} facts were compared");
-    let source = format!(
-        "{INCLUDES}
-static void compare(const char *what, long long header, long long ours) {{
-  if (header != ours) printf(\"%s: header %lld, ours %lld\\n\", what, header, ours);
-}}
-int main(void) {{
-{checks}  return 0;
-}}
-"
-    );
-    assert_eq!(run_c(&scratch, &source), "");
+    assert!(comparison.count > 500, "only {} facts were compared", comparison.count);
+    assert_eq!(comparison.run(&scratch, INCLUDES), "");
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Measurements of one graph, behind a proof that it is the graph meant.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, time::Instant};
 
 use aqlipse::{
     Device, Error, Module, Report, Result, Stream, StreamKind,
@@ -11,26 +8,18 @@ use aqlipse::{
 };
 use hsa::packet::Packet;
 
-use super::{floor::Ring, shape::Shape};
+use super::{
+    floor::Ring,
+    sampling::{Effort, nanoseconds, samples},
+    shape::Shape,
+};
 use crate::command::{demo::OBJECTS, timing::quartiles};
 
 /// Lower quartile, median and upper quartile in nanoseconds.
 pub type Quartiles = [f64; 3];
 
-/// How long to measure.
-#[derive(Clone, Copy, Debug)]
-pub struct Effort {
-    /// Time for each quantity of each graph.
-    pub budget: Duration,
-    /// Samples of each quantity whatever time they take.
-    pub least: usize,
-}
-
-/// Samples of a quantity at most.
-const MOST: usize = 5000;
-
-/// Nodes or packets that a sample of a small graph works through by repetition, so that the clock's own time does not
-/// matter. Launches are never repeated within a sample.
+/// Nodes or packets that a sample of a small graph works through by repetition, so that the clock's own time
+/// does not matter. Launches are never repeated within a sample.
 const AT_ONCE: usize = 1024;
 
 /// A graph and what was measured of it.
@@ -86,8 +75,8 @@ impl Bench {
         let module = Module::first_that_fits(device, &OBJECTS)?;
         // SAFETY: the kernel touches no memory.
         let empty = unsafe { Kernel::trusted(module.kernel("empty")?) };
-        // SAFETY: kernels/demo.cpp: it touches the ticket and the one stamp that its index names; `verify` gives it
-        // indices within the buffer and a single work-item.
+        // SAFETY: kernels/demo.cpp: it touches the ticket and the one stamp that its index names; `verify`
+        // gives it indices within the buffer and a single work-item.
         let stamp = unsafe { Kernel::trusted(module.kernel("stamp")?) };
         let launch = |threads| empty.launch(device, [1; 3], [threads, 1, 1], 0, &[]);
         Ok(Self {
@@ -138,7 +127,8 @@ impl Bench {
         })
     }
 
-    /// Runs a graph of the same shape whose kernels write when they ran, twice, and checks every node and edge.
+    /// Runs a graph of the same shape whose kernels write when they ran, twice, and checks every node and
+    /// edge.
     fn verify(&self, shape: Shape, nodes: usize) -> Result<Report> {
         let ticket = DeviceBuffer::<u32>::new(&self.device, 1)?;
         let stamps = DeviceBuffer::<u32>::new(&self.device, nodes)?;
@@ -152,16 +142,7 @@ impl Bench {
             stamps.write(&self.stream, &vec![0; nodes])?;
             exec.launch(&self.stream)?;
             let when = stamps.read(&self.stream)?;
-            let mut sorted = when.clone();
-            sorted.sort_unstable();
-            let first = run * nodes + 1;
-            if !sorted.iter().map(|&stamp| stamp as usize).eq(first..first + nodes) {
-                return Err(wrong(shape, nodes, "a node did not run exactly once"));
-            }
-            let early = |&node: &usize| shape.dependencies(node).any(|before| when[before] > when[node]);
-            if (0..nodes).any(|node| early(&node)) {
-                return Err(wrong(shape, nodes, "a node ran before one that it depends on"));
-            }
+            shape.check(&when, run * nodes + 1).map_err(|what| wrong(shape, nodes, what))?;
         }
         Ok(exec.report().clone())
     }
@@ -215,7 +196,7 @@ fn build<'a>(
     let mut graph = Graph::new(device);
     let mut ids = Vec::with_capacity(nodes);
     for node in 0..nodes {
-        let id = graph.kernel(launch(node), &ids[shape.dependencies(node)])?;
+        let id = graph.kernel(launch(node), &ids[shape.dependencies(node, nodes)])?;
         ids.push(id);
     }
     Ok((graph, ids))
@@ -237,20 +218,12 @@ fn sample(effort: Effort, once: impl FnMut() -> Result<[f64; 1]>) -> Result<Quar
     sample_several(effort, once).map(|[quartiles]| quartiles)
 }
 
-/// Repeats `once` as `effort` says, after a time that does not count.
+/// The quartiles of samples of several quantities.
 fn sample_several<const N: usize>(
     effort: Effort,
-    mut once: impl FnMut() -> Result<[f64; N]>,
+    once: impl FnMut() -> Result<[f64; N]>,
 ) -> Result<[Quartiles; N]> {
-    once()?;
-    let mut samples = [const { Vec::new() }; N];
-    let start = Instant::now();
-    while samples[0].len() < effort.least || samples[0].len() < MOST && start.elapsed() < effort.budget {
-        for (samples, sample) in samples.iter_mut().zip(once()?) {
-            samples.push(sample);
-        }
-    }
-    Ok(samples.map(|mut samples: Vec<f64>| {
+    Ok(samples(effort, once)?.map(|mut samples| {
         samples.sort_unstable_by(f64::total_cmp);
         quartiles(&samples)
     }))
@@ -264,10 +237,6 @@ pub fn clock_cost() -> f64 {
         black_box(Instant::now());
     }
     nanoseconds(start) / LOOKS as f64
-}
-
-fn nanoseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e9
 }
 
 fn wrong(shape: Shape, nodes: usize, what: &str) -> Error {

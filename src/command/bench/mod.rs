@@ -1,23 +1,32 @@
-//! `aqlipse bench`: what graphs of kernels that do nothing cost the host, from the first node to the launch.
+//! `aqlipse bench`: what graphs cost the host, from the first node to the launch.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`shape`] | the shapes of the graphs |
-//! | [`measure`] | verification and measurements of one graph |
+//! | [`sampling`] | repeated measurements |
+//! | [`measure`] | verification and measurements of one graph of this library |
 //! | [`floor`] | the copy that no launch can do without |
+//! | [`against`] | this library beside others |
 
+pub mod against;
 mod floor;
 mod measure;
+mod sampling;
 mod shape;
 
-use std::time::Duration;
+use std::{
+    error, fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use aqlipse::{Device, Error, Result};
+use aqlipse::{Device, Error};
 use clap::Args;
 use serde_json::{Value, json};
 
 use self::{
-    measure::{Bench, Effort, Figures, Quartiles, clock_cost},
+    measure::{Bench, Figures, Quartiles, clock_cost},
+    sampling::Effort,
     shape::Shape,
 };
 use super::{info::backend, machine::Machine};
@@ -25,68 +34,104 @@ use super::{info::backend, machine::Machine};
 /// What to measure.
 #[derive(Args)]
 pub struct Selection {
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
     /// Only graphs whose `shape/nodes/` contains this, as `full4/` or `straight/1/`.
     #[arg(long, default_value = "")]
     filter: String,
     /// Fewer sizes and samples: seconds instead of minutes.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    against: against::Options,
+}
+
+/// Where figures go besides the terminal.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Write one JSON object to a file, or print it instead of text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    json: Option<Option<PathBuf>>,
+}
+
+impl Output {
+    /// Whether JSON takes the place of text.
+    fn only_json(&self) -> bool {
+        self.json == Some(None)
+    }
+
+    /// Writes the JSON where it is wanted.
+    ///
+    /// # Errors
+    /// The file and why it cannot be written.
+    fn json(&self, report: impl FnOnce() -> Value) -> Result<(), (&Path, io::Error)> {
+        match &self.json {
+            None => {}
+            Some(None) => println!("{}", report()),
+            Some(Some(file)) => {
+                fs::write(file, format!("{}\n", report())).map_err(|error| (file.as_path(), error))?
+            }
+        }
+        Ok(())
+    }
 }
 
 const SIZES: [usize; 6] = [1, 16, 64, 256, 1024, 8192];
 const QUICK_SIZES: [usize; 3] = [1, 64, 1024];
 
-const EFFORT: Effort = Effort { budget: Duration::from_millis(400), least: 15 };
-const QUICK_EFFORT: Effort = Effort { budget: Duration::from_millis(60), least: 5 };
+const EFFORT: Effort = Effort { budget: Duration::from_millis(400), least: 15, ..QUICK_EFFORT };
+const QUICK_EFFORT: Effort =
+    Effort { budget: Duration::from_millis(60), least: 5, most: 5000, longest: Duration::MAX };
 
 /// Measures and prints.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] if the filter leaves nothing; a graph that is not what it should be.
-pub fn run(selection: &Selection) -> Result<()> {
-    let (sizes, effort) =
-        if selection.quick { (&QUICK_SIZES[..], QUICK_EFFORT) } else { (&SIZES[..], EFFORT) };
+/// [`Error::InvalidValue`] if the filter leaves nothing; a graph that is not what it should be; a file that
+/// cannot be written; [`against::Error`].
+pub fn run(selection: &Selection) -> Result<(), Box<dyn error::Error>> {
+    let Selection { output, filter, quick, against } = selection;
+    if against.wanted() {
+        return Ok(against::run(against, *quick, filter, output)?);
+    }
+    let (sizes, effort) = if *quick { (&QUICK_SIZES[..], QUICK_EFFORT) } else { (&SIZES[..], EFFORT) };
     let cases = Shape::ALL.iter().flat_map(|&shape| sizes.iter().map(move |&nodes| (shape, nodes)));
-    let wanted =
-        |&(shape, nodes): &(Shape, usize)| format!("{}/{nodes}/", shape.name()).contains(&selection.filter);
+    let wanted = |&(shape, nodes): &(Shape, usize)| format!("{}/{nodes}/", shape.name()).contains(filter);
     let cases: Vec<_> = cases.filter(wanted).collect();
     if cases.is_empty() {
-        return Err(Error::InvalidValue("the filter leaves no graph to measure"));
+        return Err(Error::InvalidValue("the filter leaves no graph to measure").into());
     }
     let device = Device::get(0)?;
     let mut bench = Bench::new(&device)?;
-    let figures = cases.into_iter().map(|(shape, nodes)| bench.figures(shape, nodes, effort));
-    if selection.json {
-        let machine = Machine::here();
-        let figures = figures.map(|f| Ok(figures_json(&f?))).collect::<Result<Vec<_>>>()?;
-        println!(
-            "{}",
-            json!({
-                "processor": machine.processor,
-                "cores": machine.cores,
-                "device": device.properties().name,
-                "target": device.properties().arch,
-                "backend": backend(&device),
-                "api": "rust",
-                "clock_ns": clock_cost(),
-                "graphs": figures,
-            })
-        );
-        return Ok(());
+    if !output.only_json() {
+        header(&device);
     }
-    header(&device);
-    let mut last = None;
-    for figures in figures {
-        let figures = figures?;
-        if last.replace(figures.shape).is_some_and(|shape| shape != figures.shape) {
-            println!();
+    let mut all: Vec<Figures> = Vec::with_capacity(cases.len());
+    for (shape, nodes) in cases {
+        let figures = bench.figures(shape, nodes, effort)?;
+        if !output.only_json() {
+            if all.last().is_some_and(|last| last.shape != shape) {
+                println!();
+            }
+            line(&figures);
         }
-        line(&figures);
+        all.push(figures);
     }
-    Ok(())
+    let written = output.json(|| all_json(&device, &all));
+    written.map_err(|(file, error)| format!("{}: {error}", file.display()).into())
+}
+
+fn all_json(device: &Device, figures: &[Figures]) -> Value {
+    let machine = Machine::here();
+    json!({
+        "processor": machine.processor,
+        "cores": machine.cores,
+        "device": device.properties().name,
+        "target": device.properties().arch,
+        "backend": backend(device),
+        "api": "rust",
+        "clock_ns": clock_cost(),
+        "graphs": figures.iter().map(figures_json).collect::<Vec<_>>(),
+    })
 }
 
 fn header(device: &Device) {

@@ -56,6 +56,11 @@ impl<T: Copy> Out<T> {
         Ok(unsafe { place.read_unaligned() })
     }
 
+    /// The same place, for another type that the caller means.
+    pub fn cast<U>(self) -> Out<U> {
+        Out(self.0.cast())
+    }
+
     /// Reads `count` elements that the caller put there.
     pub fn read_all(self, count: usize) -> Result<Vec<T>, HSAKMT_STATUS> {
         In(self.0.cast_const()).read_all(count)

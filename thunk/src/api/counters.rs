@@ -1,5 +1,7 @@
 //! What the devices counted; an addition of ours, described in `include/aqlipse_thunk.h`.
 
+#![allow(missing_docs, reason = "the fields are described in the C header")]
+
 use crate::{
     abi::{HSAKMT_STATUS_INVALID_NODE_UNIT, Out},
     entry::entry,

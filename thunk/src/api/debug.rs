@@ -66,4 +66,40 @@ entry! {
     fn hsaKmtGetKernelDebugTrapVersionInfo(_major: Out<u32>, _minor: Out<u32>) {
         refuse("hsaKmtGetKernelDebugTrapVersionInfo")
     }
+
+    /// Tells what of debugging the runtime may use: nothing.
+    fn hsaKmtGetRuntimeCapabilities(capabilities: Out<u32>) {
+        session::current()?;
+        capabilities.write(0)
+    }
+
+    /// Whether firmware and kernel can debug: no.
+    fn hsaKmtCheckRuntimeDebugSupport() {
+        refuse("hsaKmtCheckRuntimeDebugSupport")
+    }
+
+    /// A debugger takes the process: refused.
+    fn hsaKmtDbgEnable(_information: *mut *mut c_void, _size: *mut u32) {
+        refuse("hsaKmtDbgEnable")
+    }
+
+    /// A debugger leaves the process: refused.
+    fn hsaKmtDbgDisable() {
+        refuse("hsaKmtDbgDisable")
+    }
+
+    /// A debugger lists devices: refused.
+    fn hsaKmtDbgGetDeviceData(_data: *mut *mut c_void, _count: *mut u32, _size: *mut u32) {
+        refuse("hsaKmtDbgGetDeviceData")
+    }
+
+    /// A debugger lists queues: refused.
+    fn hsaKmtDbgGetQueueData(_data: *mut *mut c_void, _count: *mut u32, _size: *mut u32, _suspend: u8) {
+        refuse("hsaKmtDbgGetQueueData")
+    }
+
+    /// A debugger's operation: refused.
+    fn hsaKmtDebugTrapIoctl(_arguments: *mut c_void, _queues: *mut u64, _result: *mut u64) {
+        refuse("hsaKmtDebugTrapIoctl")
+    }
 }

@@ -2,8 +2,12 @@
 
 use std::ffi::c_void;
 
+use super::say_once;
 use crate::{
-    abi::{HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_PARAMETER, HsaPointerInfo, In, Out, Zero},
+    abi::{
+        HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo,
+        In, Out, Zero, newer,
+    },
     entry::{Result, entry},
     memory::{Request, Wanted},
     session,
@@ -12,6 +16,10 @@ use crate::{
 
 /// Longest list of nodes that a call may pass: more than there can be, fewer than a wild number.
 const MAX_NODES: u64 = 256;
+
+/// Newer flags of `HsaMemFlags`: `NoAddress` and `OnlyAddress`.
+const NO_ADDRESS: u32 = 1 << 18;
+const ONLY_ADDRESS: u32 = 1 << 19;
 
 fn nodes(list: In<u32>, count: u64) -> Result<Vec<u32>> {
     if count > MAX_NODES {
@@ -25,6 +33,11 @@ fn allocate(node: u32, size: u64, alignment: u64, flags: u32, address: Out<u64>)
     let session = session::current()?;
     // Read only where the flags fix the address; it may be uninitialised otherwise, but it is the caller's.
     let fixed = address.read()?;
+    if newer::is_spoken() && flags & (NO_ADDRESS | ONLY_ADDRESS) != 0 {
+        // Memory and its address apart: libdrm's half of it is not offered.
+        say_once!(info, "memory without an address, and addresses without memory, are not supported");
+        return Err(HSAKMT_STATUS_NOT_SUPPORTED);
+    }
     let request = Request { node, size, alignment, flags, address: fixed };
     address.write(session.memory.allocate(&request)?)
 }

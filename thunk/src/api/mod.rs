@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod counters;
 pub mod debug;
+pub mod dtif;
 pub mod event;
 pub mod memory;
 pub mod queue;

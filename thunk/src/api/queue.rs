@@ -22,16 +22,20 @@ const READ_INDEX_OFFSET: u64 = std::mem::offset_of!(amd_queue_t, read_dispatch_i
 /// Whole of a queue's share of the device.
 const FULL_SHARE: u32 = 100;
 
-fn create(
+/// What a queue should be.
+struct Asked {
     node: u32,
-    kind: HSA_QUEUE_TYPE,
+    kind: u32,
     share: u32,
     priority: i32,
     ring: In<c_void>,
     bytes: u64,
     event: Out<HsaEvent>,
-    resource: Out<HsaQueueResource>,
-) -> Result {
+}
+
+fn create(asked: &Asked, resource: Out<HsaQueueResource>) -> Result {
+    let Asked { node, kind, share, priority, ring, bytes, event } = *asked;
+    let kind = HSA_QUEUE_TYPE(kind);
     let session = session::current()?;
     let mut resources = resource.read()?;
     let (device, _) = session.topology.device(node)?.ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
@@ -85,7 +89,7 @@ entry! {
         event: Out<HsaEvent>,
         resource: Out<HsaQueueResource>,
     ) {
-        create(node, HSA_QUEUE_TYPE(kind), share, priority, ring, bytes, event, resource)
+        create(&Asked { node, kind, share, priority, ring, bytes, event }, resource)
     }
 
     /// As `hsaKmtCreateQueue`; the copy engine that is recommended does not matter to queues for kernels.
@@ -100,7 +104,7 @@ entry! {
         event: Out<HsaEvent>,
         resource: Out<HsaQueueResource>,
     ) {
-        create(node, HSA_QUEUE_TYPE(kind), share, priority, ring, bytes, event, resource)
+        create(&Asked { node, kind, share, priority, ring, bytes, event }, resource)
     }
 
     /// Changes a queue's share of the device, of which 0 suspends it, and its priority. The ring stays where it is.

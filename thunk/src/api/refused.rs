@@ -99,4 +99,61 @@ refused! {
     fn hsaKmtPmcQueryTrace(trace: u64);
     /// Stops performance counters.
     fn hsaKmtPmcStopTrace(trace: u64);
+    /// Makes a file descriptor of memory for other drivers.
+    fn hsaKmtExportDMABufHandle(address: *mut c_void, size: u64, descriptor: *mut i32, offset: *mut u64);
+    /// Registers a buffer of a graphics driver, with options.
+    fn hsaKmtRegisterGraphicsHandleToNodesExt(
+        handle: u64,
+        resource: *mut c_void,
+        count: u64,
+        nodes: *mut u32,
+        flags: u32,
+    );
+    /// Opens the stream of a device's management events.
+    fn hsaKmtOpenSMI(node: u32, descriptor: *mut i32);
+    /// Replaces a page for the address sanitizer.
+    fn hsaKmtReplaceAsanHeaderPage(address: *mut c_void);
+    /// Brings back a page for the address sanitizer.
+    fn hsaKmtReturnAsanHeaderPage(address: *mut c_void);
+    /// Whether program counters can be sampled: no.
+    fn hsaKmtPcSamplingSupport();
+    /// Lists ways of sampling program counters.
+    fn hsaKmtPcSamplingQueryCapabilities(node: u32, information: *mut c_void, room: u32, needed: *mut u32);
+    /// Chooses a way of sampling program counters.
+    fn hsaKmtPcSamplingCreate(node: u32, information: *mut c_void, trace: *mut u32);
+    /// Forgets a way of sampling program counters.
+    fn hsaKmtPcSamplingDestroy(node: u32, trace: u32);
+    /// Starts sampling program counters.
+    fn hsaKmtPcSamplingStart(node: u32, trace: u32);
+    /// Stops sampling program counters.
+    fn hsaKmtPcSamplingStop(node: u32, trace: u32);
+    /// Reads or writes a file from device memory.
+    fn hsaKmtAisReadWriteFile(
+        address: *mut c_void,
+        size: u64,
+        descriptor: i32,
+        offset: i64,
+        flags: u32,
+        copied: *mut u64,
+        status: *mut i32,
+    );
+    /// Makes a handle of memory.
+    fn hsaKmtGetMemoryHandle(address: *mut c_void, memory: *mut c_void, size: u64, handle: *mut u64);
+    /// Opens a handle of memory.
+    fn hsaKmtHandleImport(description: *const c_void, result: *mut c_void, flags: *mut c_void);
+    /// Maps a memory object to devices.
+    fn hsaKmtMemoryVaMap(handle: *mut c_void, offset: u64, size: u64, address: u64, flags: u32);
+    /// Unmaps a memory object from devices.
+    fn hsaKmtMemoryVaUnmap(handle: *mut c_void, offset: u64, size: u64, address: u64);
+    /// Maps a memory object to the host.
+    fn hsaKmtMemoryCpuMap(handle: *mut c_void, address: *mut *mut c_void);
+    /// Forgets a memory object.
+    fn hsaKmtMemHandleFree(handle: *mut c_void);
+    /// Tells where the host sees a memory object.
+    fn hsaKmtMemoryGetCpuAddr(
+        device: *mut c_void,
+        handle: *mut c_void,
+        descriptor: *mut i32,
+        address: *mut u64,
+    );
 }

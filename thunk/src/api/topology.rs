@@ -3,7 +3,7 @@
 use crate::{
     abi::{
         HSAKMT_STATUS_NOT_SUPPORTED, HsaCacheProperties, HsaGpuTileConfig, HsaIoLinkProperties,
-        HsaMemoryProperties, HsaNodeProperties, HsaSystemProperties, HsaVersionInfo, In, Out, Zero,
+        HsaMemoryProperties, HsaNodeProperties, HsaSystemProperties, HsaVersionInfo, In, Out, Zero, newer,
     },
     entry::entry,
     session,
@@ -54,7 +54,13 @@ entry! {
     /// Tells what a node is.
     fn hsaKmtGetNodeProperties(node: u32, properties: Out<HsaNodeProperties>) {
         let session = session::current()?;
-        properties.check()?.write(session.topology.node(node)?)
+        let place = properties.check()?;
+        let properties = session.topology.node(node)?;
+        if newer::is_spoken() {
+            let additions = session.topology.additions(node)?;
+            return place.cast().write(newer::NodeProperties::new(&properties, additions));
+        }
+        place.write(properties)
     }
 
     /// Lists a node's memory banks.
@@ -72,7 +78,12 @@ entry! {
     /// Lists a node's links to others.
     fn hsaKmtGetNodeIoLinkProperties(node: u32, room: u32, links: Out<HsaIoLinkProperties>) {
         let session = session::current()?;
-        links.write_all(room, &session.topology.links(node)?)
+        let found = session.topology.links(node)?;
+        if newer::is_spoken() {
+            let found: Vec<_> = found.iter().map(newer::IoLinkProperties::new).collect();
+            return links.cast().write_all(room, &found);
+        }
+        links.write_all(room, &found)
     }
 
     /// Tells how images lie in memory. The chips are newer than tables of tile modes: those are empty.

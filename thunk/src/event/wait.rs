@@ -23,13 +23,7 @@ impl Events {
     ///
     /// # Errors
     /// `INVALID_HANDLE`, `WAIT_TIMEOUT`, and `WAIT_FAILURE` if an event was destroyed meanwhile.
-    pub fn wait(
-        &self,
-        handles: &[u64],
-        all: bool,
-        milliseconds: u32,
-        mut ages: Option<&mut [u64]>,
-    ) -> Result {
+    pub fn wait(&self, handles: &[u64], all: bool, milliseconds: u32, ages: Option<&mut [u64]>) -> Result {
         let end = deadline(milliseconds);
         let wait = Arc::new(Wait { woken: Condvar::new(), state: Mutex::default() });
         let ids = self.enlist(&wait, handles, ages.as_deref())?;
@@ -54,7 +48,7 @@ impl Events {
         };
         // The table is locked before a wait's state, here as everywhere.
         drop(outcome);
-        self.leave(&wait, handles, &ids, done.is_ok(), ages.as_deref_mut());
+        self.leave(&wait, handles, &ids, done.is_ok(), ages);
         done
     }
 

@@ -293,12 +293,12 @@ impl Regions {
         Ok(())
     }
 
-    /// The start of the shortest registration that contains `address`.
+    /// The start of the registration that contains `address` and begins closest to it.
     fn registration(&self, address: u64) -> Option<u64> {
         let lowest = address.saturating_sub(self.longest);
         let near = self.registrations.range(lowest..=address).map(|(_, registration)| registration);
-        let holding = near.filter(|registration| address - registration.start < registration.size);
-        holding.min_by_key(|registration| registration.size).map(|registration| registration.start)
+        let mut holding = near.filter(|registration| address - registration.start < registration.size);
+        holding.next_back().map(|registration| registration.start)
     }
 
     pub(crate) fn pointer_info(&mut self, address: u64) -> Option<HsaPointerInfo> {

@@ -12,7 +12,7 @@ use crate::{
         HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, HSA_HEAPTYPE_GPU_LDS, HSA_HEAPTYPE_GPU_SCRATCH,
         HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE,
         HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties,
-        HsaNodeProperties, LINK_OVERRIDE, Zero, field,
+        HsaNodeProperties, LINK_OVERRIDE, Zero, field, newer::Additions,
     },
     entry::Result,
 };
@@ -41,6 +41,8 @@ pub const WAVE_SYNC_ENTRIES: u8 = 64;
 const COMPUTE_QUEUES: u8 = 24;
 /// Render nodes of the kernel's graphics drivers start here.
 const FIRST_RENDER_MINOR: i32 = 128;
+/// The kernel driver's numbers of devices are arbitrary, but not 0.
+const FIRST_KERNEL_ID: u32 = 1;
 /// First processor number of device 0; devices are this far apart.
 const PROCESSOR_IDS: u32 = 0x8000_1000;
 const PROCESSOR_ID_STRIDE: u32 = 0x1000;
@@ -94,6 +96,15 @@ impl Topology {
         properties.NumCaches = self.caches(node, 0)?.len() as u32;
         properties.NumIOLinks = self.links(node)?.len() as u32;
         Ok(properties)
+    }
+
+    /// What newer clients want to know besides.
+    pub fn additions(&self, node: u32) -> Result<Additions> {
+        Ok(self.device(node)?.map_or(Additions::default(), |(index, device)| Additions {
+            dies: device.card.dies,
+            id: FIRST_KERNEL_ID + index,
+            family: device.card.family_id,
+        }))
     }
 
     /// A node's memory banks.

@@ -1,0 +1,223 @@
+//! Memory that host and device share, and advice about it.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use aqlipse::{
+    Device, capture,
+    memory::{self, Advice, Origin, Processor},
+};
+
+use crate::{
+    caller, current,
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
+    object,
+    types::*,
+};
+
+entry! {
+    /// Allocates memory that host and device share.
+    fn hipMallocManaged(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        if address.is_null() || bytes == 0 || !matches!(flags, hipMemAttachGlobal | hipMemAttachHost) {
+            return Err(hipErrorInvalidValue);
+        }
+        let device = current::device()?;
+        capture::check_unsafe_call("hipMallocManaged")?;
+        let region = memory::allocate_host(&device, bytes, Origin::Managed, flags)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(address, region.address as usize as *mut c_void) }
+    }
+}
+
+/// The processor that a caller calls `device`.
+///
+/// # Errors
+/// `hipErrorInvalidDevice`.
+fn processor(device: c_int) -> Result<Processor, hipError_t> {
+    if device == hipCpuDeviceId {
+        return Ok(Processor::Host);
+    }
+    let ordinal = usize::try_from(device).map_err(|_| hipErrorInvalidDevice)?;
+    Device::get(ordinal).map_err(|_| hipErrorInvalidDevice)?;
+    Ok(Processor::Device(ordinal))
+}
+
+/// What callers call a processor.
+fn number(processor: Option<Processor>) -> c_int {
+    match processor {
+        None => hipInvalidDeviceId,
+        Some(Processor::Host) => hipCpuDeviceId,
+        // CAST: ordinals are small.
+        Some(Processor::Device(ordinal)) => ordinal as c_int,
+    }
+}
+
+entry! {
+    /// Remembers advice about managed memory, none of which moves.
+    fn hipMemAdvise(address: *const c_void, bytes: usize, advice: hipMemoryAdvise, device: c_int) -> hipError_t {
+        current::device()?;
+        let with_processor = matches!(
+            advice,
+            hipMemAdviseSetPreferredLocation | hipMemAdviseSetAccessedBy | hipMemAdviseUnsetAccessedBy
+        );
+        // The other kinds ignore the device.
+        let processor = if with_processor {
+            processor(device).map_err(|_| hipErrorInvalidValue)?
+        } else {
+            Processor::Host
+        };
+        let change = |said: &mut Advice| match advice {
+            hipMemAdviseSetReadMostly => said.read_mostly = true,
+            hipMemAdviseUnsetReadMostly => said.read_mostly = false,
+            hipMemAdviseSetPreferredLocation => said.preferred = Some(processor),
+            hipMemAdviseUnsetPreferredLocation => said.preferred = None,
+            hipMemAdviseSetAccessedBy => said.set_accessed_by(processor, true),
+            hipMemAdviseUnsetAccessedBy => said.set_accessed_by(processor, false),
+            hipMemAdviseSetCoarseGrain => said.coarse_grained = true,
+            _ => said.coarse_grained = false,
+        };
+        let known = hipMemAdviseSetReadMostly.0..=hipMemAdviseUnsetAccessedBy.0;
+        if !known.contains(&advice.0) && !matches!(advice, hipMemAdviseSetCoarseGrain | hipMemAdviseUnsetCoarseGrain) {
+            return Err(hipErrorInvalidValue);
+        }
+        Ok(memory::advise(address as u64, bytes as u64, change)?)
+    }
+}
+
+entry! {
+    /// Remembers where managed memory will be used; it is within reach of every processor as it is.
+    fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, device: c_int, stream: hipStream_t) -> hipError_t {
+        object::stream(stream)?;
+        let processor = processor(device)?;
+        Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
+    }
+}
+
+/// What all parts of a range have in common, if they do.
+fn common<T: PartialEq + Copy>(said: &[Advice], of: impl Fn(&Advice) -> Option<T>) -> Option<T> {
+    let first = of(said.first()?)?;
+    said.iter().all(|advice| of(advice) == Some(first)).then_some(first)
+}
+
+/// Stores one attribute of a range.
+///
+/// # Safety
+/// `out` is writable for `room` bytes.
+unsafe fn attribute(
+    out: *mut c_void,
+    room: usize,
+    attribute: hipMemRangeAttribute,
+    said: &[Advice],
+) -> Result<(), hipError_t> {
+    const WORD: usize = size_of::<c_int>();
+    if out.is_null() || room == 0 || !room.is_multiple_of(WORD) {
+        return Err(hipErrorInvalidValue);
+    }
+    let one = match attribute {
+        hipMemRangeAttributeReadMostly => c_int::from(said.iter().all(|advice| advice.read_mostly)),
+        hipMemRangeAttributePreferredLocation => number(common(said, |advice| advice.preferred)),
+        hipMemRangeAttributeLastPrefetchLocation => number(common(said, |advice| advice.prefetched)),
+        hipMemRangeAttributeCoherencyMode => {
+            let mode = match common(said, |advice| Some(advice.coarse_grained)) {
+                Some(true) => hipMemRangeCoherencyModeCoarseGrain,
+                Some(false) => hipMemRangeCoherencyModeFineGrain,
+                None => hipMemRangeCoherencyModeIndeterminate,
+            };
+            // CAST: small numbers.
+            mode.0 as c_int
+        }
+        hipMemRangeAttributeAccessedBy => {
+            // Those who access every part of the range; the rest of the array names nobody.
+            let everywhere =
+                |processor: &Processor| said.iter().all(|advice| advice.accessed_by.contains(processor));
+            let mut who =
+                said.iter().take(1).flat_map(|advice| &advice.accessed_by).copied().filter(everywhere);
+            for at in 0..room / WORD {
+                // SAFETY: the caller's promise.
+                unsafe { caller::write(out.cast::<c_int>().wrapping_add(at), number(who.next())) }?;
+            }
+            return Ok(());
+        }
+        _ => return Err(hipErrorInvalidValue),
+    };
+    if room != WORD {
+        return Err(hipErrorInvalidValue);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { caller::write(out.cast(), one) }
+}
+
+entry! {
+    /// Stores what has been said about a range of managed memory.
+    fn hipMemRangeGetAttribute(
+        out: *mut c_void,
+        room: usize,
+        attribute_: hipMemRangeAttribute,
+        address: *const c_void,
+        bytes: usize,
+    ) -> hipError_t {
+        current::device()?;
+        let said = memory::advice(address as u64, bytes as u64)?;
+        // SAFETY: the caller's pointer.
+        unsafe { attribute(out, room, attribute_, &said) }
+    }
+}
+
+entry! {
+    /// Stores several things that have been said about a range of managed memory.
+    fn hipMemRangeGetAttributes(
+        outs: *mut *mut c_void,
+        rooms: *mut usize,
+        attributes: *mut hipMemRangeAttribute,
+        count: usize,
+        address: *const c_void,
+        bytes: usize,
+    ) -> hipError_t {
+        if count == 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        // SAFETY: the caller's arrays, null or readable.
+        let (outs, rooms, attributes) = unsafe {
+            (
+                caller::read_slice(outs, count)?,
+                caller::read_slice(rooms, count)?,
+                caller::read_slice(attributes, count)?,
+            )
+        };
+        current::device()?;
+        let said = memory::advice(address as u64, bytes as u64)?;
+        for ((out, room), attribute_) in outs.into_iter().zip(rooms).zip(attributes) {
+            // SAFETY: the caller's pointers.
+            unsafe { attribute(out, room, attribute_, &said) }?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_disagree_have_nothing_in_common() {
+        let here = Advice { preferred: Some(Processor::Host), ..Advice::default() };
+        let there = Advice { preferred: Some(Processor::Device(0)), ..Advice::default() };
+        let preferred = |said: &[Advice]| number(common(said, |advice| advice.preferred));
+        assert_eq!(preferred(&[here.clone(), here.clone()]), hipCpuDeviceId);
+        assert_eq!(preferred(&[here, there.clone()]), hipInvalidDeviceId);
+        assert_eq!(preferred(&[there]), 0);
+        assert_eq!(preferred(&[Advice::default()]), hipInvalidDeviceId);
+    }
+
+    #[test]
+    fn accesses_fill_the_array_that_is_given() {
+        let said = [Advice { accessed_by: vec![Processor::Host, Processor::Device(0)], ..Advice::default() }];
+        let mut who = [7; 3];
+        let mut ask = |room| {
+            // SAFETY: the array has at least as many bytes.
+            unsafe { attribute(who.as_mut_ptr().cast(), room, hipMemRangeAttributeAccessedBy, &said) }
+        };
+        assert_eq!(ask(12), Ok(()));
+        assert_eq!(ask(3), Err(hipErrorInvalidValue));
+        assert_eq!(who, [hipCpuDeviceId, 0, hipInvalidDeviceId]);
+    }
+}

@@ -1,0 +1,80 @@
+//! The event nodes of one launch: which signals their packets wait for and fire.
+
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use hsa::{hsa_signal_t, packet::NO_SIGNAL};
+
+use super::{State, units::Unit};
+use crate::{
+    device::{
+        Device, Fence,
+        fence::{Keep, PooledSignal},
+        lane::Lane,
+    },
+    error::{Error, Result},
+    event::Event,
+    stream::submit::Submission,
+};
+
+/// The signals of a launch's event nodes, and what the events will stand for.
+///
+/// None of them is one of the launch's own, which are armed again when it is over: an event stands for its point as long
+/// as nobody records it again.
+pub(super) struct Events {
+    /// By event node; none where there is nothing to wait for.
+    signals: Vec<Option<Arc<PooledSignal>>>,
+    /// In the order of the plan, with the lane that the point lies on.
+    records: Vec<(Event, Fence, u32)>,
+}
+
+impl Events {
+    /// Notes what the waited-for events stand for now, and makes points for those that are to be recorded.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] for signals or the host worker, which watches the events of other devices.
+    pub(super) fn new(state: &State, submission: &Submission<'_>, device: &Device) -> Result<Self> {
+        let mut this = Self { signals: Vec::with_capacity(state.image.events.len()), records: Vec::new() };
+        for point in &state.image.events {
+            let signal = match &state.units[point.unit as usize] {
+                Unit::Record(event) => {
+                    let signal = submission.signal(1)?;
+                    let fence = Fence::new(signal.clone(), Vec::new());
+                    this.records.push((event.clone(), fence, point.lane));
+                    Some(signal)
+                }
+                Unit::Wait(event) => match event.fence() {
+                    Some((fence, _)) if !fence.is_over() => {
+                        if !fence.is_on(device) {
+                            submission.watch(&fence)?;
+                        }
+                        Some(fence.signal().clone())
+                    }
+                    _ => None,
+                },
+                _ => return Err(Error::IllegalState("an event packet belongs to no event node")),
+            };
+            this.signals.push(signal);
+        }
+        Ok(this)
+    }
+
+    /// Lets the recorded events stand for their points in this launch, whose packets have been published: a wait that
+    /// another thread published before them, in front of them on their queue, would never end.
+    pub(super) fn record(&self, lanes: &[Arc<Lane>], device: &Device) {
+        for (event, fence, lane) in &self.records {
+            event.set(fence.clone(), lanes[*lane as usize].id(), device);
+        }
+    }
+
+    /// The signal for the packet of an event node.
+    pub(super) fn handle(&self, event: u32) -> hsa_signal_t {
+        self.signals[event as usize].as_ref().map_or(NO_SIGNAL, |signal| signal.handle())
+    }
+
+    /// What must stay alive until the launch is over.
+    pub(super) fn into_keeps(self) -> Vec<Keep> {
+        self.signals.into_iter().flatten().map(Keep::Signal).collect()
+    }
+}

@@ -1,0 +1,247 @@
+//! The order that images keep, played as a device may run them.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    event::Event,
+    graph::{Csr, HostFn},
+    schedule::{self, Candidate, CostTable, Problem},
+};
+
+/// An image whose steps were made one by one: (lane or host, signals waited for, whether it signals).
+fn image(lanes: usize, steps: &[(usize, Vec<prop::sample::Index>, bool)]) -> Image {
+    let mut image = Image { lanes: Vec::new(), ..Image::default() };
+    image.lanes.resize_with(lanes, LaneImage::default);
+    for (place, waits, signals) in steps {
+        let known = image.signals as usize;
+        let after = waits.iter().filter(|_| known > 0).map(|wait| wait.index(known) as u32);
+        let done = signals.then_some(image.signals);
+        let place = place % (lanes + 1);
+        if place == lanes {
+            let after = after.collect();
+            image.host.push(HostStep { after, unit: 0, done });
+        } else {
+            let lane = &mut image.lanes[place];
+            let packet = lane.packets.len() as u32;
+            lane.packets.push(barrier(false, Scope::None, Scope::None));
+            let dependencies =
+                after.take(5).enumerate().map(|(n, signal)| (Field::Dependency(n as u8), signal));
+            let patches = dependencies.chain(done.map(|signal| (Field::Completion, signal)));
+            lane.patches.extend(patches.map(|(field, signal)| Patch {
+                packet,
+                field,
+                source: Source::Launch(signal),
+            }));
+        }
+        image.signals += u32::from(done.is_some());
+    }
+    image
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_published_once_and_behind_what_it_waits_for(
+        lanes in 1usize..5,
+        steps in prop::collection::vec(
+            (0usize..5, prop::collection::vec(any::<prop::sample::Index>(), 0..4), any::<bool>()),
+            0..80,
+        ),
+    ) {
+        let image = image(lanes, &steps);
+        let runs = runs(&image).unwrap();
+        let mut published = vec![false; image.signals as usize];
+        let mut next = vec![0; lanes];
+        let mut host = image.host.iter().peekable();
+        for run in &runs {
+            prop_assert!(run.start == next[run.lane as usize] && run.end > run.start);
+            for packet in run.start..run.end {
+                // A host step can run as soon as it waits for nothing; its queue is in order.
+                while let Some(step) = host.next_if(|s| s.after.iter().all(|&s| published[s as usize])) {
+                    step.done.into_iter().for_each(|done| published[done as usize] = true);
+                }
+                for patch in image.lanes[run.lane as usize].patches_of(packet) {
+                    let Source::Launch(signal) = patch.source else { continue };
+                    match patch.field {
+                        Field::Dependency(_) => prop_assert!(published[signal as usize]),
+                        Field::Completion => published[signal as usize] = true,
+                    }
+                }
+            }
+            next[run.lane as usize] = run.end;
+        }
+        for (lane, next) in image.lanes.iter().zip(next) {
+            prop_assert_eq!(lane.packets.len(), next as usize);
+        }
+        if lanes == 1 {
+            prop_assert!(runs.len() <= 1, "one lane is published at once");
+        }
+    }
+}
+
+#[test]
+fn waits_in_a_circle_are_found() {
+    let mut image = image(2, &[(0, Vec::new(), true), (1, Vec::new(), true)]);
+    image.lanes[0]
+        .patches
+        .insert(0, Patch { packet: 0, field: Field::Dependency(0), source: Source::Launch(1) });
+    image.lanes[1]
+        .patches
+        .insert(0, Patch { packet: 0, field: Field::Dependency(0), source: Source::Launch(0) });
+    assert!(matches!(runs(&image), Err(Error::IllegalState(_))));
+}
+
+/// Lanes of packets and the host's steps, run as the rules of queues allow (see [`crate::schedule`]).
+struct Player<'i> {
+    image: &'i Image,
+    fired: Vec<bool>,
+    /// By event node: whether its signal has fired; what is waited for does so at some time.
+    events: Vec<bool>,
+    /// By lane: packets launched, and of those the ones that have completed.
+    launched: Vec<usize>,
+    completed: Vec<Vec<bool>>,
+    host: usize,
+    /// By unit: when it started and when it had completed.
+    times: Vec<[Option<usize>; 2]>,
+    clock: usize,
+}
+
+impl<'i> Player<'i> {
+    fn new(image: &'i Image, units: &[Unit]) -> Self {
+        Self {
+            image,
+            fired: vec![false; image.signals as usize],
+            events: vec![false; image.events.len()],
+            launched: vec![0; image.lanes.len()],
+            completed: image.lanes.iter().map(|lane| vec![false; lane.packets.len()]).collect(),
+            host: 0,
+            times: vec![[None; 2]; units.len()],
+            clock: 0,
+        }
+    }
+
+    fn has_fired(&self, source: Source) -> bool {
+        match source {
+            Source::Launch(signal) => self.fired[signal as usize],
+            Source::Event(event) => self.events[event as usize],
+        }
+    }
+
+    fn note(&mut self, unit: u32, what: usize) {
+        self.clock += 1;
+        self.times[unit as usize][what].get_or_insert(self.clock);
+    }
+
+    /// Notes a start or an end of the event nodes that a packet stands for.
+    fn note_events(&mut self, lane: usize, packet: usize, what: usize) {
+        let image = self.image;
+        for patch in image.lanes[lane].patches_of(packet as u32) {
+            if let Source::Event(event) = patch.source {
+                self.note(image.events[event as usize].unit, what);
+            }
+        }
+    }
+
+    fn may_launch(&self, lane: usize) -> bool {
+        let (packet, packets) = (self.launched[lane], &self.image.lanes[lane].packets);
+        if packet == packets.len() {
+            return false;
+        }
+        let met = |patch: &Patch| patch.field == Field::Completion || self.has_fired(patch.source);
+        let drained = self.completed[lane][..packet].iter().all(|&completed| completed);
+        self.image.lanes[lane].patches_of(packet as u32).iter().all(met)
+            && (!packets[packet].barrier() || drained)
+    }
+
+    /// Makes one step of those that are possible now; `false` if there is none.
+    fn step(&mut self, random: &mut impl FnMut(usize) -> usize, units: &[Unit]) -> bool {
+        let image = self.image;
+        let mut steps: Vec<(usize, Option<usize>)> = Vec::new();
+        for lane in 0..image.lanes.len() {
+            steps.extend(self.may_launch(lane).then_some((lane, None)));
+            let running = (0..self.launched[lane]).filter(|&packet| !self.completed[lane][packet]);
+            steps.extend(running.map(|packet| (lane, Some(packet))));
+        }
+        let waited =
+            |e: &usize| matches!(units[image.events[*e].unit as usize], Unit::Wait(_)) && !self.events[*e];
+        let outside: Vec<usize> = (0..self.events.len()).filter(waited).collect();
+        let host = image.host.get(self.host).filter(|s| s.after.iter().all(|&s| self.fired[s as usize]));
+        let count = steps.len() + outside.len() + usize::from(host.is_some());
+        if count == 0 {
+            return false;
+        }
+        let choice = random(count);
+        match (steps.get(choice), outside.get(choice.wrapping_sub(steps.len())), host) {
+            (Some(&(lane, None)), ..) => {
+                self.note_events(lane, self.launched[lane], 0);
+                self.launched[lane] += 1;
+            }
+            (Some(&(lane, Some(packet))), ..) => {
+                self.completed[lane][packet] = true;
+                self.note_events(lane, packet, 1);
+                for patch in image.lanes[lane].patches_of(packet as u32) {
+                    match (patch.field, patch.source) {
+                        (Field::Completion, Source::Launch(signal)) => self.fired[signal as usize] = true,
+                        (Field::Completion, Source::Event(event)) => self.events[event as usize] = true,
+                        (Field::Dependency(_), _) => {}
+                    }
+                }
+            }
+            (None, Some(&event), _) => self.events[event] = true,
+            (None, None, Some(step)) => {
+                self.note(step.unit, 0);
+                self.note(step.unit, 1);
+                step.done.into_iter().for_each(|done| self.fired[done as usize] = true);
+                self.host += 1;
+            }
+            (None, None, None) => return false,
+        }
+        true
+    }
+}
+
+proptest! {
+    #[test]
+    fn event_nodes_and_host_steps_keep_their_order_in_every_plan(
+        nodes in prop::collection::vec((0u8..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 1..24),
+        lanes in 1usize..5,
+        kind in 0usize..4,
+        mut seed in any::<u64>(),
+    ) {
+        let mut preds = Csr::with_capacity(nodes.len(), 0);
+        let mut units = Vec::new();
+        for (at, (what, before)) in nodes.iter().enumerate() {
+            let mut row: Vec<u32> = before.iter().filter(|_| at > 0).map(|i| i.index(at) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            preds.push_row(row);
+            units.push(match what {
+                0 => Unit::Wait(Event::new(false)),
+                1 => Unit::Host(HostFn::new(|| ())),
+                _ => Unit::Record(Event::new(false)),
+            });
+        }
+        let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);
+        let classes: Vec<_> = units.iter().map(Unit::class).collect();
+        let problem = Problem::new(&preds, &succs, &classes, &costs).unwrap();
+        let kinds = [Candidate::Levels, Candidate::HostDepth, Candidate::Strict, Candidate::Relaxed];
+        let plan = schedule::candidate(&problem, kinds[kind], lanes, &CostTable::default());
+        prop_assert_eq!(schedule::check(&problem, &plan), Ok(()));
+        let image = encode(&plan, &units, |_| 0).unwrap();
+
+        let mut player = Player::new(&image, &units);
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        while player.step(&mut random, &units) {}
+        let last = image.lanes[0].packets.len() - 1;
+        prop_assert!(player.completed.iter().flatten().all(|&completed| completed), "every packet runs");
+        prop_assert!(player.image.lanes[0].patches_of(last as u32).iter().all(|p| p.field != Field::Completion
+            || matches!(p.source, Source::Launch(_))), "the launch's own signal has room");
+        for (to, from) in preds.pairs() {
+            let (end, start) = (player.times[from as usize][1], player.times[to as usize][0]);
+            prop_assert!(end.is_some() && end < start, "{} must be over before {}", from, to);
+        }
+    }
+}

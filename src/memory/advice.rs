@@ -1,0 +1,142 @@
+//! What a program has said about managed memory, byte range by byte range.
+//!
+//! Managed memory is host memory that every device reaches, so nothing moves: advice is remembered for those who ask.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{Backing, Origin, Region};
+use crate::{
+    device::System,
+    error::{Error, Result},
+};
+
+/// A processor whose memory a range may prefer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Processor {
+    /// The host.
+    Host,
+    /// The device with this ordinal.
+    Device(usize),
+}
+
+/// What has been said about a range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advice {
+    /// Whether the range is mostly read.
+    pub read_mostly: bool,
+    /// Where the range should lie.
+    pub preferred: Option<Processor>,
+    /// Who will access the range, in ascending order.
+    pub accessed_by: Vec<Processor>,
+    /// Where the range was last prefetched to.
+    pub prefetched: Option<Processor>,
+    /// Whether writes need to be visible only between kernels.
+    pub coarse_grained: bool,
+}
+
+impl Advice {
+    /// Adds `processor` to those who will access the range, or removes it.
+    pub fn set_accessed_by(&mut self, processor: Processor, accesses: bool) {
+        match (self.accessed_by.binary_search(&processor), accesses) {
+            (Err(at), true) => self.accessed_by.insert(at, processor),
+            (Ok(at), false) => drop(self.accessed_by.remove(at)),
+            _ => {}
+        }
+    }
+}
+
+/// The advice for a region: each entry holds from its offset to the next one's.
+#[derive(Debug)]
+pub(crate) struct Ledger(Mutex<BTreeMap<u64, Advice>>);
+
+impl Ledger {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(BTreeMap::from([(0, Advice::default())])))
+    }
+
+    /// Changes what is said about the bytes from `start` to `end`.
+    fn change(&self, start: u64, end: u64, mut change: impl FnMut(&mut Advice)) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for border in [start, end] {
+            // The first entry is at 0, so one is before every border.
+            let before = entries.range(..=border).next_back().map(|(_, advice)| advice.clone());
+            entries.entry(border).or_insert_with(|| before.unwrap_or_default());
+        }
+        entries.range_mut(start..end).for_each(|(_, advice)| change(advice));
+    }
+
+    /// What is said about the bytes from `start` to `end`, in order of address.
+    fn read(&self, start: u64, end: u64) -> Vec<Advice> {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = entries.range(..=start).next_back().map_or(0, |(&at, _)| at);
+        entries.range(first..end).map(|(_, advice)| advice.clone()).collect()
+    }
+}
+
+/// Works on the ledger of the managed region that holds the `bytes` bytes at `address`, with their offsets in it.
+fn with_ledger<T>(address: u64, bytes: u64, work: impl FnOnce(&Ledger, u64, u64) -> T) -> Result<T> {
+    let region = System::get()?.memory().find(address).filter(|region| region.origin == Origin::Managed);
+    let Some(region) = region else { return Err(Error::InvalidValue("not managed memory")) };
+    let Region { backing: Backing::Managed { advice, .. }, .. } = &*region else {
+        return Err(Error::InvalidValue("not managed memory"));
+    };
+    let start = address - region.address;
+    match start.checked_add(bytes) {
+        Some(end) if bytes > 0 && end <= region.bytes => Ok(work(advice, start, end)),
+        _ => Err(Error::InvalidValue("the range is empty or leaves its allocation")),
+    }
+}
+
+/// Changes what is said about a range of managed memory.
+///
+/// # Errors
+/// [`Error::InvalidValue`] if the range is empty or not within one managed allocation.
+pub fn advise(address: u64, bytes: u64, change: impl FnMut(&mut Advice)) -> Result<()> {
+    with_ledger(address, bytes, |ledger, start, end| ledger.change(start, end, change))
+}
+
+/// What has been said about a range of managed memory: at least one entry, in order of address.
+///
+/// # Errors
+/// As [`advise`].
+pub fn advice(address: u64, bytes: u64) -> Result<Vec<Advice>> {
+    with_ledger(address, bytes, Ledger::read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_for_a_part_leaves_the_rest() {
+        let ledger = Ledger::new();
+        ledger.change(100, 200, |advice| advice.read_mostly = true);
+        ledger.change(150, 300, |advice| advice.preferred = Some(Processor::Host));
+        let read = |start, end| {
+            ledger.read(start, end).iter().map(|a| (a.read_mostly, a.preferred.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(read(0, 100), [(false, false)]);
+        assert_eq!(read(100, 150), [(true, false)]);
+        assert_eq!(read(120, 130), [(true, false)]);
+        assert_eq!(read(199, 201), [(true, true), (false, true)]);
+        assert_eq!(
+            read(0, 1000),
+            [(false, false), (true, false), (true, true), (false, true), (false, false)]
+        );
+    }
+
+    #[test]
+    fn accesses_are_added_once_and_removed() {
+        let mut advice = Advice::default();
+        for processor in [Processor::Device(1), Processor::Host, Processor::Device(1), Processor::Device(0)] {
+            advice.set_accessed_by(processor, true);
+        }
+        assert_eq!(advice.accessed_by, [Processor::Host, Processor::Device(0), Processor::Device(1)]);
+        advice.set_accessed_by(Processor::Device(0), false);
+        advice.set_accessed_by(Processor::Device(0), false);
+        assert_eq!(advice.accessed_by, [Processor::Host, Processor::Device(1)]);
+    }
+}

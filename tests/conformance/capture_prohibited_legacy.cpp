@@ -1,0 +1,60 @@
+// Work on the legacy stream while a blocking or a non-blocking stream captures.
+// DIFFERS hipMemcpy to the device: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming
+//     Guide, prohibited operations
+// DIFFERS hipMemcpy to the host: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipMemset,: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide, prohibited
+//     operations
+// DIFFERS hipMemcpy2D: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide, prohibited
+//     operations
+// DIFFERS hipMemsetAsync: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipMemcpyAsync: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipStreamSynchronize: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS hipStreamQuery: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
+//     prohibited operations
+// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+#include "captured.h"
+
+#include <functional>
+
+int main() {
+    char host[64] = {};
+    char* data;
+    NEED(hipMalloc(reinterpret_cast<void**>(&data), 64));
+    struct Call {
+        const char* name;
+        std::function<hipError_t()> make;
+    };
+    const Call calls[] = {
+        {"hipMemcpy to the device", [&] { return hipMemcpy(data, host, 64, hipMemcpyHostToDevice); }},
+        {"hipMemcpy to the host", [&] { return hipMemcpy(host, data, 64, hipMemcpyDeviceToHost); }},
+        {"hipMemset", [&] { return hipMemset(data, 0, 64); }},
+        {"hipMemcpy2D", [&] { return hipMemcpy2D(host, 16, data, 16, 16, 4, hipMemcpyDeviceToHost); }},
+        {"hipMemsetAsync on null", [&] { return hipMemsetAsync(data, 0, 64, nullptr); }},
+        {"hipMemcpyAsync on null",
+         [&] { return hipMemcpyAsync(data, host, 64, hipMemcpyHostToDevice, nullptr); }},
+        {"hipStreamSynchronize on null", [&] { return hipStreamSynchronize(nullptr); }},
+        {"hipStreamQuery on null", [&] { return hipStreamQuery(nullptr); }},
+    };
+    for (unsigned flags : {hipStreamDefault, hipStreamNonBlocking}) {
+        for (const CaptureMode& mode : CAPTURE_MODES) {
+            for (const Call& call : calls) {
+                std::string name = call.name;
+                name += flags == hipStreamDefault ? ", blocking, " : ", non-blocking, ";
+                name += mode.name;
+                hipStream_t stream;
+                NEED(hipStreamCreateWithFlags(&stream, flags));
+                NEED(hipStreamBeginCapture(stream, mode.value));
+                show(name, call.make());
+                show("state during " + name, state_of(stream));
+                show_end(name, stream);
+            }
+        }
+    }
+    return 0;
+}

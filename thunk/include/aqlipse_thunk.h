@@ -1,0 +1,34 @@
+// What aqlipse's libhsakmt.so.1 and libdtif.so offer beyond AMD's interface.
+#ifndef AQLIPSE_THUNK_H
+#define AQLIPSE_THUNK_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a device has done since the driver was opened. Packets are counted when they are taken off their queue.
+typedef struct aqlipse_thunk_counters {
+  uint64_t kernels;             // kernel-dispatch packets
+  uint64_t barrier_and;         // barrier-AND packets
+  uint64_t barrier_or;          // barrier-OR packets
+  uint64_t barrier_value;       // AMD's barrier-value packets
+  uint64_t pm4;                 // AMD's packets that point to PM4 commands
+  uint64_t barrier_bits;        // packets of any type whose barrier bit was set
+  uint64_t completion_signals;  // completion signals that were decremented
+  uint64_t interrupts;          // interrupts raised by completion signals and by device code
+  uint64_t doorbells;           // doorbell values that the packet processor saw change
+  uint64_t reserved;            // 0
+} aqlipse_thunk_counters_t;
+
+// Reads the counters of device `device` (the first is 0), each on its own: the device goes on meanwhile. Returns 0, or
+// an HSAKMT_STATUS: INVALID_PARAMETER (3) for a null pointer, INVALID_NODE_UNIT (5) for a device that does not exist,
+// KERNEL_IO_CHANNEL_NOT_OPENED (20) before hsa_init. Look it up with dlsym: no other libhsakmt has it.
+int aqlipseThunkCounters(uint32_t device, aqlipse_thunk_counters_t *counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,119 @@
+// A client of libdtif.so: `dtif LIBRARY EXPORTS`. Sizes and offsets are those of ROCr's hsakmttypes.h as of August 2025
+// (runtime 1.18), written out here because no package has that header.
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+  NODE_PROPERTIES = 368, NUM_MEMORY_BANKS = 12, NUM_IO_LINKS = 20, ENGINE_ID = 76, AMD_NAME = 240, NUM_XCC = 356,
+  FAMILY_ID = 364, LINK = 52, LINK_TYPE = 0, LINK_TO = 16, LINK_FLAGS = 48, GPU_INFO = 416, COUNTER_FREQUENCY = 72,
+  PCIE = 2, AQL = 21, PAGE = 4096
+};
+enum { READ_INDEX = 128, WRITE_INDEX = 56 };  // of amd_queue_t
+
+static void *library;
+
+static void *function(const char *name) {
+  void *found = dlsym(library, name);
+  if (!found) {
+    printf("%s is missing\n", name);
+    exit(1);
+  }
+  return found;
+}
+
+static uint32_t word(const char *bytes, int offset) {
+  uint32_t value;
+  memcpy(&value, bytes + offset, sizeof value);
+  return value;
+}
+
+#define CALL(name, ...) ((int (*)())function(name))(__VA_ARGS__)
+#define CHECK(name, ...)                       \
+  do {                                         \
+    int status = CALL(name, __VA_ARGS__);      \
+    if (status != 0) {                         \
+      printf("%s: %d\n", name, status);        \
+      exit(1);                                 \
+    }                                          \
+  } while (0)
+
+static char *memory(uint32_t node, uint64_t size) {
+  char *address = NULL;
+  uint32_t nodes[] = {1};
+  CHECK("hsaKmtAllocMemoryAlign", node, size, (uint64_t)0, 0, &address);
+  CHECK("hsaKmtMapMemoryToGPUNodes", address, size, (uint64_t *)NULL, 0, (uint64_t)1, nodes);
+  return address;
+}
+
+int main(int count, char **arguments) {
+  if (count != 3) return 2;
+  library = dlopen(arguments[1], RTLD_NOW);
+  if (!library) {
+    puts(dlerror());
+    return 1;
+  }
+  FILE *table = fopen(arguments[2], "r");
+  char line[256];
+  while (fgets(line, sizeof line, table)) {
+    char *tab = strchr(line, '\t');
+    if (line[0] == '#' || !tab || !strncmp(tab + 1, "hsakmt", 6)) continue;
+    *tab = 0;
+    function(line);
+  }
+  puts("functions: all");
+
+  if (!((void *(*)(const char *))function("DtifCreate"))("a test")) return 1;
+  CHECK("hsaKmtOpenKFD");
+  uint32_t system[4];
+  CHECK("hsaKmtAcquireSystemProperties", system);
+  printf("nodes: %u\n", system[0]);
+
+  char node[NODE_PROPERTIES + 16];
+  memset(node, 0xee, sizeof node);
+  CHECK("hsaKmtGetNodeProperties", 1, node);
+  uint32_t engine = word(node, ENGINE_ID);
+  printf("node: %s, %u.%u.%u, dies %u, family %u, %s behind\n", node + AMD_NAME, engine >> 10 & 63, engine >> 16 & 255,
+         engine >> 24, word(node, NUM_XCC), word(node, FAMILY_ID),
+         word(node, NODE_PROPERTIES) == 0xeeeeeeee ? "untouched" : "overwritten");
+  if (word(node, NUM_MEMORY_BANKS) != 3 || word(node, NUM_IO_LINKS) != 1) return 1;
+
+  char links[2 * LINK];
+  memset(links, 0xee, sizeof links);
+  CHECK("hsaKmtGetNodeIoLinkProperties", 1, 1, links);
+  if (word(links, LINK_FLAGS) != 1) return 1;
+  printf("links: %s to %u, %s behind\n", word(links, LINK_TYPE) == PCIE ? "PCIe" : "another", word(links, LINK_TO),
+         word(links, LINK) == 0xeeeeeeee ? "untouched" : "overwritten");
+
+  void *device;
+  char information[GPU_INFO];
+  CHECK("hsaKmtGetAMDGPUDeviceHandle", 1, &device);
+  CHECK("amdgpu_query_gpu_info", device, information);
+  printf("clock: %u kHz\n", word(information, COUNTER_FREQUENCY));
+
+  // A queue whose doorbell is a call: one barrier-AND packet that waits for nothing.
+  char *ring = memory(0, PAGE), *control = memory(0, PAGE);
+  struct {
+    uint64_t id, doorbell, write_index, read_index, error;
+  } resource = {.write_index = (uint64_t)(control + WRITE_INDEX), .read_index = (uint64_t)(control + READ_INDEX)};
+  for (int i = 0; i < PAGE; i += 64) ring[i] = 1;
+  CHECK("hsaKmtCreateQueueExt", 1, AQL, 100, 0, 0, ring, (uint64_t)PAGE, (void *)NULL, &resource);
+  *(uint64_t *)(control + WRITE_INDEX) = 1;
+  __atomic_store_n((uint16_t *)ring, 3 | 1 << 8, __ATOMIC_RELEASE);
+  CHECK("hsaKmtQueueRingDoorbell", resource.id);
+  struct timespec nap = {0, 1000000};
+  for (int i = 0; i < 10000 && !__atomic_load_n((uint64_t *)(control + READ_INDEX), __ATOMIC_ACQUIRE); ++i)
+    nanosleep(&nap, NULL);
+  printf("queue: a barrier packet %s\n", *(uint64_t *)(control + READ_INDEX) == 1 ? "is done when it is rung for" : "hangs");
+  CHECK("hsaKmtDestroyQueue", resource.id);
+
+  char *address = NULL;
+  printf("addresses without memory: %d\n", CALL("hsaKmtAllocMemory", 1, (uint64_t)PAGE, 1 << 19, &address));
+  CHECK("hsaKmtCloseKFD");
+  ((void (*)(void))function("DtifDestroy"))();
+  puts("done");
+  return 0;
+}

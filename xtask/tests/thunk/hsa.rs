@@ -1,0 +1,143 @@
+//! ROCr alone: `rocminfo`, and an HSA program in C.
+
+use std::{path::PathBuf, process::Command};
+
+use crate::{
+    CLANG, DEVICE_LIBRARIES, HIP_HEADERS, ROCR, ROCR_HEADERS, compile_c, hip_compiler, installed,
+    process::{Finished, on_thunk, run},
+    scratch, source, thunk,
+};
+use xtask::output;
+
+fn rocminfo(devices: &str) -> Option<Finished> {
+    let rocminfo = "/usr/bin/rocminfo";
+    if !installed(&[(rocminfo, "rocminfo"), ROCR]) {
+        return None;
+    }
+    let mut command = on_thunk(rocminfo.as_ref());
+    Some(run(command.env("LD_PRELOAD", thunk().join(xtask::thunk::PRELOAD)).env("AQLIPSE_EMULATE", devices)))
+}
+
+#[test]
+fn rocminfo_lists_the_device() {
+    let Some(finished) = rocminfo("gfx90a") else { return };
+    let lines = finished.lines();
+    for wanted in [
+        "Name: gfx90a",
+        "Uuid: GPU-00000000740f0000",
+        "Marketing Name: AMD Instinct MI210 (emulated)",
+        "Vendor Name: AMD",
+        "Device Type: GPU",
+        "L1: 16(0x10) KB",
+        "L2: 8192(0x2000) KB",
+        "Chip ID: 29711(0x740f)",
+        "Compute Unit: 4(0x4)",
+        "Wavefront Size: 64(0x40)",
+        "Max Waves Per CU: 32(0x20)",
+        "Name: amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-",
+        "*** Done ***",
+    ] {
+        let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        // Numbers appear as decimal and, some of them, as hexadecimal.
+        let short = wanted.split("(0x").next().unwrap();
+        assert!(lines.iter().any(|line| tidy(line).starts_with(short)), "{wanted}\n{}", finished.stdout);
+    }
+}
+
+#[test]
+fn rocminfo_lists_as_many_devices_as_configured() {
+    let Some(finished) = rocminfo("2xgfx90a") else { return };
+    let names = finished.lines().into_iter().filter(|line| line.trim() == "Device Type:             GPU");
+    assert_eq!(names.count(), 2, "{}", finished.stdout);
+}
+
+/// The HSA program and its device code.
+fn program(test: &str) -> Option<(PathBuf, PathBuf)> {
+    if !installed(&[CLANG, DEVICE_LIBRARIES, HIP_HEADERS, ROCR, ROCR_HEADERS]) {
+        return None;
+    }
+    let directory = scratch(test);
+    let kernels = directory.join("kernels.co");
+    let mut clang = hip_compiler();
+    clang.args(["--cuda-device-only", "--no-gpu-bundle-output", "-o"]).arg(&kernels);
+    output(clang.arg(source("kernels.hip"))).unwrap();
+    Some((compile_c(&directory, "hsa", &["-l:libhsa-runtime64.so.1", "-lpthread"]), kernels))
+}
+
+fn topic((program, kernels): &(PathBuf, PathBuf), topic: &str) -> Command {
+    let mut command = on_thunk(program);
+    command.arg(kernels).arg(topic);
+    command
+}
+
+#[test]
+fn kernels_run_in_order_across_queues() {
+    let Some(program) = program("queues") else { return };
+    for seed in [None, Some("1"), Some("2")] {
+        let mut command = topic(&program, "queues");
+        if let Some(seed) = seed {
+            command.env("AQLIPSE_EMULATE_SEED", seed);
+        }
+        let finished = run(&mut command);
+        assert_eq!(
+            finished.lines(),
+            [
+                "before the gate opens: waiting",
+                "round 0: wrong 0",
+                "before the gate opens: waiting",
+                "round 1: wrong 0",
+                "before the gate opens: waiting",
+                "round 2: wrong 0",
+                "1000 dispatches: wrong 0",
+                "private memory: wrong 0",
+                "done",
+            ]
+        );
+    }
+}
+
+#[test]
+fn rocrs_own_copies_and_fills_are_right() {
+    let Some(program) = program("copies") else { return };
+    let finished = run(&mut topic(&program, "copies"));
+    assert_eq!(
+        finished.lines(),
+        [
+            "168 copies: wrong 0",
+            "fills: wrong 0",
+            "locked memory: right",
+            "pointer info of an interior address: the base, 3145728 bytes",
+            "done",
+        ]
+    );
+}
+
+#[test]
+fn queue_errors_reach_the_queues_callback() {
+    let Some(program) = program("errors") else { return };
+    // HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, _EXCEPTION, _INVALID_PACKET_FORMAT.
+    for (cause, status) in [("illegal", "0x2a"), ("trap", "0x1016"), ("packet", "0x1009")] {
+        let finished = run(&mut topic(&program, cause));
+        let queue_error = format!("queue error {status}");
+        assert_eq!(finished.lines(), [&queue_error, "afterwards: wrong 0", "done"], "{cause}");
+    }
+}
+
+#[test]
+fn memory_faults_reach_the_system_event_handler() {
+    let Some(program) = program("faults") else { return };
+    let finished = run(&mut topic(&program, "stray"));
+    let fault = "memory fault at 0xdead000, reasons 0x1, agent is the device";
+    assert_eq!(finished.lines(), [fault, "afterwards: wrong 0", "done"]);
+    // The emulator says more than ROCr can pass on.
+    assert!(finished.stderr.contains("write of 4 bytes at 0xdead000"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_memory_fault_that_nobody_hears_ends_the_process_with_rocrs_message() {
+    let Some(program) = program("unheard") else { return };
+    let finished = run(&mut topic(&program, "unheard"));
+    assert!(!finished.status.success());
+    let message = "on address 0xdead000. Reason: Page not present or supervisor privilege.";
+    assert!(finished.stderr.contains(message), "{}", finished.stderr);
+}
