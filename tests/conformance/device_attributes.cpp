@@ -30,14 +30,12 @@ int main() {
     show("attribute -1", hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(-1), 0));
     show("value after the failures", value);
 
-    // DIFFERS(ours) Cooperative: the thunk has no global wave sync, the emulated device has; ADR 12
     // DIFFERS ManagedMemory: AMD's needs a driver with shared virtual memory, ours is pinned
     //     host memory; capi/src/api/memory.rs
     // DIFFERS MaxTexture: the emulated device has no textures; README, What is not promised
     // DIFFERS ImageSupport: the emulated device has no textures; README, What is not promised
     // DIFFERS MemoryPoolsSupported: 5.2.3 exports the functions and denies support;
     //     HIP 7 documentation (Stream Ordered Memory Allocator)
-    // DIFFERS CanUseStreamWaitValue: hipStreamWaitValue32 is not implemented; COMPAT.md
     print("", {
         ATTRIBUTE(EccEnabled), ATTRIBUTE(CanMapHostMemory), ATTRIBUTE(ClockRate), ATTRIBUTE(ComputeMode),
         ATTRIBUTE(ConcurrentKernels), ATTRIBUTE(ConcurrentManagedAccess), ATTRIBUTE(CooperativeLaunch),

@@ -37,7 +37,6 @@ int main() {
     show("GCN architecture as a number", p.gcnArch);
     show("GCN architecture", p.gcnArchName);
     show("integrated", p.integrated);
-    // DIFFERS(ours) cooperative launch: the thunk has no global wave sync, the emulated device has; ADR 12
     show("cooperative launch", p.cooperativeLaunch);
     show("cooperative launch on several devices", p.cooperativeMultiDeviceLaunch);
     show("unmatched functions", p.cooperativeMultiDeviceUnmatchedFunc);

@@ -3,7 +3,6 @@
 
 // DIFFERS attach without a size: 5.2.3 refuses; a length of 0 is the whole allocation
 //     (cudaStreamAttachMemAsync)
-// DIFFERS attach a part: 5.2.3 takes it; only the whole allocation can be attached (cudaStreamAttachMemAsync)
 int main() {
     int* p = nullptr;
     show("global", hipMallocManaged(&p, 4096, hipMemAttachGlobal));

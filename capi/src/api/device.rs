@@ -196,9 +196,13 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeWarpSize => int(p.wavefront),
         hipDeviceAttributeClockInstructionRate => int(p.clock_khz),
         hipDeviceAttributeWallClockRate => int(p.wall_clock_khz),
-        hipDeviceAttributeCooperativeLaunch | hipDeviceAttributeCooperativeMultiDeviceLaunch => {
-            c_int::from(p.cooperative)
-        }
+        // Grids on several devices may differ in everything.
+        hipDeviceAttributeCooperativeLaunch
+        | hipDeviceAttributeCooperativeMultiDeviceLaunch
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim
+        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem => c_int::from(p.cooperative),
         hipDeviceAttributeCanMapHostMemory
         | hipDeviceAttributeConcurrentKernels
         | hipDeviceAttributeUnifiedAddressing
@@ -233,10 +237,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeMaxTexture3DWidth
         | hipDeviceAttributeMaxTexture3DHeight
         | hipDeviceAttributeMaxTexture3DDepth
-        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc
-        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim
-        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim
-        | hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem
         | hipDeviceAttributeAccessPolicyMaxWindowSize
         | hipDeviceAttributePersistingL2CacheMaxSize => 0,
         _ => return None,

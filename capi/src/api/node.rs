@@ -15,8 +15,8 @@ use super::{arguments, graph::dependencies, register, stream::host_function};
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue,
-        hipErrorNotSupported, hipErrorOutOfMemory,
+        hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidPitchValue,
+        hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
     },
     graph_ref, object,
     types::*,
@@ -196,7 +196,18 @@ pub(super) fn linear(
 }
 
 /// A copy node with its operands checked.
+///
+/// # Errors
+/// `hipErrorInvalidPitchValue` for rows that are wider than they are apart, which the same copy on a stream calls an
+/// invalid value; what [`aqlipse::memory::check_copy`] refuses.
 pub(super) fn copy_node(copy: Memcpy) -> Result<GraphNode, hipError_t> {
+    if let Memcpy::Box(b) = &copy {
+        let [width, height, depth] = b.extent;
+        let too_wide = width > b.dst.pitch || width > b.src.pitch;
+        if too_wide && (height > 1 || depth > 1) {
+            return Err(hipErrorInvalidPitchValue);
+        }
+    }
     aqlipse::memory::check_copy(&copy)?;
     Ok(Node::Memcpy(copy))
 }

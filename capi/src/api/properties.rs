@@ -61,6 +61,10 @@ macro_rules! fill {
         $out.managedMemory = 1;
         $out.cooperativeLaunch = c_int::from($p.cooperative);
         $out.cooperativeMultiDeviceLaunch = c_int::from($p.cooperative);
+        $out.cooperativeMultiDeviceUnmatchedFunc = c_int::from($p.cooperative);
+        $out.cooperativeMultiDeviceUnmatchedGridDim = c_int::from($p.cooperative);
+        $out.cooperativeMultiDeviceUnmatchedBlockDim = c_int::from($p.cooperative);
+        $out.cooperativeMultiDeviceUnmatchedSharedMem = c_int::from($p.cooperative);
         $out.isLargeBar = c_int::from($p.large_bar);
         $out.asicRevision = int($p.asic_revision);
     };
