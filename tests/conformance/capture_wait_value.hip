@@ -1,5 +1,6 @@
 // hipStreamWriteValue and hipStreamWaitValue on a capturing stream.
-// DIFFERS call,: 5.2.3 runs it at once, ours says that it cannot record it; HIP changelog, recorded from 10.0 on
+// DIFFERS call,: 5.2.3 runs it at once, ours says that it cannot record it; HIP changelog, recorded from
+//     10.0 on
 // DIFFERS end of: as the call; HIP changelog, recorded from 10.0 on
 // DIFFERS graph of: as the call; HIP changelog, recorded from 10.0 on
 #include "captured.h"

@@ -1,8 +1,10 @@
 // hipGraphExecChildGraphNodeSetParams.
-// DIFFERS a child of the same shape: 5.2.3 refuses every child, even the one that the node was made of; parameters of the nodes inside may change (update_rules 2)
-// DIFFERS runs: follows from that; update_rules 2
-// DIFFERS node of another graph: follows from that; update_rules 2
-// DIFFERS unchanged by errors: follows from that; update_rules 2
+// DIFFERS a child of the same shape: 5.2.3 refuses every child, even the one that the node was made of;
+//     parameters of the nodes inside may change (HIP 7 documentation of hipGraphExecUpdate)
+// DIFFERS runs: follows from that; HIP 7 documentation of hipGraphExecChildGraphNodeSetParams
+// DIFFERS node of another graph: follows from that; HIP 7 documentation of
+//     hipGraphExecChildGraphNodeSetParams
+// DIFFERS unchanged by errors: follows from that; HIP 7 documentation of hipGraphExecChildGraphNodeSetParams
 // proves: hipGraphAddChildGraphNode, hipGraphAddHostNode, hipGraphExecChildGraphNodeSetParams
 #include "graph.h"
 

@@ -1,5 +1,6 @@
 // hipGraphExecMemcpyNodeSetParams1D: what may change in an executable.
-// DIFFERS other direction: 5.2.3 lets the direction change; it must stay (update_rules 2, ExecMemcpyNodeSetParams1D)
+// DIFFERS other direction: 5.2.3 lets the direction change; it must stay (HIP 7 documentation of
+//     hipGraphExecMemcpyNodeSetParams1D)
 // proves: hipGraphAddMemcpyNode1D, hipGraphExecMemcpyNodeSetParams1D
 #include "graph.h"
 

@@ -1,5 +1,6 @@
 // hipGraphExecMemcpyNodeSetParams: what may change of a box copy in an executable.
-// DIFFERS other direction: 5.2.3 lets the direction change; it must stay (update_rules 2, ExecMemcpyNodeSetParams)
+// DIFFERS other direction: 5.2.3 lets the direction change; it must stay (HIP 7 documentation of
+//     hipGraphExecMemcpyNodeSetParams)
 // proves: hipGraphAddMemcpyNode, hipGraphExecMemcpyNodeSetParams, hipGraphMemcpyNodeGetParams
 #include "graph.h"
 

@@ -1,5 +1,6 @@
 // hipGraphExecMemsetNodeSetParams: what may change of a fill in an executable.
-// DIFFERS three rows instead of two: 5.2.3 lets the shape of rows change; it must stay (update_rules 2, ExecMemsetNodeSetParams)
+// DIFFERS three rows instead of two: 5.2.3 lets the shape of rows change; it must stay (HIP 7
+//     documentation of hipGraphExecMemsetNodeSetParams)
 // proves: hipGraphAddMemsetNode, hipGraphExecMemsetNodeSetParams, hipGraphMemsetNodeGetParams
 #include "graph.h"
 

@@ -1,7 +1,9 @@
 // hipGraphExecMemcpyNodeSetParamsToSymbol and FromSymbol.
-// DIFFERS to another symbol: 5.2.3 refuses to copy from the host to a symbol here; the direction fits (graph_api, hipGraphExecMemcpyNodeSetParamsToSymbol)
-// DIFFERS from another symbol: 5.2.3 refuses to copy from a symbol to the host here; the direction fits (graph_api, hipGraphExecMemcpyNodeSetParamsFromSymbol)
-// DIFFERS second: follows from that; graph_api
+// DIFFERS to another symbol: 5.2.3 refuses to copy from the host to a symbol here; the direction fits
+//     (HIP 7 documentation of hipGraphExecMemcpyNodeSetParamsToSymbol)
+// DIFFERS from another symbol: 5.2.3 refuses to copy from a symbol to the host here; the direction fits
+//     (HIP 7 documentation of hipGraphExecMemcpyNodeSetParamsFromSymbol)
+// DIFFERS second: follows from that; HIP 7 documentation of copies from and to symbols
 // proves: hipGraphAddMemcpyNodeFromSymbol, hipGraphAddMemcpyNodeToSymbol
 // proves: hipGraphExecMemcpyNodeSetParamsFromSymbol, hipGraphExecMemcpyNodeSetParamsToSymbol
 #include "kernels.h"

@@ -1,6 +1,8 @@
 // hipGraphAddDependencies: what it refuses, and that a refused list changes nothing.
-// DIFFERS edges after a list that failed: 5.2.3 keeps the edges before the bad one; a refused edit changes nothing (docs/adr/0009)
-// DIFFERS edges after a list with one edge twice: 5.2.3 keeps the edges before the bad one; a refused edit changes nothing (docs/adr/0009)
+// DIFFERS edges after a list that failed: 5.2.3 keeps the edges before the bad one; a refused edit
+//     changes nothing (docs/adr/0009)
+// DIFFERS edges after a list with one edge twice: 5.2.3 keeps the edges before the bad one; a refused
+//     edit changes nothing (docs/adr/0009)
 // proves: hipGraphAddDependencies, hipGraphAddEmptyNode, hipGraphGetEdges
 #include "graph.h"
 

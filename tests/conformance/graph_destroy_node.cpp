@@ -1,5 +1,6 @@
 // hipGraphDestroyNode: a node goes with its edges.
-// DIFFERS roots without a: 5.2.3 forgets that the dependents of a removed node may be roots now; graph_api, hipGraphGetRootNodes
+// DIFFERS roots without a: 5.2.3 forgets that the dependents of a removed node may be roots now; HIP 7
+//     documentation of hipGraphGetRootNodes
 // proves: hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetEdges, hipGraphGetNodes
 // proves: hipGraphGetRootNodes, hipGraphNodeGetDependencies, hipGraphNodeGetDependentNodes
 #include "graph.h"

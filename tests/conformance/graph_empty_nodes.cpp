@@ -1,9 +1,14 @@
 // Adding nodes with dependencies that are good, missing, repeated or of another graph.
-// DIFFERS dependency of another graph: 5.2.3 does not check; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
-// DIFFERS one good, one foreign: 5.2.3 does not check; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
-// DIFFERS one dependency twice: 5.2.3 does not check; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
-// DIFFERS nodes at last: counts what should have been refused; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
-// DIFFERS edges at last: counts what should have been refused; foreign and repeated dependencies are hipErrorInvalidValue (graph_api 0)
+// DIFFERS dependency of another graph: 5.2.3 does not check; foreign and repeated dependencies are
+//     hipErrorInvalidValue (HIP 7 documentation of hipGraphAddDependencies)
+// DIFFERS one good, one foreign: 5.2.3 does not check; foreign and repeated dependencies are
+//     hipErrorInvalidValue (HIP 7 documentation of hipGraphAddDependencies)
+// DIFFERS one dependency twice: 5.2.3 does not check; foreign and repeated dependencies are
+//     hipErrorInvalidValue (HIP 7 documentation of hipGraphAddDependencies)
+// DIFFERS nodes at last: counts what should have been refused; foreign and repeated dependencies are
+//     hipErrorInvalidValue (HIP 7 documentation of hipGraphAddDependencies)
+// DIFFERS edges at last: counts what should have been refused; foreign and repeated dependencies are
+//     hipErrorInvalidValue (HIP 7 documentation of hipGraphAddDependencies)
 // proves: hipGraphAddEmptyNode, hipGraphGetEdges
 #include "graph.h"
 

@@ -1,5 +1,6 @@
 // What hipGraphAddKernelNode refuses.
-// DIFFERS no function: 5.2.3 has the general code for it; hipErrorInvalidDeviceFunction (graph_api, hipGraphAddKernelNode)
+// DIFFERS no function: 5.2.3 has the general code for it; hipErrorInvalidDeviceFunction (HIP 7
+//     documentation of hipGraphAddKernelNode)
 // proves: hipGraphAddKernelNode
 #include "kernels.h"
 

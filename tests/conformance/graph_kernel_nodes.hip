@@ -1,5 +1,6 @@
 // Kernel nodes: arguments, grids, and order.
-// DIFFERS no arguments: 5.2.3 demands an array even for a kernel that takes no arguments; it has nothing to point to (graph_api, hipGraphAddKernelNode)
+// DIFFERS no arguments: 5.2.3 demands an array even for a kernel that takes no arguments; it has nothing
+//     to point to (HIP 7 documentation of hipGraphAddKernelNode)
 // proves: hipGraphAddKernelNode, hipGraphNodeGetType
 #include "kernels.h"
 

@@ -1,6 +1,8 @@
 // hipGraphMemcpyNodeSetParams1D on a node of a graph.
-// DIFFERS overlap: 5.2.3 refuses equal ends only; overlapping ones are hipErrorInvalidValue (graph_api, hipGraphMemcpyNodeSetParams1D)
-// DIFFERS direction 5: 5.2.3 has another code for it than for a new node; hipErrorInvalidMemcpyDirection (graph_api, hipGraphMemcpyNodeSetParams1D)
+// DIFFERS overlap: 5.2.3 refuses equal ends only; overlapping ones are hipErrorInvalidValue (HIP 7
+//     documentation of hipGraphMemcpyNodeSetParams1D)
+// DIFFERS direction 5: 5.2.3 has another code for it than for a new node; hipErrorInvalidMemcpyDirection
+//     (HIP 7 documentation of hipGraphMemcpyNodeSetParams1D)
 // proves: hipGraphAddMemcpyNode1D, hipGraphMemcpyNodeSetParams1D
 #include "graph.h"
 

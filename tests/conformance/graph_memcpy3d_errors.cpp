@@ -1,8 +1,12 @@
 // What hipGraphAddMemcpyNode refuses.
-// DIFFERS source pitch below the width: 5.2.3 does not check; hipErrorInvalidPitchValue (graph_api, hipGraphAddMemcpyNode)
-// DIFFERS destination pitch below the width: 5.2.3 does not check; hipErrorInvalidPitchValue (graph_api, hipGraphAddMemcpyNode)
-// DIFFERS direction 5: 5.2.3 takes any number for a direction; hipErrorInvalidMemcpyDirection (graph_api, hipGraphAddMemcpyNode)
-// DIFFERS source offset beyond the pitch: 5.2.3 does not check; hipErrorInvalidValue (graph_api, hipGraphAddMemcpyNode)
+// DIFFERS source pitch below the width: 5.2.3 does not check; hipErrorInvalidPitchValue (HIP 7
+//     documentation of hipGraphAddMemcpyNode)
+// DIFFERS destination pitch below the width: 5.2.3 does not check; hipErrorInvalidPitchValue (HIP 7
+//     documentation of hipGraphAddMemcpyNode)
+// DIFFERS direction 5: 5.2.3 takes any number for a direction; hipErrorInvalidMemcpyDirection (HIP 7
+//     documentation of hipGraphAddMemcpyNode)
+// DIFFERS source offset beyond the pitch: 5.2.3 does not check; hipErrorInvalidValue (HIP 7 documentation
+//     of hipGraphAddMemcpyNode)
 // proves: hipGraphAddMemcpyNode
 #include "graph.h"
 

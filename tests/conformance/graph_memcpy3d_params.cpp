@@ -1,5 +1,6 @@
 // hipGraphMemcpyNodeGetParams and SetParams.
-// DIFFERS set with a short pitch: 5.2.3 has the general code for it; hipErrorInvalidPitchValue (graph_api, hipGraphMemcpyNodeSetParams)
+// DIFFERS set with a short pitch: 5.2.3 has the general code for it; hipErrorInvalidPitchValue (HIP 7
+//     documentation of hipGraphMemcpyNodeSetParams)
 // proves: hipGraphAddMemcpyNode, hipGraphMemcpyNodeGetParams, hipGraphMemcpyNodeSetParams
 #include "graph.h"
 

@@ -1,5 +1,6 @@
 // Memset nodes: element sizes, rows and pitches.
-// DIFFERS rows of: 5.2.3 fills each row with width bytes, and with the element size in place of the value; hipMemsetParams (graph_api, hipGraphAddMemsetNode)
+// DIFFERS rows of: 5.2.3 fills each row with width bytes, and with the element size in place of the
+//     value; hipMemsetParams (HIP 7 documentation of hipGraphAddMemsetNode)
 // proves: hipGraphAddMemsetNode
 #include "graph.h"
 

@@ -1,6 +1,7 @@
 // What hipGraphAddMemsetNode refuses.
-// DIFFERS no width: 5.2.3 does not check; hipErrorInvalidValue (graph_api, MSET)
-// DIFFERS pitch below the width: 5.2.3 does not check; hipErrorInvalidValue (graph_api, MSET)
+// DIFFERS no width: 5.2.3 does not check; hipErrorInvalidValue (HIP 7 documentation of hipMemsetParams)
+// DIFFERS pitch below the width: 5.2.3 does not check; hipErrorInvalidValue (HIP 7 documentation of
+//     hipMemsetParams)
 // proves: hipGraphAddMemsetNode
 #include "graph.h"
 

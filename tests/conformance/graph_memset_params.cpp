@@ -1,5 +1,6 @@
 // hipGraphMemsetNodeGetParams and SetParams.
-// DIFFERS filled: 5.2.3 fills rows wrongly, see graph_memset.cpp; hipMemsetParams (graph_api, hipGraphAddMemsetNode)
+// DIFFERS filled: 5.2.3 fills rows wrongly, see graph_memset.cpp; hipMemsetParams (HIP 7 documentation of
+//     hipGraphAddMemsetNode)
 // proves: hipGraphAddMemsetNode, hipGraphMemsetNodeGetParams, hipGraphMemsetNodeSetParams
 #include "graph.h"
 

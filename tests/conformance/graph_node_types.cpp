@@ -1,6 +1,8 @@
 // hipGraphNodeGetType of every kind of node that needs no kernel.
-// DIFFERS number of an empty node: releases up to 5.2 count kinds from 1, later ones of the same library name from 0; hipGraphNodeType of the 7.1 header (abi_structs)
-// DIFFERS memcpy 1D: 5.2.3 has a kind of its own for it, which later headers do not have; hipGraphNodeType of the 7.1 header (abi_structs)
+// DIFFERS number of an empty node: releases up to 5.2 count kinds from 1, later ones of the same library
+//     name from 0; hipGraphNodeType of the 7.1 header (hip_runtime_api.h of HIP 7.1)
+// DIFFERS memcpy 1D: 5.2.3 has a kind of its own for it, which later headers do not have;
+//     hipGraphNodeType of the 7.1 header (hip_runtime_api.h of HIP 7.1)
 // proves: hipGraphAddChildGraphNode, hipGraphAddEmptyNode, hipGraphAddEventRecordNode
 // proves: hipGraphAddEventWaitNode, hipGraphAddMemcpyNode, hipGraphAddMemcpyNode1D, hipGraphAddMemsetNode
 // proves: hipGraphNodeGetType

@@ -1,7 +1,10 @@
 // hipGraphRemoveDependencies: what it removes, what it refuses.
-// DIFFERS nothing: 5.2.3 wants arrays even for no edges; numDependencies 0 ignores them (graph_api 0)
-// DIFFERS an edge of another graph: 5.2.3 does not check; nodes of another graph are hipErrorInvalidValue (graph_api, hipGraphRemoveDependencies)
-// DIFFERS edges after the first of two was there: 5.2.3 has removed the edges before the bad one; a refused edit changes nothing (docs/adr/0009)
+// DIFFERS nothing: 5.2.3 wants arrays even for no edges; numDependencies 0 ignores them (HIP 7
+//     documentation of hipGraphAddDependencies)
+// DIFFERS an edge of another graph: 5.2.3 does not check; nodes of another graph are hipErrorInvalidValue
+//     (HIP 7 documentation of hipGraphRemoveDependencies)
+// DIFFERS edges after the first of two was there: 5.2.3 has removed the edges before the bad one; a
+//     refused edit changes nothing (docs/adr/0009)
 // proves: hipGraphAddDependencies, hipGraphAddEmptyNode, hipGraphGetEdges, hipGraphGetRootNodes
 // proves: hipGraphRemoveDependencies
 #include "graph.h"

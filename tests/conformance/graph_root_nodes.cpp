@@ -1,5 +1,6 @@
 // hipGraphGetRootNodes: which nodes are roots, and arrays that are too small or too large.
-// DIFFERS without a and b: 5.2.3 forgets that the dependents of removed nodes may be roots now; graph_api, hipGraphGetRootNodes
+// DIFFERS without a and b: 5.2.3 forgets that the dependents of removed nodes may be roots now; HIP 7
+//     documentation of hipGraphGetRootNodes
 // proves: hipGraphAddDependencies, hipGraphAddEmptyNode, hipGraphDestroyNode, hipGraphGetRootNodes
 // proves: hipGraphRemoveDependencies
 #include "graph.h"

@@ -1,7 +1,9 @@
 // hipGraphMemcpyNodeSetParamsToSymbol and FromSymbol.
-// DIFFERS set to another symbol: 5.2.3 refuses to copy from the host to a symbol here; the direction fits (graph_api, hipGraphMemcpyNodeSetParamsToSymbol)
-// DIFFERS set from another symbol: 5.2.3 refuses to copy from a symbol to the host here; the direction fits (graph_api, hipGraphMemcpyNodeSetParamsFromSymbol)
-// DIFFERS second: follows from that; graph_api
+// DIFFERS set to another symbol: 5.2.3 refuses to copy from the host to a symbol here; the direction fits
+//     (HIP 7 documentation of hipGraphMemcpyNodeSetParamsToSymbol)
+// DIFFERS set from another symbol: 5.2.3 refuses to copy from a symbol to the host here; the direction
+//     fits (HIP 7 documentation of hipGraphMemcpyNodeSetParamsFromSymbol)
+// DIFFERS second: follows from that; HIP 7 documentation of copies from and to symbols
 // proves: hipGraphAddMemcpyNodeFromSymbol, hipGraphAddMemcpyNodeToSymbol
 // proves: hipGraphMemcpyNodeSetParamsFromSymbol, hipGraphMemcpyNodeSetParamsToSymbol
 #include "kernels.h"

@@ -1,5 +1,6 @@
 // Copy nodes to and from symbols: data, offsets and refusals.
-// DIFFERS from, null symbol: 5.2.3 has the general code for it; hipErrorInvalidSymbol (graph_api, FROMSYM)
+// DIFFERS from, null symbol: 5.2.3 has the general code for it; hipErrorInvalidSymbol (HIP 7
+//     documentation of hipGraphAddMemcpyNodeFromSymbol)
 // proves: hipGraphAddKernelNode, hipGraphAddMemcpyNodeFromSymbol, hipGraphAddMemcpyNodeToSymbol
 #include "kernels.h"
 

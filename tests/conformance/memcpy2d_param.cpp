@@ -30,7 +30,8 @@ static void read(const char* label, hipError_t error, unsigned char* device) {
     show_sum("its bytes", seen.data(), seen.size());
 }
 
-// DIFFERS beyond the row: 5.2.3 wraps into the next row; the rectangle must fit (graph_api, memcpy node
+// DIFFERS beyond the row: 5.2.3 wraps into the next row; the rectangle must fit (HIP 7 documentation,
+//     memcpy node
 //     parameters)
 int main() {
     unsigned char *a = nullptr, *b = nullptr;

@@ -1,6 +1,8 @@
 // hipGraphExecUpdate with other operands of copies and fills.
-// DIFFERS other direction: 5.2.3 lets the direction change; hipErrorGraphExecUpdateFailure, ParametersChanged (update_rules 1)
-// DIFFERS three rows: 5.2.3 lets the shape of rows change; only destination and value of rows may (update_rules 1)
+// DIFFERS other direction: 5.2.3 lets the direction change; hipErrorGraphExecUpdateFailure,
+//     ParametersChanged (HIP 7 documentation of hipGraphExecUpdate)
+// DIFFERS three rows: 5.2.3 lets the shape of rows change; only destination and value of rows may (HIP 7
+//     documentation of hipGraphExecUpdate)
 // proves: hipGraphAddMemcpyNode1D, hipGraphAddMemsetNode, hipGraphExecUpdate
 #include "graph.h"
 

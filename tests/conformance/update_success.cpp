@@ -1,5 +1,6 @@
 // hipGraphExecUpdate with graphs of the same shape.
-// DIFFERS node of a success is null: 5.2.3 leaves the place for the node as it was; there is none then (update_rules 1)
+// DIFFERS node of a success is null: 5.2.3 leaves the place for the node as it was; there is none then
+//     (HIP 7 documentation of hipGraphExecUpdate)
 // proves: hipGraphAddHostNode, hipGraphClone, hipGraphExecUpdate, hipGraphHostNodeSetParams
 #include "graph.h"
 

@@ -1,6 +1,7 @@
 // hipGraphExecUpdate with graphs of another shape.
-// DIFFERS one edge: 5.2.3 compares the number of nodes only; other edges are TopologyChanged (update_rules 1)
-// DIFFERS runs as before: follows from that; update_rules 1
+// DIFFERS one edge: 5.2.3 compares the number of nodes only; other edges are TopologyChanged (HIP 7
+//     documentation of hipGraphExecUpdate)
+// DIFFERS runs as before: follows from that; HIP 7 documentation of hipGraphExecUpdate
 // proves: hipGraphAddHostNode, hipGraphExecUpdate
 #include "graph.h"
 

@@ -1,5 +1,6 @@
 // hipGraphExecUpdate with nodes of another kind.
-// DIFFERS runs as before: 5.2.3 has changed the nodes before the refused one; a refused update changes nothing (docs/adr/0009)
+// DIFFERS runs as before: 5.2.3 has changed the nodes before the refused one; a refused update changes
+//     nothing (docs/adr/0009)
 // proves: hipGraphAddHostNode, hipGraphAddMemsetNode, hipGraphExecUpdate
 #include "graph.h"
 
