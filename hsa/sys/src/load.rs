@@ -47,7 +47,7 @@ fn open() -> Result<Api, LoadError> {
     // Everything is bound now: a driver library that lacks a function is an error here, not the process's end later.
     // SAFETY: the initialisers that run are those of the system's ROCr, which expects to be loaded this way.
     let library = unsafe { Library::open(Some(LIBRARY), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|error| LoadError::Library { library: LIBRARY, reason: error.to_string() })?;
+        .map_err(|error| LoadError::Library { library: LIBRARY, reason: reason(&error) })?;
     // Leaked, so that the addresses below stay valid for the life of the process.
     let library: &'static Library = Box::leak(Box::new(library));
     let lookup = |name: &'static str| {
@@ -58,4 +58,22 @@ fn open() -> Result<Api, LoadError> {
     // SAFETY: the library that carries this soname exports these names with the signatures of its headers,
     // which the `headers` test compares with the table's.
     unsafe { Api::from_lookup(lookup) }.map_err(|missing| LoadError::Function { library: LIBRARY, missing })
+}
+
+/// The dynamic linker's words, which the error names as its source.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_missing_is_named_in_the_linkers_words() {
+        // SAFETY: there is no such library whose initialisers could run.
+        let missing = unsafe { Library::open(Some("libno-such-runtime.so.9"), RTLD_NOW | RTLD_LOCAL) };
+        let words = reason(&missing.expect_err("it does not exist"));
+        assert!(words.contains("libno-such-runtime.so.9"), "{words}");
+    }
 }
