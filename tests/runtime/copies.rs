@@ -236,7 +236,7 @@ fn ranges_that_leave_their_allocation_are_refused() {
     };
     assert_eq!(
         copy(&stream, boxed(4, 10, [10, 2, 1])),
-        Err(Error::InvalidValue("the rows are wider than they are apart"))
+        Err(Error::InvalidValue("the rows of a copy leave the rows of the memory"))
     );
     assert!(refused(boxed(60, 10, [10, 2, 2])));
     assert!(refused(boxed(u64::MAX, u64::MAX, [10, 3, 3])));

@@ -33,12 +33,6 @@ unsafe extern "C" {
         address: *const c_void,
         bytes: usize,
     ) -> hipError_t;
-    fn hipStreamAttachMemAsync(
-        stream: hipStream_t,
-        address: *mut c_void,
-        bytes: usize,
-        flags: c_uint,
-    ) -> hipError_t;
 }
 
 const BYTES: usize = 8192;
@@ -105,18 +99,4 @@ fn advice_is_for_managed_memory_and_known_devices() {
     fails!(hipErrorInvalidValue, hipMemRangeGetAttribute(out, 4, hipMemRangeAttribute(50), address, BYTES));
     ok!(hipFree(address));
     fails!(hipErrorInvalidValue, hipMemRangeGetAttribute(out, 4, attribute, address, BYTES));
-}
-
-// proves: hipStreamAttachMemAsync
-#[test]
-fn managed_memory_is_attached_as_a_whole() {
-    let (address, null) = (managed(), hipStream_t::NULL);
-    ok!(
-        hipStreamAttachMemAsync(null, address, 0, hipMemAttachSingle),
-        hipStreamAttachMemAsync(null, address, BYTES, hipMemAttachGlobal),
-    );
-    fails!(hipErrorInvalidValue, hipStreamAttachMemAsync(null, address, 16, hipMemAttachSingle));
-    fails!(hipErrorInvalidValue, hipStreamAttachMemAsync(null, address, 0, 0x40));
-    fails!(hipErrorInvalidValue, hipStreamAttachMemAsync(null, ptr::null_mut(), 0, hipMemAttachSingle));
-    ok!(hipFree(address));
 }
