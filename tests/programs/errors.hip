@@ -1,6 +1,7 @@
 // Every mistake gets its error code and leaves the process usable: each test ends with a kernel that must be right.
 // MODULE names a bundle of module.hip, DAMAGED a file that this program may write.
 #include "device_test.h"
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -38,12 +39,23 @@ DEVICE_TEST(store_outside_every_allocation) {
   usable();
 }
 DEVICE_TEST(store_behind_an_allocation) {
-  // The element behind the last one. What follows a small allocation may belong to another: ask for a large one.
-  constexpr size_t count = size_t{1} << 20;
-  Buffer<int> data(count);
-  store<<<dim3(count / 1024 + 4096), dim3(1024)>>>(data, 7);
-  CHECK(hipGetLastError());
-  EXPECT(hipDeviceSynchronize(), hipErrorIllegalAddress);
+  // Behind the last element of one lies what was a neighbour until it was freed: anything else there could be the
+  // program's or the runtime's own.
+  constexpr size_t count = size_t{1} << 20, bytes = count * sizeof(int);
+  std::vector<char*> all(8);
+  for (char*& each : all) CHECK(hipMalloc(reinterpret_cast<void**>(&each), bytes));
+  std::sort(all.begin(), all.end());
+  auto behind = all.begin() + 1;
+  while (behind != all.end() && *behind != behind[-1] + bytes) ++behind;
+  if (behind == all.end()) FAIL("no two of %zu allocations are neighbours", all.size());
+  else {
+    CHECK(hipFree(*behind));
+    store<<<dim3(count / 1024 + 1), dim3(1024)>>>(reinterpret_cast<int*>(behind[-1]), 7);
+    CHECK(hipGetLastError());
+    EXPECT(hipDeviceSynchronize(), hipErrorIllegalAddress);
+    all.erase(behind);
+  }
+  for (char* each : all) CHECK(hipFree(each));
   usable();
 }
 // proves: hipStreamSynchronize, hipStreamQuery
