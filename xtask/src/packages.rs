@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 19] = [
+pub const WANTED: [(&str, &str); 20] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -18,9 +18,10 @@ pub const WANTED: [(&str, &str); 19] = [
     ("clang-15", "compiles HIP programs as Debian's hipcc does (code object v4)"),
     ("clang-tools-15", "clang-offload-bundler, which clang-15 calls"),
     ("lld-15", "links the device code of clang-15"),
+    ("hipcc", "AMD's compiler driver, whose programs must run"),
     ("libamdhip64-5", "AMD's HIP library, which ours must agree with"),
     ("libamdhip64-dev", "the public HIP headers"),
-    ("libhsa-runtime64-1", "AMD's copying kernels, to run and to decode"),
+    ("libhsa-runtime64-1", "AMD's ROCr, to run on, and its copying kernels, to decode"),
     ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),
     ("libhsakmt-dev", "the public headers of AMD's thunk, which ours is compared with"),
     ("librocrand1", "AMD's kernels for gfx90a, to run and to decode"),
