@@ -26,8 +26,7 @@ int main() {
     show("L2 bytes", p.l2CacheSize);
     show("threads per compute unit", p.maxThreadsPerMultiProcessor);
     show("compute mode", p.computeMode);
-    // DIFFERS clock of clock(): 5.2.3 says 1 GHz; it counts cycles of the engine; MI200 ISA
-    //     (S_MEMTIME)
+    // DIFFERS clock of clock(): 5.2.3 says 1 GHz; it counts cycles of the engine; MI200 ISA (S_MEMTIME)
     show("clock of clock() in kHz", p.clockInstructionRate);
     show("concurrent kernels", p.concurrentKernels);
     line("PCI: %d %d %d", p.pciDomainID, p.pciBusID, p.pciDeviceID);

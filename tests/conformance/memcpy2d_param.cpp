@@ -1,21 +1,10 @@
 // hipMemcpyParam2D, its asynchronous form and hipDrvMemcpy2DUnaligned: offsets, pitches, errors.
-#include "observe.h"
+#include "driver_copy.h"
 
 static const size_t pitch = 64;
 
 static hip_Memcpy2D params(hipMemoryType from, void* source, hipMemoryType to, void* target) {
-    hip_Memcpy2D p;
-    std::memset(&p, 0, sizeof p);
-    p.srcMemoryType = from;
-    p.dstMemoryType = to;
-    if (from == hipMemoryTypeHost)
-        p.srcHost = source;
-    else
-        p.srcDevice = source;
-    if (to == hipMemoryTypeHost)
-        p.dstHost = target;
-    else
-        p.dstDevice = target;
+    hip_Memcpy2D p = between<hip_Memcpy2D>(from, source, to, target);
     p.srcPitch = p.dstPitch = pitch;
     p.WidthInBytes = 32;
     p.Height = 5;
@@ -31,8 +20,7 @@ static void read(const char* label, hipError_t error, unsigned char* device) {
 }
 
 // DIFFERS beyond the row: 5.2.3 wraps into the next row; the rectangle must fit (HIP 7 documentation,
-//     memcpy node
-//     parameters)
+//     memcpy node parameters)
 int main() {
     unsigned char *a = nullptr, *b = nullptr;
     NEED(hipMalloc(&a, pitch * 16));

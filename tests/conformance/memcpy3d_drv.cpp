@@ -1,21 +1,10 @@
 // hipDrvMemcpy3D and its asynchronous form: offsets, heights, memory types, errors.
-#include "observe.h"
+#include "driver_copy.h"
 
 static const size_t row = 64, rows = 6, slices = 5, total = row * rows * slices;
 
 static HIP_MEMCPY3D box(hipMemoryType from, void* source, hipMemoryType to, void* target) {
-    HIP_MEMCPY3D p;
-    std::memset(&p, 0, sizeof p);
-    p.srcMemoryType = from;
-    p.dstMemoryType = to;
-    if (from == hipMemoryTypeHost)
-        p.srcHost = source;
-    else
-        p.srcDevice = source;
-    if (to == hipMemoryTypeHost)
-        p.dstHost = target;
-    else
-        p.dstDevice = target;
+    HIP_MEMCPY3D p = between<HIP_MEMCPY3D>(from, source, to, target);
     p.srcPitch = p.dstPitch = row;
     p.srcHeight = p.dstHeight = rows;
     p.WidthInBytes = 20;

@@ -18,11 +18,9 @@ static hipMemcpy3DParms box() {
 // DIFFERS bad kind: 5.2.3 takes any number for a kind; hipErrorInvalidMemcpyDirection is for that
 //     (cudaMemcpy3D)
 // DIFFERS position too far right: 5.2.3 wraps into the next row; the box must fit (HIP 7 documentation,
-//     memcpy node
-//     parameters)
+//     memcpy node parameters)
 // DIFFERS position too deep: 5.2.3 writes behind the allocation; the box must fit (HIP 7 documentation,
-//     memcpy node
-//     parameters)
+//     memcpy node parameters)
 // DIFFERS more rows than a slice has: 5.2.3 refuses; without a second slice their number bounds nothing
 //     (cudaMemcpy3D)
 int main() {
