@@ -61,6 +61,18 @@ pub(super) fn not_started(backend: Backend, error: &dyn Display) -> String {
     }
 }
 
+/// Why an HSA runtime that came up has no GPU, and what can be done: its driver answered, but with nothing that it knows.
+pub(super) fn no_gpu(backend: Backend) -> String {
+    match backend {
+        Backend::Rocr => format!(
+            "ROCr comes up and knows none of the devices that its driver has: ROCr 5.2.3 knows gfx90a and not gfx942, so \
+             set AQLIPSE_EMULATE=gfx90a on the thunk, or install a ROCr that knows the card, {}",
+            otherwise()
+        ),
+        Backend::Emulated => "there is no GPU".to_owned(),
+    }
+}
+
 fn without_devices(error: &dyn Display, driver: Driver) -> String {
     let otherwise = otherwise();
     match driver {
@@ -90,7 +102,7 @@ mod tests {
         let old = unloadable(&LoadError::Function { library: hsa_sys::LIBRARY, missing });
         let started =
             [Driver::Missing, Driver::Closed, Driver::Open].map(|it| without_devices(&"status", it));
-        for text in started.into_iter().chain([old, library("not found")]) {
+        for text in started.into_iter().chain([old, library("not found"), no_gpu(Backend::Rocr)]) {
             assert!(text.contains("AQLIPSE_DEVICE=emulated"), "{text}");
         }
     }

@@ -74,7 +74,7 @@ impl System {
         let agents = runtime.agents()?;
         let gpus: Vec<_> = agents.iter().filter(|a| a.kind() == AgentKind::Gpu).cloned().collect();
         if gpus.is_empty() {
-            return Err(failed(&advice::not_started(backend, &"there is no GPU")));
+            return Err(failed(&advice::no_gpu(backend)));
         }
         let cpu =
             agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
