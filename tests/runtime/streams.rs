@@ -84,6 +84,8 @@ fn elapsed_time_is_that_of_the_device() {
     let (start, end, untimed) = (Event::new(true), Event::new(true), Event::new(false));
     assert_eq!(end.elapsed_since(&start), Err(Error::InvalidHandle));
     stream.record_event(&start).unwrap();
+    // On a busy machine the device may be late to reach it: the sleep below begins behind it.
+    start.synchronize().unwrap();
     let gate = Gate::on(&stream);
     stream.run(&single(&kernels().slow, &[&out, &1000u32, &1u32])).unwrap();
     stream.record_event(&end).unwrap();
