@@ -47,8 +47,8 @@ pub(super) struct Lane {
     memory: Arc<Map>,
     /// Index of the front packet.
     read: u64,
-    /// Watches on the signals of the barrier packet at the front.
-    watches: Vec<Watch>,
+    /// Watches on the signals of the barrier packet at the front, once they are watched.
+    watches: Option<Vec<Watch>>,
     /// Who waits for the queue to fall silent.
     pub(super) leaving: Option<Sender<()>>,
 }
@@ -57,7 +57,7 @@ impl Lane {
     /// The lane of a new queue.
     pub(super) fn new(queue: Arc<Queue>, signals: Arc<Signals>, memory: Arc<Map>) -> Self {
         let read = queue.read_index();
-        Self { queue, running: Vec::new(), signals, memory, read, watches: Vec::new(), leaving: None }
+        Self { queue, running: Vec::new(), signals, memory, read, watches: None, leaving: None }
     }
 
     /// Index of the front packet.
@@ -89,16 +89,21 @@ impl Lane {
     }
 
     /// Whether a visit would get anything done.
+    ///
+    /// A barrier that nobody watches counts: its packet came after the last visit, and who slept now would not be woken
+    /// by its signals.
     pub(super) fn has_work(&self) -> bool {
         self.running.iter().any(|r| r.dispatch.is_complete())
-            || matches!(self.front(), Front::Ready(..) | Front::Refused(_))
+            || match self.front() {
+                Front::Nothing => false,
+                Front::Pending(_) => self.watches.is_none(),
+                Front::Ready(..) | Front::Refused(_) => true,
+            }
     }
 
     /// Arranges that a change of the signals that the front packet waits for wakes the processor.
     pub(super) fn watch(&mut self, barrier: &Barrier) {
-        if self.watches.is_empty() {
-            self.watches = barrier.signals().iter().filter_map(|s| s.watch()).collect();
-        }
+        self.watches.get_or_insert_with(|| barrier.signals().iter().filter_map(|s| s.watch()).collect());
     }
 
     /// Whether nobody tells of new packets and of signals that change, so that one has to look.
@@ -110,7 +115,7 @@ impl Lane {
     ///
     /// Of a dispatch that is about to run in a client's queue the slot is not free yet.
     pub(super) fn advance(&mut self, runs: bool) {
-        self.watches.clear();
+        self.watches = None;
         self.queue.empty_slot(self.read);
         self.read += 1;
         if !runs || self.queue.client().is_none() {
@@ -130,6 +135,42 @@ impl Lane {
 
     /// Forgets what the front packet waits for: the queue has stopped.
     pub(super) fn stop(&mut self) {
-        self.watches.clear();
+        self.watches = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        queue::{Block, ErrorCallback},
+        signal::Signal,
+    };
+
+    #[test]
+    fn a_processor_does_not_sleep_before_it_watches_a_pending_barrier() {
+        let callback = ErrorCallback { function: None, data: std::ptr::null_mut() };
+        let queue = Queue::create(0, 64, 0, callback).expect("a queue");
+        let gate = Signal::create(1).expect("a signal");
+        let mut lane = Lane::new(Arc::clone(&queue), Arc::new(Signals::Slab), Arc::default());
+        assert!(!lane.has_work(), "nothing is there");
+
+        let ring = queue.table().expect("one of the table's").ring().pointer();
+        let mut words = [0; 8];
+        words[0] = u64::from(hsa_sys::HSA_PACKET_TYPE_BARRIER_AND.0);
+        words[1] = gate.handle();
+        // SAFETY: the first slot of a ring that nobody else knows.
+        unsafe { ring.cast::<Packet>().write(Packet(words)) };
+        let block = Block::find(queue.pointer()).expect("its control block");
+        block.write_dispatch_id().store(1, Ordering::Release);
+        assert!(lane.has_work(), "its signal wakes nobody yet");
+
+        let Front::Pending(barrier) = lane.front() else { panic!("the gate is closed") };
+        lane.watch(&barrier);
+        assert!(!lane.has_work());
+        gate.store(0);
+        assert!(lane.has_work(), "the gate is open");
+        gate.destroy();
+        queue.retire();
     }
 }
