@@ -80,5 +80,10 @@ pub use template::{Subgraph, Template};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// The examples of the page on the Rust API compile.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/rust.md")]
+struct RustPage;
+
 /// A node of a graph of this runtime.
 pub type GraphNode = graph::Node<Function, Event>;

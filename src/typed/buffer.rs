@@ -1,8 +1,8 @@
 //! Device memory and pinned host memory with an element type.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData, ops::Range, sync::Arc};
 
-use super::Alive;
+use super::{Alive, access::Touch};
 use crate::{
     device::Device,
     error::{Error, Result},
@@ -56,6 +56,17 @@ impl<T: Plain> DeviceSlice<T> {
     pub fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
+
+    /// The elements of `range`, or nothing if it leaves the slice.
+    pub fn get(&self, range: Range<usize>) -> Option<Self> {
+        let inside = range.start <= range.end && range.end <= self.len;
+        let start = self.address + (range.start.min(self.len) * size_of::<T>()) as u64;
+        inside.then(|| Self::new(start, range.end - range.start))
+    }
+
+    pub(super) fn touch(&self) -> Touch {
+        Touch::writing(self.address, self.bytes())
+    }
 }
 
 impl<T> Clone for DeviceSlice<T> {
@@ -73,9 +84,18 @@ impl<T> fmt::Debug for DeviceSlice<T> {
 }
 
 /// Frees its allocation when the last user lets go.
-struct Owned {
+#[derive(Debug)]
+pub(super) struct Owned {
     address: u64,
     free: fn(u64) -> Result<Device>,
+}
+
+impl Owned {
+    /// Allocates device memory.
+    pub(super) fn on_device(device: &Device, bytes: usize) -> Result<Arc<Self>> {
+        let address = memory::allocate(device, bytes)?.address;
+        Ok(Arc::new(Self { address, free: memory::give_back }))
+    }
 }
 
 impl Drop for Owned {
@@ -104,9 +124,12 @@ impl<T: Plain> DeviceBuffer<T> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn new(device: &Device, len: usize) -> Result<Self> {
-        let address = memory::allocate(device, size::<T>(len)?)?.address;
-        let owner = Arc::new(Owned { address, free: memory::give_back });
-        Ok(Self { slice: DeviceSlice::new(address, len), owner })
+        Ok(Self::of(Owned::on_device(device, size::<T>(len)?)?, len))
+    }
+
+    /// The first `len` elements of an allocation.
+    pub(super) fn of(owner: Arc<Owned>, len: usize) -> Self {
+        Self { slice: DeviceSlice::new(owner.address, len), owner }
     }
 
     /// The range of memory.
@@ -216,6 +239,10 @@ impl<T: Plain> HostBuffer<T> {
 
     pub(crate) fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
+    }
+
+    pub(super) fn touch(&self) -> Touch {
+        Touch::writing(self.address, self.bytes())
     }
 
     pub(crate) fn alive(&self) -> Alive {

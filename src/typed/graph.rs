@@ -212,6 +212,15 @@ impl Graph {
         Exec::new(&self.template, options).map(ExecGraph)
     }
 
+    /// Keeps `object` as long as the graph and what is made of it.
+    pub(super) fn keep(&mut self, object: Alive) {
+        self.template.keep(&[object]);
+    }
+
+    pub(super) fn template(&self) -> &Template {
+        &self.template
+    }
+
     fn add(&mut self, node: crate::GraphNode, after: &[Node]) -> Result<Node> {
         Ok(Node(self.template.add(node, &ids(after))?.0))
     }
@@ -232,6 +241,10 @@ impl ExecGraph {
     /// As [`Exec::set_node`].
     pub fn set_kernel(&self, node: Node, launch: &Launch) -> Result<()> {
         self.0.set_node_with(node.0, &graph::Node::Kernel(launch.node.clone()), &launch.alive)
+    }
+
+    pub(super) fn exec(&self) -> &Exec {
+        &self.0
     }
 
     /// The executable in numbers.

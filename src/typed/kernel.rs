@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Alive, DeviceBuffer, DeviceSlice, HostBuffer, Plain};
+use super::{Alive, DeviceBuffer, DeviceSlice, HostBuffer, Plain, access::Touch};
 use crate::{
     device::Device,
     error::{Error, Result},
@@ -19,6 +19,29 @@ pub trait Argument {
     /// What must live until the kernel has run.
     fn alive(&self) -> Option<Alive> {
         None
+    }
+
+    /// The memory that it names, which a kernel may read and write, unless the argument is [`ReadOnly`].
+    fn touch(&self) -> Option<Touch> {
+        None
+    }
+}
+
+/// An argument whose memory the kernel only reads: work beside it may read it too.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOnly<'a, A>(pub &'a A);
+
+impl<A: Argument> Argument for ReadOnly<'_, A> {
+    fn bytes(&self) -> SmallVec<[u8; 8]> {
+        self.0.bytes()
+    }
+
+    fn alive(&self) -> Option<Alive> {
+        self.0.alive()
+    }
+
+    fn touch(&self) -> Option<Touch> {
+        self.0.touch().map(Touch::read_only)
     }
 }
 
@@ -37,6 +60,10 @@ impl<T: Plain> Argument for DeviceSlice<T> {
     fn bytes(&self) -> SmallVec<[u8; 8]> {
         self.address().to_le_bytes().into()
     }
+
+    fn touch(&self) -> Option<Touch> {
+        Some(DeviceSlice::touch(self))
+    }
 }
 
 impl<T: Plain> Argument for DeviceBuffer<T> {
@@ -46,6 +73,10 @@ impl<T: Plain> Argument for DeviceBuffer<T> {
 
     fn alive(&self) -> Option<Alive> {
         Some(DeviceBuffer::alive(self))
+    }
+
+    fn touch(&self) -> Option<Touch> {
+        Some(self.slice().touch())
     }
 }
 
@@ -57,7 +88,14 @@ impl<T: Plain> Argument for HostBuffer<T> {
     fn alive(&self) -> Option<Alive> {
         Some(HostBuffer::alive(self))
     }
+
+    fn touch(&self) -> Option<Touch> {
+        Some(HostBuffer::touch(self))
+    }
 }
+
+/// Work-items of a workgroup where nobody chose: four waves, which every device has room for.
+const WORKGROUP: u32 = 256;
 
 /// A kernel whose behaviour somebody vouches for.
 #[derive(Clone, Debug)]
@@ -68,6 +106,7 @@ pub struct Kernel(Function);
 pub struct Launch {
     pub(crate) node: KernelNode<Function>,
     pub(crate) alive: Vec<Alive>,
+    pub(super) touches: Vec<Touch>,
 }
 
 impl Kernel {
@@ -119,7 +158,20 @@ impl Kernel {
             KernelNode { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
         crate::check_kernel(device, &node)?;
         let alive = arguments.iter().filter_map(|a| a.alive()).collect();
-        Ok(Launch { node, alive })
+        let touches = arguments.iter().filter_map(|a| a.touch()).collect();
+        Ok(Launch { node, alive, touches })
+    }
+
+    /// A launch of `items` work-items in one dimension, in blocks of at most 256; the last block may be smaller.
+    ///
+    /// # Errors
+    /// As [`Kernel::launch`].
+    pub fn over(&self, device: &Device, items: u32, arguments: &[&dyn Argument]) -> Result<Launch> {
+        let block = items.clamp(1, WORKGROUP);
+        let blocks = items.div_ceil(block);
+        let mut launch = self.launch(device, [blocks, 1, 1], [block, 1, 1], 0, arguments)?;
+        launch.node.attributes.lacking[0] = (block - items % block) % block;
+        Ok(launch)
     }
 }
 

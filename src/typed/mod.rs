@@ -9,14 +9,30 @@
 //! | [`buffer`] | device and pinned host memory |
 //! | [`kernel`] | kernels, arguments, launches |
 //! | [`graph`] | explicit graphs, capture, executables |
+//! | [`place`] | graphs described from their root on |
+//! | [`record`] | graphs whose edges follow from the memory that work touches |
+//! | [`captured`] | work that becomes a graph when it first runs, updates |
+//! | [`cache`] | temporary memory that a captured run and its relaunches share |
+//!
+//! `docs/rust.md` says the same thing in HIP, AMDGPU.jl, Kokkos, SYCL and here.
 
+mod access;
 pub mod buffer;
+pub mod cache;
+pub mod captured;
 pub mod graph;
 pub mod kernel;
+pub mod place;
+pub mod record;
 
+pub use access::Touch;
 pub use buffer::{DeviceBuffer, DeviceSlice, HostBuffer, Plain};
+pub use cache::{AllocationCache, CacheScope};
+pub use captured::Captured;
 pub use graph::{ExecGraph, Graph, Node};
-pub use kernel::{Argument, Kernel, Launch};
+pub use kernel::{Argument, Kernel, Launch, ReadOnly};
+pub use place::{Place, when_all};
+pub use record::Recording;
 
 use std::{any::Any, sync::Arc};
 

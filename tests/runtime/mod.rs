@@ -12,6 +12,7 @@ mod graphs;
 mod lifetimes;
 mod seeds;
 mod streams;
+mod typed;
 mod updates;
 mod values;
 
