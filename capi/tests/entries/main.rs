@@ -1,6 +1,10 @@
 //! Exported functions, called as C calls them, on the device that this machine has or the emulated one.
 
 #![allow(non_snake_case, non_upper_case_globals, missing_docs)]
+#![allow(
+    clashing_extern_declarations,
+    reason = "`random` declares functions by projections, which the lint takes for other types"
+)]
 
 mod capture;
 mod child;
@@ -14,6 +18,7 @@ mod per_thread;
 mod pitched;
 mod pointer;
 mod program;
+mod random;
 mod streams;
 mod symbol;
 mod update;
