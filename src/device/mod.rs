@@ -168,10 +168,14 @@ impl Device {
             return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
         }
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported. Another thread may
-        // have been here in between, so that others already work on fresh lanes: those stay.
+        // have been here in between, so that others already work on fresh lanes: those stay. Devices that the fault
+        // took along lose theirs with it: they would wait for signals that this one is about to use again.
+        Faults::await_recording();
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
-        let dead: Vec<_> = lock(&self.0.lanes).iter_mut().filter_map(stale).collect();
-        drop(dead);
+        for device in self.0.system.devices() {
+            let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
+            drop(dead);
+        }
         self.recall();
         match self.0.faults.take() {
             Some(error) => {

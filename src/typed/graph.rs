@@ -73,13 +73,14 @@ impl Graph {
         Ok(Self { template: template.into_inner().unwrap_or_else(PoisonError::into_inner) })
     }
 
-    /// Adds a kernel behind `after`.
+    /// Adds a kernel behind `after`. It runs on the device that the launch was made for.
     ///
     /// # Errors
     /// [`Error::Graph`] for a node of another graph or one named twice.
     pub fn kernel(&mut self, launch: &Launch, after: &[Node]) -> Result<Node> {
         self.template.keep(&launch.alive);
-        self.add(graph::Node::Kernel(launch.node.clone()), after)
+        let node = graph::Node::Kernel(launch.node.clone());
+        Ok(Node(self.template.add_on(&launch.device, node, &ids(after))?.0))
     }
 
     /// Adds a closure that runs on the host. It must not wait for the device.

@@ -67,6 +67,7 @@ pub struct Kernel(Function);
 #[derive(Clone)]
 pub struct Launch {
     pub(crate) node: KernelNode<Function>,
+    pub(crate) device: Device,
     pub(crate) alive: Vec<Alive>,
 }
 
@@ -119,7 +120,7 @@ impl Kernel {
             KernelNode { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
         crate::check_kernel(device, &node)?;
         let alive = arguments.iter().filter_map(|a| a.alive()).collect();
-        Ok(Launch { node, alive })
+        Ok(Launch { node, device: device.clone(), alive })
     }
 }
 
