@@ -9,6 +9,7 @@ use crate::{
     error::{Error, Result},
     event::Event,
     graph::{Graph, MemAlloc, MemFree, Node, NodeId},
+    memory::can_access_peer,
     module::Function,
     pool::graph_memory::{GraphMemory, NOT_ALLOCATED},
     typed::Alive,
@@ -128,8 +129,27 @@ impl Template {
         bytes: u64,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
+        self.add_allocation_for(device, &[], bytes, dependencies)
+    }
+
+    /// As [`Template::add_allocation`], for memory that `peers` may access as well.
+    ///
+    /// # Errors
+    /// As there; [`Error::PeerAccessUnsupported`].
+    pub fn add_allocation_for(
+        &mut self,
+        device: &Device,
+        peers: &[Device],
+        bytes: u64,
+        dependencies: &[NodeId],
+    ) -> Result<(NodeId, u64)> {
+        for peer in peers.iter().filter(|peer| *peer != device) {
+            if !can_access_peer(peer, device)? {
+                return Err(Error::PeerAccessUnsupported);
+            }
+        }
         let before = ancestors(self, dependencies);
-        let reservation = self.memory.reserve(device, bytes, |node| before.contains(&node))?;
+        let reservation = self.memory.reserve(device, peers, bytes, |node| before.contains(&node))?;
         let address = reservation.address;
         // CAST: ordinals are small.
         let node = Node::MemAlloc(MemAlloc { address, bytes, device: device.ordinal() as u32 });
@@ -150,6 +170,11 @@ impl Template {
         let id = self.graph.add(Node::MemFree(MemFree { address }), dependencies)?;
         self.memory.free(address, id)?;
         Ok((id, ()))
+    }
+
+    /// Ordinals of the devices that may access the allocation of the graph at `address` beside its own, ascending.
+    pub fn peers_of(&self, address: u64) -> &[usize] {
+        self.memory.peers(address)
     }
 
     /// Whether the graph allocates or frees memory.
@@ -299,6 +324,28 @@ impl Subgraph<'_> {
             return Err(NESTED_MEMORY);
         }
         self.template.add_allocation(device, bytes, dependencies)
+    }
+
+    /// As [`Template::add_allocation_for`].
+    ///
+    /// # Errors
+    /// As there; [`Error::NotSupported`] in a nested graph.
+    pub fn add_allocation_for(
+        &mut self,
+        device: &Device,
+        peers: &[Device],
+        bytes: u64,
+        dependencies: &[NodeId],
+    ) -> Result<(NodeId, u64)> {
+        if !self.path.is_empty() {
+            return Err(NESTED_MEMORY);
+        }
+        self.template.add_allocation_for(device, peers, bytes, dependencies)
+    }
+
+    /// As [`Template::peers_of`].
+    pub fn peers_of(&self, address: u64) -> &[usize] {
+        self.template.peers_of(address)
     }
 
     /// As [`Template::add_free`].

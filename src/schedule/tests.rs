@@ -1,6 +1,7 @@
 //! Plans against the checker, against a random executor that knows only the rules of queues, and against exhaustive
 //! search on small graphs.
 
+mod devices;
 mod executor;
 mod minimal;
 mod shapes;
@@ -413,7 +414,7 @@ proptest! {
         let (problem, table) = (dag.problem(), cost::CDNA3);
         let plan = plan(&problem, lanes, &table);
         let order = levels::order(&problem);
-        let serial = emit::emit(&problem, &order, None, 1, true);
+        let serial = emit::emit(&problem, &order, None, &[0], true);
         let serial = estimate::with_estimate(serial, Candidate::Levels, &problem, &table);
         prop_assert!(plan.estimate_ns() <= serial.estimate_ns());
         prop_assert!(plan.estimate_ns() >= Bounds::of(&problem, &table).makespan_ns(&table));
@@ -480,6 +481,7 @@ proptest! {
             succs: flat.graph.succs().clone(),
             classes: classes.collect(),
             costs: vec![5_000; flat.graph.len()],
+            devices: Vec::new(),
         };
         executor::run(&dag, &dag.plan(3), seed).map_err(TestCaseError::fail)?;
     }

@@ -232,6 +232,9 @@ impl ExecGraph {
     /// # Errors
     /// As [`Exec::set_node`].
     pub fn set_kernel(&self, node: Node, launch: &Launch) -> Result<()> {
+        if self.0.device_of(node.0)? != launch.device {
+            return Err(Error::InvalidValue("the node's kernel runs on another device"));
+        }
         self.0.set_node_with(node.0, &graph::Node::Kernel(launch.node.clone()), &launch.alive)
     }
 
