@@ -173,6 +173,7 @@ impl Device {
             legacy: OnceLock::new(),
             streams: Mutex::default(),
             orphans: Mutex::default(),
+            visits: Mutex::default(),
             implicit_order: Mutex::default(),
             blocking_activity: Default::default(),
             blit: OnceLock::new(),

@@ -127,6 +127,9 @@ impl Exec {
             own.submit(&[end]).map_err(report)?;
             fence.keep_all(vec![Keep::Signal(bracket.entry), Keep::Signal(bracket.exit)]);
         }
+        for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
+            device.takes_part(fence.signal());
+        }
         events.record(&party);
         fence.keep_all(vec![
             Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),

@@ -180,8 +180,7 @@ impl Exec {
         let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
         let shape = Shape::of(template.graph());
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
-        let units_bytes =
-            units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
+        let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),

@@ -34,7 +34,12 @@ impl<'e> Party<'e> {
     ///
     /// # Errors
     /// The fault that has just taken one of the devices.
-    pub(super) fn new(devices: &'e [Device], image: &Image, stream: &Stream, own: &Arc<Lane>) -> Result<Self> {
+    pub(super) fn new(
+        devices: &'e [Device],
+        image: &Image,
+        stream: &Stream,
+        own: &Arc<Lane>,
+    ) -> Result<Self> {
         let home = stream.device() == &devices[0];
         let mut epochs: Epochs = devices.iter().map(|device| device.0.faults.epoch()).collect();
         if home {

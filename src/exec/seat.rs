@@ -41,14 +41,18 @@ impl Seat {
     pub(super) fn of(placed: &Device, node: &GraphNode) -> Result<Self> {
         let regions = match node {
             Node::Memcpy(copy) => {
-                let end = |span: Option<(u64, u64)>| span.map_or(Ok(None), |(address, _)| memory::find(address));
+                let end =
+                    |span: Option<(u64, u64)>| span.map_or(Ok(None), |(address, _)| memory::find(address));
                 [end(copy.destination_span())?, end(copy.source_span())?]
             }
             Node::Memset(set) => [memory::find(set.dst)?, None],
             _ => return Ok(Self::on(placed)),
         };
         let owner = |region: &Option<Arc<Region>>| {
-            region.as_ref().filter(|region| region.origin.is_device()).map_or(HOST, |region| ordinal(region.device))
+            region
+                .as_ref()
+                .filter(|region| region.origin.is_device())
+                .map_or(HOST, |region| ordinal(region.device))
         };
         let operands = [owner(&regions[0]), owner(&regions[1])];
         let placed_on = ordinal(placed.ordinal());
@@ -65,9 +69,9 @@ impl Seat {
         }
         let devices = System::get()?.devices();
         let may = |candidate: &u16| {
-            devices.get(usize::from(*candidate)).is_some_and(|device| {
-                regions.iter().flatten().all(|region| peer::reaches(device, region))
-            })
+            devices
+                .get(usize::from(*candidate))
+                .is_some_and(|device| regions.iter().flatten().all(|region| peer::reaches(device, region)))
         };
         Ok(Self { device: candidates.into_iter().find(may).unwrap_or(placed_on), operands })
     }

@@ -103,13 +103,12 @@ impl GraphMemory {
     ) -> Result<Reservation> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         let size = bytes.max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory.clone())?;
-        let mut others: Vec<usize> = peers.iter().filter(|peer| *peer != device).map(Device::ordinal).collect();
+        let mut others: Vec<usize> =
+            peers.iter().filter(|peer| *peer != device).map(Device::ordinal).collect();
         others.sort_unstable();
         others.dedup();
         let alike = |block: &Block| block.device == device.ordinal() && *block.peers == *others;
-        let fits = |o: &Owned| {
-            o.block.bytes >= size && alike(&o.block) && o.freed_by.is_some_and(&is_before)
-        };
+        let fits = |o: &Owned| o.block.bytes >= size && alike(&o.block) && o.freed_by.is_some_and(&is_before);
         let best = self.owned.iter().enumerate().filter(|(_, o)| fits(o)).min_by_key(|(_, o)| o.block.bytes);
         if let Some((slot, owned)) = best {
             return Ok(Reservation { slot, address: owned.block.address });

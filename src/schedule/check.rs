@@ -224,7 +224,9 @@ impl<'p> Checker<'p> {
             let lane = &self.plan.lanes[lane as usize];
             match (first.lane, lane.kind) {
                 // The launch ends on device 0.
-                (0, LaneKind::Queue) => lane.device == 0 && lane.steps.first().is_some_and(|step| step.barrier),
+                (0, LaneKind::Queue) => {
+                    lane.device == 0 && lane.steps.first().is_some_and(|step| step.barrier)
+                }
                 (0, LaneKind::Host) => false,
                 _ => lane.steps.is_empty() || lane.entry || !self.plan.waits(first).is_empty(),
             }

@@ -6,9 +6,8 @@ use super::*;
 
 /// Random DAGs over up to five devices.
 fn spread(max_nodes: usize) -> impl Strategy<Value = Dag> {
-    (dags(max_nodes), prop::collection::vec(0u16..5, max_nodes), 1u16..6).prop_map(|(dag, devices, count)| {
-        dag.spread(|node| devices[node as usize] % count)
-    })
+    (dags(max_nodes), prop::collection::vec(0u16..5, max_nodes), 1u16..6)
+        .prop_map(|(dag, devices, count)| dag.spread(|node| devices[node as usize] % count))
 }
 
 #[test]
