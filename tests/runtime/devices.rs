@@ -426,10 +426,10 @@ fn a_fault_on_one_device_takes_the_whole_launch_and_no_more() {
             for guest in [&devices[2], &devices[1], &devices[0]] {
                 let (stream, behind) = (stream_on(guest), Event::new(false));
                 let gate = Gate::on(&bystander);
-                exec.launch(&stream).unwrap();
                 // Whichever call meets the fault reports it.
-                let recorded = stream.record_event(&behind);
-                let reported = recorded.and_then(|()| stream.synchronize());
+                let reported = exec.launch(&stream);
+                let reported = reported.and_then(|()| stream.record_event(&behind));
+                let reported = reported.and_then(|()| stream.synchronize());
                 assert!(is_illegal_address(reported), "{lanes} lanes, {guest:?}");
                 assert_ne!(behind.is_complete(), Ok(false), "a point that is lost is not yet to be reached");
                 // Every device that took part has something to say at most once, and goes on.
