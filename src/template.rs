@@ -9,6 +9,7 @@ use crate::{
     error::{Error, Result},
     event::Event,
     graph::{Graph, MemAlloc, MemFree, Node, NodeId},
+    memory::can_access_peer,
     module::Function,
     pool::graph_memory::{GraphMemory, NOT_ALLOCATED},
     typed::Alive,
@@ -35,7 +36,8 @@ impl Template {
     /// An empty graph on `device`.
     pub fn new(device: &Device) -> Self {
         Self {
-            graph: Graph::new(),
+            // CAST: ordinals are small.
+            graph: Graph::at_home(device.ordinal() as u32),
             device: device.clone(),
             memory: GraphMemory::default(),
             alive: Vec::new(),
@@ -81,11 +83,11 @@ impl Template {
     /// [`Error::Graph`] if one of them is no child node (any more).
     pub fn at<'t>(&'t mut self, path: &'t [NodeId]) -> Result<Subgraph<'t>> {
         self.graph.descendant(path)?;
-        Ok(Subgraph { template: self, path })
+        Ok(Subgraph { template: self, path, device: None })
     }
 
     fn whole(&mut self) -> Subgraph<'_> {
-        Subgraph { template: self, path: &[] }
+        Subgraph { template: self, path: &[], device: None }
     }
 
     /// Adds a node that runs behind `dependencies`; allocation and free nodes have methods of their own.
@@ -94,6 +96,19 @@ impl Template {
     /// [`Error::Graph`] for a bad dependency, [`Error::InvalidValue`] for an allocation or free node.
     pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
         Ok((self.whole().add(node, dependencies)?, ()))
+    }
+
+    /// As [`Template::add`], for a node that runs on `device`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_on(
+        &mut self,
+        device: &Device,
+        node: GraphNode,
+        dependencies: &[NodeId],
+    ) -> Result<(NodeId, ())> {
+        Ok((self.whole().on(device).add(node, dependencies)?, ()))
     }
 
     /// Adds a deep copy of `child` as one node.
@@ -114,8 +129,27 @@ impl Template {
         bytes: u64,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
+        self.add_allocation_for(device, &[], bytes, dependencies)
+    }
+
+    /// As [`Template::add_allocation`], for memory that `peers` may access as well.
+    ///
+    /// # Errors
+    /// As there; [`Error::PeerAccessUnsupported`].
+    pub fn add_allocation_for(
+        &mut self,
+        device: &Device,
+        peers: &[Device],
+        bytes: u64,
+        dependencies: &[NodeId],
+    ) -> Result<(NodeId, u64)> {
+        for peer in peers.iter().filter(|peer| *peer != device) {
+            if !can_access_peer(peer, device)? {
+                return Err(Error::PeerAccessUnsupported);
+            }
+        }
         let before = ancestors(self, dependencies);
-        let reservation = self.memory.reserve(device, bytes, |node| before.contains(&node))?;
+        let reservation = self.memory.reserve(device, peers, bytes, |node| before.contains(&node))?;
         let address = reservation.address;
         // CAST: ordinals are small.
         let node = Node::MemAlloc(MemAlloc { address, bytes, device: device.ordinal() as u32 });
@@ -136,6 +170,11 @@ impl Template {
         let id = self.graph.add(Node::MemFree(MemFree { address }), dependencies)?;
         self.memory.free(address, id)?;
         Ok((id, ()))
+    }
+
+    /// Ordinals of the devices that may access the allocation of the graph at `address` beside its own, ascending.
+    pub fn peers_of(&self, address: u64) -> &[usize] {
+        self.memory.peers(address)
     }
 
     /// Whether the graph allocates or frees memory.
@@ -188,6 +227,8 @@ impl Template {
 pub struct Subgraph<'t> {
     template: &'t mut Template,
     path: &'t [NodeId],
+    /// Where nodes are placed; on the device of their graph if nobody says.
+    device: Option<Device>,
 }
 
 /// Nested graphs own no memory: their allocations would have as many owners as the graph around them has copies.
@@ -211,6 +252,38 @@ impl Subgraph<'_> {
         &self.template.device
     }
 
+    /// Places the nodes that are added or set from now on on `device`: kernels run there; copies, fills and events do
+    /// unless their operands ask for another.
+    pub fn on(&mut self, device: &Device) -> &mut Self {
+        self.device = Some(device.clone());
+        self
+    }
+
+    /// The device that a node was placed on.
+    ///
+    /// # Errors
+    /// [`Error::InvalidDevice`], which a node that was placed through this type never is.
+    pub fn device_of(&self, node: NodeId) -> Result<Device> {
+        Device::get(self.graph().device_of(node) as usize)
+    }
+
+    /// Replaces the parameters of a node by others of the same kind.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a node of another kind or of no graph.
+    pub fn set(&mut self, node: NodeId, parameters: GraphNode) -> Result<()> {
+        self.graph_mut().set(node, parameters)?;
+        self.place(node)
+    }
+
+    fn place(&mut self, node: NodeId) -> Result<()> {
+        match self.device.clone() {
+            // CAST: ordinals are small.
+            Some(device) => Ok(self.graph_mut().place(node, device.ordinal() as u32)?),
+            None => Ok(()),
+        }
+    }
+
     /// As [`Template::add`].
     ///
     /// # Errors
@@ -219,7 +292,9 @@ impl Subgraph<'_> {
         if matches!(node, Node::MemAlloc(_) | Node::MemFree(_)) {
             return Err(Error::InvalidValue("allocation and free nodes are not made from parameters"));
         }
-        Ok(self.graph_mut().add(node, dependencies)?)
+        let node = self.graph_mut().add(node, dependencies)?;
+        self.place(node)?;
+        Ok(node)
     }
 
     /// As [`Template::add_child`].
@@ -249,6 +324,28 @@ impl Subgraph<'_> {
             return Err(NESTED_MEMORY);
         }
         self.template.add_allocation(device, bytes, dependencies)
+    }
+
+    /// As [`Template::add_allocation_for`].
+    ///
+    /// # Errors
+    /// As there; [`Error::NotSupported`] in a nested graph.
+    pub fn add_allocation_for(
+        &mut self,
+        device: &Device,
+        peers: &[Device],
+        bytes: u64,
+        dependencies: &[NodeId],
+    ) -> Result<(NodeId, u64)> {
+        if !self.path.is_empty() {
+            return Err(NESTED_MEMORY);
+        }
+        self.template.add_allocation_for(device, peers, bytes, dependencies)
+    }
+
+    /// As [`Template::peers_of`].
+    pub fn peers_of(&self, address: u64) -> &[usize] {
+        self.template.peers_of(address)
     }
 
     /// As [`Template::add_free`].

@@ -1,4 +1,5 @@
-//! Stream capture: calls on streams become nodes of a graph instead of work.
+//! Stream capture: calls on streams become nodes of a graph instead of work. The streams of a session may be of several
+//! devices: each node is placed on its stream's.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -213,7 +214,7 @@ pub(crate) fn abandon(id: u64, member: Membership) {
 
 /// Adds a node behind what `stream` captured last.
 pub(crate) fn record(stream: &Stream, node: GraphNode) -> Result<()> {
-    extend(stream, |template, dependencies| template.add(node, dependencies)).map(drop)
+    extend(stream, |template, dependencies| template.add_on(stream.device(), node, dependencies)).map(drop)
 }
 
 /// Lets the captured graph keep `objects` alive.

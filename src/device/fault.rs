@@ -1,8 +1,11 @@
 //! What a fault on the device leaves behind: an epoch that tells lost work from later work.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use crate::error::Error;
@@ -22,7 +25,31 @@ pub(crate) struct Faults {
     latest: Mutex<Option<Error>>,
     /// Epochs of the queues that exist.
     queues: Mutex<Vec<u64>>,
+    /// What a fault of the present epoch takes along on other devices, oldest first.
+    bonds: Mutex<VecDeque<Arc<Bond>>>,
 }
+
+/// Work of several devices of which a part waits for packets of another: one fault takes all of it.
+///
+/// Nobody tells a queue that a signal it waits for will never fire, so the fault itself must reach every device.
+pub(crate) struct Bond {
+    /// Whether the work is out of danger: a fault now takes none of it.
+    is_over: Box<dyn Fn() -> bool + Send + Sync>,
+    /// The devices that lose their queues, and the epoch in which the work was published there.
+    takes: Vec<(Arc<Faults>, u64)>,
+}
+
+impl Bond {
+    pub(crate) fn new(
+        is_over: impl Fn() -> bool + Send + Sync + 'static,
+        takes: Vec<(Arc<Faults>, u64)>,
+    ) -> Arc<Self> {
+        Arc::new(Self { is_over: Box::new(is_over), takes })
+    }
+}
+
+/// Held while a fault is recorded on all devices that it takes, so that who looks next sees it on all of them.
+static RECORDING: Mutex<()> = Mutex::new(());
 
 impl Faults {
     /// Number of faults so far.
@@ -35,14 +62,46 @@ impl Faults {
     /// One fault may be reported several times, by a system event and by each queue that it stops. All of them
     /// name the same epoch, and only the first counts.
     pub(crate) fn record(&self, error: Error, epoch: u64) {
+        let _recording = lock(&RECORDING);
+        spread(&error, self.end(&error, epoch));
+    }
+
+    /// Ends an epoch of this device alone; returns what that takes along.
+    fn end(&self, error: &Error, epoch: u64) -> VecDeque<Arc<Bond>> {
         let mut latest = lock(&self.latest);
         if self.epoch() != epoch {
-            return;
+            return VecDeque::new();
         }
-        *latest = Some(error);
+        *latest = Some(error.clone());
         self.unreported.store(true, Ordering::Relaxed);
-        // ORDER: Release. Who sees the new epoch must find the error.
+        // ORDER: Release. Who sees the new epoch must find the error. Before the bonds are taken: who binds later sees
+        // that it came too late.
         self.epoch.store(epoch + 1, Ordering::Release);
+        std::mem::take(&mut *lock(&self.bonds))
+    }
+
+    /// Lets a fault that ends `epoch` here take along what `bond` says, unless it is over by then.
+    pub(crate) fn bind(&self, epoch: u64, bond: &Arc<Bond>) {
+        {
+            let mut bonds = lock(&self.bonds);
+            // Launches end in order, mostly: what is left over between others is looked for now and then.
+            while bonds.front().is_some_and(|oldest| (oldest.is_over)()) {
+                bonds.pop_front();
+            }
+            if bonds.len() >= 64 && bonds.len().is_power_of_two() {
+                bonds.retain(|bond| !(bond.is_over)());
+            }
+            bonds.push_back(bond.clone());
+        }
+        if self.epoch() != epoch {
+            let _recording = lock(&RECORDING);
+            spread(&self.error(), VecDeque::from([bond.clone()]));
+        }
+    }
+
+    /// Waits until the fault that is just being recorded, if one is, has reached every device that it takes.
+    pub(crate) fn await_recording() {
+        drop(lock(&RECORDING));
     }
 
     /// Records a fault behind which the device runs nothing any more, whatever is submitted.
@@ -100,6 +159,15 @@ impl Faults {
     }
 }
 
+/// Ends the epochs that `bonds` take along, and what those take along in turn: each device's at most once.
+fn spread(error: &Error, mut bonds: VecDeque<Arc<Bond>>) {
+    while let Some(bond) = bonds.pop_front() {
+        if !(bond.is_over)() {
+            bonds.extend(bond.takes.iter().flat_map(|(faults, epoch)| faults.end(error, *epoch)));
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -138,6 +206,38 @@ mod tests {
         faults.record(failure("first"), 0);
         faults.record(failure("second"), 1);
         assert_eq!((faults.epoch(), faults.take()), (2, Some(failure("second"))));
+    }
+
+    #[test]
+    fn a_fault_takes_along_what_waits_for_it_on_other_devices() {
+        let [a, b, c, d] = [(); 4].map(|()| Arc::new(Faults::default()));
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = {
+            let over = over.clone();
+            move || over.load(Ordering::Relaxed)
+        };
+        a.bind(0, &Bond::new(|| false, vec![(b.clone(), 0), (a.clone(), 0)]));
+        b.bind(0, &Bond::new(|| false, vec![(c.clone(), 0)]));
+        b.bind(0, &Bond::new(is_over.clone(), vec![(d.clone(), 0)]));
+        over.store(true, Ordering::Relaxed);
+        a.record(failure("fault"), 0);
+        assert_eq!([&a, &b, &c, &d].map(|faults| faults.epoch()), [1, 1, 1, 0]);
+        assert_eq!(c.take(), Some(failure("fault")));
+        // Work of the lost epoch that is bound after the fault is lost with it, later work is not.
+        a.bind(0, &Bond::new(|| false, vec![(d.clone(), 0), (c.clone(), 0)]));
+        assert_eq!((d.epoch(), c.epoch()), (1, 1));
+        a.record(failure("another"), 1);
+        assert_eq!([&a, &b, &c, &d].map(|faults| faults.epoch()), [2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn bonds_of_work_that_is_over_are_let_go() {
+        let (a, b) = (Faults::default(), Arc::new(Faults::default()));
+        let never = Bond::new(|| false, vec![(b.clone(), 0)]);
+        a.bind(0, &never);
+        let over = Bond::new(|| true, vec![(b.clone(), 0)]);
+        (0..1000).for_each(|_| a.bind(0, &over));
+        assert!(Arc::strong_count(&over) <= 65, "{}", Arc::strong_count(&over));
     }
 
     #[test]

@@ -8,7 +8,11 @@ use std::{
     time::Duration,
 };
 
-use super::{Device, fault::Faults, slabs::Block};
+use super::{
+    Device,
+    fault::{Bond, Faults},
+    slabs::Block,
+};
 use crate::error::{Error, Result};
 
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
@@ -86,6 +90,18 @@ impl PooledSignal {
 
     fn signal(&self) -> &hsa::Signal {
         self
+    }
+
+    /// Lets a fault that takes what the signal stands for take `epoch` of another device, which waits for it, too.
+    pub(crate) fn takes_along(self: &Arc<Self>, faults: &Arc<Faults>, epoch: u64) {
+        self.binds(&[(self.pool.faults.clone(), self.epoch)], vec![(faults.clone(), epoch)]);
+    }
+
+    /// Lets a fault of one of `by`, while the signal has not fired, end the epochs of all of `takes`.
+    pub(crate) fn binds(self: &Arc<Self>, by: &[(Arc<Faults>, u64)], takes: Vec<(Arc<Faults>, u64)>) {
+        let signal = self.clone();
+        let bond = Bond::new(move || signal.load(Ordering::Acquire) <= 0, takes);
+        by.iter().for_each(|(faults, epoch)| faults.bind(*epoch, &bond));
     }
 
     /// Whether no fault has taken the packets that use the signal.

@@ -11,6 +11,7 @@ mod system;
 mod units;
 
 use std::{
+    collections::VecDeque,
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
@@ -23,7 +24,13 @@ pub use properties::Properties;
 pub use system::{Backend, System};
 
 pub(crate) use self::units::Units;
-use self::{cooperative::Cooperative, fault::Faults, fence::SignalPool, lane::Lane, slabs::Slabs};
+use self::{
+    cooperative::Cooperative,
+    fault::Faults,
+    fence::{PooledSignal, SignalPool},
+    lane::Lane,
+    slabs::Slabs,
+};
 use crate::{
     blit::Blit,
     error::{Error, Result},
@@ -77,6 +84,8 @@ pub(crate) struct DeviceInner {
     streams: Mutex<Vec<Weak<StreamInner>>>,
     /// What is left of streams that were let go with work in flight.
     orphans: Mutex<Vec<Orphan>>,
+    /// Launches on streams of other devices in which the device takes part, oldest first.
+    visits: Mutex<VecDeque<Fence>>,
     /// Held while a stream is put behind what its kind orders it with; see `stream::legacy`.
     pub(crate) implicit_order: Mutex<()>,
     /// Submissions to blocking streams; tells the default stream whether there is anything new.
@@ -151,7 +160,8 @@ impl Device {
             }
         }
         let orphaned: Vec<Fence> = lock(&self.0.orphans).iter().map(|orphan| orphan.fence.clone()).collect();
-        for fence in fences.iter().chain(&orphaned) {
+        let visits: Vec<Fence> = lock(&self.0.visits).iter().cloned().collect();
+        for fence in fences.iter().chain(&orphaned).chain(&visits) {
             match fence.wait() {
                 Err(error) if fence.lost().is_none() => return Err(error),
                 _ => {}
@@ -168,10 +178,14 @@ impl Device {
             return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
         }
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported. Another thread may
-        // have been here in between, so that others already work on fresh lanes: those stay.
+        // have been here in between, so that others already work on fresh lanes: those stay. Devices that the fault
+        // took along lose theirs with it: they would wait for signals that this one is about to use again.
+        Faults::await_recording();
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
-        let dead: Vec<_> = lock(&self.0.lanes).iter_mut().filter_map(stale).collect();
-        drop(dead);
+        for device in self.0.system.devices() {
+            let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
+            drop(dead);
+        }
         self.recall();
         match self.0.faults.take() {
             Some(error) => {
@@ -283,6 +297,14 @@ impl Device {
     pub(crate) fn adopt(&self, orphan: Orphan) {
         lock(&self.0.orphans).push(orphan);
         self.bury_orphans();
+    }
+
+    /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
+    pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
+        let mut visits = lock(&self.0.visits);
+        while visits.pop_front_if(|oldest| oldest.is_over()).is_some() {}
+        // What the launch keeps is its stream's to let go.
+        visits.push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
     /// The work in flight of streams that nobody holds any more.

@@ -161,7 +161,8 @@ impl Device {
             target,
             signals: SignalPool::new(system.runtime.clone(), faults.clone()),
             faults,
-            kernargs: Slabs::new(kernarg_pool(system)?, gpu.clone(), super::KERNARG_SLAB),
+            // One arena serves all the devices of a graph.
+            kernargs: Slabs::new(kernarg_pool(system)?, system.gpu_agents(), super::KERNARG_SLAB),
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
             async_pool: Default::default(),
             visitors: Default::default(),
@@ -172,6 +173,7 @@ impl Device {
             legacy: OnceLock::new(),
             streams: Mutex::default(),
             orphans: Mutex::default(),
+            visits: Mutex::default(),
             implicit_order: Mutex::default(),
             blocking_activity: Default::default(),
             blit: OnceLock::new(),

@@ -6,16 +6,14 @@ use std::sync::Arc;
 
 use hsa::{hsa_signal_t, packet::NO_SIGNAL};
 
-use super::{State, units::Unit};
+use super::{State, party::Party, units::Unit};
 use crate::{
     device::{
-        Device, Fence,
+        Fence,
         fence::{Keep, PooledSignal},
-        lane::Lane,
     },
     error::{Error, Result},
     event::Event,
-    stream::submit::Submission,
 };
 
 /// The signals of a launch's event nodes, and what the events will stand for.
@@ -33,13 +31,14 @@ impl Events {
     /// Notes what the waited-for events stand for now, and makes points for those that are to be recorded.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] for signals or the host worker, which watches the events of other devices.
-    pub(super) fn new(state: &State, submission: &Submission<'_>, device: &Device) -> Result<Self> {
+    /// [`Error::OutOfMemory`] for signals.
+    pub(super) fn new(state: &State, party: &Party<'_>) -> Result<Self> {
         let mut this = Self { signals: Vec::with_capacity(state.image.events.len()), records: Vec::new() };
         for point in &state.image.events {
+            let (device, epoch) = party.of_lane(point.lane);
             let signal = match &state.units[point.unit as usize] {
                 Unit::Record(event) => {
-                    let signal = submission.signal(1)?;
+                    let signal = device.0.signals.take(1, epoch)?;
                     let fence = Fence::new(signal.clone(), Vec::new());
                     this.records.push((event.clone(), fence, point.lane));
                     Some(signal)
@@ -47,7 +46,7 @@ impl Events {
                 Unit::Wait(event) => match event.fence() {
                     Some((fence, _)) if !fence.is_over() => {
                         if !fence.is_on(device) {
-                            submission.watch(&fence)?;
+                            fence.signal().takes_along(&device.0.faults, epoch);
                         }
                         Some(fence.signal().clone())
                     }
@@ -62,9 +61,9 @@ impl Events {
 
     /// Lets the recorded events stand for their points in this launch, whose packets have been published: a wait that
     /// another thread published before them, in front of them on their queue, would never end.
-    pub(super) fn record(&self, lanes: &[Arc<Lane>], device: &Device) {
+    pub(super) fn record(&self, party: &Party<'_>) {
         for (event, fence, lane) in &self.records {
-            event.set(fence.clone(), lanes[*lane as usize].id(), device);
+            event.set(fence.clone(), party.lanes()[*lane as usize].id(), party.of_lane(*lane).0);
         }
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct EventPoint {
 /// The packets of one queue.
 #[derive(Default)]
 pub(crate) struct LaneImage {
+    /// The number of the queue's device among the executable's.
+    pub(crate) device: u16,
     pub(crate) packets: Vec<Packet>,
     /// Ascending by packet.
     pub(crate) patches: Vec<Patch>,
@@ -84,7 +86,7 @@ pub(crate) struct Run {
 /// Everything that a launch publishes.
 #[derive(Default)]
 pub(crate) struct Image {
-    /// The queues; lane 0 is the launch stream's.
+    /// The queues; lane 0 is the launch stream's, or one that takes its place on another device.
     pub(crate) lanes: Vec<LaneImage>,
     pub(crate) host: Vec<HostStep>,
     /// Signals of one launch, all armed with 1.
@@ -192,9 +194,9 @@ const NONE: u32 = u32::MAX;
 
 impl<'a> Encoder<'a> {
     fn new(plan: &'a Plan, units: &'a [Unit]) -> Self {
-        let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue).count();
+        let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue);
         let image = Image {
-            lanes: std::iter::repeat_with(LaneImage::default).take(queues).collect(),
+            lanes: queues.map(|l| LaneImage { device: l.device, ..LaneImage::default() }).collect(),
             places: vec![None; units.len()],
             ..Image::default()
         };
@@ -243,9 +245,13 @@ impl<'a> Encoder<'a> {
             self.image.host.push(HostStep { after: after.into_iter().collect(), unit, done });
             return Ok(());
         }
-        let host_waits = self.plan.waits(at).iter().any(|w| self.is_host(w.lane));
-        let acquire = if host_waits { Scope::System } else { Scope::Agent };
-        // Whoever waits may be the host, and the end of the graph is the end of the launch.
+        // What the host or another device has released is outside of what this device's caches agree about.
+        let foreign = |w: &StepRef| {
+            let other = &self.plan.lanes[w.lane as usize];
+            other.kind == LaneKind::Host || other.device != lane.device
+        };
+        let acquire = if self.plan.waits(at).iter().any(foreign) { Scope::System } else { Scope::Agent };
+        // Whoever waits may be the host or another device, and the end of the graph is the end of the launch.
         let last = at.lane == 0 && at.position as usize + 1 == lane.steps.len();
         let release = if last || done.is_some() { Scope::System } else { Scope::Agent };
         match step.action {
@@ -306,10 +312,6 @@ impl<'a> Encoder<'a> {
         self.push(lane, barrier(fences.barrier, Scope::System, Scope::System));
         self.patch(lane, field, event);
         event
-    }
-
-    fn is_host(&self, lane: u32) -> bool {
-        self.plan.lanes[lane as usize].kind == LaneKind::Host
     }
 
     fn new_signal(&mut self) -> u32 {

@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 
+use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope};
+
 use super::{
     Exec, State,
     events::Events,
     image::{Field, HostStep, LaneImage, Run, Source},
+    party::{Epochs, Party},
     units::{Pin, Unit},
 };
 use crate::{
@@ -24,19 +27,19 @@ use crate::{
 /// The signals of one launch; used again when it has completed.
 pub(super) struct SignalSet {
     signals: Arc<Vec<Arc<PooledSignal>>>,
+    /// Of the queues whose packets use them.
+    epochs: Epochs,
     launch: Option<Fence>,
 }
 
 impl Exec {
-    /// Launches the graph behind what is on `stream`, and behind its own earlier launches.
+    /// Launches the graph behind what is on `stream`, and behind its own earlier launches. The stream may be of any
+    /// device: each node runs on its own.
     ///
     /// # Errors
     /// The fault of earlier work; [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet;
     /// [`CaptureError::Unsupported`] on a capturing stream.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
-        if stream.device() != &self.0.device {
-            return Err(Error::InvalidValue("the graph was instantiated for another device"));
-        }
         if stream.is_capturing() {
             capture::invalidate(stream, "launching an executable graph");
             return Err(CaptureError::Unsupported.into());
@@ -77,37 +80,63 @@ impl Exec {
     }
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
-        let device = &self.0.device;
         let image = state.image.clone();
         if !image.host.is_empty() {
             // Once packets wait for host steps, their thread must not fail to start.
             stream.start_worker()?;
         }
+        // The stream reports its own device's faults.
+        for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
+            device.check()?;
+        }
         let mut submission = stream.submission()?;
         let completion = submission.signal(1)?;
-        let lanes = lanes_of(device, stream, submission.lane(), image.lanes.len())?;
-        let set = state.arm(device, submission.lane().epoch())?;
+        let own = submission.lane().clone();
+        let party = Party::new(&self.0.devices, &image, stream, &own)?;
+        let set = state.arm(&party)?;
+        let bracket = party.has_guest().then(|| Bracket::new(&party)).transpose()?;
+        party.stand_together(&completion);
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
+        }
+        if let Some(bracket) = &bracket {
+            submission.mark(&bracket.entry);
         }
         submission.flush()?;
 
         let fence = Fence::new(completion, Vec::new());
-        let events = Events::new(state, &submission, device)?;
-        self.queue_host_steps(state, &submission, &set.signals, &fence)?;
+        let events = Events::new(state, &party)?;
+        self.queue_host_steps(state, &submission, &set.signals, &fence, &party)?;
+        let report = |error| submission.report(error);
+        let last = match &bracket {
+            Some(bracket) => {
+                party.lanes()[0].submit(&[wait_for(&bracket.entry)]).map_err(report)?;
+                &bracket.exit
+            }
+            None => fence.signal(),
+        };
         for run in &image.runs {
             let lane = &image.lanes[run.lane as usize];
-            let end = (run.lane == 0).then_some(fence.signal());
-            copy_run(&lanes[run.lane as usize], lane, *run, &set.signals, &events, end)
-                .map_err(|error| submission.report(error))?;
+            let end = (run.lane == 0).then_some(last);
+            copy_run(&party.lanes()[run.lane as usize], lane, *run, &set.signals, &events, end)
+                .map_err(report)?;
         }
-        events.record(&lanes, device);
+        if let Some(bracket) = bracket {
+            let mut end = wait_for(&bracket.exit);
+            end.set_completion_signal(fence.signal().handle());
+            own.submit(&[end]).map_err(report)?;
+            fence.keep_all(vec![Keep::Signal(bracket.entry), Keep::Signal(bracket.exit)]);
+        }
+        for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
+            device.takes_part(fence.signal());
+        }
+        events.record(&party);
         fence.keep_all(vec![
             Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),
             Keep::Other(self.0.resources.clone()),
         ]);
         fence.keep_all(events.into_keeps());
-        let lane = lanes[0].id();
+        let lane = own.id();
         submission.passed(fence.clone());
         if !set.signals.is_empty() {
             state.sets.push_back(SignalSet { launch: Some(fence.clone()), ..set });
@@ -123,6 +152,7 @@ impl Exec {
         submission: &Submission<'_>,
         signals: &[Arc<PooledSignal>],
         fence: &Fence,
+        party: &Party<'_>,
     ) -> Result<()> {
         if state.image.host.is_empty() {
             return Ok(());
@@ -131,7 +161,7 @@ impl Exec {
         let mut pins = false;
         for step in &state.image.host {
             pins |= matches!(state.units[step.unit as usize], Unit::Pin(_));
-            let run = self.host_work(state, step, &pinned, fence);
+            let run = self.host_work(state, step, &pinned, party);
             let done = step.done.map(|s| signals[s as usize].clone());
             let after = step.after.iter().map(|&s| signals[s as usize].clone()).collect();
             submission.push_job(Job::new(after, run, done))?;
@@ -148,16 +178,17 @@ impl Exec {
         state: &State,
         step: &HostStep,
         pinned: &Arc<Mutex<Vec<PinnedPages>>>,
-        fence: &Fence,
+        party: &Party<'_>,
     ) -> Box<dyn FnOnce() + Send> {
+        let (device, epoch) = party.of_ordinal(self.0.seats[step.unit as usize].device);
+        let device = device.clone();
         match &state.units[step.unit as usize] {
             Unit::Host(function) => {
                 let function = function.clone();
                 Box::new(move || function.call())
             }
             Unit::Cooperative(dispatch) => {
-                let (device, dispatch) = (self.0.device.clone(), dispatch.clone());
-                let epoch = fence.signal().epoch();
+                let dispatch = dispatch.clone();
                 Box::new(move || {
                     if let Err(error) = device.run_cooperative(&dispatch, epoch) {
                         // A fault is recorded already; anything else takes what follows as well.
@@ -172,8 +203,7 @@ impl Exec {
                 Box::new(move || unsafe { memory::host_copy(&copy) })
             }
             Unit::Relay(relay) => {
-                let (device, relay) = (self.0.device.clone(), relay.clone());
-                let epoch = fence.signal().epoch();
+                let relay = relay.clone();
                 Box::new(move || {
                     // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
                     // graph runs.
@@ -183,9 +213,8 @@ impl Exec {
                 })
             }
             Unit::Pin(pin) => {
-                let (device, pin, pinned) = (self.0.device.clone(), *pin, pinned.clone());
+                let (pin, pinned) = (*pin, pinned.clone());
                 let (block, offset) = state.arguments_of(step.unit + 1);
-                let epoch = fence.signal().epoch();
                 Box::new(move || {
                     let pages = match PinnedPages::new(&device, &pin) {
                         Ok(pages) => pages,
@@ -239,22 +268,21 @@ impl PinnedPages {
 }
 
 impl State {
-    /// Arms the signals of the oldest launch if that is over, or else new ones, for queues of `epoch`.
-    fn arm(&mut self, device: &Device, epoch: u64) -> Result<SignalSet> {
+    /// Arms the signals of the oldest launch if that is over, or else new ones.
+    fn arm(&mut self, party: &Party<'_>) -> Result<SignalSet> {
         // Launches complete in order: if the oldest is not over, none is.
         let over = |set: &SignalSet| set.launch.as_ref().is_none_or(Fence::is_over);
         if let Some(set) = self.sets.pop_front_if(|set| over(set)) {
             // After a fault, who armed the old signals may never have let go of them.
-            if set.signals.iter().all(|signal| signal.epoch() == epoch) {
+            if set.epochs == *party.epochs() {
                 for signal in set.signals.iter() {
                     signal.silent_store(1, Ordering::Relaxed);
                 }
                 return Ok(set);
             }
         }
-        let fresh =
-            (0..self.image.signals).map(|_| device.0.signals.take(1, epoch)).collect::<Result<_>>()?;
-        Ok(SignalSet { signals: Arc::new(fresh), launch: None })
+        let fresh = (0..self.image.signals).map(|_| party.signal()).collect::<Result<_>>()?;
+        Ok(SignalSet { signals: Arc::new(fresh), epochs: party.epochs().clone(), launch: None })
     }
 
     /// Where a unit's kernel arguments are.
@@ -266,20 +294,25 @@ impl State {
     }
 }
 
-/// The queues of a launch, the stream's first. The others are any but the stream's: two lanes of one graph on one
-/// queue could wait for each other in a circle.
-fn lanes_of(device: &Device, stream: &Stream, first: &Arc<Lane>, count: usize) -> Result<Vec<Arc<Lane>>> {
-    let mut lanes = Vec::with_capacity(count);
-    lanes.push(first.clone());
-    for n in 1..count {
-        let lane = device.lane_beside(stream.lane_number(), n)?;
-        if lane.epoch() != first.epoch() {
-            // A fault has just taken the stream's own queue.
-            return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));
-        }
-        lanes.push(lane);
+/// How a launch hangs on a stream of a device that it does not begin and end on: it begins behind a marker there, and
+/// the stream goes on behind its end.
+struct Bracket {
+    entry: Arc<PooledSignal>,
+    exit: Arc<PooledSignal>,
+}
+
+impl Bracket {
+    fn new(party: &Party<'_>) -> Result<Self> {
+        Ok(Self { entry: party.signal()?, exit: party.signal()? })
     }
-    Ok(lanes)
+}
+
+/// A packet that waits for a signal of another device, and for what is before it on its queue.
+fn wait_for(signal: &PooledSignal) -> Packet {
+    let mut deps = [NO_SIGNAL; 5];
+    deps[0] = signal.handle();
+    let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::System };
+    BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet()
 }
 
 fn copy_run(

@@ -3,14 +3,18 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`units`] | what a flat graph's nodes are made of |
+//! | [`seat`] | which device does a node's work |
 //! | [`image`] | a plan as packets |
 //! | [`launch`] | one launch: signals, publication, host steps |
+//! | [`party`] | the devices and queues of one launch |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
 
 mod events;
 mod image;
 mod launch;
+mod party;
+mod seat;
 mod units;
 mod update;
 
@@ -25,7 +29,8 @@ pub use update::{Reason, Refusal};
 use self::{
     image::Image,
     launch::SignalSet,
-    units::{Unit, Units},
+    seat::Seat,
+    units::{Fifos, Unit, Units},
     update::Shape,
 };
 use crate::{
@@ -33,7 +38,6 @@ use crate::{
     device::{Device, Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
     graph::{FlatGraph, Node, NodeId, flatten},
-    hostcall::fifo::Fifo,
     module::KernelCode,
     pool::graph_memory::Block as MemoryBlock,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
@@ -60,7 +64,12 @@ pub struct Options {
 pub struct Exec(Arc<Inner>);
 
 struct Inner {
+    /// The device on which launches begin and end.
     device: Device,
+    /// All devices that take part, that one first.
+    devices: Vec<Device>,
+    /// Where each unit works.
+    seats: Vec<Seat>,
     flat: FlatGraph,
     shape: Shape,
     options: Options,
@@ -69,7 +78,7 @@ struct Inner {
     instance: Arc<Instances>,
     report: Report,
     /// What its kernels print to that do not call the host.
-    fifo: Option<Arc<Fifo>>,
+    fifos: Fifos,
     state: Mutex<State>,
 }
 
@@ -119,7 +128,9 @@ pub struct Report {
     pub counts: Counts,
     /// What any plan is bounded by.
     pub bounds: Bounds,
-    /// Queues that the graph runs on.
+    /// Devices that take part.
+    pub devices: usize,
+    /// Queues that the graph runs on, of all devices.
     pub lanes: usize,
     /// Kernel dispatch packets of a launch.
     pub kernel_packets: usize,
@@ -147,7 +158,6 @@ impl Exec {
         if template.has_memory_nodes() && Arc::strong_count(template.instances()) > 1 {
             return Err(Error::NotSupported("a second executable of a graph with memory nodes"));
         }
-        let device = template.device().clone();
         let memory_nodes: HashSet<NodeId> = template
             .graph()
             .nodes()
@@ -156,7 +166,8 @@ impl Exec {
             .collect();
         // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
         let flattened = flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node))?;
-        let units = Units::new(&device, &flattened.graph, &flattened.work)?;
+        let units = Units::new(template.device(), &flattened.graph, &flattened.work)?;
+        let device = units.devices[0].clone();
         let (plan, bounds) = schedule_units(&units, options)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
@@ -169,12 +180,13 @@ impl Exec {
         let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
         let shape = Shape::of(template.graph());
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
-        let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>();
+        let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
-            exec_bytes: host_bytes + arena.len() + units.fifo.as_ref().map_or(0, |fifo| fifo.bytes()),
+            exec_bytes: host_bytes + arena.len() + units.fifos.bytes(),
+            devices: units.devices.len(),
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);
@@ -195,13 +207,15 @@ impl Exec {
         };
         Ok(Self(Arc::new(Inner {
             device,
+            devices: units.devices,
+            seats: units.seats,
             flat: flattened.graph,
             shape,
             options,
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
-            fifo: units.fifo,
+            fifos: units.fifos,
             state: Mutex::new(state),
         })))
     }
@@ -233,8 +247,13 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
-        let (before, mut unit) = units::unit_of(&self.0.device, parameters)?;
-        unit.print_to(self.0.fifo.as_ref())?;
+        let seat = self.seat(flat);
+        let device = Device::get(usize::from(seat.device))?;
+        if !seat.admits(Seat::of(&device, parameters)?) {
+            return Err(Error::InvalidValue("the node's memory would be another device's"));
+        }
+        let (before, mut unit) = units::unit_of(&device, parameters)?;
+        unit.print_to(self.0.fifos.of(seat))?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
@@ -253,6 +272,20 @@ impl Exec {
         state.units[main as usize] = unit;
         _kept = state.replace_alive(node, objects);
         Ok(())
+    }
+
+    /// The device that does the work of a node: kernels of another cannot take its place.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if the executable has no such node.
+    pub fn device_of(&self, node: NodeId) -> Result<Device> {
+        let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        Device::get(usize::from(self.seat(flat).device))
+    }
+
+    /// Where the work of a flat node is done.
+    fn seat(&self, flat: u32) -> Seat {
+        self.0.seats[self.state().main[flat as usize] as usize]
     }
 
     /// Waits until no launch of the executable is in flight.
@@ -375,6 +408,7 @@ impl Report {
         Self {
             counts: plan.counts(),
             bounds,
+            devices: 1,
             lanes: image.lanes.len(),
             kernel_packets,
             barrier_packets: packets().count() - kernel_packets,
@@ -403,8 +437,10 @@ fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
     let costs = vec![UNKNOWN_COST; classes.len()];
     let succs = units.preds.transposed();
     let table = CostTable::default();
-    let problem =
-        Problem::new(&units.preds, &succs, &classes, &costs).map_err(|e| Error::Graph(e.to_string()))?;
+    let numbers = units.numbers();
+    let problem = Problem::new(&units.preds, &succs, &classes, &costs)
+        .and_then(|problem| problem.on_devices(&numbers))
+        .map_err(|e| Error::Graph(e.to_string()))?;
     let lanes =
         if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
     let plan = match options.candidate {

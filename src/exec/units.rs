@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::seat::Seat;
 use crate::{
-    device::Device,
+    device::{Device, System},
     dispatch::Dispatch,
     error::{Error, Result},
     event::Event,
@@ -54,8 +55,29 @@ pub(crate) struct Units {
     pub(crate) preds: Csr,
     /// Unit of each flat node that does the node's work.
     pub(crate) main: Vec<u32>,
-    /// What kernels of the graph print to that do not call the host; the last unit reads it.
-    pub(crate) fifo: Option<Arc<Fifo>>,
+    /// Where each unit works.
+    pub(super) seats: Vec<Seat>,
+    /// The devices that take part: first that on which launches begin and end, then those with packets, then others.
+    pub(super) devices: Vec<Device>,
+    /// By device, what its kernels print to that do not call the host; the last units read it.
+    pub(crate) fifos: Fifos,
+}
+
+/// What an executable's kernels print to that do not call the host: a buffer of each device that has such kernels, by
+/// ordinal. Devices cannot share one, as kernels reserve room in it at the scope of their own device.
+#[derive(Clone, Default)]
+pub(crate) struct Fifos(Vec<(u16, Arc<Fifo>)>);
+
+impl Fifos {
+    /// The buffer of a device, if it has one.
+    pub(super) fn of(&self, seat: Seat) -> Option<&Arc<Fifo>> {
+        self.0.iter().find(|(device, _)| *device == seat.device).map(|(_, fifo)| fifo)
+    }
+
+    /// Bytes of all buffers.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|(_, fifo)| fifo.bytes()).sum()
+    }
 }
 
 /// Offset of the destination and of the source in the arguments of the copy kernels (`kernels/blit.md`).
@@ -102,7 +124,7 @@ impl Unit {
 }
 
 impl Units {
-    /// Makes the units of `flat`, whose nodes do `work`, on `device`.
+    /// Makes the units of `flat`, whose nodes do `work`; launches begin and end on `device`, if it has any packet.
     ///
     /// # Errors
     /// What a launch of the node's work on a stream would be refused for.
@@ -114,36 +136,89 @@ impl Units {
         let mut units = Vec::with_capacity(work.len());
         let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
         let mut main: Vec<u32> = Vec::with_capacity(work.len());
+        let mut seats: Vec<Seat> = Vec::with_capacity(work.len());
+        let all = System::get()?.devices();
+        let at = |ordinal: usize| all.get(ordinal).ok_or(Error::InvalidDevice(ordinal as i64));
         for (index, node) in work.iter().enumerate() {
             // CAST: a flat graph numbers its nodes in 32 bits.
             let row = flat.preds().row(index as u32).iter().map(|&pred| main[pred as usize]);
+            let placed = at(flat.nodes()[index].device() as usize)?;
+            let seat = node.map_or(Ok(Seat::on(placed)), |node| Seat::of(placed, node))?;
             let (before, unit) = match node {
                 None => (None, Unit::Join),
-                Some(node) => unit_of(device, node)?,
+                Some(node) => unit_of(at(usize::from(seat.device))?, node)?,
             };
             if let Some(pin) = before {
                 preds.push_row(row);
                 preds.push_row([units.len() as u32]);
                 units.push(pin);
+                seats.push(seat);
             } else {
                 preds.push_row(row);
             }
             main.push(units.len() as u32);
             units.push(unit);
+            seats.push(seat);
         }
+        let devices = devices_of(device, &units, &seats)?;
         let prints = |unit: &Unit| unit.kernel().is_some_and(|dispatch| dispatch.code.prints());
-        let printing: Vec<u32> =
-            (0u32..).zip(&units).filter(|(_, unit)| prints(unit)).map(|(n, _)| n).collect();
-        let fifo = if printing.is_empty() { None } else { Some(Fifo::new(device)?) };
-        if let Some(fifo) = &fifo {
-            for unit in &mut units {
-                unit.print_to(Some(fifo))?;
+        let mut fifos = Fifos::default();
+        for device in &devices {
+            let own = Seat::on(device);
+            let here = |n: &usize| seats[*n].device == own.device && prints(&units[*n]);
+            let printing: Vec<usize> = (0..units.len()).filter(here).collect();
+            if printing.is_empty() {
+                continue;
             }
-            preds.push_row(printing);
+            let fifo = Fifo::new(device)?;
+            for &n in &printing {
+                units[n].print_to(Some(&fifo))?;
+            }
+            // CAST: a flat graph has fewer than 2^31 nodes.
+            preds.push_row(printing.into_iter().map(|n| n as u32));
             units.push(Unit::Host(fifo.reader()));
+            seats.push(own);
+            fifos.0.push((own.device, fifo));
         }
-        Ok(Self { units, preds, main, fifo })
+        Ok(Self { units, preds, main, seats, devices, fifos })
     }
+
+    /// The number, among the devices that take part, of each unit's.
+    pub(super) fn numbers(&self) -> Vec<u16> {
+        let number = |seat: &Seat| {
+            let device = self.devices.iter().position(|device| device.ordinal() == usize::from(seat.device));
+            // What no device does is the host's. CAST: there are few devices.
+            device.unwrap_or(0) as u16
+        };
+        self.seats.iter().map(number).collect()
+    }
+}
+
+/// The devices of the units: `wanted` first, if it has a packet, then the others with packets, then those of kernels
+/// that the host launches.
+fn devices_of(wanted: &Device, units: &[Unit], seats: &[Seat]) -> Result<Vec<Device>> {
+    let all = System::get()?.devices();
+    // By ordinal: whether the device has packets, and whether it has work at all.
+    let mut found = vec![(false, false); all.len()];
+    for (unit, seat) in units.iter().zip(seats) {
+        if let Some((packets, work)) = found.get_mut(usize::from(seat.device)) {
+            *packets |= unit.class() == Class::Packet;
+            *work |= unit.class() == Class::Packet || unit.kernel().is_some();
+        }
+    }
+    let rank = |device: &&Device| match found[device.ordinal()] {
+        (true, _) if *device == wanted => Some(0),
+        (true, _) => Some(1),
+        (false, true) => Some(2),
+        (false, false) => None,
+    };
+    let mut devices: Vec<&Device> = all.iter().filter(|device| rank(device).is_some()).collect();
+    devices.sort_by_key(rank);
+    let has_packets = found.iter().any(|(packets, _)| *packets);
+    // Without a packet of the graph's, what brackets the host's steps runs where the graph was made.
+    let bracket = (!has_packets).then_some(wanted);
+    devices.retain(|device| Some(*device) != bracket);
+    Ok(bracket.into_iter().chain(devices).cloned().collect())
 }
 
 /// The unit that does a node's work, and the one that must run directly before it.

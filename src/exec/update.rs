@@ -5,10 +5,10 @@
 
 use std::{mem, sync::Arc};
 
-use super::{Exec, place_arguments, units, units::Unit};
+use super::{Exec, place_arguments, seat::Seat, units, units::Unit};
 use crate::{
     GraphNode,
-    device::fence::Keep,
+    device::{Device, fence::Keep},
     error::Error,
     event::Event,
     graph::{CopyKind, Graph, MemAlloc, MemFree, Mismatch, Node, NodeId, NodeKind, Topology},
@@ -29,9 +29,12 @@ pub enum Reason {
     /// A node's parameters differ in what must stay.
     #[error("a node has parameters that must stay as they were")]
     Parameters,
-    /// A node or the device is one that updates cannot change.
+    /// A node is one that updates cannot change.
     #[error("a node cannot be updated")]
     NotSupported,
+    /// A kernel is to run on another device.
+    #[error("a kernel has moved to another device")]
+    Device,
     /// A node's work would be refused on a stream, or there is no memory for the new arguments.
     #[error(transparent)]
     Failed(#[from] Error),
@@ -107,8 +110,15 @@ impl Fixed {
     }
 }
 
-/// A node of an executable's template, the one in its place in another template, and what that does.
-type Pair<'g> = (NodeId, NodeId, &'g GraphNode);
+/// A node of an executable's template and the one in its place in another template.
+struct Pair<'g> {
+    mine: NodeId,
+    /// The other node, or the one around its graph: what a refusal names.
+    named: NodeId,
+    node: &'g GraphNode,
+    /// The ordinal of the device that the other node was placed on.
+    placed: u32,
+}
 
 impl Shape {
     pub(super) fn of(graph: &Graph<Function, Event>) -> Self {
@@ -152,7 +162,7 @@ impl Shape {
                 fixed.check(node).map_err(|reason| Refusal::at(named, reason))?;
                 match (fixed, node) {
                     (Fixed::Child(place), Node::Child(child)) => open.push((*place, child, Some(named))),
-                    _ => pairs.push((mine, named, node)),
+                    _ => pairs.push(Pair { mine, named, node, placed: graph.device_of(theirs) }),
                 }
             }
         }
@@ -192,18 +202,23 @@ impl Exec {
 
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let device = &self.0.device;
-        if template.device() != device {
-            return Err(Refusal { reason: Reason::NotSupported, node: None });
-        }
         let mut changes = Vec::new();
-        for (mine, named, node) in self.0.shape.pair(place, template.graph())? {
+        for Pair { mine, named, node, placed } in self.0.shape.pair(place, template.graph())? {
             if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
                 continue;
             }
             let Some(flat) = self.0.flat.find(mine) else { continue };
             let refused = |error: Error| Refusal::at(named, error);
-            let (pin, mut unit) = units::unit_of(device, node).map_err(refused)?;
-            unit.print_to(self.0.fifo.as_ref()).map_err(refused)?;
+            let seat = self.seat(flat);
+            if matches!(node, Node::Kernel(_)) && u32::from(seat.device) != placed {
+                return Err(Refusal::at(named, Reason::Device));
+            }
+            let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
+            if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
+                return Err(Refusal::at(named, Reason::Parameters));
+            }
+            let (pin, mut unit) = units::unit_of(&worker, node).map_err(refused)?;
+            unit.print_to(self.0.fifos.of(seat)).map_err(refused)?;
             changes.push((flat, named, pin, unit));
         }
 

@@ -21,6 +21,7 @@ pub struct FlatNode {
     pub origin: NodeId,
     /// The graph in which that node lies, as an index for [`FlatGraph::path`].
     graph: u32,
+    device: u16,
     join: bool,
 }
 
@@ -28,6 +29,11 @@ impl FlatNode {
     /// Whether the node is only a meeting point of edges: an empty node too expensive to contract.
     pub fn is_join(&self) -> bool {
         self.join
+    }
+
+    /// The ordinal of the device that the node was placed on.
+    pub fn device(&self) -> u32 {
+        self.device.into()
     }
 }
 
@@ -356,7 +362,9 @@ impl<'g, K, E> Expanded<'g, K, E> {
                 continue;
             }
             place[node as usize] = Place::Kept(nodes.len() as u32);
-            nodes.push(FlatNode { origin: raw.origin, graph: raw.graph, join: raw.work.is_none() });
+            // CAST: no machine has 2^16 devices.
+            let device = self.graphs[raw.graph as usize].graph.device_of(raw.origin) as u16;
+            nodes.push(FlatNode { origin: raw.origin, graph: raw.graph, device, join: raw.work.is_none() });
             work.push(raw.work);
             rows.push_row(row.iter().copied());
         }

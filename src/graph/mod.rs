@@ -35,7 +35,7 @@ pub mod topology;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 pub use csr::Csr;
 pub use error::Error;
@@ -53,6 +53,10 @@ pub struct Graph<K, E> {
     topology: Topology,
     /// One entry per slot of the topology; `None` where a node was removed.
     nodes: Vec<Option<Node<K, E>>>,
+    /// Ordinal of the device that nodes run on unless `away` says otherwise.
+    home: u32,
+    /// The devices of the nodes that run elsewhere, by [`NodeId::index`]: few or none in most graphs.
+    away: HashMap<u32, u32>,
 }
 
 impl<K, E> Default for Graph<K, E> {
@@ -73,9 +77,37 @@ impl<K, E> fmt::Debug for Graph<K, E> {
 }
 
 impl<K, E> Graph<K, E> {
-    /// Makes a graph without nodes.
+    /// Makes a graph without nodes, whose nodes will run on device 0.
     pub fn new() -> Self {
-        Self { topology: Topology::new(), nodes: Vec::new() }
+        Self::at_home(0)
+    }
+
+    /// Makes a graph without nodes; `home` is the ordinal of the device that its nodes will run on, unless each is
+    /// [placed](Graph::place) elsewhere.
+    pub fn at_home(home: u32) -> Self {
+        Self { topology: Topology::new(), nodes: Vec::new(), home, away: HashMap::new() }
+    }
+
+    /// The ordinal of the device that a node was placed on. What runs on the host has one, too, of no meaning there.
+    pub fn device_of(&self, node: NodeId) -> u32 {
+        if self.away.is_empty() {
+            return self.home;
+        }
+        self.away.get(&node.index()).copied().unwrap_or(self.home)
+    }
+
+    /// Places a node on the device with an ordinal.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], [`Error::ForeignNode`].
+    pub fn place(&mut self, node: NodeId, device: u32) -> Result<(), Error> {
+        self.node(node)?;
+        if device == self.home {
+            self.away.remove(&node.index());
+        } else {
+            self.away.insert(node.index(), device);
+        }
+        Ok(())
     }
 
     /// The identity that this graph's node ids carry.
@@ -148,6 +180,7 @@ impl<K, E> Graph<K, E> {
     pub fn remove(&mut self, node: NodeId) -> Result<Node<K, E>, Error> {
         let slot = self.topology.slot(node)?;
         self.topology.remove(node)?;
+        self.away.remove(&node.index());
         let removed = self.nodes[slot as usize].take();
         if self.topology.is_sparse() {
             self.nodes.retain(Option::is_some);
@@ -265,7 +298,8 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                 }
                 node => node.clone(),
             });
-            copies.push(Self { topology: topology(&graph.topology), nodes: nodes.collect() });
+            let (home, away) = (graph.home, graph.away.clone());
+            copies.push(Self { topology: topology(&graph.topology), nodes: nodes.collect(), home, away });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
             // PANIC: each graph found has a copy, and children are taken before their parents.

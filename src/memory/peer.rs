@@ -86,6 +86,9 @@ pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
     if !region.origin.is_device() || region.device == device.ordinal() {
         return true;
     }
+    if let Backing::Graph { peers, .. } = &region.backing {
+        return peers.contains(&device.ordinal());
+    }
     let owner = device.0.system.devices().get(region.device);
     region.origin == Origin::Device
         && owner.is_some_and(|owner| owner.0.visitors.lock().contains(&device.ordinal()))

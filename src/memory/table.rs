@@ -72,6 +72,8 @@ pub(crate) enum Backing {
     /// A block of a graph; the block knows whether a launch has left it allocated.
     Graph {
         block: Weak<Block>,
+        /// Ordinals of the devices that may access it beside its own.
+        peers: Box<[usize]>,
         #[allow(dead_code, reason = "held for its Drop")]
         memory: Arc<hsa::Allocation>,
     },

@@ -21,6 +21,10 @@ const GRANULE: u64 = 4096;
 pub(crate) struct Block {
     address: u64,
     bytes: u64,
+    /// Ordinal of the device whose memory it is.
+    device: usize,
+    /// Ordinals of the other devices that may access it, ascending.
+    peers: Box<[usize]>,
     /// A launch has allocated it and nobody has freed it since.
     live: AtomicBool,
 }
@@ -82,29 +86,46 @@ pub(crate) struct Reservation {
 }
 
 impl GraphMemory {
-    /// Finds `bytes` bytes for a node that runs behind everything for which `is_before` holds.
+    /// Finds `bytes` bytes of `device`, which `peers` may access as well, for a node that runs behind everything for
+    /// which `is_before` holds.
     ///
     /// A block is used again only if the node that freed it runs before the new one: whatever edges are added
     /// later can only order more.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`], [`Error::Hsa`] for a peer that cannot be given access.
     pub(crate) fn reserve(
         &mut self,
         device: &Device,
+        peers: &[Device],
         bytes: u64,
         is_before: impl Fn(NodeId) -> bool,
     ) -> Result<Reservation> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         let size = bytes.max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory.clone())?;
-        let fits = |o: &Owned| o.block.bytes >= size && o.freed_by.is_some_and(&is_before);
+        let mut others: Vec<usize> =
+            peers.iter().filter(|peer| *peer != device).map(Device::ordinal).collect();
+        others.sort_unstable();
+        others.dedup();
+        let alike = |block: &Block| block.device == device.ordinal() && *block.peers == *others;
+        let fits = |o: &Owned| o.block.bytes >= size && alike(&o.block) && o.freed_by.is_some_and(&is_before);
         let best = self.owned.iter().enumerate().filter(|(_, o)| fits(o)).min_by_key(|(_, o)| o.block.bytes);
         if let Some((slot, owned)) = best {
             return Ok(Reservation { slot, address: owned.block.address });
         }
         let memory = usize::try_from(size).ok().and_then(|size| device.0.local.allocate(size).ok());
         let memory = Arc::new(memory.ok_or(out_of_memory)?);
-        let block = Arc::new(Block { address: memory.address(), bytes: size, live: AtomicBool::new(false) });
+        if !others.is_empty() {
+            let agents = peers.iter().chain([device]).map(|device| device.0.agent.clone());
+            memory.allow_access(&agents.collect::<Vec<_>>())?;
+        }
+        let block = Arc::new(Block {
+            address: memory.address(),
+            bytes: size,
+            device: device.ordinal(),
+            peers: others.clone().into(),
+            live: AtomicBool::new(false),
+        });
         System::get()?.memory().insert(Region {
             address: block.address,
             bytes: size,
@@ -112,7 +133,7 @@ impl GraphMemory {
             device: device.ordinal(),
             flags: 0,
             device_address: block.address,
-            backing: Backing::Graph { block: Arc::downgrade(&block), memory },
+            backing: Backing::Graph { block: Arc::downgrade(&block), peers: others.into(), memory },
         });
         let address = block.address;
         self.owned.push(Owned { block, freed_by: None, owner: None });
@@ -139,6 +160,11 @@ impl GraphMemory {
     /// Whether an allocation that is not freed yet starts at `address`.
     pub(crate) fn is_allocated(&self, address: u64) -> bool {
         self.owned.iter().any(|o| o.block.address == address && o.owner.is_some() && o.freed_by.is_none())
+    }
+
+    /// Ordinals of the devices that may access the allocation at `address` beside its own, ascending.
+    pub(crate) fn peers(&self, address: u64) -> &[usize] {
+        self.owned.iter().find(|o| o.block.address == address).map_or(&[], |o| &o.block.peers)
     }
 
     /// All blocks, and whether the graph leaves them allocated when it ends.

@@ -14,12 +14,15 @@ pub struct Bounds {
     pub work_ns: u64,
     /// The number of packet nodes.
     pub packets: usize,
+    /// The number of packet nodes of the device that has the most.
+    pub packets_of_busiest: usize,
 }
 
 impl Bounds {
     /// Computes the bounds in linear time.
     pub fn of(problem: &Problem<'_>, table: &CostTable) -> Self {
-        let mut bounds = Self { critical_path_ns: 0, work_ns: 0, packets: 0 };
+        let mut bounds = Self { critical_path_ns: 0, work_ns: 0, packets: 0, packets_of_busiest: 0 };
+        let mut packets_of = vec![0; problem.device_count];
         // When each node completes at the earliest; nothing for a join without work before it.
         let mut finish: Vec<Option<u64>> = Vec::with_capacity(problem.len());
         for node in problem.nodes() {
@@ -30,6 +33,9 @@ impl Bounds {
                     (_, Class::Join) | (Class::Host | Class::Join, Class::Host) => 0,
                     (Class::Packet, Class::Host) => table.host_wake_ns,
                     (Class::Host, Class::Packet) => table.cross_queue_ns,
+                    (Class::Packet, Class::Packet) if problem.device(pred) != problem.device(node) => {
+                        table.cross_queue_ns
+                    }
                     (Class::Packet | Class::Join, Class::Packet) => {
                         table.dependent_ns.min(table.cross_queue_ns)
                     }
@@ -48,17 +54,19 @@ impl Bounds {
             if class == Class::Packet {
                 bounds.work_ns += cost;
                 bounds.packets += 1;
+                packets_of[usize::from(problem.device(node))] += 1;
             }
         }
+        bounds.packets_of_busiest = packets_of.into_iter().max().unwrap_or(0);
         bounds
     }
 
-    /// The shortest time that any plan can take: the critical path, or the launching of the packets one by one.
+    /// The shortest time that any plan can take: the critical path, or the launching of a device's packets one by one.
     pub fn makespan_ns(&self, table: &CostTable) -> u64 {
-        self.critical_path_ns.max(self.packets as u64 * u64::from(table.packet_ns))
+        self.critical_path_ns.max(self.packets_of_busiest as u64 * u64::from(table.packet_ns))
     }
 
-    /// The shortest time with `lanes` queues that each run one packet at a time.
+    /// The shortest time with `lanes` queues in all that each run one packet at a time.
     pub fn in_order_ns(&self, lanes: usize) -> u64 {
         self.critical_path_ns.max(self.work_ns.div_ceil(lanes.max(1) as u64))
     }

@@ -31,13 +31,15 @@ impl Chains {
         let is_packet = |node: u32| problem.class(node) == Class::Packet;
         let direct = reduced.preds.pairs().map(|(to, from)| (from, to));
         let direct = direct.filter(|&(from, to)| is_packet(from) && is_packet(to));
+        // Packets of two devices share no lane.
+        let shares = |&(from, to): &(u32, u32)| problem.device(from) == problem.device(to);
         let joins = problem.nodes().filter(|&node| problem.class(node) == Class::Join);
         let through = joins.flat_map(|join| {
             let before = problem.preds.row(join).iter().copied().filter(|&node| is_packet(node));
             let after = problem.succs.row(join).iter().copied().filter(|&node| is_packet(node));
             before.zip(after)
         });
-        let edges = Csr::from_pairs(problem.len(), direct.chain(through));
+        let edges = Csr::from_pairs(problem.len(), direct.chain(through).filter(shares));
         let mut matching = Matching::greedy(&edges);
         let mut phases = match effort {
             Effort::Quick => QUICK_PHASES,

@@ -28,7 +28,7 @@ pub enum Fault {
         /// The node that starts too early; never a join.
         to: u32,
     },
-    /// The node stands in no lane, in two places, or in a lane that cannot run it.
+    /// The node stands in no lane, in two places, or in a lane that cannot run it: not of its kind, or of its device.
     #[error("node {0} is misplaced")]
     Misplaced(u32),
     /// The step waits for a step that does not exist or has no completion signal.
@@ -161,8 +161,9 @@ impl<'p> Checker<'p> {
         for at in self.steps() {
             if let Action::Node(node) = self.plan.step(at).action {
                 let class = problem.classes.get(node as usize).ok_or(Fault::Misplaced(node))?;
-                let fits = match self.plan.lanes[at.lane as usize].kind {
-                    LaneKind::Queue => *class == Class::Packet,
+                let lane = &self.plan.lanes[at.lane as usize];
+                let fits = match lane.kind {
+                    LaneKind::Queue => *class == Class::Packet && lane.device == problem.device(node),
                     LaneKind::Host => *class == Class::Host,
                 };
                 if !fits || found[node as usize].replace(at).is_some() {
@@ -222,7 +223,10 @@ impl<'p> Checker<'p> {
             let first = StepRef { lane, position: 0 };
             let lane = &self.plan.lanes[lane as usize];
             match (first.lane, lane.kind) {
-                (0, LaneKind::Queue) => lane.steps.first().is_some_and(|step| step.barrier),
+                // The launch ends on device 0.
+                (0, LaneKind::Queue) => {
+                    lane.device == 0 && lane.steps.first().is_some_and(|step| step.barrier)
+                }
                 (0, LaneKind::Host) => false,
                 _ => lane.steps.is_empty() || lane.entry || !self.plan.waits(first).is_empty(),
             }

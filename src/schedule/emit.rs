@@ -23,26 +23,27 @@ const NONE: u32 = u32::MAX;
 /// Waits for steps of one lane that are still worth more than one fence packet.
 const FENCE_ABOVE: usize = 2;
 
-/// Emits the nodes in the given order; `lane_of` names the queue of each packet node (all on lane 0 if missing).
+/// Emits the nodes in the given order; `lane_of` names the queue of each packet node (all on lane 0 if missing), and
+/// `queues` the device of each queue.
 ///
 /// With `strict` every step of a queue is a barrier.
 pub(super) fn emit(
     problem: &Problem<'_>,
     order: &[u32],
     lane_of: Option<&[u8]>,
-    queues: usize,
+    queues: &[u16],
     strict: bool,
 ) -> Plan {
     let has_host = problem.classes.contains(&Class::Host);
     let mut emitter = Emitter::new(problem, queues, has_host, strict);
-    if queues == 1 && !has_host {
+    if queues.len() == 1 && !has_host {
         emitter.lanes[0].steps.reserve(order.len() + 1);
         emitter.state[0].last_barrier.reserve(order.len() + 1);
     }
     emitter.order.reserve(order.len() + 1);
     for &node in order {
         let lane = match problem.class(node) {
-            Class::Host => queues,
+            Class::Host => queues.len(),
             _ => lane_of.map_or(0, |lane_of| lane_of[node as usize] as usize),
         };
         emitter.node(node, lane);
@@ -91,9 +92,12 @@ struct Emitter<'p> {
 }
 
 impl<'p> Emitter<'p> {
-    fn new(problem: &'p Problem<'p>, queues: usize, has_host: bool, strict: bool) -> Self {
-        let width = queues + usize::from(has_host);
-        let kind = |lane| if lane < queues { LaneKind::Queue } else { LaneKind::Host };
+    fn new(problem: &'p Problem<'p>, queues: &[u16], has_host: bool, strict: bool) -> Self {
+        let width = queues.len() + usize::from(has_host);
+        let lane = |at: usize| match queues.get(at) {
+            Some(device) => Lane::on_device(*device),
+            None => Lane::new(LaneKind::Host),
+        };
         let state = || State {
             last_barrier: Vec::new(),
             started: Vec::new(),
@@ -105,7 +109,7 @@ impl<'p> Emitter<'p> {
         Self {
             problem,
             strict,
-            lanes: (0..width).map(|lane| Lane::new(kind(lane))).collect(),
+            lanes: (0..width).map(lane).collect(),
             state: (0..width).map(|_| state()).collect(),
             places: vec![None; problem.len()],
             order: Vec::new(),

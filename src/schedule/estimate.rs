@@ -41,7 +41,8 @@ struct Progress {
 fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
     let mut lanes: Vec<Progress> = plan.lanes.iter().map(|_| Progress::default()).collect();
     let single = lanes.len() == 1;
-    let mut packets = 0u64;
+    // By device: each has a packet processor of its own.
+    let mut packets = vec![0u64; problem.device_count];
     for &at in plan.order() {
         let (step, waits) = (plan.step(at), plan.waits(at));
         let lane = &plan.lanes[at.lane as usize];
@@ -63,7 +64,7 @@ fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
         if !is_host {
             let barrier_ands = step.barrier_ands(waits.len()) as u64;
             let own = barrier_ands + u64::from(step.action != Action::Fence);
-            packets += own;
+            packets[usize::from(lane.device)] += own;
             progress.free = start + own * u64::from(table.packet_ns);
         }
         let done = start + work;
@@ -73,5 +74,5 @@ fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
         }
     }
     let drained = lanes.iter().map(|lane| lane.drained).max().unwrap_or(0);
-    drained.max(packets * u64::from(table.packet_ns))
+    drained.max(packets.into_iter().max().unwrap_or(0) * u64::from(table.packet_ns))
 }

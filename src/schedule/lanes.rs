@@ -13,14 +13,14 @@ pub(super) struct Order {
     pub nodes: Vec<u32>,
     /// By node; of no meaning for host nodes and joins.
     pub lane_of: Vec<u8>,
-    /// How many lanes are used, at least 1; all below are.
-    pub queues: usize,
+    /// The device of each lane that is used, at least one; the first is of device 0.
+    pub queues: Vec<u16>,
     /// When the last node completes if every lane runs one node at a time.
     pub makespan_ns: u64,
 }
 
 /// Places each ready node, longest remaining path first, where it starts earliest; of equal lanes on that of the node
-/// before it in its chain.
+/// before it in its chain. Each device has `queues` lanes.
 pub(super) fn list_schedule(
     problem: &Problem<'_>,
     chains: &Chains,
@@ -63,7 +63,10 @@ fn remaining_paths(problem: &Problem<'_>, table: &CostTable) -> Vec<u64> {
 struct Placement<'p> {
     problem: &'p Problem<'p>,
     table: &'p CostTable,
+    /// Of each device: those of device 0 come first, then those of device 1.
     queues: usize,
+    /// Of all devices.
+    all_queues: usize,
     /// When each lane is free; the host's is the last.
     free: Vec<u64>,
     /// By node: when it has completed; of no meaning for joins.
@@ -80,22 +83,24 @@ struct Placement<'p> {
 impl<'p> Placement<'p> {
     fn new(problem: &'p Problem<'p>, queues: usize, table: &'p CostTable) -> Self {
         let has_joins = problem.classes.contains(&Class::Join);
+        let all_queues = queues * problem.device_count;
         Self {
             problem,
             table,
             queues,
-            free: vec![0; queues + 1],
+            all_queues,
+            free: vec![0; all_queues + 1],
             finish: vec![0; problem.len()],
             lane_of: vec![0; problem.len()],
-            after_join: vec![0; if has_joins { problem.len() * (queues + 1) } else { 0 }],
+            after_join: vec![0; if has_joins { problem.len() * (all_queues + 1) } else { 0 }],
             nodes: Vec::with_capacity(problem.len()),
-            at: vec![0; queues + 1],
+            at: vec![0; all_queues + 1],
         }
     }
 
     fn place(&mut self, node: u32, chains: &Chains) {
         self.earliest_starts(node);
-        let (width, host) = (self.queues + 1, self.queues);
+        let (width, host) = (self.all_queues + 1, self.all_queues);
         let lane = match self.problem.class(node) {
             Class::Join => {
                 self.after_join[node as usize * width..][..width].copy_from_slice(&self.at);
@@ -104,8 +109,9 @@ impl<'p> Placement<'p> {
             Class::Host => host,
             Class::Packet => {
                 let chained = chains.prev(node).map(|prev| self.lane_of[prev as usize] as usize);
+                let first = usize::from(self.problem.device(node)) * self.queues;
                 // PANIC: there is at least one queue.
-                (0..self.queues)
+                (first..first + self.queues)
                     .min_by_key(|&lane| (self.at[lane].max(self.free[lane]), Some(lane) != chained))
                     .expect("a queue")
             }
@@ -113,7 +119,7 @@ impl<'p> Placement<'p> {
         let start = self.at[lane].max(self.free[lane]);
         let finish = start + u64::from(self.problem.cost(node));
         self.finish[node as usize] = finish;
-        // CAST: lanes are at most MAX_LANES and the host's.
+        // CAST: lanes are at most MAX_QUEUES and the host's.
         self.lane_of[node as usize] = lane as u8;
         self.free[lane] = finish + if lane == host { 0 } else { u64::from(self.table.dependent_ns) };
         self.nodes.push(node);
@@ -121,8 +127,8 @@ impl<'p> Placement<'p> {
 
     /// Fills `at`: when the predecessors of a node let it start on each lane.
     fn earliest_starts(&mut self, node: u32) {
-        let Self { problem, table, queues, finish, lane_of, after_join, at, .. } = self;
-        let host = *queues;
+        let Self { problem, table, all_queues, finish, lane_of, after_join, at, .. } = self;
+        let host = *all_queues;
         let cross = u64::from(table.cross_queue_ns);
         at.fill(0);
         if problem.preds.row(node).is_empty() {
@@ -149,21 +155,34 @@ impl<'p> Placement<'p> {
         }
     }
 
-    /// Numbers the used lanes by first use.
+    /// Numbers the used lanes by first use, those of device 0 before all others.
     fn into_order(mut self) -> Order {
-        let mut number = [u8::MAX; super::MAX_LANES + 1];
-        let mut queues = 0;
-        for &node in &self.nodes {
-            if self.problem.class(node) == Class::Packet {
+        const UNUSED: u8 = u8::MAX;
+        let mut number = vec![UNUSED; self.all_queues];
+        let mut queues: Vec<u16> = Vec::new();
+        let is_packet = |node: u32| self.problem.class(node) == Class::Packet;
+        let home = |node: u32| self.problem.device(node) == 0;
+        for first in [true, false] {
+            for &node in self.nodes.iter().filter(|&&node| is_packet(node) && home(node) == first) {
                 let number = &mut number[self.lane_of[node as usize] as usize];
-                if *number == u8::MAX {
-                    *number = queues;
-                    queues += 1;
+                if *number == UNUSED {
+                    // CAST: as above.
+                    *number = queues.len() as u8;
+                    queues.push(self.problem.device(node));
                 }
-                self.lane_of[node as usize] = *number;
+            }
+            if self.problem.device_count == 1 {
+                break;
             }
         }
+        for &node in self.nodes.iter().filter(|&&node| is_packet(node)) {
+            let lane = &mut self.lane_of[node as usize];
+            *lane = number[*lane as usize];
+        }
+        if queues.is_empty() {
+            queues.push(0);
+        }
         let makespan_ns = self.finish.iter().copied().max().unwrap_or(0);
-        Order { nodes: self.nodes, lane_of: self.lane_of, queues: usize::from(queues.max(1)), makespan_ns }
+        Order { nodes: self.nodes, lane_of: self.lane_of, queues, makespan_ns }
     }
 }

@@ -19,13 +19,16 @@
 //! Host nodes run on a worker thread, one after the other: a lane of its own kind in which every step is a barrier.
 //! Joins are points in the order only: no step stands for them.
 //!
+//! A queue belongs to a device, and a packet runs on a queue of its own device alone. Nothing else is different with
+//! several devices: an edge between two of them is a wait for a signal, as between any two lanes.
+//!
 //! # Which plans are tried
 //! | candidate | idea |
 //! |---|---|
-//! | [`Candidate::Levels`] | one queue; antichains by longest path from the roots, a barrier bit between levels, no signals |
+//! | [`Candidate::Levels`] | one queue of each device; antichains by longest path from the roots, a barrier bit between levels, no signals but between devices |
 //! | [`Candidate::Balanced`] | the same, but packets with slack move to levels that take as long anyway |
 //! | [`Candidate::HostDepth`] | the same, but packets that no host node holds back come first |
-//! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues, each strictly in order, the unique fewest waits |
+//! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues of each device, each strictly in order, the unique fewest waits |
 //! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
 //!
 //! The [`CostTable`] chooses. Candidates with several queues are tried only when the bounds leave room for a gain.
@@ -73,8 +76,14 @@ pub use plan::{Action, Candidate, Lane, LaneKind, Plan, Step, StepRef};
 use crate::graph::Csr;
 use reduce::Effort;
 
-/// More queues than this are never used: two already saturate the packet processors measured so far.
+/// More queues of a device than this are never used: two already saturate the packet processors measured so far.
 pub const MAX_LANES: usize = 8;
+
+/// More queues of all devices together than this are never used.
+const MAX_QUEUES: usize = 128;
+
+/// A graph can be spread over this many devices.
+pub const MAX_DEVICES: usize = MAX_QUEUES;
 
 /// Up to this many nodes all candidates are made in full; in larger graphs a list schedule that would be slower than
 /// the one-lane plan if its lanes ran one packet at a time is not pursued, so that planning stays linear and quick.
@@ -111,6 +120,9 @@ pub enum Error {
         /// The node that waits.
         to: u32,
     },
+    /// The devices of the packet nodes are not numbered from 0 without gaps, or are more than [`MAX_DEVICES`].
+    #[error("the devices of the packets are not 0 to {0}")]
+    Devices(u16),
 }
 
 /// A DAG to be scheduled, its nodes numbered in topological order.
@@ -120,6 +132,9 @@ pub struct Problem<'a> {
     succs: &'a Csr,
     classes: &'a [Class],
     costs: &'a [u32],
+    /// By node; empty if there is one device.
+    devices: &'a [u16],
+    device_count: usize,
 }
 
 impl<'a> Problem<'a> {
@@ -143,8 +158,56 @@ impl<'a> Problem<'a> {
         }
         match preds.pairs().find(|(to, from)| from >= to) {
             Some((to, from)) => Err(Error::NotTopological { from, to }),
-            None => Ok(Self { preds, succs, classes, costs }),
+            None => Ok(Self { preds, succs, classes, costs, devices: &[], device_count: 1 }),
         }
+    }
+
+    /// Spreads the packet nodes over several devices: a number for each node, of meaning for packet nodes only. The
+    /// launch ends on device 0.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`], [`Error::Devices`].
+    pub fn on_devices(self, devices: &'a [u16]) -> Result<Self, Error> {
+        if devices.len() != self.len() {
+            return Err(Error::LengthMismatch { nodes: self.len(), found: devices.len() });
+        }
+        let packets = || self.nodes().filter(|&node| self.class(node) == Class::Packet);
+        let top = packets().map(|node| devices[node as usize]).max().unwrap_or(0);
+        let mut found = vec![false; usize::from(top) + 1];
+        packets().for_each(|node| found[usize::from(devices[node as usize])] = true);
+        let gap = packets().next().is_some() && found.contains(&false);
+        if gap || found.len() > MAX_DEVICES {
+            return Err(Error::Devices(top));
+        }
+        let devices = if top == 0 { &[] } else { devices };
+        Ok(Self { devices, device_count: usize::from(top) + 1, ..self })
+    }
+
+    /// The number of devices.
+    pub fn device_count(&self) -> usize {
+        self.device_count
+    }
+
+    /// The device of a packet node.
+    fn device(&self, node: u32) -> u16 {
+        // Most graphs have one device.
+        self.devices.get(node as usize).copied().unwrap_or(0)
+    }
+
+    /// How many queues each device may have, if `lanes` are wanted.
+    fn lanes_each(&self, lanes: usize) -> usize {
+        lanes.clamp(1, MAX_LANES).min(MAX_QUEUES / self.device_count).max(1)
+    }
+
+    /// The nodes in an order, on one queue of each device.
+    fn on_one_lane_each(&self, order: &[u32]) -> Plan {
+        if self.devices.is_empty() {
+            return emit::emit(self, order, None, &[0], false);
+        }
+        // CAST: there are at most MAX_DEVICES.
+        let lane_of: Vec<u8> = self.nodes().map(|node| self.device(node) as u8).collect();
+        let queues: Vec<u16> = (0..self.device_count as u16).collect();
+        emit::emit(self, order, Some(&lane_of), &queues, false)
     }
 
     /// The number of nodes, joins included.
@@ -170,7 +233,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Plans a graph for at most `lanes` queues (1 to [`MAX_LANES`]; other numbers count as the nearest).
+/// Plans a graph for at most `lanes` queues of each device (1 to [`MAX_LANES`]; other numbers count as the nearest).
 pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let has_host = problem.classes.contains(&Class::Host);
     let mut best = candidate(problem, Candidate::Levels, 1, table);
@@ -179,9 +242,9 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     } else if !levels::uniform(problem) {
         best = cheaper(best, candidate(problem, Candidate::Balanced, 1, table));
     }
-    let lanes = lanes.clamp(1, MAX_LANES);
+    let lanes = problem.lanes_each(lanes);
     let floor = Bounds::of(problem, table).makespan_ns(table);
-    if lanes == 1 || !table.worth_more_lanes(best.estimate_ns(), floor) {
+    if lanes == 1 && problem.device_count == 1 || !table.worth_more_lanes(best.estimate_ns(), floor) {
         return best;
     }
     let small = problem.len() <= SEARCHED_FULLY;
@@ -189,6 +252,11 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let reduced = reduce::transitive_reduction(problem, effort);
     let chains = chains::Chains::of(problem, &reduced, effort);
     let mut widths = vec![2, lanes];
+    if problem.device_count > 1 {
+        // In another order, one lane of each device may do better.
+        widths.insert(0, 1);
+        widths.retain(|width| *width <= lanes);
+    }
     widths.dedup();
     for width in widths {
         let order = lanes::list_schedule(problem, &chains, width, table);
@@ -196,7 +264,7 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
             continue;
         }
         for strict in [true, false] {
-            let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), order.queues, strict);
+            let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, strict);
             let kind = if strict { Candidate::Strict } else { Candidate::Relaxed };
             best = cheaper(best, estimate::with_estimate(plan, kind, problem, table));
         }
@@ -206,16 +274,16 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
 
 /// Makes one particular candidate, whether or not it is a good one.
 pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
-    let lanes = lanes.clamp(1, MAX_LANES);
+    let lanes = problem.lanes_each(lanes);
     let plan = match kind {
-        Candidate::Levels => emit::emit(problem, &levels::order(problem), None, 1, false),
-        Candidate::Balanced => emit::emit(problem, &levels::balanced(problem), None, 1, false),
-        Candidate::HostDepth => emit::emit(problem, &levels::by_host_depth(problem), None, 1, false),
+        Candidate::Levels => problem.on_one_lane_each(&levels::order(problem)),
+        Candidate::Balanced => problem.on_one_lane_each(&levels::balanced(problem)),
+        Candidate::HostDepth => problem.on_one_lane_each(&levels::by_host_depth(problem)),
         Candidate::Strict | Candidate::Relaxed => {
             let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
             let chains = chains::Chains::of(problem, &reduced, Effort::Thorough);
             let order = lanes::list_schedule(problem, &chains, lanes, table);
-            emit::emit(problem, &order.nodes, Some(&order.lane_of), order.queues, kind == Candidate::Strict)
+            emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, kind == Candidate::Strict)
         }
     };
     estimate::with_estimate(plan, kind, problem, table)

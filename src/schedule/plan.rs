@@ -45,6 +45,8 @@ pub struct Step {
 pub struct Lane {
     /// What executes the lane.
     pub kind: LaneKind,
+    /// The device of a queue, as the problem numbers devices; the host's worker serves them all.
+    pub device: u16,
     /// Whether the launch itself must hold the lane back until earlier work in the stream is done. A lane without it
     /// begins after a step of another lane, or is lane 0, whose first step's barrier bit does it.
     pub entry: bool,
@@ -55,7 +57,11 @@ pub struct Lane {
 
 impl Lane {
     pub(super) fn new(kind: LaneKind) -> Self {
-        Self { kind, entry: false, steps: Vec::new(), waits: Vec::new() }
+        Self { kind, device: 0, entry: false, steps: Vec::new(), waits: Vec::new() }
+    }
+
+    pub(super) fn on_device(device: u16) -> Self {
+        Self { device, ..Self::new(LaneKind::Queue) }
     }
 
     pub(super) fn push(&mut self, action: Action, barrier: bool, waits: &[StepRef]) {
@@ -113,7 +119,7 @@ pub enum Candidate {
 /// earlier in [`Plan::order`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The queues, then the host's lane if there are host nodes. Lane 0 is a queue and never empty.
+    /// The queues, then the host's lane if there are host nodes. Lane 0 is a queue of device 0 and never empty.
     pub lanes: Vec<Lane>,
     /// How the plan was made.
     pub candidate: Candidate,

@@ -1,6 +1,7 @@
 //! Plans against the checker, against a random executor that knows only the rules of queues, and against exhaustive
 //! search on small graphs.
 
+mod devices;
 mod executor;
 mod minimal;
 mod shapes;
@@ -19,6 +20,8 @@ struct Dag {
     succs: Csr,
     classes: Vec<Class>,
     costs: Vec<u32>,
+    /// By node; empty for one device.
+    devices: Vec<u16>,
 }
 
 impl Dag {
@@ -26,11 +29,24 @@ impl Dag {
     fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
         let preds = Csr::from_pairs(nodes, edges.iter().map(|&(from, to)| (to, from)));
         let succs = preds.transposed();
-        Self { preds, succs, classes: vec![Class::Packet; nodes], costs: vec![cost::CDNA3.kernel_ns; nodes] }
+        let (classes, costs) = (vec![Class::Packet; nodes], vec![cost::CDNA3.kernel_ns; nodes]);
+        Self { preds, succs, classes, costs, devices: Vec::new() }
     }
 
     fn problem(&self) -> Problem<'_> {
-        Problem::new(&self.preds, &self.succs, &self.classes, &self.costs).unwrap()
+        let problem = Problem::new(&self.preds, &self.succs, &self.classes, &self.costs).unwrap();
+        if self.devices.is_empty() { problem } else { problem.on_devices(&self.devices).unwrap() }
+    }
+
+    /// Spreads the nodes over devices; numbers without a packet are left out.
+    fn spread(mut self, device: impl Fn(u32) -> u16) -> Self {
+        let packets = || (0..).zip(&self.classes).filter(|(_, class)| **class == Class::Packet);
+        let mut used: Vec<u16> = packets().map(|(node, _)| device(node)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let number = |node| used.binary_search(&device(node)).unwrap_or(0) as u16;
+        self.devices = (0..self.classes.len() as u32).map(number).collect();
+        self
     }
 
     /// Plans the graph in every way, checks all plans, and returns the one that the cost table prefers.
@@ -398,7 +414,7 @@ proptest! {
         let (problem, table) = (dag.problem(), cost::CDNA3);
         let plan = plan(&problem, lanes, &table);
         let order = levels::order(&problem);
-        let serial = emit::emit(&problem, &order, None, 1, true);
+        let serial = emit::emit(&problem, &order, None, &[0], true);
         let serial = estimate::with_estimate(serial, Candidate::Levels, &problem, &table);
         prop_assert!(plan.estimate_ns() <= serial.estimate_ns());
         prop_assert!(plan.estimate_ns() >= Bounds::of(&problem, &table).makespan_ns(&table));
@@ -465,6 +481,7 @@ proptest! {
             succs: flat.graph.succs().clone(),
             classes: classes.collect(),
             costs: vec![5_000; flat.graph.len()],
+            devices: Vec::new(),
         };
         executor::run(&dag, &dag.plan(3), seed).map_err(TestCaseError::fail)?;
     }

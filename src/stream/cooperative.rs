@@ -119,8 +119,6 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
             crate::capture::invalidate(stream, "launching on several devices");
             return Err(CaptureError::Unsupported.into());
         }
-        // Faults of other devices reach this one through the stream's worker.
-        stream.start_worker()?;
     }
     let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
     if how.cooperative { launch_cooperative(&kernels, how) } else { launch_apart(kernels, how) }
@@ -233,8 +231,7 @@ fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
         let faults = part.stream.device().0.faults.clone();
         let mut submission = part.stream.submission()?;
         for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
-            let epoch = part.done.epoch();
-            submission.push_job(Job::watch(other.done.clone(), faults.clone(), epoch))?;
+            other.done.takes_along(&faults, part.done.epoch());
             if how.after {
                 submission.wait_signal(other.done.clone());
             }

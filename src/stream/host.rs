@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    device::{fault::Faults, fence::PooledSignal},
+    device::fence::PooledSignal,
     error::{Error, Result},
 };
 
@@ -47,26 +47,17 @@ pub(crate) struct Job {
     after: Vec<Arc<PooledSignal>>,
     run: Box<dyn FnOnce() + Send>,
     done: Option<Arc<PooledSignal>>,
-    /// What becomes of the stream's own device, in this epoch of it, if a fault takes what the step follows.
-    loses: Option<(Arc<Faults>, u64)>,
     outstanding: Outstanding,
 }
 
 impl Job {
-    /// A step that only watches `signal`, of another device: if a fault there takes it, so it does what waits here.
-    ///
-    /// Packets of this device wait for the signal themselves; but nobody would tell them that it will never fire.
-    pub(crate) fn watch(signal: Arc<PooledSignal>, faults: Arc<Faults>, epoch: u64) -> Self {
-        Self { loses: Some((faults, epoch)), ..Self::new(vec![signal], || {}, None) }
-    }
-
     /// A step that runs when every signal of `after` is 0, and sets `done` to 0 when it has run.
     pub(crate) fn new(
         after: Vec<Arc<PooledSignal>>,
         run: impl FnOnce() + Send + 'static,
         done: Option<Arc<PooledSignal>>,
     ) -> Self {
-        Self { after, run: Box::new(run), done, loses: None, outstanding: Outstanding::new() }
+        Self { after, run: Box::new(run), done, outstanding: Outstanding::new() }
     }
 }
 
@@ -103,13 +94,10 @@ impl Worker {
 }
 
 fn perform(job: Job) {
-    let Job { after, run, done, loses, outstanding } = job;
+    let Job { after, run, done, outstanding } = job;
     // A fault takes the packets that the step would have followed, and its successors with them: it
     // never becomes due.
-    if let Err(error) = after.iter().try_for_each(|signal| signal.wait()) {
-        if let Some((faults, epoch)) = loses {
-            faults.record(error, epoch);
-        }
+    if after.iter().try_for_each(|signal| signal.wait()).is_err() {
         return;
     }
     // A panic in a caller's function must not take the worker, and with it the stream, down.

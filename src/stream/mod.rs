@@ -258,7 +258,7 @@ impl Stream {
         if let Some((fence, lane)) = event.fence() {
             let mut submission = self.submission()?;
             if !fence.is_on(self.device()) && !fence.is_over() {
-                submission.watch(&fence)?;
+                submission.watch(&fence);
             }
             submission.wait(&fence, lane);
             submission.finish()?;

@@ -107,12 +107,8 @@ impl<'a> Submission<'a> {
     }
 
     /// Lets a fault that takes `fence`, of another device, take what follows here too.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the host worker cannot be started.
-    pub(crate) fn watch(&self, fence: &Fence) -> Result<()> {
-        let faults = self.stream.device.0.faults.clone();
-        self.push_job(Job::watch(fence.signal().clone(), faults, self.lane.epoch()))
+    pub(crate) fn watch(&self, fence: &Fence) {
+        fence.signal().takes_along(&self.stream.device.0.faults, self.lane.epoch());
     }
 
     /// Holds everything that follows back until `fence` has fired.

@@ -25,6 +25,8 @@ pub struct Node(NodeId);
 /// A graph template: it can be changed, but not run.
 pub struct Graph {
     template: Template,
+    /// Where what has no device of its own is placed.
+    device: Device,
 }
 
 /// A graph ready to run: it can be launched, but its shape cannot be changed.
@@ -32,9 +34,16 @@ pub struct Graph {
 pub struct ExecGraph(Exec);
 
 impl Graph {
-    /// An empty graph on `device`.
+    /// An empty graph on `device`. Kernels run on the device that their launch was made for, whichever that is.
     pub fn new(device: &Device) -> Self {
-        Self { template: Template::new(device) }
+        Self { template: Template::new(device), device: device.clone() }
+    }
+
+    /// Places what is added from now on, and is no kernel, on `device`: events, allocations, and copies and fills whose
+    /// operands ask for no other.
+    pub fn on(&mut self, device: &Device) -> &mut Self {
+        self.device = device.clone();
+        self
     }
 
     /// The graph of what `record` does with `stream`, none of which is executed.
@@ -70,16 +79,18 @@ impl Graph {
         let template = Arc::try_unwrap(ended?);
         // Somebody who asked for the capture's graph may hold it still.
         let template = template.map_err(|_| Error::IllegalState("the captured graph is in use elsewhere"))?;
-        Ok(Self { template: template.into_inner().unwrap_or_else(PoisonError::into_inner) })
+        let template = template.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Self { template, device: stream.device().clone() })
     }
 
-    /// Adds a kernel behind `after`.
+    /// Adds a kernel behind `after`. It runs on the device that the launch was made for.
     ///
     /// # Errors
     /// [`Error::Graph`] for a node of another graph or one named twice.
     pub fn kernel(&mut self, launch: &Launch, after: &[Node]) -> Result<Node> {
         self.template.keep(&launch.alive);
-        self.add(graph::Node::Kernel(launch.node.clone()), after)
+        let node = graph::Node::Kernel(launch.node.clone());
+        Ok(Node(self.template.add_on(&launch.device, node, &ids(after))?.0))
     }
 
     /// Adds a closure that runs on the host. It must not wait for the device.
@@ -137,8 +148,7 @@ impl Graph {
     /// [`Error::OutOfMemory`]; as [`Graph::kernel`].
     pub fn allocate<T: Plain>(&mut self, len: usize, after: &[Node]) -> Result<(Node, DeviceSlice<T>)> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
-        let device = self.template.device().clone();
-        let (node, address) = self.template.add_allocation(&device, bytes as u64, &ids(after))?;
+        let (node, address) = self.template.add_allocation(&self.device, bytes as u64, &ids(after))?;
         Ok((Node(node), DeviceSlice::new(address, len)))
     }
 
@@ -222,7 +232,7 @@ impl Graph {
     }
 
     fn add(&mut self, node: crate::GraphNode, after: &[Node]) -> Result<Node> {
-        Ok(Node(self.template.add(node, &ids(after))?.0))
+        Ok(Node(self.template.add_on(&self.device, node, &ids(after))?.0))
     }
 }
 
@@ -240,6 +250,9 @@ impl ExecGraph {
     /// # Errors
     /// As [`Exec::set_node`].
     pub fn set_kernel(&self, node: Node, launch: &Launch) -> Result<()> {
+        if self.0.device_of(node.0)? != launch.device {
+            return Err(Error::InvalidValue("the node's kernel runs on another device"));
+        }
         self.0.set_node_with(node.0, &graph::Node::Kernel(launch.node.clone()), &launch.alive)
     }
 

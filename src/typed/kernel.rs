@@ -105,6 +105,7 @@ pub struct Kernel(Function);
 #[derive(Clone)]
 pub struct Launch {
     pub(crate) node: KernelNode<Function>,
+    pub(crate) device: Device,
     pub(crate) alive: Vec<Alive>,
     pub(super) touches: Vec<Touch>,
 }
@@ -159,7 +160,7 @@ impl Kernel {
         crate::check_kernel(device, &node)?;
         let alive = arguments.iter().filter_map(|a| a.alive()).collect();
         let touches = arguments.iter().filter_map(|a| a.touch()).collect();
-        Ok(Launch { node, alive, touches })
+        Ok(Launch { node, device: device.clone(), alive, touches })
     }
 
     /// A launch of `items` work-items in one dimension, in blocks of at most 256; the last block may be smaller.

@@ -48,6 +48,16 @@ impl Counting {
     /// A kernel checks the kernels before it, also across other nodes; one without any checks that all kernels of the
     /// launch before have run.
     pub fn new(work: &[Work], edges: &[(usize, usize)], options: Options) -> Self {
+        Self::spread(work, edges, options, |_| device())
+    }
+
+    /// As [`Counting::new`], with the nodes on devices that may access the first one's memory.
+    pub fn spread(
+        work: &[Work],
+        edges: &[(usize, usize)],
+        options: Options,
+        device_of: impl Fn(usize) -> Device,
+    ) -> Self {
         let n = work.len();
         let (runs, errors) = (buffer(&vec![0; n.max(1)]), buffer(&[0]));
         let mut graph = Graph::new(&device());
@@ -69,6 +79,7 @@ impl Counting {
             before.sort_unstable();
             before.dedup();
             let after: Vec<Node> = preds.iter().map(|&pred| nodes[pred]).collect();
+            graph.on(&device_of(i));
             let node = match what {
                 Work::Empty => graph.empty(&after),
                 Work::Host => graph.host(|| (), &after),
@@ -85,7 +96,7 @@ impl Counting {
                     let list = buffer(&list);
                     let (preds, last) = (preds as u32, last as u32);
                     let arguments: [&dyn Argument; 6] = [&runs, &(i as u32), &list, &preds, &last, &errors];
-                    graph.kernel(&single(&kernels().count_after, &arguments), &after)
+                    graph.kernel(&single_on(&device_of(i), &kernels().count_after, &arguments), &after)
                 }
             };
             nodes.push(node.unwrap());
@@ -125,6 +136,11 @@ impl Random {
 
 /// A random graph with some host, event and empty nodes.
 pub fn random(random: &mut Random, options: Options, hosts: bool) -> Counting {
+    random_over(random, options, hosts, &[device()])
+}
+
+/// As [`random`], with the nodes on random devices that may access the first one's memory.
+pub fn random_over(random: &mut Random, options: Options, hosts: bool, devices: &[Device]) -> Counting {
     let n = 1 + random.below(40);
     let density = 1 + random.below(4);
     let mut edges = Vec::new();
@@ -144,7 +160,9 @@ pub fn random(random: &mut Random, options: Options, hosts: bool) -> Counting {
             _ => Work::Kernel,
         })
         .collect();
-    Counting::new(&work, &edges, options)
+    let places: Vec<usize> =
+        (0..n).map(|_| if devices.len() > 1 { random.below(devices.len()) } else { 0 }).collect();
+    Counting::spread(&work, &edges, options, |node| devices[places[node]].clone())
 }
 
 fn launch_and_wait(graph: &Counting, stream: &Stream, launches: u32) {

@@ -6,6 +6,7 @@
 mod capture;
 mod copies;
 mod dags;
+mod devices;
 mod events;
 mod faults;
 mod graphs;
@@ -76,23 +77,36 @@ pub fn kernels() -> &'static Kernels {
 
 /// A launch of one work-item.
 pub fn single(kernel: &Kernel, arguments: &[&dyn Argument]) -> Launch {
-    kernel.launch(&device(), [1; 3], [1; 3], 0, arguments).expect("the arguments fit the kernel")
+    single_on(&device(), kernel, arguments)
+}
+
+/// A launch of one work-item on a device.
+pub fn single_on(device: &Device, kernel: &Kernel, arguments: &[&dyn Argument]) -> Launch {
+    kernel.launch(device, [1; 3], [1; 3], 0, arguments).expect("the arguments fit the kernel")
 }
 
 /// `data[i] = data[i] * factor + term`.
 pub fn affine(data: &DeviceBuffer<u32>, factor: u32, term: u32) -> Launch {
+    affine_on(&device(), data, factor, term)
+}
+
+/// `data[i] = data[i] * factor + term`, on a device.
+pub fn affine_on(device: &Device, data: &DeviceBuffer<u32>, factor: u32, term: u32) -> Launch {
     let len = data.slice().len() as u32;
     let arguments: [&dyn Argument; 4] = [data, &len, &factor, &term];
     let grid = [len.div_ceil(256), 1, 1];
-    kernels()
-        .affine
-        .launch(&device(), grid, [256, 1, 1], 0, &arguments)
-        .expect("the arguments fit the kernel")
+    let launch = kernels().affine.launch(device, grid, [256, 1, 1], 0, &arguments);
+    launch.expect("the arguments fit the kernel")
 }
 
 pub fn buffer(values: &[u32]) -> DeviceBuffer<u32> {
-    let buffer = DeviceBuffer::new(&device(), values.len()).expect("memory");
-    buffer.write(&stream(), values).expect("a copy");
+    buffer_on(&device(), values)
+}
+
+/// Memory of a device.
+pub fn buffer_on(device: &Device, values: &[u32]) -> DeviceBuffer<u32> {
+    let buffer = DeviceBuffer::new(device, values.len()).expect("memory");
+    buffer.write(&Stream::new(device, StreamKind::NonBlocking, 0), values).expect("a copy");
     buffer
 }
 

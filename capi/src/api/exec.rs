@@ -12,7 +12,7 @@ use super::{
     params::{apart, with_node},
 };
 use crate::{
-    caller,
+    caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
     object::{self, EXECS},
     types::*,
@@ -149,6 +149,10 @@ pub(super) fn set_exec(
 ) -> Result<(), hipError_t> {
     let exec = object::exec(exec)?;
     let (_, id) = object::node(node)?;
+    // The function is the one of the current device, which must be the node's.
+    if matches!(parameters, Node::Kernel(_)) && exec.device_of(id)? != current::device()? {
+        return Err(hipErrorInvalidValue);
+    }
     with_node(node, |current| {
         if current.kind() != parameters.kind() {
             return Err(hipErrorInvalidValue);

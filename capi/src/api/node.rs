@@ -36,7 +36,7 @@ pub(super) unsafe fn add(
     let id = object::graph(graph)?.with(|graph| {
         // SAFETY: the caller's array.
         let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
-        make(graph, &after)
+        make(graph.on(&current::device()?), &after)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
@@ -112,7 +112,7 @@ entry! {
         }
         let (graph, id) = object::node(node)?;
         let (kernel, device) = graph.with(|graph| match graph.graph().node(id) {
-            Ok(Node::Kernel(kernel)) => Ok((kernel.clone(), graph.device().clone())),
+            Ok(Node::Kernel(kernel)) => Ok((kernel.clone(), graph.device_of(id)?)),
             _ => Err(hipErrorInvalidValue),
         })?;
         let code = kernel.function.code(&device)?;
@@ -145,7 +145,7 @@ pub(super) fn set(node: hipGraphNode_t, mut parameters: GraphNode) -> Result<(),
         if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (graph.graph().node(id), &mut parameters) {
             new.attributes = old.attributes;
         }
-        Ok(graph.graph_mut().set(id, parameters).map_err(aqlipse::Error::from)?)
+        Ok(graph.on(&current::device()?).set(id, parameters)?)
     })
 }
 

@@ -52,6 +52,13 @@ pub(super) fn run(dag: &Dag, plan: &Plan, seed: u64) -> Result<(), String> {
         if start {
             let lane = startable[random.below(startable.len())];
             let at = StepRef { lane: lane as u32, position: next[lane] as u32 };
+            let (queue, device) = (plan.lanes[lane].kind == LaneKind::Queue, plan.lanes[lane].device);
+            if let Action::Node(node) = plan.step(at).action
+                && queue
+                && dag.devices.get(node as usize).is_some_and(|&wanted| wanted != device)
+            {
+                return Err(format!("node {node} runs on device {device}"));
+            }
             if let Action::Node(node) = plan.step(at).action
                 && let Some(early) = first_incomplete(dag, node, &complete)
             {

@@ -1,0 +1,128 @@
+//! The devices that take part in one launch, and the queues it is published to.
+
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::image::Image;
+use crate::{
+    device::{COOPERATIVE, Device, LANES, fault::Faults, fence::PooledSignal, lane::Lane},
+    error::Result,
+    stream::Stream,
+};
+
+/// Fault epochs of an executable's devices, by number.
+pub(super) type Epochs = SmallVec<[u64; 2]>;
+
+/// Who takes part in a launch: the executable's devices, and that of the stream.
+pub(super) struct Party<'e> {
+    devices: &'e [Device],
+    epochs: Epochs,
+    /// The stream's device and epoch if it is not the one on which the launch begins and ends.
+    guest: Option<(Device, u64)>,
+    /// By lane of the image. The first is the stream's own, unless that is a guest's.
+    lanes: Vec<Arc<Lane>>,
+    numbers: SmallVec<[u16; 4]>,
+}
+
+impl<'e> Party<'e> {
+    /// Finds the queues for a launch on `stream`, whose packets go to `own`.
+    ///
+    /// Two lanes of an image never share a queue: they could wait for each other in a circle.
+    ///
+    /// # Errors
+    /// The fault that has just taken one of the devices.
+    pub(super) fn new(
+        devices: &'e [Device],
+        image: &Image,
+        stream: &Stream,
+        own: &Arc<Lane>,
+    ) -> Result<Self> {
+        let home = stream.device() == &devices[0];
+        let mut epochs: Epochs = devices.iter().map(|device| device.0.faults.epoch()).collect();
+        if home {
+            epochs[0] = own.epoch();
+        }
+        let mut lanes: Vec<Arc<Lane>> = Vec::with_capacity(image.lanes.len());
+        let mut taken: SmallVec<[usize; 2]> = SmallVec::from_elem(0, devices.len());
+        for lane in &image.lanes {
+            let number = usize::from(lane.device);
+            let (device, nth) = (&devices[number], taken[number]);
+            taken[number] += 1;
+            if home && lanes.is_empty() {
+                lanes.push(own.clone());
+                continue;
+            }
+            let lane = device.lane_beside(base(stream, device), nth)?;
+            if lane.epoch() != epochs[number] {
+                // A fault has just taken the device's other queues.
+                return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));
+            }
+            lanes.push(lane);
+        }
+        let guest = (!home).then(|| (stream.device().clone(), own.epoch()));
+        let numbers = image.lanes.iter().map(|lane| lane.device).collect();
+        Ok(Self { devices, epochs, guest, lanes, numbers })
+    }
+
+    /// Whether the stream is of another device than the one on which the launch begins and ends.
+    pub(super) fn has_guest(&self) -> bool {
+        self.guest.is_some()
+    }
+
+    pub(super) fn lanes(&self) -> &[Arc<Lane>] {
+        &self.lanes
+    }
+
+    pub(super) fn epochs(&self) -> &Epochs {
+        &self.epochs
+    }
+
+    /// The device on which the launch begins and ends, and its epoch.
+    pub(super) fn home(&self) -> (&'e Device, u64) {
+        (&self.devices[0], self.epochs[0])
+    }
+
+    /// The device of a lane of the image, and its epoch.
+    pub(super) fn of_lane(&self, lane: u32) -> (&'e Device, u64) {
+        let number = usize::from(self.numbers[lane as usize]);
+        (&self.devices[number], self.epochs[number])
+    }
+
+    /// The device with an ordinal, which is one of the executable's, and its epoch.
+    pub(super) fn of_ordinal(&self, ordinal: u16) -> (&'e Device, u64) {
+        let number = self.devices.iter().position(|device| device.ordinal() == usize::from(ordinal));
+        // What no device of the executable does is done by the host alone.
+        let number = number.unwrap_or(0);
+        (&self.devices[number], self.epochs[number])
+    }
+
+    /// A signal for packets of the launch.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn signal(&self) -> Result<Arc<PooledSignal>> {
+        let (device, epoch) = self.home();
+        device.0.signals.take(1, epoch)
+    }
+
+    /// Lets a fault of any of the devices take the launch on all of them, until `completion` fires.
+    pub(super) fn stand_together(&self, completion: &Arc<PooledSignal>) {
+        let own = self.devices.iter().zip(self.epochs.iter().copied());
+        let guest = self.guest.iter().map(|(device, epoch)| (device, *epoch));
+        let all: Vec<(Arc<Faults>, u64)> =
+            own.chain(guest).map(|(device, epoch)| (device.0.faults.clone(), epoch)).collect();
+        if all.len() > 1 {
+            completion.binds(&all, all.clone());
+        }
+    }
+}
+
+/// The number of the lane on `device` beside which a launch on `stream` finds its lanes: of the stream's priority.
+fn base(stream: &Stream, device: &Device) -> usize {
+    let number = stream.lane_number();
+    // A restriction to some units is one of the stream's own device.
+    if stream.device() == device || number < COOPERATIVE { number } else { number % LANES }
+}
