@@ -85,7 +85,7 @@ impl Exec {
         }
         let mut submission = stream.submission()?;
         let completion = submission.signal(1)?;
-        let lanes = lanes_of(device, stream, submission.lane(), image.lanes.len())?;
+        let lanes = lanes_of(device, stream, submission.lane(), image.lanes.len(), &self.0.priorities)?;
         let set = state.arm(device, submission.lane().epoch())?;
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
@@ -130,7 +130,7 @@ impl Exec {
         let pinned = Arc::new(Mutex::new(Vec::new()));
         let mut pins = false;
         for step in &state.image.host {
-            pins |= matches!(state.units[step.unit as usize], Unit::Pin(_));
+            pins |= matches!(state.units[step.unit as usize], Unit::Pin(_)) && !state.is_disabled(step.unit);
             let run = self.host_work(state, step, &pinned, fence);
             let done = step.done.map(|s| signals[s as usize].clone());
             let after = step.after.iter().map(|&s| signals[s as usize].clone()).collect();
@@ -150,6 +150,9 @@ impl Exec {
         pinned: &Arc<Mutex<Vec<PinnedPages>>>,
         fence: &Fence,
     ) -> Box<dyn FnOnce() + Send> {
+        if state.is_disabled(step.unit) {
+            return Box::new(|| {});
+        }
         match &state.units[step.unit as usize] {
             Unit::Host(function) => {
                 let function = function.clone();
@@ -258,7 +261,7 @@ impl State {
     }
 
     /// Where a unit's kernel arguments are.
-    fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
+    pub(super) fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
         match self.moved.get(&unit) {
             Some(moved) => (moved.block.clone(), 0),
             None => (self.arena.clone(), self.offsets[unit as usize] as usize),
@@ -268,11 +271,22 @@ impl State {
 
 /// The queues of a launch, the stream's first. The others are any but the stream's: two lanes of one graph on one
 /// queue could wait for each other in a circle.
-fn lanes_of(device: &Device, stream: &Stream, first: &Arc<Lane>, count: usize) -> Result<Vec<Arc<Lane>>> {
+///
+/// Where nodes decide about it, the others have these priorities.
+fn lanes_of(
+    device: &Device,
+    stream: &Stream,
+    first: &Arc<Lane>,
+    count: usize,
+    priorities: &[i32],
+) -> Result<Vec<Arc<Lane>>> {
     let mut lanes = Vec::with_capacity(count);
     lanes.push(first.clone());
     for n in 1..count {
-        let lane = device.lane_beside(stream.lane_number(), n)?;
+        let lane = match priorities.get(n) {
+            Some(&priority) => device.lane_beside_of(stream.lane_number(), n, priority)?,
+            None => device.lane_beside(stream.lane_number(), n)?,
+        };
         if lane.epoch() != first.epoch() {
             // A fault has just taken the stream's own queue.
             return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::failure::Failure;
 use crate::{
     device::Device,
     dispatch::Dispatch,
@@ -90,6 +91,22 @@ impl Unit {
         Ok(())
     }
 
+    /// What the unit is, in words; a copy of pageable memory has its pages `pinned`.
+    pub(crate) fn what(&self, pinned: bool) -> &'static str {
+        match self {
+            Self::Dispatch(_) if pinned => "a copy of pageable memory by the device",
+            Self::Dispatch(_) => "a dispatch",
+            Self::Cooperative(_) => "a cooperative dispatch",
+            Self::Host(_) => "a call on the host",
+            Self::HostCopy(_) => "a copy by the host",
+            Self::Relay(_) => "a copy or fill of another device's memory",
+            Self::Record(_) => "the recording of an event",
+            Self::Wait(_) => "a wait for an event",
+            Self::Pin(_) => "the pinning of memory",
+            Self::Join => "nothing to do",
+        }
+    }
+
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) | Self::Record(_) | Self::Wait(_) => Class::Packet,
@@ -102,7 +119,8 @@ impl Unit {
 }
 
 impl Units {
-    /// Makes the units of `flat`, whose nodes do `work`, on `device`.
+    /// Makes the units of `flat`, whose nodes do `work`, on `device`, in an `order` in which each node comes behind
+    /// those that it depends on.
     ///
     /// # Errors
     /// What a launch of the node's work on a stream would be refused for.
@@ -110,16 +128,17 @@ impl Units {
         device: &Device,
         flat: &FlatGraph,
         work: &[Option<&Node<Function, Event>>],
-    ) -> Result<Self> {
+        order: impl IntoIterator<Item = u32>,
+    ) -> Result<Self, Failure> {
         let mut units = Vec::with_capacity(work.len());
         let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
-        let mut main: Vec<u32> = Vec::with_capacity(work.len());
-        for (index, node) in work.iter().enumerate() {
-            // CAST: a flat graph numbers its nodes in 32 bits.
-            let row = flat.preds().row(index as u32).iter().map(|&pred| main[pred as usize]);
-            let (before, unit) = match node {
+        let mut main = vec![u32::MAX; work.len()];
+        for index in order {
+            let row = flat.preds().row(index).iter().map(|&pred| main[pred as usize]);
+            let (before, unit) = match work[index as usize] {
                 None => (None, Unit::Join),
-                Some(node) => unit_of(device, node)?,
+                Some(node) => unit_of(device, node)
+                    .map_err(|error| Failure::of_node(flat.path(index).first().copied(), error))?,
             };
             if let Some(pin) = before {
                 preds.push_row(row);
@@ -128,7 +147,8 @@ impl Units {
             } else {
                 preds.push_row(row);
             }
-            main.push(units.len() as u32);
+            // CAST: a unit or two for each node, of which there are fewer than 2^31.
+            main[index as usize] = units.len() as u32;
             units.push(unit);
         }
         let prints = |unit: &Unit| unit.kernel().is_some_and(|dispatch| dispatch.code.prints());

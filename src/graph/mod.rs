@@ -20,15 +20,19 @@
 //! | [`csr`] | adjacency as flat arrays |
 //! | [`topology`] | nodes and edges in insertion order, topological order, cycles, likeness of two graphs |
 //! | [`node`] | what each kind of node does |
+//! | [`references`] | what a graph keeps alive |
+//! | [`dot`] | a graph as Graphviz sees it |
 //! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
 
 #![forbid(unsafe_code)]
 
 pub mod csr;
+pub mod dot;
 mod error;
 pub mod flatten;
 mod id;
 pub mod node;
+pub mod references;
 mod shape;
 pub mod topology;
 
@@ -45,6 +49,7 @@ pub use node::{
     AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
     Node, NodeKind, Surface,
 };
+pub use references::References;
 pub use shape::Mismatch;
 pub use topology::{Neighbours, Topology};
 
@@ -53,6 +58,7 @@ pub struct Graph<K, E> {
     topology: Topology,
     /// One entry per slot of the topology; `None` where a node was removed.
     nodes: Vec<Option<Node<K, E>>>,
+    references: References,
 }
 
 impl<K, E> Default for Graph<K, E> {
@@ -75,7 +81,7 @@ impl<K, E> fmt::Debug for Graph<K, E> {
 impl<K, E> Graph<K, E> {
     /// Makes a graph without nodes.
     pub fn new() -> Self {
-        Self { topology: Topology::new(), nodes: Vec::new() }
+        Self { topology: Topology::new(), nodes: Vec::new(), references: References::default() }
     }
 
     /// The identity that this graph's node ids carry.
@@ -239,6 +245,16 @@ impl<K, E> Graph<K, E> {
         self.topology.counterpart(original)
     }
 
+    /// What this graph keeps alive, those nested in it aside.
+    pub fn references(&self) -> &References {
+        &self.references
+    }
+
+    /// What this graph keeps alive, for changing it.
+    pub fn references_mut(&mut self) -> &mut References {
+        &mut self.references
+    }
+
     /// The node in a slot of the topology.
     fn in_slot(&self, slot: u32) -> Option<&Node<K, E>> {
         self.nodes.get(slot as usize)?.as_ref()
@@ -265,7 +281,9 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                 }
                 node => node.clone(),
             });
-            copies.push(Self { topology: topology(&graph.topology), nodes: nodes.collect() });
+            let nodes = nodes.collect();
+            let (topology, references) = (topology(&graph.topology), graph.references.clone());
+            copies.push(Self { topology, nodes, references });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
             // PANIC: each graph found has a copy, and children are taken before their parents.

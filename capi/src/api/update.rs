@@ -15,6 +15,7 @@ fn result_of(refusal: &Refusal) -> hipGraphExecUpdateResult {
         Reason::Kind => hipGraphExecUpdateErrorNodeTypeChanged,
         Reason::Parameters => hipGraphExecUpdateErrorParametersChanged,
         Reason::NotSupported => hipGraphExecUpdateErrorNotSupported,
+        Reason::Function => hipGraphExecUpdateErrorUnsupportedFunctionChange,
         // A reason that this library does not know yet is a failure like any other.
         _ => hipGraphExecUpdateError,
     }
