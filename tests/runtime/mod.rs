@@ -6,10 +6,13 @@
 mod capture;
 mod copies;
 mod dags;
+mod enabled;
 mod events;
 mod faults;
 mod graphs;
 mod lifetimes;
+mod objects;
+mod scale;
 mod seeds;
 mod streams;
 mod updates;

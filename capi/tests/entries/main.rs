@@ -6,6 +6,7 @@ mod capture;
 mod child;
 mod context;
 mod function;
+mod functions;
 mod graph;
 mod launch;
 mod lookup;
@@ -14,8 +15,10 @@ mod per_thread;
 mod pitched;
 mod pointer;
 mod program;
+mod refusals;
 mod streams;
 mod symbol;
+mod template;
 mod update;
 mod variants;
 
