@@ -83,7 +83,10 @@ unsafe extern "C" fn nothing(_: *mut c_void) {}
 
 const BYTES: usize = 64;
 
-fn kernel_params(arguments: &mut [*mut c_void; 1]) -> hipKernelNodeParams {
+/// A launch on the memory at an address; what it points to stays.
+fn kernel_params(address: *mut c_void) -> hipKernelNodeParams {
+    let address = Box::leak(Box::new(address));
+    let arguments = Box::leak(Box::new([ptr::from_mut(address).cast::<c_void>()]));
     hipKernelNodeParams {
         blockDim: line(BLOCK),
         extra: null_mut(),
@@ -169,8 +172,7 @@ impl World {
         let mut object = hipUserObject_t::NULL;
         ok!(hipUserObjectCreate(&mut object, null_mut(), Some(nothing), 1, 1));
         let (a, b) = (Memory::of(&[1u32; 16]), Memory::of(&[2u32; 16]));
-        let doubles = Box::leak(Box::new(a.pointer()));
-        let kernel = kernel_params(&mut [ptr::from_mut(doubles).cast()]);
+        let kernel = kernel_params(a.pointer());
         let [mut k, mut c, mut x, mut f, mut r, mut h, mut e, mut g, mut er, mut ew] = [NODE; 10];
         let [mut alloc, mut free, mut late, mut gone, mut foreign, mut cloned] = [NODE; 6];
         let two_rows = hipMemsetParams { height: 2, pitch: 16, width: 2, ..memset(a.pointer()) };
@@ -415,8 +417,7 @@ fn no_node_is_added_to_no_graph_or_behind_no_node() {
     let w = World::new();
     let before = w.counts();
     let (a, b) = (w.a.pointer(), w.b.pointer());
-    let mut address = a;
-    let kernel = kernel_params(&mut [(&raw mut address).cast()]);
+    let kernel = kernel_params(a);
     let host = hipHostNodeParams { r#fn: Some(nothing), userData: null_mut() };
     let device = hipMemcpyDeviceToDevice;
     let mut alloc = alloc_params();
@@ -446,9 +447,7 @@ fn no_node_is_added_to_no_graph_or_behind_no_node() {
 
 /// Kernel node parameters of which one thing is wrong.
 fn kernels() -> [(hipKernelNodeParams, capi::error::hipError_t); 5] {
-    let address = Box::leak(Box::new(null_mut::<c_void>()));
-    let arguments = Box::leak(Box::new([ptr::from_mut(address).cast()]));
-    let good = kernel_params(arguments);
+    let good = kernel_params(null_mut());
     let invalid = capi::error::hipErrorInvalidValue;
     [
         (hipKernelNodeParams { func: null_mut(), ..good }, capi::error::hipErrorInvalidDeviceFunction),
@@ -464,8 +463,7 @@ fn kernels() -> [(hipKernelNodeParams, capi::error::hipError_t); 5] {
 #[test]
 fn what_is_no_kernel_launch_is_refused() {
     let w = World::new();
-    let mut address = w.a.pointer();
-    let good = kernel_params(&mut [(&raw mut address).cast()]);
+    let good = kernel_params(w.a.pointer());
     let mut told = good;
     for (params, code) in kernels() {
         let mut n = NODE;
