@@ -34,6 +34,7 @@
 //! | [`memory`] | allocations by address, copies and fills and their operands |
 //! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
+//! | [`UserObject`] | resources of the caller's that graphs hold |
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
 //! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
 //! | `hostcall` | what kernels ask of the host: `printf`, memory |
@@ -63,17 +64,21 @@ mod hostcall;
 mod pool;
 mod stream;
 mod template;
+mod user_object;
 
 pub use device::{Backend, Device, Fence, Properties, System};
 pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
-pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
+pub use exec::{
+    Exec, Failure as InstantiateFailure, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
+};
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use stream::{
     Condition, Stream, StreamKind, Word,
     cooperative::{Together, launch_together},
 };
 pub use template::{Subgraph, Template};
+pub use user_object::UserObject;
 
 /// The README's examples compile.
 #[cfg(doctest)]

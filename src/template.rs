@@ -1,6 +1,9 @@
 //! A graph template of the runtime: the graph, and the memory that its allocation nodes own.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex},
+};
 
 use crate::{
     GraphNode,
@@ -8,11 +11,15 @@ use crate::{
     device::{Device, Fence},
     error::{Error, Result},
     event::Event,
-    graph::{Graph, MemAlloc, MemFree, Node, NodeId},
+    graph::{
+        Graph, MemAlloc, MemFree, Node, NodeId,
+        dot::{self, Detail},
+    },
     memory::can_access_peer,
     module::Function,
     pool::graph_memory::{GraphMemory, NOT_ALLOCATED},
     typed::Alive,
+    user_object::UserObject,
 };
 
 /// The last launch of an executable graph that is gone, and the lane it ends on.
@@ -84,6 +91,24 @@ impl Template {
     pub fn at<'t>(&'t mut self, path: &'t [NodeId]) -> Result<Subgraph<'t>> {
         self.graph.descendant(path)?;
         Ok(Subgraph { template: self, path, device: None })
+    }
+
+    /// The graph in the DOT language, with as much detail as is wanted.
+    ///
+    /// ```
+    /// use aqlipse::{Device, Template, graph::{Node, dot::Detail}};
+    ///
+    /// let mut template = Template::new(&Device::get(0)?);
+    /// let (first, ()) = template.add(Node::Empty, &[])?;
+    /// let (second, ()) = template.add(Node::Empty, &[first])?;
+    /// assert!(template.dot(Detail::NONE).contains(&format!("\"{first}\" -> \"{second}\"")));
+    /// # Ok::<(), aqlipse::Error>(())
+    /// ```
+    pub fn dot(&self, detail: Detail) -> String {
+        let mut text = Vec::new();
+        let written = self.graph.write_dot(&mut text, detail, &Labels);
+        debug_assert!(written.is_ok(), "memory takes everything");
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     fn whole(&mut self) -> Subgraph<'_> {
@@ -359,6 +384,23 @@ impl Subgraph<'_> {
         Ok(self.template.add_free(address, dependencies)?.0)
     }
 
+    /// Lets this graph own `count` references to `object`: new ones, or with `from_caller` as many of the caller's.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a count of 0 or more than 2^31 - 1, for more references than can be counted or than
+    /// the caller owns, or for an object that is gone.
+    pub fn retain_object(&mut self, object: &UserObject, count: u32, from_caller: bool) -> Result<()> {
+        object.retain_for(self.graph_mut().references_mut(), count, from_caller)
+    }
+
+    /// Lets this graph give up `count` references to `object`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a count of 0 or of more references than the graph owns.
+    pub fn release_object(&mut self, object: &UserObject, count: u32) -> Result<()> {
+        object.release_from(self.graph_mut().references_mut(), count)
+    }
+
     /// As [`Template::remove`].
     ///
     /// # Errors
@@ -400,6 +442,23 @@ impl Subgraph<'_> {
     /// Edits inside a nested graph do not change what lies around its allocations.
     fn refuse_with_memory(&self, what: &'static str) -> Result<()> {
         if self.path.is_empty() { self.template.refuse_with_memory(what) } else { Ok(()) }
+    }
+}
+
+/// Kernels by their symbols and tokens, events by their numbers.
+struct Labels;
+
+impl dot::Labels<Function, Event> for Labels {
+    fn kernel<'k>(&self, kernel: &'k Function) -> Cow<'k, str> {
+        kernel.name().into()
+    }
+
+    fn kernel_handle(&self, kernel: &Function) -> u64 {
+        kernel.token() as u64
+    }
+
+    fn event_handle(&self, event: &Event) -> u64 {
+        event.id()
     }
 }
 

@@ -56,6 +56,15 @@ const RESTRICTED: usize = COOPERATIVE + LANES;
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
 
+/// The place in [`PRIORITIES`] of what a caller calls a priority: smaller is more urgent.
+fn class_of(priority: i32) -> usize {
+    match priority {
+        0 => 0,
+        ..0 => 1,
+        1.. => 2,
+    }
+}
+
 /// A GPU.
 #[derive(Clone)]
 pub struct Device(pub(crate) Arc<DeviceInner>);
@@ -245,11 +254,7 @@ impl Device {
 
     /// The number of the lane that a new stream of this priority takes.
     pub(crate) fn assign_lane(&self, priority: i32) -> usize {
-        let class = match priority {
-            0 => 0,
-            ..0 => 1,
-            1.. => 2,
-        };
+        let class = class_of(priority);
         // The default stream is on lane 0. Who needs to be independent of it most often has one or two more streams:
         // they come there last.
         class * LANES + (1 + self.0.next_lane.fetch_add(1, Ordering::Relaxed)) % LANES
@@ -279,6 +284,15 @@ impl Device {
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].
     pub(crate) fn lane_beside(&self, number: usize, n: usize) -> Result<Arc<Lane>> {
         self.lane(number / LANES * LANES + (number + n) % LANES)
+    }
+
+    /// As [`Device::lane_beside`], but a lane of this priority. Work of a stream that is restricted to some units stays
+    /// on those.
+    pub(crate) fn lane_beside_of(&self, number: usize, n: usize, priority: i32) -> Result<Arc<Lane>> {
+        if number >= RESTRICTED {
+            return self.lane_beside(number, n);
+        }
+        self.lane_beside(class_of(priority) * LANES + number % LANES, n)
     }
 
     pub(crate) fn register(&self, stream: &Arc<StreamInner>) {

@@ -92,7 +92,7 @@ impl Exec {
         let mut submission = stream.submission()?;
         let completion = submission.signal(1)?;
         let own = submission.lane().clone();
-        let party = Party::new(&self.0.devices, &image, stream, &own)?;
+        let party = Party::new(&self.0.devices, &image, stream, &own, &self.0.priorities)?;
         let set = state.arm(&party)?;
         let bracket = party.has_guest().then(|| Bracket::new(&party)).transpose()?;
         party.stand_together(&completion);
@@ -160,7 +160,7 @@ impl Exec {
         let pinned = Arc::new(Mutex::new(Vec::new()));
         let mut pins = false;
         for step in &state.image.host {
-            pins |= matches!(state.units[step.unit as usize], Unit::Pin(_));
+            pins |= matches!(state.units[step.unit as usize], Unit::Pin(_)) && !state.is_disabled(step.unit);
             let run = self.host_work(state, step, &pinned, party);
             let done = step.done.map(|s| signals[s as usize].clone());
             let after = step.after.iter().map(|&s| signals[s as usize].clone()).collect();
@@ -180,6 +180,9 @@ impl Exec {
         pinned: &Arc<Mutex<Vec<PinnedPages>>>,
         party: &Party<'_>,
     ) -> Box<dyn FnOnce() + Send> {
+        if state.is_disabled(step.unit) {
+            return Box::new(|| {});
+        }
         let (device, epoch) = party.of_ordinal(self.0.seats[step.unit as usize].device);
         let device = device.clone();
         match &state.units[step.unit as usize] {
@@ -286,7 +289,7 @@ impl State {
     }
 
     /// Where a unit's kernel arguments are.
-    fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
+    pub(super) fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
         match self.moved.get(&unit) {
             Some(moved) => (moved.block.clone(), 0),
             None => (self.arena.clone(), self.offsets[unit as usize] as usize),

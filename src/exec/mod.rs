@@ -9,11 +9,20 @@
 //! | [`party`] | the devices and queues of one launch |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
+//! | [`enable`] | nodes that do not run for a while |
+//! | [`references`] | user objects |
+//! | [`priority`] | priorities of nodes |
+//! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
 
+mod differences;
+mod enable;
 mod events;
+mod failure;
 mod image;
 mod launch;
 mod party;
+mod priority;
+mod references;
 mod seat;
 mod units;
 mod update;
@@ -24,11 +33,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use failure::Failure;
 pub use update::{Reason, Refusal};
 
 use self::{
     image::Image,
     launch::SignalSet,
+    references::Held,
     seat::Seat,
     units::{Fifos, Unit, Units},
     update::Shape,
@@ -43,6 +54,7 @@ use crate::{
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
     template::{Instances, Template},
     typed::Alive,
+    user_object::release_behind,
 };
 
 /// Expected duration of a node of which nothing is known, in nanoseconds.
@@ -55,6 +67,10 @@ pub struct Options {
     pub auto_free: bool,
     /// At most this many queues; 0 leaves it to the scheduler.
     pub lanes: usize,
+    /// Prepared on a stream when it was made. Nothing is left to prepare: it is kept to be told.
+    pub upload: bool,
+    /// Priorities of kernel nodes decide about their order and their queues.
+    pub node_priority: bool,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
 }
@@ -71,6 +87,8 @@ struct Inner {
     /// Where each unit works.
     seats: Vec<Seat>,
     flat: FlatGraph,
+    /// Which flat nodes can be disabled.
+    switchable: Box<[bool]>,
     shape: Shape,
     options: Options,
     resources: Arc<Resources>,
@@ -79,6 +97,8 @@ struct Inner {
     report: Report,
     /// What its kernels print to that do not call the host.
     fifos: Fifos,
+    /// The priority of each queue, where nodes decide about it.
+    priorities: Vec<i32>,
     state: Mutex<State>,
 }
 
@@ -115,6 +135,10 @@ struct State {
     alive: HashMap<NodeId, (Vec<Alive>, Version)>,
     /// What the parameters of the latest template point to that the executable, or a graph nested in it, took over.
     taken_over: HashMap<usize, Vec<Alive>>,
+    /// User objects, by the place of the graph that holds them.
+    held: Held,
+    /// Units that do not run, and the pins of those that are copies.
+    disabled: HashSet<u32>,
     /// Signals of the launches that may be in flight, oldest first.
     sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
@@ -155,8 +179,20 @@ impl Exec {
     /// [`Error::Graph`] for a cycle, [`Error::NotSupported`] for a second executable of a graph with memory nodes,
     /// and what a node's work would be refused for on a stream.
     pub fn new(template: &Template, options: Options) -> Result<Self> {
+        Ok(Self::instantiate(template, options)?)
+    }
+
+    /// As [`Exec::new`], but says which node is to blame.
+    ///
+    /// # Errors
+    /// As [`Exec::new`].
+    pub fn instantiate(template: &Template, options: Options) -> Result<Self, Failure> {
+        Self::compile(template, options).inspect_err(|failure| crate::error::explain(failure))
+    }
+
+    fn compile(template: &Template, options: Options) -> Result<Self, Failure> {
         if template.has_memory_nodes() && Arc::strong_count(template.instances()) > 1 {
-            return Err(Error::NotSupported("a second executable of a graph with memory nodes"));
+            return Err(Error::NotSupported("a second executable of a graph with memory nodes").into());
         }
         let memory_nodes: HashSet<NodeId> = template
             .graph()
@@ -165,9 +201,18 @@ impl Exec {
             .map(|(id, _)| id)
             .collect();
         // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
-        let flattened = flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node))?;
-        let units = Units::new(template.device(), &flattened.graph, &flattened.work)?;
+        let flattened = flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node))
+            .map_err(|error| Failure::of_structure(template.graph(), error))?;
+        let (flat, work) = (&flattened.graph, &flattened.work[..]);
+        let units = if options.node_priority {
+            Units::new(template.device(), flat, work, priority::order(flat, work))?
+        } else {
+            // CAST: a flat graph numbers its nodes in 32 bits.
+            Units::new(template.device(), flat, work, 0..flat.len() as u32)?
+        };
         let device = units.devices[0].clone();
+        let switchable = flattened.work.iter().map(|work| work.is_some_and(|w| w.kind().can_be_disabled()));
+        let switchable: Box<[bool]> = switchable.collect();
         let (plan, bounds) = schedule_units(&units, options)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
@@ -178,8 +223,10 @@ impl Exec {
             _ => 0,
         });
         let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
-        let shape = Shape::of(template.graph());
-        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
+        let (shape, held) = Shape::of(template.graph());
+        let priorities =
+            if options.node_priority { priority::of_queues(&plan, &units, work) } else { Vec::new() };
+        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&switchable[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
@@ -201,6 +248,8 @@ impl Exec {
             moved: HashMap::new(),
             alive: HashMap::new(),
             taken_over: HashMap::new(),
+            held,
+            disabled: HashSet::new(),
             sets: VecDeque::new(),
             last,
             launches: 0,
@@ -210,12 +259,14 @@ impl Exec {
             devices: units.devices,
             seats: units.seats,
             flat: flattened.graph,
+            switchable,
             shape,
             options,
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
             fifos: units.fifos,
+            priorities,
             state: Mutex::new(state),
         })))
     }
@@ -357,8 +408,7 @@ impl State {
         if let Some((lane, packet)) = self.image.places[unit as usize] {
             let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
             let old = &mut image.lanes[lane as usize].packets[packet as usize];
-            let fences = old.header().map_err(hsa::Error::from)?.fences;
-            *old = dispatch.packet(fences, address)?;
+            *old = enable::packet_in_place_of(old, dispatch, address, !self.disabled.contains(&unit))?;
         }
         Ok(())
     }
@@ -383,6 +433,7 @@ impl State {
 impl Drop for Inner {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        release_behind(state.last.as_ref().map(|(fence, _)| fence), state.held.take());
         if !state.in_flight() {
             return;
         }

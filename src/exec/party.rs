@@ -28,7 +28,8 @@ pub(super) struct Party<'e> {
 }
 
 impl<'e> Party<'e> {
-    /// Finds the queues for a launch on `stream`, whose packets go to `own`.
+    /// Finds the queues for a launch on `stream`, whose packets go to `own`. Where nodes decide about it, lanes have
+    /// `priorities`, by lane of the image.
     ///
     /// Two lanes of an image never share a queue: they could wait for each other in a circle.
     ///
@@ -39,6 +40,7 @@ impl<'e> Party<'e> {
         image: &Image,
         stream: &Stream,
         own: &Arc<Lane>,
+        priorities: &[i32],
     ) -> Result<Self> {
         let home = stream.device() == &devices[0];
         let mut epochs: Epochs = devices.iter().map(|device| device.0.faults.epoch()).collect();
@@ -47,7 +49,7 @@ impl<'e> Party<'e> {
         }
         let mut lanes: Vec<Arc<Lane>> = Vec::with_capacity(image.lanes.len());
         let mut taken: SmallVec<[usize; 2]> = SmallVec::from_elem(0, devices.len());
-        for lane in &image.lanes {
+        for (at, lane) in image.lanes.iter().enumerate() {
             let number = usize::from(lane.device);
             let (device, nth) = (&devices[number], taken[number]);
             taken[number] += 1;
@@ -55,7 +57,11 @@ impl<'e> Party<'e> {
                 lanes.push(own.clone());
                 continue;
             }
-            let lane = device.lane_beside(base(stream, device), nth)?;
+            let base = base(stream, device);
+            let lane = match priorities.get(at) {
+                Some(&priority) => device.lane_beside_of(base, nth, priority)?,
+                None => device.lane_beside(base, nth)?,
+            };
             if lane.epoch() != epochs[number] {
                 // A fault has just taken the device's other queues.
                 return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::seat::Seat;
+use super::{failure::Failure, seat::Seat};
 use crate::{
     device::{Device, System},
     dispatch::Dispatch,
@@ -112,6 +112,22 @@ impl Unit {
         Ok(())
     }
 
+    /// What the unit is, in words; a copy of pageable memory has its pages `pinned`.
+    pub(crate) fn what(&self, pinned: bool) -> &'static str {
+        match self {
+            Self::Dispatch(_) if pinned => "a copy of pageable memory by the device",
+            Self::Dispatch(_) => "a dispatch",
+            Self::Cooperative(_) => "a cooperative dispatch",
+            Self::Host(_) => "a call on the host",
+            Self::HostCopy(_) => "a copy by the host",
+            Self::Relay(_) => "a copy or fill of another device's memory",
+            Self::Record(_) => "the recording of an event",
+            Self::Wait(_) => "a wait for an event",
+            Self::Pin(_) => "the pinning of memory",
+            Self::Join => "nothing to do",
+        }
+    }
+
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) | Self::Record(_) | Self::Wait(_) => Class::Packet,
@@ -124,7 +140,8 @@ impl Unit {
 }
 
 impl Units {
-    /// Makes the units of `flat`, whose nodes do `work`; launches begin and end on `device`, if it has any packet.
+    /// Makes the units of `flat`, whose nodes do `work`, in an `order` in which each node comes behind those that it
+    /// depends on; launches begin and end on `device`, if it has any packet.
     ///
     /// # Errors
     /// What a launch of the node's work on a stream would be refused for.
@@ -132,21 +149,25 @@ impl Units {
         device: &Device,
         flat: &FlatGraph,
         work: &[Option<&Node<Function, Event>>],
-    ) -> Result<Self> {
+        order: impl IntoIterator<Item = u32>,
+    ) -> Result<Self, Failure> {
         let mut units = Vec::with_capacity(work.len());
         let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
-        let mut main: Vec<u32> = Vec::with_capacity(work.len());
+        let mut main = vec![u32::MAX; work.len()];
         let mut seats: Vec<Seat> = Vec::with_capacity(work.len());
         let all = System::get()?.devices();
         let at = |ordinal: usize| all.get(ordinal).ok_or(Error::InvalidDevice(ordinal as i64));
-        for (index, node) in work.iter().enumerate() {
-            // CAST: a flat graph numbers its nodes in 32 bits.
-            let row = flat.preds().row(index as u32).iter().map(|&pred| main[pred as usize]);
-            let placed = at(flat.nodes()[index].device() as usize)?;
-            let seat = node.map_or(Ok(Seat::on(placed)), |node| Seat::of(placed, node))?;
-            let (before, unit) = match node {
-                None => (None, Unit::Join),
-                Some(node) => unit_of(at(usize::from(seat.device))?, node)?,
+        for index in order {
+            let row = flat.preds().row(index).iter().map(|&pred| main[pred as usize]);
+            let failed = |error| Failure::of_node(flat.path(index).first().copied(), error);
+            let placed = at(flat.nodes()[index as usize].device() as usize).map_err(failed)?;
+            let (seat, (before, unit)) = match work[index as usize] {
+                None => (Seat::on(placed), (None, Unit::Join)),
+                Some(node) => {
+                    let seat = Seat::of(placed, node).map_err(failed)?;
+                    let device = at(usize::from(seat.device)).map_err(failed)?;
+                    (seat, unit_of(device, node).map_err(failed)?)
+                }
             };
             if let Some(pin) = before {
                 preds.push_row(row);
@@ -156,7 +177,8 @@ impl Units {
             } else {
                 preds.push_row(row);
             }
-            main.push(units.len() as u32);
+            // CAST: a unit or two for each node, of which there are fewer than 2^31.
+            main[index as usize] = units.len() as u32;
             units.push(unit);
             seats.push(seat);
         }

@@ -3,17 +3,21 @@
 //! Everything is linear in the number of nodes. What can be refused is found out first, next to the executable;
 //! taking it over cannot fail.
 
-use std::{mem, sync::Arc};
+use std::{fmt, mem, sync::Arc};
 
-use super::{Exec, place_arguments, seat::Seat, units, units::Unit};
+use super::{
+    Exec, differences, enable::packet_in_place_of, place_arguments, references::Held, seat::Seat, units,
+    units::Unit,
+};
 use crate::{
     GraphNode,
     device::{Device, fence::Keep},
     error::Error,
     event::Event,
-    graph::{CopyKind, Graph, MemAlloc, MemFree, Mismatch, Node, NodeId, NodeKind, Topology},
+    graph::{CopyKind, Graph, MemAlloc, MemFree, Memset, Mismatch, Node, NodeId, NodeKind, Topology},
     module::Function,
     template::Template,
+    user_object::release_behind,
 };
 
 /// Why an executable cannot take over a template's parameters.
@@ -41,20 +45,42 @@ pub enum Reason {
 }
 
 /// A refused update; the executable is as it was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("graph update refused: {reason}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// Why.
     pub reason: Reason,
     /// The node of the new template that is the reason; of a nested graph, the node around it.
     pub node: Option<NodeId>,
+    /// What differs, in words; empty where the reason says all.
+    pub detail: String,
 }
 
 impl Refusal {
+    fn new(reason: impl Into<Reason>) -> Self {
+        Self { reason: reason.into(), node: None, detail: String::new() }
+    }
+
     fn at(node: NodeId, reason: impl Into<Reason>) -> Self {
-        Self { reason: reason.into(), node: Some(node) }
+        Self { node: Some(node), ..Self::new(reason) }
+    }
+
+    fn because(self, detail: String) -> Self {
+        Self { detail, ..self }
     }
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "graph update refused: {}", self.reason)?;
+        if let Some(node) = self.node {
+            write!(f, ", node {node}")?;
+        }
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 /// What updates cannot change of a graph and of those nested in it.
 pub(super) struct Shape {
@@ -78,6 +104,8 @@ struct Frame {
 /// What must stay of one node.
 enum Fixed {
     Kind(NodeKind),
+    /// Whether a kernel's blocks wait for each other, and its priority.
+    Kernel(bool, i32),
     /// The direction of a copy.
     Copy(CopyKind),
     /// Width and height of a fill of several rows.
@@ -91,21 +119,59 @@ enum Fixed {
 }
 
 impl Fixed {
-    /// Asks whether a node may stand where this was noted.
-    fn check(&self, node: &GraphNode) -> Result<(), Reason> {
-        let demand = |met: bool, reason| if met { Ok(()) } else { Err(reason) };
+    /// The kind of node that this was noted of.
+    fn kind(&self) -> NodeKind {
+        match self {
+            Self::Kind(kind) => *kind,
+            Self::Kernel(..) => NodeKind::Kernel,
+            Self::Copy(_) => NodeKind::Memcpy,
+            Self::Rows(..) | Self::Row => NodeKind::Memset,
+            Self::Alloc(_) => NodeKind::MemAlloc,
+            Self::Free(_) => NodeKind::MemFree,
+            Self::Child(_) => NodeKind::Child,
+        }
+    }
+
+    /// Asks whether a node may stand where this was noted; else why not, and what differs. Priorities must stay where
+    /// they decide about the order.
+    fn check(&self, node: &GraphNode, priorities: bool) -> Result<(), (Reason, String)> {
+        let rows = |had, set: &Memset| differences::of_rows(had, (set.width, set.height));
         match (self, node) {
-            (Self::Copy(kind), Node::Memcpy(copy)) => demand(copy.kind() == *kind, Reason::Parameters),
-            (Self::Row, Node::Memset(set)) => demand(set.height <= 1, Reason::Parameters),
-            (Self::Rows(width, height), Node::Memset(set)) => {
-                demand((set.width, set.height) == (*width, *height), Reason::Parameters)
+            (Self::Kernel(cooperative, _), Node::Kernel(kernel))
+                if kernel.attributes.cooperative != *cooperative =>
+            {
+                let words = if *cooperative { ("not ", "") } else { ("", "not ") };
+                let detail = format!("it is {}cooperative, the one in its place is {}so", words.0, words.1);
+                Err((Reason::Parameters, detail))
+            }
+            (Self::Kernel(_, priority), Node::Kernel(kernel))
+                if priorities && kernel.attributes.priority != *priority =>
+            {
+                let new = kernel.attributes.priority;
+                let detail =
+                    format!("it has priority {new}, the one in its place {priority}, which is fixed");
+                Err((Reason::Parameters, detail))
+            }
+            (Self::Copy(kind), Node::Memcpy(copy)) if copy.kind() != *kind => {
+                Err((Reason::Parameters, differences::of_direction(*kind, copy.kind())))
+            }
+            (Self::Row, Node::Memset(set)) if set.height > 1 => Err((Reason::Parameters, rows((0, 1), set))),
+            (Self::Rows(width, height), Node::Memset(set))
+                if (set.width, set.height) != (*width, *height) =>
+            {
+                Err((Reason::Parameters, rows((*width, *height), set)))
             }
             // Addresses of graph memory belong to the nodes that got them.
-            (Self::Alloc(old), Node::MemAlloc(new)) => demand(old == new, Reason::NotSupported),
-            (Self::Free(old), Node::MemFree(new)) => demand(old == new, Reason::NotSupported),
-            (Self::Child(_), Node::Child(_)) => Ok(()),
-            (Self::Kind(kind), node) => demand(node.kind() == *kind, Reason::Kind),
-            _ => Err(Reason::Kind),
+            (Self::Alloc(old), Node::MemAlloc(new)) if old != new => {
+                Err((Reason::NotSupported, "it allocates other memory than the one in its place".into()))
+            }
+            (Self::Free(old), Node::MemFree(new)) if old != new => {
+                Err((Reason::NotSupported, "it frees other memory than the one in its place".into()))
+            }
+            (fixed, node) if fixed.kind() != node.kind() => {
+                Err((Reason::Kind, differences::of_kind(fixed.kind(), node)))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -120,8 +186,16 @@ struct Pair<'g> {
     placed: u32,
 }
 
+/// A graph that is to be taken over, and all graphs in it with their places.
+#[derive(Default)]
+pub(super) struct Paired<'g> {
+    nodes: Vec<Pair<'g>>,
+    graphs: Vec<(usize, &'g Graph<Function, Event>)>,
+}
+
 impl Shape {
-    pub(super) fn of(graph: &Graph<Function, Event>) -> Self {
+    /// The shape of a graph, and the user objects that it and those nested in it hold.
+    pub(super) fn of(graph: &Graph<Function, Event>) -> (Self, Held) {
         let mut found = vec![graph];
         let mut graphs: Vec<Frame> = Vec::new();
         while let Some(&graph) = found.get(graphs.len()) {
@@ -135,38 +209,53 @@ impl Shape {
                     found.push(child);
                     Fixed::Child(found.len() - 1)
                 }
+                Node::Kernel(kernel) => {
+                    Fixed::Kernel(kernel.attributes.cooperative, kernel.attributes.priority)
+                }
                 node => Fixed::Kind(node.kind()),
             });
             let fixed = fixed.collect();
             graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
         }
-        Self { graphs }
+        let mut held = Held::default();
+        held.replace(found.into_iter().enumerate());
+        (Self { graphs }, held)
     }
 
     /// Pairs the nodes of the graph at a place, and of those nested in it, with those of another graph.
-    fn pair<'g>(&self, place: usize, graph: &'g Graph<Function, Event>) -> Result<Vec<Pair<'g>>, Refusal> {
-        let mut pairs = Vec::new();
+    fn pair<'g>(
+        &self,
+        place: usize,
+        graph: &'g Graph<Function, Event>,
+        priorities: bool,
+    ) -> Result<Paired<'g>, Refusal> {
+        let mut paired = Paired::default();
         let mut open = vec![(place, graph, None)];
         while let Some((place, graph, around)) = open.pop() {
+            paired.graphs.push((place, graph));
             let frame = &self.graphs[place];
-            let nodes = frame.topology.pair(graph.topology()).map_err(|mismatch| Refusal {
-                reason: Reason::Topology,
-                node: match mismatch {
+            let nodes = frame.topology.pair(graph.topology()).map_err(|mismatch| {
+                let detail = differences::of_shape(&frame.topology, graph.topology(), &mismatch);
+                let node = match mismatch {
                     Mismatch::NodeCount => around,
                     Mismatch::Dependencies(node) => around.or(Some(node)),
-                },
+                };
+                let detail = differences::in_child(around, detail);
+                Refusal { node, ..Refusal::new(Reason::Topology).because(detail) }
             })?;
             for (((mine, theirs), fixed), (_, node)) in nodes.into_iter().zip(&frame.fixed).zip(graph.nodes())
             {
                 let named = around.unwrap_or(theirs);
-                fixed.check(node).map_err(|reason| Refusal::at(named, reason))?;
+                fixed.check(node, priorities).map_err(|(reason, detail)| {
+                    Refusal::at(named, reason).because(differences::in_child(around, detail))
+                })?;
                 match (fixed, node) {
                     (Fixed::Child(place), Node::Child(child)) => open.push((*place, child, Some(named))),
-                    _ => pairs.push(Pair { mine, named, node, placed: graph.device_of(theirs) }),
+                    _ => paired.nodes.push(Pair { mine, named, node, placed: graph.device_of(theirs) }),
                 }
             }
         }
-        Ok(pairs)
+        Ok(paired)
     }
 
     /// The place of the graph nested in a node.
@@ -180,6 +269,11 @@ impl Shape {
     }
 }
 
+/// Keeps the refusal for who asks why the latest call failed.
+fn explain(refusal: &Refusal) {
+    crate::error::explain(refusal);
+}
+
 impl Exec {
     /// Gives every node the parameters of its counterpart in `template`, which has the same nodes and edges in the
     /// same order. Launches in flight keep theirs.
@@ -187,7 +281,7 @@ impl Exec {
     /// # Errors
     /// A [`Refusal`], after which the executable is as it was.
     pub fn update(&self, template: &Template) -> Result<(), Refusal> {
-        self.take_over(0, template)
+        self.take_over(0, template).inspect_err(explain)
     }
 
     /// Gives every node of the graph nested in `node` the parameters of its counterpart in `template`.
@@ -196,14 +290,15 @@ impl Exec {
     /// As [`Exec::update`]; [`Error::InvalidValue`] if the executable has no such node.
     pub fn update_child(&self, node: NodeId, template: &Template) -> Result<(), Refusal> {
         let unknown = Error::InvalidValue("not a child graph of the executable graph");
-        let place = self.0.shape.child(node).ok_or(Refusal { reason: unknown.into(), node: None })?;
-        self.take_over(place, template)
+        let place = self.0.shape.child(node).ok_or(Refusal::new(unknown))?;
+        self.take_over(place, template).inspect_err(explain)
     }
 
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let device = &self.0.device;
         let mut changes = Vec::new();
-        for Pair { mine, named, node, placed } in self.0.shape.pair(place, template.graph())? {
+        let paired = self.0.shape.pair(place, template.graph(), self.0.options.node_priority)?;
+        for Pair { mine, named, node, placed } in paired.nodes {
             if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
                 continue;
             }
@@ -211,11 +306,16 @@ impl Exec {
             let refused = |error: Error| Refusal::at(named, error);
             let seat = self.seat(flat);
             if matches!(node, Node::Kernel(_)) && u32::from(seat.device) != placed {
-                return Err(Refusal::at(named, Reason::Device));
+                let detail = format!(
+                    "the kernel is placed on device {placed}, the one in its place on {}",
+                    seat.device
+                );
+                return Err(Refusal::at(named, Reason::Device).because(detail));
             }
             let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
             if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
-                return Err(Refusal::at(named, Reason::Parameters));
+                let detail = "an operand would lie in the memory of another device".to_owned();
+                return Err(Refusal::at(named, Reason::Parameters).because(detail));
             }
             let (pin, mut unit) = units::unit_of(&worker, node).map_err(refused)?;
             unit.print_to(self.0.fifos.of(seat)).map_err(refused)?;
@@ -231,25 +331,28 @@ impl Exec {
             let main = state.main[flat as usize] as usize;
             let had_pin = main > 0 && matches!(units[main - 1], Unit::Pin(_));
             if mem::discriminant(&unit) != mem::discriminant(&units[main]) || pin.is_some() != had_pin {
-                return Err(Refusal::at(named, Reason::Parameters));
+                let (old, new) = (units[main].what(had_pin), unit.what(pin.is_some()));
+                let detail = format!("it would be {new}, the one in its place is {old}");
+                return Err(Refusal::at(named, Reason::Parameters).because(detail));
             }
             if let Some(pin) = pin {
                 units[main - 1] = pin;
             }
             units[main] = unit;
         }
-        let failed = |error: Error| Refusal { reason: error.into(), node: None };
+        let failed = |error: Error| Refusal::new(error);
         let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let busy = || failed(Error::IllegalState("the image is in use"));
         let image = Arc::get_mut(&mut state.image).ok_or_else(busy)?;
         let mut packets = Vec::new();
-        for ((unit, place), offset) in units.iter().zip(&image.places).zip(&offsets) {
+        for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
             if let (Unit::Dispatch(dispatch), &Some((lane, packet))) = (unit, place) {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
-                let fences = old.header().map_err(|error| failed(hsa::Error::from(error).into()))?.fences;
-                let new = dispatch.packet(fences, arena.address() + u64::from(*offset)).map_err(failed)?;
+                let address = arena.address() + u64::from(*offset);
+                let enabled = !state.disabled.contains(&number);
+                let new = packet_in_place_of(old, dispatch, address, enabled).map_err(failed)?;
                 packets.push((lane, packet, new));
             }
         }
@@ -269,6 +372,7 @@ impl Exec {
             alive,
         );
         state.offsets = offsets;
+        let held = state.held.replace(paired.graphs);
         state.taken_over.insert(place, template.alive().to_vec());
         // Only what a launch has seen must be kept: any number of updates between two launches leave nothing behind.
         let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;
@@ -278,6 +382,8 @@ impl Exec {
         } else {
             _had = Some(had);
         }
+        // A user object that was retained by the executable before it was launched may be needed by that launch.
+        release_behind(state.last.as_ref().map(|(fence, _)| fence), held);
         Ok(())
     }
 }

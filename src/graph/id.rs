@@ -16,6 +16,12 @@ impl GraphId {
     }
 }
 
+impl fmt::Display for GraphId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// The identity of a node: its graph and its place in that graph's order of insertion.
 ///
 /// Ids are unique in the process, so that a node of another graph is an error rather than a wrong edge.

@@ -20,15 +20,19 @@
 //! | [`csr`] | adjacency as flat arrays |
 //! | [`topology`] | nodes and edges in insertion order, topological order, cycles, likeness of two graphs |
 //! | [`node`] | what each kind of node does |
+//! | [`references`] | what a graph keeps alive |
+//! | [`dot`] | a graph as Graphviz sees it |
 //! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
 
 #![forbid(unsafe_code)]
 
 pub mod csr;
+pub mod dot;
 mod error;
 pub mod flatten;
 mod id;
 pub mod node;
+pub mod references;
 mod shape;
 pub mod topology;
 
@@ -45,6 +49,7 @@ pub use node::{
     AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
     Node, NodeKind, Surface,
 };
+pub use references::References;
 pub use shape::Mismatch;
 pub use topology::{Neighbours, Topology};
 
@@ -57,6 +62,7 @@ pub struct Graph<K, E> {
     home: u32,
     /// The devices of the nodes that run elsewhere, by [`NodeId::index`]: few or none in most graphs.
     away: HashMap<u32, u32>,
+    references: References,
 }
 
 impl<K, E> Default for Graph<K, E> {
@@ -85,7 +91,8 @@ impl<K, E> Graph<K, E> {
     /// Makes a graph without nodes; `home` is the ordinal of the device that its nodes will run on, unless each is
     /// [placed](Graph::place) elsewhere.
     pub fn at_home(home: u32) -> Self {
-        Self { topology: Topology::new(), nodes: Vec::new(), home, away: HashMap::new() }
+        let references = References::default();
+        Self { topology: Topology::new(), nodes: Vec::new(), home, away: HashMap::new(), references }
     }
 
     /// The ordinal of the device that a node was placed on. What runs on the host has one, too, of no meaning there.
@@ -272,6 +279,16 @@ impl<K, E> Graph<K, E> {
         self.topology.counterpart(original)
     }
 
+    /// What this graph keeps alive, those nested in it aside.
+    pub fn references(&self) -> &References {
+        &self.references
+    }
+
+    /// What this graph keeps alive, for changing it.
+    pub fn references_mut(&mut self) -> &mut References {
+        &mut self.references
+    }
+
     /// The node in a slot of the topology.
     fn in_slot(&self, slot: u32) -> Option<&Node<K, E>> {
         self.nodes.get(slot as usize)?.as_ref()
@@ -298,8 +315,10 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                 }
                 node => node.clone(),
             });
+            let nodes = nodes.collect();
             let (home, away) = (graph.home, graph.away.clone());
-            copies.push(Self { topology: topology(&graph.topology), nodes: nodes.collect(), home, away });
+            let (topology, references) = (topology(&graph.topology), graph.references.clone());
+            copies.push(Self { topology, nodes, home, away, references });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
             // PANIC: each graph found has a copy, and children are taken before their parents.

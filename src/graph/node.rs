@@ -111,6 +111,10 @@ pub struct KernelAttributes {
     pub access_policy: AccessPolicy,
     /// Work-items that the last block of each dimension lacks, where the grid was given in work-items.
     pub lacking: [u32; 3],
+    /// The memory synchronisation domain: 0 default, 1 remote. A hint: all writes are in one domain here.
+    pub sync_domain: u32,
+    /// Which domains those two are.
+    pub sync_domain_map: [u8; 2],
 }
 
 impl KernelAttributes {
@@ -120,6 +124,8 @@ impl KernelAttributes {
         priority: 0,
         access_policy: AccessPolicy { base: 0, bytes: 0, hit_ratio: 0.0, on_hit: 0, on_miss: 0 },
         lacking: [0; 3],
+        sync_domain: 0,
+        sync_domain_map: [0; 2],
     };
 }
 

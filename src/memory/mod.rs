@@ -301,6 +301,17 @@ fn places(copy: &Memcpy) -> Result<(Place, Place)> {
     }
     const LEAVES: Error = Error::InvalidValue("the copy leaves the address space");
     let table = System::get()?.memory();
+    if let Memcpy::Box(b) = copy
+        && !copy.is_empty()
+    {
+        for surface in [&b.dst, &b.src] {
+            // A corner behind the allocation would be taken for host memory.
+            let corner = surface.corner_address().ok_or(LEAVES)?;
+            if table.find(surface.address).is_some_and(|region| corner - region.address >= region.bytes) {
+                return Err(Error::InvalidValue("the corner of a box lies outside its allocation"));
+            }
+        }
+    }
     let (dst, dst_bytes) = copy.destination_span().ok_or(LEAVES)?;
     let (src, src_bytes) = copy.source_span().ok_or(LEAVES)?;
     Ok((table.place(dst, dst_bytes)?, table.place(src, src_bytes)?))

@@ -386,7 +386,14 @@ impl Stream {
     }
 
     /// Adds a captured node behind the stream's latest.
-    pub(crate) fn record(&self, node: crate::GraphNode) -> Result<()> {
+    ///
+    /// A kernel that was given no priority of its own has the stream's in the graph, too.
+    pub(crate) fn record(&self, mut node: crate::GraphNode) -> Result<()> {
+        if let graph::Node::Kernel(kernel) = &mut node
+            && kernel.attributes.priority == 0
+        {
+            kernel.attributes.priority = self.priority();
+        }
         crate::capture::record(self, node)
     }
 

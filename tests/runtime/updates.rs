@@ -9,7 +9,7 @@ use aqlipse::{
 use super::*;
 
 /// The launch of `append` that adds `value` to `log`, as a node's parameters.
-fn kernel_node(log: &Log, value: u32) -> Kernel<Function> {
+pub fn kernel_node(log: &Log, value: u32) -> Kernel<Function> {
     let mut kernargs = vec![0; 12];
     kernargs[..8].copy_from_slice(&log.address().to_le_bytes());
     kernargs[8..].copy_from_slice(&value.to_le_bytes());

@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 20] = [
+pub const WANTED: [(&str, &str); 21] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -18,6 +18,7 @@ pub const WANTED: [(&str, &str); 20] = [
     ("clang-15", "compiles HIP programs as Debian's hipcc does (code object v4)"),
     ("clang-tools-15", "clang-offload-bundler, which clang-15 calls"),
     ("lld-15", "links the device code of clang-15"),
+    ("graphviz", "reads the graphs that are written for it"),
     ("hipcc", "AMD's compiler driver, whose programs must run"),
     ("libamdhip64-5", "AMD's HIP library, which ours must agree with"),
     ("libamdhip64-dev", "the public HIP headers"),

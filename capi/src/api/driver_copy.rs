@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue, hipErrorNotSupported},
     soname,
     types::*,
 };
@@ -29,11 +29,11 @@ struct End {
 }
 
 impl End {
-    /// The memory from the box's corner on, for a box of `extent` bytes, rows and slices.
+    /// The memory with the box's corner in it, for a box of `extent` bytes, rows and slices.
     ///
     /// # Errors
     /// `hipErrorInvalidValue` for null memory or a box that does not fit its rows, `hipErrorNotSupported` for arrays.
-    fn surface(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
+    fn placed(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
         let address = match memory_type::meant(self.kind) {
             hipMemoryTypeHost => self.host as u64,
             hipMemoryTypeDevice | hipMemoryTypeManaged | hipMemoryTypeUnified => self.device as u64,
@@ -50,11 +50,38 @@ impl End {
         if address == 0 || too_wide || too_high {
             return Err(hipErrorInvalidValue);
         }
-        let [x, y, z] = self.corner;
-        let before =
-            z.checked_mul(rows).and_then(|slices| slices.checked_add(y)?.checked_mul(pitch)?.checked_add(x));
-        let address = before.and_then(|before| address.checked_add(before)).ok_or(hipErrorInvalidValue)?;
-        Ok(Surface { address, pitch, row_bytes: pitch, rows, corner: [0; 3] })
+        Ok(Surface { address, pitch, row_bytes: pitch, rows, corner: self.corner })
+    }
+
+    /// The memory from the box's corner on.
+    ///
+    /// # Errors
+    /// As [`End::placed`]; `hipErrorInvalidValue` for a corner beyond 64 bits.
+    fn surface(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
+        let placed = self.placed(extent)?;
+        let address = placed.corner_address().ok_or(hipErrorInvalidValue)?;
+        Ok(Surface { address, corner: [0; 3], ..placed })
+    }
+
+    /// The memory as a node remembers it: with its corner, if rows without a pitch have room for that.
+    ///
+    /// # Errors
+    /// `hipErrorInvalidPitchValue` for rows that are wider than they are apart; as [`End::surface`].
+    fn remembered(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
+        if self.pitch != 0 && self.pitch < extent[0] {
+            return Err(hipErrorInvalidPitchValue);
+        }
+        let folded = self.surface(extent)?;
+        Ok(if self.pitch == 0 { folded } else { self.placed(extent)? })
+    }
+
+    /// Whether it is host memory, device memory, or either.
+    fn side(&self) -> Option<bool> {
+        match memory_type::meant(self.kind) {
+            hipMemoryTypeHost => Some(true),
+            hipMemoryTypeDevice => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -87,7 +114,23 @@ fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
     copy_of(&dst, &src, [params.WidthInBytes as u64, params.Height as u64, 1])
 }
 
-/// What both layouts of a box copy are read into.
+/// The copy of `extent` bytes, rows and slices that a node remembers.
+///
+/// # Errors
+/// As [`End::remembered`].
+fn node_copy_of(dst: &End, src: &End, extent: [u64; 3]) -> Result<Memcpy, hipError_t> {
+    let kind = match (dst.side(), src.side()) {
+        (Some(true), Some(true)) => CopyKind::HostToHost,
+        (Some(false), Some(true)) => CopyKind::HostToDevice,
+        (Some(true), Some(false)) => CopyKind::DeviceToHost,
+        (Some(false), Some(false)) => CopyKind::DeviceToDevice,
+        _ => CopyKind::Inferred,
+    };
+    let (dst, src) = (dst.remembered(extent)?, src.remembered(extent)?);
+    Ok(Memcpy::Box(Box::new(BoxCopy { dst, src, extent, kind })))
+}
+
+/// What both layouts of a box copy are read into: destination, source and extent.
 macro_rules! box_copy {
     ($params:expr) => {{
         let params = $params;
@@ -107,7 +150,7 @@ macro_rules! box_copy {
             pitch: params.dstPitch as u64,
             rows: params.dstHeight as u64,
         };
-        copy_of(&dst, &src, [params.WidthInBytes as u64, params.Height as u64, params.Depth as u64])
+        (dst, src, [params.WidthInBytes as u64, params.Height as u64, params.Depth as u64])
     }};
 }
 
@@ -115,14 +158,34 @@ macro_rules! box_copy {
 ///
 /// # Safety
 /// The pointer is null or points to parameters in the layout of the caller's version.
-unsafe fn box_at(params: *const HIP_MEMCPY3D) -> Result<Memcpy, hipError_t> {
+unsafe fn ends_at(params: *const HIP_MEMCPY3D) -> Result<(End, End, [u64; 3]), hipError_t> {
     // ABI: the counters grew to 64 bits with HIP 6.
     if soname::major() <= 5 {
         // SAFETY: the caller's promise.
-        return box_copy!(unsafe { caller::read(params.cast::<HIP_MEMCPY3D_R0500>()) }?);
+        return Ok(box_copy!(unsafe { caller::read(params.cast::<HIP_MEMCPY3D_R0500>()) }?));
     }
     // SAFETY: the caller's promise.
-    box_copy!(unsafe { caller::read(params) }?)
+    Ok(box_copy!(unsafe { caller::read(params) }?))
+}
+
+/// Reads the parameters of a box copy on a stream.
+///
+/// # Safety
+/// As for [`ends_at`].
+unsafe fn box_at(params: *const HIP_MEMCPY3D) -> Result<Memcpy, hipError_t> {
+    // SAFETY: the caller's promise.
+    let (dst, src, extent) = unsafe { ends_at(params) }?;
+    copy_of(&dst, &src, extent)
+}
+
+/// Reads the parameters of a copy node.
+///
+/// # Safety
+/// As for [`ends_at`].
+pub(super) unsafe fn node_box_at(params: *const HIP_MEMCPY3D) -> Result<Memcpy, hipError_t> {
+    // SAFETY: the caller's promise.
+    let (dst, src, extent) = unsafe { ends_at(params) }?;
+    node_copy_of(&dst, &src, extent)
 }
 
 entry! {

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use aqlipse::{
-    Exec, GraphNode, Options,
+    Error, Exec, GraphNode, InstantiateFailure as Failure, Options,
     graph::{Memcpy, Node},
 };
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{hipError_t, hipErrorInvalidValue},
     object::{self, EXECS},
     types::*,
 };
@@ -25,20 +25,96 @@ const DEVICE_LAUNCH: u64 = 4;
 const NODE_PRIORITY: u64 = 8;
 const KNOWN_FLAGS: u64 = AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY;
 
-fn instantiate(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> Result<(), hipError_t> {
-    if exec.is_null() || flags & !KNOWN_FLAGS != 0 {
-        return Err(hipErrorInvalidValue);
+/// Why there is no executable.
+enum Refusal {
+    /// The call cannot be served.
+    Call(hipError_t),
+    /// The graph cannot be launched from a device.
+    DeviceLaunch,
+    /// The graph cannot be made executable.
+    Graph(Failure),
+}
+
+impl From<hipError_t> for Refusal {
+    fn from(code: hipError_t) -> Self {
+        Self::Call(code)
     }
-    if flags & (DEVICE_LAUNCH | NODE_PRIORITY) != 0 {
-        return Err(hipErrorNotSupported);
+}
+
+impl Refusal {
+    fn code(&self) -> hipError_t {
+        match self {
+            Self::Call(code) => *code,
+            Self::DeviceLaunch => Error::NotSupported("launching a graph from a device").into(),
+            Self::Graph(failure) => failure.error.clone().into(),
+        }
+    }
+
+    fn result(&self) -> hipGraphInstantiateResult {
+        match self {
+            Self::Call(_) => hipGraphInstantiateError,
+            Self::DeviceLaunch => hipGraphInstantiateNodeOperationNotSupported,
+            Self::Graph(failure) if failure.structure => hipGraphInstantiateInvalidStructure,
+            Self::Graph(_) => hipGraphInstantiateError,
+        }
+    }
+
+    /// The node that is to blame, or null.
+    fn node(&self) -> hipGraphNode_t {
+        match self {
+            Self::Graph(Failure { node: Some(node), .. }) => object::node_handle(*node),
+            _ => hipGraphNode_t::NULL,
+        }
+    }
+
+    /// Why, in words.
+    fn text(&self) -> String {
+        match self {
+            Self::Call(code) => code.text().to_string_lossy().into_owned(),
+            Self::DeviceLaunch => "graphs cannot be launched from a device".into(),
+            Self::Graph(failure) => failure.to_string(),
+        }
+    }
+}
+
+fn instantiate(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> Result<(), Refusal> {
+    // A graph that devices launch cannot free what the host's launches have left.
+    let contradiction = flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0;
+    if exec.is_null() || flags & !KNOWN_FLAGS != 0 || contradiction {
+        return Err(hipErrorInvalidValue.into());
     }
     let graph = object::graph(graph)?;
-    let options = Options { auto_free: flags & AUTO_FREE != 0, ..Options::default() };
-    let made = graph.with_template(|template| Ok(Exec::new(template, options)?))?;
+    if flags & DEVICE_LAUNCH != 0 {
+        return Err(Refusal::DeviceLaunch);
+    }
+    let options = Options {
+        auto_free: flags & AUTO_FREE != 0,
+        upload: flags & UPLOAD != 0,
+        node_priority: flags & NODE_PRIORITY != 0,
+        ..Options::default()
+    };
+    let made = graph.with_template(|template| Ok(Exec::instantiate(template, options)))?;
+    let made = made.map_err(Refusal::Graph)?;
     // Kernel arguments are placed when the executable is made: there is nothing left to upload.
     let handle = EXECS.insert(made)?;
     // SAFETY: the caller's pointer, which is not null.
-    unsafe { caller::write(exec, hipGraphExec_t(handle)) }
+    unsafe { caller::write(exec, hipGraphExec_t(handle)) }?;
+    Ok(())
+}
+
+/// Stores as much of a text as there is room for, terminated.
+///
+/// # Safety
+/// The pointer is null or has room for `room` bytes.
+unsafe fn write_text(to: *mut c_char, room: usize, text: &str) -> Result<(), hipError_t> {
+    let Some(room) = room.checked_sub(1).filter(|_| !to.is_null()) else { return Ok(()) };
+    let end = text.floor_char_boundary(room);
+    for (n, byte) in text.bytes().take(end).chain([0]).enumerate() {
+        // CAST: the bytes of a text, whatever the sign of the platform's characters.
+        // SAFETY: at most `room` bytes and the end are stored.
+        unsafe { caller::write(to.add(n), byte as c_char) }?;
+    }
+    Ok(())
 }
 
 entry! {
@@ -51,21 +127,23 @@ entry! {
         log_bytes: usize,
     ) -> hipError_t {
         let outcome = instantiate(exec, graph, 0);
+        let (node, text) = match &outcome {
+            Ok(()) => (hipGraphNode_t::NULL, String::new()),
+            Err(refusal) => (refusal.node(), refusal.text()),
+        };
         // SAFETY: the caller's pointers, null or writable.
         unsafe {
-            caller::write_if_wanted(error_node, hipGraphNode_t::NULL);
-            if log_bytes > 0 {
-                caller::write_if_wanted(log, 0);
-            }
+            caller::write_if_wanted(error_node, node);
+            write_text(log, log_bytes, &text)?;
         }
-        outcome
+        outcome.map_err(|refusal| refusal.code())
     }
 }
 
 entry! {
     /// Makes an executable of a graph; `flags` may ask to free automatically on launch.
     fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t {
-        instantiate(exec, graph, flags)
+        instantiate(exec, graph, flags).map_err(|refusal| refusal.code())
     }
 }
 
@@ -86,17 +164,14 @@ entry! {
             0 => Ok(()),
             _ => object::stream(given.uploadStream).map(drop),
         };
-        let outcome = outcome.and_then(|()| instantiate(exec, graph, given.flags));
-        given.errNode_out = hipGraphNode_t::NULL;
-        given.result_out = match outcome {
-            Ok(()) => hipGraphInstantiateSuccess,
-            Err(hipErrorNotSupported) => hipGraphInstantiateNodeOperationNotSupported,
-            Err(hipErrorInvalidValue) if given.flags & !KNOWN_FLAGS == 0 => hipGraphInstantiateInvalidStructure,
-            Err(_) => hipGraphInstantiateError,
+        let outcome = outcome.map_err(Refusal::Call).and_then(|()| instantiate(exec, graph, given.flags));
+        (given.errNode_out, given.result_out) = match &outcome {
+            Ok(()) => (hipGraphNode_t::NULL, hipGraphInstantiateSuccess),
+            Err(refusal) => (refusal.node(), refusal.result()),
         };
         // SAFETY: the caller's pointer, which was readable and takes the results.
         unsafe { caller::write(params, given) }?;
-        outcome
+        outcome.map_err(|refusal| refusal.code())
     }
 }
 
@@ -135,7 +210,9 @@ entry! {
     /// Stores the flags that an executable was made with.
     fn hipGraphExecGetFlags(exec: hipGraphExec_t, flags: *mut u64) -> hipError_t {
         let exec = object::exec(exec)?;
-        let value = if exec.options().auto_free { AUTO_FREE } else { 0 };
+        let Options { auto_free, upload, node_priority, .. } = exec.options();
+        let given = [(auto_free, AUTO_FREE), (upload, UPLOAD), (node_priority, NODE_PRIORITY)];
+        let value = given.iter().filter(|(given, _)| *given).map(|(_, flag)| flag).sum();
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(flags, value) }
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidValue},
     object,
     types::*,
 };
@@ -77,6 +77,25 @@ pub(super) fn with_node<T>(
     graph.with(|graph| read(graph.graph().node(id).map_err(aqlipse::Error::from)?))
 }
 
+/// A memory synchronisation domain.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a number that is none.
+fn sync_domain(domain: u32) -> Result<u32, hipError_t> {
+    if domain <= LAST_SYNC_DOMAIN { Ok(domain) } else { Err(hipErrorInvalidValue) }
+}
+
+/// `hipLaunchMemSyncDomainRemote`.
+const LAST_SYNC_DOMAIN: u32 = 1;
+
+/// Which domains of the device the two are: it has one, number 0.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for another.
+fn sync_domain_map(map: [u8; 2]) -> Result<[u8; 2], hipError_t> {
+    if map == [0; 2] { Ok(map) } else { Err(hipErrorInvalidValue) }
+}
+
 /// Lets `change` work on the attributes of a kernel node.
 fn with_attributes<T>(
     node: hipGraphNode_t,
@@ -113,6 +132,14 @@ entry! {
                 }
                 hipLaunchAttributeAccessPolicyWindow => {
                     attributes.access_policy = access_policy(&caller::read(value.cast())?)?;
+                    Ok(())
+                }
+                hipLaunchAttributeMemSyncDomain => {
+                    attributes.sync_domain = sync_domain(caller::read(value.cast())?)?;
+                    Ok(())
+                }
+                hipLaunchAttributeMemSyncDomainMap => {
+                    attributes.sync_domain_map = sync_domain_map(caller::read(value.cast())?)?;
                     Ok(())
                 }
                 _ => Err(hipErrorInvalidValue),
@@ -152,6 +179,8 @@ entry! {
                     };
                     caller::write(value.cast(), window)
                 }
+                hipLaunchAttributeMemSyncDomain => caller::write(value.cast(), attributes.sync_domain),
+                hipLaunchAttributeMemSyncDomainMap => caller::write(value.cast(), attributes.sync_domain_map),
                 _ => Err(hipErrorInvalidValue),
             }
         }
@@ -162,6 +191,11 @@ entry! {
     /// Gives a kernel node the attributes of another.
     fn hipGraphKernelNodeCopyAttributes(source: hipGraphNode_t, destination: hipGraphNode_t) -> hipError_t {
         let copied = with_attributes(source, |attributes| Ok(*attributes))?;
+        let device = |node| object::node(node)?.0.with(|graph| Ok(graph.device().clone()));
+        // The kernels' contexts are those of their graphs.
+        if device(source)? != device(destination)? {
+            return Err(hipErrorInvalidContext);
+        }
         with_attributes(destination, |attributes| {
             *attributes = copied;
             Ok(())

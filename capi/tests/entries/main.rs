@@ -10,6 +10,7 @@ mod capture;
 mod child;
 mod context;
 mod function;
+mod functions;
 mod graph;
 mod launch;
 mod lookup;
@@ -19,8 +20,10 @@ mod pitched;
 mod pointer;
 mod program;
 mod random;
+mod refusals;
 mod streams;
 mod symbol;
+mod template;
 mod update;
 mod variants;
 

@@ -1,0 +1,352 @@
+//! A graph as Graphviz sees it: nodes with what they do, edges, and child graphs as boxes around their nodes.
+//!
+//! What a kind of node looks like and says stands in one place, [`Page::describe`]. Nested graphs are written with a
+//! stack of their own, not by recursion: nesting may be deeper than the thread's stack.
+
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+    io,
+    ops::BitOr,
+};
+
+use super::{CopyKind, Graph, Kernel, Memcpy, Node, NodeId, Surface};
+
+/// Which parameters are written; topology, kinds, kernel names and directions always are. The bits are HIP's
+/// (`hipGraphDebugDotFlags`); others ask for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Detail(u32);
+
+impl Detail {
+    /// Nothing more.
+    pub const NONE: Self = Self(0);
+    /// Everything.
+    pub const VERBOSE: Self = Self(1);
+    /// Grid, block, dynamic LDS and argument bytes of kernel nodes.
+    pub const KERNELS: Self = Self(1 << 2);
+    /// Operands of copies.
+    pub const COPIES: Self = Self(1 << 3);
+    /// Operands of fills.
+    pub const FILLS: Self = Self(1 << 4);
+    /// Functions and arguments of host nodes.
+    pub const HOSTS: Self = Self(1 << 5);
+    /// Events of record and wait nodes.
+    pub const EVENTS: Self = Self(1 << 6);
+    /// Parameters of nodes that signal external semaphores.
+    pub const SIGNALS: Self = Self(1 << 7);
+    /// Parameters of nodes that wait for external semaphores.
+    pub const WAITS: Self = Self(1 << 8);
+    /// Attributes of kernel nodes.
+    pub const ATTRIBUTES: Self = Self(1 << 9);
+    /// Handles of nodes and kernels.
+    pub const HANDLES: Self = Self(1 << 10);
+
+    /// The detail that HIP's flags ask for.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Whether all of `part` is wanted.
+    pub const fn wants(self, part: Self) -> bool {
+        self.0 & Self::VERBOSE.0 != 0 || self.0 & part.0 == part.0
+    }
+}
+
+impl BitOr for Detail {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// What kernels and events are called.
+pub trait Labels<K, E> {
+    /// The symbol of a kernel, mangled or not.
+    fn kernel<'k>(&self, kernel: &'k K) -> Cow<'k, str>;
+
+    /// The word by which callers know a kernel.
+    fn kernel_handle(&self, kernel: &K) -> u64;
+
+    /// The word by which callers know an event.
+    fn event_handle(&self, event: &E) -> u64;
+}
+
+impl<K, E> Graph<K, E> {
+    /// Writes the graph in the DOT language.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_dot(
+        &self,
+        out: &mut impl io::Write,
+        detail: Detail,
+        labels: &impl Labels<K, E>,
+    ) -> io::Result<()> {
+        let mut page = Page { out, detail, labels, label: String::new() };
+        page.graph(self)
+    }
+}
+
+/// Levels of nesting that are indented; more would be more blanks than text.
+const MAX_INDENT: usize = 12;
+
+/// A graph that is being written.
+struct Open<'g, K, E> {
+    graph: &'g Graph<K, E>,
+    /// The slot to go on at.
+    slot: u32,
+}
+
+struct Page<'p, W, L> {
+    out: &'p mut W,
+    detail: Detail,
+    labels: &'p L,
+    /// The label of the node at hand, quoted.
+    label: String,
+}
+
+impl<W: io::Write, L> Page<'_, W, L> {
+    fn graph<K, E>(&mut self, graph: &Graph<K, E>) -> io::Result<()>
+    where
+        L: Labels<K, E>,
+    {
+        writeln!(self.out, "digraph \"graph {}\" {{", graph.id())?;
+        writeln!(self.out, "  graph [compound=true, fontname=\"monospace\", fontsize=10];")?;
+        writeln!(self.out, "  node [shape=box, fontname=\"monospace\", fontsize=10];")?;
+        let mut open = vec![Open { graph, slot: 0 }];
+        while let Some(depth) = open.len().checked_sub(1) {
+            let Open { graph, slot } = &mut open[depth];
+            let graph: &Graph<K, E> = graph;
+            let indent = 2 * (depth + 1).min(MAX_INDENT);
+            let at = *slot;
+            *slot += 1;
+            match graph.nodes.get(at as usize) {
+                None => {
+                    self.edges(graph, indent)?;
+                    open.pop();
+                    writeln!(self.out, "{:1$}}}", "", indent - 2)?;
+                }
+                Some(None) => {}
+                Some(Some(node)) => {
+                    let id = graph.topology.id_of(at);
+                    let shape = self.describe(id, node);
+                    if let Node::Child(child) = node {
+                        writeln!(self.out, "{:indent$}subgraph \"cluster {}\" {{", "", child.id())?;
+                        let inside = 2 * (depth + 2).min(MAX_INDENT);
+                        writeln!(self.out, "{:inside$}style=rounded;", "")?;
+                        self.node(inside, id, shape)?;
+                        open.push(Open { graph: child, slot: 0 });
+                    } else {
+                        self.node(indent, id, shape)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the node whose label is at hand.
+    fn node(&mut self, indent: usize, id: NodeId, shape: &str) -> io::Result<()> {
+        writeln!(self.out, "{:indent$}\"{id}\" [shape={shape}, label=\"{}\"];", "", self.label)
+    }
+
+    /// Writes the edges of one graph; one at a child graph ends at its box.
+    fn edges<K, E>(&mut self, graph: &Graph<K, E>, indent: usize) -> io::Result<()> {
+        let child = |slot: u32| match graph.in_slot(slot) {
+            Some(Node::Child(child)) => Some(child.id()),
+            _ => None,
+        };
+        for (from, to) in graph.topology.slot_edges() {
+            let (tail, head) = (child(from), child(to));
+            let [from, to] = [from, to].map(|slot| graph.topology.id_of(slot));
+            write!(self.out, "{:indent$}\"{from}\" -> \"{to}\"", "")?;
+            match (tail, head) {
+                (None, None) => {}
+                (Some(tail), None) => write!(self.out, " [ltail=\"cluster {tail}\"]")?,
+                (None, Some(head)) => write!(self.out, " [lhead=\"cluster {head}\"]")?,
+                (Some(tail), Some(head)) => {
+                    write!(self.out, " [ltail=\"cluster {tail}\", lhead=\"cluster {head}\"]")?;
+                }
+            }
+            writeln!(self.out, ";")?;
+        }
+        Ok(())
+    }
+
+    /// Puts what a node is and does into the label, and says which shape it has.
+    fn describe<K, E>(&mut self, id: NodeId, node: &Node<K, E>) -> &'static str
+    where
+        L: Labels<K, E>,
+    {
+        self.label.clear();
+        let (kind, shape) = match node {
+            Node::Empty => ("empty", "ellipse"),
+            Node::Kernel(_) => ("kernel", "box"),
+            Node::Memcpy(_) => ("memcpy", "cds"),
+            Node::Memset(_) => ("memset", "cds"),
+            Node::Host(_) => ("host", "hexagon"),
+            Node::Child(_) => ("child graph", "plaintext"),
+            Node::EventRecord(_) => ("event record", "octagon"),
+            Node::EventWait(_) => ("event wait", "octagon"),
+            Node::MemAlloc(_) => ("memory allocation", "cylinder"),
+            Node::MemFree(_) => ("memory free", "cylinder"),
+        };
+        self.say(format_args!("{}: {kind}", id.index()));
+        match node {
+            Node::Empty => {}
+            Node::Kernel(kernel) => self.kernel(kernel),
+            Node::Memcpy(copy) => self.copy(copy),
+            Node::Memset(set) => {
+                if self.detail.wants(Detail::FILLS) {
+                    self.line(format_args!("dst {:#x}, pitch {}", set.dst, set.pitch));
+                    self.line(format_args!("value {:#x}, element size {}", set.value, set.element_size));
+                    self.line(format_args!("width {}, height {}", set.width, set.height));
+                }
+            }
+            Node::Host(call) => {
+                if self.detail.wants(Detail::HOSTS) {
+                    self.line(format_args!("fn {:#x}, userData {:#x}", call.function(), call.user_data()));
+                }
+            }
+            Node::Child(child) => {
+                let topology = child.topology();
+                self.line(format_args!("{} nodes, {} edges", topology.node_count(), topology.edge_count()));
+            }
+            Node::EventRecord(event) | Node::EventWait(event) => {
+                if self.detail.wants(Detail::EVENTS) {
+                    self.line(format_args!("event {:#x}", self.labels.event_handle(event)));
+                }
+            }
+            Node::MemAlloc(alloc) => self.line(format_args!("{} bytes at {:#x}", alloc.bytes, alloc.address)),
+            Node::MemFree(free) => self.line(format_args!("at {:#x}", free.address)),
+        }
+        if self.detail.wants(Detail::HANDLES) {
+            self.line(format_args!("node {:#x}", id.to_bits()));
+        }
+        shape
+    }
+
+    fn kernel<K, E>(&mut self, kernel: &Kernel<K>)
+    where
+        L: Labels<K, E>,
+    {
+        let symbol = self.labels.kernel(&kernel.function);
+        self.line(format_args!("{}", demangled(&symbol)));
+        if self.detail.wants(Detail::KERNELS) {
+            let ([x, y, z], [i, j, k]) = (kernel.grid, kernel.block);
+            self.line(format_args!("grid {x} x {y} x {z}, block {i} x {j} x {k}"));
+            let (shared, arguments) = (kernel.shared_bytes, kernel.kernargs.len());
+            self.line(format_args!("dynamic shared memory {shared} bytes, arguments {arguments} bytes"));
+        }
+        if self.detail.wants(Detail::ATTRIBUTES) {
+            let attributes = &kernel.attributes;
+            let cooperative = if attributes.cooperative { "yes" } else { "no" };
+            self.line(format_args!("cooperative {cooperative}, priority {}", attributes.priority));
+            let window = attributes.access_policy;
+            self.line(format_args!(
+                "access window {} bytes at {:#x}, hit ratio {}, hits {}, misses {}",
+                window.bytes, window.base, window.hit_ratio, window.on_hit, window.on_miss
+            ));
+            let [default, remote] = attributes.sync_domain_map;
+            let domain = attributes.sync_domain;
+            self.line(format_args!("memory sync domain {domain}, default is {default}, remote is {remote}"));
+        }
+        if self.detail.wants(Detail::HANDLES) {
+            self.line(format_args!("function {:#x}", self.labels.kernel_handle(&kernel.function)));
+        }
+    }
+
+    fn copy(&mut self, copy: &Memcpy) {
+        self.line(format_args!("{}", direction(copy.kind())));
+        if !self.detail.wants(Detail::COPIES) {
+            return;
+        }
+        match copy {
+            Memcpy::Linear { dst, src, bytes, .. } => {
+                self.line(format_args!("dst {dst:#x}"));
+                self.line(format_args!("src {src:#x}"));
+                self.line(format_args!("{bytes} bytes"));
+            }
+            Memcpy::Box(copy) => {
+                self.surface("dst", &copy.dst);
+                self.surface("src", &copy.src);
+                let [width, height, depth] = copy.extent;
+                self.line(format_args!("width {width} bytes, height {height}, depth {depth}"));
+            }
+        }
+    }
+
+    fn surface(&mut self, name: &str, surface: &Surface) {
+        let [x, y, z] = surface.corner;
+        let Surface { address, pitch, rows, .. } = surface;
+        self.line(format_args!("{name} {address:#x} at ({x}, {y}, {z}), pitch {pitch}, {rows} rows"));
+    }
+
+    /// Appends a line to the label.
+    fn line(&mut self, text: fmt::Arguments<'_>) {
+        self.label.push_str("\\n");
+        self.say(text);
+    }
+
+    fn say(&mut self, text: fmt::Arguments<'_>) {
+        let written = Quoted(&mut self.label).write_fmt(text);
+        debug_assert!(written.is_ok(), "a string takes everything");
+    }
+}
+
+/// Text inside double quotes: what would end them, or mean something to Graphviz, is escaped.
+struct Quoted<'s>(&'s mut String);
+
+impl fmt::Write for Quoted<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                '"' | '\\' => self.0.extend(['\\', c]),
+                c if c.is_control() => self.0.push(' '),
+                c => self.0.push(c),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn direction(kind: CopyKind) -> &'static str {
+    match kind {
+        CopyKind::HostToHost => "host to host",
+        CopyKind::HostToDevice => "host to device",
+        CopyKind::DeviceToHost => "device to host",
+        CopyKind::DeviceToDevice => "device to device",
+        CopyKind::Inferred => "direction by address",
+    }
+}
+
+/// The longest demangled name; substitutions let a short symbol stand for one of any length.
+const MAX_NAME: usize = 4096;
+
+/// A C++ symbol as it was declared; anything else as it is.
+fn demangled(symbol: &str) -> Cow<'_, str> {
+    let parsed = if symbol.starts_with("_Z") { cpp_demangle::Symbol::new(symbol).ok() } else { None };
+    let Some(parsed) = parsed else { return symbol.into() };
+    let options = cpp_demangle::DemangleOptions::new().no_return_type();
+    let mut name = Bounded(String::new());
+    match parsed.structured_demangle(&mut name, &options) {
+        Ok(()) => name.0.into(),
+        Err(_) => symbol.into(),
+    }
+}
+
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > MAX_NAME {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
