@@ -115,6 +115,14 @@ fn devices_reach_each_other() {
     }
 }
 
+// proves: hipGraphAddMemAllocNode, hipGraphMemAllocNodeGetParams
+#[test]
+fn graphs_span_devices() {
+    for devices in ["2", "4"] {
+        passes_on("device_graphs", &format!("{devices}x"), &[devices]);
+    }
+}
+
 #[test]
 fn waits_end_on_one_core_and_on_all() {
     let Some(toolchain) = Toolchain::find() else { return };

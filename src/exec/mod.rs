@@ -490,7 +490,7 @@ fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
     let table = CostTable::default();
     let numbers = units.numbers();
     let problem = Problem::new(&units.preds, &succs, &classes, &costs)
-        .and_then(|problem| problem.on_devices(&numbers))
+        .and_then(|problem| if numbers.is_empty() { Ok(problem) } else { problem.on_devices(&numbers) })
         .map_err(|e| Error::Graph(e.to_string()))?;
     let lanes =
         if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };

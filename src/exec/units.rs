@@ -205,8 +205,11 @@ impl Units {
         Ok(Self { units, preds, main, seats, devices, fifos })
     }
 
-    /// The number, among the devices that take part, of each unit's.
+    /// The number, among the devices that take part, of each unit's; nothing if there is but one.
     pub(super) fn numbers(&self) -> Vec<u16> {
+        if self.devices.len() == 1 {
+            return Vec::new();
+        }
         let number = |seat: &Seat| {
             let device = self.devices.iter().position(|device| device.ordinal() == usize::from(seat.device));
             // What no device does is the host's. CAST: there are few devices.

@@ -34,6 +34,7 @@ mod names;
 mod node;
 mod params;
 mod peer;
+mod peer_access;
 mod per_thread;
 mod pitched;
 mod pointer;

@@ -11,7 +11,7 @@ use aqlipse::{
     graph::{BoxCopy, CopyKind, Kernel, MemAlloc, Memcpy, Memset, Node, NodeId, Surface},
 };
 
-use super::{arguments, graph::dependencies, register, stream::host_function};
+use super::{arguments, graph::dependencies, peer_access, register, stream::host_function};
 use crate::{
     caller, current,
     error::{
@@ -380,9 +380,11 @@ pub(super) unsafe fn add_allocation(
         return Err(hipErrorInvalidValue);
     }
     let device = current::device_at(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
-    if wanted.accessDescCount > current::devices()?.len() || wanted.bytesize == 0 {
+    if wanted.bytesize == 0 {
         return Err(hipErrorInvalidValue);
     }
+    // SAFETY: the caller's array.
+    let peers = unsafe { peer_access::peers(&wanted) }?;
     if wanted.bytesize as u64 > device.properties().total_memory {
         return Err(hipErrorOutOfMemory);
     }
@@ -390,7 +392,8 @@ pub(super) unsafe fn add_allocation(
     // SAFETY: the caller's pointers.
     unsafe {
         add(node, graph, after, count, |graph, after| {
-            let (id, start) = graph.add_allocation(&device, wanted.bytesize as u64, after)?;
+            let bytes = wanted.bytesize as u64;
+            let (id, start) = graph.add_allocation_for(&device, &peers, bytes, after)?;
             address = start;
             Ok(id)
         })
@@ -450,16 +453,18 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let (graph, id) = object::node(node)?;
-        let MemAlloc { address, bytes, device } = graph.with(|graph| match graph.graph().node(id) {
-            Ok(Node::MemAlloc(alloc)) => Ok(*alloc),
+        let (alloc, peers) = graph.with(|graph| match graph.graph().node(id) {
+            Ok(Node::MemAlloc(alloc)) => Ok((*alloc, graph.peers_of(alloc.address).to_vec())),
             _ => Err(hipErrorInvalidValue),
         })?;
+        let MemAlloc { address, bytes, device } = alloc;
         // SAFETY: all fields are plain data, for which zeros are values.
         let mut found: hipMemAllocNodeParams = unsafe { std::mem::zeroed() };
         found.poolProps.allocType = hipMemAllocationTypePinned;
         found.poolProps.location.r#type = hipMemLocationTypeDevice;
         // CAST: ordinals are small.
         found.poolProps.location.id = device as i32;
+        (found.accessDescs, found.accessDescCount) = peer_access::described(id, &peers);
         found.bytesize = bytes as usize;
         found.dptr = address as usize as *mut c_void;
         // SAFETY: the caller's pointer, which is not null.
@@ -487,4 +492,5 @@ pub(super) fn forget_views() {
         views
             .retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| graph_ref::graph_of(node).is_ok()));
     }
+    peer_access::forget_views();
 }

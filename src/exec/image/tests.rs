@@ -245,3 +245,52 @@ proptest! {
         }
     }
 }
+
+/// The emulator has no caches, so only this shows a fence that is missing or too narrow.
+#[test]
+fn signals_between_devices_release_and_acquire_at_system_scope() {
+    let device = crate::Device::get(0).unwrap();
+    let fill =
+        crate::graph::Memset { dst: 0x1000, pitch: 0, value: 0, element_size: 4, width: 64, height: 1 };
+    let fill = || Unit::Dispatch(device.blit().unwrap().memset(&fill));
+    // A fork and a join on device 0, with a detour over device 1, and a host step behind it.
+    let edges = [(1, 0), (2, 0), (3, 2), (4, 1), (4, 3), (5, 4), (6, 5)];
+    let mut units: Vec<Unit> = (0..7).map(|_| fill()).collect();
+    units[5] = Unit::Host(HostFn::new(|| ()));
+    let preds = Csr::from_pairs(units.len(), edges.into_iter());
+    let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);
+    let classes: Vec<_> = units.iter().map(Unit::class).collect();
+    let one = Problem::new(&preds, &succs, &classes, &costs).unwrap();
+    let two = one.on_devices(&[0, 0, 1, 1, 0, 0, 1]).unwrap();
+    // To the detour and back; the host's step to device 1, and its end to device 0.
+    for (problem, kind, crossings) in [
+        (two, Candidate::Levels, 4),
+        (two, Candidate::Strict, 4),
+        (two, Candidate::Relaxed, 4),
+        (one, Candidate::Levels, 1),
+    ] {
+        let plan = schedule::candidate(&problem, kind, 2, &CostTable::default());
+        let image = encode(&plan, &units, |_| 0).unwrap();
+        let mut device_of = vec![None; image.signals as usize];
+        let fences = |lane: &LaneImage, packet: u32| lane.packets[packet as usize].header().unwrap().fences;
+        for lane in &image.lanes {
+            for patch in lane.patches.iter().filter(|patch| patch.field == Field::Completion) {
+                let Source::Launch(signal) = patch.source else { continue };
+                device_of[signal as usize] = Some(lane.device);
+                assert_eq!(fences(lane, patch.packet).release, Scope::System, "{kind:?}");
+            }
+        }
+        let mut crossed = 0;
+        for lane in &image.lanes {
+            for patch in lane.patches.iter().filter(|patch| patch.field != Field::Completion) {
+                let Source::Launch(signal) = patch.source else { continue };
+                // A signal without a packet is the host's.
+                if device_of[signal as usize] != Some(lane.device) {
+                    crossed += 1;
+                    assert_eq!(fences(lane, patch.packet).acquire, Scope::System, "{kind:?}");
+                }
+            }
+        }
+        assert_eq!(crossed, crossings, "{kind:?}");
+    }
+}

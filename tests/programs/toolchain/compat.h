@@ -66,6 +66,7 @@ extern "C" {
 hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value);
 hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                    size_t dependency_count, hipMemAllocNodeParams* params);
+hipError_t hipGraphMemAllocNodeGetParams(hipGraphNode_t node, hipMemAllocNodeParams* params);
 hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                   size_t dependency_count, void* pointer);
 }
