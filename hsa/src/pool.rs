@@ -29,10 +29,12 @@ pub struct PoolProperties {
     pub size: u64,
     /// Most bytes of one allocation.
     pub alloc_max_size: u64,
-    /// Whether memory can be allocated at all; the next two are 0 if not.
+    /// Whether memory can be allocated at all; the next three are 0 if not.
     pub alloc_allowed: bool,
     /// Sizes are rounded up to a multiple of this many bytes.
     pub granule: u64,
+    /// Sizes that are multiples of this many bytes waste least; the granule where the runtime does not say.
+    pub recommended_granule: u64,
     /// Alignment of allocations in bytes.
     pub alignment: u64,
     /// Whether every agent can access the pool.
@@ -85,13 +87,17 @@ impl Pool {
         let size = ask(HSA_AMD_MEMORY_POOL_INFO_SIZE)?.u64();
         let when_allowed =
             |attribute| if alloc_allowed { ask(attribute).map(|answer| answer.u64()) } else { Ok(0) };
+        let granule = when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE)?;
         let properties = PoolProperties {
             segment,
             flags: if global { ask(HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS)?.u32() } else { 0 },
             size,
             alloc_max_size: ask(HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE).map_or(size, |answer| answer.u64()),
             alloc_allowed,
-            granule: when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE)?,
+            granule,
+            // ROCr 5.2.3 does not know the attribute.
+            recommended_granule: when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE)
+                .map_or(granule, |recommended| recommended.max(granule)),
             alignment: when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT)?,
             accessible_by_all: ask(HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL)?.bool(),
         };

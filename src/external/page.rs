@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Binary = 1,
     /// `value` only grows.
     Timeline = 2,
+    /// `value` is the number of the latest record that was reached, `issued` that of the latest that was made.
+    Event = 3,
 }
 
 /// The first words of the page.
@@ -40,12 +42,14 @@ struct Words {
     /// Grows with every change of `value`; the futex.
     sequence: AtomicU32,
     reserved: AtomicU32,
+    /// Values that were promised; only events use it.
+    issued: AtomicU64,
 }
 
 const _: () = {
     assert!(std::mem::offset_of!(Words, version) == 8 && std::mem::offset_of!(Words, kind) == 12);
     assert!(std::mem::offset_of!(Words, value) == 16 && std::mem::offset_of!(Words, sequence) == 24);
-    assert!(size_of::<Words>() == 32 && size_of::<Words>() <= SIZE);
+    assert!(size_of::<Words>() == 40 && size_of::<Words>() <= SIZE);
 };
 
 /// The page, mapped into this process.
@@ -140,6 +144,16 @@ impl Page {
     pub(super) fn value(&self) -> u64 {
         // ORDER: Acquire; pairs with the change below, in whatever process.
         self.words().value.load(Ordering::Acquire)
+    }
+
+    /// Promises one more value, and says which.
+    pub(super) fn issue(&self) -> u64 {
+        self.words().issued.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// The latest value that was promised.
+    pub(super) fn issued(&self) -> u64 {
+        self.words().issued.load(Ordering::Acquire)
     }
 
     /// Changes the value as `change` says, and wakes who waits.

@@ -83,6 +83,13 @@ fn grant_all(owner: &Device, visitors: &BTreeSet<usize>) -> Result<()> {
 
 /// Whether kernels on `device` may access a region.
 pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
+    if let Backing::Mapped(mapped) = &region.backing {
+        return mapped.access(device.ordinal()) == hsa::Access::ReadWrite;
+    }
+    // Every device was given access when it was mapped.
+    if matches!(region.origin, Origin::Imported | Origin::External) {
+        return true;
+    }
     if !region.origin.is_device() || region.device == device.ordinal() {
         return true;
     }
