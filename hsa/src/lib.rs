@@ -75,7 +75,7 @@ pub use hsa_sys::{Api, LoadError, hsa_signal_t, hsa_status_t, load};
 pub use ipc::{Attachment, MemoryHandle};
 pub use memory::{Pinned, PointerInfo};
 pub use packet::Packet;
-pub use pool::{Allocation, Pool, PoolAccess, PoolProperties};
+pub use pool::{Allocation, Link, Pool, PoolAccess, PoolProperties};
 pub use queue::{HsaPort, Priority, Producers, Queue, QueueErrorHandler, QueueOptions};
 pub use ring::{Claim, QueueFull};
 pub use runtime::Runtime;

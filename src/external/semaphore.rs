@@ -5,7 +5,8 @@
 //! works the same on every back end. A *signal* on a stream is a host step: it runs when the packets before it have
 //! completed and released their writes to the system. A *wait* is a host step too: the worker sleeps, and the packet
 //! that lets the stream go on acquires at system scope. Steps of one stream run in their order, each on the stream's
-//! own worker, so that a stream that waits holds back only itself.
+//! own worker. Like every host step, a wait also holds back the other streams on the stream's queue: who signals must
+//! not be behind it there.
 
 use std::{
     fmt,

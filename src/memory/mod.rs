@@ -10,7 +10,7 @@ pub mod virtual_memory;
 use std::sync::Arc;
 
 pub use advice::{Advice, Processor, advice, advise};
-pub use peer::{can_access_peer, disable_peer_access, enable_peer_access};
+pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use hsa::Access;
+pub use hsa::Access;
 
 use super::{Backing, Origin, Place, Region, advice::Processor};
 use crate::{

@@ -5,19 +5,23 @@
 mod capture;
 mod child;
 mod context;
+mod external;
 mod function;
 mod graph;
+mod ipc;
 mod launch;
 mod lookup;
 mod managed;
 mod per_thread;
 mod pitched;
 mod pointer;
+mod process;
 mod program;
 mod streams;
 mod symbol;
 mod update;
 mod variants;
+mod virtual_memory;
 
 use std::ffi::{c_int, c_void};
 
