@@ -12,6 +12,7 @@ use crate::{
     capture::Captured,
     device::{Device, Fence},
     error::{CaptureError, Error, Result},
+    external::{EventHandle, SharedEvent},
 };
 
 /// A point in a stream, set by [`Stream::record_event`](crate::Stream::record_event).
@@ -21,6 +22,8 @@ pub struct Event(Arc<Inner>);
 struct Inner {
     id: u64,
     timing: bool,
+    /// Of an event that other processes may have.
+    shared: Option<Arc<SharedEvent>>,
     state: Mutex<State>,
 }
 
@@ -38,9 +41,48 @@ enum State {
 impl Event {
     /// A new event; `timing` says whether it can be measured.
     pub fn new(timing: bool) -> Self {
+        Self::make(timing, None)
+    }
+
+    /// A new event that other processes can open; it cannot be measured.
+    ///
+    /// # Errors
+    /// [`Error::OperatingSystem`].
+    pub fn interprocess() -> Result<Self> {
+        Ok(Self::make(false, Some(Arc::new(SharedEvent::create()?))))
+    }
+
+    /// The event of another process behind a handle.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if it names none that still exists.
+    pub fn open(handle: EventHandle) -> Result<Self> {
+        Ok(Self::make(false, Some(Arc::new(SharedEvent::open(handle)?))))
+    }
+
+    fn make(timing: bool, shared: Option<Arc<SharedEvent>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(Inner { id, timing, state: Mutex::default() }))
+        Self(Arc::new(Inner { id, timing, shared, state: Mutex::default() }))
+    }
+
+    /// What another process needs to open the event.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`] unless it is an [interprocess](Event::interprocess) event.
+    pub fn handle(&self) -> Result<EventHandle> {
+        self.0.shared.as_ref().ok_or(Error::InvalidHandle)?.handle()
+    }
+
+    /// The part that other processes may have.
+    pub(crate) fn shared(&self) -> Option<&Arc<SharedEvent>> {
+        self.0.shared.as_ref()
+    }
+
+    /// The record to wait for, if another process has made the latest.
+    pub(crate) fn foreign(&self) -> Option<(&Arc<SharedEvent>, u64)> {
+        let shared = self.0.shared.as_ref()?;
+        shared.foreign().map(|number| (shared, number))
     }
 
     /// Unique over the process.
@@ -59,6 +101,11 @@ impl Event {
     /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture; the fault that took the work before.
     pub fn synchronize(&self) -> Result<()> {
         crate::stream::host::refuse_inside()?;
+        self.check_not_captured()?;
+        if let Some((shared, number)) = self.foreign() {
+            shared.wait_unless(number, || false);
+            return Ok(());
+        }
         match self.point()? {
             Some((fence, device)) => device.wait(&fence),
             None => Ok(()),
@@ -70,6 +117,10 @@ impl Event {
     /// # Errors
     /// As [`Event::synchronize`]: a point that a fault took will never be reached.
     pub fn is_complete(&self) -> Result<bool> {
+        self.check_not_captured()?;
+        if let Some((shared, number)) = self.foreign() {
+            return Ok(shared.is_reached(number));
+        }
         match self.point()? {
             Some((fence, device)) => {
                 device.check()?;

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     device::Device,
-    os::Mapping,
+    heap::Backing,
     signal::{self, Signal, Watch, Watcher},
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct Copy {
     pub(crate) size: usize,
     pub(crate) completion: Option<Signal>,
     /// Blocks that must not vanish before the copy is done.
-    pub(crate) _backing: Vec<Arc<Mapping>>,
+    pub(crate) _backing: Vec<Arc<Backing>>,
     /// The device that copies, for the times in the completion signal.
     pub(crate) device: Option<Arc<Device>>,
 }

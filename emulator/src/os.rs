@@ -1,4 +1,8 @@
-//! The few things asked of the kernel: address space, futexes, the clock, the machine's size.
+//! The few things asked of the kernel: address space, shared files, futexes, the clock, the machine's size.
+
+mod shared;
+
+pub use shared::{SharedMemory, name_of};
 
 use std::{
     io,
@@ -105,6 +109,16 @@ impl Mapping {
         Ok(Self { base, size })
     }
 
+    /// Maps `size` bytes (whole pages) of `file` from `offset`, shared with everybody who maps them.
+    ///
+    /// # Errors
+    /// As [`Mapping::show`].
+    pub fn of(file: &SharedMemory, offset: usize, size: usize) -> io::Result<Self> {
+        let mapping = Self::reserve_aligned(size, 0)?;
+        mapping.show(0, file, offset, size)?;
+        Ok(mapping)
+    }
+
     /// First address.
     pub fn address(&self) -> u64 {
         self.base.as_ptr() as u64
@@ -131,7 +145,7 @@ impl Mapping {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: the range lies inside this mapping, which is ours to replace.
         let base = unsafe {
-            libc::mmap(self.pointer().add(at).cast(), size, protection, fixed, file.descriptor, offset)
+            libc::mmap(self.pointer().add(at).cast(), size, protection, fixed, file.descriptor(), offset)
         };
         if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
@@ -166,39 +180,6 @@ impl Drop for Mapping {
             // SAFETY: as above.
             unsafe { libc::madvise(self.base.as_ptr().cast(), self.size, libc::MADV_DONTNEED) };
         }
-    }
-}
-
-/// Memory without an address, to be shown at several.
-pub struct SharedMemory {
-    descriptor: libc::c_int,
-}
-
-impl SharedMemory {
-    /// Makes `size` bytes of zeros that cost nothing until they are touched.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn new(size: usize) -> io::Result<Self> {
-        let length = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: the name is a C string.
-        let descriptor = unsafe { libc::memfd_create(c"aqlipse-vmem".as_ptr(), libc::MFD_CLOEXEC) };
-        if descriptor < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let memory = Self { descriptor };
-        // SAFETY: the descriptor is open.
-        if unsafe { libc::ftruncate(descriptor, length) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(memory)
-    }
-}
-
-impl Drop for SharedMemory {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is ours and closed once.
-        unsafe { libc::close(self.descriptor) };
     }
 }
 

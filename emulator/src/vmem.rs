@@ -4,6 +4,8 @@
 //! disappears only when the last wave that may still touch it has let its snapshot go, unless it is
 //! mapped anew before.
 
+mod share;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -83,6 +85,8 @@ impl Drop for Physical {
 
 struct MappedRange {
     size: usize,
+    /// Where in its handle it begins.
+    from: usize,
     shown: Arc<Shown>,
     physical: Arc<Physical>,
     handle: u64,
@@ -191,7 +195,7 @@ impl VirtualMemory {
         {
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
-        let memory = match SharedMemory::new(size) {
+        let memory = match SharedMemory::new(&share::name(pool, kind), size) {
             Ok(memory) => memory,
             Err(error) => {
                 tracing::warn!(size, %error, "the host has no room for a virtual-memory handle");
@@ -201,11 +205,16 @@ impl VirtualMemory {
                 return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
             }
         };
+        Ok(self.add(Physical { memory, size, pool, kind, device }))
+    }
+
+    /// A handle for physical memory.
+    fn add(&self, physical: Physical) -> u64 {
         let mut state = lock(&self.state);
         state.next += 1;
         let handle = TAG | state.next;
-        state.handles.insert(handle, (Arc::new(Physical { memory, size, pool, kind, device }), 1));
-        Ok(handle)
+        state.handles.insert(handle, (Arc::new(physical), 1));
+        handle
     }
 
     /// Ends one hold of the program's on a handle; mappings keep the memory.
@@ -259,6 +268,7 @@ impl VirtualMemory {
         drop(shown);
         let range = MappedRange {
             size,
+            from: offset,
             shown: Arc::new(Shown {
                 reservation: Arc::clone(reservation),
                 offset: place,

@@ -35,6 +35,7 @@
 //! | `agent` | what a processor is and has |
 //! | `pool` | memory pools and allocations |
 //! | `memory` | pinned host memory, lookup of addresses, fills and copies |
+//! | `ipc` | allocations and ranges that other processes map |
 //! | `vmem` | reserved addresses and memory mapped to them |
 //! | `signal` | signals, waits, dispatch times |
 //! | [`packet`] | packet builders and the reader of packet images |
@@ -53,6 +54,7 @@ mod executable;
 #[cfg(all(test, not(loom)))]
 mod fake;
 mod info;
+mod ipc;
 mod memory;
 pub mod packet;
 mod pool;
@@ -70,9 +72,10 @@ pub use error::Error;
 pub use event::{EventHandler, SystemEvent};
 pub use executable::{Executable, FrozenExecutable, Symbol};
 pub use hsa_sys::{Api, LoadError, hsa_signal_t, hsa_status_t, load};
+pub use ipc::{Attachment, MemoryHandle};
 pub use memory::{Pinned, PointerInfo};
 pub use packet::Packet;
-pub use pool::{Allocation, Pool, PoolAccess, PoolProperties};
+pub use pool::{Allocation, Link, Pool, PoolAccess, PoolProperties};
 pub use queue::{HsaPort, Priority, Producers, Queue, QueueErrorHandler, QueueOptions};
 pub use ring::{Claim, QueueFull};
 pub use runtime::Runtime;

@@ -29,10 +29,12 @@ pub struct PoolProperties {
     pub size: u64,
     /// Most bytes of one allocation.
     pub alloc_max_size: u64,
-    /// Whether memory can be allocated at all; the next two are 0 if not.
+    /// Whether memory can be allocated at all; the next three are 0 if not.
     pub alloc_allowed: bool,
     /// Sizes are rounded up to a multiple of this many bytes.
     pub granule: u64,
+    /// Sizes that are multiples of this many bytes waste least; the granule where the runtime does not say.
+    pub recommended_granule: u64,
     /// Alignment of allocations in bytes.
     pub alignment: u64,
     /// Whether every agent can access the pool.
@@ -71,6 +73,17 @@ pub enum PoolAccess {
     OnRequest,
 }
 
+/// The way from an agent to a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// What the first hop is.
+    pub kind: hsa_amd_link_info_type_t,
+    /// Number of hops.
+    pub hops: u32,
+}
+
+const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, link_type) == 20);
+
 impl Pool {
     pub(crate) fn new(runtime: Arc<Runtime>, raw: hsa_amd_memory_pool_t) -> Result<Self, Error> {
         let ask = |attribute| {
@@ -85,13 +98,17 @@ impl Pool {
         let size = ask(HSA_AMD_MEMORY_POOL_INFO_SIZE)?.u64();
         let when_allowed =
             |attribute| if alloc_allowed { ask(attribute).map(|answer| answer.u64()) } else { Ok(0) };
+        let granule = when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE)?;
         let properties = PoolProperties {
             segment,
             flags: if global { ask(HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS)?.u32() } else { 0 },
             size,
             alloc_max_size: ask(HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE).map_or(size, |answer| answer.u64()),
             alloc_allowed,
-            granule: when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE)?,
+            granule,
+            // ROCr 5.2.3 does not know the attribute.
+            recommended_granule: when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE)
+                .map_or(granule, |recommended| recommended.max(granule)),
             alignment: when_allowed(HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT)?,
             accessible_by_all: ask(HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL)?.bool(),
         };
@@ -134,6 +151,35 @@ impl Pool {
             HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT => PoolAccess::OnRequest,
             _ => PoolAccess::Never,
         })
+    }
+
+    /// How `agent` is linked to the pool; `None` if it is its own.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn link(&self, agent: &Agent) -> Result<Option<Link>, Error> {
+        let ask = |bytes, attribute| {
+            Answer::ask_for(bytes, "hsa_amd_agent_memory_pool_get_info", |value| {
+                // SAFETY: `value` has room for the answer: a number, or a structure for each hop.
+                unsafe {
+                    (self.runtime.api().hsa_amd_agent_memory_pool_get_info)(
+                        agent.raw(),
+                        self.raw,
+                        attribute,
+                        value,
+                    )
+                }
+            })
+        };
+        let hops = ask(4, HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS)?.u32();
+        if hops == 0 {
+            return Ok(None);
+        }
+        let bytes = (hops as usize).saturating_mul(size_of::<hsa_amd_memory_pool_link_info_t>());
+        let links = ask(bytes, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO)?;
+        // Six words of the first hop's structure; the last is what kind of link it is.
+        let [.., kind] = links.u32s::<6>();
+        Ok(Some(Link { kind: hsa_amd_link_info_type_t(kind), hops }))
     }
 
     /// Allocates at least `len` bytes.

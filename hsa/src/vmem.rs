@@ -1,8 +1,9 @@
 //! Virtual memory: addresses first, memory behind them later (`hsa_ext_amd.h`; newer than ROCr 5.2.3).
 
 use std::collections::BTreeMap;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::fmt;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hsa_sys::*;
@@ -58,6 +59,8 @@ struct Functions {
     unmap: unsafe extern "C" fn(*mut c_void, usize) -> hsa_status_t,
     set_access:
         unsafe extern "C" fn(*mut c_void, usize, *const hsa_amd_memory_access_desc_t, usize) -> hsa_status_t,
+    export: Option<unsafe extern "C" fn(*mut c_int, hsa_amd_vmem_alloc_handle_t, u64) -> hsa_status_t>,
+    import: Option<unsafe extern "C" fn(c_int, *mut hsa_amd_vmem_alloc_handle_t) -> hsa_status_t>,
 }
 
 impl Runtime {
@@ -73,6 +76,8 @@ impl Runtime {
             map: api.hsa_amd_vmem_map?,
             unmap: api.hsa_amd_vmem_unmap?,
             set_access: api.hsa_amd_vmem_set_access?,
+            export: api.hsa_amd_vmem_export_shareable_handle,
+            import: api.hsa_amd_vmem_import_shareable_handle,
         };
         let supported =
             self.info(HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED).is_ok_and(|answer| answer.bool());
@@ -122,6 +127,25 @@ impl VirtualMemory {
         check("hsa_amd_vmem_handle_create", status)?;
         Ok(PhysicalMemory { memory: self.clone(), handle, len })
     }
+
+    /// Whether physical memory can leave the process as a file descriptor, and come as one.
+    pub fn can_share(&self) -> bool {
+        self.functions.export.is_some() && self.functions.import.is_some()
+    }
+
+    /// Physical memory that another process, or this one, exported; the descriptor stays the caller's. `len` is how
+    /// many bytes it has.
+    ///
+    /// # Errors
+    /// [`Error::Call`] if there is no such memory behind the descriptor; [`Error::Unsupported`].
+    pub fn import(&self, descriptor: BorrowedFd<'_>, len: usize) -> Result<PhysicalMemory, Error> {
+        const NAME: &str = "hsa_amd_vmem_import_shareable_handle";
+        let import = self.functions.import.ok_or(Error::Unsupported { function: NAME })?;
+        let mut handle = hsa_amd_vmem_alloc_handle_t::default();
+        // SAFETY: the descriptor is open, and `handle` has room for the answer.
+        check(NAME, unsafe { import(descriptor.as_raw_fd(), &raw mut handle) })?;
+        Ok(PhysicalMemory { memory: self.clone(), handle, len })
+    }
 }
 
 impl fmt::Debug for VirtualMemory {
@@ -152,6 +176,29 @@ impl PhysicalMemory {
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The handle of the pool that the memory is of, where the runtime tells.
+    pub fn pool(&self) -> Option<hsa_amd_memory_pool_t> {
+        let ask = self.memory.runtime.api().hsa_amd_vmem_get_alloc_properties_from_handle?;
+        let (mut pool, mut kind) = (hsa_amd_memory_pool_t::default(), MEMORY_TYPE_NONE);
+        // SAFETY: the handle is alive, and the outputs have room for the answers.
+        let status = unsafe { ask(self.handle, &raw mut pool, &raw mut kind) };
+        check("hsa_amd_vmem_get_alloc_properties_from_handle", status).is_ok().then_some(pool)
+    }
+
+    /// A file descriptor of the memory, for whoever shall import it.
+    ///
+    /// # Errors
+    /// [`Error::Call`], for instance without a descriptor left; [`Error::Unsupported`].
+    pub fn export(&self) -> Result<OwnedFd, Error> {
+        const NAME: &str = "hsa_amd_vmem_export_shareable_handle";
+        let export = self.memory.functions.export.ok_or(Error::Unsupported { function: NAME })?;
+        let mut descriptor = -1;
+        // SAFETY: `descriptor` has room for the answer, and the handle is alive.
+        check(NAME, unsafe { export(&raw mut descriptor, self.handle, 0) })?;
+        // SAFETY: the runtime has opened it for the caller.
+        Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
     }
 }
 

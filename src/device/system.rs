@@ -129,6 +129,12 @@ impl System {
         &self.host
     }
 
+    /// The host, as the HSA runtime knows it.
+    pub(crate) fn host_agent(&self) -> Option<hsa::Agent> {
+        let agents = self.runtime.agents().ok()?;
+        agents.iter().find(|agent| agent.kind() == AgentKind::Cpu).cloned()
+    }
+
     pub(crate) fn gpu_agents(&self) -> Vec<hsa::Agent> {
         self.gpus.clone()
     }

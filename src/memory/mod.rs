@@ -2,13 +2,15 @@
 
 mod advice;
 pub(crate) mod async_pool;
+pub mod ipc;
 pub(crate) mod peer;
 mod table;
+pub mod virtual_memory;
 
 use std::sync::Arc;
 
 pub use advice::{Advice, Processor, advice, advise};
-pub use peer::{can_access_peer, disable_peer_access, enable_peer_access};
+pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
@@ -86,8 +88,11 @@ pub fn free(address: u64) -> Result<()> {
 
 /// As [`free`], but leaves a fault to be reported to somebody who asks.
 pub(crate) fn give_back(address: u64) -> Result<Device> {
-    let freeable =
-        |r: &Region| r.origin.is_device() && r.origin != Origin::Variable || r.origin == Origin::Managed;
+    let freeable = |r: &Region| {
+        // Mappings and imports have calls of their own.
+        let others = matches!(r.origin, Origin::Variable | Origin::Mapped | Origin::Imported);
+        r.origin.is_device() && !others || r.origin == Origin::Managed
+    };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
         return free_graph_memory(&region).map(|()| device);
@@ -118,14 +123,14 @@ fn idle(
 }
 
 /// Frees everything that was allocated or registered while `device` was current, after all of its work; variables and
-/// the memory of graphs have other owners.
+/// the memory of graphs have other owners, and mapped memory stays until it is unmapped.
 ///
 /// # Errors
 /// [`Error::IllegalState`] inside a host function.
 pub fn free_all(device: &Device) -> Result<()> {
     host::refuse_inside()?;
     device.drain()?;
-    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph);
+    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped);
     drop(System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r)));
     Ok(())
 }
@@ -314,7 +319,10 @@ fn places(copy: &Memcpy) -> Result<(Place, Place)> {
     }
     let (dst, dst_bytes) = copy.destination_span().ok_or(LEAVES)?;
     let (src, src_bytes) = copy.source_span().ok_or(LEAVES)?;
-    Ok((table.place(dst, dst_bytes)?, table.place(src, src_bytes)?))
+    let places = (table.place(dst, dst_bytes)?, table.place(src, src_bytes)?);
+    virtual_memory::check_access(&places.0, hsa::Access::ReadWrite)?;
+    virtual_memory::check_access(&places.1, hsa::Access::Read)?;
+    Ok(places)
 }
 
 /// Whether `device` may access what a fill, which has been checked, writes.
@@ -416,7 +424,9 @@ pub(crate) fn check_memset(mut set: Memset) -> Result<Memset> {
     }
     let before = set.height.saturating_sub(1).checked_mul(set.pitch).ok_or(LEAVES)?;
     let bytes = if set.height == 0 { 0 } else { before.checked_add(row).ok_or(LEAVES)? };
-    match System::get()?.memory().place(set.dst, bytes)? {
+    let place = System::get()?.memory().place(set.dst, bytes)?;
+    virtual_memory::check_access(&place, hsa::Access::ReadWrite)?;
+    match place {
         Place::Region(region) => {
             set.dst = region.device_address + (set.dst - region.address);
             Ok(set)

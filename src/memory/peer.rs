@@ -31,6 +31,16 @@ pub fn can_access_peer(device: &Device, peer: &Device) -> Result<bool> {
     Ok(device != peer && peer.0.local.access(&device.0.agent)? != hsa::PoolAccess::Never)
 }
 
+/// What kind of link leads from `device` to the memory of `peer` (`hsa_amd_link_info_type_t`), and its hops; `None` if
+/// they are the same.
+///
+/// # Errors
+/// [`Error::Hsa`].
+pub fn link(device: &Device, peer: &Device) -> Result<Option<(u32, u32)>> {
+    let link = peer.0.local.link(&device.0.agent)?;
+    Ok(link.filter(|_| device != peer).map(|link| (link.kind.0, link.hops)))
+}
+
 /// Lets kernels on `device` access what was and will be allocated on `peer` ([`allocate`](super::allocate)).
 ///
 /// # Errors
@@ -83,6 +93,13 @@ fn grant_all(owner: &Device, visitors: &BTreeSet<usize>) -> Result<()> {
 
 /// Whether kernels on `device` may access a region.
 pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
+    if let Backing::Mapped(mapped) = &region.backing {
+        return mapped.access(device.ordinal()) == hsa::Access::ReadWrite;
+    }
+    // Every device was given access when it was mapped.
+    if matches!(region.origin, Origin::Imported | Origin::External) {
+        return true;
+    }
     if !region.origin.is_device() || region.device == device.ordinal() {
         return true;
     }

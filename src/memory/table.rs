@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, Weak},
 };
 
-use super::advice::Ledger;
+use super::{advice::Ledger, virtual_memory::Mapped};
 use crate::{
     error::{Error, Result},
     pool::graph_memory::Block,
@@ -28,12 +28,27 @@ pub enum Origin {
     Registered,
     /// Memory that host and device share (`hipMallocManaged`).
     Managed,
+    /// Device memory that is mapped to reserved addresses (`hipMemMap`).
+    Mapped,
+    /// Device memory of another process (`hipIpcOpenMemHandle`).
+    Imported,
+    /// A range of memory of another API (`hipExternalMemoryGetMappedBuffer`).
+    External,
 }
 
 impl Origin {
     /// Whether the memory lies on the device.
     pub fn is_device(self) -> bool {
-        matches!(self, Self::Device | Self::Pooled | Self::Graph | Self::Variable)
+        matches!(
+            self,
+            Self::Device
+                | Self::Pooled
+                | Self::Graph
+                | Self::Variable
+                | Self::Mapped
+                | Self::Imported
+                | Self::External
+        )
     }
 }
 
@@ -69,6 +84,12 @@ pub(crate) enum Backing {
     /// The HSA runtime placed it with a module's code.
     Elsewhere,
     Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Pinned),
+    /// Physical memory, whose reservation shows it.
+    Mapped(Mapped),
+    /// Another process's allocation.
+    Attached(#[allow(dead_code, reason = "held for its Drop")] hsa::Attachment),
+    /// Physical memory of another API and the addresses that show it.
+    External(#[allow(dead_code, reason = "held for its Drop")] crate::external::Shown),
     /// A block of a graph; the block knows whether a launch has left it allocated.
     Graph {
         block: Weak<Block>,
@@ -125,9 +146,34 @@ impl Table {
             return Ok(Place::Pageable);
         };
         if bytes > region.address + region.bytes - address {
-            return Err(Error::InvalidValue("the range leaves its allocation"));
+            let joined = address.checked_add(bytes).and_then(|end| self.join(&region, end));
+            let joined = joined.ok_or(Error::InvalidValue("the range leaves its allocation"))?;
+            return Ok(Place::Region(Arc::new(joined)));
         }
         Ok(Place::Region(region))
+    }
+
+    /// The mapped memory from `first` to `end` as one region, if mappings without a gap make it up.
+    fn join(&self, first: &Region, end: u64) -> Option<Region> {
+        let Backing::Mapped(mapped) = &first.backing else { return None };
+        let mut mapped = mapped.clone();
+        let mut reached = first.address + first.bytes;
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        while reached < end {
+            let next = regions.get(&reached)?;
+            let Backing::Mapped(other) = &next.backing else { return None };
+            mapped = mapped.joined(other);
+            reached = next.address + next.bytes;
+        }
+        Some(Region {
+            address: first.address,
+            bytes: reached - first.address,
+            origin: first.origin,
+            device: first.device,
+            flags: first.flags,
+            device_address: first.device_address,
+            backing: Backing::Mapped(mapped),
+        })
     }
 
     pub(crate) fn insert(&self, region: Region) -> Arc<Region> {

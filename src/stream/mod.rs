@@ -2,6 +2,7 @@
 
 pub(crate) mod cooperative;
 mod copy;
+mod external;
 pub(crate) mod host;
 mod legacy;
 mod orphan;
@@ -255,6 +256,9 @@ impl Stream {
         if let Some(outcome) = crate::capture::wait_event(self, event) {
             return outcome;
         }
+        if let Some((shared, number)) = event.foreign() {
+            return self.wait_for_other_process(shared.clone(), number);
+        }
         if let Some((fence, lane)) = event.fence() {
             let mut submission = self.submission()?;
             if !fence.is_on(self.device()) && !fence.is_over() {
@@ -282,7 +286,10 @@ impl Stream {
         let lane = submission.lane().id();
         let fence = if event.has_timing() { submission.fresh_fence() } else { submission.fence() }?;
         event.set(fence, lane, self.device());
-        Ok(())
+        match event.shared() {
+            Some(shared) => self.tell_other_processes(shared.clone()),
+            None => Ok(()),
+        }
     }
 
     /// Waits until everything on the stream has completed.

@@ -1,5 +1,5 @@
 // Events: which flags they take.
-// DIFFERS interprocess: not implemented here, and refused before it is relied upon; COMPAT.md
+// DIFFERS interprocess: hipEventDisableTiming must be set as well; HIP 7 header, hipEventCreateWithFlags
 // DIFFERS 0x20000000: hipEventDisableSystemFence came after 5.2.3; HIP 7 header
 #include "captured.h"
 

@@ -1,6 +1,5 @@
 // Events for other processes: creation and handles.
-// DIFFERS interprocess: not implemented here, and refused before it is relied upon; COMPAT.md
-// DIFFERS handle: not implemented here; COMPAT.md
+// DIFFERS interprocess with timing: hipEventDisableTiming must be set as well; HIP 7 header, hipEventCreateWithFlags
 #include "captured.h"
 
 int main() {

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use aqlipse::{Properties, capture};
+use aqlipse::{Properties, capture, memory::virtual_memory};
 
 use crate::{
     caller, current,
@@ -160,6 +160,9 @@ pub(super) const TEXTURE_ALIGNMENT: usize = 256;
 fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_int> {
     Some(match attribute {
         hipDeviceAttributeClockRate => int(p.clock_khz),
+        hipDeviceAttributeVirtualMemoryManagementSupported => {
+            virtual_memory::is_supported().unwrap_or(false).into()
+        }
         hipDeviceAttributeComputeCapabilityMajor => int(p.capability.0),
         hipDeviceAttributeComputeCapabilityMinor => int(p.capability.1),
         hipDeviceAttributeL2CacheSize => int(p.l2_bytes),
@@ -228,7 +231,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributePageableMemoryAccess
         | hipDeviceAttributePageableMemoryAccessUsesHostPageTables
         | hipDeviceAttributeTccDriver
-        | hipDeviceAttributeVirtualMemoryManagementSupported
         | hipDeviceAttributeImageSupport
         | hipDeviceAttributeFineGrainSupport
         | hipDeviceAttributeMaxTexture1DWidth

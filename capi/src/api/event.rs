@@ -31,11 +31,15 @@ fn create(event: *mut hipEvent_t, flags: c_uint) -> Result<(), hipError_t> {
     if flags & !(known | hipEventInterprocess) != 0 || flags & both == both {
         return Err(hipErrorInvalidValue);
     }
-    if flags & hipEventInterprocess != 0 {
-        return Err(hipErrorNotSupported);
+    let timing = flags & hipEventDisableTiming == 0;
+    let interprocess = flags & hipEventInterprocess != 0;
+    // The header: an event for other processes cannot be measured.
+    if interprocess && timing {
+        return Err(hipErrorInvalidValue);
     }
     current::device()?;
-    let handle = EVENTS.insert(Event::new(flags & hipEventDisableTiming == 0))?;
+    let fresh = if interprocess { Event::interprocess()? } else { Event::new(timing) };
+    let handle = EVENTS.insert(fresh)?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(event, hipEvent_t(handle)) }
 }

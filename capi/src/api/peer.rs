@@ -103,6 +103,31 @@ entry! {
     }
 }
 
+entry! {
+    /// Stores what links two devices, and over how many hops; a device has no link to itself.
+    fn hipExtGetLinkTypeAndHopCount(
+        device1: c_int,
+        device2: c_int,
+        kind: *mut u32,
+        hops: *mut u32,
+    ) -> hipError_t {
+        if kind.is_null() || hops.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        // HIP: 5.2.3, as for one device twice (tests/conformance/peer_links.cpp).
+        if device1 < 0 || device2 < 0 {
+            return Err(hipErrorInvalidValue);
+        }
+        let (from, to) = (current::device_at(device1)?, current::device_at(device2)?);
+        let found = memory::link(&from, &to)?.ok_or(hipErrorInvalidValue)?;
+        // SAFETY: the caller's pointers, which are not null.
+        unsafe {
+            caller::write(kind, found.0)?;
+            caller::write(hops, found.1)
+        }
+    }
+}
+
 /// Checks that both ends of a copy are on devices that there are.
 fn ends(destination: c_int, source: c_int) -> Result<[Device; 2], hipError_t> {
     Ok([current::device_at(destination)?, current::device_at(source)?])

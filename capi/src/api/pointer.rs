@@ -100,7 +100,9 @@ unsafe fn attribute(
                 // CAST: ordinals are small.
                 caller::write(out.cast(), region.map_or(hipInvalidDeviceId, |region| region.device as c_int))
             }
-            HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE => caller::write(out.cast(), false),
+            HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE => {
+                caller::write(out.cast(), region.is_some_and(|region| region.origin == Origin::Device))
+            }
             HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR => caller::write(
                 out.cast(),
                 region.map_or(null, |region| region.address as usize as *mut c_void),

@@ -31,6 +31,7 @@ c_enum! {
     hipMemLocationType {
         hipMemLocationTypeInvalid = 0,
         hipMemLocationTypeDevice = 1,
+        hipMemLocationTypeHost = 2,
     }
 }
 
@@ -568,6 +569,13 @@ c_enum! {
         hipExternalSemaphoreHandleTypeKeyedMutexKmt = 8,
         hipExternalSemaphoreHandleTypeTimelineSemaphoreFd = 9,
         hipExternalSemaphoreHandleTypeTimelineSemaphoreWin32 = 10,
+    }
+}
+
+c_enum! {
+    /// Kind of handle for a range of addresses.
+    hipMemRangeHandleType {
+        hipMemRangeHandleTypeDmaBufFd = 1,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Flag words and reserved numbers of the public header.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_ulonglong};
 
 /// Declares constants of one type.
 macro_rules! flags {
@@ -69,6 +69,11 @@ flags! { c_uint {
     hipMemAttachSingle = 0x4,
     hipIpcMemLazyEnablePeerAccess = 0x1,
     hipExternalMemoryDedicated = 0x1,
+} }
+
+// Handles for ranges of addresses.
+flags! { c_ulonglong {
+    hipMemRangeFlagDmaBufMappingTypePcie = 0x1,
 } }
 
 // Arrays and textures.

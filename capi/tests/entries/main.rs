@@ -9,15 +9,18 @@
 mod capture;
 mod child;
 mod context;
+mod external;
 mod function;
 mod functions;
 mod graph;
+mod ipc;
 mod launch;
 mod lookup;
 mod managed;
 mod per_thread;
 mod pitched;
 mod pointer;
+mod process;
 mod program;
 mod random;
 mod refusals;
@@ -26,6 +29,7 @@ mod symbol;
 mod template;
 mod update;
 mod variants;
+mod virtual_memory;
 
 use std::ffi::{c_int, c_void};
 

@@ -80,6 +80,7 @@ impl Locked {
                 access: lock.access,
                 user_data: lock.user_data,
                 locked: true,
+                attached: false,
             })
         })
     }

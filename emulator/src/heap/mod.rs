@@ -3,13 +3,16 @@
 //! A device reaches an address only while its [`Map`](crate::memory::Map) holds it. This module is the
 //! only one, beside [`vmem`](crate::vmem) and executables, that puts ranges there.
 
+mod ledger;
 mod locked;
 mod pool;
+mod share;
+mod store;
 
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -26,6 +29,7 @@ use crate::{
 };
 use locked::Locked;
 pub(crate) use pool::{Kind, Pool};
+use store::{Attachment, Slice, Store};
 
 /// A set of GPUs, bit by index.
 pub(crate) type GpuSet = u32;
@@ -34,16 +38,42 @@ pub(crate) type GpuSet = u32;
 /// compilers round short tails up to it.
 const TAIL: u64 = 16;
 
-/// A block from a pool.
+/// Where the bytes of a block are.
+pub(crate) enum Backing {
+    /// The host's memory, or a GPU's where the store cannot be had.
+    Own(Mapping),
+    /// A GPU's.
+    Stored(Slice),
+    /// Another process's.
+    Attached(Attachment),
+}
+
+impl Backing {
+    fn address(&self) -> u64 {
+        match self {
+            Self::Own(mapping) => mapping.address(),
+            Self::Stored(slice) => slice.address(),
+            Self::Attached(attachment) => attachment.mapping.address(),
+        }
+    }
+}
+
+/// A block from a pool, or from another process's.
 struct Block {
     pool: Pool,
     /// As asked for, rounded up to [`TAIL`].
     size: u64,
     /// What the pool was charged.
     charged: u64,
-    mapping: Arc<Mapping>,
+    backing: Arc<Backing>,
     access: GpuSet,
     user_data: u64,
+}
+
+impl Block {
+    fn is_attached(&self) -> bool {
+        matches!(*self.backing, Backing::Attached(_))
+    }
 }
 
 /// What is known about an address.
@@ -55,12 +85,16 @@ pub(crate) struct Known {
     pub(crate) access: GpuSet,
     pub(crate) user_data: u64,
     pub(crate) locked: bool,
+    /// Whether it is another process's.
+    pub(crate) attached: bool,
 }
 
 /// All blocks and locked ranges of the process.
 pub(crate) struct Heap {
     devices: Arc<[Arc<Device>]>,
     host_used: AtomicU64,
+    /// Made when a GPU's memory is first asked for; `None` if it cannot be had.
+    store: OnceLock<Option<Arc<Store>>>,
     state: Mutex<State>,
 }
 
@@ -81,7 +115,7 @@ impl Heap {
     pub(crate) fn new(devices: Arc<[Arc<Device>]>) -> Self {
         let locked = Locked::new(Arc::clone(&devices));
         let state = Mutex::new(State { blocks: BTreeMap::new(), locked });
-        Self { devices, host_used: AtomicU64::new(0), state }
+        Self { devices, host_used: AtomicU64::new(0), store: OnceLock::new(), state }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -106,22 +140,33 @@ impl Heap {
         if !self.take(pool, charged) {
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
-        let mapping = match Mapping::anonymous(rounded) {
-            Ok(mapping) => Arc::new(mapping),
+        let backing = match self.back(pool, rounded) {
+            Ok(backing) => Arc::new(backing),
             Err(error) => {
                 tracing::warn!(size, %error, "the host has no room for an allocation");
                 self.give_back(pool, charged);
                 return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
             }
         };
-        let base = mapping.address();
+        let base = backing.address();
         let access = pool.gpu.map_or(0, |gpu| 1 << gpu);
         let size = (size as u64).next_multiple_of(TAIL);
-        let block = Block { pool, size, charged, mapping, access, user_data: 0 };
+        let block = Block { pool, size, charged, backing, access, user_data: 0 };
         let mut state = self.lock();
         self.show(base, &block, access);
         state.blocks.insert(base, block);
         Ok(base)
+    }
+
+    /// Zeros for a block of `pool`: a GPU's in the store, so that it can be shared later.
+    fn back(&self, pool: Pool, size: usize) -> std::io::Result<Backing> {
+        let make = || Store::new().inspect_err(|error| tracing::warn!(%error, "GPU memory cannot be shared"));
+        let store = pool.gpu.and_then(|_| self.store.get_or_init(|| make().ok().map(Arc::new)).as_ref());
+        // The store maps more than it is asked for; a process with little address space may have room for the rest.
+        match store.map(|store| store.take(size as u64)) {
+            Some(Ok(slice)) => Ok(Backing::Stored(slice)),
+            _ => Mapping::anonymous(size).map(Backing::Own),
+        }
     }
 
     fn take(&self, pool: Pool, bytes: u64) -> bool {
@@ -148,7 +193,7 @@ impl Heap {
     /// Puts a block into the maps of `gpus`.
     fn show(&self, base: u64, block: &Block, gpus: GpuSet) {
         for device in self.devices.iter().filter(|d| gpus & (1 << d.index) != 0) {
-            let backing: Arc<dyn Send + Sync> = Arc::clone(&block.mapping) as _;
+            let backing: Arc<dyn Send + Sync> = Arc::clone(&block.backing) as _;
             let end = base + block.size;
             device.map.insert(Allocation { start: base, end, writable: true, backing: Some(backing) });
         }
@@ -166,6 +211,8 @@ impl Heap {
     /// `INVALID_ALLOCATION` if `base` is not a block's first byte.
     pub(crate) fn free(&self, base: u64) -> Result<(), hsa_status_t> {
         let mut state = self.lock();
+        let block = state.blocks.get(&base).filter(|block| !block.is_attached());
+        block.ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let block = state.blocks.remove(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         self.hide(base, block.access);
         self.give_back(block.pool, block.charged);
@@ -243,7 +290,8 @@ impl Heap {
         let state = self.lock();
         if let Some((base, block)) = state.block_at(address) {
             let (size, pool, access, user_data) = (block.size, block.pool, block.access, block.user_data);
-            return Some(Known { base, size, pool, access, user_data, locked: false });
+            let attached = block.is_attached();
+            return Some(Known { base, size, pool, access, user_data, locked: false, attached });
         }
         state.locked.find(address)
     }
@@ -264,12 +312,12 @@ impl Heap {
         Ok(())
     }
 
-    /// The mapping that backs `start..start + size`, if that is inside one block.
-    pub(crate) fn backing(&self, start: u64, size: u64) -> Option<Arc<Mapping>> {
+    /// What backs `start..start + size`, if that is inside one block.
+    pub(crate) fn backing(&self, start: u64, size: u64) -> Option<Arc<Backing>> {
         let state = self.lock();
         let (base, block) = state.block_at(start)?;
         let end = start.checked_add(size)?;
-        (end - base <= block.charged).then(|| Arc::clone(&block.mapping))
+        (end - base <= block.charged).then(|| Arc::clone(&block.backing))
     }
 
     /// Whether `start..start + size` lies in one locked range.

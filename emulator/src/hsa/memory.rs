@@ -21,7 +21,7 @@ fn find_pool(runtime: &Runtime, pool: hsa_amd_memory_pool_t) -> Result<Pool, hsa
 }
 
 /// The GPUs among a list of agents; an empty list means all.
-fn gpus(runtime: &Runtime, agents: &[hsa_agent_t]) -> Result<u32, hsa_status_t> {
+pub(super) fn gpus(runtime: &Runtime, agents: &[hsa_agent_t]) -> Result<u32, hsa_status_t> {
     if agents.is_empty() {
         return Ok(runtime.all_gpus());
     }
@@ -343,7 +343,11 @@ fn describe(runtime: &Runtime, address: u64) -> Description {
     };
     let owner = |pool: Pool| pool.gpu.map_or(Agent::Host, Agent::Gpu).handle();
     if let Some(known) = runtime.heap.find(address) {
-        info.type_ = if known.locked { HSA_EXT_POINTER_TYPE_LOCKED } else { HSA_EXT_POINTER_TYPE_HSA };
+        info.type_ = match (known.locked, known.attached) {
+            (true, _) => HSA_EXT_POINTER_TYPE_LOCKED,
+            (_, true) => HSA_EXT_POINTER_TYPE_IPC,
+            _ => HSA_EXT_POINTER_TYPE_HSA,
+        };
         info.agentBaseAddress = known.base as *mut c_void;
         info.hostBaseAddress = known.base as *mut c_void;
         info.sizeInBytes = known.size as usize;
@@ -398,18 +402,7 @@ fn give_agents(
 }
 
 unsupported! {
-    fn hsa_amd_ipc_memory_create(*mut c_void, usize, *mut hsa_amd_ipc_memory_t);
-    fn hsa_amd_ipc_memory_attach(
-        *const hsa_amd_ipc_memory_t,
-        usize,
-        u32,
-        *const hsa_agent_t,
-        *mut *mut c_void,
-    );
-    fn hsa_amd_ipc_memory_detach(*mut c_void);
     fn hsa_amd_svm_attributes_set(*mut c_void, usize, *mut hsa_amd_svm_attribute_pair_t, usize);
     fn hsa_amd_svm_attributes_get(*mut c_void, usize, *mut hsa_amd_svm_attribute_pair_t, usize);
     fn hsa_amd_svm_prefetch_async(*mut c_void, usize, hsa_agent_t, u32, *const hsa_signal_t, hsa_signal_t);
-    fn hsa_amd_portable_export_dmabuf(*const c_void, usize, *mut c_int, *mut u64);
-    fn hsa_amd_portable_close_dmabuf(c_int);
 }

@@ -11,6 +11,7 @@ mod agent;
 mod executable;
 mod memory;
 mod queue;
+mod share;
 mod signal;
 mod status;
 mod vmem;
@@ -284,9 +285,9 @@ static TABLE: Api = Api {
     hsa_amd_memory_async_copy: memory::hsa_amd_memory_async_copy,
     hsa_amd_pointer_info: memory::hsa_amd_pointer_info,
     hsa_amd_pointer_info_set_userdata: memory::hsa_amd_pointer_info_set_userdata,
-    hsa_amd_ipc_memory_create: memory::hsa_amd_ipc_memory_create,
-    hsa_amd_ipc_memory_attach: memory::hsa_amd_ipc_memory_attach,
-    hsa_amd_ipc_memory_detach: memory::hsa_amd_ipc_memory_detach,
+    hsa_amd_ipc_memory_create: share::hsa_amd_ipc_memory_create,
+    hsa_amd_ipc_memory_attach: share::hsa_amd_ipc_memory_attach,
+    hsa_amd_ipc_memory_detach: share::hsa_amd_ipc_memory_detach,
     hsa_amd_signal_create: signal::hsa_amd_signal_create,
     hsa_amd_signal_async_handler: signal::hsa_amd_signal_async_handler,
     hsa_amd_signal_wait_any: signal::hsa_amd_signal_wait_any,
@@ -310,11 +311,11 @@ static TABLE: Api = Api {
     hsa_amd_vmem_unmap: Some(vmem::hsa_amd_vmem_unmap),
     hsa_amd_vmem_set_access: Some(vmem::hsa_amd_vmem_set_access),
     hsa_amd_vmem_get_access: Some(vmem::hsa_amd_vmem_get_access),
-    hsa_amd_vmem_export_shareable_handle: Some(vmem::hsa_amd_vmem_export_shareable_handle),
-    hsa_amd_vmem_import_shareable_handle: Some(vmem::hsa_amd_vmem_import_shareable_handle),
+    hsa_amd_vmem_export_shareable_handle: Some(share::hsa_amd_vmem_export_shareable_handle),
+    hsa_amd_vmem_import_shareable_handle: Some(share::hsa_amd_vmem_import_shareable_handle),
     hsa_amd_vmem_retain_alloc_handle: Some(vmem::hsa_amd_vmem_retain_alloc_handle),
     hsa_amd_vmem_get_alloc_properties_from_handle: Some(vmem::hsa_amd_vmem_get_alloc_properties_from_handle),
-    hsa_amd_portable_export_dmabuf: Some(memory::hsa_amd_portable_export_dmabuf),
-    hsa_amd_portable_close_dmabuf: Some(memory::hsa_amd_portable_close_dmabuf),
+    hsa_amd_portable_export_dmabuf: Some(share::hsa_amd_portable_export_dmabuf),
+    hsa_amd_portable_close_dmabuf: Some(share::hsa_amd_portable_close_dmabuf),
     hsa_amd_queue_get_info: Some(queue::hsa_amd_queue_get_info),
 };

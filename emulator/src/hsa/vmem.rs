@@ -1,10 +1,10 @@
 //! Virtual memory: reservations, handles, mappings, access.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 
 use hsa_sys::*;
 
-use super::{entry, list, present, store, unsupported};
+use super::{entry, list, present, store};
 use crate::{heap::Pool, runtime, vmem::Permission};
 
 fn permission(permission: hsa_access_permission_t) -> Option<Permission> {
@@ -140,9 +140,4 @@ entry! {
             store(type_, hsa_amd_memory_type_t(kind))
         }
     }
-}
-
-unsupported! {
-    fn hsa_amd_vmem_export_shareable_handle(*mut c_int, hsa_amd_vmem_alloc_handle_t, u64);
-    fn hsa_amd_vmem_import_shareable_handle(c_int, *mut hsa_amd_vmem_alloc_handle_t);
 }

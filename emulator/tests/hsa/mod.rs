@@ -5,4 +5,5 @@ mod memory;
 mod order;
 mod queues;
 mod session;
+mod share;
 mod signals;

@@ -1,0 +1,348 @@
+use std::{
+    ffi::{c_uint, c_ulonglong},
+    os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd},
+    ptr,
+    time::Duration,
+};
+
+use aqlipse::external::{ExternalSemaphore, SemaphoreKind};
+use capi::{error::hipError_t, types::*};
+
+use super::*;
+use crate::process::{LONG, again, ends, footprint, role};
+
+unsafe extern "C" {
+    fn hipImportExternalSemaphore(
+        semaphore: *mut hipExternalSemaphore_t,
+        description: *const hipExternalSemaphoreHandleDesc,
+    ) -> hipError_t;
+    fn hipDestroyExternalSemaphore(semaphore: hipExternalSemaphore_t) -> hipError_t;
+    fn hipSignalExternalSemaphoresAsync(
+        semaphores: *const hipExternalSemaphore_t,
+        params: *const hipExternalSemaphoreSignalParams,
+        count: c_uint,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipWaitExternalSemaphoresAsync(
+        semaphores: *const hipExternalSemaphore_t,
+        params: *const hipExternalSemaphoreWaitParams,
+        count: c_uint,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipImportExternalMemory(
+        memory: *mut hipExternalMemory_t,
+        description: *const hipExternalMemoryHandleDesc,
+    ) -> hipError_t;
+    fn hipExternalMemoryGetMappedBuffer(
+        address: *mut *mut c_void,
+        memory: hipExternalMemory_t,
+        description: *const hipExternalMemoryBufferDesc,
+    ) -> hipError_t;
+    fn hipDestroyExternalMemory(memory: hipExternalMemory_t) -> hipError_t;
+    fn hipMemCreate(
+        handle: *mut hipMemGenericAllocationHandle_t,
+        bytes: usize,
+        properties: *const hipMemAllocationProp,
+        flags: c_ulonglong,
+    ) -> hipError_t;
+    fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
+    fn hipMemExportToShareableHandle(
+        out: *mut c_void,
+        handle: hipMemGenericAllocationHandle_t,
+        kind: hipMemAllocationHandleType,
+        flags: c_ulonglong,
+    ) -> hipError_t;
+    fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipStreamQuery(stream: hipStream_t) -> hipError_t;
+    fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode) -> hipError_t;
+    fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn dup(descriptor: c_int) -> c_int;
+    fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
+}
+
+fn zeroed<T: Copy>() -> T {
+    // SAFETY: only for structures of numbers and pointers.
+    unsafe { std::mem::zeroed() }
+}
+
+fn description(kind: SemaphoreKind, descriptor: c_int) -> hipExternalSemaphoreHandleDesc {
+    let mut description: hipExternalSemaphoreHandleDesc = zeroed();
+    description.r#type = match kind {
+        SemaphoreKind::Binary => hipExternalSemaphoreHandleTypeOpaqueFd,
+        SemaphoreKind::Timeline => hipExternalSemaphoreHandleTypeTimelineSemaphoreFd,
+    };
+    description.handle.fd = descriptor;
+    description
+}
+
+fn imported(kind: SemaphoreKind, descriptor: OwnedFd) -> hipExternalSemaphore_t {
+    let mut semaphore = hipExternalSemaphore_t::NULL;
+    ok!(hipImportExternalSemaphore(&mut semaphore, &description(kind, descriptor.into_raw_fd())));
+    semaphore
+}
+
+fn signal(semaphore: hipExternalSemaphore_t, value: u64, stream: hipStream_t) {
+    let mut params: hipExternalSemaphoreSignalParams = zeroed();
+    params.params.fence = value;
+    ok!(hipSignalExternalSemaphoresAsync(&semaphore, &params, 1, stream));
+}
+
+fn wait(semaphore: hipExternalSemaphore_t, value: u64, stream: hipStream_t) {
+    let mut params: hipExternalSemaphoreWaitParams = zeroed();
+    params.params.fence = value;
+    ok!(hipWaitExternalSemaphoresAsync(&semaphore, &params, 1, stream));
+}
+
+// proves: hipImportExternalSemaphore, hipSignalExternalSemaphoresAsync, hipWaitExternalSemaphoresAsync
+// proves: hipDestroyExternalSemaphore
+#[test]
+fn a_stream_waits_until_its_semaphores_are_signalled_and_signals_behind_its_work() {
+    let (fd, timeline) = ExternalSemaphore::create(SemaphoreKind::Timeline, 0).unwrap();
+    let (fd2, binary) = ExternalSemaphore::create(SemaphoreKind::Binary, 0).unwrap();
+    let handles = [imported(SemaphoreKind::Timeline, fd), imported(SemaphoreKind::Binary, fd2)];
+    let (first, second) = (new_stream(), new_stream());
+    let memory = Memory::of(&[0u32; 1024]);
+    let mut params: [hipExternalSemaphoreWaitParams; 2] = zeroed();
+    params[0].params.fence = 3;
+    ok!(
+        hipWaitExternalSemaphoresAsync(handles.as_ptr(), params.as_ptr(), 2, first),
+        hipMemsetAsync(memory.pointer(), 1, 4096, first),
+    );
+    signal(handles[0], 10, first);
+    timeline.signal(2);
+    binary.signal(0);
+    std::thread::sleep(Duration::from_millis(50));
+    fails!(hipErrorNotReady, hipStreamQuery(first));
+    assert_eq!(timeline.value(), 2);
+    // Another stream of the same process.
+    signal(handles[0], 3, second);
+    assert!(timeline.wait(10, Some(LONG)));
+    ok!(hipStreamSynchronize(first), hipStreamSynchronize(second));
+    assert_eq!(memory.read(), [0x0101_0101; 1024]);
+    assert_eq!(binary.value(), 0, "the wait took the signal");
+    for handle in handles {
+        ok!(hipDestroyExternalSemaphore(handle));
+        fails!(hipErrorInvalidValue, hipDestroyExternalSemaphore(handle));
+    }
+    ok!(hipStreamDestroy(first), hipStreamDestroy(second));
+}
+
+#[test]
+fn two_processes_signal_each_other() {
+    const NAME: &str = "external::two_processes_signal_each_other";
+    const DESCRIPTOR: &str = "AQLIPSE_TEST_DESCRIPTOR";
+    let stream = new_stream();
+    const ROUNDS: u64 = 50;
+    if role().is_some() {
+        let descriptor: c_int = std::env::var(DESCRIPTOR).unwrap().parse().unwrap();
+        // SAFETY: inherited for us.
+        let semaphore = imported(SemaphoreKind::Timeline, unsafe { OwnedFd::from_raw_fd(descriptor) });
+        (0..ROUNDS).for_each(|round| {
+            wait(semaphore, 2 * round + 1, stream);
+            signal(semaphore, 2 * round + 2, stream);
+        });
+        ok!(hipStreamSynchronize(stream));
+        return;
+    }
+    let (descriptor, ours) = ExternalSemaphore::create(SemaphoreKind::Timeline, 0).unwrap();
+    // For the child; 2 is F_SETFD.
+    // SAFETY: a descriptor of ours.
+    assert_eq!(unsafe { fcntl(descriptor.as_raw_fd(), 2, 0) }, 0);
+    let mut child = again(NAME, "other");
+    let child = child.env(DESCRIPTOR, descriptor.as_raw_fd().to_string()).spawn().unwrap();
+    let semaphore = imported(SemaphoreKind::Timeline, descriptor);
+    (0..ROUNDS).for_each(|round| {
+        signal(semaphore, 2 * round + 1, stream);
+        wait(semaphore, 2 * round + 2, stream);
+    });
+    assert!(ends(child).success());
+    ok!(hipStreamSynchronize(stream), hipStreamDestroy(stream), hipDestroyExternalSemaphore(semaphore));
+    assert_eq!(ours.value(), 2 * ROUNDS);
+}
+
+#[test]
+fn what_is_no_semaphore_or_of_another_kind_is_refused() {
+    let (fd, _) = ExternalSemaphore::create(SemaphoreKind::Binary, 0).unwrap();
+    let number = fd.as_raw_fd();
+    let mut semaphore = hipExternalSemaphore_t::NULL;
+    let binary = description(SemaphoreKind::Binary, number);
+    fails!(hipErrorInvalidValue, hipImportExternalSemaphore(ptr::null_mut(), &binary));
+    fails!(hipErrorInvalidValue, hipImportExternalSemaphore(&mut semaphore, ptr::null()));
+    let timeline = description(SemaphoreKind::Timeline, number);
+    fails!(hipErrorInvalidValue, hipImportExternalSemaphore(&mut semaphore, &timeline));
+    for descriptor in [-1, 1, 9999] {
+        let other = description(SemaphoreKind::Binary, descriptor);
+        fails!(hipErrorInvalidValue, hipImportExternalSemaphore(&mut semaphore, &other));
+    }
+    let mut other = binary;
+    other.flags = 1;
+    fails!(hipErrorInvalidValue, hipImportExternalSemaphore(&mut semaphore, &other));
+    for (kind, code) in [(2, 801), (7, 801), (10, 801), (0, 1), (11, 1)] {
+        let mut other = binary;
+        other.r#type = hipExternalSemaphoreHandleType(kind);
+        // SAFETY: pointers of ours.
+        assert_eq!(unsafe { hipImportExternalSemaphore(&mut semaphore, &other) }, hipError_t(code));
+    }
+    let semaphore = imported(SemaphoreKind::Binary, fd);
+    // SAFETY: the call asks about a descriptor.
+    assert!(unsafe { fcntl(number, 1) } < 0, "the library has taken the descriptor over");
+    let params: hipExternalSemaphoreSignalParams = zeroed();
+    let null = hipStream_t::NULL;
+    fails!(hipErrorInvalidValue, hipSignalExternalSemaphoresAsync(ptr::null(), &params, 1, null));
+    fails!(hipErrorInvalidValue, hipSignalExternalSemaphoresAsync(&semaphore, ptr::null(), 1, null));
+    let garbage = hipExternalSemaphore_t(0x1234);
+    fails!(hipErrorInvalidValue, hipSignalExternalSemaphoresAsync(&garbage, &params, 1, null));
+    fails!(hipErrorInvalidValue, hipWaitExternalSemaphoresAsync(&garbage, &zeroed(), 1, null));
+    let mut flagged = params;
+    flagged.flags = 1;
+    fails!(hipErrorInvalidValue, hipSignalExternalSemaphoresAsync(&semaphore, &flagged, 1, null));
+    fails!(
+        hipErrorContextIsDestroyed,
+        hipSignalExternalSemaphoresAsync(&semaphore, &params, 1, hipStream_t(0x1234))
+    );
+    fails!(hipErrorInvalidValue, hipDestroyExternalSemaphore(garbage));
+    ok!(hipDestroyExternalSemaphore(semaphore));
+    fails!(hipErrorInvalidValue, hipSignalExternalSemaphoresAsync(&semaphore, &params, 1, null));
+}
+
+#[test]
+fn a_semaphore_may_be_destroyed_while_a_stream_waits_for_it() {
+    let (fd, ours) = ExternalSemaphore::create(SemaphoreKind::Binary, 0).unwrap();
+    let (semaphore, stream) = (imported(SemaphoreKind::Binary, fd), new_stream());
+    wait(semaphore, 0, stream);
+    ok!(hipDestroyExternalSemaphore(semaphore));
+    fails!(hipErrorNotReady, hipStreamQuery(stream));
+    ours.signal(0);
+    ok!(hipStreamSynchronize(stream), hipStreamDestroy(stream));
+    assert!(!ours.wait(0, Some(Duration::ZERO)));
+}
+
+fn memory_descriptor(bytes: usize) -> Option<OwnedFd> {
+    let properties = hipMemAllocationProp {
+        r#type: hipMemAllocationTypePinned,
+        requestedHandleType: hipMemHandleTypePosixFileDescriptor,
+        location: hipMemLocation { r#type: hipMemLocationTypeDevice, id: 0 },
+        win32HandleMetaData: ptr::null_mut(),
+        allocFlags: hipMemAllocationFlags { compressionType: 0, gpuDirectRDMACapable: 0, usage: 0 },
+    };
+    let mut handle = hipMemGenericAllocationHandle_t(0);
+    // SAFETY: pointers of ours.
+    match unsafe { hipMemCreate(&mut handle, bytes, &properties, 0) } {
+        capi::error::hipErrorNotSupported => return None,
+        code => assert_eq!(code, capi::error::hipSuccess),
+    }
+    let mut descriptor: c_int = -1;
+    let posix = hipMemHandleTypePosixFileDescriptor;
+    ok!(hipMemExportToShareableHandle((&raw mut descriptor).cast(), handle, posix, 0), hipMemRelease(handle),);
+    // SAFETY: exported for us.
+    Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+fn memory_description(descriptor: c_int, bytes: u64) -> hipExternalMemoryHandleDesc {
+    let mut description: hipExternalMemoryHandleDesc = zeroed();
+    description.r#type = hipExternalMemoryHandleTypeOpaqueFd;
+    description.handle.fd = descriptor;
+    description.size = bytes;
+    description
+}
+
+fn buffer(memory: hipExternalMemory_t, offset: u64, bytes: u64) -> *mut c_void {
+    let mut description: hipExternalMemoryBufferDesc = zeroed();
+    (description.offset, description.size) = (offset, bytes);
+    let mut address = ptr::null_mut();
+    ok!(hipExternalMemoryGetMappedBuffer(&mut address, memory, &description));
+    address
+}
+
+const BYTES: usize = 1 << 21;
+
+// proves: hipImportExternalMemory, hipExternalMemoryGetMappedBuffer, hipDestroyExternalMemory
+#[test]
+fn buffers_of_imported_memory_show_its_bytes_and_outlive_it() {
+    let Some(descriptor) = memory_descriptor(BYTES) else { return };
+    let mut memory = hipExternalMemory_t::NULL;
+    let mut import = |descriptor: OwnedFd| {
+        let description = memory_description(descriptor.into_raw_fd(), BYTES as u64);
+        ok!(hipImportExternalMemory(&mut memory, &description));
+        memory
+    };
+    // SAFETY: a descriptor of ours.
+    let copy = unsafe { OwnedFd::from_raw_fd(dup(descriptor.as_raw_fd())) };
+    let (first, second) = (import(descriptor), import(copy));
+    let whole = buffer(first, 0, BYTES as u64);
+    let part = buffer(second, 4096, 64);
+    ok!(hipDestroyExternalMemory(first), hipDestroyExternalMemory(second));
+    fails!(hipErrorInvalidValue, hipDestroyExternalMemory(first));
+    ok!(hipMemset(whole, 0, BYTES), hipMemset(whole.wrapping_byte_add(4096), 0x44, 32));
+    let mut bytes = [0u8; 64];
+    ok!(hipMemcpy(bytes.as_mut_ptr().cast(), part, 64, hipMemcpyDeviceToHost));
+    assert_eq!((&bytes[..32], &bytes[32..]), (&[0x44; 32][..], &[0; 32][..]));
+    fails!(hipErrorInvalidValue, hipMemset(part, 0, 65));
+    ok!(hipFree(part), hipFree(whole));
+    fails!(hipErrorInvalidValue, hipFree(part));
+}
+
+#[test]
+fn what_is_no_memory_and_ranges_outside_it_are_refused() {
+    let mut memory = hipExternalMemory_t::NULL;
+    let nothing = memory_description(-1, 4096);
+    fails!(hipErrorInvalidValue, hipImportExternalMemory(ptr::null_mut(), &nothing));
+    fails!(hipErrorInvalidValue, hipImportExternalMemory(&mut memory, ptr::null()));
+    fails!(hipErrorInvalidValue, hipImportExternalMemory(&mut memory, &nothing));
+    let mut other = nothing;
+    other.r#type = hipExternalMemoryHandleType(4);
+    fails!(hipErrorNotSupported, hipImportExternalMemory(&mut memory, &other));
+    let Some(descriptor) = memory_descriptor(BYTES) else { return };
+    let number = descriptor.as_raw_fd();
+    fails!(hipErrorInvalidValue, hipImportExternalMemory(&mut memory, &memory_description(number, 0)));
+    let large = memory_description(number, BYTES as u64 + 1);
+    fails!(hipErrorInvalidValue, hipImportExternalMemory(&mut memory, &large));
+    let file = std::fs::File::open("/proc/self/exe").unwrap();
+    let executable = memory_description(file.as_raw_fd(), 4096);
+    fails!(hipErrorInvalidValue, hipImportExternalMemory(&mut memory, &executable));
+    ok!(hipImportExternalMemory(&mut memory, &memory_description(descriptor.into_raw_fd(), BYTES as u64)));
+    let mut address = ptr::null_mut();
+    for (offset, bytes) in [(0, 0), (0, BYTES as u64 + 1), (1, BYTES as u64), (u64::MAX, 2)] {
+        let mut description: hipExternalMemoryBufferDesc = zeroed();
+        (description.offset, description.size) = (offset, bytes);
+        fails!(hipErrorInvalidValue, hipExternalMemoryGetMappedBuffer(&mut address, memory, &description));
+    }
+    fails!(hipErrorInvalidValue, hipExternalMemoryGetMappedBuffer(&mut address, memory, ptr::null()));
+    ok!(hipDestroyExternalMemory(memory));
+}
+
+#[test]
+fn a_thousand_imports_leave_no_descriptor_and_no_mapping() {
+    let cycle = || {
+        let (fd, _) = ExternalSemaphore::create(SemaphoreKind::Binary, 1).unwrap();
+        ok!(hipDestroyExternalSemaphore(imported(SemaphoreKind::Binary, fd)));
+        let Some(descriptor) = memory_descriptor(BYTES) else { return };
+        let mut memory = hipExternalMemory_t::NULL;
+        let description = memory_description(descriptor.into_raw_fd(), BYTES as u64);
+        ok!(hipImportExternalMemory(&mut memory, &description));
+        let address = buffer(memory, 0, 64);
+        ok!(hipDestroyExternalMemory(memory), hipFree(address));
+    };
+    (0..10).for_each(|_| cycle());
+    let before = footprint();
+    (0..1000).for_each(|_| cycle());
+    let after = footprint();
+    assert_eq!(after.0, before.0, "descriptors");
+    assert!(after.1 <= before.1 + 8, "mappings: {before:?} {after:?}");
+}
+
+/// Until semaphores are nodes.
+#[test]
+fn a_capture_does_not_take_semaphores() {
+    let (fd, ours) = ExternalSemaphore::create(SemaphoreKind::Binary, 1).unwrap();
+    let (semaphore, stream) = (imported(SemaphoreKind::Binary, fd), new_stream());
+    let mut graph = hipGraph_t::NULL;
+    ok!(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    fails!(
+        hipErrorStreamCaptureUnsupported,
+        hipWaitExternalSemaphoresAsync(&semaphore, &zeroed(), 1, stream)
+    );
+    fails!(hipErrorStreamCaptureInvalidated, hipStreamEndCapture(stream, &mut graph));
+    assert_eq!(ours.value(), 1);
+    ok!(hipDestroyExternalSemaphore(semaphore), hipStreamDestroy(stream));
+}

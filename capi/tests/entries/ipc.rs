@@ -1,0 +1,277 @@
+use std::{
+    ffi::c_uint,
+    process::Child,
+    ptr,
+    time::{Duration, Instant},
+};
+
+use capi::{error::hipError_t, types::*};
+
+use super::*;
+use crate::process::{LONG, again, ends, footprint, hex, role, unhex};
+
+unsafe extern "C" {
+    fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void) -> hipError_t;
+    fn hipIpcOpenMemHandle(address: *mut *mut c_void, handle: hipIpcMemHandle_t, flags: c_uint)
+    -> hipError_t;
+    fn hipIpcCloseMemHandle(address: *mut c_void) -> hipError_t;
+    fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t) -> hipError_t;
+    fn hipIpcOpenEventHandle(event: *mut hipEvent_t, handle: hipIpcEventHandle_t) -> hipError_t;
+    fn hipEventCreateWithFlags(event: *mut hipEvent_t, flags: c_uint) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
+    fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t;
+    fn hipEventQuery(event: hipEvent_t) -> hipError_t;
+    fn hipEventSynchronize(event: hipEvent_t) -> hipError_t;
+    fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t;
+    fn hipMemcpyAsync(
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipStreamCreateWithFlags(stream: *mut hipStream_t, flags: c_uint) -> hipError_t;
+    fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void) -> hipError_t;
+}
+
+const EVENT: c_uint = hipEventInterprocess | hipEventDisableTiming;
+const LAZY: c_uint = hipIpcMemLazyEnablePeerAccess;
+const NO_HANDLE: hipIpcMemHandle_t = hipIpcMemHandle_t { reserved: [0; 64] };
+
+/// A handle, where the back end has such; ROCr over our thunk has not.
+fn handle_of(address: *mut c_void) -> Option<hipIpcMemHandle_t> {
+    let mut handle = NO_HANDLE;
+    // SAFETY: the handle is ours.
+    match unsafe { hipIpcGetMemHandle(&mut handle, address) } {
+        capi::error::hipErrorNotSupported => None,
+        code => {
+            assert_eq!(code, capi::error::hipSuccess);
+            Some(handle)
+        }
+    }
+}
+
+fn opened(variable: &str) -> *mut c_void {
+    let mut address = ptr::null_mut();
+    let handle = hipIpcMemHandle_t { reserved: unhex(variable) };
+    ok!(hipIpcOpenMemHandle(&mut address, handle, LAZY));
+    address
+}
+
+fn word(address: *const c_void) -> u32 {
+    let mut value = 0u32;
+    ok!(hipMemcpy((&raw mut value).cast(), address, 4, hipMemcpyDeviceToHost));
+    value
+}
+
+fn until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + LONG;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+// proves: hipIpcGetMemHandle, hipIpcOpenMemHandle, hipIpcCloseMemHandle
+#[test]
+fn memory_of_one_process_is_read_and_written_by_another() {
+    const NAME: &str = "ipc::memory_of_one_process_is_read_and_written_by_another";
+    const HANDLE: &str = "AQLIPSE_TEST_MEMORY";
+    if role().is_some() {
+        let address = opened(HANDLE);
+        assert_eq!(word(address), 7);
+        assert_eq!(word(address.wrapping_byte_add(996)), 7 + 249);
+        fails!(hipErrorInvalidValue, hipMemset(address, 0, 1001));
+        fails!(hipErrorInvalidValue, hipFree(address));
+        // What tells it from other handles, and all of the HSA runtime's.
+        for byte in (0..4).chain(20..60) {
+            let mut broken = hipIpcMemHandle_t { reserved: unhex(HANDLE) };
+            broken.reserved[byte] ^= 0x55;
+            let mut nothing = ptr::null_mut();
+            fails!(hipErrorInvalidValue, hipIpcOpenMemHandle(&mut nothing, broken, LAZY));
+        }
+        // A second opening is another address of the same memory.
+        let second = opened(HANDLE);
+        assert_ne!(address, second);
+        ok!(hipMemset(second, 0x22, 8), hipIpcCloseMemHandle(second));
+        assert_eq!(word(address), 0x2222_2222);
+        ok!(hipIpcCloseMemHandle(address));
+        fails!(hipErrorInvalidHandle, hipIpcCloseMemHandle(address));
+        // And a third is left open: the process ends with it.
+        opened(HANDLE);
+        return;
+    }
+    let values: Vec<u32> = (7..257).collect();
+    let memory = Memory::of(&values);
+    let Some(handle) = handle_of(memory.pointer()) else { return };
+    let child = again(NAME, "other").env(HANDLE, hex(&handle.reserved)).spawn().unwrap();
+    assert!(ends(child).success());
+    let read = memory.read();
+    assert_eq!((&read[..2], &read[2..]), (&[0x2222_2222; 2][..], &values[2..]));
+}
+
+#[test]
+fn what_is_no_handle_of_other_memory_is_refused() {
+    let memory = Memory::of(&[1u32; 64]);
+    let (pointer, mut address, mut local) = (memory.pointer(), ptr::null_mut(), 0u32);
+    let mut handle = NO_HANDLE;
+    fails!(hipErrorInvalidValue, hipIpcGetMemHandle(ptr::null_mut(), pointer));
+    fails!(hipErrorInvalidValue, hipIpcGetMemHandle(&mut handle, ptr::null_mut()));
+    // HIP: 5.2.3 (tests/conformance/ipc_memory.cpp).
+    fails!(hipErrorInvalidDevicePointer, hipIpcGetMemHandle(&mut handle, pointer.wrapping_byte_add(64)));
+    fails!(hipErrorInvalidDevicePointer, hipIpcGetMemHandle(&mut handle, (&raw mut local).cast()));
+    fails!(hipErrorInvalidValue, hipIpcOpenMemHandle(&mut address, handle, LAZY));
+    fails!(hipErrorInvalidValue, hipIpcCloseMemHandle(ptr::null_mut()));
+    fails!(hipErrorInvalidHandle, hipIpcCloseMemHandle(pointer));
+    let Some(handle) = handle_of(pointer) else { return };
+    fails!(hipErrorInvalidValue, hipIpcOpenMemHandle(ptr::null_mut(), handle, LAZY));
+    fails!(hipErrorInvalidValue, hipIpcOpenMemHandle(&mut address, handle, 0));
+    fails!(hipErrorInvalidContext, hipIpcOpenMemHandle(&mut address, handle, LAZY));
+}
+
+#[test]
+fn a_freed_allocation_has_no_handle_and_the_next_one_has_another() {
+    const NAME: &str = "ipc::a_freed_allocation_has_no_handle_and_the_next_one_has_another";
+    const HANDLE: &str = "AQLIPSE_TEST_MEMORY";
+    if role().is_some() {
+        let mut address = ptr::null_mut();
+        let handle = hipIpcMemHandle_t { reserved: unhex(HANDLE) };
+        fails!(hipErrorInvalidValue, hipIpcOpenMemHandle(&mut address, handle, LAZY));
+        return;
+    }
+    let first = Memory::of(&[1u32; 64]);
+    let Some(stale) = handle_of(first.pointer()) else { return };
+    let place = first.pointer();
+    drop(first);
+    let second = Memory::of(&[2u32; 64]);
+    let fresh = handle_of(second.pointer()).unwrap();
+    assert_ne!(stale.reserved, fresh.reserved, "at {place:p} and {:p}", second.pointer());
+    let child = again(NAME, "other").env(HANDLE, hex(&stale.reserved)).spawn().unwrap();
+    assert!(ends(child).success());
+}
+
+/// Another process that opens an allocation 1,000 times, and whose footprint stays.
+#[test]
+fn a_thousand_openings_leave_no_descriptor_and_no_mapping() {
+    const NAME: &str = "ipc::a_thousand_openings_leave_no_descriptor_and_no_mapping";
+    const HANDLE: &str = "AQLIPSE_TEST_MEMORY";
+    if role().is_some() {
+        let cycle = || ok!(hipIpcCloseMemHandle(opened(HANDLE)));
+        (0..10).for_each(|_| cycle());
+        let before = footprint();
+        (0..1000).for_each(|_| cycle());
+        let after = footprint();
+        assert_eq!(after.0, before.0, "descriptors");
+        assert!(after.1 <= before.1 + 8, "mappings: {before:?} {after:?}");
+        return;
+    }
+    let memory = Memory::of(&[1u32; 64]);
+    let Some(handle) = handle_of(memory.pointer()) else { return };
+    let child = again(NAME, "other").env(HANDLE, hex(&handle.reserved)).spawn().unwrap();
+    assert!(ends(child).success());
+}
+
+fn event() -> hipEvent_t {
+    let mut event = hipEvent_t::NULL;
+    ok!(hipEventCreateWithFlags(&mut event, EVENT));
+    event
+}
+
+unsafe extern "C" fn wait_for_the_gate(data: *mut c_void) {
+    let deadline = Instant::now() + LONG;
+    // SAFETY: the test's own atomic.
+    let open = unsafe { &*data.cast::<std::sync::atomic::AtomicBool>() };
+    while !open.load(std::sync::atomic::Ordering::SeqCst) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+// proves: hipIpcGetEventHandle, hipIpcOpenEventHandle
+#[test]
+fn streams_of_two_processes_wait_for_each_other_with_events() {
+    const NAME: &str = "ipc::streams_of_two_processes_wait_for_each_other_with_events";
+    let names = ["AQLIPSE_TEST_THERE", "AQLIPSE_TEST_BACK", "AQLIPSE_TEST_MEMORY", "AQLIPSE_TEST_FLAG"];
+    // The default stream goes on while this one waits.
+    let mut stream = hipStream_t::NULL;
+    ok!(hipStreamCreateWithFlags(&mut stream, hipStreamNonBlocking));
+    if role().is_some() {
+        let mut events = [hipEvent_t::NULL; 2];
+        for (event, name) in events.iter_mut().zip(names) {
+            let handle = hipIpcEventHandle_t { reserved: unhex(name) };
+            ok!(hipIpcOpenEventHandle(event, handle));
+        }
+        let (memory, flag) = (opened(names[2]), opened(names[3]));
+        let [there, back] = events;
+        fails!(hipErrorNotReady, hipEventQuery(there));
+        let mut seen = 0u32;
+        ok!(
+            hipStreamWaitEvent(stream, there, 0),
+            hipMemcpyAsync((&raw mut seen).cast(), memory, 4, hipMemcpyDeviceToHost, hipStream_t::NULL),
+        );
+        assert_eq!(seen, 0, "the other process has not been let go");
+        let second = memory.wrapping_byte_add(4);
+        ok!(hipMemcpyAsync(second, memory, 4, hipMemcpyDeviceToDevice, stream));
+        ok!(hipEventRecord(back, stream));
+        fails!(hipErrorNotReady, hipEventQuery(back));
+        // Now the other process goes on.
+        ok!(hipMemset(flag, 1, 4), hipStreamSynchronize(stream));
+        assert_eq!(word(second), 0x0909_0909, "what the other process had written before its event");
+        ok!(hipEventSynchronize(there), hipEventQuery(there), hipEventQuery(back));
+        until("the other process has seen the event", || word(flag) == 0);
+        ok!(hipEventDestroy(there), hipEventDestroy(back));
+        return;
+    }
+    let (memory, flag) = (Memory::of(&[0u32; 2]), Memory::of(&[0u32]));
+    let (Some(shared), Some(signal)) = (handle_of(memory.pointer()), handle_of(flag.pointer())) else {
+        return;
+    };
+    let (there, back) = (event(), event());
+    ok!(hipEventQuery(there), hipEventSynchronize(there));
+    let gate = std::sync::atomic::AtomicBool::new(false);
+    ok!(
+        hipLaunchHostFunc(stream, Some(wait_for_the_gate), (&raw const gate).cast_mut().cast()),
+        hipMemsetAsync(memory.pointer(), 9, 4, stream),
+        hipEventRecord(there, stream),
+    );
+    let mut command = again(NAME, "other");
+    for (event, name) in [there, back].into_iter().zip(names) {
+        let mut handle = hipIpcEventHandle_t { reserved: [0; 64] };
+        ok!(hipIpcGetEventHandle(&mut handle, event));
+        command.env(name, hex(&handle.reserved));
+    }
+    command.env(names[2], hex(&shared.reserved)).env(names[3], hex(&signal.reserved));
+    let child: Child = command.spawn().unwrap();
+    until("the other process is ready", || word(flag.pointer()) != 0);
+    fails!(hipErrorNotReady, hipEventQuery(back));
+    gate.store(true, std::sync::atomic::Ordering::SeqCst);
+    // The other process's record, behind ours.
+    ok!(hipEventSynchronize(back), hipEventQuery(there));
+    assert_eq!(memory.read(), [0x0909_0909; 2]);
+    ok!(hipStreamWaitEvent(stream, back, 0), hipMemsetAsync(flag.pointer(), 0, 4, stream));
+    ok!(hipStreamSynchronize(stream));
+    assert!(ends(child).success());
+    ok!(hipEventDestroy(there), hipEventDestroy(back), hipStreamDestroy(stream));
+}
+
+#[test]
+fn events_of_one_process_have_no_handles() {
+    let mut plain = hipEvent_t::NULL;
+    let mut opened = hipEvent_t::NULL;
+    let mut handle = hipIpcEventHandle_t { reserved: [0; 64] };
+    fails!(hipErrorInvalidValue, hipEventCreateWithFlags(&mut plain, hipEventInterprocess));
+    ok!(hipEventCreateWithFlags(&mut plain, hipEventDisableTiming));
+    fails!(hipErrorInvalidConfiguration, hipIpcGetEventHandle(&mut handle, plain));
+    fails!(hipErrorInvalidValue, hipIpcGetEventHandle(&mut handle, hipEvent_t::NULL));
+    fails!(hipErrorInvalidValue, hipIpcOpenEventHandle(&mut opened, handle));
+    let shared = event();
+    fails!(hipErrorInvalidValue, hipIpcGetEventHandle(ptr::null_mut(), shared));
+    ok!(hipIpcGetEventHandle(&mut handle, shared));
+    fails!(hipErrorInvalidValue, hipIpcOpenEventHandle(ptr::null_mut(), handle));
+    fails!(hipErrorInvalidContext, hipIpcOpenEventHandle(&mut opened, handle));
+    // In its own process it is an event like any other.
+    let stream = new_stream();
+    ok!(hipEventRecord(shared, stream), hipEventSynchronize(shared), hipEventQuery(shared));
+    ok!(hipStreamWaitEvent(hipStream_t::NULL, shared, 0), hipEventDestroy(shared), hipEventDestroy(plain));
+    ok!(hipStreamDestroy(stream));
+}

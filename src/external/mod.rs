@@ -1,0 +1,19 @@
+//! Objects that other processes and other APIs share with this one: semaphores, memory, events.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `page` | one page of shared memory: a checked header, words that everybody changes, a futex |
+//! | `event` | [`EventHandle`]: events that several processes record and wait for |
+//! | `memory` | [`ExternalMemory`]: memory behind a file descriptor |
+//! | `semaphore` | [`ExternalSemaphore`]: binary and timeline semaphores behind a file descriptor |
+
+mod event;
+mod memory;
+mod page;
+mod semaphore;
+
+pub use event::EventHandle;
+pub(crate) use event::SharedEvent;
+pub use memory::ExternalMemory;
+pub(crate) use memory::{Shown, size_of_file};
+pub use semaphore::{ExternalSemaphore, SemaphoreKind};

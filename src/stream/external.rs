@@ -1,0 +1,49 @@
+//! What other processes signal and wait for, on streams; `external::semaphore` and `external::event` say how it orders.
+
+use std::sync::Arc;
+
+use super::Stream;
+use crate::{
+    error::Result,
+    external::{ExternalSemaphore, SharedEvent},
+};
+
+impl Stream {
+    /// Signals semaphores, each with its value, when everything before has completed.
+    ///
+    /// # Errors
+    /// What capture forbids; a fault of earlier work.
+    pub fn signal_semaphores(&self, signals: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
+        self.refuse_capture("signalling external semaphores")?;
+        self.run_on_host(move || signals.iter().for_each(|(semaphore, value)| semaphore.signal(*value)))
+    }
+
+    /// Holds what follows back until each of the semaphores has been signalled with its value.
+    ///
+    /// # Errors
+    /// As [`Stream::signal_semaphores`].
+    pub fn wait_semaphores(&self, waits: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
+        self.refuse_capture("waiting for external semaphores")?;
+        let faults = self.device().0.faults.clone();
+        let epoch = faults.epoch();
+        self.run_on_host(move || {
+            // A fault takes what would have followed: nobody needs the rest.
+            waits.iter().all(|(semaphore, value)| semaphore.wait_unless(*value, || faults.epoch() != epoch));
+        })
+    }
+
+    /// Publishes a record of an event when everything before has completed.
+    pub(super) fn tell_other_processes(&self, event: Arc<SharedEvent>) -> Result<()> {
+        // Before anything that might fail: a number that nobody publishes holds everybody up.
+        self.start_worker()?;
+        let number = event.issue();
+        self.run_on_host(move || event.reach(number))
+    }
+
+    /// Holds what follows back until another process's record of an event is reached.
+    pub(super) fn wait_for_other_process(&self, event: Arc<SharedEvent>, number: u64) -> Result<()> {
+        let faults = self.device().0.faults.clone();
+        let epoch = faults.epoch();
+        self.run_on_host(move || event.wait_unless(number, || faults.epoch() != epoch))
+    }
+}
