@@ -29,6 +29,7 @@
 pub mod entry;
 
 pub mod api;
+mod arrays;
 pub mod caller;
 mod current;
 pub mod error;

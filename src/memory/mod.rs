@@ -1,6 +1,7 @@
 //! Memory: allocation on the device and the host, and what the operands of copies and fills are.
 
 mod advice;
+mod array;
 pub(crate) mod async_pool;
 pub(crate) mod peer;
 mod table;
@@ -8,6 +9,7 @@ mod table;
 use std::sync::Arc;
 
 pub use advice::{Advice, Processor, advice, advise};
+pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};

@@ -5,6 +5,8 @@
 
 mod any_node;
 mod arguments;
+mod array;
+mod array_copy;
 mod call_configuration;
 mod capture;
 mod child;
@@ -26,6 +28,7 @@ mod lookup;
 mod managed;
 mod memory;
 mod memory_type;
+mod mipmap;
 mod module;
 mod names;
 mod node;
