@@ -104,6 +104,9 @@ pub enum Error {
     /// The operation exists, but not here.
     #[error("not supported: {0}")]
     NotSupported(&'static str),
+    /// The operating system refused; the text says what.
+    #[error("{0}")]
+    OperatingSystem(String),
     /// The HSA runtime reported an error that has no better name.
     #[error("{0}")]
     Hsa(String),

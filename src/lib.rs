@@ -31,6 +31,7 @@
 //! | [`typed`] | buffers, kernels, graphs and executables for safe Rust |
 //! | `device` | [`System`], [`Device`], lanes (HSA queues), fences, what a fault leaves behind |
 //! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
+//! | [`external`] | semaphores that other processes share |
 //! | [`memory`] | allocations by address, copies and fills and their operands |
 //! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
@@ -42,10 +43,12 @@
 //! | [`trace`] | `AQLIPSE_LOG` |
 //!
 //! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
-//! unknown length), `exec` (host copies and pinning), `hostcall` (memory that kernels write) and [`typed`] (typed memory); graphs, schedules and packet
+//! unknown length), `exec` (host copies and pinning), `hostcall` (memory that kernels write), `external`
+//! (pages that processes share) and [`typed`] (typed memory); graphs, schedules and packet
 //! images forbid it.
 
 pub mod capture;
+pub mod external;
 pub mod graph;
 pub mod memory;
 pub mod module;

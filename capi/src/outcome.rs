@@ -45,6 +45,7 @@ impl From<Error> for hipError_t {
             },
             Error::UpdateRefused(_) => hipErrorGraphExecUpdateFailure,
             Error::NotSupported(_) => hipErrorNotSupported,
+            Error::OperatingSystem(_) => hipErrorOperatingSystem,
             Error::Hsa(_) => hipErrorUnknown,
             // A variant that this library does not know yet.
             _ => hipErrorUnknown,

@@ -2,6 +2,7 @@
 
 pub(crate) mod cooperative;
 mod copy;
+mod external;
 pub(crate) mod host;
 mod legacy;
 mod orphan;

@@ -1,0 +1,190 @@
+//! One page of memory that processes share: a header that says what it is, words that everybody changes, a futex.
+//!
+//! The page is a memfd that cannot shrink, so nobody who has the descriptor can make an access to it fault. What it
+//! holds is untrusted: the words are only compared and counted. `capi/include/aqlipse/semaphore.h` is the same layout
+//! for C.
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+    ptr::NonNull,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::error::{Error, Result};
+
+/// `AQLIPSEM`, read as a little-endian number.
+const MAGIC: u64 = u64::from_le_bytes(*b"AQLIPSEM");
+const VERSION: u32 = 1;
+/// Bytes of the object.
+const SIZE: usize = 4096;
+
+/// What a page is used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Kind {
+    /// `value` is 1 while the semaphore is signalled.
+    Binary = 1,
+    /// `value` only grows.
+    Timeline = 2,
+}
+
+/// The first words of the page.
+#[repr(C)]
+struct Words {
+    magic: AtomicU64,
+    version: AtomicU32,
+    kind: AtomicU32,
+    value: AtomicU64,
+    /// Grows with every change of `value`; the futex.
+    sequence: AtomicU32,
+    reserved: AtomicU32,
+}
+
+const _: () = {
+    assert!(std::mem::offset_of!(Words, version) == 8 && std::mem::offset_of!(Words, kind) == 12);
+    assert!(std::mem::offset_of!(Words, value) == 16 && std::mem::offset_of!(Words, sequence) == 24);
+    assert!(size_of::<Words>() == 32 && size_of::<Words>() <= SIZE);
+};
+
+/// The page, mapped into this process.
+pub(super) struct Page(NonNull<Words>);
+
+// SAFETY: the page consists of atomics.
+unsafe impl Send for Page {}
+// SAFETY: as above.
+unsafe impl Sync for Page {}
+
+fn failed(what: &str) -> Error {
+    Error::OperatingSystem(format!("{what}: {}", io::Error::last_os_error()))
+}
+
+impl Page {
+    /// Makes a page, and the descriptor by which others get at it.
+    ///
+    /// # Errors
+    /// [`Error::OperatingSystem`].
+    pub(super) fn create(kind: Kind, value: u64) -> Result<(OwnedFd, Self)> {
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+        // SAFETY: the name is a C string.
+        let descriptor = unsafe { libc::memfd_create(c"aqlipse-semaphore".as_ptr(), flags) };
+        if descriptor < 0 {
+            return Err(failed("memfd_create"));
+        }
+        // SAFETY: it was just opened, and nobody else has it.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        // SAFETY: the calls change the file that we just made.
+        let made = unsafe {
+            libc::ftruncate(descriptor.as_raw_fd(), SIZE as libc::off_t) == 0
+                && libc::fcntl(descriptor.as_raw_fd(), libc::F_ADD_SEALS, seals) == 0
+        };
+        if !made {
+            return Err(failed("a page of shared memory"));
+        }
+        let page = Self::map(descriptor.as_fd())?;
+        let words = page.words();
+        words.version.store(VERSION, Ordering::Relaxed);
+        words.kind.store(kind as u32, Ordering::Relaxed);
+        words.value.store(value, Ordering::Relaxed);
+        // ORDER: Release. Who sees the magic number sees the rest.
+        words.magic.store(MAGIC, Ordering::Release);
+        Ok((descriptor, page))
+    }
+
+    /// Maps the page behind a descriptor that somebody gave us.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if it is no such page or of another kind; [`Error::OperatingSystem`].
+    pub(super) fn import(descriptor: BorrowedFd<'_>, kind: Kind) -> Result<Self> {
+        // SAFETY: the call asks about a descriptor.
+        let seals = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GET_SEALS) };
+        // SAFETY: all-zero is a valid stat.
+        let mut status: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: `status` has room for the answer.
+        let asked = unsafe { libc::fstat(descriptor.as_raw_fd(), &raw mut status) };
+        let sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
+        // A page that could shrink would let its owner crash us.
+        if asked != 0 || !sealed || status.st_size < SIZE as libc::off_t {
+            return Err(Error::InvalidValue("the descriptor is no semaphore"));
+        }
+        let page = Self::map(descriptor)?;
+        let words = page.words();
+        let known =
+            words.magic.load(Ordering::Acquire) == MAGIC && words.version.load(Ordering::Relaxed) == VERSION;
+        if !known || words.kind.load(Ordering::Relaxed) != kind as u32 {
+            return Err(Error::InvalidValue("the descriptor is no semaphore of this kind"));
+        }
+        Ok(page)
+    }
+
+    fn map(descriptor: BorrowedFd<'_>) -> Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let file = descriptor.as_raw_fd();
+        // SAFETY: a new mapping at an address of the kernel's choice replaces nothing.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, libc::MAP_SHARED, file, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(failed("mapping a page of shared memory"));
+        }
+        NonNull::new(base.cast()).map(Self).ok_or(Error::OutOfMemory { bytes: SIZE })
+    }
+
+    fn words(&self) -> &Words {
+        // SAFETY: the mapping lives as long as `self`, is aligned to pages, and the file cannot shrink; any bytes are
+        // valid atomics.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The value now, with everything that was written before it was set.
+    pub(super) fn value(&self) -> u64 {
+        // ORDER: Acquire; pairs with the change below, in whatever process.
+        self.words().value.load(Ordering::Acquire)
+    }
+
+    /// Changes the value as `change` says, and wakes who waits.
+    pub(super) fn change(&self, change: impl FnOnce(&AtomicU64)) {
+        let words = self.words();
+        change(&words.value);
+        // ORDER: SeqCst. Who saw the old value saw the old sequence before it, and does not fall asleep on it.
+        words.sequence.fetch_add(1, Ordering::SeqCst);
+        // Not private: the sleepers may be in other processes.
+        // SAFETY: the word outlives the call; nothing is dereferenced but by the kernel.
+        unsafe { libc::syscall(libc::SYS_futex, words.sequence.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+    }
+
+    /// Sleeps until `attempt` on the value succeeds, at most `timeout`; says whether it did.
+    pub(super) fn wait(&self, timeout: Option<Duration>, attempt: impl Fn(&AtomicU64) -> bool) -> bool {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let words = self.words();
+        loop {
+            let seen = words.sequence.load(Ordering::SeqCst);
+            if attempt(&words.value) {
+                return true;
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return false;
+            }
+            sleep(&words.sequence, seen, left);
+        }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours.
+        unsafe { libc::munmap(self.0.as_ptr().cast(), SIZE) };
+    }
+}
+
+/// Sleeps while `word` holds `expected`, at most `timeout`; may return early for no reason.
+fn sleep(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
+    let time = timeout.map(|timeout| libc::timespec {
+        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the word and the time outlive the call.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, time) };
+}
