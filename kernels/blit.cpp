@@ -119,6 +119,22 @@ SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32
   wait_word(at, value, mask, condition, wide);
 }
 
+struct Run {
+  GLOBAL u8 *dst;
+  const GLOBAL u8 *src;
+  u64 bytes;
+};
+
+// Copies runs of bytes, shared by groups of work-items. The runs stand behind the arguments that the compiler knows of,
+// from offset 24 on: how many there are differs from launch to launch.
+KERNEL copy_batch(u64 count, u64 items, u32 groups) {
+  auto runs = (const __attribute__((address_space(4))) Run *)(
+      (const __attribute__((address_space(4))) u8 *)__builtin_amdgcn_kernarg_segment_ptr() + 24);
+  const u64 id = global_id();
+  for (u64 i = __builtin_amdgcn_workgroup_id_y(); i < count; i += groups)
+    copy_row(runs[i].dst, runs[i].src, runs[i].bytes, id, items);
+}
+
 struct WordStep {
   GLOBAL void *at;
   u64 value, mask;

@@ -38,6 +38,7 @@ mod handle;
 pub mod log;
 mod object;
 mod outcome;
+mod semaphores;
 pub mod soname;
 pub mod symbols;
 pub mod types;

@@ -11,6 +11,7 @@
 mod events;
 mod image;
 mod launch;
+mod parts;
 mod units;
 mod update;
 
@@ -233,6 +234,7 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        self.0.shape.check_parts(node, parameters)?;
         let (before, mut unit) = units::unit_of(&self.0.device, parameters)?;
         unit.print_to(self.0.fifo.as_ref())?;
         // What the node kept is the caller's: it is dropped behind the lock.

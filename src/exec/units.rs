@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::parts;
 use crate::{
     device::Device,
     dispatch::Dispatch,
@@ -176,6 +177,10 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             Node::Empty | Node::Child(_) | Node::MemAlloc(_) | Node::MemFree(_) => Unit::Join,
             Node::EventRecord(event) => Unit::Record(event.clone()),
             Node::EventWait(event) => Unit::Wait(event.clone()),
+            Node::BatchMemOp(_)
+            | Node::MemcpyBatch(_)
+            | Node::SemaphoreSignal(_)
+            | Node::SemaphoreWait(_) => parts::unit_of(device, node)?,
         },
     ))
 }

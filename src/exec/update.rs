@@ -85,6 +85,8 @@ enum Fixed {
     Free(MemFree),
     /// The place of the nested graph among all graphs.
     Child(usize),
+    /// What each part of a node is.
+    Parts(NodeKind, Box<[u8]>),
 }
 
 impl Fixed {
@@ -101,6 +103,9 @@ impl Fixed {
             (Self::Alloc(old), Node::MemAlloc(new)) => demand(old == new, Reason::NotSupported),
             (Self::Free(old), Node::MemFree(new)) => demand(old == new, Reason::NotSupported),
             (Self::Child(_), Node::Child(_)) => Ok(()),
+            (Self::Parts(kind, parts), node) if node.kind() == *kind => {
+                demand(node.parts().as_ref() == Some(parts), Reason::Parameters)
+            }
             (Self::Kind(kind), node) => demand(node.kind() == *kind, Reason::Kind),
             _ => Err(Reason::Kind),
         }
@@ -125,7 +130,10 @@ impl Shape {
                     found.push(child);
                     Fixed::Child(found.len() - 1)
                 }
-                node => Fixed::Kind(node.kind()),
+                node => match node.parts() {
+                    Some(parts) => Fixed::Parts(node.kind(), parts),
+                    None => Fixed::Kind(node.kind()),
+                },
             });
             let fixed = fixed.collect();
             graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
@@ -157,6 +165,19 @@ impl Shape {
             }
         }
         Ok(pairs)
+    }
+
+    /// Refuses other parts for a node that has several.
+    pub(super) fn check_parts(&self, node: NodeId, parameters: &GraphNode) -> crate::Result<()> {
+        if parameters.parts().is_none() {
+            return Ok(());
+        }
+        let frame = self.graphs.iter().find(|graph| graph.topology.id() == node.graph());
+        let mut nodes = frame.into_iter().flat_map(|frame| frame.topology.nodes().zip(&frame.fixed));
+        match nodes.find(|(id, _)| *id == node) {
+            Some((_, fixed)) if fixed.check(parameters).is_ok() => Ok(()),
+            _ => Err(Error::InvalidValue("the number and the types of a node's parts must stay")),
+        }
     }
 
     /// The place of the graph nested in a node.

@@ -107,7 +107,9 @@ impl ExternalSemaphore {
     pub fn wait(&self, value: u64, timeout: Option<Duration>) -> bool {
         self.0.page.wait(timeout, |word| match self.0.kind {
             // ORDER: Acquire; pairs with `signal`.
-            SemaphoreKind::Binary => word.compare_exchange(1, 0, Ordering::Acquire, Ordering::Relaxed).is_ok(),
+            SemaphoreKind::Binary => {
+                word.compare_exchange(1, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            }
             SemaphoreKind::Timeline => word.load(Ordering::Acquire) >= value,
         })
     }

@@ -29,6 +29,7 @@ mod error;
 pub mod flatten;
 mod id;
 pub mod node;
+mod parts;
 mod shape;
 pub mod topology;
 
@@ -45,6 +46,7 @@ pub use node::{
     AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
     Node, NodeKind, Surface,
 };
+pub use parts::{Condition, RunCopy, Word, WordAction, WordStep};
 pub use shape::Mismatch;
 pub use topology::{Neighbours, Topology};
 

@@ -3,6 +3,7 @@
 #![allow(non_snake_case, non_upper_case_globals, missing_docs)]
 
 mod array;
+mod batch;
 mod capture;
 mod child;
 mod context;
