@@ -10,12 +10,15 @@ use aqlipse::graph::NodeId;
 
 use crate::graph_ref;
 
-/// The arrays of each node, as words.
-static VIEWS: Mutex<Option<HashMap<u64, Vec<Box<[u64]>>>>> = Mutex::new(None);
+/// Arrays of words.
+type Arrays = Vec<Box<[u64]>>;
+
+/// The arrays of each node.
+static VIEWS: Mutex<Option<HashMap<u64, Arrays>>> = Mutex::new(None);
 
 /// Keeps `arrays` for a node and says where each is. A node whose arrays are still the same keeps the old ones: callers
 /// may point to them.
-pub(super) fn keep(node: NodeId, arrays: Vec<Box<[u64]>>) -> Vec<*mut u64> {
+pub(super) fn keep(node: NodeId, arrays: Arrays) -> Vec<*mut u64> {
     let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = views.get_or_insert_default().entry(node.to_bits()).or_default();
     if *kept != arrays {
