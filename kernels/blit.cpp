@@ -88,7 +88,7 @@ KERNEL fill_rect(GLOBAL u8 *dst, u64 value, u64 pitch, u64 slice, u64 width, u64
 }
 
 // Stores a word in one piece, with all that happened before visible to whoever sees it.
-SINGLE write_value(GLOBAL void *at, u64 value, u32 wide) {
+static inline void write_word(GLOBAL void *at, u64 value, u32 wide) {
   if (wide)
     __scoped_atomic_store_n((GLOBAL u64 *)at, value, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
   else
@@ -97,7 +97,7 @@ SINGLE write_value(GLOBAL void *at, u64 value, u32 wide) {
 
 // Ends when a word that anybody may write meets a condition. One work-item is enough, and leaves the rest of the
 // device to those who will write it.
-SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32 wide) {
+static inline void wait_word(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32 wide) {
   for (;;) {
     const u64 word = wide ? __scoped_atomic_load_n((const GLOBAL u64 *)at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM)
                           : __scoped_atomic_load_n((const GLOBAL u32 *)at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM);
@@ -110,5 +110,46 @@ SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32
     }
     if (met) return;
     __builtin_amdgcn_s_sleep(16);
+  }
+}
+
+SINGLE write_value(GLOBAL void *at, u64 value, u32 wide) { write_word(at, value, wide); }
+
+SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32 wide) {
+  wait_word(at, value, mask, condition, wide);
+}
+
+struct Run {
+  GLOBAL u8 *dst;
+  const GLOBAL u8 *src;
+  u64 bytes;
+};
+
+// Copies runs of bytes, shared by groups of work-items. The runs stand behind the arguments that the compiler knows of,
+// from offset 24 on: how many there are differs from launch to launch.
+KERNEL copy_batch(u64 count, u64 items, u32 groups) {
+  auto runs = (const __attribute__((address_space(4))) Run *)(
+      (const __attribute__((address_space(4))) u8 *)__builtin_amdgcn_kernarg_segment_ptr() + 24);
+  const u64 id = global_id();
+  for (u64 i = __builtin_amdgcn_workgroup_id_y(); i < count; i += groups)
+    copy_row(runs[i].dst, runs[i].src, runs[i].bytes, id, items);
+}
+
+struct WordStep {
+  GLOBAL void *at;
+  u64 value, mask;
+  u32 action, wide;
+};
+
+// Writes and waits for words, one after the other. The steps stand behind the arguments that the compiler knows of:
+// how many there are differs from launch to launch.
+SINGLE word_steps(u64 count) {
+  auto steps = (const __attribute__((address_space(4))) WordStep *)(
+      (const __attribute__((address_space(4))) u8 *)__builtin_amdgcn_kernarg_segment_ptr() + sizeof(count));
+  for (u64 i = 0; i < count; i++) {
+    if (steps[i].action == 4)
+      write_word(steps[i].at, steps[i].value, steps[i].wide);
+    else
+      wait_word(steps[i].at, steps[i].value, steps[i].mask, steps[i].action, steps[i].wide);
   }
 }

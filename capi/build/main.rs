@@ -36,6 +36,7 @@ fn generate() -> Result<(), String> {
 /// Writes a function that says its name once and returns its type's failure.
 fn refusal(code: &mut String, export: &Export) -> Result<(), String> {
     let symbol = &export.symbol;
+    let reason = reason(&export.class);
     let (arrow, value) = match export.returns {
         Returns::Error => (" -> crate::error::hipError_t", "crate::entry::refuse()"),
         Returns::Hiprtc => (" -> u32", "crate::entry::HIPRTC_ERROR_INTERNAL_ERROR"),
@@ -53,11 +54,22 @@ fn refusal(code: &mut String, export: &Export) -> Result<(), String> {
          pub extern \"C\" fn {symbol}(){arrow} {{\n    \
              const NAME: &str = {symbol:?};\n    \
              static SAID: std::sync::Once = std::sync::Once::new();\n    \
-             SAID.call_once(|| crate::entry::say_unsupported(NAME));\n    \
+             SAID.call_once(|| crate::entry::say_unsupported(NAME, {reason:?}));\n    \
              {value}\n\
          }}\n\n"
     )
     .map_err(|error| error.to_string())
+}
+
+/// Why functions of a class are not implemented; nothing where they are only not written yet.
+fn reason(class: &str) -> &'static str {
+    match class {
+        "texture/surface" => {
+            ": no kernel can fetch texels here, for arrays lie in ordinary memory; copy them to linear memory and load from that"
+        }
+        "gl" => ": there is no OpenGL to share memory with",
+        _ => "",
+    }
 }
 
 /// Writes `SYMBOLS`, sorted by name.

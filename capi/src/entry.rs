@@ -104,11 +104,11 @@ pub fn refuse() -> hipError_t {
     hipErrorNotSupported
 }
 
-/// Names a function that a program called although it is not implemented.
+/// Names a function that a program called although it is not implemented, and says why if there is a reason.
 #[cold]
-pub fn say_unsupported(name: &'static str) {
+pub fn say_unsupported(name: &'static str, reason: &'static str) {
     log::init();
-    tracing::warn!("{name} is not implemented");
+    tracing::warn!("{name} is not implemented{reason}");
 }
 
 fn record(code: hipError_t) {

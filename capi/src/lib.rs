@@ -29,6 +29,7 @@
 pub mod entry;
 
 pub mod api;
+mod arrays;
 pub mod caller;
 mod current;
 pub mod error;
@@ -37,6 +38,7 @@ mod handle;
 pub mod log;
 mod object;
 mod outcome;
+mod semaphores;
 pub mod soname;
 pub mod symbols;
 pub mod types;

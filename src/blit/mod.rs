@@ -4,7 +4,7 @@ use crate::{
     device::Device,
     dispatch::Dispatch,
     error::{Error, Result},
-    graph::{BoxCopy, Memcpy, Memset, Surface},
+    graph::{BoxCopy, Memcpy, Memset, RunCopy, Surface, WordAction, WordStep},
     module::{KernelCode, Module},
     stream::{Condition, Word},
 };
@@ -31,6 +31,8 @@ pub(crate) struct Blit {
     fill_rect: KernelCode,
     write_value: KernelCode,
     wait_value: KernelCode,
+    word_steps: KernelCode,
+    copy_batch: KernelCode,
     /// Work-items that fill the device.
     full: u64,
 }
@@ -50,6 +52,8 @@ impl Blit {
             fill_rect: kernel("fill_rect")?,
             write_value: kernel("write_value")?,
             wait_value: kernel("wait_value")?,
+            word_steps: kernel("word_steps")?,
+            copy_batch: kernel("copy_batch")?,
             full: u64::from(device.properties().compute_units) * 8 * u64::from(WORKGROUP),
         })
     }
@@ -108,6 +112,38 @@ impl Blit {
         args.u64s(&[at, value.bits(), mask]);
         args.u32s(&[condition as u32, u32::from(value.is_wide())]);
         Dispatch { workgroup: [1, 1, 1], ..self.dispatch(&self.wait_value, [1, 1, 1], args) }
+    }
+
+    /// The dispatch that writes words and waits for words, one after the other, at device addresses.
+    pub(crate) fn word_steps(&self, steps: &[WordStep]) -> Dispatch {
+        /// The action that is no condition.
+        const WRITE: u32 = 4;
+        let mut args = Arguments::default();
+        args.u64s(&[steps.len() as u64]);
+        for WordStep { address, value, action } in steps {
+            let (mask, code) = match action {
+                WordAction::Write => (0, WRITE),
+                WordAction::Wait { condition, mask } if value.is_wide() => (*mask, *condition as u32),
+                WordAction::Wait { condition, mask } => (mask & u64::from(u32::MAX), *condition as u32),
+            };
+            args.u64s(&[*address, value.bits(), mask]);
+            args.u32s(&[code, u32::from(value.is_wide())]);
+        }
+        Dispatch { workgroup: [1, 1, 1], ..self.dispatch(&self.word_steps, [1, 1, 1], args) }
+    }
+
+    /// The dispatch that copies at least one run of bytes, in no order, at device addresses.
+    pub(crate) fn copy_batch(&self, copies: &[RunCopy]) -> Dispatch {
+        let longest = copies.iter().map(|copy| copy.bytes).max().unwrap_or(0);
+        let items = self.items(longest);
+        let at_once = (self.full / u64::from(items)).max(1);
+        // CAST: bounded by `full`, far below 2^32.
+        let groups = (copies.len() as u64).clamp(1, at_once) as u32;
+        let mut args = Arguments::default();
+        args.u64s(&[copies.len() as u64, u64::from(items)]);
+        args.u32s(&[groups, 0]);
+        copies.iter().for_each(|copy| args.u64s(&[copy.dst, copy.src, copy.bytes]));
+        self.dispatch(&self.copy_batch, [items, groups, 1], args)
     }
 
     /// The dispatch for a copy whose operands the device can reach; `None` when it moves no byte.

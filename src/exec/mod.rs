@@ -20,6 +20,7 @@ mod events;
 mod failure;
 mod image;
 mod launch;
+mod parts;
 mod party;
 mod priority;
 mod references;
@@ -298,6 +299,7 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        self.0.shape.check_parts(node, parameters)?;
         let seat = self.seat(flat);
         let device = Device::get(usize::from(seat.device))?;
         if !seat.admits(Seat::of(&device, parameters)?) {

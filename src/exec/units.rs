@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{failure::Failure, seat::Seat};
+use super::{failure::Failure, parts, seat::Seat};
 use crate::{
     device::{Device, System},
     dispatch::Dispatch,
@@ -276,6 +276,10 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             Node::Empty | Node::Child(_) | Node::MemAlloc(_) | Node::MemFree(_) => Unit::Join,
             Node::EventRecord(event) => Unit::Record(event.clone()),
             Node::EventWait(event) => Unit::Wait(event.clone()),
+            Node::BatchMemOp(_)
+            | Node::MemcpyBatch(_)
+            | Node::SemaphoreSignal(_)
+            | Node::SemaphoreWait(_) => parts::unit_of(device, node)?,
         },
     ))
 }

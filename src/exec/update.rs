@@ -116,6 +116,8 @@ enum Fixed {
     Free(MemFree),
     /// The place of the nested graph among all graphs.
     Child(usize),
+    /// What each part of a node is.
+    Parts(NodeKind, Box<[u8]>),
 }
 
 impl Fixed {
@@ -126,6 +128,7 @@ impl Fixed {
             Self::Kernel(..) => NodeKind::Kernel,
             Self::Copy(_) => NodeKind::Memcpy,
             Self::Rows(..) | Self::Row => NodeKind::Memset,
+            Self::Parts(kind, _) => *kind,
             Self::Alloc(_) => NodeKind::MemAlloc,
             Self::Free(_) => NodeKind::MemFree,
             Self::Child(_) => NodeKind::Child,
@@ -171,6 +174,10 @@ impl Fixed {
             (fixed, node) if fixed.kind() != node.kind() => {
                 Err((Reason::Kind, differences::of_kind(fixed.kind(), node)))
             }
+            (Self::Parts(_, parts), node) if node.parts().as_ref() != Some(parts) => Err((
+                Reason::Parameters,
+                "its parts differ in number or type from those of the one in its place".into(),
+            )),
             _ => Ok(()),
         }
     }
@@ -212,7 +219,10 @@ impl Shape {
                 Node::Kernel(kernel) => {
                     Fixed::Kernel(kernel.attributes.cooperative, kernel.attributes.priority)
                 }
-                node => Fixed::Kind(node.kind()),
+                node => match node.parts() {
+                    Some(parts) => Fixed::Parts(node.kind(), parts),
+                    None => Fixed::Kind(node.kind()),
+                },
             });
             let fixed = fixed.collect();
             graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
@@ -256,6 +266,19 @@ impl Shape {
             }
         }
         Ok(paired)
+    }
+
+    /// Refuses other parts for a node that has several.
+    pub(super) fn check_parts(&self, node: NodeId, parameters: &GraphNode) -> crate::Result<()> {
+        if parameters.parts().is_none() {
+            return Ok(());
+        }
+        let frame = self.graphs.iter().find(|graph| graph.topology.id() == node.graph());
+        let mut nodes = frame.into_iter().flat_map(|frame| frame.topology.nodes().zip(&frame.fixed));
+        match nodes.find(|(id, _)| *id == node) {
+            Some((_, fixed)) if fixed.check(parameters, false).is_ok() => Ok(()),
+            _ => Err(Error::InvalidValue("the number and the types of a node's parts must stay")),
+        }
     }
 
     /// The place of the graph nested in a node.

@@ -10,7 +10,8 @@ use std::{
     ops::BitOr,
 };
 
-use super::{CopyKind, Graph, Kernel, Memcpy, Node, NodeId, Surface};
+use super::{CopyKind, Graph, Kernel, Memcpy, Node, NodeId, RunCopy, Surface, WordAction, WordStep};
+use crate::external::ExternalSemaphore;
 
 /// Which parameters are written; topology, kinds, kernel names and directions always are. The bits are HIP's
 /// (`hipGraphDebugDotFlags`); others ask for nothing.
@@ -191,6 +192,10 @@ impl<W: io::Write, L> Page<'_, W, L> {
             Node::EventWait(_) => ("event wait", "octagon"),
             Node::MemAlloc(_) => ("memory allocation", "cylinder"),
             Node::MemFree(_) => ("memory free", "cylinder"),
+            Node::BatchMemOp(_) => ("memory operations", "cds"),
+            Node::MemcpyBatch(_) => ("memcpy batch", "cds"),
+            Node::SemaphoreSignal(_) => ("semaphore signal", "octagon"),
+            Node::SemaphoreWait(_) => ("semaphore wait", "octagon"),
         };
         self.say(format_args!("{}: {kind}", id.index()));
         match node {
@@ -220,6 +225,10 @@ impl<W: io::Write, L> Page<'_, W, L> {
             }
             Node::MemAlloc(alloc) => self.line(format_args!("{} bytes at {:#x}", alloc.bytes, alloc.address)),
             Node::MemFree(free) => self.line(format_args!("at {:#x}", free.address)),
+            Node::BatchMemOp(steps) => self.steps(steps),
+            Node::MemcpyBatch(copies) => self.runs(copies),
+            Node::SemaphoreSignal(each) => self.semaphores(each, Detail::SIGNALS),
+            Node::SemaphoreWait(each) => self.semaphores(each, Detail::WAITS),
         }
         if self.detail.wants(Detail::HANDLES) {
             self.line(format_args!("node {:#x}", id.to_bits()));
@@ -273,6 +282,44 @@ impl<W: io::Write, L> Page<'_, W, L> {
                 self.surface("src", &copy.src);
                 let [width, height, depth] = copy.extent;
                 self.line(format_args!("width {width} bytes, height {height}, depth {depth}"));
+            }
+        }
+    }
+
+    /// HIP has no flag for what these do: they are written with everything.
+    fn steps(&mut self, steps: &[WordStep]) {
+        self.line(format_args!("operations: {}", steps.len()));
+        if !self.detail.wants(Detail::VERBOSE) {
+            return;
+        }
+        for step in steps {
+            let (width, value) = (8 * step.value.bytes(), step.value.bits());
+            match step.action {
+                WordAction::Write => {
+                    self.line(format_args!("write {value:#x} to {width} bits at {:#x}", step.address));
+                }
+                WordAction::Wait { condition, mask } => self.line(format_args!(
+                    "wait for {width} bits at {:#x} under {mask:#x}: {condition:?} {value:#x}",
+                    step.address
+                )),
+            }
+        }
+    }
+
+    fn runs(&mut self, copies: &[RunCopy]) {
+        self.line(format_args!("copies: {}", copies.len()));
+        if self.detail.wants(Detail::COPIES) {
+            for RunCopy { dst, src, bytes } in copies {
+                self.line(format_args!("dst {dst:#x}, src {src:#x}, {bytes} bytes"));
+            }
+        }
+    }
+
+    fn semaphores(&mut self, each: &[(ExternalSemaphore, u64)], detail: Detail) {
+        self.line(format_args!("semaphores: {}", each.len()));
+        if self.detail.wants(detail) {
+            for (_, value) in each {
+                self.line(format_args!("value {value}"));
             }
         }
     }

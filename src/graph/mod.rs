@@ -32,6 +32,7 @@ mod error;
 pub mod flatten;
 mod id;
 pub mod node;
+mod parts;
 pub mod references;
 mod shape;
 pub mod topology;
@@ -49,6 +50,7 @@ pub use node::{
     AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
     Node, NodeKind, Surface,
 };
+pub use parts::{Condition, RunCopy, Word, WordAction, WordStep};
 pub use references::References;
 pub use shape::Mismatch;
 pub use topology::{Neighbours, Topology};

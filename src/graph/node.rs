@@ -6,7 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Graph;
+use super::{Graph, RunCopy, WordStep};
+use crate::external::ExternalSemaphore;
 
 /// One node's work and parameters.
 #[derive(Debug, Clone)]
@@ -31,6 +32,14 @@ pub enum Node<K, E> {
     MemAlloc(MemAlloc),
     /// The end of a graph allocation.
     MemFree(MemFree),
+    /// Writes of words and waits for words, one after the other.
+    BatchMemOp(Box<[WordStep]>),
+    /// Copies without an order among each other.
+    MemcpyBatch(Box<[RunCopy]>),
+    /// Signals of semaphores, each with its value.
+    SemaphoreSignal(Box<[(ExternalSemaphore, u64)]>),
+    /// Waits for semaphores, each for its value.
+    SemaphoreWait(Box<[(ExternalSemaphore, u64)]>),
 }
 
 /// The kind of a node, without its parameters.
@@ -56,6 +65,14 @@ pub enum NodeKind {
     MemAlloc,
     /// [`Node::MemFree`]
     MemFree,
+    /// [`Node::BatchMemOp`]
+    BatchMemOp,
+    /// [`Node::MemcpyBatch`]
+    MemcpyBatch,
+    /// [`Node::SemaphoreSignal`]
+    SemaphoreSignal,
+    /// [`Node::SemaphoreWait`]
+    SemaphoreWait,
 }
 
 impl<K, E> Node<K, E> {
@@ -72,6 +89,10 @@ impl<K, E> Node<K, E> {
             Self::EventWait(_) => NodeKind::EventWait,
             Self::MemAlloc(_) => NodeKind::MemAlloc,
             Self::MemFree(_) => NodeKind::MemFree,
+            Self::BatchMemOp(_) => NodeKind::BatchMemOp,
+            Self::MemcpyBatch(_) => NodeKind::MemcpyBatch,
+            Self::SemaphoreSignal(_) => NodeKind::SemaphoreSignal,
+            Self::SemaphoreWait(_) => NodeKind::SemaphoreWait,
         }
     }
 }

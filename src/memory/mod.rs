@@ -1,23 +1,28 @@
 //! Memory: allocation on the device and the host, and what the operands of copies and fills are.
 
 mod advice;
+mod array;
 pub(crate) mod async_pool;
+pub(crate) mod batch;
 pub mod ipc;
 pub(crate) mod peer;
+mod synchronous;
 mod table;
 pub mod virtual_memory;
 
 use std::sync::Arc;
 
 pub use advice::{Advice, Processor, advice, advise};
+pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
+pub use synchronous::{is_synchronous, set_synchronous};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    graph::{CopyKind, Memcpy, Memset},
+    graph::{CopyKind, Memcpy, Memset, Word},
     stream::{Stream, host},
 };
 
@@ -380,6 +385,20 @@ pub(crate) fn forget_variable(address: u64) {
 /// [`Error::InvalidValue`] for a null end, one that leaves its allocation or rows wider than their pitch.
 pub fn check_copy(copy: &Memcpy) -> Result<()> {
     places(copy).map(drop)
+}
+
+/// Refuses a word that no device could write or wait for.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for an address that is not aligned or not in memory that a device reaches.
+pub fn check_word(address: u64, word: Word) -> Result<()> {
+    if !address.is_multiple_of(word.bytes()) {
+        return Err(Error::InvalidValue("the word is not aligned"));
+    }
+    match System::get()?.memory().place(address, word.bytes())? {
+        Place::Region(_) => Ok(()),
+        Place::Pageable => Err(Error::InvalidValue("the word lies in memory that no device reaches")),
+    }
 }
 
 /// Refuses a fill whose operand cannot be filled.

@@ -9,7 +9,7 @@ use super::{Backing, Origin, Region};
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    graph::{Memcpy, Memset, Surface},
+    graph::{Memcpy, Memset, RunCopy, Surface},
 };
 
 /// The devices that may access what is allocated on a device, by ordinal.
@@ -116,6 +116,8 @@ pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
 pub(crate) enum Relay {
     Copy(Memcpy),
     Fill(Memset),
+    /// Copies in no order.
+    Batch(Box<[RunCopy]>),
 }
 
 impl Relay {
@@ -141,6 +143,9 @@ impl Relay {
                     let row = |surface: &Surface| (z * surface.rows + y) * surface.pitch;
                     copy(dst + row(&b.dst), src + row(&b.src), width)?;
                 }
+            }
+            Self::Batch(copies) => {
+                copies.iter().try_for_each(|run| copy(run.dst, run.src, run.bytes))?;
             }
             Self::Fill(set) => {
                 let element = &set.value.to_le_bytes()[..set.element_size as usize];

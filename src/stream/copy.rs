@@ -4,7 +4,7 @@ use super::{Stream, host};
 use crate::{
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
-    graph::{BoxCopy, CopyKind, Memcpy, Node},
+    graph::{BoxCopy, CopyKind, Memcpy, Node, RunCopy},
     memory::{self, Ends, peer::Relay},
 };
 
@@ -79,6 +79,32 @@ impl Stream {
                 faults.record(error, epoch);
             }
         })
+    }
+
+    /// Copies runs of bytes, in no order among each other; what they read and write must not overlap. As
+    /// [`Stream::memcpy`] for host memory that no device reaches.
+    ///
+    /// # Errors
+    /// As [`Stream::memcpy`], before anything is copied.
+    ///
+    /// # Safety
+    /// As [`Stream::memcpy`].
+    pub unsafe fn memcpy_batch(&self, copies: &[RunCopy]) -> Result<()> {
+        if self.is_capturing() {
+            copies.iter().try_for_each(|run| memory::check_copy(&run.copy()))?;
+            return self.record(Node::MemcpyBatch(copies.into()));
+        }
+        if let Some(reached) = memory::batch::reached(self.device(), copies)? {
+            if reached.is_empty() {
+                return Ok(());
+            }
+            let dispatch = self.device().blit()?.copy_batch(&reached);
+            let mut submission = self.submission()?;
+            submission.dispatch(&dispatch)?;
+            return submission.finish();
+        }
+        // SAFETY: the caller's promise.
+        copies.iter().try_for_each(|run| unsafe { self.memcpy(run.copy()) })
     }
 
     /// Copies memory and waits for it.
@@ -232,6 +258,13 @@ impl Memcpy {
             Self::Box(copy) => (copy.dst.address, copy.dst.corner) = (address, [0; 3]),
         }
         copy
+    }
+}
+
+impl RunCopy {
+    /// It alone.
+    pub(crate) fn copy(&self) -> Memcpy {
+        Memcpy::linear(self.dst, self.src, self.bytes)
     }
 }
 

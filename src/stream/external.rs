@@ -14,7 +14,9 @@ impl Stream {
     /// # Errors
     /// What capture forbids; a fault of earlier work.
     pub fn signal_semaphores(&self, signals: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
-        self.refuse_capture("signalling external semaphores")?;
+        if self.is_capturing() {
+            return self.record(crate::graph::Node::SemaphoreSignal(signals.into()));
+        }
         self.run_on_host(move || signals.iter().for_each(|(semaphore, value)| semaphore.signal(*value)))
     }
 
@@ -23,7 +25,9 @@ impl Stream {
     /// # Errors
     /// As [`Stream::signal_semaphores`].
     pub fn wait_semaphores(&self, waits: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
-        self.refuse_capture("waiting for external semaphores")?;
+        if self.is_capturing() {
+            return self.record(crate::graph::Node::SemaphoreWait(waits.into()));
+        }
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
         self.run_on_host(move || {

@@ -7,7 +7,7 @@ pub(crate) mod host;
 mod legacy;
 mod orphan;
 pub(crate) mod submit;
-mod value;
+pub(crate) mod value;
 
 use std::{
     cell::RefCell,

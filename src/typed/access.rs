@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn no_bytes_are_nobodys() {
-        assert_eq!(order(&[vec![Touch::writing(8, 0)], vec![Touch::writing(8, 0)]]), [vec![], vec![]]);
+        let none = vec![Touch::writing(8, 0)];
+        assert!(order(&[none.clone(), none]).iter().all(Vec::is_empty));
         let last = Touch::writing(u64::MAX - 8, 64);
         assert_eq!(order(&[vec![last], vec![last]]), [vec![], vec![0]]);
     }

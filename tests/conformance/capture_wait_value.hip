@@ -1,8 +1,5 @@
 // hipStreamWriteValue and hipStreamWaitValue on a capturing stream.
-// DIFFERS call,: 5.2.3 runs it at once, ours says that it cannot record it; HIP changelog, recorded from
-//     10.0 on
-// DIFFERS end of: as the call; HIP changelog, recorded from 10.0 on
-// DIFFERS graph of: as the call; HIP changelog, recorded from 10.0 on
+// DIFFERS graph of: 5.2.3 runs the call at once and records nothing; HIP changelog, recorded from 10.0 on
 #include "captured.h"
 
 int main() {

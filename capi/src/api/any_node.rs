@@ -1,6 +1,7 @@
 //! Nodes of any kind through one structure that says which.
 
 use super::{
+    batch_node,
     child::add_child,
     event_node::{record_node, wait_node},
     exec::{set_exec, set_exec_copy},
@@ -8,6 +9,7 @@ use super::{
         add, add_allocation, add_copy, add_free, box_copy, host_node, kernel_node, memset_node, plain, set,
         set_copy,
     },
+    semaphore_node,
 };
 use crate::{
     caller,
@@ -40,6 +42,18 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
             hipGraphNodeTypeEventRecord => Work::Other(record_node(params.params.eventRecord.event)?),
             hipGraphNodeTypeWaitEvent => Work::Other(wait_node(params.params.eventWait.event)?),
             hipGraphNodeTypeMemcpy => Work::Copy(box_copy(&params.params.memcpy.copyParams)?),
+            hipGraphNodeTypeExtSemaphoreSignal => {
+                Work::Other(semaphore_node::signal_node(&params.params.extSemSignal)?)
+            }
+            hipGraphNodeTypeExtSemaphoreWait => {
+                Work::Other(semaphore_node::wait_node(&params.params.extSemWait)?)
+            }
+            hipGraphNodeTypeExtMemcpyBatch => {
+                let batch: *const hipGraphNodeParamsUnion = &params.params;
+                Work::Other(batch_node::copies_node(batch.cast())?)
+            }
+            // The union has no member for their parameters.
+            hipGraphNodeTypeBatchMemOp => return Err(hipErrorNotSupported),
             kind if is_kind(kind) => return Err(hipErrorNotSupported),
             _ => return Err(hipErrorInvalidValue),
         })

@@ -5,12 +5,13 @@ use std::ffi::c_void;
 use aqlipse::graph::{BoxCopy, CopyKind, Memcpy, Surface};
 
 use super::{
+    array_copy::array_or,
     memory_type,
     pitched::{copy_and_wait, copy_async},
 };
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue},
     soname,
     types::*,
 };
@@ -20,6 +21,7 @@ struct End {
     kind: hipMemoryType,
     host: *const c_void,
     device: hipDeviceptr_t,
+    array: hipArray_t,
     /// First byte of a row, row and slice that the copy touches.
     corner: [u64; 3],
     /// Bytes from one row to the next; 0 for as many as the copy takes of each.
@@ -32,12 +34,14 @@ impl End {
     /// The memory with the box's corner in it, for a box of `extent` bytes, rows and slices.
     ///
     /// # Errors
-    /// `hipErrorInvalidValue` for null memory or a box that does not fit its rows, `hipErrorNotSupported` for arrays.
+    /// `hipErrorInvalidValue` for null memory, an array that does not exist or a box that does not fit its rows.
     fn placed(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
         let address = match memory_type::meant(self.kind) {
             hipMemoryTypeHost => self.host as u64,
             hipMemoryTypeDevice | hipMemoryTypeManaged | hipMemoryTypeUnified => self.device as u64,
-            hipMemoryTypeArray => return Err(hipErrorNotSupported),
+            hipMemoryTypeArray => {
+                return Ok(array_or(self.array, hipErrorInvalidValue)?.surface(self.corner, extent)?);
+            }
             _ => return Err(hipErrorInvalidValue),
         };
         // HIP: what is not given is that of the copy, wherever it starts; measured on 5.2.3
@@ -72,7 +76,8 @@ impl End {
             return Err(hipErrorInvalidPitchValue);
         }
         let folded = self.surface(extent)?;
-        Ok(if self.pitch == 0 { folded } else { self.placed(extent)? })
+        let is_array = memory_type::meant(self.kind) == hipMemoryTypeArray;
+        Ok(if self.pitch == 0 && !is_array { folded } else { self.placed(extent)? })
     }
 
     /// Whether it is host memory, device memory, or either.
@@ -99,6 +104,7 @@ fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
         kind: params.srcMemoryType,
         host: params.srcHost,
         device: params.srcDevice,
+        array: params.srcArray,
         corner: [params.srcXInBytes as u64, params.srcY as u64, 0],
         pitch: params.srcPitch as u64,
         rows: 0,
@@ -107,6 +113,7 @@ fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
         kind: params.dstMemoryType,
         host: params.dstHost,
         device: params.dstDevice,
+        array: params.dstArray,
         corner: [params.dstXInBytes as u64, params.dstY as u64, 0],
         pitch: params.dstPitch as u64,
         rows: 0,
@@ -138,6 +145,7 @@ macro_rules! box_copy {
             kind: params.srcMemoryType,
             host: params.srcHost,
             device: params.srcDevice,
+            array: params.srcArray,
             corner: [params.srcXInBytes as u64, params.srcY as u64, params.srcZ as u64],
             pitch: params.srcPitch as u64,
             rows: params.srcHeight as u64,
@@ -146,6 +154,7 @@ macro_rules! box_copy {
             kind: params.dstMemoryType,
             host: params.dstHost,
             device: params.dstDevice,
+            array: params.dstArray,
             corner: [params.dstXInBytes as u64, params.dstY as u64, params.dstZ as u64],
             pitch: params.dstPitch as u64,
             rows: params.dstHeight as u64,
@@ -233,7 +242,15 @@ mod tests {
     use super::*;
 
     fn end(kind: hipMemoryType, corner: [u64; 3], pitch: u64, rows: u64) -> End {
-        End { kind, host: 8 as *const c_void, device: 16 as hipDeviceptr_t, corner, pitch, rows }
+        End {
+            kind,
+            host: 8 as *const c_void,
+            device: 16 as hipDeviceptr_t,
+            array: hipArray_t::NULL,
+            corner,
+            pitch,
+            rows,
+        }
     }
 
     #[test]
@@ -242,7 +259,7 @@ mod tests {
         assert_eq!(surface(hipMemoryTypeHost), Ok(8));
         assert_eq!(surface(hipMemoryTypeDevice), Ok(16));
         assert_eq!(surface(hipMemoryTypeUnified), Ok(16));
-        assert_eq!(surface(hipMemoryTypeArray), Err(hipErrorNotSupported));
+        assert_eq!(surface(hipMemoryTypeArray), Err(hipErrorInvalidValue));
         assert_eq!(surface(hipMemoryType(77)), Err(hipErrorInvalidValue));
     }
 

@@ -38,6 +38,7 @@ pub(super) fn destroy(graph: hipGraph_t) -> Result<(), hipError_t> {
     }
     GRAPHS.remove(graph.0).map(drop).ok_or(hipErrorInvalidValue)?;
     super::node::forget_views();
+    super::node_view::forget();
     Ok(())
 }
 
@@ -276,6 +277,10 @@ entry! {
             NodeKind::EventRecord => hipGraphNodeTypeEventRecord,
             NodeKind::MemAlloc => hipGraphNodeTypeMemAlloc,
             NodeKind::MemFree => hipGraphNodeTypeMemFree,
+            NodeKind::BatchMemOp => hipGraphNodeTypeBatchMemOp,
+            NodeKind::MemcpyBatch => hipGraphNodeTypeExtMemcpyBatch,
+            NodeKind::SemaphoreSignal => hipGraphNodeTypeExtSemaphoreSignal,
+            NodeKind::SemaphoreWait => hipGraphNodeTypeExtSemaphoreWait,
         };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(kind, code) }

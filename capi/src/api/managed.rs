@@ -51,35 +51,88 @@ fn number(processor: Option<Processor>) -> c_int {
     }
 }
 
+/// The processor that a location names.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a kind of location that managed memory cannot be in, `hipErrorInvalidDevice`.
+fn processor_of(location: hipMemLocation) -> Result<Processor, hipError_t> {
+    match location.r#type {
+        hipMemLocationTypeDevice if location.id >= 0 => processor(location.id),
+        hipMemLocationTypeDevice => Err(hipErrorInvalidDevice),
+        // All of the host's memory is one to the devices.
+        hipMemLocationTypeHost | hipMemLocationTypeHostNuma | hipMemLocationTypeHostNumaCurrent => {
+            Ok(Processor::Host)
+        }
+        _ => Err(hipErrorInvalidValue),
+    }
+}
+
 entry! {
     /// Remembers advice about managed memory, none of which moves.
     fn hipMemAdvise(address: *const c_void, bytes: usize, advice: hipMemoryAdvise, device: c_int) -> hipError_t {
-        current::device()?;
-        let with_processor = matches!(
-            advice,
-            hipMemAdviseSetPreferredLocation | hipMemAdviseSetAccessedBy | hipMemAdviseUnsetAccessedBy
-        );
-        // The other kinds ignore the device.
-        let processor = if with_processor {
-            processor(device).map_err(|_| hipErrorInvalidValue)?
-        } else {
-            Processor::Host
-        };
-        let change = |said: &mut Advice| match advice {
-            hipMemAdviseSetReadMostly => said.read_mostly = true,
-            hipMemAdviseUnsetReadMostly => said.read_mostly = false,
-            hipMemAdviseSetPreferredLocation => said.preferred = Some(processor),
-            hipMemAdviseUnsetPreferredLocation => said.preferred = None,
-            hipMemAdviseSetAccessedBy => said.set_accessed_by(processor, true),
-            hipMemAdviseUnsetAccessedBy => said.set_accessed_by(processor, false),
-            hipMemAdviseSetCoarseGrain => said.coarse_grained = true,
-            _ => said.coarse_grained = false,
-        };
-        let known = hipMemAdviseSetReadMostly.0..=hipMemAdviseUnsetAccessedBy.0;
-        if !known.contains(&advice.0) && !matches!(advice, hipMemAdviseSetCoarseGrain | hipMemAdviseUnsetCoarseGrain) {
+        remember(address, bytes, advice, || processor(device))
+    }
+}
+
+entry! {
+    /// As [`hipMemAdvise`], with a location in place of a device.
+    fn hipMemAdvise_v2(
+        address: *const c_void,
+        bytes: usize,
+        advice: hipMemoryAdvise,
+        location: hipMemLocation,
+    ) -> hipError_t {
+        remember(address, bytes, advice, || processor_of(location))
+    }
+}
+
+fn remember(
+    address: *const c_void,
+    bytes: usize,
+    advice: hipMemoryAdvise,
+    who: impl FnOnce() -> Result<Processor, hipError_t>,
+) -> Result<(), hipError_t> {
+    current::device()?;
+    let with_processor = matches!(
+        advice,
+        hipMemAdviseSetPreferredLocation | hipMemAdviseSetAccessedBy | hipMemAdviseUnsetAccessedBy
+    );
+    // The other kinds ignore who is named.
+    let processor = if with_processor { who().map_err(|_| hipErrorInvalidValue)? } else { Processor::Host };
+    let change = |said: &mut Advice| match advice {
+        hipMemAdviseSetReadMostly => said.read_mostly = true,
+        hipMemAdviseUnsetReadMostly => said.read_mostly = false,
+        hipMemAdviseSetPreferredLocation => said.preferred = Some(processor),
+        hipMemAdviseUnsetPreferredLocation => said.preferred = None,
+        hipMemAdviseSetAccessedBy => said.set_accessed_by(processor, true),
+        hipMemAdviseUnsetAccessedBy => said.set_accessed_by(processor, false),
+        hipMemAdviseSetCoarseGrain => said.coarse_grained = true,
+        _ => said.coarse_grained = false,
+    };
+    let known = hipMemAdviseSetReadMostly.0..=hipMemAdviseUnsetAccessedBy.0;
+    if !known.contains(&advice.0)
+        && !matches!(advice, hipMemAdviseSetCoarseGrain | hipMemAdviseUnsetCoarseGrain)
+    {
+        return Err(hipErrorInvalidValue);
+    }
+    Ok(memory::advise(address as u64, bytes as u64, change)?)
+}
+
+entry! {
+    /// As [`hipMemPrefetchAsync`], with a location in place of a device; `flags` are reserved.
+    fn hipMemPrefetchAsync_v2(
+        address: *const c_void,
+        bytes: usize,
+        location: hipMemLocation,
+        flags: c_uint,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        object::stream(stream)?;
+        if flags != 0 {
             return Err(hipErrorInvalidValue);
         }
-        Ok(memory::advise(address as u64, bytes as u64, change)?)
+        let processor = processor_of(location)?;
+        Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
     }
 }
 

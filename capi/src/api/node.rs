@@ -16,7 +16,7 @@ use crate::{
     caller, current,
     error::{
         hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidPitchValue,
-        hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
+        hipErrorInvalidValue, hipErrorOutOfMemory,
     },
     graph_ref, object,
     types::*,
@@ -246,10 +246,10 @@ entry! {
     }
 }
 
-/// A box copy between pitched memory; arrays come later.
+/// A box copy between arrays and pitched memory.
 pub(super) fn box_copy(params: &hipMemcpy3DParms) -> Result<Memcpy, hipError_t> {
     if params.srcArray != hipArray_t::NULL || params.dstArray != hipArray_t::NULL {
-        return Err(hipErrorNotSupported);
+        return super::array_copy::box_of_elements(params);
     }
     let surface = |ptr: &hipPitchedPtr, pos: &hipPos| Surface {
         address: ptr.ptr as u64,
@@ -271,7 +271,7 @@ pub(super) fn box_copy(params: &hipMemcpy3DParms) -> Result<Memcpy, hipError_t> 
 }
 
 entry! {
-    /// Adds a node that copies a box between pitched memory.
+    /// Adds a node that copies a box between arrays and pitched memory.
     fn hipGraphAddMemcpyNode(
         node: *mut hipGraphNode_t,
         graph: hipGraph_t,

@@ -56,7 +56,7 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
         Memcpy::Linear { dst, src, bytes, .. } => (run(*dst, *bytes), run(*src, *bytes), [*bytes, 1, 1]),
         Memcpy::Box(copy) => (copy.dst, copy.src, copy.extent),
     };
-    hipMemcpy3DParms {
+    let mut params = hipMemcpy3DParms {
         srcArray: hipArray_t::NULL,
         srcPos: corner(&src),
         srcPtr: surface(&src),
@@ -65,7 +65,9 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
         dstPtr: surface(&dst),
         extent: hipExtent { width: width as usize, height: height as usize, depth: depth as usize },
         kind: super::node::kind_of(copy.kind()),
-    }
+    };
+    super::array_copy::name_arrays(&mut params);
+    params
 }
 
 /// Lets `read` look at the parameters of a node.

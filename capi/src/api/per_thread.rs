@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::{
+    array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
     capture::{
         hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
         hipStreamIsCapturing,
@@ -249,4 +250,58 @@ per_thread! {
 
 per_thread! {
     fn hipMemset3D_spt waits for hipMemset3DAsync(dst: hipPitchedPtr, value: c_int, extent: hipExtent)
+}
+
+per_thread! {
+    fn hipMemcpy2DToArrayAsync_spt for hipMemcpy2DToArrayAsync(
+        dst: hipArray_t,
+        offset: usize,
+        row: usize,
+        src: *const c_void,
+        pitch: usize,
+        width: usize,
+        height: usize,
+        kind: hipMemcpyKind,
+        [stream],
+    )
+}
+
+per_thread! {
+    fn hipMemcpy2DToArray_spt waits for hipMemcpy2DToArrayAsync(
+        dst: hipArray_t,
+        offset: usize,
+        row: usize,
+        src: *const c_void,
+        pitch: usize,
+        width: usize,
+        height: usize,
+        kind: hipMemcpyKind,
+    )
+}
+
+per_thread! {
+    fn hipMemcpy2DFromArrayAsync_spt for hipMemcpy2DFromArrayAsync(
+        dst: *mut c_void,
+        pitch: usize,
+        src: hipArray_t,
+        offset: usize,
+        row: usize,
+        width: usize,
+        height: usize,
+        kind: hipMemcpyKind,
+        [stream],
+    )
+}
+
+per_thread! {
+    fn hipMemcpy2DFromArray_spt waits for hipMemcpy2DFromArrayAsync(
+        dst: *mut c_void,
+        pitch: usize,
+        src: hipArray_t,
+        offset: usize,
+        row: usize,
+        width: usize,
+        height: usize,
+        kind: hipMemcpyKind,
+    )
 }

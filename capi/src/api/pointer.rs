@@ -111,8 +111,9 @@ unsafe fn attribute(
                 caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
             }
             HIP_POINTER_ATTRIBUTE_MAPPED => caller::write(out.cast(), region.is_some()),
-            // Nothing makes copies of a range wait for themselves: that takes a call that we do not have.
-            HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => caller::write(out.cast(), false),
+            HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
+                caller::write(out.cast(), region.is_some_and(memory::is_synchronous))
+            }
             HIP_POINTER_ATTRIBUTE_P2P_TOKENS
             | HIP_POINTER_ATTRIBUTE_BUFFER_ID
             | HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
@@ -141,6 +142,24 @@ entry! {
         }
         // SAFETY: the caller's pointer.
         unsafe { attribute(out, attribute_, Some(&region), pointer as u64) }
+    }
+}
+
+entry! {
+    /// Sets the one attribute of a pointer that can be set: whether synchronous operations on the allocation wait for
+    /// what they do, which all of this library do.
+    // HIP: the header gives no type; it is that of CUDA's attribute of the same name, of which the lowest byte counts.
+    fn hipPointerSetAttribute(
+        value: *const c_void,
+        attribute_: hipPointer_attribute,
+        pointer: hipDeviceptr_t,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointer, null or readable for a boolean.
+        let value: u8 = unsafe { caller::read(value.cast()) }?;
+        match attribute_ {
+            HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => Ok(memory::set_synchronous(pointer as u64, value != 0)?),
+            _ => Err(hipErrorInvalidValue),
+        }
     }
 }
 

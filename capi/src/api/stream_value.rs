@@ -2,16 +2,10 @@
 
 use std::ffi::{c_uint, c_void};
 
-use aqlipse::{Condition, Word};
+use aqlipse::Word;
 
-use crate::{
-    error::{hipError_t, hipErrorInvalidValue},
-    object,
-    types::{
-        hipStream_t, hipStreamWaitValueAnd, hipStreamWaitValueEq, hipStreamWaitValueGte,
-        hipStreamWaitValueNor,
-    },
-};
+use super::batch_mem_op::condition;
+use crate::{error::hipError_t, object, types::hipStream_t};
 
 fn wait(
     stream: hipStream_t,
@@ -20,14 +14,7 @@ fn wait(
     flags: c_uint,
     mask: u64,
 ) -> Result<(), hipError_t> {
-    let condition = match flags {
-        hipStreamWaitValueGte => Condition::AtLeast,
-        hipStreamWaitValueEq => Condition::Equal,
-        hipStreamWaitValueAnd => Condition::And,
-        hipStreamWaitValueNor => Condition::Nor,
-        _ => return Err(hipErrorInvalidValue),
-    };
-    Ok(object::stream(stream)?.wait_value(address as u64, condition, value, mask)?)
+    Ok(object::stream(stream)?.wait_value(address as u64, condition(flags)?, value, mask)?)
 }
 
 // The header: the flags of a write are ignored.

@@ -32,6 +32,8 @@ c_enum! {
         hipMemLocationTypeInvalid = 0,
         hipMemLocationTypeDevice = 1,
         hipMemLocationTypeHost = 2,
+        hipMemLocationTypeHostNuma = 3,
+        hipMemLocationTypeHostNumaCurrent = 4,
     }
 }
 
@@ -187,6 +189,7 @@ c_enum! {
         hipGraphNodeTypeMemcpyFromSymbol = 12,
         hipGraphNodeTypeMemcpyToSymbol = 13,
         hipGraphNodeTypeBatchMemOp = 14,
+        hipGraphNodeTypeExtMemcpyBatch = 16,
     }
 }
 

@@ -19,6 +19,22 @@ c_struct! {
 }
 
 c_struct! {
+    /// What the headers of HIP 5 show of an array; to later ones it is opaque.
+    hipArray: 64, 8 {
+        0 data: usize,
+        8 desc: hipChannelFormatDesc,
+        28 r#type: c_uint,
+        32 width: c_uint,
+        36 height: c_uint,
+        40 depth: c_uint,
+        44 Format: hipArray_Format,
+        48 NumChannels: c_uint,
+        52 isDrv: bool,
+        56 textureType: c_uint,
+    }
+}
+
+c_struct! {
     /// A driver-style 1-D or 2-D array.
     HIP_ARRAY_DESCRIPTOR: 24, 8 {
         0 Width: usize,

@@ -6,6 +6,8 @@
     reason = "`random` declares functions by projections, which the lint takes for other types"
 )]
 
+mod array;
+mod batch;
 mod capture;
 mod child;
 mod context;

@@ -194,7 +194,7 @@ fn the_drivers_copies_start_where_they_are_told() {
     let wide = hip_Memcpy2D { WidthInBytes: 4, ..rectangle };
     fails!(hipErrorInvalidValue, hipMemcpyParam2D(&wide));
     let array = hip_Memcpy2D { srcMemoryType: hipMemoryTypeArray, ..rectangle };
-    fails!(hipErrorNotSupported, hipMemcpyParam2D(&array));
+    fails!(hipErrorInvalidValue, hipMemcpyParam2D(&array));
     fails!(hipErrorInvalidValue, hipMemcpyParam2D(ptr::null()));
     fails!(hipErrorInvalidValue, hipDrvMemcpy3D(ptr::null()));
     let nothing = HIP_MEMCPY3D { Depth: 0, dstDevice: null, ..cube };

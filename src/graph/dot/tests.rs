@@ -1,5 +1,5 @@
 use super::*;
-use crate::graph::{HostFn, KernelAttributes, MemAlloc, MemFree, Memset};
+use crate::graph::{Condition, HostFn, KernelAttributes, MemAlloc, MemFree, Memset, Word};
 
 /// Kernels are their symbols, events numbers.
 struct Plain;
@@ -51,6 +51,8 @@ fn each_kind() -> TestGraph {
         extent: [8, 4, 2],
         kind: CopyKind::DeviceToDevice,
     };
+    let step = |action| WordStep { address: 0xb000, value: Word::U64(0xcd), action };
+    let wait = WordAction::Wait { condition: Condition::AtLeast, mask: 0xff };
     let nodes = [
         Node::Empty,
         kernel("_Z4axpyILi3EEvPfS0_"),
@@ -62,6 +64,8 @@ fn each_kind() -> TestGraph {
         Node::EventWait(0x77),
         Node::MemAlloc(MemAlloc { address: 0x8000, bytes: 512, device: 0 }),
         Node::MemFree(MemFree { address: 0x8000 }),
+        Node::BatchMemOp([step(WordAction::Write), step(wait)].into()),
+        Node::MemcpyBatch([RunCopy { dst: 0x9000, src: 0xa000, bytes: 5 }].into()),
         Node::Child(Box::new(inner)),
     ];
     let mut graph = TestGraph::new();
@@ -108,6 +112,7 @@ fn each_flag_adds_what_it_names_and_verbose_adds_all() {
         (Detail::EVENTS, "event 0x66"),
         (Detail::EVENTS, "event 0x77"),
         (Detail::ATTRIBUTES, "cooperative no, priority -1"),
+        (Detail::COPIES, "copies: 1\\ndst 0x9000, src 0xa000, 5 bytes"),
         (Detail::HANDLES, "function 0xf00"),
         (Detail::HANDLES, "\\nnode 0x"),
     ];
@@ -119,6 +124,9 @@ fn each_flag_adds_what_it_names_and_verbose_adds_all() {
         let others = others.fold(Detail::NONE, |all, other| all | other);
         assert!(!dot(&graph, others).contains(text), "{text} is written without its flag");
     }
+    let steps = "operations: 2\\nwrite 0xcd to 64 bits at 0xb000\\n\
+                 wait for 64 bits at 0xb000 under 0xff: AtLeast 0xcd";
+    assert!(all.contains(steps), "{all}");
     assert_eq!(dot(&graph, Detail::from_bits(1 << 30)), dot(&graph, Detail::NONE));
 }
 
