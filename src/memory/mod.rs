@@ -56,6 +56,32 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) -> Result<Arc<Region>> {
+    insert_host(device, bytes, origin, flags, false)
+}
+
+/// Allocates a variable that host and device share; its module owns it.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn allocate_managed_variable(device: &Device, bytes: u64) -> Result<Arc<Region>> {
+    // CAST: a 64-bit process.
+    insert_host(device, bytes as usize, Origin::Managed, 0, true)
+}
+
+/// Undoes [`allocate_managed_variable`].
+pub(crate) fn forget_managed_variable(address: u64) {
+    if let Ok(system) = System::get() {
+        system.memory().remove(address, Region::is_managed_variable);
+    }
+}
+
+fn insert_host(
+    device: &Device,
+    bytes: usize,
+    origin: Origin,
+    flags: u32,
+    is_variable: bool,
+) -> Result<Arc<Region>> {
     let system = System::get()?;
     let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
     memory.allow_access(&system.gpu_agents())?;
@@ -68,7 +94,7 @@ pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) 
         flags,
         device_address: address,
         backing: match origin {
-            Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new() },
+            Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new(), is_variable },
             _ => Backing::Allocation(memory),
         },
     }))
@@ -86,8 +112,10 @@ pub fn free(address: u64) -> Result<()> {
 
 /// As [`free`], but leaves a fault to be reported to somebody who asks.
 pub(crate) fn give_back(address: u64) -> Result<Device> {
-    let freeable =
-        |r: &Region| r.origin.is_device() && r.origin != Origin::Variable || r.origin == Origin::Managed;
+    let freeable = |r: &Region| {
+        r.origin.is_device() && r.origin != Origin::Variable
+            || r.origin == Origin::Managed && !r.is_managed_variable()
+    };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
         return free_graph_memory(&region).map(|()| device);
@@ -125,7 +153,7 @@ fn idle(
 pub fn free_all(device: &Device) -> Result<()> {
     host::refuse_inside()?;
     device.drain()?;
-    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph);
+    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph) && !r.is_managed_variable();
     drop(System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r)));
     Ok(())
 }

@@ -593,3 +593,11 @@ c_enum! {
         hipArraySparseSubresourceTypeMiptail = 1,
     }
 }
+
+c_enum! {
+    /// What loading a library is told.
+    hipLibraryOption {
+        hipLibraryHostUniversalFunctionAndDataTable = 0,
+        hipLibraryBinaryIsPreserved = 1,
+    }
+}

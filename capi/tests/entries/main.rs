@@ -8,6 +8,7 @@ mod context;
 mod function;
 mod graph;
 mod launch;
+mod library;
 mod lookup;
 mod managed;
 mod per_thread;

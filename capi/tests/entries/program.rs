@@ -65,6 +65,14 @@ pub fn variable_image() -> &'static [u8] {
     )
 }
 
+/// A code object with a managed variable of four integers, 5 to 8 when it is loaded, and two kernels.
+pub fn managed_image() -> &'static [u8] {
+    of_the_device(
+        include_bytes!("../../../kernels/managed.gfx90a.co"),
+        include_bytes!("../../../kernels/managed.gfx942.co"),
+    )
+}
+
 /// The code object for the first device: `AQLIPSE_EMULATE` may ask for either.
 fn of_the_device(gfx90a: &'static [u8], gfx942: &'static [u8]) -> &'static [u8] {
     let (mut major, mut minor) = (0, 0);
