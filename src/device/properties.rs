@@ -44,6 +44,10 @@ pub struct Properties {
     pub l2_bytes: u32,
     /// Revision of the chip.
     pub asic_revision: u32,
+    /// The manufacturer's number of the chip.
+    pub chip_id: u32,
+    /// Dies with compute units.
+    pub xccs: u32,
     /// PCI domain, bus, device, function.
     pub pci: (u32, u32, u32, u32),
     /// Whether the host can access all of the device's memory.
@@ -93,6 +97,9 @@ impl Properties {
             memory_bus_bits: agent.memory_width_bits()?,
             l2_bytes: agent.cache_sizes()?[1],
             asic_revision: agent.asic_revision()?,
+            chip_id: agent.chip_id()?,
+            // Older runtimes do not tell, and know no device that has several.
+            xccs: agent.xcc_count().unwrap_or(1).max(1),
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
             large_bar,
             cooperative: agent.cooperative_queues()?,

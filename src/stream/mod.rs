@@ -1,5 +1,6 @@
 //! Streams: work in order. Everything that can be put on a stream can also be captured from it.
 
+mod attributes;
 pub(crate) mod cooperative;
 mod copy;
 pub(crate) mod host;
@@ -14,10 +15,11 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+pub use self::attributes::{Attributes, SyncDomain, WaitPolicy};
 pub(crate) use self::orphan::Orphan;
 pub use self::value::{Condition, Word};
 use self::{
@@ -55,8 +57,10 @@ pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) id: u64,
     kind: StreamKind,
-    priority: i32,
-    lane: usize,
+    priority: AtomicI32,
+    /// Changes only while the state is locked.
+    lane: AtomicUsize,
+    attributes: Mutex<Attributes>,
     state: Mutex<State>,
     worker: Worker,
     /// What kernels print to that do not call the host, if there were any.
@@ -107,8 +111,9 @@ impl Stream {
             device: device.clone(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             kind,
-            priority,
-            lane,
+            priority: AtomicI32::new(priority),
+            lane: AtomicUsize::new(lane),
+            attributes: Mutex::default(),
             state: Mutex::default(),
             worker: Worker::default(),
             fifo: OnceLock::new(),
@@ -134,14 +139,14 @@ impl Stream {
 
     /// Its priority; smaller is more urgent.
     pub fn priority(&self) -> i32 {
-        self.0.priority
+        self.0.priority.load(Ordering::Relaxed)
     }
 
     /// The compute units that its kernels may run on, a bit each, as few words as the device's units need.
     pub fn units(&self) -> Vec<u32> {
         let device = self.device();
         let all = || Units::all(device.properties().compute_units);
-        device.restriction(self.0.lane).unwrap_or_else(all).words().to_vec()
+        device.restriction(self.lane_number()).unwrap_or_else(all).words().to_vec()
     }
 
     /// Unique over the process.
@@ -340,7 +345,7 @@ impl Stream {
     fn own_submission(&self) -> Result<Submission<'_>> {
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         // With the state locked, so that no submission comes with an older lane than the one before.
-        let lane = self.device().lane(self.0.lane)?;
+        let lane = self.device().lane(self.lane_number())?;
         Ok(Submission::new(&self.0, state, lane))
     }
 
@@ -359,7 +364,7 @@ impl Stream {
 
     /// The number of the lane that the stream publishes to.
     pub(crate) fn lane_number(&self) -> usize {
-        self.0.lane
+        self.0.lane.load(Ordering::Relaxed)
     }
 
     /// Starts the stream's host worker, so that queueing jobs cannot fail.

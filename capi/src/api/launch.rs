@@ -395,6 +395,17 @@ pub(super) fn access_policy(window: &hipAccessPolicyWindow) -> Result<AccessPoli
     })
 }
 
+/// A hint for the caches as callers see it.
+pub(super) fn window_of(policy: &AccessPolicy) -> hipAccessPolicyWindow {
+    hipAccessPolicyWindow {
+        base_ptr: policy.base as usize as *mut c_void,
+        hitProp: hipAccessProperty(policy.on_hit),
+        hitRatio: policy.hit_ratio,
+        missProp: hipAccessProperty(policy.on_miss),
+        num_bytes: policy.bytes as usize,
+    }
+}
+
 /// `accessPolicyMaxWindowSize` of all devices.
 const MAX_WINDOW_BYTES: usize = 0;
 

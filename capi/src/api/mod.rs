@@ -4,6 +4,7 @@
 #![allow(non_snake_case, non_upper_case_globals)]
 
 mod any_node;
+mod api_id;
 mod arguments;
 mod call_configuration;
 mod capture;
@@ -24,6 +25,7 @@ mod half;
 mod kernel;
 mod launch;
 mod library;
+mod logging;
 mod lookup;
 mod managed;
 mod memory;
@@ -40,6 +42,7 @@ mod profiler;
 mod properties;
 mod register;
 mod stream;
+mod stream_attribute;
 mod stream_value;
 mod symbol;
 mod texture;
