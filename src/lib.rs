@@ -70,7 +70,8 @@ pub use event::Event;
 pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use stream::{
-    Attributes as StreamAttributes, Condition, Stream, StreamKind, SyncDomain, WaitPolicy, Word,
+    Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, WaitPolicy,
+    Word,
     cooperative::{Together, launch_together},
 };
 pub use template::{Subgraph, Template};

@@ -153,7 +153,8 @@ fn idle(
 pub fn free_all(device: &Device) -> Result<()> {
     host::refuse_inside()?;
     device.drain()?;
-    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph) && !r.is_managed_variable();
+    let owned =
+        |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph) && !r.is_managed_variable();
     drop(System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r)));
     Ok(())
 }

@@ -99,7 +99,9 @@ impl Managed {
 impl Drop for Managed {
     fn drop(&mut self) {
         let known = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(known).into_values().for_each(|region| memory::forget_managed_variable(region.address));
+        std::mem::take(known)
+            .into_values()
+            .for_each(|region| memory::forget_managed_variable(region.address));
     }
 }
 

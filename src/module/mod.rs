@@ -139,7 +139,9 @@ impl Module {
     fn loaded(&self, device: &Device) -> Result<&Arc<Loaded>> {
         let slot =
             self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
-        slot.get_or_init(|| Loaded::new(device, &self.0.image, &self.0.managed).map(Arc::new)).as_ref().map_err(Clone::clone)
+        slot.get_or_init(|| Loaded::new(device, &self.0.image, &self.0.managed).map(Arc::new))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Streams: work in order. Everything that can be put on a stream can also be captured from it.
 
 mod attributes;
+mod context;
 pub(crate) mod cooperative;
 mod copy;
 pub(crate) mod host;
@@ -19,9 +20,12 @@ use std::{
     },
 };
 
-pub use self::attributes::{Attributes, SyncDomain, WaitPolicy};
 pub(crate) use self::orphan::Orphan;
 pub use self::value::{Condition, Word};
+pub use self::{
+    attributes::{Attributes, SyncDomain, WaitPolicy},
+    context::ExecutionContext,
+};
 use self::{
     host::{Job, Worker},
     submit::{State, Submission},
@@ -61,6 +65,10 @@ pub(crate) struct StreamInner {
     /// Changes only while the state is locked.
     lane: AtomicUsize,
     attributes: Mutex<Attributes>,
+    /// Number of the execution context that it was created in, 0 for none.
+    context: u64,
+    /// The context is gone.
+    detached: AtomicBool,
     state: Mutex<State>,
     worker: Worker,
     /// What kernels print to that do not call the host, if there were any.
@@ -106,6 +114,10 @@ impl Stream {
     }
 
     fn make(device: &Device, kind: StreamKind, priority: i32, lane: usize) -> Self {
+        Self::make_in(device, kind, priority, lane, 0)
+    }
+
+    fn make_in(device: &Device, kind: StreamKind, priority: i32, lane: usize, context: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inner = Arc::new(StreamInner {
             device: device.clone(),
@@ -114,6 +126,8 @@ impl Stream {
             priority: AtomicI32::new(priority),
             lane: AtomicUsize::new(lane),
             attributes: Mutex::default(),
+            context,
+            detached: AtomicBool::new(false),
             state: Mutex::default(),
             worker: Worker::default(),
             fifo: OnceLock::new(),

@@ -148,10 +148,7 @@ impl Surface {
 }
 
 /// Reads the table of reasons, whose rows are `symbol reason` or `class NAME reason`, tab-separated, after a header.
-fn reasons(
-    text: &str,
-    exports: &[surface::Export],
-) -> std::result::Result<BTreeMap<String, String>, String> {
+fn reasons(text: &str, exports: &[surface::Export]) -> std::result::Result<BTreeMap<String, String>, String> {
     let mut reasons = BTreeMap::new();
     for (index, line) in text.lines().enumerate().skip(1) {
         let fail = |what: &str| format!("{REASONS}:{}: {what}", index + 1);
@@ -231,12 +228,7 @@ mod tests {
     use surface::{Export, Returns};
 
     fn export(symbol: &str, class: &str) -> Export {
-        Export {
-            symbol: symbol.into(),
-            node: "hip_4.2".into(),
-            class: class.into(),
-            returns: Returns::Error,
-        }
+        Export { symbol: symbol.into(), node: "hip_4.2".into(), class: class.into(), returns: Returns::Error }
     }
 
     #[test]

@@ -66,6 +66,7 @@ macro_rules! handles {
 mod attribute;
 mod device;
 mod enums;
+mod execution;
 mod external;
 mod flags;
 mod graph;
@@ -74,7 +75,8 @@ mod memory;
 mod texture;
 
 pub use self::{
-    attribute::*, device::*, enums::*, external::*, flags::*, graph::*, launch::*, memory::*, texture::*,
+    attribute::*, device::*, enums::*, execution::*, external::*, flags::*, graph::*, launch::*, memory::*,
+    texture::*,
 };
 
 c_struct! {
@@ -111,6 +113,10 @@ handles! {
     hipLinkState_t,
     /// A context.
     hipCtx_t,
+    /// An execution context.
+    hipExecutionCtx_t,
+    /// What an execution context is made of.
+    hipDevResourceDesc_t,
     /// A memory pool.
     hipMemPool_t,
     /// Physical memory.

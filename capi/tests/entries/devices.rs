@@ -274,14 +274,8 @@ fn expected(p: &hipDeviceProp_tR0600) -> BTreeMap<u32, c_int> {
             (hipDeviceAttributeHostRegisterSupported, p.hostRegisterSupported),
             (hipDeviceAttributeMemoryPoolSupportedHandleTypes, p.memoryPoolSupportedHandleTypes as c_int),
             (hipDeviceAttributeClockInstructionRate, p.clockInstructionRate),
-            (
-                hipDeviceAttributeMaxSharedMemoryPerMultiprocessor,
-                int(p.maxSharedMemoryPerMultiProcessor),
-            ),
-            (
-                hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc,
-                p.cooperativeMultiDeviceUnmatchedFunc,
-            ),
+            (hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, int(p.maxSharedMemoryPerMultiProcessor)),
+            (hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc, p.cooperativeMultiDeviceUnmatchedFunc),
             (
                 hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim,
                 p.cooperativeMultiDeviceUnmatchedGridDim,

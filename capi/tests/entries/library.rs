@@ -6,7 +6,7 @@ use std::{
 use capi::{error::hipError_t, types::*};
 
 use super::*;
-use crate::program::{doubles, image, managed_image};
+use crate::program::{self, doubles, image, managed_image};
 
 type Options = *mut c_void;
 
@@ -105,6 +105,16 @@ unsafe extern "C" {
         extra: *mut *mut c_void,
     ) -> hipError_t;
     fn hipDeviceSynchronize() -> hipError_t;
+    fn hipGetFuncBySymbol(function: *mut hipFunction_t, symbol: *const c_void) -> hipError_t;
+    fn __hipRegisterManagedVar(
+        handle: *mut *mut c_void,
+        pointer: *mut *mut c_void,
+        initial: *mut c_void,
+        name: *const c_char,
+        bytes: usize,
+        alignment: c_uint,
+    );
+    fn __hipUnregisterFatBinary(handle: *mut *mut c_void);
 }
 
 const NULL: *mut c_void = ptr::null_mut();
@@ -127,19 +137,7 @@ fn launch(function: hipFunction_t, mut value: i32) {
     let mut arguments = [(&raw mut value).cast::<c_void>()];
     let stream = hipStream_t::NULL;
     ok!(
-        hipModuleLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            4,
-            1,
-            1,
-            0,
-            stream,
-            arguments.as_mut_ptr(),
-            ptr::null_mut()
-        ),
+        hipModuleLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, stream, arguments.as_mut_ptr(), ptr::null_mut()),
         hipDeviceSynchronize(),
     );
 }
@@ -161,10 +159,7 @@ fn a_library_comes_from_memory_or_a_file_and_goes_once() {
     fails!(hipErrorInvalidValue, hipLibraryUnload(hipLibrary_t(0x5eed)));
 
     let absent = name.as_ptr();
-    fails!(
-        hipErrorFileNotFound,
-        hipLibraryLoadFromFile(&mut library, absent, NULL, none, 0, NULL, none, 0)
-    );
+    fails!(hipErrorFileNotFound, hipLibraryLoadFromFile(&mut library, absent, NULL, none, 0, NULL, none, 0));
     fails!(
         hipErrorInvalidValue,
         hipLibraryLoadFromFile(&mut library, ptr::null(), NULL, none, 0, NULL, none, 0)
@@ -364,4 +359,43 @@ fn a_module_counts_its_kernels_and_comes_from_a_fat_binary_too() {
     fails!(hipErrorInvalidValue, hipModuleLoadFatBinary(ptr::null_mut(), image().as_ptr().cast()));
     let garbage = [7u32; 16];
     fails!(hipErrorInvalidImage, hipModuleLoadFatBinary(&mut module, garbage.as_ptr().cast()));
+}
+
+/// A byte whose address stands for the kernel that changes the managed variable.
+static ADVANCES: u8 = 0;
+
+// proves: __hipRegisterManagedVar
+#[test]
+fn a_registered_managed_variable_is_the_hosts_before_anything_is_loaded() {
+    let handle = program::register_image(managed_image());
+    program::register_kernel(handle, &ADVANCES, c"advance");
+    let (mut pointer, mut initial) = (NULL, [1i32, 2, 3, 4]);
+    let name = c"shared".as_ptr();
+    // SAFETY: a living handle, a pointer, an initial value of as many bytes, a constant name.
+    unsafe { __hipRegisterManagedVar(handle, &mut pointer, initial.as_mut_ptr().cast(), name, 16, 4) };
+    initial.fill(0);
+    let shared = pointer.cast::<[i32; 4]>();
+    // SAFETY: managed memory, which the host reaches; nothing runs.
+    unsafe {
+        assert_eq!(shared.read(), [1, 2, 3, 4], "the host's initial value, and a copy of it");
+        (*shared)[3] = 40;
+    }
+    let mut function = hipFunction_t::NULL;
+    ok!(hipGetFuncBySymbol(&mut function, (&raw const ADVANCES).cast()));
+    launch(function, 5);
+    // SAFETY: as above, behind a synchronisation.
+    assert_eq!(unsafe { shared.read() }, [6, 7, 8, 45]);
+
+    // What cannot be registered is left alone.
+    let mut untouched = NULL;
+    let first = (&raw mut initial).cast();
+    // SAFETY: a handle that is none, and null.
+    unsafe {
+        __hipRegisterManagedVar(ptr::null_mut(), &mut untouched, first, name, 16, 4);
+        __hipRegisterManagedVar(handle, &mut untouched, NULL, name, 16, 4);
+        __hipRegisterManagedVar(handle, ptr::null_mut(), first, name, 16, 4);
+        __hipRegisterManagedVar(handle, &mut untouched, first, ptr::null(), 16, 4);
+        __hipUnregisterFatBinary(handle);
+    }
+    assert_eq!(untouched, NULL);
 }

@@ -5,9 +5,13 @@
 mod capture;
 mod child;
 mod context;
+mod copies;
 mod devices;
+mod execution;
 mod function;
 mod graph;
+mod graph_memory;
+mod host;
 mod launch;
 mod library;
 mod logging;
