@@ -173,6 +173,9 @@ mod tests {
             assert_eq!(hipError_t(number).text(), c"unknown error");
         }
         assert_eq!(hipErrorInvalidValue.text(), c"invalid argument");
+        assert_eq!(hipErrorInvalidResourceType.name(), c"hipErrorInvalidResourceType");
+        assert_eq!(hipErrorStreamDetached.text(), c"stream is detached");
+        assert!(hipErrorInvalidClusterSize.is_known() && !hipError_t(1055).is_known());
         assert_eq!(hipErrorMemoryAllocation.name(), c"hipErrorOutOfMemory");
     }
 }

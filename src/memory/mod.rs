@@ -35,8 +35,26 @@ pub(crate) enum Ends {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
+    allocate_from(device, &device.0.local, bytes, 0)
+}
+
+/// Allocates device memory that host and kernels see alike while kernels run; the caller's `flags` are remembered.
+///
+/// # Errors
+/// [`Error::NotSupported`] if the device has no such memory, [`Error::OutOfMemory`].
+pub fn allocate_fine_grained(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
+    let pool = device.0.fine_grained.as_ref();
+    allocate_from(
+        device,
+        pool.ok_or(Error::NotSupported("fine-grained memory of this device"))?,
+        bytes,
+        flags,
+    )
+}
+
+fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, flags: u32) -> Result<Arc<Region>> {
     let visitors = device.0.visitors.lock();
-    let memory = device.0.local.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    let memory = pool.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
     if !visitors.is_empty() {
         peer::grant(device, &visitors, &memory)?;
     }
@@ -45,7 +63,7 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
         bytes: bytes as u64,
         origin: Origin::Device,
         device: device.ordinal(),
-        flags: 0,
+        flags,
         device_address: memory.address(),
         backing: Backing::Allocation(memory),
     }))

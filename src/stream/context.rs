@@ -189,7 +189,10 @@ mod tests {
         let streams = [0, 0].map(|priority| part.stream(StreamKind::NonBlocking, priority).unwrap());
         let gate = Arc::new(std::sync::Barrier::new(2));
         let other = gate.clone();
-        streams[1].host(crate::graph::HostFn::new(move || drop(other.wait()))).unwrap();
+        let hold = move || {
+            other.wait();
+        };
+        streams[1].host(crate::graph::HostFn::new(hold)).unwrap();
         let event = Event::new(false);
         part.record_event(&event).unwrap();
         assert_eq!(event.is_complete(), Ok(false));

@@ -11,9 +11,6 @@ int main() {
     hipDevice_t device = 7;
     show("its device", hipCtxGetDevice(&device));
     show("is", device);
-    int version = 0;
-    show("synchronise", hipCtxSynchronize());
-    show("version", hipCtxGetApiVersion(context, &version));
     show("release", hipDevicePrimaryCtxRelease(0));
     show("retain device 5", hipDevicePrimaryCtxRetain(&context, 5));
     show("release device 5", hipDevicePrimaryCtxRelease(5));

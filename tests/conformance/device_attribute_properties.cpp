@@ -48,6 +48,5 @@ int main() {
     ONE(TexturePitchAlignment, texturePitchAlignment);
     ONE(WarpSize, warpSize);
     ONE(AsicRevision, asicRevision);
-    ONE(IsLargeBar, isLargeBar);
     ONE(CanMapHostMemory, canMapHostMemory);
 }

@@ -218,6 +218,7 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeMaxSharedMemoryPerMultiprocessor => int(p.lds_per_block),
         hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
         hipDeviceAttributeIsLargeBar => c_int::from(p.large_bar),
+        hipDeviceAttributeFineGrainSupport => c_int::from(p.fine_grained),
         hipDeviceAttributeWarpSize => int(p.wavefront),
         hipDeviceAttributeClockInstructionRate => int(p.clock_khz),
         hipDeviceAttributeWallClockRate => int(p.wall_clock_khz),
@@ -255,7 +256,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeTccDriver
         | hipDeviceAttributeVirtualMemoryManagementSupported
         | hipDeviceAttributeImageSupport
-        | hipDeviceAttributeFineGrainSupport
         // What CUDA's devices tell of themselves, and Windows.
         | hipDeviceAttributeLuid
         | hipDeviceAttributeLuidDeviceNodeMask
