@@ -77,7 +77,8 @@ pub use exec::{
 };
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use stream::{
-    Condition, Stream, StreamKind, Word,
+    Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, WaitPolicy,
+    Word,
     cooperative::{Together, launch_together},
 };
 pub use template::{Subgraph, Template};

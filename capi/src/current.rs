@@ -1,13 +1,19 @@
 //! The calling thread's current device.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use aqlipse::Device;
 
 use crate::error::{hipError_t, hipErrorInvalidDevice, hipErrorNoDevice, hipErrorNotInitialized};
 
+/// The device of threads that have not chosen one.
+static PREFERRED: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
-    static ORDINAL: Cell<usize> = const { Cell::new(0) };
+    static ORDINAL: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// All devices.
@@ -30,7 +36,7 @@ pub fn devices() -> Result<&'static [Device], hipError_t> {
 /// # Errors
 /// As [`devices`].
 pub fn device() -> Result<Device, hipError_t> {
-    devices()?.get(ORDINAL.get()).cloned().ok_or(hipErrorInvalidDevice)
+    devices()?.get(ordinal()).cloned().ok_or(hipErrorInvalidDevice)
 }
 
 /// The device with this ordinal.
@@ -44,7 +50,12 @@ pub fn device_at(ordinal: i32) -> Result<Device, hipError_t> {
 
 /// The calling thread's device ordinal.
 pub fn ordinal() -> usize {
-    ORDINAL.get()
+    ORDINAL.get().unwrap_or_else(|| PREFERRED.load(Ordering::Relaxed))
+}
+
+/// Has threads that have not chosen a device use the first of these; the first one of all if there are none.
+pub fn prefer(ordinals: &[usize]) {
+    PREFERRED.store(ordinals.first().copied().unwrap_or(0), Ordering::Relaxed);
 }
 
 /// Makes a device current for the calling thread.
@@ -53,6 +64,6 @@ pub fn ordinal() -> usize {
 /// As [`device_at`].
 pub fn set(ordinal: i32) -> Result<(), hipError_t> {
     let device = device_at(ordinal)?;
-    ORDINAL.set(device.ordinal());
+    ORDINAL.set(Some(device.ordinal()));
     Ok(())
 }

@@ -41,6 +41,11 @@ macro_rules! entry {
             $crate::entry::plain(stringify!($name), $fallback, || -> $ret { $body })
         } }
     };
+    ($(#[$meta:meta])* plain fn $name:ident as $symbol:literal ($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, or $fallback:expr; $body:block) => {
+        entry! { @export $name, $symbol, [$(#[$meta])*] ($($arg: $ty),*) -> $ret {
+            $crate::entry::plain($symbol, $fallback, || -> $ret { $body })
+        } }
+    };
     (@export $name:ident, $symbol:expr, [$(#[$meta:meta])*] ($($arg:ident: $ty:ty),*) -> $ret:ty $body:block) => {
         $(#[$meta])*
         ///

@@ -26,8 +26,8 @@ macro_rules! codes {
     };
 }
 
-// HIP: 6.4.3, hipGetErrorName and hipGetErrorString of every number; 911 and 912, which it does not know,
-// by the public header.
+// HIP: 6.4.3, hipGetErrorName and hipGetErrorString of every number; 911, 912, 914 to 916 and 1054, which it does not
+// know, by the public headers of HIP 7 and 10.
 codes! {
     0 hipSuccess "no error",
     1 hipErrorInvalidValue "invalid argument",
@@ -101,9 +101,13 @@ codes! {
     910 hipErrorGraphExecUpdateFailure "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update",
     911 hipErrorInvalidChannelDescriptor "invalid channel descriptor",
     912 hipErrorInvalidTexture "invalid texture reference",
+    914 hipErrorInvalidResourceType "invalid resource type",
+    915 hipErrorInvalidResourceConfiguration "invalid resource configuration",
+    916 hipErrorStreamDetached "stream is detached",
     999 hipErrorUnknown "unknown error",
     1052 hipErrorRuntimeMemory "runtime memory call returned error",
     1053 hipErrorRuntimeOther "runtime call other than memory returned error",
+    1054 hipErrorInvalidClusterSize "invalid cluster size",
 }
 
 /// Older name of [`hipErrorOutOfMemory`].
@@ -169,6 +173,9 @@ mod tests {
             assert_eq!(hipError_t(number).text(), c"unknown error");
         }
         assert_eq!(hipErrorInvalidValue.text(), c"invalid argument");
+        assert_eq!(hipErrorInvalidResourceType.name(), c"hipErrorInvalidResourceType");
+        assert_eq!(hipErrorStreamDetached.text(), c"stream is detached");
+        assert!(hipErrorInvalidClusterSize.is_known() && !hipError_t(1055).is_known());
         assert_eq!(hipErrorMemoryAllocation.name(), c"hipErrorOutOfMemory");
     }
 }

@@ -1,22 +1,38 @@
-//! `AQLIPSE_LOG`: what the library says on stderr.
+//! What the library says on stderr: as much as `AQLIPSE_LOG` asks for, until the program itself says how much.
 //!
 //! A program that runs Rust code of its own may have installed a `tracing` subscriber already; then that one listens.
 
 mod stderr;
 
-use std::{env, sync::Once};
+use std::{
+    env,
+    sync::{Mutex, Once, OnceLock, PoisonError},
+};
 
-use tracing::level_filters::LevelFilter;
+use tracing::{Dispatch, level_filters::LevelFilter, subscriber::NoSubscriber};
 
 use crate::soname;
 use stderr::{Stderr, level};
+
+/// What a program has asked for by call.
+struct Wish {
+    enabled: bool,
+    level: LevelFilter,
+}
+
+static WISH: Mutex<Wish> = Mutex::new(Wish { enabled: false, level: LevelFilter::INFO });
+
+/// The level that `AQLIPSE_LOG` names.
+fn asked_by_environment() -> LevelFilter {
+    static LEVEL: OnceLock<LevelFilter> = OnceLock::new();
+    *LEVEL.get_or_init(|| env::var("AQLIPSE_LOG").map_or(LevelFilter::ERROR, |value| level(&value)))
+}
 
 /// Installs the subscriber on the first call; later calls cost one load.
 pub fn init() {
     static INIT: Once = Once::new();
     INIT.call_once(|| {
-        let level = env::var("AQLIPSE_LOG").map_or(LevelFilter::ERROR, |value| level(&value));
-        if tracing::subscriber::set_global_default(Stderr { level }).is_ok() {
+        if tracing::subscriber::set_global_default(Stderr { level: current }).is_ok() {
             tracing::info!(
                 "aqlipse {}, loaded as libamdhip64.so.{}",
                 env!("CARGO_PKG_VERSION"),
@@ -24,4 +40,35 @@ pub fn init() {
             );
         }
     });
+}
+
+/// The last level that is written: what the program wants, or what `AQLIPSE_LOG` asks for.
+fn current() -> LevelFilter {
+    let wish = WISH.lock().unwrap_or_else(PoisonError::into_inner);
+    if wish.enabled { wish.level } else { asked_by_environment() }
+}
+
+fn wish(change: impl FnOnce(&mut Wish)) {
+    change(&mut WISH.lock().unwrap_or_else(PoisonError::into_inner));
+    // Each place that logs remembers whether anybody listens, and asks again when another listener is there.
+    drop(Dispatch::new(NoSubscriber::default()));
+}
+
+/// Says what the program has asked to be said, or no more than `AQLIPSE_LOG` asks for.
+pub fn enable(enabled: bool) {
+    wish(|wish| wish.enabled = enabled);
+}
+
+/// Sets how much is said while that is enabled: 0 for nothing, 1 for errors, up to 5 for everything.
+pub fn set_verbosity(verbosity: usize) {
+    const LEVELS: [LevelFilter; 6] = [
+        LevelFilter::OFF,
+        LevelFilter::ERROR,
+        LevelFilter::WARN,
+        LevelFilter::INFO,
+        LevelFilter::DEBUG,
+        LevelFilter::TRACE,
+    ];
+    let level = LEVELS[verbosity.min(LEVELS.len() - 1)];
+    wish(|wish| wish.level = level);
 }

@@ -13,7 +13,7 @@ use crate::{
     current,
     error::{
         hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidResourceHandle,
-        hipErrorInvalidValue, hipErrorNotSupported,
+        hipErrorInvalidValue, hipErrorNotSupported, hipErrorStreamDetached,
     },
     graph_ref::{self, GraphRef, Held},
     handle::Table,
@@ -41,7 +41,8 @@ pub struct LoadedModule {
 /// The stream that a handle means to a caller for whom null is the legacy stream.
 ///
 /// # Errors
-/// `hipErrorContextIsDestroyed` for a stream that does not exist (any more), as HIP 6 answers.
+/// `hipErrorContextIsDestroyed` for a stream that does not exist (any more), as HIP 6 answers;
+/// `hipErrorStreamDetached` for one whose execution context does not.
 pub fn stream(handle: hipStream_t) -> Result<Stream, hipError_t> {
     if handle == hipStream_t::NULL || handle == hipStreamLegacy {
         return Ok(current::device()?.default_stream().clone());
@@ -49,7 +50,8 @@ pub fn stream(handle: hipStream_t) -> Result<Stream, hipError_t> {
     if handle == hipStreamPerThread {
         return Ok(Stream::per_thread(&current::device()?));
     }
-    STREAMS.get(handle.0).ok_or(hipErrorContextIsDestroyed)
+    let stream = STREAMS.get(handle.0).ok_or(hipErrorContextIsDestroyed)?;
+    if stream.is_detached() { Err(hipErrorStreamDetached) } else { Ok(stream) }
 }
 
 /// The event behind a handle.

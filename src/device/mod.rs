@@ -74,6 +74,8 @@ pub(crate) struct DeviceInner {
     pub(crate) system: &'static System,
     pub(crate) agent: hsa::Agent,
     pub(crate) local: hsa::Pool,
+    /// Device memory that is coherent while kernels run, on devices that have it.
+    pub(crate) fine_grained: Option<hsa::Pool>,
     pub(crate) properties: Properties,
     pub(crate) target: loader::TargetId,
     pub(crate) faults: Arc<Faults>,

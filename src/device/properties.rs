@@ -44,10 +44,16 @@ pub struct Properties {
     pub l2_bytes: u32,
     /// Revision of the chip.
     pub asic_revision: u32,
+    /// The manufacturer's number of the chip.
+    pub chip_id: u32,
+    /// Dies with compute units.
+    pub xccs: u32,
     /// PCI domain, bus, device, function.
     pub pci: (u32, u32, u32, u32),
     /// Whether the host can access all of the device's memory.
     pub large_bar: bool,
+    /// Whether there is device memory that is coherent while kernels run.
+    pub fine_grained: bool,
     /// Whether kernels can be launched whose blocks wait for each other.
     pub cooperative: bool,
     /// Identifier of the device.
@@ -93,8 +99,13 @@ impl Properties {
             memory_bus_bits: agent.memory_width_bits()?,
             l2_bytes: agent.cache_sizes()?[1],
             asic_revision: agent.asic_revision()?,
+            chip_id: agent.chip_id()?,
+            // Older runtimes do not tell, and know no device that has several.
+            xccs: agent.xcc_count().unwrap_or(1).max(1),
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
             large_bar,
+            // The pools know it; who has them says so.
+            fine_grained: false,
             cooperative: agent.cooperative_queues()?,
             uuid: uuid(&agent.uuid()?),
         })

@@ -145,6 +145,8 @@ impl Device {
         let pools = agent.pools()?;
         let local = pools.iter().find(|p| p.properties().is_coarse_grained() && p.properties().alloc_allowed);
         let local = local.ok_or(Error::NoDevice)?.clone();
+        let fine = pools.iter().find(|p| p.properties().is_fine_grained() && p.properties().alloc_allowed);
+        let fine_grained = fine.cloned();
         // Whether the host reaches all of the device's memory, or would have to go through copies.
         let mut hosts = system.runtime.agents()?.into_iter().filter(|a| a.kind() == AgentKind::Cpu);
         let large_bar = hosts
@@ -153,7 +155,8 @@ impl Device {
         let group = pools.iter().find(|p| p.properties().segment == hsa_sys::HSA_AMD_SEGMENT_GROUP);
         let lds = group.ok_or(Error::NoDevice)?.properties().size;
         let local_bytes = local.properties().size;
-        let properties = Properties::of(agent, local_bytes, lds, large_bar)?;
+        let mut properties = Properties::of(agent, local_bytes, lds, large_bar)?;
+        properties.fine_grained = fine_grained.is_some();
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());
@@ -163,6 +166,7 @@ impl Device {
             system,
             agent: agent.clone(),
             local,
+            fine_grained,
             properties,
             target,
             signals: SignalPool::new(system.runtime.clone(), faults.clone()),

@@ -42,8 +42,26 @@ pub(crate) enum Ends {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
+    allocate_from(device, &device.0.local, bytes, 0)
+}
+
+/// Allocates device memory that host and kernels see alike while kernels run; the caller's `flags` are remembered.
+///
+/// # Errors
+/// [`Error::NotSupported`] if the device has no such memory, [`Error::OutOfMemory`].
+pub fn allocate_fine_grained(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
+    let pool = device.0.fine_grained.as_ref();
+    allocate_from(
+        device,
+        pool.ok_or(Error::NotSupported("fine-grained memory of this device"))?,
+        bytes,
+        flags,
+    )
+}
+
+fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, flags: u32) -> Result<Arc<Region>> {
     let visitors = device.0.visitors.lock();
-    let memory = device.0.local.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    let memory = pool.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
     if !visitors.is_empty() {
         peer::grant(device, &visitors, &memory)?;
     }
@@ -52,7 +70,7 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
         bytes: bytes as u64,
         origin: Origin::Device,
         device: device.ordinal(),
-        flags: 0,
+        flags,
         device_address: memory.address(),
         backing: Backing::Allocation(memory),
     }))
@@ -63,6 +81,32 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) -> Result<Arc<Region>> {
+    insert_host(device, bytes, origin, flags, false)
+}
+
+/// Allocates a variable that host and device share; its module owns it.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn allocate_managed_variable(device: &Device, bytes: u64) -> Result<Arc<Region>> {
+    // CAST: a 64-bit process.
+    insert_host(device, bytes as usize, Origin::Managed, 0, true)
+}
+
+/// Undoes [`allocate_managed_variable`].
+pub(crate) fn forget_managed_variable(address: u64) {
+    if let Ok(system) = System::get() {
+        system.memory().remove(address, Region::is_managed_variable);
+    }
+}
+
+fn insert_host(
+    device: &Device,
+    bytes: usize,
+    origin: Origin,
+    flags: u32,
+    is_variable: bool,
+) -> Result<Arc<Region>> {
     let system = System::get()?;
     let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
     memory.allow_access(&system.gpu_agents())?;
@@ -75,7 +119,7 @@ pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) 
         flags,
         device_address: address,
         backing: match origin {
-            Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new() },
+            Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new(), is_variable },
             _ => Backing::Allocation(memory),
         },
     }))
@@ -96,7 +140,7 @@ pub(crate) fn give_back(address: u64) -> Result<Device> {
     let freeable = |r: &Region| {
         // Mappings and imports have calls of their own.
         let others = matches!(r.origin, Origin::Variable | Origin::Mapped | Origin::Imported);
-        r.origin.is_device() && !others || r.origin == Origin::Managed
+        r.origin.is_device() && !others || r.origin == Origin::Managed && !r.is_managed_variable()
     };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
@@ -135,7 +179,9 @@ fn idle(
 pub fn free_all(device: &Device) -> Result<()> {
     host::refuse_inside()?;
     device.drain()?;
-    let owned = |r: &Region| !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped);
+    let owned = |r: &Region| {
+        !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped) && !r.is_managed_variable()
+    };
     drop(System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r)));
     Ok(())
 }

@@ -78,6 +78,8 @@ pub(crate) enum Backing {
         #[allow(dead_code, reason = "held for its Drop")]
         memory: hsa::Allocation,
         advice: Ledger,
+        /// Whether it is a variable, which its module frees and nobody else.
+        is_variable: bool,
     },
     /// A block of the stream-ordered pool.
     Pooled(Arc<hsa::Allocation>),
@@ -101,6 +103,11 @@ pub(crate) enum Backing {
 }
 
 impl Region {
+    /// Whether it is a managed variable of a module.
+    pub(crate) fn is_managed_variable(&self) -> bool {
+        matches!(self.backing, Backing::Managed { is_variable: true, .. })
+    }
+
     fn contains(&self, address: u64) -> bool {
         // A range of no bytes still has an address that can be looked up and freed.
         address == self.address || (self.address..self.address + self.bytes).contains(&address)

@@ -2,10 +2,12 @@
 
 mod args;
 mod image;
+mod managed;
 mod occupancy;
 mod place;
 
 pub use image::{image_at, image_of_wrapper};
+pub use managed::Managed;
 
 use std::{
     collections::BTreeSet,
@@ -33,6 +35,7 @@ pub struct Module(Arc<Inner>);
 
 struct Inner {
     image: Bytes<'static>,
+    managed: Arc<Managed>,
     /// By device ordinal.
     loaded: Vec<OnceLock<Result<Arc<Loaded>>>>,
 }
@@ -41,6 +44,8 @@ struct Loaded {
     object: CodeObject<'static>,
     executable: hsa::FrozenExecutable,
     agent: hsa::Agent,
+    /// What the code has pointers to.
+    managed: Arc<Managed>,
     /// Addresses of the variables that copies find.
     known: Mutex<BTreeSet<u64>>,
 }
@@ -51,9 +56,17 @@ impl Module {
     /// # Errors
     /// [`Error::NotInitialized`].
     pub fn lazy(image: impl Into<Bytes<'static>>) -> Result<Self> {
+        Self::lazy_with(image, Arc::default())
+    }
+
+    /// As [`Module::lazy`], for an image some of whose managed variables exist before it is loaded.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialized`].
+    pub fn lazy_with(image: impl Into<Bytes<'static>>, managed: Arc<Managed>) -> Result<Self> {
         let devices = System::get()?.devices().len();
         let loaded = std::iter::repeat_with(OnceLock::new).take(devices).collect();
-        Ok(Self(Arc::new(Inner { image: image.into(), loaded })))
+        Ok(Self(Arc::new(Inner { image: image.into(), managed, loaded })))
     }
 
     /// Loads an image on `device`.
@@ -90,21 +103,29 @@ impl Module {
         Function(Arc::new(Entry { module: self.clone(), name: name.into(), token, codes }))
     }
 
-    /// Address and bytes of the variable called `name` on `device`.
+    /// Address and bytes of the variable called `name` on `device`; a managed one is on no device in particular.
     ///
     /// # Errors
     /// [`Error::NotFound`], and what loading can fail with.
     pub fn variable(&self, device: &Device, name: &str) -> Result<(u64, u64)> {
         let loaded = self.loaded(device)?;
+        // HIP: 5.2.3 names the memory, not the pointer to it (tests/conformance/module_managed_variable.hip).
+        if let Some(found) = loaded.managed.find(name) {
+            return Ok(found);
+        }
         let known = loaded.object.variable(name);
         let variable = known.ok_or_else(|| Error::NotFound(name.into()))?;
-        match loaded.symbol(name)? {
-            hsa::Symbol::Variable { address, .. } => {
-                loaded.know(device, address, variable.size)?;
-                Ok((address, variable.size))
-            }
-            _ => Err(Error::NotFound(name.into())),
-        }
+        let address = loaded.variable(name)?;
+        loaded.know(device, address, variable.size)?;
+        Ok((address, variable.size))
+    }
+
+    /// Address and bytes of the managed variable called `name`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and what loading on `device` can fail with.
+    pub fn managed_variable(&self, device: &Device, name: &str) -> Result<(u64, u64)> {
+        self.loaded(device)?.managed.find(name).ok_or_else(|| Error::NotFound(name.into()))
     }
 
     /// Names of all kernels of the image for `device`.
@@ -118,19 +139,32 @@ impl Module {
     fn loaded(&self, device: &Device) -> Result<&Arc<Loaded>> {
         let slot =
             self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
-        slot.get_or_init(|| Loaded::new(device, &self.0.image).map(Arc::new)).as_ref().map_err(Clone::clone)
+        slot.get_or_init(|| Loaded::new(device, &self.0.image, &self.0.managed).map(Arc::new))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 }
 
 impl Loaded {
-    fn new(device: &Device, image: &Bytes<'static>) -> Result<Self> {
+    fn new(device: &Device, image: &Bytes<'static>, managed: &Arc<Managed>) -> Result<Self> {
         let bundle = Bundle::parse(image.clone(), &Limits::default())?;
         let bytes = bundle.select(&device.0.target)?.bytes.clone();
         let object = CodeObject::parse(bytes.clone())?;
         // What cannot be laid out is a bad image; the HSA runtime would only say that it lacks the room.
         object.load_plan(&Limits::default())?;
         let executable = place::place(device, &object, &bytes)?;
-        Ok(Self { object, executable, agent: device.0.agent.clone(), known: Mutex::default() })
+        let (agent, managed) = (device.0.agent.clone(), managed.clone());
+        let loaded = Self { object, executable, agent, managed, known: Mutex::default() };
+        loaded.managed.connect(device, &loaded)?;
+        Ok(loaded)
+    }
+
+    /// Address of a variable of the code.
+    fn variable(&self, name: &str) -> Result<u64> {
+        match self.symbol(name)? {
+            hsa::Symbol::Variable { address, .. } => Ok(address),
+            _ => Err(Error::NotFound(name.into())),
+        }
     }
 
     /// Lets copies find a variable for as long as the code is loaded.

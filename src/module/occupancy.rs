@@ -57,6 +57,16 @@ impl KernelCode {
         if block > self.0.max_block { 0 } else { self.demand(dynamic_lds).blocks(device, block) }
     }
 
+    /// Bytes of LDS that each of `blocks` blocks of `block` threads can ask for at launch for a compute unit to hold all
+    /// of them at once; `None` if it cannot hold so many, whatever they ask for.
+    pub fn available_dynamic_lds(&self, device: &Properties, blocks: u32, block: u32) -> Option<u32> {
+        if blocks == 0 || self.blocks_per_unit(device, block, 0) < blocks {
+            return None;
+        }
+        let share = device.lds_per_block / blocks / LDS_GRANULE * LDS_GRANULE;
+        share.checked_sub(self.0.group_bytes)
+    }
+
     /// Refuses a launch whose blocks cannot all be resident, or on a device without cooperative launches.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Streams: work in order. Everything that can be put on a stream can also be captured from it.
 
+mod attributes;
+mod context;
 pub(crate) mod cooperative;
 mod copy;
 mod external;
@@ -15,12 +17,16 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
 pub(crate) use self::orphan::Orphan;
 pub use self::value::{Condition, Word};
+pub use self::{
+    attributes::{Attributes, SyncDomain, WaitPolicy},
+    context::ExecutionContext,
+};
 use self::{
     host::{Job, Worker},
     submit::{State, Submission},
@@ -56,8 +62,14 @@ pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) id: u64,
     kind: StreamKind,
-    priority: i32,
-    lane: usize,
+    priority: AtomicI32,
+    /// Changes only while the state is locked.
+    lane: AtomicUsize,
+    attributes: Mutex<Attributes>,
+    /// Number of the execution context that it was created in, 0 for none.
+    context: u64,
+    /// The context is gone.
+    detached: AtomicBool,
     state: Mutex<State>,
     worker: Worker,
     /// What kernels print to that do not call the host, if there were any.
@@ -103,13 +115,20 @@ impl Stream {
     }
 
     fn make(device: &Device, kind: StreamKind, priority: i32, lane: usize) -> Self {
+        Self::make_in(device, kind, priority, lane, 0)
+    }
+
+    fn make_in(device: &Device, kind: StreamKind, priority: i32, lane: usize, context: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inner = Arc::new(StreamInner {
             device: device.clone(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             kind,
-            priority,
-            lane,
+            priority: AtomicI32::new(priority),
+            lane: AtomicUsize::new(lane),
+            attributes: Mutex::default(),
+            context,
+            detached: AtomicBool::new(false),
             state: Mutex::default(),
             worker: Worker::default(),
             fifo: OnceLock::new(),
@@ -135,14 +154,14 @@ impl Stream {
 
     /// Its priority; smaller is more urgent.
     pub fn priority(&self) -> i32 {
-        self.0.priority
+        self.0.priority.load(Ordering::Relaxed)
     }
 
     /// The compute units that its kernels may run on, a bit each, as few words as the device's units need.
     pub fn units(&self) -> Vec<u32> {
         let device = self.device();
         let all = || Units::all(device.properties().compute_units);
-        device.restriction(self.0.lane).unwrap_or_else(all).words().to_vec()
+        device.restriction(self.lane_number()).unwrap_or_else(all).words().to_vec()
     }
 
     /// Unique over the process.
@@ -347,7 +366,7 @@ impl Stream {
     fn own_submission(&self) -> Result<Submission<'_>> {
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         // With the state locked, so that no submission comes with an older lane than the one before.
-        let lane = self.device().lane(self.0.lane)?;
+        let lane = self.device().lane(self.lane_number())?;
         Ok(Submission::new(&self.0, state, lane))
     }
 
@@ -366,7 +385,7 @@ impl Stream {
 
     /// The number of the lane that the stream publishes to.
     pub(crate) fn lane_number(&self) -> usize {
-        self.0.lane
+        self.0.lane.load(Ordering::Relaxed)
     }
 
     /// Starts the stream's host worker, so that queueing jobs cannot fail.

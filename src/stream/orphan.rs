@@ -25,7 +25,7 @@ impl Drop for StreamInner {
         if !self.state.get_mut().unwrap_or_else(PoisonError::into_inner).has_rest() {
             return;
         }
-        match self.device.lane(self.lane).and_then(|lane| self.orphan(lane)) {
+        match self.device.lane(*self.lane.get_mut()).and_then(|lane| self.orphan(lane)) {
             Ok(Some(orphan)) => self.device.adopt(orphan),
             Ok(None) => {}
             // Only a fault, which has taken the work, or no memory for one more signal.

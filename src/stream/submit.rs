@@ -33,6 +33,8 @@ pub(crate) struct State {
     epoch: u64,
     /// The newest fence.
     last: Option<Fence>,
+    /// What was on another lane, by number, and that nothing on this one waits for yet.
+    behind: Option<(Fence, u64)>,
     /// Packets were published behind `last`.
     dirty: bool,
     since_fence: u32,
@@ -85,7 +87,21 @@ impl<'a> Submission<'a> {
             let fence = state.retiring.pop_front();
             released._keeps.extend(fence.map(|fence| fence.take_keeps()));
         }
-        Self { stream, state, lane, packets: SmallVec::new(), _released: released }
+        let behind = state.behind.clone();
+        let mut submission = Self { stream, state, lane, packets: SmallVec::new(), _released: released };
+        if let Some((fence, lane)) = behind {
+            submission.wait(&fence, lane);
+        }
+        submission
+    }
+
+    /// Publishes the packets, and has what follows on the stream published to the lane with number `lane`, behind them.
+    pub(crate) fn move_to(mut self, lane: usize) -> Result<()> {
+        let fence = self.fence_so_far()?;
+        self.state.behind = Some((fence, self.lane.id()));
+        // ORDER: the state is locked, as it is where the number is read to publish.
+        self.stream.lane.store(lane, Ordering::Relaxed);
+        Ok(())
     }
 
     pub(crate) fn lane(&self) -> &Arc<Lane> {
@@ -225,6 +241,7 @@ impl<'a> Submission<'a> {
             self.state.dirty = true;
             self.state.since_fence += self.packets.len() as u32;
             self.packets.clear();
+            self.state.behind = None;
             self.note_activity();
         }
         Ok(())

@@ -15,6 +15,6 @@ pub fn init() {
     INIT.call_once(|| {
         let level = env::var("AQLIPSE_LOG").map_or(LevelFilter::ERROR, |value| level(&value));
         // A Rust program that installed a subscriber of its own hears us there.
-        let _ = tracing::subscriber::set_global_default(Stderr { level });
+        let _ = tracing::subscriber::set_global_default(Stderr { level: move || level });
     });
 }

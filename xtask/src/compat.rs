@@ -1,7 +1,7 @@
-//! `cargo xtask compat`: COMPAT.md, which says of each exported symbol whether it is written and what proves it.
+//! `cargo xtask compat`: COMPAT.md, which says of each exported symbol what proves it, or why it is not supported.
 //!
-//! A test says what it proves in a comment, `// proves: hipFoo, hipBar`, before its function; in other languages
-//! anywhere in the file.
+//! A symbol counts as implemented if it is written and a test proves it. A test says what it proves in a
+//! comment, `// proves: hipFoo, hipBar`, before its function; in other languages anywhere in the file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,13 +17,16 @@ const FILE: &str = "COMPAT.md";
 const TESTED: [&str; 4] = ["capi/src", "capi/tests", "tests", "xtask/tests"];
 const LANGUAGES: [&str; 6] = ["rs", "c", "cpp", "hip", "h", "py"];
 
+/// Why what is not implemented is not: a line for a symbol, or for all of a class that have none of their own.
+const REASONS: &str = "capi/unsupported.tsv";
+
 /// Writes COMPAT.md.
 ///
 /// # Errors
 /// [`Error::File`], and [`Error::Surface`] if a test proves a symbol that is not exported.
 pub fn write() -> Result {
     let path = root().join(FILE);
-    fs::write(&path, render()?).map_err(file_error(&path))
+    fs::write(&path, Surface::read()?.render()).map_err(file_error(&path))
 }
 
 /// Compares COMPAT.md with what [`write()`] would write.
@@ -31,50 +34,140 @@ pub fn write() -> Result {
 /// # Errors
 /// [`Error::Stale`]; otherwise as [`write()`].
 pub fn check() -> Result {
-    if fs::read_to_string(root().join(FILE)).ok() == Some(render()?) {
+    if fs::read_to_string(root().join(FILE)).ok() == Some(Surface::read()?.render()) {
         Ok(())
     } else {
         Err(Error::Stale { command: "compat", files: vec![FILE.into()] })
     }
 }
 
-fn render() -> Result<String> {
-    let exports = exports()?;
-    let written = surface::implemented(&root().join("capi/src"), &exports).map_err(Error::Surface)?;
-    let proofs = proofs()?;
-    for (symbol, tests) in &proofs {
-        if !exports.iter().any(|export| export.symbol == *symbol) {
-            let tests = tests.iter().cloned().collect::<Vec<_>>().join(", ");
-            return Err(Error::Surface(format!("{tests} proves {symbol}, which is not exported")));
+/// Symbols that are written and that no test proves, and symbols that are not written and have no reason, each with
+/// what is missing.
+///
+/// # Errors
+/// As [`write()`].
+pub fn gaps() -> Result<Vec<String>> {
+    let surface = Surface::read()?;
+    let gap = |export: &surface::Export| match surface.status(export) {
+        Status::Unproven => Some(format!("{} is written, but no test proves it", export.symbol)),
+        Status::Unsupported(None) => {
+            Some(format!("{} is not written, and {REASONS} does not say why", export.symbol))
+        }
+        Status::Implemented(_) | Status::Unsupported(Some(_)) => None,
+    };
+    let stale = surface.reasons.keys().filter(|name| surface.written.binary_search(name).is_ok());
+    let stale = stale.map(|name| format!("{name} is written, and {REASONS} says why it is not"));
+    Ok(surface.exports.iter().filter_map(gap).chain(stale).collect())
+}
+
+/// The exported surface, and what is said about it.
+struct Surface {
+    exports: Vec<surface::Export>,
+    /// Sorted.
+    written: Vec<String>,
+    proofs: BTreeMap<String, BTreeSet<String>>,
+    /// By symbol, or by `class` and its name.
+    reasons: BTreeMap<String, String>,
+}
+
+/// What a program can expect of a symbol.
+enum Status<'a> {
+    /// It does what is documented: these tests say so.
+    Implemented(&'a BTreeSet<String>),
+    /// It is written, and nothing says that it works.
+    Unproven,
+    /// It refuses, for a reason if one is given.
+    Unsupported(Option<&'a str>),
+}
+
+impl Surface {
+    fn read() -> Result<Self> {
+        let exports = exports()?;
+        let written = surface::implemented(&root().join("capi/src"), &exports).map_err(Error::Surface)?;
+        let proofs = proofs()?;
+        for (symbol, tests) in &proofs {
+            if !exports.iter().any(|export| export.symbol == *symbol) {
+                let tests = tests.iter().cloned().collect::<Vec<_>>().join(", ");
+                return Err(Error::Surface(format!("{tests} proves {symbol}, which is not exported")));
+            }
+        }
+        let reasons = reasons(&read(&root().join(REASONS))?, &exports).map_err(Error::Surface)?;
+        Ok(Self { exports, written, proofs, reasons })
+    }
+
+    fn status(&self, export: &surface::Export) -> Status<'_> {
+        let written = self.written.binary_search(&export.symbol).is_ok();
+        match self.proofs.get(&export.symbol) {
+            Some(tests) if written => Status::Implemented(tests),
+            None if written => Status::Unproven,
+            _ => {
+                let of_class = || self.reasons.get(&format!("class {}", export.class));
+                let reason = self.reasons.get(&export.symbol).or_else(of_class);
+                Status::Unsupported(reason.map(String::as_str))
+            }
         }
     }
 
-    let mut classes: BTreeMap<&str, Vec<&surface::Export>> = BTreeMap::new();
-    for export in &exports {
-        classes.entry(&export.class).or_default().push(export);
+    fn is_implemented(&self, export: &surface::Export) -> bool {
+        matches!(self.status(export), Status::Implemented(_))
     }
-    let mut text = format!(
-        "# Compatibility\n\n\
-         Written by `cargo xtask compat`; do not edit. {} of {} exported symbols are implemented. The others return\n\
-         `hipErrorNotSupported` and say their name once at `AQLIPSE_LOG=warn`. The node is the symbol's version.\n",
-        written.len(),
-        exports.len()
-    );
-    for (class, mut members) in classes {
-        members.sort_by(|a, b| a.symbol.cmp(&b.symbol));
-        let done = members.iter().filter(|export| written.binary_search(&export.symbol).is_ok()).count();
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n## {class}: {done} of {}\n\n", members.len());
-        text.push_str("| symbol | node | status | proved by |\n|---|---|---|---|\n");
-        for export in members {
-            let status =
-                if written.binary_search(&export.symbol).is_ok() { "implemented" } else { "not yet" };
-            let tests =
-                proofs.get(&export.symbol).into_iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "| `{}` | {} | {status} | {tests} |", export.symbol, export.node);
+
+    fn render(&self) -> String {
+        let mut classes: BTreeMap<&str, Vec<&surface::Export>> = BTreeMap::new();
+        for export in &self.exports {
+            classes.entry(&export.class).or_default().push(export);
+        }
+        let implemented = self.exports.iter().filter(|export| self.is_implemented(export)).count();
+        let mut text = format!(
+            "# Compatibility\n\n\
+             Written by `cargo xtask compat`; do not edit. {implemented} of {} exported symbols are implemented, and each of\n\
+             them is proven by the tests named beside it. The others return `hipErrorNotSupported`, or what their type has\n\
+             for a failure, and say their name once at `AQLIPSE_LOG=warn`; beside them stands the reason, which is of\n\
+             `{REASONS}`. The node is the symbol's version.\n",
+            self.exports.len()
+        );
+        for (class, mut members) in classes {
+            members.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+            let done = members.iter().filter(|export| self.is_implemented(export)).count();
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n## {class}: {done} of {}\n\n", members.len());
+            text.push_str("| symbol | node | status | proved by, or the reason |\n|---|---|---|---|\n");
+            for export in members {
+                let (status, because) = match self.status(export) {
+                    Status::Implemented(tests) => {
+                        ("implemented", tests.iter().cloned().collect::<Vec<_>>().join(", "))
+                    }
+                    Status::Unproven => ("not proven", String::new()),
+                    Status::Unsupported(reason) => ("unsupported", reason.unwrap_or_default().to_owned()),
+                };
+                let _ = writeln!(text, "| `{}` | {} | {status} | {because} |", export.symbol, export.node);
+            }
+        }
+        text
+    }
+}
+
+/// Reads the table of reasons, whose rows are `symbol reason` or `class NAME reason`, tab-separated, after a header.
+fn reasons(text: &str, exports: &[surface::Export]) -> std::result::Result<BTreeMap<String, String>, String> {
+    let mut reasons = BTreeMap::new();
+    for (index, line) in text.lines().enumerate().skip(1) {
+        let fail = |what: &str| format!("{REASONS}:{}: {what}", index + 1);
+        let (name, reason) = line.split_once('\t').ok_or_else(|| fail("expected two columns"))?;
+        let known = match name.strip_prefix("class ") {
+            Some(class) => exports.iter().any(|export| export.class == class),
+            None => exports.iter().any(|export| export.symbol == name),
+        };
+        if !known {
+            return Err(fail("neither an exported symbol nor a class of them"));
+        }
+        if reason.trim().is_empty() {
+            return Err(fail("no reason"));
+        }
+        if reasons.insert(name.to_owned(), reason.to_owned()).is_some() {
+            return Err(fail("a second reason"));
         }
     }
-    Ok(text)
+    Ok(reasons)
 }
 
 /// Symbols that tests prove, each with the tests.
@@ -132,6 +225,40 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use surface::{Export, Returns};
+
+    fn export(symbol: &str, class: &str) -> Export {
+        Export { symbol: symbol.into(), node: "hip_4.2".into(), class: class.into(), returns: Returns::Error }
+    }
+
+    #[test]
+    fn what_is_not_proven_does_not_count() {
+        let exports = vec![export("hipA", "one"), export("hipB", "one"), export("hipC", "two")];
+        let reasons = reasons("symbol\treason\nclass two\tno device has it\n", &exports).unwrap();
+        let proofs = BTreeMap::from(["hipA", "hipC"].map(|symbol| (symbol.to_owned(), BTreeSet::new())));
+        let surface = Surface { exports, written: vec!["hipA".into(), "hipB".into()], proofs, reasons };
+        assert!(matches!(surface.status(&surface.exports[0]), Status::Implemented(_)));
+        assert!(matches!(surface.status(&surface.exports[1]), Status::Unproven));
+        assert!(matches!(surface.status(&surface.exports[2]), Status::Unsupported(Some("no device has it"))));
+        let text = surface.render();
+        assert!(text.contains("1 of 3 exported symbols") && text.contains("## one: 1 of 2"), "{text}");
+    }
+
+    #[test]
+    fn reasons_are_for_what_is_exported() {
+        let exports = [export("hipA", "one")];
+        let read = |line: &str| reasons(&format!("head\n{line}\n"), &exports);
+        assert_eq!(read("hipA\twhy").unwrap()["hipA"], "why");
+        for (line, what) in [
+            ("hipA", "expected two columns"),
+            ("hipB\twhy", "neither an exported symbol nor a class of them"),
+            ("class two\twhy", "neither an exported symbol nor a class of them"),
+            ("hipA\t ", "no reason"),
+            ("hipA\twhy\nhipA\twhy", "a second reason"),
+        ] {
+            assert!(read(line).unwrap_err().ends_with(what), "{line}");
+        }
+    }
 
     #[test]
     fn a_claim_names_its_symbols_and_the_test_after_it() {

@@ -53,6 +53,23 @@ entry! {
 }
 
 entry! {
+    /// Says which devices may be used, the most wanted first. A thread that has not chosen one has the first of them.
+    fn hipSetValidDevices(ordinals: *mut c_int, count: c_int) -> hipError_t {
+        let count = usize::try_from(count).map_err(|_| hipErrorInvalidValue)?;
+        let devices = current::devices()?;
+        if count > devices.len() {
+            return Err(hipErrorInvalidValue);
+        }
+        // SAFETY: the caller's array, null or readable.
+        let ordinals = unsafe { caller::read_slice(ordinals, count) }?;
+        let known = |&ordinal: &c_int| current::device_at(ordinal).map(|device| device.ordinal());
+        let ordinals: Vec<usize> = ordinals.iter().map(known).collect::<Result<_, _>>()?;
+        current::prefer(&ordinals);
+        Ok(())
+    }
+}
+
+entry! {
     /// Stores the device handle of an ordinal, which is the same number.
     fn hipDeviceGet(device: *mut hipDevice_t, ordinal: c_int) -> hipError_t {
         if device.is_null() {
@@ -156,7 +173,8 @@ entry! {
 // HIP: 5.2.3 (tests/conformance/device_properties.cpp).
 pub(super) const TEXTURE_ALIGNMENT: usize = 256;
 
-/// What an attribute is on a device; `None` if there is no such attribute.
+/// What an attribute is on a device; `None` if there is no such attribute: none that was dropped, and none of the two
+/// that would be addresses, which an integer does not hold.
 fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_int> {
     Some(match attribute {
         hipDeviceAttributeClockRate => int(p.clock_khz),
@@ -166,7 +184,8 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeComputeCapabilityMajor => int(p.capability.0),
         hipDeviceAttributeComputeCapabilityMinor => int(p.capability.1),
         hipDeviceAttributeL2CacheSize => int(p.l2_bytes),
-        hipDeviceAttributeMaxBlockDimX => int(p.max_block[0]),
+        // The first of three, where the property has all.
+        hipDeviceAttributeMaxBlockDimX | hipDeviceAttributeMaxThreadsDim => int(p.max_block[0]),
         hipDeviceAttributeMaxBlockDimY => int(p.max_block[1]),
         hipDeviceAttributeMaxBlockDimZ => int(p.max_block[2]),
         hipDeviceAttributeMaxGridDimX => int(p.max_grid[0]),
@@ -187,6 +206,12 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeMaxRegistersPerBlock => int(p.registers_per_block),
         hipDeviceAttributeMaxRegistersPerMultiprocessor => int(p.registers_per_unit),
         hipDeviceAttributeAsicRevision => int(p.asic_revision),
+        hipDeviceAttributePciChipId => int(p.chip_id),
+        hipDeviceAttributeNumberOfXccs => int(p.xccs),
+        // What a compute unit has for one wavefront on each of its SIMDs, accumulation registers included.
+        hipDeviceAttributeMaxAvailableVgprsPerThread => int(p.registers_per_unit / p.wavefront.max(1) / 4),
+        // HSA does not tell on which node of the host the device is; -1 is CUDA's word for that.
+        hipDeviceAttributeHostNumaId => -1,
         hipDeviceAttributeTextureAlignment | hipDeviceAttributeTexturePitchAlignment => {
             int(TEXTURE_ALIGNMENT)
         }
@@ -196,6 +221,7 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeMaxSharedMemoryPerMultiprocessor => int(p.lds_per_block),
         hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
         hipDeviceAttributeIsLargeBar => c_int::from(p.large_bar),
+        hipDeviceAttributeFineGrainSupport => c_int::from(p.fine_grained),
         hipDeviceAttributeWarpSize => int(p.wavefront),
         hipDeviceAttributeClockInstructionRate => int(p.clock_khz),
         hipDeviceAttributeWallClockRate => int(p.wall_clock_khz),
@@ -232,7 +258,38 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributePageableMemoryAccessUsesHostPageTables
         | hipDeviceAttributeTccDriver
         | hipDeviceAttributeImageSupport
-        | hipDeviceAttributeFineGrainSupport
+        // What CUDA's devices tell of themselves, and Windows.
+        | hipDeviceAttributeLuid
+        | hipDeviceAttributeLuidDeviceNodeMask
+        | hipDeviceAttributeMultiGpuBoardGroupID
+        | hipDeviceAttributeReservedSharedMemPerBlock
+        | hipDeviceAttributeSingleToDoublePrecisionPerfRatio
+        // What is not supported.
+        | hipDeviceAttributeMemoryPoolSupportedHandleTypes
+        | hipDeviceAttributeDmaBufSupported
+        | hipDeviceAttributeGPUDirectRDMAWithHipVMMSupported
+        | hipDeviceAttributeHandleTypeFabricSupported
+        | hipDeviceAttributeExpertSchedMode
+        | hipDeviceAttributeMaxDynDataPrefetchRegions
+        // Textures and surfaces are not either.
+        | hipDeviceAttributeSurfaceAlignment
+        | hipDeviceAttributeMaxSurface1D
+        | hipDeviceAttributeMaxSurface1DLayered
+        | hipDeviceAttributeMaxSurface2D
+        | hipDeviceAttributeMaxSurface2DLayered
+        | hipDeviceAttributeMaxSurface3D
+        | hipDeviceAttributeMaxSurfaceCubemap
+        | hipDeviceAttributeMaxSurfaceCubemapLayered
+        | hipDeviceAttributeMaxTexture1DLayered
+        | hipDeviceAttributeMaxTexture1DLinear
+        | hipDeviceAttributeMaxTexture1DMipmap
+        | hipDeviceAttributeMaxTexture2DGather
+        | hipDeviceAttributeMaxTexture2DLayered
+        | hipDeviceAttributeMaxTexture2DLinear
+        | hipDeviceAttributeMaxTexture2DMipmap
+        | hipDeviceAttributeMaxTexture3DAlt
+        | hipDeviceAttributeMaxTextureCubemap
+        | hipDeviceAttributeMaxTextureCubemapLayered
         | hipDeviceAttributeMaxTexture1DWidth
         | hipDeviceAttributeMaxTexture2DWidth
         | hipDeviceAttributeMaxTexture2DHeight

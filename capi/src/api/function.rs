@@ -36,6 +36,51 @@ fn module_code_of(function: hipFunction_t) -> Result<(Device, KernelCode), hipEr
     asked(function.0 as *const c_void)
 }
 
+/// What one attribute of a kernel is on a device.
+///
+/// # Errors
+/// `hipErrorInvalidValue` if there is no such attribute.
+pub(super) fn attribute_of(
+    device: &Device,
+    code: &KernelCode,
+    attribute: hipFunction_attribute,
+) -> Result<c_int, hipError_t> {
+    let all = attributes(device, code);
+    Ok(match attribute {
+        HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => all.maxThreadsPerBlock,
+        HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => int(all.sharedSizeBytes),
+        HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => int(all.constSizeBytes),
+        HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => int(all.localSizeBytes),
+        HIP_FUNC_ATTRIBUTE_NUM_REGS => all.numRegs,
+        HIP_FUNC_ATTRIBUTE_PTX_VERSION => all.ptxVersion,
+        HIP_FUNC_ATTRIBUTE_BINARY_VERSION => all.binaryVersion,
+        HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA => all.cacheModeCA,
+        HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => all.maxDynamicSharedSizeBytes,
+        HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => all.preferredShmemCarveout,
+        _ => return Err(hipErrorInvalidValue),
+    })
+}
+
+/// Accepts a limit for dynamic shared memory that the kernel can have, which it may use without asking; and a
+/// preference between shared memory and cache in percent, which the hardware does not trade for each other.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for other values, and for attributes that are not the caller's to set.
+pub(super) fn check_setting(
+    code: &KernelCode,
+    attribute: hipFuncAttribute,
+    value: c_int,
+) -> Result<(), hipError_t> {
+    let accepted = match attribute {
+        hipFuncAttributeMaxDynamicSharedMemorySize => {
+            u32::try_from(value).is_ok_and(|bytes| bytes <= code.max_dynamic_lds())
+        }
+        hipFuncAttributePreferredSharedMemoryCarveout => (-1..=100).contains(&value),
+        _ => false,
+    };
+    if accepted { Ok(()) } else { Err(hipErrorInvalidValue) }
+}
+
 /// A number that may not fit the interface's type.
 fn int(value: impl TryInto<c_int>) -> c_int {
     value.try_into().unwrap_or(c_int::MAX)
@@ -82,38 +127,17 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let (device, code) = module_code_of(function)?;
-        let all = attributes(&device, &code);
-        let found = match attribute {
-            HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => all.maxThreadsPerBlock,
-            HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => int(all.sharedSizeBytes),
-            HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => int(all.constSizeBytes),
-            HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => int(all.localSizeBytes),
-            HIP_FUNC_ATTRIBUTE_NUM_REGS => all.numRegs,
-            HIP_FUNC_ATTRIBUTE_PTX_VERSION => all.ptxVersion,
-            HIP_FUNC_ATTRIBUTE_BINARY_VERSION => all.binaryVersion,
-            HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA => all.cacheModeCA,
-            HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => all.maxDynamicSharedSizeBytes,
-            HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => all.preferredShmemCarveout,
-            _ => return Err(hipErrorInvalidValue),
-        };
+        let found = attribute_of(&device, &code, attribute)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(value, found) }
     }
 }
 
 entry! {
-    /// Accepts a limit for dynamic shared memory that the kernel can have, which it may use without asking; and a
-    /// preference between shared memory and cache in percent, which the hardware does not trade for each other.
+    /// Sets an attribute of a host function's kernel.
     fn hipFuncSetAttribute(function: *const c_void, attribute: hipFuncAttribute, value: c_int) -> hipError_t {
         let (_, code) = code_of(function)?;
-        let accepted = match attribute {
-            hipFuncAttributeMaxDynamicSharedMemorySize => {
-                u32::try_from(value).is_ok_and(|bytes| bytes <= code.max_dynamic_lds())
-            }
-            hipFuncAttributePreferredSharedMemoryCarveout => (-1..=100).contains(&value),
-            _ => false,
-        };
-        if accepted { Ok(()) } else { Err(hipErrorInvalidValue) }
+        check_setting(&code, attribute, value)
     }
 }
 
@@ -204,6 +228,27 @@ entry! {
         check_flags(flags)?;
         // SAFETY: the caller's pointer.
         unsafe { active_blocks(blocks, asked(function)?, block, dynamic_lds) }
+    }
+}
+
+entry! {
+    /// Stores how many bytes of dynamic shared memory each of so many blocks can have on a compute unit.
+    fn hipOccupancyAvailableDynamicSMemPerBlock(
+        bytes: *mut usize,
+        function: *const c_void,
+        blocks: c_int,
+        block: c_int,
+    ) -> hipError_t {
+        if bytes.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let positive = |n: c_int| u32::try_from(n).ok().filter(|&n| n > 0).ok_or(hipErrorInvalidValue);
+        let (blocks, block) = (positive(blocks)?, positive(block)?);
+        let (device, code) = asked(function)?;
+        let available = code.available_dynamic_lds(device.properties(), blocks, block);
+        let available = available.ok_or(hipErrorInvalidValue)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(bytes, available as usize) }
     }
 }
 

@@ -10,6 +10,7 @@ use aqlipse::{
 use super::{arguments, register};
 use crate::{
     caller,
+    entry::recorded,
     error::{
         hipError_t, hipErrorInvalidConfiguration, hipErrorInvalidDeviceFunction, hipErrorInvalidValue,
         hipErrorNotSupported,
@@ -319,6 +320,36 @@ thread_launch! {
     fn hcc_module_launch as "_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_"()
 }
 
+entry! {
+    /// Launches the kernel of a host function with arguments that a header of HIP 4 has packed.
+    // ABI: a C++ function without a result: what went wrong is the thread's last error.
+    plain fn launch_kernel_ggl as "_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv"(
+        function: usize,
+        grid: *const dim3,
+        block: *const dim3,
+        shared_bytes: u32,
+        stream: hipStream_t,
+        extra: *mut *mut c_void,
+    ) -> (), or (); {
+        let _ = recorded("hipLaunchKernelGGL", || {
+            // SAFETY: C++ references, null or readable.
+            let (grid, block) = unsafe { (caller::read(grid)?, caller::read(block)?) };
+            let launch = Launch {
+                grid: sizes(grid),
+                block: sizes(block),
+                shared_bytes: shared_bytes as usize,
+                stream,
+                parameters: std::ptr::null_mut(),
+                extra,
+                attributes: KernelAttributes::default(),
+                events: (None, None),
+            };
+            // SAFETY: the caller's arguments.
+            unsafe { launch.run(register::kernel(function as *const c_void)?) }
+        });
+    }
+}
+
 /// What a list of launch attributes asks for.
 ///
 /// # Errors
@@ -362,6 +393,17 @@ pub(super) fn access_policy(window: &hipAccessPolicyWindow) -> Result<AccessPoli
         on_hit: window.hitProp.0,
         on_miss: window.missProp.0,
     })
+}
+
+/// A hint for the caches as callers see it.
+pub(super) fn window_of(policy: &AccessPolicy) -> hipAccessPolicyWindow {
+    hipAccessPolicyWindow {
+        base_ptr: policy.base as usize as *mut c_void,
+        hitProp: hipAccessProperty(policy.on_hit),
+        hitRatio: policy.hit_ratio,
+        missProp: hipAccessProperty(policy.on_miss),
+        num_bytes: policy.bytes as usize,
+    }
 }
 
 /// `accessPolicyMaxWindowSize` of all devices.

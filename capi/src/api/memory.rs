@@ -140,7 +140,18 @@ entry! {
             }
             // HIP: 5.2.3 takes no other size (tests/conformance/stream_wait_value_errors.cpp).
             hipMallocSignalMemory => Err(hipErrorInvalidValue),
-            hipDeviceMallocFinegrained | hipDeviceMallocUncached if bytes > 0 => Err(hipErrorNotSupported),
+            hipDeviceMallocFinegrained if bytes > 0 => {
+                if address.is_null() {
+                    return Err(hipErrorInvalidValue);
+                }
+                let device = current::device()?;
+                capture::check_unsafe_call("hipExtMallocWithFlags")?;
+                let region = memory::allocate_fine_grained(&device, bytes, flags)?;
+                // SAFETY: the caller's pointer, which is not null.
+                unsafe { caller::write(address, region.address as usize as *mut c_void) }
+            }
+            // HSA has no pool of memory that no cache keeps.
+            hipDeviceMallocUncached if bytes > 0 => Err(hipErrorNotSupported),
             hipDeviceMallocFinegrained | hipDeviceMallocUncached => {
                 // SAFETY: the caller's pointer.
                 unsafe { allocate(address, 0, "hipExtMallocWithFlags") }

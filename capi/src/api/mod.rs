@@ -4,6 +4,7 @@
 #![allow(non_snake_case, non_upper_case_globals)]
 
 mod any_node;
+mod api_id;
 mod arguments;
 mod array;
 mod array_copy;
@@ -26,12 +27,16 @@ mod error;
 mod event;
 mod event_node;
 mod exec;
+mod execution;
 pub(crate) mod external;
 mod function;
 mod graph;
 mod half;
 mod ipc;
+mod kernel;
 mod launch;
+mod library;
+mod logging;
 mod lookup;
 mod managed;
 mod memory;
@@ -50,8 +55,10 @@ mod pointer;
 mod profiler;
 mod properties;
 mod register;
+mod resource;
 mod semaphore_node;
 mod stream;
+mod stream_attribute;
 mod stream_value;
 mod symbol;
 mod texture;

@@ -7,7 +7,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use aqlipse::{Module, module::image_at};
+use aqlipse::{
+    Device, Module,
+    module::{image_at, image_of_wrapper},
+};
 
 use crate::{
     caller, current,
@@ -19,17 +22,30 @@ use crate::{
     types::{hipDeviceptr_t, hipFunction_t, hipModule_t},
 };
 
-fn store(module: *mut hipModule_t, image: Vec<u8>) -> Result<(), hipError_t> {
+/// Loads an image on the current device.
+///
+/// # Errors
+/// What is wrong with the image.
+pub(super) fn load(image: Vec<u8>) -> Result<LoadedModule, hipError_t> {
     let device = current::device()?;
-    let loaded = Module::load(&device, image)?;
-    let functions = Arc::new(Mutex::new(HashMap::new()));
-    let handle = MODULES.insert(LoadedModule { module: loaded, device, functions })?;
+    let module = Module::load(&device, image)?;
+    Ok(LoadedModule { module, device, functions: Arc::new(Mutex::new(HashMap::new())) })
+}
+
+fn store(module: *mut hipModule_t, image: Vec<u8>) -> Result<(), hipError_t> {
+    let handle = MODULES.insert(load(image)?)?;
     // SAFETY: the caller's pointer, which callers have checked for null.
     unsafe { caller::write(module, hipModule_t(handle)) }
 }
 
 /// Copies the image at `image`: the caller may free it when the call returns.
-unsafe fn copy_image(image: *const c_void) -> Result<Vec<u8>, hipError_t> {
+///
+/// # Errors
+/// `hipErrorInvalidValue` for null, `hipErrorInvalidImage` for what is no image.
+///
+/// # Safety
+/// As for [`image_at`].
+pub(super) unsafe fn copy_image(image: *const c_void) -> Result<Vec<u8>, hipError_t> {
     if image.is_null() {
         return Err(hipErrorInvalidValue);
     }
@@ -45,14 +61,43 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's string, null or terminated.
-        let path = unsafe { caller::text(path) }?.to_str().map_err(|_| hipErrorFileNotFound)?;
-        if path.is_empty() {
+        store(module, unsafe { read_image(path) }?)
+    }
+}
+
+/// Reads an image from a file.
+///
+/// # Errors
+/// `hipErrorInvalidValue` without a path, `hipErrorFileNotFound`, `hipErrorSharedObjectInitFailed` for an empty file.
+///
+/// # Safety
+/// `path` is null or a terminated string.
+pub(super) unsafe fn read_image(path: *const c_char) -> Result<Vec<u8>, hipError_t> {
+    // SAFETY: the caller's promise.
+    let path = unsafe { caller::text(path) }?.to_str().map_err(|_| hipErrorFileNotFound)?;
+    if path.is_empty() {
+        return Err(hipErrorInvalidValue);
+    }
+    let image = fs::read(path).map_err(|_| hipErrorFileNotFound)?;
+    if image.is_empty() { Err(hipErrorSharedObjectInitFailed) } else { Ok(image) }
+}
+
+/// What the wrapper of a fat binary starts with: `HIPF`, as clang writes it.
+const WRAPPER: u32 = 0x4849_5046;
+
+entry! {
+    /// Loads a module from a fat binary: the bundle, or the wrapper that compilers put around it.
+    fn hipModuleLoadFatBinary(module: *mut hipModule_t, fat_binary: *const c_void) -> hipError_t {
+        if module.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let image = fs::read(path).map_err(|_| hipErrorFileNotFound)?;
-        if image.is_empty() {
-            return Err(hipErrorSharedObjectInitFailed);
-        }
+        // SAFETY: the caller's fat binary, null or at least as long as its first word.
+        let image = match unsafe { caller::read(fat_binary.cast::<u32>()) }? {
+            // SAFETY: the caller's wrapper; the bytes are copied before the call returns.
+            WRAPPER => unsafe { image_of_wrapper(fat_binary.cast()) }?.to_vec(),
+            // SAFETY: the caller's image.
+            _ => unsafe { copy_image(fat_binary) }?,
+        };
         store(module, image)
     }
 }
@@ -90,9 +135,42 @@ entry! {
     fn hipModuleUnload(module: hipModule_t) -> hipError_t {
         aqlipse::capture::check_unsafe_call("hipModuleUnload")?;
         let removed = MODULES.remove(module.0).ok_or(crate::error::hipErrorInvalidResourceHandle)?;
-        let functions = std::mem::take(&mut *removed.functions.lock().unwrap_or_else(PoisonError::into_inner));
-        functions.into_values().for_each(|handle| drop(FUNCTIONS.remove(handle)));
+        forget_functions(&removed);
         Ok(())
+    }
+}
+
+/// The handle of a kernel of a module, which is the same for each call.
+///
+/// # Errors
+/// `hipErrorNotFound` if the code for the device has no such kernel, and what loading can fail with.
+pub(super) fn find_function(module: &LoadedModule, device: &Device, name: &str) -> Result<usize, hipError_t> {
+    let mut functions = module.functions.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&handle) = functions.get(name) {
+        return Ok(handle);
+    }
+    module.module.kernel(name)?.code(device)?;
+    let handle = FUNCTIONS.insert_with(|handle| module.module.kernel_with_token(name, handle))?;
+    functions.insert(name.to_owned(), handle);
+    Ok(handle)
+}
+
+/// Makes the handles of a module's kernels stale.
+pub(super) fn forget_functions(module: &LoadedModule) {
+    let functions = std::mem::take(&mut *module.functions.lock().unwrap_or_else(PoisonError::into_inner));
+    functions.into_values().for_each(|handle| drop(FUNCTIONS.remove(handle)));
+}
+
+entry! {
+    /// Stores how many kernels a module has.
+    fn hipModuleGetFunctionCount(count: *mut c_uint, module: hipModule_t) -> hipError_t {
+        if count.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let module = object::module(module)?;
+        let kernels = module.module.kernel_names(&module.device)?.len();
+        // SAFETY: the caller's pointer, which is not null. CAST: a code object of 2 GiB has fewer.
+        unsafe { caller::write(count, kernels as c_uint) }
     }
 }
 
@@ -105,16 +183,7 @@ entry! {
         // SAFETY: the caller's string, null or terminated.
         let name = unsafe { caller::text(name) }?.to_str().map_err(|_| hipErrorNotFound)?;
         let module = object::module(module)?;
-        let mut functions = module.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        let handle = match functions.get(name) {
-            Some(&handle) => handle,
-            None => {
-                module.module.kernel(name)?.code(&module.device)?;
-                let handle = FUNCTIONS.insert_with(|handle| module.module.kernel_with_token(name, handle))?;
-                functions.insert(name.to_owned(), handle);
-                handle
-            }
-        };
+        let handle = find_function(&module, &module.device, name)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(function, hipFunction_t(handle)) }
     }

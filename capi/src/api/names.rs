@@ -11,7 +11,7 @@ use super::register;
 use crate::{object, types::*};
 
 /// The text of a name, which stays for good: callers never give it back, and there are as many as kernels.
-fn lasting(name: &str) -> *const c_char {
+pub(super) fn lasting(name: &str) -> *const c_char {
     static NAMES: Mutex<Option<HashSet<CString>>> = Mutex::new(None);
     let Ok(name) = CString::new(name) else { return ptr::null() };
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

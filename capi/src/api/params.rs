@@ -9,7 +9,7 @@ use aqlipse::{
 };
 
 use super::{
-    launch::access_policy,
+    launch::{access_policy, window_of},
     node::{box_copy, host_node, linear, memset_node, set, set_copy},
 };
 use crate::{
@@ -171,15 +171,7 @@ entry! {
                 }
                 hipLaunchAttributePriority => caller::write(value.cast::<c_int>(), attributes.priority),
                 hipLaunchAttributeAccessPolicyWindow => {
-                    let policy = attributes.access_policy;
-                    let window = hipAccessPolicyWindow {
-                        base_ptr: policy.base as usize as *mut c_void,
-                        hitProp: hipAccessProperty(policy.on_hit),
-                        hitRatio: policy.hit_ratio,
-                        missProp: hipAccessProperty(policy.on_miss),
-                        num_bytes: policy.bytes as usize,
-                    };
-                    caller::write(value.cast(), window)
+                    caller::write(value.cast(), window_of(&attributes.access_policy))
                 }
                 hipLaunchAttributeMemSyncDomain => caller::write(value.cast(), attributes.sync_domain),
                 hipLaunchAttributeMemSyncDomainMap => caller::write(value.cast(), attributes.sync_domain_map),

@@ -79,6 +79,11 @@ fn since_6(p: &Properties) -> hipDeviceProp_tR0600 {
     out.sharedMemPerMultiprocessor = p.lds_per_block as usize;
     out.regsPerMultiprocessor = int(p.registers_per_unit);
     out.memoryPoolsSupported = 1;
+    out.streamPrioritiesSupported = 1;
+    out.hostRegisterSupported = 1;
+    out.canUseHostPointerForRegisteredMem = 1;
+    out.sharedMemPerBlockOptin = p.lds_per_block as usize;
+    out.maxBlocksPerMultiProcessor = int(p.max_threads_per_unit / p.wavefront.max(1));
     out
 }
 

@@ -9,7 +9,10 @@ use std::{
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
-use aqlipse::{Function, Module, module::image_of_wrapper};
+use aqlipse::{
+    Function, Module,
+    module::{Managed, image_of_wrapper},
+};
 
 use crate::{
     caller,
@@ -26,6 +29,8 @@ static VARIABLES: RwLock<Option<HashMap<usize, Arc<Registered>>>> = RwLock::new(
 /// An image that the program brought, loaded when it is first needed.
 struct FatBinary {
     wrapper: usize,
+    /// The variables that host and device share: the host's half of the program uses them before anything is loaded.
+    managed: Arc<Managed>,
     module: OnceLock<Result<Module, hipError_t>>,
 }
 
@@ -45,7 +50,7 @@ impl FatBinary {
             // SAFETY: the wrapper and its image are constants of the program that registered them; it unregisters
             // them before it is unloaded.
             let image = unsafe { image_of_wrapper(self.wrapper as *const u8) }?;
-            Ok(Module::lazy(image)?)
+            Ok(Module::lazy_with(image, self.managed.clone())?)
         };
         self.module.get_or_init(load).as_ref().map_err(|code| *code)
     }
@@ -123,7 +128,8 @@ entry! {
         if wrapper.is_null() {
             return std::ptr::null_mut();
         }
-        let binary = Arc::new(FatBinary { wrapper: wrapper as usize, module: OnceLock::new() });
+        let wrapper = wrapper as usize;
+        let binary = Arc::new(FatBinary { wrapper, managed: Arc::default(), module: OnceLock::new() });
         FAT_BINARIES.insert(binary).map_or(std::ptr::null_mut(), |handle| handle as *mut *mut c_void)
     }
 }
@@ -193,6 +199,41 @@ entry! {
         _global: c_int,
     ) -> (), or (); {
         remember(&VARIABLES, handle, host, name);
+    }
+}
+
+entry! {
+    /// Registers a variable that host and device share: allocates it, gives it its initial value, and stores where it is
+    /// in the host's pointer to it.
+    ///
+    /// A program follows that pointer without asking. Without memory that a device reaches, which the log tells, the
+    /// pointer leads to the initial value itself, so that the host's half works.
+    plain fn __hipRegisterManagedVar(
+        handle: *mut *mut c_void,
+        pointer: *mut *mut c_void,
+        initial: *mut c_void,
+        name: *const c_char,
+        bytes: usize,
+        _alignment: c_uint,
+    ) -> (), or (); {
+        let Some(binary) = FAT_BINARIES.get(handle as usize) else { return };
+        if pointer.is_null() || initial.is_null() || name.is_null() {
+            return;
+        }
+        // SAFETY: a name of the program, terminated.
+        let name = unsafe { CStr::from_ptr(name) };
+        // SAFETY: the program's initial value has as many bytes as its variable.
+        let value = unsafe { std::slice::from_raw_parts(initial.cast::<u8>(), bytes) };
+        let define = || {
+            let name = name.to_str().map_err(|_| hipErrorInvalidSymbol)?;
+            Ok(binary.managed.define(&crate::current::device()?, name, value)?)
+        };
+        let address = define().unwrap_or_else(|code: hipError_t| {
+            tracing::error!("no memory for the managed variable {name:?}: {code:?}");
+            initial as u64
+        });
+        // SAFETY: the program's pointer, which is not null.
+        unsafe { caller::write_if_wanted(pointer, address as usize as *mut c_void) };
     }
 }
 

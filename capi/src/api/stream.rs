@@ -23,8 +23,8 @@ use crate::{
 };
 
 /// The priorities that `hipDeviceGetStreamPriorityRange` reports: least and greatest.
-const LEAST_PRIORITY: c_int = 1;
-const GREATEST_PRIORITY: c_int = -1;
+pub(super) const LEAST_PRIORITY: c_int = 1;
+pub(super) const GREATEST_PRIORITY: c_int = -1;
 
 fn create(stream: *mut hipStream_t, flags: c_uint, priority: c_int) -> Result<(), hipError_t> {
     let kind = match flags {

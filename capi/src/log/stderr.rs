@@ -18,18 +18,18 @@ pub fn level(value: &str) -> LevelFilter {
 }
 
 /// Writes events up to a level to stderr, a line each.
-pub struct Stderr {
-    /// The last level that is written.
-    pub level: LevelFilter,
+pub struct Stderr<L> {
+    /// Tells the last level that is written.
+    pub level: L,
 }
 
-impl Subscriber for Stderr {
+impl<L: Fn() -> LevelFilter + 'static> Subscriber for Stderr<L> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= self.level
+        metadata.is_event() && *metadata.level() <= (self.level)()
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level)
+        Some((self.level)())
     }
 
     // Spans are never enabled; the trait wants an answer nevertheless.

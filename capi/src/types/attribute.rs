@@ -95,6 +95,10 @@ c_enum! {
         hipDeviceAttributeVirtualMemoryManagementSupported = 89,
         hipDeviceAttributeHostRegisterSupported = 90,
         hipDeviceAttributeMemoryPoolSupportedHandleTypes = 91,
+        hipDeviceAttributeHostNumaId = 92,
+        hipDeviceAttributeDmaBufSupported = 93,
+        hipDeviceAttributeGPUDirectRDMAWithHipVMMSupported = 94,
+        hipDeviceAttributeHandleTypeFabricSupported = 95,
         hipDeviceAttributeClockInstructionRate = 0x2710,
         hipDeviceAttributeUnused3 = 0x2711,
         hipDeviceAttributeMaxSharedMemoryPerMultiprocessor = 0x2712,
@@ -113,5 +117,10 @@ c_enum! {
         hipDeviceAttributePhysicalMultiProcessorCount = 0x271f,
         hipDeviceAttributeFineGrainSupport = 0x2720,
         hipDeviceAttributeWallClockRate = 0x2721,
+        hipDeviceAttributeNumberOfXccs = 0x2722,
+        hipDeviceAttributeMaxAvailableVgprsPerThread = 0x2723,
+        hipDeviceAttributePciChipId = 0x2724,
+        hipDeviceAttributeExpertSchedMode = 0x2725,
+        hipDeviceAttributeMaxDynDataPrefetchRegions = 0x2726,
     }
 }

@@ -604,3 +604,29 @@ c_enum! {
         hipArraySparseSubresourceTypeMiptail = 1,
     }
 }
+
+c_enum! {
+    /// What loading a library is told.
+    hipLibraryOption {
+        hipLibraryHostUniversalFunctionAndDataTable = 0,
+        hipLibraryBinaryIsPreserved = 1,
+    }
+}
+
+c_enum! {
+    /// How a thread waits for a stream.
+    hipSynchronizationPolicy {
+        hipSyncPolicyAuto = 1,
+        hipSyncPolicySpin = 2,
+        hipSyncPolicyYield = 3,
+        hipSyncPolicyBlockingSync = 4,
+    }
+}
+
+c_enum! {
+    /// The traffic that a kernel's memory accesses are ordered with.
+    hipLaunchMemSyncDomain {
+        hipLaunchMemSyncDomainDefault = 0,
+        hipLaunchMemSyncDomainRemote = 1,
+    }
+}

@@ -1,8 +1,11 @@
 //! Kernel launches: attributes, configurations, what is known of a function.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
-use super::{dim3, hipAccessProperty, hipFunction_t, hipLaunchAttributeID, hipStream_t};
+use super::{
+    dim3, hipAccessProperty, hipFunction_t, hipLaunchAttributeID, hipLaunchMemSyncDomain, hipStream_t,
+    hipSynchronizationPolicy,
+};
 
 c_struct! {
     /// A range of addresses and how caches shall treat it.
@@ -25,6 +28,17 @@ c_union! {
         accessPolicyWindow: hipAccessPolicyWindow,
         cooperative: c_int,
         priority: c_int,
+        syncPolicy: hipSynchronizationPolicy,
+        memSyncDomainMap: hipLaunchMemSyncDomainMap,
+        memSyncDomain: hipLaunchMemSyncDomain,
+    }
+}
+
+c_struct! {
+    /// The domains that the two kinds of kernels are in.
+    hipLaunchMemSyncDomainMap: 2, 1 {
+        0 default_: c_uchar,
+        1 remote: c_uchar,
     }
 }
 

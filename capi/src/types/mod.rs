@@ -67,6 +67,7 @@ mod attribute;
 mod batch;
 mod device;
 mod enums;
+mod execution;
 mod external;
 mod flags;
 mod graph;
@@ -75,8 +76,8 @@ mod memory;
 mod texture;
 
 pub use self::{
-    attribute::*, batch::*, device::*, enums::*, external::*, flags::*, graph::*, launch::*, memory::*,
-    texture::*,
+    attribute::*, batch::*, device::*, enums::*, execution::*, external::*, flags::*, graph::*, launch::*,
+    memory::*, texture::*,
 };
 
 c_struct! {
@@ -113,6 +114,10 @@ handles! {
     hipLinkState_t,
     /// A context.
     hipCtx_t,
+    /// An execution context.
+    hipExecutionCtx_t,
+    /// What an execution context is made of.
+    hipDevResourceDesc_t,
     /// A memory pool.
     hipMemPool_t,
     /// Physical memory.

@@ -63,6 +63,22 @@ fn a_function_is_found_by_name_and_version() {
     assert_eq!(ask(c"hipMalloc", driver, 3).0, refused);
 }
 
+#[test]
+fn every_function_is_found_since_its_version_and_not_before() {
+    let renamed = ["hipGetDeviceProperties", "hipChooseDevice"];
+    for symbol in capi::symbols::all().iter().filter(|symbol| !renamed.contains(&symbol.name)) {
+        let name = std::ffi::CString::new(symbol.name).unwrap();
+        let (major, minor) = (c_int::from(symbol.since.0), c_int::from(symbol.since.1));
+        let address = symbol.address as *mut c_void;
+        // Both ways to count a version, and the newest.
+        for version in [major * 100 + minor, major * 10_000_000 + minor * 100_000 + 7, 702] {
+            assert_eq!(ask(&name, version, 0), (capi::error::hipSuccess, address, 0), "{name:?}, {version}");
+        }
+        let refused = (capi::error::hipErrorInvalidValue, ptr::null_mut(), 2);
+        assert_eq!(ask(&name, major * 100 + minor - 1, 0), refused, "{name:?}");
+    }
+}
+
 // proves: hipGetProcAddress_spt, hipGetDriverEntryPoint, hipGetDriverEntryPoint_spt
 #[test]
 fn the_default_stream_of_a_look_up_is_its_own() {

@@ -65,6 +65,14 @@ pub fn variable_image() -> &'static [u8] {
     )
 }
 
+/// A code object with a managed variable of four integers, 5 to 8 when it is loaded, and two kernels.
+pub fn managed_image() -> &'static [u8] {
+    of_the_device(
+        include_bytes!("../../../kernels/managed.gfx90a.co"),
+        include_bytes!("../../../kernels/managed.gfx942.co"),
+    )
+}
+
 /// The code object for the first device: `AQLIPSE_EMULATE` may ask for either.
 fn of_the_device(gfx90a: &'static [u8], gfx942: &'static [u8]) -> &'static [u8] {
     let (mut major, mut minor) = (0, 0);
@@ -89,7 +97,8 @@ pub fn counters() -> *mut c_void {
     host
 }
 
-fn register_image(image: &'static [u8]) -> *mut *mut c_void {
+/// Registers an image as clang's constructor does.
+pub fn register_image(image: &'static [u8]) -> *mut *mut c_void {
     let wrapper = Wrapper { magic: 0x4849_5046, version: 1, image: image.as_ptr(), unused: ptr::null() };
     let wrapper: &'static Wrapper = Box::leak(Box::new(wrapper));
     // SAFETY: a wrapper as compilers write it, around an image that stays.
@@ -101,28 +110,31 @@ static DOUBLES: u8 = 0;
 /// A byte whose address stands for the kernel that writes threes.
 static THREES: u8 = 0;
 
+/// Registers a kernel of an image under a host function.
+pub fn register_kernel(handle: *mut *mut c_void, host: &'static u8, name: &'static CStr) {
+    let null = ptr::null_mut::<c_void>();
+    // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
+    unsafe {
+        __hipRegisterFunction(
+            handle,
+            ptr::from_ref(host).cast(),
+            null.cast(),
+            name.as_ptr(),
+            0,
+            null,
+            null,
+            null.cast(),
+            null.cast(),
+            null.cast(),
+        );
+    }
+}
+
 fn register() {
     static DONE: OnceLock<usize> = OnceLock::new();
     DONE.get_or_init(|| {
         let handle = register_image(image());
-        let add = |host: &'static u8, name: &'static CStr| {
-            let null = ptr::null_mut::<c_void>();
-            // SAFETY: the handle is alive and the name a constant; nothing else is looked at.
-            unsafe {
-                __hipRegisterFunction(
-                    handle,
-                    ptr::from_ref(host).cast(),
-                    null.cast(),
-                    name.as_ptr(),
-                    0,
-                    null,
-                    null,
-                    null.cast(),
-                    null.cast(),
-                    null.cast(),
-                );
-            }
-        };
+        let add = |host, name| register_kernel(handle, host, name);
         add(&DOUBLES, c"kernelA");
         add(&THREES, c"kernelB");
         handle as usize

@@ -8,6 +8,12 @@ fn compat_md_is_up_to_date() {
 }
 
 #[test]
+fn every_symbol_is_proven_or_has_its_reason() {
+    let gaps = compat::gaps().unwrap();
+    assert!(gaps.is_empty(), "{}", gaps.join("\n"));
+}
+
+#[test]
 fn device_code_is_what_its_sources_make() {
     if !kernels::have_clang() && !packages::required() {
         eprintln!("skipped: clang-22 is missing");
