@@ -69,6 +69,7 @@ pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{Exec, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report};
 pub use module::{Function, KernelCode, Module, check_kernel};
+pub use pool::{graph_memory::AllocationOptions, meter::Meter};
 pub use stream::{
     Condition, Stream, StreamKind, Word,
     cooperative::{Together, launch_together},

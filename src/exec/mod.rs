@@ -35,7 +35,7 @@ use crate::{
     graph::{FlatGraph, Node, NodeId, flatten},
     hostcall::fifo::Fifo,
     module::KernelCode,
-    pool::graph_memory::Block as MemoryBlock,
+    pool::lease::Lease,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
     template::{Instances, Template},
     typed::Alive,
@@ -75,8 +75,8 @@ struct Inner {
 
 /// What a launch in flight needs even if the executable is gone.
 struct Resources {
-    /// Allocations, and whether the graph leaves them to others.
-    memory: Vec<(Arc<MemoryBlock>, bool)>,
+    /// What launches allocate and free.
+    memory: Lease,
     /// The kernels' code.
     _codes: Vec<KernelCode>,
     /// What the nodes' parameters pointed to when the graph was compiled.
@@ -166,14 +166,14 @@ impl Exec {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
-        let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
+        let memory = Lease::new(template.memory());
         let shape = Shape::of(template.graph());
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>();
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
-            memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
+            memory_bytes: memory.bytes(),
             exec_bytes: host_bytes + arena.len() + units.fifo.as_ref().map_or(0, |fifo| fifo.bytes()),
             ..Report::of(&image, &plan, bounds)
         };

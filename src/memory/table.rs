@@ -2,10 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock, Weak},
+    sync::{Arc, PoisonError, RwLock},
 };
 
-use super::advice::Ledger;
+use super::{advice::Ledger, stream_pool::Grant};
 use crate::{
     error::{Error, Result},
     pool::graph_memory::Block,
@@ -64,17 +64,13 @@ pub(crate) enum Backing {
         memory: hsa::Allocation,
         advice: Ledger,
     },
-    /// A block of the stream-ordered pool.
-    Pooled(Arc<hsa::Allocation>),
+    /// A range of a stream-ordered pool.
+    Pooled(Grant),
     /// The HSA runtime placed it with a module's code.
     Elsewhere,
     Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Pinned),
     /// A block of a graph; the block knows whether a launch has left it allocated.
-    Graph {
-        block: Weak<Block>,
-        #[allow(dead_code, reason = "held for its Drop")]
-        memory: Arc<hsa::Allocation>,
-    },
+    Graph(Arc<Block>),
 }
 
 impl Region {
@@ -153,10 +149,11 @@ impl Table {
         regions.values().filter(|region| accept(region)).cloned().collect()
     }
 
-    /// Bytes of all regions that lie on a device.
+    /// Bytes of all regions that lie on a device, those of stream-ordered pools not counted.
     pub(crate) fn device_bytes(&self, device: usize) -> u64 {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
-        regions.values().filter(|r| r.origin.is_device() && r.device == device).map(|r| r.bytes).sum()
+        let counts = |r: &Region| r.origin.is_device() && r.origin != Origin::Pooled && r.device == device;
+        regions.values().filter(|r| counts(r)).map(|r| r.bytes).sum()
     }
 
     /// Whether any region overlaps the range.

@@ -4,6 +4,7 @@ pub(crate) mod cooperative;
 mod copy;
 pub(crate) mod host;
 mod legacy;
+mod order;
 mod orphan;
 pub(crate) mod submit;
 mod value;
@@ -18,12 +19,12 @@ use std::{
     },
 };
 
-pub(crate) use self::orphan::Orphan;
 pub use self::value::{Condition, Word};
 use self::{
     host::{Job, Worker},
     submit::{State, Submission},
 };
+pub(crate) use self::{order::PassedFrees, orphan::Orphan};
 use crate::{
     capture::Membership,
     device::{Device, Fence, Units, fence::Keep},
@@ -67,6 +68,8 @@ pub(crate) struct StreamInner {
     seen: AtomicU64,
     /// Activity of this stream that the default stream is behind.
     seen_by_legacy: AtomicU64,
+    /// Frees of pooled memory that the stream is behind.
+    order: order::Order,
     capturing: AtomicBool,
     capture: Mutex<Option<Membership>>,
 }
@@ -115,6 +118,7 @@ impl Stream {
             activity: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             seen_by_legacy: AtomicU64::new(0),
+            order: order::Order::default(),
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
         });
@@ -255,13 +259,9 @@ impl Stream {
         if let Some(outcome) = crate::capture::wait_event(self, event) {
             return outcome;
         }
-        if let Some((fence, lane)) = event.fence() {
-            let mut submission = self.submission()?;
-            if !fence.is_on(self.device()) && !fence.is_over() {
-                submission.watch(&fence)?;
-            }
-            submission.wait(&fence, lane);
-            submission.finish()?;
+        if let Some((fence, lane, passed)) = event.recorded() {
+            self.wait_for(&fence, lane)?;
+            self.learn(&passed);
         }
         Ok(())
     }
@@ -279,9 +279,11 @@ impl Stream {
 
     fn record_event_now(&self, event: &Event) -> Result<()> {
         let submission = self.submission()?;
+        // Before the point is marked: a free that another thread numbers meanwhile may lie behind it.
+        let passed = self.passed_frees();
         let lane = submission.lane().id();
         let fence = if event.has_timing() { submission.fresh_fence() } else { submission.fence() }?;
-        event.set(fence, lane, self.device());
+        event.set_behind(fence, lane, self.device(), passed);
         Ok(())
     }
 
