@@ -8,15 +8,17 @@ use std::{
 
 use aqlipse::{
     GraphNode, Subgraph,
-    graph::{BoxCopy, CopyKind, Kernel, MemAlloc, Memcpy, Memset, Node, NodeId, Surface},
+    graph::{BoxCopy, CopyKind, Kernel, Memcpy, Memset, Node, NodeId, Surface},
 };
 
-use super::{arguments, graph::dependencies, register, stream::host_function};
+use super::{
+    arguments, graph::dependencies, graph_memory, mem_pool::access_error, register, stream::host_function,
+};
 use crate::{
     caller, current,
     error::{
         hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidPitchValue,
-        hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
+        hipErrorInvalidValue, hipErrorNotSupported,
     },
     graph_ref, object,
     types::*,
@@ -375,22 +377,14 @@ pub(super) unsafe fn add_allocation(
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let mut wanted = unsafe { caller::read(params) }?;
-    let pool = &wanted.poolProps;
-    if pool.allocType != hipMemAllocationTypePinned || pool.location.r#type != hipMemLocationTypeDevice {
-        return Err(hipErrorInvalidValue);
-    }
-    let device = current::device_at(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
-    if wanted.accessDescCount > current::devices()?.len() || wanted.bytesize == 0 {
-        return Err(hipErrorInvalidValue);
-    }
-    if wanted.bytesize as u64 > device.properties().total_memory {
-        return Err(hipErrorOutOfMemory);
-    }
+    // SAFETY: the caller's array of access descriptors.
+    let (device, bytes, options) = unsafe { graph_memory::wanted(&wanted) }?;
     let mut address = 0;
     // SAFETY: the caller's pointers.
     unsafe {
         add(node, graph, after, count, |graph, after| {
-            let (id, start) = graph.add_allocation(&device, wanted.bytesize as u64, after)?;
+            let added = graph.add_allocation_with(&device, bytes, options, after);
+            let (id, start) = added.map_err(access_error)?;
             address = start;
             Ok(id)
         })
@@ -450,20 +444,12 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let (graph, id) = object::node(node)?;
-        let MemAlloc { address, bytes, device } = graph.with(|graph| match graph.graph().node(id) {
-            Ok(Node::MemAlloc(alloc)) => Ok(*alloc),
+        let (alloc, options) = graph.with(|graph| match graph.graph().node(id) {
+            Ok(Node::MemAlloc(alloc)) => Ok((*alloc, graph.allocation_options(id).unwrap_or_default())),
             _ => Err(hipErrorInvalidValue),
         })?;
-        // SAFETY: all fields are plain data, for which zeros are values.
-        let mut found: hipMemAllocNodeParams = unsafe { std::mem::zeroed() };
-        found.poolProps.allocType = hipMemAllocationTypePinned;
-        found.poolProps.location.r#type = hipMemLocationTypeDevice;
-        // CAST: ordinals are small.
-        found.poolProps.location.id = device as i32;
-        found.bytesize = bytes as usize;
-        found.dptr = address as usize as *mut c_void;
         // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(params, found) }
+        unsafe { caller::write(params, graph_memory::found(id, alloc, &options)) }
     }
 }
 
@@ -482,6 +468,7 @@ entry! {
 
 /// Forgets the arguments that callers may point to of the nodes of graphs that are gone.
 pub(super) fn forget_views() {
+    graph_memory::forget_views();
     let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(views) = views.as_mut() {
         views

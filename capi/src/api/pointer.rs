@@ -7,7 +7,7 @@ use std::{
 
 use aqlipse::memory::{self, Origin, Region};
 
-use super::{context, memory_type};
+use super::{context, mem_pool::pool_of, memory_type};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotSupported},
@@ -108,6 +108,10 @@ unsafe fn attribute(
             HIP_POINTER_ATTRIBUTE_RANGE_SIZE => {
                 caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
             }
+            HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
+                let pool = region.map_or(Ok(hipMemPool_t::NULL), |region| pool_of(region.address))?;
+                caller::write(out.cast(), pool)
+            }
             HIP_POINTER_ATTRIBUTE_MAPPED => caller::write(out.cast(), region.is_some()),
             // Nothing makes copies of a range wait for themselves: that takes a call that we do not have.
             HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => caller::write(out.cast(), false),
@@ -115,8 +119,7 @@ unsafe fn attribute(
             | HIP_POINTER_ATTRIBUTE_BUFFER_ID
             | HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
             | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
-            | HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS
-            | HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => Err(hipErrorNotSupported),
+            | HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Err(hipErrorNotSupported),
             _ => Err(hipErrorInvalidValue),
         }
     }

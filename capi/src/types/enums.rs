@@ -31,6 +31,9 @@ c_enum! {
     hipMemLocationType {
         hipMemLocationTypeInvalid = 0,
         hipMemLocationTypeDevice = 1,
+        hipMemLocationTypeHost = 2,
+        hipMemLocationTypeHostNuma = 3,
+        hipMemLocationTypeHostNumaCurrent = 4,
     }
 }
 
