@@ -316,7 +316,7 @@ impl Device {
         let all = self.0.properties.total_memory;
         let free = self.0.agent.memory_available().unwrap_or_else(|_| {
             // ROCr 5.2.3 does not tell: what this process has allocated is all that is known.
-            let pooled = self.0.pools.reserved_bytes();
+            let pooled = self.0.pools.mapped_bytes();
             all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal) + pooled)
         });
         (free, all)

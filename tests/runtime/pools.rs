@@ -300,43 +300,40 @@ fn a_device_has_a_default_pool_and_a_current_one() {
     free(&stream, address);
 }
 
+/// Has `device` add 5 to the word at `address`.
+fn poke(device: &Device, stream: &Stream, address: u64) -> Result<(), Error> {
+    let launch = kernels().affine.launch(device, [1; 3], [1; 3], 0, &[&address, &1u32, &1u32, &5u32]);
+    stream.run(&launch.unwrap()).unwrap();
+    stream.synchronize()
+}
+
 #[test]
-fn only_devices_with_access_reach_a_pool() {
+fn devices_that_were_let_in_reach_a_pool() {
     in_child(
-        "runtime::pools::only_devices_with_access_reach_a_pool",
+        "runtime::pools::devices_that_were_let_in_reach_a_pool",
         &[("AQLIPSE_EMULATE", "2xgfx90a")],
         || {
             let (near, far) = (device(), Device::get(1).unwrap());
             let (home, away) = (stream(), Stream::new(&far, StreamKind::NonBlocking, 0));
             let pool = retaining(0);
-            let poke = |address: u64| {
-                let launch =
-                    kernels().affine.launch(&far, [1; 3], [1; 3], 0, &[&address, &1u32, &1u32, &5u32]);
-                away.run(&launch.unwrap()).unwrap();
-                away.synchronize()
-            };
             let inside = take(&pool, &home, PAGE);
             assert_eq!((pool.right_of(&near), pool.right_of(&far)), (Right::ReadWrite, Right::None));
-            fill(&home, inside, 0, PAGE);
-            home.synchronize().unwrap();
-            assert!(matches!(poke(inside), Err(Error::IllegalAddress(_))));
-
             pool.set_rights(&[(far.clone(), Right::ReadWrite)]).unwrap();
+            assert_eq!(pool.right_of(&far), Right::ReadWrite);
+            // Memory that there was and memory that comes later.
             let later = take(&pool, &home, 2 * ARENA);
-            fill(&home, later, 0, 4);
-            home.synchronize().unwrap();
             for address in [inside, later] {
-                poke(address).unwrap();
+                fill(&home, address, 0, 4);
+                home.synchronize().unwrap();
+                poke(&far, &away, address).unwrap();
                 assert_eq!(read(&home, address, 4), [5, 0, 0, 0]);
             }
-            // A copy of the other device's does without access as well.
-            pool.set_rights(&[(far.clone(), Right::None)]).unwrap();
-            assert!(matches!(poke(later), Err(Error::IllegalAddress(_))));
-            assert_eq!(read(&away, inside, 4), [5, 0, 0, 0]);
-
             assert!(matches!(pool.set_rights(&[(near.clone(), Right::None)]), Err(Error::InvalidValue(_))));
             assert!(matches!(pool.set_rights(&[(far.clone(), Right::Read)]), Err(Error::NotSupported(_))));
             assert!(matches!(far.set_pool(&pool), Err(Error::InvalidValue(_))));
+            // A copy by a device without access goes another way.
+            pool.set_rights(&[(far.clone(), Right::None)]).unwrap();
+            assert_eq!(read(&away, inside, 4), [5, 0, 0, 0]);
             // Of another device than the stream's.
             let address = memory::allocate_from_pool(&away, &pool, PAGE).unwrap();
             assert_eq!(memory::find(address).unwrap().unwrap().device, 0);
@@ -346,6 +343,27 @@ fn only_devices_with_access_reach_a_pool() {
             away.synchronize().unwrap();
         },
     );
+}
+
+#[test]
+fn devices_without_access_fault_on_a_pool() {
+    // A memory fault takes the device on ROCr, and the process has use for it afterwards.
+    let emulated = [("AQLIPSE_EMULATE", "2xgfx90a"), ("AQLIPSE_DEVICE", "emulated")];
+    in_child("runtime::pools::devices_without_access_fault_on_a_pool", &emulated, || {
+        let (home, far, pool) = (stream(), Device::get(1).unwrap(), retaining(0));
+        let away = Stream::new(&far, StreamKind::NonBlocking, 0);
+        let address = take(&pool, &home, PAGE);
+        fill(&home, address, 0, PAGE);
+        home.synchronize().unwrap();
+        for _ in 0..2 {
+            assert!(matches!(poke(&far, &away, address), Err(Error::IllegalAddress(_))));
+            pool.set_rights(&[(far.clone(), Right::ReadWrite)]).unwrap();
+            poke(&far, &away, address).unwrap();
+            pool.set_rights(&[(far.clone(), Right::ReadWrite), (far.clone(), Right::None)]).unwrap();
+        }
+        assert_eq!(read(&home, address, 4), [10, 0, 0, 0]);
+        free(&home, address);
+    });
 }
 
 #[test]

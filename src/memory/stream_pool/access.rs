@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::StreamPool;
+use super::{Arena, StreamPool};
 use crate::{device::Device, error::Result, memory::peer, pool::graph_memory::AllocationOptions};
 
 /// What a device may do with memory.
@@ -24,20 +24,15 @@ pub enum Right {
 pub(super) struct Access(Mutex<BTreeSet<usize>>);
 
 impl Access {
-    /// Lets everybody access `memory` who may access the pool, and has it put among the pool's; `None` if the HSA
+    /// Lets everybody access `arena` who may access the pool, and has it put among the pool's; `None` if the HSA
     /// runtime refuses.
-    pub(super) fn open(
-        &self,
-        owner: &Device,
-        memory: hsa::Allocation,
-        place: impl FnOnce(Arc<hsa::Allocation>),
-    ) -> Option<()> {
+    pub(super) fn open(&self, arena: Arena, place: impl FnOnce(Arc<Arena>)) -> Option<()> {
         // Under the lock, so that nobody is let in who does not find this memory among the pool's.
         let visitors = self.lock();
         if !visitors.is_empty() {
-            peer::grant(owner, &visitors, &memory).ok()?;
+            peer::grant(&arena.device, &visitors, &arena.memory).ok()?;
         }
-        place(Arc::new(memory));
+        place(Arc::new(arena));
         Some(())
     }
 
@@ -89,13 +84,13 @@ impl StreamPool {
             return Ok(());
         }
         // An arena that comes meanwhile waits for the lock, and is opened to the new set.
-        let arenas: Vec<Arc<hsa::Allocation>> = self.state().space.memory().cloned().collect();
-        let opened = arenas.iter().try_for_each(|arena| peer::grant(owner, &visitors, arena));
+        let arenas: Vec<Arc<Arena>> = self.state().space.memory().cloned().collect();
+        let opened = arenas.iter().try_for_each(|arena| peer::grant(owner, &visitors, &arena.memory));
         if opened.is_err() {
             *visitors = before;
             for arena in &arenas {
                 // What could not be granted has changed nothing; what was is taken back as far as it can be.
-                let _ = peer::grant(owner, &visitors, arena);
+                let _ = peer::grant(owner, &visitors, &arena.memory);
             }
         }
         opened

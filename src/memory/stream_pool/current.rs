@@ -2,7 +2,7 @@
 
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError, Weak,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use super::{Inner, PoolOptions, StreamPool};
@@ -18,6 +18,8 @@ pub(crate) struct Pools {
     /// The default one unless somebody has said otherwise.
     current: Mutex<Option<StreamPool>>,
     all: Mutex<Vec<Weak<Inner>>>,
+    /// Bytes of the device's memory that are theirs, or were and are still in use.
+    pub(super) mapped: AtomicU64,
     /// Memory was freed that a synchronisation may give back to the device.
     freed: AtomicBool,
 }
@@ -62,9 +64,9 @@ impl Pools {
         fences
     }
 
-    /// Bytes that the pools have of the device.
-    pub(crate) fn reserved_bytes(&self) -> u64 {
-        self.live().iter().map(|pool| pool.reserved().current).sum()
+    /// Bytes that the pools have of the device, those included that a stream has yet to let go of.
+    pub(crate) fn mapped_bytes(&self) -> u64 {
+        self.mapped.load(Ordering::Relaxed)
     }
 
     fn live(&self) -> Vec<StreamPool> {

@@ -105,9 +105,37 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    space: Space<Arc<hsa::Allocation>, Freed>,
+    space: Space<Arc<Arena>, Freed>,
     used: Meter,
     reserved: Meter,
+}
+
+/// Memory of a device that pools hand out in ranges.
+struct Arena {
+    memory: hsa::Allocation,
+    device: Device,
+}
+
+impl Arena {
+    fn new(device: &Device, bytes: u64) -> Option<Self> {
+        let memory = device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?;
+        device.0.pools.mapped.fetch_add(bytes, Ordering::Relaxed);
+        Some(Self { memory, device: device.clone() })
+    }
+
+    fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.memory.len() as u64
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.device.0.pools.mapped.fetch_sub(self.bytes(), Ordering::Relaxed);
+    }
 }
 
 /// A free that memory waits for.
@@ -298,11 +326,9 @@ impl StreamPool {
             state.reserved.current += bytes;
             bytes
         };
-        let device = &self.0.device;
-        let fresh = usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
         let mut placed = None;
-        let opened = fresh.and_then(|arena| {
-            self.0.access.open(device, arena, |arena| {
+        let opened = Arena::new(&self.0.device, bytes).and_then(|arena| {
+            self.0.access.open(arena, |arena| {
                 let mut state = self.state();
                 state.reserved.current -= bytes;
                 state.reserved.add(bytes);
@@ -365,7 +391,7 @@ impl StreamPool {
     pub fn trim(&self, keep: u64) {
         let mut state = self.state();
         let idle = state.space.drop_idle(keep);
-        let bytes = idle.iter().map(|arena| arena.len() as u64).sum();
+        let bytes = idle.iter().map(|arena| arena.bytes()).sum();
         state.reserved.sub(bytes);
         drop(state);
         drop(idle);
