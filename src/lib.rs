@@ -31,7 +31,7 @@
 //! | [`typed`] | buffers, kernels, graphs and executables for safe Rust |
 //! | `device` | [`System`], [`Device`], lanes (HSA queues), fences, what a fault leaves behind |
 //! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
-//! | [`memory`] | allocations by address, copies and fills and their operands |
+//! | [`memory`] | allocations by address, pools in stream order, copies and fills and their operands |
 //! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |

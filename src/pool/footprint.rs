@@ -51,8 +51,10 @@ impl Footprint {
     }
 
     fn trim(&self) {
-        let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        let leases: Vec<Arc<Leased>> = leases.iter().filter_map(Weak::upgrade).collect();
+        let leases: Vec<Arc<Leased>> = {
+            let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+            leases.iter().filter_map(Weak::upgrade).collect()
+        };
         let (busy, idle): (Vec<_>, Vec<_>) = leases.iter().partition(|lease| lease.is_in_flight());
         let busy: HashSet<u64> = busy.iter().flat_map(|lease| lease.blocks()).map(|b| b.address()).collect();
         for block in idle.iter().flat_map(|lease| lease.blocks()) {

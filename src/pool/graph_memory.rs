@@ -83,7 +83,12 @@ impl Block {
     /// Allocates a block for a graph.
     fn allocate(device: &Device, bytes: u64, visitors: BTreeSet<usize>) -> Result<Tenancy> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
-        let memory = usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
+        let allocate = || usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
+        let memory = allocate().or_else(|| {
+            // What pools retain is nobody's.
+            device.0.pools.trim();
+            allocate()
+        });
         let memory = memory.ok_or(out_of_memory)?;
         if !visitors.is_empty() {
             peer::grant(device, &visitors, &memory)?;

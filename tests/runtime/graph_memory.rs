@@ -368,7 +368,12 @@ fn memory_that_is_not_there_is_an_error_and_leaves_the_graph_as_it_was() {
     assert!(matches!(template.add_allocation(&device(), most, &[]), Err(Error::OutOfMemory { .. })));
     assert_eq!(template.graph().topology().node_count(), 1);
     drop(template);
+    // What a pool retains is given up.
+    let (stream, pool) = (stream(), StreamPool::new(&device(), PoolOptions::default()).unwrap());
+    let pooled = memory::allocate_from_pool(&stream, &pool, most as usize).unwrap();
     let mut template = Template::new(&device());
+    assert!(template.add_allocation(&device(), most, &[]).is_err());
+    memory::free(pooled).unwrap();
     template.add_allocation(&device(), most, &[]).unwrap();
 }
 

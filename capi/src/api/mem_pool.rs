@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_int, c_uint, c_void},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use aqlipse::{
@@ -12,7 +12,9 @@ use aqlipse::{
 
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorOutOfMemory},
+    error::{
+        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
+    },
     handle::Table,
     object,
     types::*,
@@ -25,21 +27,53 @@ fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
     POOLS.get(handle.0).ok_or(hipErrorInvalidValue)
 }
 
-/// The handle of a pool, the same for each call.
-fn handle_of(pool: &StreamPool) -> Result<hipMemPool_t, hipError_t> {
-    // A default pool gets its handle when somebody asks for it: two threads must not give it two.
-    static ASKING: Mutex<()> = Mutex::new(());
-    let _one = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = POOLS.find(|other| other == pool);
-    Ok(hipMemPool_t(known.map_or_else(|| POOLS.insert(pool.clone()), Ok)?))
+/// Held by who gives or takes a handle, or makes the pool of one current: no pool gets two handles, and none is current
+/// that has lost its own.
+fn naming() -> MutexGuard<'static, ()> {
+    static NAMING: Mutex<()> = Mutex::new(());
+    NAMING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The handle of the pool that an address was allocated from.
+/// The handle of a pool, the same for each call; none for one that was destroyed.
+fn handle_of(pool: &StreamPool) -> Result<Option<hipMemPool_t>, hipError_t> {
+    let known = POOLS.find(|other| other == pool);
+    let handle = match known {
+        // A default pool gets its handle when somebody asks for it.
+        None if pool == pool.device().default_pool() => Some(POOLS.insert(pool.clone())?),
+        known => known,
+    };
+    Ok(handle.map(hipMemPool_t))
+}
+
+/// The handle of a device's default pool.
+fn default_of(device: &Device) -> Result<hipMemPool_t, hipError_t> {
+    let _naming = naming();
+    Ok(handle_of(device.default_pool())?.unwrap_or(hipMemPool_t::NULL))
+}
+
+/// The handle of a device's current pool.
+fn current_of(device: &Device) -> Result<hipMemPool_t, hipError_t> {
+    let _naming = naming();
+    Ok(handle_of(&device.pool())?.unwrap_or(hipMemPool_t::NULL))
+}
+
+/// Makes the pool of a handle a device's current one.
+fn make_current(device: &Device, handle: hipMemPool_t, call: &str) -> Result<(), hipError_t> {
+    pool(handle)?;
+    capture::check_unsafe_call(call)?;
+    let _naming = naming();
+    Ok(device.set_pool(&pool(handle)?)?)
+}
+
+/// The handle of the pool that an address was allocated from; null for one that was destroyed.
+///
+/// # Errors
+/// `hipErrorNotSupported` for memory of no pool.
+// HIP: measured on 5.2.3 (tests/conformance/pointer_attribute.cpp).
 pub(super) fn pool_of(address: u64) -> Result<hipMemPool_t, hipError_t> {
-    match memory::pool_of(address)? {
-        Some(pool) => handle_of(&pool),
-        None => Ok(hipMemPool_t::NULL),
-    }
+    let pool = memory::pool_of(address)?.ok_or(hipErrorNotSupported)?;
+    let _naming = naming();
+    Ok(handle_of(&pool)?.unwrap_or(hipMemPool_t::NULL))
 }
 
 /// The device at a location.
@@ -121,7 +155,7 @@ entry! {
         }
         capture::check_unsafe_call("hipMemPoolCreate")?;
         let options = PoolOptions { max_bytes: props.maxSize as u64, handle_types: props.handleTypes.0 };
-        let made = handle_of(&StreamPool::new(&device, options)?)?;
+        let made = hipMemPool_t(POOLS.insert(StreamPool::new(&device, options)?)?);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, made) }
     }
@@ -132,6 +166,7 @@ entry! {
     fn hipMemPoolDestroy(handle: hipMemPool_t) -> hipError_t {
         let pool = pool(handle)?;
         capture::check_unsafe_call("hipMemPoolDestroy")?;
+        let _naming = naming();
         pool.device().retire_pool(&pool)?;
         POOLS.remove(handle.0).map(drop).ok_or(hipErrorInvalidValue)
     }
@@ -233,7 +268,7 @@ entry! {
         if handle.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let found = handle_of(current::device_at(device)?.default_pool())?;
+        let found = default_of(&current::device_at(device)?)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, found) }
     }
@@ -245,7 +280,7 @@ entry! {
     // (tests/conformance/pool_current.cpp).
     fn hipDeviceGetMemPool(handle: *mut hipMemPool_t, device: c_int) -> hipError_t {
         let location = hipMemLocation { r#type: hipMemLocationTypeDevice, id: device };
-        let found = handle_of(&device_at(location)?.pool())?;
+        let found = current_of(&device_at(location)?)?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(handle, found) }
     }
@@ -254,10 +289,7 @@ entry! {
 entry! {
     /// Sets the pool that a device's streams allocate from.
     fn hipDeviceSetMemPool(device: c_int, handle: hipMemPool_t) -> hipError_t {
-        let device = current::device_at(device)?;
-        let pool = pool(handle)?;
-        capture::check_unsafe_call("hipDeviceSetMemPool")?;
-        Ok(device.set_pool(&pool)?)
+        make_current(&current::device_at(device)?, handle, "hipDeviceSetMemPool")
     }
 }
 
@@ -294,7 +326,7 @@ entry! {
         kind: hipMemAllocationType,
     ) -> hipError_t {
         // SAFETY: the caller's pointer.
-        let found = handle_of(unsafe { pools_at(location, kind) }?.default_pool())?;
+        let found = default_of(&unsafe { pools_at(location, kind) }?)?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(handle, found) }
     }
@@ -308,7 +340,7 @@ entry! {
         kind: hipMemAllocationType,
     ) -> hipError_t {
         // SAFETY: the caller's pointer.
-        let found = handle_of(&unsafe { pools_at(location, kind) }?.pool())?;
+        let found = current_of(&unsafe { pools_at(location, kind) }?)?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(handle, found) }
     }
@@ -323,9 +355,7 @@ entry! {
     ) -> hipError_t {
         // SAFETY: the caller's pointer.
         let device = unsafe { pools_at(location, kind) }?;
-        let pool = pool(handle)?;
-        capture::check_unsafe_call("hipMemSetMemPool")?;
-        Ok(device.set_pool(&pool)?)
+        make_current(&device, handle, "hipMemSetMemPool")
     }
 }
 

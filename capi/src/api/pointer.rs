@@ -109,8 +109,7 @@ unsafe fn attribute(
                 caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
             }
             HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
-                let pool = region.map_or(Ok(hipMemPool_t::NULL), |region| pool_of(region.address))?;
-                caller::write(out.cast(), pool)
+                caller::write(out.cast(), pool_of(region.map_or(0, |region| region.address))?)
             }
             HIP_POINTER_ATTRIBUTE_MAPPED => caller::write(out.cast(), region.is_some()),
             // Nothing makes copies of a range wait for themselves: that takes a call that we do not have.

@@ -195,6 +195,8 @@ fn a_device_allocates_from_its_current_pool() {
     // The memory outlives the pool, whose place the default one takes.
     ok!(hipMemPoolDestroy(pool));
     assert_eq!(current_pool(), default);
+    ok!(hipPointerGetAttribute((&raw mut owner).cast(), attribute, address));
+    assert_eq!(owner, hipMemPool_t::NULL, "a destroyed pool gets no new handle");
     ok!(hipMemset(address, 1, 1000), hipFreeAsync(address, stream), hipStreamSynchronize(stream));
     ok!(hipDeviceSetMemPool(0, default), hipStreamDestroy(stream));
 }

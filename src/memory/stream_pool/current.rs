@@ -51,7 +51,7 @@ impl Pools {
     }
 
     /// Gives back all that pools retain, as far as nobody uses it.
-    pub(super) fn trim(&self) {
+    pub(crate) fn trim(&self) {
         self.live().iter().for_each(|pool| pool.trim(0));
     }
 
