@@ -13,6 +13,7 @@ use crate::{
     device::{Device, Fence},
     error::{CaptureError, Error, Result},
     external::{EventHandle, SharedEvent},
+    stream::PassedFrees,
 };
 
 /// A point in a stream, set by [`Stream::record_event`](crate::Stream::record_event).
@@ -33,7 +34,7 @@ enum State {
     #[default]
     Unset,
     /// Recorded in a stream.
-    Recorded { fence: Fence, lane: u64, device: Device },
+    Recorded { fence: Fence, lane: u64, device: Device, passed: PassedFrees },
     /// Recorded in a capturing stream: a place in a graph, not in time.
     Captured(Captured),
 }
@@ -161,7 +162,12 @@ impl Event {
     }
 
     pub(crate) fn set(&self, fence: Fence, lane: u64, device: &Device) {
-        self.replace(State::Recorded { fence, lane, device: device.clone() });
+        self.set_behind(fence, lane, device, PassedFrees::default());
+    }
+
+    /// As [`Event::set`] for a point behind frees of pooled memory.
+    pub(crate) fn set_behind(&self, fence: Fence, lane: u64, device: &Device, passed: PassedFrees) {
+        self.replace(State::Recorded { fence, lane, device: device.clone(), passed });
     }
 
     pub(crate) fn set_captured(&self, captured: Captured) {
@@ -180,6 +186,14 @@ impl Event {
     pub(crate) fn fence(&self) -> Option<(Fence, u64)> {
         match &*self.state() {
             State::Recorded { fence, lane, .. } => Some((fence.clone(), *lane)),
+            _ => None,
+        }
+    }
+
+    /// As [`Event::fence`], with the frees of pooled memory that the point is known to lie behind.
+    pub(crate) fn recorded(&self) -> Option<(Fence, u64, PassedFrees)> {
+        match &*self.state() {
+            State::Recorded { fence, lane, passed, .. } => Some((fence.clone(), *lane, passed.clone())),
             _ => None,
         }
     }

@@ -32,7 +32,7 @@
 //! | `device` | [`System`], [`Device`], lanes (HSA queues), fences, what a fault leaves behind |
 //! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
 //! | [`external`] | semaphores that other processes share |
-//! | [`memory`] | allocations by address, copies and fills and their operands |
+//! | [`memory`] | allocations by address, pools in stream order, copies and fills and their operands |
 //! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
 //! | [`UserObject`] | resources of the caller's that graphs hold |
@@ -76,6 +76,7 @@ pub use exec::{
     Exec, Failure as InstantiateFailure, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
 };
 pub use module::{Function, KernelCode, Module, check_kernel};
+pub use pool::{graph_memory::AllocationOptions, meter::Meter};
 pub use stream::{
     Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, WaitPolicy,
     Word,

@@ -15,9 +15,8 @@ use crate::{
         Graph, MemAlloc, MemFree, Node, NodeId,
         dot::{self, Detail},
     },
-    memory::can_access_peer,
     module::Function,
-    pool::graph_memory::{GraphMemory, NOT_ALLOCATED},
+    pool::graph_memory::{AllocationOptions, GraphMemory},
     typed::Alive,
     user_object::UserObject,
 };
@@ -154,52 +153,54 @@ impl Template {
         bytes: u64,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
-        self.add_allocation_for(device, &[], bytes, dependencies)
+        self.add_allocation_with(device, bytes, AllocationOptions::default(), dependencies)
     }
 
-    /// As [`Template::add_allocation`], for memory that `peers` may access as well.
+    /// As [`Template::add_allocation`], with access for other devices and what else the node is to remember.
     ///
     /// # Errors
-    /// As there; [`Error::PeerAccessUnsupported`].
-    pub fn add_allocation_for(
+    /// As there; [`Error::NotSupported`], [`Error::PeerAccessUnsupported`] or [`Error::InvalidValue`] for access that
+    /// cannot be given.
+    pub fn add_allocation_with(
         &mut self,
         device: &Device,
-        peers: &[Device],
         bytes: u64,
+        options: AllocationOptions,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
-        for peer in peers.iter().filter(|peer| *peer != device) {
-            if !can_access_peer(peer, device)? {
-                return Err(Error::PeerAccessUnsupported);
-            }
-        }
         let before = ancestors(self, dependencies);
-        let reservation = self.memory.reserve(device, peers, bytes, |node| before.contains(&node))?;
+        let reservation = self.memory.reserve(device, bytes, &options, |node| before.contains(&node))?;
         let address = reservation.address;
         // CAST: ordinals are small.
         let node = Node::MemAlloc(MemAlloc { address, bytes, device: device.ordinal() as u32 });
         let id = self.graph.add(node, dependencies)?;
-        self.memory.assign(&reservation, id);
+        self.memory.assign(&reservation, id, options);
         Ok((id, address))
     }
 
-    /// Adds a node that frees the allocation at `address`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidValue`] if it is no allocation of this graph or freed already, [`Error::Graph`] for a bad
-    /// dependency.
-    pub fn add_free(&mut self, address: u64, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
-        if !self.memory.is_allocated(address) {
-            return Err(NOT_ALLOCATED);
-        }
-        let id = self.graph.add(Node::MemFree(MemFree { address }), dependencies)?;
-        self.memory.free(address, id)?;
-        Ok((id, ()))
+    /// What an allocation node of the graph was given besides its size.
+    pub fn allocation_options(&self, node: NodeId) -> Option<Arc<AllocationOptions>> {
+        self.memory.options(node).cloned()
     }
 
-    /// Ordinals of the devices that may access the allocation of the graph at `address` beside its own, ascending.
-    pub fn peers_of(&self, address: u64) -> &[usize] {
-        self.memory.peers(address)
+    /// Adds a node that frees the allocation at `address`: one of this graph, or one that launches of another graph
+    /// leave allocated.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if it is no allocation of a graph, if a node of this graph frees it already, or if it
+    /// is another graph's that frees it itself; [`Error::Graph`] for a bad dependency.
+    pub fn add_free(&mut self, address: u64, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
+        let freeing = self.memory.freeing(address)?;
+        match self.graph.add(Node::MemFree(MemFree { address }), dependencies) {
+            Ok(id) => {
+                self.memory.free(freeing, id);
+                Ok((id, ()))
+            }
+            Err(refused) => {
+                freeing.withdraw();
+                Err(refused.into())
+            }
+        }
     }
 
     /// Whether the graph allocates or frees memory.
@@ -345,32 +346,29 @@ impl Subgraph<'_> {
         bytes: u64,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
-        if !self.path.is_empty() {
-            return Err(NESTED_MEMORY);
-        }
-        self.template.add_allocation(device, bytes, dependencies)
+        self.add_allocation_with(device, bytes, AllocationOptions::default(), dependencies)
     }
 
-    /// As [`Template::add_allocation_for`].
+    /// As [`Template::add_allocation_with`].
     ///
     /// # Errors
     /// As there; [`Error::NotSupported`] in a nested graph.
-    pub fn add_allocation_for(
+    pub fn add_allocation_with(
         &mut self,
         device: &Device,
-        peers: &[Device],
         bytes: u64,
+        options: AllocationOptions,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
         if !self.path.is_empty() {
             return Err(NESTED_MEMORY);
         }
-        self.template.add_allocation_for(device, peers, bytes, dependencies)
+        self.template.add_allocation_with(device, bytes, options, dependencies)
     }
 
-    /// As [`Template::peers_of`].
-    pub fn peers_of(&self, address: u64) -> &[usize] {
-        self.template.peers_of(address)
+    /// As [`Template::allocation_options`].
+    pub fn allocation_options(&self, node: NodeId) -> Option<Arc<AllocationOptions>> {
+        self.template.allocation_options(node)
     }
 
     /// As [`Template::add_free`].

@@ -35,7 +35,8 @@ use crate::{
     blit::Blit,
     error::{Error, Result},
     hostcall::Hostcall,
-    memory::{async_pool::AsyncPool, peer::Visitors},
+    memory::{peer::Visitors, stream_pool::current::Pools},
+    pool::footprint::Footprint,
     stream::{Orphan, Stream, StreamInner, host},
 };
 
@@ -82,7 +83,10 @@ pub(crate) struct DeviceInner {
     pub(crate) signals: Arc<SignalPool>,
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
-    pub(crate) async_pool: AsyncPool,
+    /// Pools of stream-ordered memory.
+    pub(crate) pools: Pools,
+    /// What launches of graphs hold of the memory.
+    pub(crate) graph_memory: Footprint,
     /// Who else may access the device's memory.
     pub(crate) visitors: Visitors,
     /// By number: those of each priority, the one for cooperative kernels, those of each set of units.
@@ -153,6 +157,7 @@ impl Device {
         host::refuse_inside()?;
         crate::capture::refuse_device_synchronize(self)?;
         let outcome = self.drain();
+        self.0.pools.release();
         self.check()?;
         outcome
     }
@@ -221,6 +226,7 @@ impl Device {
     /// Waits for `fence` on behalf of a caller, who is told of a fault if nobody was.
     pub(crate) fn wait(&self, fence: &Fence) -> Result<()> {
         let outcome = fence.wait();
+        self.0.pools.release();
         self.check()?;
         outcome
     }
@@ -348,7 +354,8 @@ impl Device {
         let all = self.0.properties.total_memory;
         let free = self.0.agent.memory_available().unwrap_or_else(|_| {
             // ROCr 5.2.3 does not tell: what this process has allocated is all that is known.
-            all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal))
+            let pooled = self.0.pools.mapped_bytes();
+            all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal) + pooled)
         });
         (free, all)
     }

@@ -174,7 +174,8 @@ impl Device {
             // One arena serves all the devices of a graph.
             kernargs: Slabs::new(kernarg_pool(system)?, system.gpu_agents(), super::KERNARG_SLAB),
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
-            async_pool: Default::default(),
+            pools: Default::default(),
+            graph_memory: Default::default(),
             visitors: Default::default(),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),

@@ -45,38 +45,20 @@ impl Exec {
             return Err(CaptureError::Unsupported.into());
         }
         let mut state = self.state();
-        self.take_memory()?;
-        if state.image.lanes.is_empty() {
-            return Ok(());
-        }
-        let published = self.publish(&mut state, stream);
+        let memory = &self.0.resources.memory;
+        memory.take(self.0.options.auto_free)?;
+        let published = if !state.image.lanes.is_empty() {
+            self.publish(&mut state, stream)
+        } else if memory.is_empty() {
+            Ok(())
+        } else {
+            // Nothing runs, but what is freed is so behind what is on the stream.
+            stream.fence().map(|fence| memory.launched(&fence))
+        };
         if published.is_err() {
-            self.give_memory_back();
+            memory.give_back();
         }
         published
-    }
-
-    /// Notes which allocations the launch leaves behind.
-    fn take_memory(&self) -> Result<()> {
-        let left = || self.0.resources.memory.iter().filter(|(_, left)| *left).map(|(block, _)| block);
-        for (n, block) in left().enumerate() {
-            if self.0.options.auto_free {
-                block.release();
-            }
-            if let Err(refused) = block.acquire() {
-                for taken in left().take(n) {
-                    taken.release();
-                }
-                return Err(refused);
-            }
-        }
-        Ok(())
-    }
-
-    fn give_memory_back(&self) {
-        for (block, _) in self.0.resources.memory.iter().filter(|(_, left)| *left) {
-            block.release();
-        }
     }
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
@@ -136,6 +118,7 @@ impl Exec {
             Keep::Other(self.0.resources.clone()),
         ]);
         fence.keep_all(events.into_keeps());
+        self.0.resources.memory.launched(&fence);
         let lane = own.id();
         submission.passed(fence.clone());
         if !set.signals.is_empty() {

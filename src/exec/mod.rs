@@ -51,7 +51,7 @@ use crate::{
     error::{Error, Result},
     graph::{FlatGraph, Node, NodeId, flatten},
     module::KernelCode,
-    pool::graph_memory::Block as MemoryBlock,
+    pool::lease::Lease,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
     template::{Instances, Template},
     typed::Alive,
@@ -105,8 +105,8 @@ struct Inner {
 
 /// What a launch in flight needs even if the executable is gone.
 struct Resources {
-    /// Allocations, and whether the graph leaves them to others.
-    memory: Vec<(Arc<MemoryBlock>, bool)>,
+    /// What launches allocate and free.
+    memory: Lease,
     /// The kernels' code.
     _codes: Vec<KernelCode>,
     /// What the nodes' parameters pointed to when the graph was compiled.
@@ -223,7 +223,7 @@ impl Exec {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
-        let memory: Vec<_> = template.memory().blocks().map(|(block, left)| (block.clone(), left)).collect();
+        let memory = Lease::new(template.memory());
         let (shape, held) = Shape::of(template.graph());
         let priorities =
             if options.node_priority { priority::of_queues(&plan, &units, work) } else { Vec::new() };
@@ -232,7 +232,7 @@ impl Exec {
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
-            memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
+            memory_bytes: memory.bytes(),
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes(),
             devices: units.devices.len(),
             ..Report::of(&image, &plan, bounds)

@@ -2,10 +2,10 @@
 
 mod advice;
 mod array;
-pub(crate) mod async_pool;
 pub(crate) mod batch;
 pub mod ipc;
 pub(crate) mod peer;
+pub mod stream_pool;
 mod synchronous;
 mod table;
 pub mod virtual_memory;
@@ -15,14 +15,16 @@ use std::sync::Arc;
 pub use advice::{Advice, Processor, advice, advise};
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
+pub use stream_pool::{PoolLimit, PoolOptions, Reuse, Right, StreamPool};
 pub use synchronous::{is_synchronous, set_synchronous};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
 use crate::{
-    device::{Device, System},
-    error::{Error, Result},
+    device::{Device, System, fence::Keep},
+    error::{Error, Result, explain},
     graph::{CopyKind, Memcpy, Memset, Word},
+    pool::graph_memory::Block,
     stream::{Stream, host},
 };
 
@@ -137,22 +139,26 @@ pub fn free(address: u64) -> Result<()> {
 
 /// As [`free`], but leaves a fault to be reported to somebody who asks.
 pub(crate) fn give_back(address: u64) -> Result<Device> {
+    // HIP 7: memory of pools is freed without waiting, as nobody may use it any more.
+    if let Some(region) = System::get()?.memory().at(address).filter(|r| r.origin == Origin::Pooled) {
+        stream_pool::free_now(address)?;
+        return Device::get(region.device);
+    }
     let freeable = |r: &Region| {
         // Mappings and imports have calls of their own.
         let others = matches!(r.origin, Origin::Variable | Origin::Mapped | Origin::Imported);
         r.origin.is_device() && !others || r.origin == Origin::Managed && !r.is_managed_variable()
     };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
-    if region.origin == Origin::Graph {
-        return free_graph_memory(&region).map(|()| device);
+    if let Backing::Graph(block) = &region.backing {
+        return free_graph_memory(block).map(|()| device);
     }
     // Two threads may free the same address: one of them finds it gone.
-    let removed =
-        System::get()?.memory().remove(address, freeable).ok_or(Error::InvalidValue("freed twice"))?;
-    if let Backing::Pooled(memory) = &removed.backing {
-        device.0.async_pool.forget(memory.len());
-    }
-    Ok(device)
+    System::get()?
+        .memory()
+        .remove(address, freeable)
+        .map(|_| device)
+        .ok_or(Error::InvalidValue("freed twice"))
 }
 
 /// The region at `address` and its device, when the device has nothing more to do with it.
@@ -182,24 +188,20 @@ pub fn free_all(device: &Device) -> Result<()> {
     let owned = |r: &Region| {
         !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped) && !r.is_managed_variable()
     };
-    drop(System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r)));
+    let removed = System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r));
+    removed.iter().for_each(|region| stream_pool::take_back_idle(region));
+    drop(removed);
+    device.0.pools.release();
     Ok(())
 }
 
 /// Gives back an allocation that a launched graph left behind.
-fn free_graph_memory(region: &Region) -> Result<()> {
-    let Backing::Graph { block, .. } = &region.backing else {
-        return Err(Error::InvalidValue("not an allocation of a graph"));
-    };
-    match block.upgrade() {
-        Some(block) if block.release() => Ok(()),
-        Some(_) => Err(Error::InvalidValue("the graph's allocation is not live")),
-        // The graph is gone, and only this allocation is left of it.
-        None => {
-            System::get()?.memory().remove(region.address, |r| r.origin == Origin::Graph);
-            Ok(())
-        }
+fn free_graph_memory(block: &Block) -> Result<()> {
+    if block.release() {
+        return Ok(());
     }
+    explain("the graph frees the allocation itself, or no launch has made it, or it is freed already");
+    Err(Error::InvalidValue("the graph's allocation is not live"))
 }
 
 /// Frees stream-ordered memory, or what a graph left allocated, once `stream` has passed this point.
@@ -211,15 +213,21 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
         return crate::capture::extend(stream, |template, after| template.add_free(address, after));
     }
     let region = System::get()?.memory().at(address);
-    match region.ok_or(Error::InvalidValue("not the start of an allocation"))? {
-        region if region.origin == Origin::Graph => {
-            stream.device().wait(&stream.fence()?)?;
-            free_graph_memory(&region)
+    match &region.ok_or(Error::InvalidValue("not the start of an allocation"))?.backing {
+        Backing::Graph(block) => {
+            let fence = stream.fence()?;
+            free_graph_memory(block)?;
+            // The graph may go before the stream gets here.
+            fence.keep_all(vec![Keep::Other(block.clone())]);
+            Ok(())
         }
-        region if region.origin == Origin::Pooled => {
-            Device::get(region.device)?.0.async_pool.release(stream, address)
+        Backing::Pooled(_) => stream_pool::free_behind(stream, address),
+        _ => {
+            explain(
+                "memory that was not allocated in stream order cannot be freed in stream order: use hipFree",
+            );
+            Err(Error::InvalidValue("not a stream-ordered allocation"))
         }
-        _ => Err(Error::InvalidValue("not a stream-ordered allocation")),
     }
 }
 
@@ -228,14 +236,22 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
 /// # Errors
 /// [`Error::OutOfMemory`]; what capture forbids.
 pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
+    allocate_from_pool(stream, &stream.device().pool(), bytes)
+}
+
+/// As [`allocate_async`], of a pool that may be another device's. A node has the pool's properties and those may access
+/// its memory who may access the pool's, but it has nothing else to do with the pool.
+///
+/// # Errors
+/// As there.
+pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> Result<u64> {
     if stream.is_capturing() {
-        let device = stream.device();
+        let options = pool.node_options();
         return crate::capture::extend(stream, |template, after| {
-            template.add_allocation(device, bytes as u64, after)
+            template.add_allocation_with(pool.device(), bytes as u64, options, after)
         });
     }
-    stream.device().check()?;
-    Ok(stream.device().0.async_pool.allocate(stream, bytes)?.address)
+    Ok(pool.allocate(stream, bytes)?.address)
 }
 
 /// Frees what [`allocate_host`] gave, after all work of its device.
@@ -380,6 +396,18 @@ fn places(copy: &Memcpy) -> Result<(Place, Place)> {
 pub(crate) fn fill_reaches(device: &Device, set: &Memset) -> bool {
     let region = System::get().ok().and_then(|system| system.memory().find(set.dst));
     region.is_none_or(|region| peer::reaches(device, &region))
+}
+
+/// The pool that the allocation containing `address` was taken from, if it was from one.
+///
+/// # Errors
+/// [`Error::NotInitialized`].
+pub fn pool_of(address: u64) -> Result<Option<StreamPool>> {
+    let region = System::get()?.memory().find(address);
+    Ok(region.and_then(|region| match &region.backing {
+        Backing::Pooled(grant) => Some(grant.pool().clone()),
+        _ => None,
+    }))
 }
 
 /// How the allocation that starts at `address` came to be.

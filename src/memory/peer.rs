@@ -5,10 +5,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Backing, Origin, Region};
+use super::{Backing, Origin, Region, Right};
 use crate::{
     device::{Device, System},
-    error::{Error, Result},
+    error::{Error, Result, explain},
     graph::{Memcpy, Memset, RunCopy, Surface},
 };
 
@@ -73,7 +73,7 @@ pub fn disable_peer_access(device: &Device, peer: &Device) -> Result<()> {
 }
 
 /// Lets exactly the owner and its visitors access an allocation.
-pub(super) fn grant(owner: &Device, visitors: &BTreeSet<usize>, allocation: &hsa::Allocation) -> Result<()> {
+pub(crate) fn grant(owner: &Device, visitors: &BTreeSet<usize>, allocation: &hsa::Allocation) -> Result<()> {
     let devices = owner.0.system.devices();
     let agents = visitors.iter().filter_map(|&ordinal| devices.get(ordinal)).chain([owner]);
     Ok(allocation.allow_access(&agents.map(|device| device.0.agent.clone()).collect::<Vec<_>>())?)
@@ -103,12 +103,37 @@ pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
     if !region.origin.is_device() || region.device == device.ordinal() {
         return true;
     }
-    if let Backing::Graph { peers, .. } = &region.backing {
-        return peers.contains(&device.ordinal());
+    match &region.backing {
+        Backing::Pooled(grant) => return grant.is_open_to(device),
+        Backing::Graph(block) => return block.is_open_to(device),
+        _ => {}
     }
     let owner = device.0.system.devices().get(region.device);
     region.origin == Origin::Device
         && owner.is_some_and(|owner| owner.0.visitors.lock().contains(&device.ordinal()))
+}
+
+/// Asks whether memory of `owner` can be given to `device` in this way.
+///
+/// # Errors
+/// [`Error::NotSupported`] for [`Right::Read`], which no link can enforce; [`Error::InvalidValue`] if the owner would
+/// have none; [`Error::PeerAccessUnsupported`] for a device without a link.
+pub(crate) fn check_right(owner: &Device, device: &Device, right: Right) -> Result<()> {
+    match right {
+        Right::Read => {
+            explain("device memory cannot be read-only to a device: ask for reading and writing");
+            Err(Error::NotSupported("read-only access to device memory"))
+        }
+        Right::None if device == owner => {
+            explain("a device cannot lose access to its own memory");
+            Err(Error::InvalidValue("the device that has the memory keeps its access"))
+        }
+        Right::ReadWrite if device != owner && !can_access_peer(device, owner)? => {
+            explain("there is no link over which the device could access the memory");
+            Err(Error::PeerAccessUnsupported)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A copy or a fill of memory that the device of its stream may not access: the host has it done.

@@ -2,10 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock, Weak},
+    sync::{Arc, PoisonError, RwLock},
 };
 
-use super::{advice::Ledger, virtual_memory::Mapped};
+use super::{advice::Ledger, stream_pool::Grant, virtual_memory::Mapped};
 use crate::{
     error::{Error, Result},
     pool::graph_memory::Block,
@@ -81,8 +81,8 @@ pub(crate) enum Backing {
         /// Whether it is a variable, which its module frees and nobody else.
         is_variable: bool,
     },
-    /// A block of the stream-ordered pool.
-    Pooled(Arc<hsa::Allocation>),
+    /// A range of a stream-ordered pool.
+    Pooled(Grant),
     /// The HSA runtime placed it with a module's code.
     Elsewhere,
     Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Pinned),
@@ -93,13 +93,7 @@ pub(crate) enum Backing {
     /// Physical memory of another API and the addresses that show it.
     External(#[allow(dead_code, reason = "held for its Drop")] crate::external::Shown),
     /// A block of a graph; the block knows whether a launch has left it allocated.
-    Graph {
-        block: Weak<Block>,
-        /// Ordinals of the devices that may access it beside its own.
-        peers: Box<[usize]>,
-        #[allow(dead_code, reason = "held for its Drop")]
-        memory: Arc<hsa::Allocation>,
-    },
+    Graph(Arc<Block>),
 }
 
 impl Region {
@@ -208,10 +202,11 @@ impl Table {
         regions.values().filter(|region| accept(region)).cloned().collect()
     }
 
-    /// Bytes of all regions that lie on a device.
+    /// Bytes of all regions that lie on a device, those of stream-ordered pools not counted.
     pub(crate) fn device_bytes(&self, device: usize) -> u64 {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
-        regions.values().filter(|r| r.origin.is_device() && r.device == device).map(|r| r.bytes).sum()
+        let counts = |r: &Region| r.origin.is_device() && r.origin != Origin::Pooled && r.device == device;
+        regions.values().filter(|r| counts(r)).map(|r| r.bytes).sum()
     }
 
     /// Whether any region overlaps the range.

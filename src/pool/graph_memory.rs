@@ -1,82 +1,294 @@
 //! Memory of a graph's allocation nodes: addresses fixed when the node is made, bytes shared by lifetimes.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use crate::{
     device::{Device, System},
-    error::{Error, Result},
+    error::{Error, Result, explain},
     graph::NodeId,
-    memory::{Backing, Origin, Region},
+    memory::{Backing, Origin, Region, Right, peer},
 };
 
 /// Blocks are whole pages, as graphs that share nothing else may still share a page of the device.
 const GRANULE: u64 = 4096;
 
+/// What an allocation node was given besides its size, to be asked for later.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllocationOptions {
+    /// What devices may do with the memory, as it was said; the device whose memory it is always has it.
+    pub access: Vec<(Device, Right)>,
+    /// The kinds of handle that the memory's pool is exported by, as the caller encoded them; only remembered.
+    pub handle_types: u32,
+    /// The limit of the memory's pool, in bytes; only remembered.
+    pub max_bytes: u64,
+}
+
+impl AllocationOptions {
+    /// The devices besides `owner` that may access the memory.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for read-only access, [`Error::PeerAccessUnsupported`] for a device without a link,
+    /// [`Error::InvalidValue`] if `owner` would have none.
+    fn visitors(&self, owner: &Device) -> Result<BTreeSet<usize>> {
+        let mut visitors = BTreeSet::new();
+        for (device, right) in &self.access {
+            peer::check_right(owner, device, *right)?;
+            match right {
+                Right::None => visitors.remove(&device.ordinal()),
+                _ => device != owner && visitors.insert(device.ordinal()),
+            };
+        }
+        Ok(visitors)
+    }
+}
+
 /// A run of device memory that allocation nodes of one graph take turns to own.
 ///
-/// The bytes belong to the region in the table of allocations: they outlive the graph while `live`.
+/// It stands in the table of allocations as long as a graph or an executable has it, or a launch has left it allocated.
 pub(crate) struct Block {
-    address: u64,
-    bytes: u64,
-    /// Ordinal of the device whose memory it is.
-    device: usize,
-    /// Ordinals of the other devices that may access it, ascending.
-    peers: Box<[usize]>,
+    device: Device,
+    memory: hsa::Allocation,
+    visitors: BTreeSet<usize>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
     /// A launch has allocated it and nobody has freed it since.
-    live: AtomicBool,
+    live: bool,
+    /// It is part of the device's footprint.
+    counted: bool,
+    /// Graphs and executables that have it.
+    tenants: u32,
+    /// Executables among them.
+    execs: u32,
+    freed_by: FreedBy,
+}
+
+/// Whose free node is for the block's latest owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FreedBy {
+    #[default]
+    Nobody,
+    /// The graph whose node allocates it, which rules out everybody else.
+    Owner,
+    /// Other graphs, which rules out that one.
+    Others,
 }
 
 impl Block {
+    /// Allocates a block for a graph.
+    fn allocate(device: &Device, bytes: u64, visitors: BTreeSet<usize>) -> Result<Tenancy> {
+        let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
+        let allocate = || usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
+        let memory = allocate().or_else(|| {
+            // What pools retain is nobody's.
+            device.0.pools.trim();
+            allocate()
+        });
+        let memory = memory.ok_or(out_of_memory)?;
+        if !visitors.is_empty() {
+            peer::grant(device, &visitors, &memory)?;
+        }
+        let address = memory.address();
+        let block = Arc::new(Self { device: device.clone(), memory, visitors, state: Mutex::default() });
+        let tenancy = Tenancy::new(&block, false);
+        System::get()?.memory().insert(Region {
+            address,
+            bytes,
+            origin: Origin::Graph,
+            device: device.ordinal(),
+            flags: 0,
+            device_address: address,
+            backing: Backing::Graph(block),
+        });
+        Ok(tenancy)
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.memory.len() as u64
+    }
+
+    /// The device whose memory it is.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Whether kernels on `device` may access it.
+    pub(crate) fn is_open_to(&self, device: &Device) -> bool {
+        *device == self.device || self.visitors.contains(&device.ordinal())
+    }
+
+    /// Whether a launch has left it allocated.
+    pub(crate) fn is_live(&self) -> bool {
+        self.state().live
     }
 
     /// Notes that a launch leaves the block allocated.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if an earlier launch did and nobody has freed it.
-    pub(crate) fn acquire(&self) -> Result<()> {
-        if self.live.swap(true, Ordering::AcqRel) {
-            return Err(Error::InvalidValue(
-                "an allocation of an earlier launch of the graph is not freed yet",
-            ));
+    pub(super) fn acquire(&self) -> Result<()> {
+        if std::mem::replace(&mut self.state().live, true) {
+            explain(
+                "an allocation of an earlier launch of the graph is not freed yet: free it before the next launch, or \
+                 instantiate with automatic free on launch",
+            );
+            return Err(Error::InvalidValue("an allocation of an earlier launch is not freed yet"));
         }
         Ok(())
     }
 
-    /// Notes that the block is free again; whether it was live.
+    /// Notes that the block is free again; whether it was live. What still uses it must hold the block.
     pub(crate) fn release(&self) -> bool {
-        self.live.swap(false, Ordering::AcqRel)
+        let mut state = self.state();
+        let was_live = std::mem::take(&mut state.live);
+        let deserted = state.tenants == 0;
+        if state.execs == 0 {
+            self.discount(&mut state);
+        }
+        drop(state);
+        if was_live && deserted {
+            self.forget();
+        }
+        was_live
+    }
+
+    /// Makes the block part of the device's footprint: a launch uses it.
+    pub(super) fn count(&self) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.counted, true) {
+            self.device.0.graph_memory.add(self.bytes());
+        }
+    }
+
+    /// Takes the block out of the device's footprint, unless a launch has left it allocated.
+    pub(super) fn discount_unless_live(&self) {
+        let mut state = self.state();
+        if !state.live {
+            self.discount(&mut state);
+        }
+    }
+
+    fn discount(&self, state: &mut State) {
+        if std::mem::take(&mut state.counted) {
+            self.device.0.graph_memory.sub(self.bytes());
+        }
+    }
+
+    /// Lets a free node of the owner's graph, or of another one, have the latest owner.
+    fn claim(&self, by: FreedBy) -> Result<FreedBy> {
+        let mut state = self.state();
+        match (state.freed_by, by) {
+            (FreedBy::Nobody, _) | (FreedBy::Others, FreedBy::Others) => {
+                Ok(std::mem::replace(&mut state.freed_by, by))
+            }
+            (FreedBy::Others, _) => {
+                explain("another graph has a free node for the allocation");
+                Err(Error::InvalidValue("another graph frees the allocation"))
+            }
+            (FreedBy::Owner, _) => {
+                explain(
+                    "the graph that allocates the memory has a free node for it, so nobody else may free it",
+                );
+                Err(NOT_ALLOCATED)
+            }
+        }
+    }
+
+    fn set_freed_by(&self, by: FreedBy) {
+        self.state().freed_by = by;
+    }
+
+    /// Takes the block out of the table of allocations.
+    fn forget(&self) {
+        if let Ok(system) = System::get() {
+            let this =
+                |r: &Region| matches!(&r.backing, Backing::Graph(block) if std::ptr::eq(&**block, self));
+            drop(system.memory().remove(self.address(), this));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Block {
+/// A graph's or an executable's hold on a block.
+pub(crate) struct Tenancy {
+    block: Arc<Block>,
+    is_exec: bool,
+}
+
+impl Tenancy {
+    fn new(block: &Arc<Block>, is_exec: bool) -> Self {
+        let mut state = block.state();
+        state.tenants += 1;
+        state.execs += u32::from(is_exec);
+        drop(state);
+        Self { block: block.clone(), is_exec }
+    }
+
+    /// A hold of an executable on the same block.
+    pub(super) fn for_exec(&self) -> Self {
+        Self::new(&self.block, true)
+    }
+
+    pub(crate) fn block(&self) -> &Arc<Block> {
+        &self.block
+    }
+}
+
+impl Drop for Tenancy {
     fn drop(&mut self) {
+        let mut state = self.block.state();
+        state.tenants -= 1;
+        state.execs -= u32::from(self.is_exec);
+        if state.execs == 0 && !state.live {
+            self.block.discount(&mut state);
+        }
         // What a launch left allocated stays valid without the graph, until it is freed.
-        if !self.live.load(Ordering::Acquire)
-            && let Ok(system) = System::get()
-        {
-            system.memory().remove(self.address, |r| r.origin == Origin::Graph);
+        let deserted = state.tenants == 0 && !state.live;
+        drop(state);
+        if deserted {
+            self.block.forget();
         }
     }
 }
 
 /// The memory of one graph.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct GraphMemory {
     owned: Vec<Owned>,
+    /// Allocations of other graphs that this one frees, with the nodes that do.
+    foreign: Vec<(Weak<Block>, NodeId)>,
+    options: HashMap<NodeId, Arc<AllocationOptions>>,
 }
 
-#[derive(Clone)]
 struct Owned {
-    block: Arc<Block>,
+    tenancy: Tenancy,
     /// The node that frees the block's latest owner; `None` while that owner has no free node.
     freed_by: Option<NodeId>,
     /// The node of the latest owner.
     owner: Option<NodeId>,
+}
+
+impl Owned {
+    fn block(&self) -> &Arc<Block> {
+        self.tenancy.block()
+    }
+
+    /// Whether its latest owner is not freed by a node of the graph.
+    fn is_left(&self) -> bool {
+        self.owner.is_some() && self.freed_by.is_none()
+    }
 }
 
 /// A place for an allocation, chosen before its node exists.
@@ -85,99 +297,125 @@ pub(crate) struct Reservation {
     pub(crate) address: u64,
 }
 
+/// The right to free an allocation by a node that is yet to be made.
+pub(crate) struct Freeing {
+    block: Arc<Block>,
+    /// The place in the graph's own memory.
+    slot: Option<usize>,
+    before: FreedBy,
+}
+
 impl GraphMemory {
-    /// Finds `bytes` bytes of `device`, which `peers` may access as well, for a node that runs behind everything for
-    /// which `is_before` holds.
+    /// Finds `bytes` bytes for a node that runs behind everything for which `is_before` holds.
     ///
     /// A block is used again only if the node that freed it runs before the new one: whatever edges are added
     /// later can only order more.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::Hsa`] for a peer that cannot be given access.
+    /// [`Error::OutOfMemory`]; what the access asked for is refused for.
     pub(crate) fn reserve(
         &mut self,
         device: &Device,
-        peers: &[Device],
         bytes: u64,
+        options: &AllocationOptions,
         is_before: impl Fn(NodeId) -> bool,
     ) -> Result<Reservation> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
-        let size = bytes.max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory.clone())?;
-        let mut others: Vec<usize> =
-            peers.iter().filter(|peer| *peer != device).map(Device::ordinal).collect();
-        others.sort_unstable();
-        others.dedup();
-        let alike = |block: &Block| block.device == device.ordinal() && *block.peers == *others;
-        let fits = |o: &Owned| o.block.bytes >= size && alike(&o.block) && o.freed_by.is_some_and(&is_before);
-        let best = self.owned.iter().enumerate().filter(|(_, o)| fits(o)).min_by_key(|(_, o)| o.block.bytes);
+        let size = bytes.max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory)?;
+        let visitors = options.visitors(device)?;
+        let fits = |o: &Owned| {
+            let block = o.block();
+            let same = block.device == *device && block.visitors == visitors;
+            same && block.bytes() >= size && o.freed_by.is_some_and(&is_before)
+        };
+        let best =
+            self.owned.iter().enumerate().filter(|(_, o)| fits(o)).min_by_key(|(_, o)| o.block().bytes());
         if let Some((slot, owned)) = best {
-            return Ok(Reservation { slot, address: owned.block.address });
+            return Ok(Reservation { slot, address: owned.block().address() });
         }
-        let memory = usize::try_from(size).ok().and_then(|size| device.0.local.allocate(size).ok());
-        let memory = Arc::new(memory.ok_or(out_of_memory)?);
-        if !others.is_empty() {
-            let agents = peers.iter().chain([device]).map(|device| device.0.agent.clone());
-            memory.allow_access(&agents.collect::<Vec<_>>())?;
-        }
-        let block = Arc::new(Block {
-            address: memory.address(),
-            bytes: size,
-            device: device.ordinal(),
-            peers: others.clone().into(),
-            live: AtomicBool::new(false),
-        });
-        System::get()?.memory().insert(Region {
-            address: block.address,
-            bytes: size,
-            origin: Origin::Graph,
-            device: device.ordinal(),
-            flags: 0,
-            device_address: block.address,
-            backing: Backing::Graph { block: Arc::downgrade(&block), peers: others.into(), memory },
-        });
-        let address = block.address;
-        self.owned.push(Owned { block, freed_by: None, owner: None });
+        let tenancy = Block::allocate(device, size, visitors)?;
+        let address = tenancy.block().address();
+        self.owned.push(Owned { tenancy, freed_by: None, owner: None });
         Ok(Reservation { slot: self.owned.len() - 1, address })
     }
 
     /// Gives a reserved place to its node.
-    pub(crate) fn assign(&mut self, reservation: &Reservation, node: NodeId) {
+    pub(crate) fn assign(&mut self, reservation: &Reservation, node: NodeId, options: AllocationOptions) {
         let owned = &mut self.owned[reservation.slot];
         (owned.owner, owned.freed_by) = (Some(node), None);
+        owned.block().set_freed_by(FreedBy::Nobody);
+        self.options.insert(node, Arc::new(options));
     }
 
-    /// Notes that `node` frees the allocation at `address`.
+    /// What an allocation node was given besides its size.
+    pub(crate) fn options(&self, node: NodeId) -> Option<&Arc<AllocationOptions>> {
+        self.options.get(&node)
+    }
+
+    /// Asks for the right to free the allocation at `address`: one of this graph, or one that another graph leaves
+    /// allocated.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] if no allocation of the graph that is not freed yet starts there.
-    pub(crate) fn free(&mut self, address: u64, node: NodeId) -> Result<()> {
-        let mut all = self.owned.iter_mut();
-        let owned = all.find(|o| o.block.address == address && o.owner.is_some() && o.freed_by.is_none());
-        owned.ok_or(NOT_ALLOCATED)?.freed_by = Some(node);
-        Ok(())
+    /// [`Error::InvalidValue`] if no allocation of a graph starts there, or one that a node frees already.
+    pub(crate) fn freeing(&self, address: u64) -> Result<Freeing> {
+        if let Some(slot) =
+            self.owned.iter().position(|o| o.block().address() == address && o.owner.is_some())
+        {
+            let owned = &self.owned[slot];
+            if !owned.is_left() {
+                explain("a node of the graph frees the allocation already");
+                return Err(NOT_ALLOCATED);
+            }
+            let block = owned.block().clone();
+            let before = block.claim(FreedBy::Owner)?;
+            return Ok(Freeing { block, slot: Some(slot), before });
+        }
+        let region = System::get()?.memory().at(address);
+        let block = match region.as_ref().map(|region| &region.backing) {
+            Some(Backing::Graph(block)) => block.clone(),
+            _ => {
+                explain("a free node takes the address of a graph's allocation, and nothing else");
+                return Err(NOT_ALLOCATED);
+            }
+        };
+        if self.foreign.iter().any(|(freed, _)| std::ptr::eq(freed.as_ptr(), &*block)) {
+            explain("a node of the graph frees the allocation already");
+            return Err(NOT_ALLOCATED);
+        }
+        let before = block.claim(FreedBy::Others)?;
+        Ok(Freeing { block, slot: None, before })
     }
 
-    /// Whether an allocation that is not freed yet starts at `address`.
-    pub(crate) fn is_allocated(&self, address: u64) -> bool {
-        self.owned.iter().any(|o| o.block.address == address && o.owner.is_some() && o.freed_by.is_none())
+    /// Notes that `node` frees an allocation.
+    pub(crate) fn free(&mut self, freeing: Freeing, node: NodeId) {
+        match freeing.slot {
+            Some(slot) => self.owned[slot].freed_by = Some(node),
+            None => self.foreign.push((Arc::downgrade(&freeing.block), node)),
+        }
     }
 
-    /// Ordinals of the devices that may access the allocation at `address` beside its own, ascending.
-    pub(crate) fn peers(&self, address: u64) -> &[usize] {
-        self.owned.iter().find(|o| o.block.address == address).map_or(&[], |o| &o.block.peers)
+    /// Its own blocks, and whether the graph leaves them allocated when it ends.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&Tenancy, bool)> {
+        self.owned.iter().map(|o| (&o.tenancy, o.is_left()))
     }
 
-    /// All blocks, and whether the graph leaves them allocated when it ends.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = (&Arc<Block>, bool)> {
-        self.owned.iter().map(|o| (&o.block, o.owner.is_some() && o.freed_by.is_none()))
+    /// The blocks of other graphs that it frees.
+    pub(super) fn foreign(&self) -> impl Iterator<Item = &Weak<Block>> {
+        self.foreign.iter().map(|(block, _)| block)
     }
 
-    /// Whether the graph allocates or frees at all.
+    /// Whether the graph neither allocates nor frees.
     pub(crate) fn is_empty(&self) -> bool {
-        self.owned.is_empty()
+        self.owned.is_empty() && self.foreign.is_empty()
+    }
+}
+
+impl Freeing {
+    /// Gives the right back: there is no such node.
+    pub(crate) fn withdraw(self) {
+        self.block.set_freed_by(self.before);
     }
 }
 
 /// Why a free node is refused.
-pub(crate) const NOT_ALLOCATED: Error =
-    Error::InvalidValue("not an allocation of this graph that is not freed yet");
+const NOT_ALLOCATED: Error = Error::InvalidValue("not an allocation of a graph that is not freed yet");

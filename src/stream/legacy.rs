@@ -7,7 +7,7 @@
 
 use std::sync::{PoisonError, atomic::Ordering};
 
-use super::{Stream, StreamInner, StreamKind, Submission};
+use super::{PassedFrees, Stream, StreamInner, StreamKind, Submission};
 use crate::error::Result;
 
 /// Whether `stream` is behind everything that its kind orders it with.
@@ -28,10 +28,13 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
     let mut fences = Vec::new();
     // Whose activity up to where the default stream is behind.
     let mut passed: Vec<(Stream, u64)> = Vec::new();
+    // Asked for before the fences: a free that comes in between may lie behind them.
+    let mut frees: Vec<PassedFrees> = Vec::new();
     let seen = match stream.kind() {
         StreamKind::NonBlocking => 0,
         StreamKind::Blocking => match device.0.legacy.get() {
             Some(legacy) => {
+                frees.push(legacy.passed_frees());
                 let (fence, activity) = legacy.own_fence_and_activity()?;
                 fences.push(fence);
                 activity
@@ -43,6 +46,7 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
             let all = device.0.blocking_activity.load(Ordering::Acquire);
             for other in device.streams().into_iter().filter(|s| s.kind() == StreamKind::Blocking) {
                 if other.0.activity() != other.0.seen_by_legacy.load(Ordering::Relaxed) {
+                    frees.push(other.passed_frees());
                     let (fence, activity) = other.own_fence_and_activity()?;
                     fences.push(fence);
                     passed.push((other, activity));
@@ -59,6 +63,7 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
         submission.wait(fence, *lane);
     }
     submission.flush()?;
+    frees.iter().for_each(|frees| stream.learn(frees));
     for (other, activity) in &passed {
         other.0.seen_by_legacy.store(*activity, Ordering::Relaxed);
     }

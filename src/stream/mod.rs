@@ -7,6 +7,7 @@ mod copy;
 mod external;
 pub(crate) mod host;
 mod legacy;
+mod order;
 mod orphan;
 pub(crate) mod submit;
 pub(crate) mod value;
@@ -21,7 +22,6 @@ use std::{
     },
 };
 
-pub(crate) use self::orphan::Orphan;
 pub use self::value::{Condition, Word};
 pub use self::{
     attributes::{Attributes, SyncDomain, WaitPolicy},
@@ -31,6 +31,7 @@ use self::{
     host::{Job, Worker},
     submit::{State, Submission},
 };
+pub(crate) use self::{order::PassedFrees, orphan::Orphan};
 use crate::{
     capture::Membership,
     device::{Device, Fence, Units, fence::Keep},
@@ -80,6 +81,8 @@ pub(crate) struct StreamInner {
     seen: AtomicU64,
     /// Activity of this stream that the default stream is behind.
     seen_by_legacy: AtomicU64,
+    /// Frees of pooled memory that the stream is behind.
+    order: order::Order,
     capturing: AtomicBool,
     capture: Mutex<Option<Membership>>,
 }
@@ -135,6 +138,7 @@ impl Stream {
             activity: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             seen_by_legacy: AtomicU64::new(0),
+            order: order::Order::default(),
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
         });
@@ -278,13 +282,9 @@ impl Stream {
         if let Some((shared, number)) = event.foreign() {
             return self.wait_for_other_process(shared.clone(), number);
         }
-        if let Some((fence, lane)) = event.fence() {
-            let mut submission = self.submission()?;
-            if !fence.is_on(self.device()) && !fence.is_over() {
-                submission.watch(&fence);
-            }
-            submission.wait(&fence, lane);
-            submission.finish()?;
+        if let Some((fence, lane, passed)) = event.recorded() {
+            self.wait_for(&fence, lane)?;
+            self.learn(&passed);
         }
         Ok(())
     }
@@ -302,9 +302,11 @@ impl Stream {
 
     fn record_event_now(&self, event: &Event) -> Result<()> {
         let submission = self.submission()?;
+        // Before the point is marked: a free that another thread numbers meanwhile may lie behind it.
+        let passed = self.passed_frees();
         let lane = submission.lane().id();
         let fence = if event.has_timing() { submission.fresh_fence() } else { submission.fence() }?;
-        event.set(fence, lane, self.device());
+        event.set_behind(fence, lane, self.device(), passed);
         match event.shared() {
             Some(shared) => self.tell_other_processes(shared.clone()),
             None => Ok(()),

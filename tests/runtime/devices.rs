@@ -13,10 +13,10 @@ use std::{
 };
 
 use aqlipse::{
-    Backend, Error, Event, Exec, Options, Template, UpdateReason,
+    AllocationOptions, Backend, Error, Event, Exec, Options, Template, UpdateReason,
     capture::{self, Mode},
     graph::{Memcpy, Memset, Node},
-    memory,
+    memory::{self, Right},
     typed::Graph,
 };
 
@@ -369,9 +369,10 @@ fn allocations_are_the_peers_that_were_named() {
         let [owner, peer] = [&devices[0], &devices[1]];
         let result = buffer_on(owner, &[0; 64]);
         let mut template = Template::new(owner);
-        let (birth, address) =
-            template.add_allocation_for(owner, std::slice::from_ref(peer), 256, &[]).unwrap();
-        assert_eq!(template.peers_of(address), [peer.ordinal()]);
+        let access = vec![(peer.clone(), Right::ReadWrite)];
+        let options = AllocationOptions { access, ..AllocationOptions::default() };
+        let (birth, address) = template.add_allocation_with(owner, 256, options.clone(), &[]).unwrap();
+        assert_eq!(template.allocation_options(birth).as_deref(), Some(&options));
         let fill = Memset { dst: address, pitch: 0, value: 8, element_size: 4, width: 64, height: 1 };
         let (fill, ()) = template.add(Node::Memset(fill), &[birth]).unwrap();
         let mut kernargs = address.to_le_bytes().to_vec();
@@ -385,10 +386,8 @@ fn allocations_are_the_peers_that_were_named() {
         // Memory of another device, or for others, is no substitute for what was freed.
         let (_, other) = template.add_allocation(peer, 256, &[freed]).unwrap();
         let (_, closed) = template.add_allocation(owner, 256, &[freed]).unwrap();
-        let (_, again) =
-            template.add_allocation_for(owner, std::slice::from_ref(peer), 256, &[freed]).unwrap();
+        let (_, again) = template.add_allocation_with(owner, 256, options, &[freed]).unwrap();
         assert!(other != address && closed != address && again == address);
-        assert_eq!((template.peers_of(other), template.peers_of(closed)), (&[][..], &[][..]));
 
         let exec = Exec::new(&template, Options { auto_free: true, ..Options::default() }).unwrap();
         let stream = stream();

@@ -11,9 +11,7 @@ use aqlipse::{
 use super::node::linear;
 use crate::{
     caller, current,
-    error::{
-        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
-    },
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported},
     object,
     types::*,
 };
@@ -220,34 +218,6 @@ entry! {
         let address = region.device_address + (host as u64 - region.address);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(device, address as usize as *mut c_void) }
-    }
-}
-
-entry! {
-    /// Allocates memory for later work of a stream.
-    // HIP: no bytes are refused, measured on 5.2.3 (tests/conformance/pool_async.cpp).
-    fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t {
-        if address.is_null() || bytes == 0 {
-            return Err(hipErrorInvalidValue);
-        }
-        let stream = object::stream(stream)?;
-        if bytes as u64 > stream.device().properties().total_memory {
-            return Err(hipErrorOutOfMemory);
-        }
-        let start = memory::allocate_async(&stream, bytes)?;
-        // SAFETY: as above.
-        unsafe { caller::write(address, start as usize as *mut c_void) }
-    }
-}
-
-entry! {
-    /// Frees memory when a stream gets there.
-    fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t {
-        let stream = object::stream(stream)?;
-        if address.is_null() {
-            return Ok(());
-        }
-        Ok(memory::free_async(&stream, address as u64)?)
     }
 }
 

@@ -8,15 +8,17 @@ use std::{
 
 use aqlipse::{
     GraphNode, Subgraph,
-    graph::{BoxCopy, CopyKind, Kernel, MemAlloc, Memcpy, Memset, Node, NodeId, Surface},
+    graph::{BoxCopy, CopyKind, Kernel, Memcpy, Memset, Node, NodeId, Surface},
 };
 
-use super::{arguments, graph::dependencies, peer_access, register, stream::host_function};
+use super::{
+    arguments, graph::dependencies, graph_memory, mem_pool::access_error, register, stream::host_function,
+};
 use crate::{
     caller, current,
     error::{
         hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidMemcpyDirection, hipErrorInvalidPitchValue,
-        hipErrorInvalidValue, hipErrorOutOfMemory,
+        hipErrorInvalidValue,
     },
     graph_ref, object,
     types::*,
@@ -375,25 +377,14 @@ pub(super) unsafe fn add_allocation(
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let mut wanted = unsafe { caller::read(params) }?;
-    let pool = &wanted.poolProps;
-    if pool.allocType != hipMemAllocationTypePinned || pool.location.r#type != hipMemLocationTypeDevice {
-        return Err(hipErrorInvalidValue);
-    }
-    let device = current::device_at(pool.location.id).map_err(|_| hipErrorInvalidValue)?;
-    if wanted.bytesize == 0 {
-        return Err(hipErrorInvalidValue);
-    }
-    // SAFETY: the caller's array.
-    let peers = unsafe { peer_access::peers(&wanted) }?;
-    if wanted.bytesize as u64 > device.properties().total_memory {
-        return Err(hipErrorOutOfMemory);
-    }
+    // SAFETY: the caller's array of access descriptors.
+    let (device, bytes, options) = unsafe { graph_memory::wanted(&wanted) }?;
     let mut address = 0;
     // SAFETY: the caller's pointers.
     unsafe {
         add(node, graph, after, count, |graph, after| {
-            let bytes = wanted.bytesize as u64;
-            let (id, start) = graph.add_allocation_for(&device, &peers, bytes, after)?;
+            let added = graph.add_allocation_with(&device, bytes, options, after);
+            let (id, start) = added.map_err(access_error)?;
             address = start;
             Ok(id)
         })
@@ -453,22 +444,12 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let (graph, id) = object::node(node)?;
-        let (alloc, peers) = graph.with(|graph| match graph.graph().node(id) {
-            Ok(Node::MemAlloc(alloc)) => Ok((*alloc, graph.peers_of(alloc.address).to_vec())),
+        let (alloc, options) = graph.with(|graph| match graph.graph().node(id) {
+            Ok(Node::MemAlloc(alloc)) => Ok((*alloc, graph.allocation_options(id).unwrap_or_default())),
             _ => Err(hipErrorInvalidValue),
         })?;
-        let MemAlloc { address, bytes, device } = alloc;
-        // SAFETY: all fields are plain data, for which zeros are values.
-        let mut found: hipMemAllocNodeParams = unsafe { std::mem::zeroed() };
-        found.poolProps.allocType = hipMemAllocationTypePinned;
-        found.poolProps.location.r#type = hipMemLocationTypeDevice;
-        // CAST: ordinals are small.
-        found.poolProps.location.id = device as i32;
-        (found.accessDescs, found.accessDescCount) = peer_access::described(id, &peers);
-        found.bytesize = bytes as usize;
-        found.dptr = address as usize as *mut c_void;
         // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(params, found) }
+        unsafe { caller::write(params, graph_memory::found(id, alloc, &options)) }
     }
 }
 
@@ -487,10 +468,10 @@ entry! {
 
 /// Forgets the arguments that callers may point to of the nodes of graphs that are gone.
 pub(super) fn forget_views() {
+    graph_memory::forget_views();
     let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(views) = views.as_mut() {
         views
             .retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| graph_ref::graph_of(node).is_ok()));
     }
-    peer_access::forget_views();
 }

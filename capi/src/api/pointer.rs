@@ -7,7 +7,7 @@ use std::{
 
 use aqlipse::memory::{self, Origin, Region};
 
-use super::{context, memory_type};
+use super::{context, mem_pool::pool_of, memory_type};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotSupported},
@@ -110,6 +110,9 @@ unsafe fn attribute(
             HIP_POINTER_ATTRIBUTE_RANGE_SIZE => {
                 caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
             }
+            HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
+                caller::write(out.cast(), pool_of(region.map_or(0, |region| region.address))?)
+            }
             HIP_POINTER_ATTRIBUTE_MAPPED => caller::write(out.cast(), region.is_some()),
             HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
                 caller::write(out.cast(), region.is_some_and(memory::is_synchronous))
@@ -118,8 +121,7 @@ unsafe fn attribute(
             | HIP_POINTER_ATTRIBUTE_BUFFER_ID
             | HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
             | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
-            | HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS
-            | HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => Err(hipErrorNotSupported),
+            | HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Err(hipErrorNotSupported),
             _ => Err(hipErrorInvalidValue),
         }
     }

@@ -26,6 +26,8 @@ mod library;
 mod logging;
 mod lookup;
 mod managed;
+mod mem_pool;
+mod memory_nodes;
 mod per_thread;
 mod pitched;
 mod pointer;

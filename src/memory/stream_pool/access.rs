@@ -1,0 +1,98 @@
+//! Which devices besides its own may access a pool's memory.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{Arena, StreamPool};
+use crate::{device::Device, error::Result, memory::peer, pool::graph_memory::AllocationOptions};
+
+/// What a device may do with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Nothing: an access is a fault.
+    None,
+    /// Read only.
+    Read,
+    /// Read and write.
+    ReadWrite,
+}
+
+/// Ordinals of the devices that were let in.
+#[derive(Default)]
+pub(super) struct Access(Mutex<BTreeSet<usize>>);
+
+impl Access {
+    /// Lets everybody access `arena` who may access the pool, and has it put among the pool's; `None` if the HSA
+    /// runtime refuses.
+    pub(super) fn open(&self, arena: Arena, place: impl FnOnce(Arc<Arena>)) -> Option<()> {
+        // Under the lock, so that nobody is let in who does not find this memory among the pool's.
+        let visitors = self.lock();
+        if !visitors.is_empty() {
+            peer::grant(&arena.device, &visitors, &arena.memory).ok()?;
+        }
+        place(Arc::new(arena));
+        Some(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StreamPool {
+    /// What `device` may do with the pool's memory.
+    pub fn right_of(&self, device: &Device) -> Right {
+        let own = *device == self.0.device;
+        if own || self.0.access.lock().contains(&device.ordinal()) { Right::ReadWrite } else { Right::None }
+    }
+
+    /// What an allocation node has that takes the place of an allocation from the pool.
+    pub(crate) fn node_options(&self) -> AllocationOptions {
+        let devices = self.0.device.0.system.devices();
+        let visitors = self.0.access.lock();
+        let visitors = visitors.iter().filter_map(|&ordinal| devices.get(ordinal));
+        AllocationOptions {
+            access: visitors.map(|device| (device.clone(), Right::ReadWrite)).collect(),
+            handle_types: self.0.options.handle_types,
+            max_bytes: self.0.options.max_bytes,
+        }
+    }
+
+    /// Says what devices may do with the pool's memory, of which there is and of which there will be; all or none. The
+    /// last word on a device counts.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`](crate::Error::InvalidValue) if the pool's own device would lose access;
+    /// [`Error::PeerAccessUnsupported`](crate::Error::PeerAccessUnsupported) for a device without a link to it;
+    /// [`Error::NotSupported`](crate::Error::NotSupported) for [`Right::Read`], which no link can enforce.
+    pub fn set_rights(&self, rights: &[(Device, Right)]) -> Result<()> {
+        let owner = &self.0.device;
+        for (device, right) in rights {
+            peer::check_right(owner, device, *right)?;
+        }
+        let mut visitors = self.0.access.lock();
+        let before = visitors.clone();
+        for (device, right) in rights.iter().filter(|(device, _)| device != owner) {
+            match right {
+                Right::None => visitors.remove(&device.ordinal()),
+                _ => visitors.insert(device.ordinal()),
+            };
+        }
+        if *visitors == before {
+            return Ok(());
+        }
+        // An arena that comes meanwhile waits for the lock, and is opened to the new set.
+        let arenas: Vec<Arc<Arena>> = self.state().space.memory().cloned().collect();
+        let opened = arenas.iter().try_for_each(|arena| peer::grant(owner, &visitors, &arena.memory));
+        if opened.is_err() {
+            *visitors = before;
+            for arena in &arenas {
+                // What could not be granted has changed nothing; what was is taken back as far as it can be.
+                let _ = peer::grant(owner, &visitors, &arena.memory);
+            }
+        }
+        opened
+    }
+}

@@ -1,0 +1,118 @@
+//! The pools of one device.
+
+use std::sync::{
+    Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use super::{Inner, PoolOptions, StreamPool};
+use crate::{
+    device::{Device, Fence},
+    error::{Error, Result},
+};
+
+/// The pools whose memory lies on a device, and which of them an allocation without a pool takes.
+#[derive(Default)]
+pub(crate) struct Pools {
+    default: OnceLock<StreamPool>,
+    /// The default one unless somebody has said otherwise.
+    current: Mutex<Option<StreamPool>>,
+    all: Mutex<Vec<Weak<Inner>>>,
+    /// Bytes of the device's memory that are theirs, or were and are still in use.
+    pub(super) mapped: AtomicU64,
+    /// Memory was freed that a synchronisation may give back to the device.
+    freed: AtomicBool,
+}
+
+impl Pools {
+    pub(super) fn register(&self, pool: &StreamPool) {
+        let mut all = lock(&self.all);
+        all.retain(|pool| pool.strong_count() > 0);
+        all.push(std::sync::Arc::downgrade(&pool.0));
+    }
+
+    pub(super) fn note_free(&self) {
+        self.freed.store(true, Ordering::Release);
+    }
+
+    /// Gives back what pools retain beyond their thresholds, as far as nobody uses it: what a synchronisation does.
+    pub(crate) fn release(&self) {
+        if !self.freed.load(Ordering::Relaxed) || !self.freed.swap(false, Ordering::Acquire) {
+            return;
+        }
+        for pool in self.live() {
+            pool.trim(pool.release_threshold());
+            let over = pool.reserved().current > pool.release_threshold();
+            if over && pool.state().space.has_idle() {
+                // Frees that are not over yet: the next synchronisation looks again.
+                self.note_free();
+            }
+        }
+    }
+
+    /// Gives back all that pools retain, as far as nobody uses it.
+    pub(crate) fn trim(&self) {
+        self.live().iter().for_each(|pool| pool.trim(0));
+    }
+
+    /// The frees that memory of the pools waits for.
+    pub(super) fn pending(&self) -> Vec<Fence> {
+        let mut fences = Vec::new();
+        for pool in self.live() {
+            fences.extend(pool.state().space.pending().map(|(free, _)| free.fence.clone()));
+        }
+        fences
+    }
+
+    /// Bytes that the pools have of the device, those included that a stream has yet to let go of.
+    pub(crate) fn mapped_bytes(&self) -> u64 {
+        self.mapped.load(Ordering::Relaxed)
+    }
+
+    fn live(&self) -> Vec<StreamPool> {
+        lock(&self.all).iter().filter_map(|pool| pool.upgrade().map(StreamPool)).collect()
+    }
+}
+
+impl Device {
+    /// The pool that there always is.
+    pub fn default_pool(&self) -> &StreamPool {
+        self.0.pools.default.get_or_init(|| StreamPool::make(self, PoolOptions::default()))
+    }
+
+    /// The pool that stream-ordered allocations on the device's streams come from.
+    pub fn pool(&self) -> StreamPool {
+        lock(&self.0.pools.current).clone().unwrap_or_else(|| self.default_pool().clone())
+    }
+
+    /// Sets the pool that stream-ordered allocations on the device's streams come from.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for memory of another device.
+    pub fn set_pool(&self, pool: &StreamPool) -> Result<()> {
+        if pool.device() != self {
+            return Err(Error::InvalidValue("the pool's memory lies on another device"));
+        }
+        *lock(&self.0.pools.current) = (pool != self.default_pool()).then(|| pool.clone());
+        Ok(())
+    }
+
+    /// Lets the default pool take the place of `pool`, if that was the current one: its maker lets go of it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for the default pool, which stays.
+    pub fn retire_pool(&self, pool: &StreamPool) -> Result<()> {
+        if pool == self.default_pool() {
+            return Err(Error::InvalidValue("the default memory pool of a device cannot be destroyed"));
+        }
+        let mut current = lock(&self.0.pools.current);
+        let retired = current.take_if(|current| current == pool);
+        drop(current);
+        drop(retired);
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

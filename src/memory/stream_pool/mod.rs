@@ -1,0 +1,462 @@
+//! Stream-ordered memory pools: memory that is taken at one point of a stream and comes back at another.
+//!
+//! A pool reserves arenas from its device and hands out ranges of them. What a stream freed, the same stream may use
+//! again at once, for its work is in order; others when they are known to be behind the free, or when it is over
+//! ([`Reuse`]). While a thread asks the HSA runtime for memory, the others have the pool.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`space`] | arenas and their free ranges |
+//! | [`access`] | which devices may access a pool |
+//! | [`current`] | the pools of a device: the default one, the current one, what a synchronisation gives back |
+//! | this one | pools, their attributes, allocation and free |
+
+#![forbid(unsafe_code)]
+
+mod access;
+pub(crate) mod current;
+mod space;
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+pub use self::access::Right;
+use self::{
+    access::Access,
+    space::{Pending, Space},
+};
+use super::{Backing, Origin, Region};
+use crate::{
+    device::{Device, Fence, System, fence::Keep},
+    error::{Error, Result, explain},
+    pool::meter::Meter,
+    stream::{PassedFrees, Stream},
+};
+
+/// Ranges start at multiples of this many bytes, and are as long: what `hipMalloc` promises for textures.
+const GRANULE: u64 = 256;
+
+/// Arenas are multiples of this many bytes: the large pages of the GPU.
+const ARENA: u64 = 2 << 20;
+
+/// When memory that another stream freed may be used again; each can be forbidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// When an event or the default stream has put the allocating stream behind the free.
+    FollowEventDependencies,
+    /// When the free is over, whatever the streams have to do with each other.
+    Opportunistic,
+    /// When nothing else is left: the allocating stream is made to wait for the free.
+    InternalDependencies,
+}
+
+/// How a pool is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolOptions {
+    /// At most this many bytes reserved; 0 for as many as the device has.
+    pub max_bytes: u64,
+    /// The kinds of handle that the pool can be exported by, as its maker encoded them.
+    pub handle_types: u32,
+}
+
+/// What no pool can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolLimit {
+    /// One of pinned host memory.
+    Host,
+    /// One of memory that moves between host and device.
+    Managed,
+    /// One that other processes have a part in.
+    Shared,
+}
+
+impl PoolLimit {
+    /// Says why it cannot be.
+    pub fn refusal(self) -> Error {
+        let why = match self {
+            Self::Host => "memory pools hold memory of devices: allocate host memory with hipHostMalloc",
+            Self::Managed => "there are no pools of managed memory: allocate it with hipMallocManaged",
+            Self::Shared => "memory of a pool stays in its process: create the pool without handle types",
+        };
+        explain(why);
+        Error::NotSupported(why)
+    }
+}
+
+/// A pool of device memory. Clones are the same pool; it lives until the last of them and the last of its allocations
+/// is gone.
+#[derive(Clone)]
+pub struct StreamPool(Arc<Inner>);
+
+struct Inner {
+    device: Device,
+    options: PoolOptions,
+    access: Access,
+    /// By [`Reuse`].
+    reuse: [AtomicBool; 3],
+    release_threshold: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    space: Space<Arc<Arena>, Freed>,
+    used: Meter,
+    reserved: Meter,
+}
+
+/// Memory of a device that pools hand out in ranges.
+struct Arena {
+    memory: hsa::Allocation,
+    device: Device,
+}
+
+impl Arena {
+    fn new(device: &Device, bytes: u64) -> Option<Self> {
+        let memory = device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?;
+        device.0.pools.mapped.fetch_add(bytes, Ordering::Relaxed);
+        Some(Self { memory, device: device.clone() })
+    }
+
+    fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.memory.len() as u64
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.device.0.pools.mapped.fetch_sub(self.bytes(), Ordering::Relaxed);
+    }
+}
+
+/// A free that memory waits for.
+#[derive(Clone)]
+struct Freed {
+    stream: u64,
+    /// The stream's number of the free.
+    n: u64,
+    fence: Fence,
+    /// The lane that the fence lies on.
+    lane: u64,
+}
+
+impl Pending for Freed {
+    fn later(&self, other: &Self) -> Option<Self> {
+        // Numbers and fences of one stream grow together.
+        (self.stream == other.stream).then(|| if self.n > other.n { self.clone() } else { other.clone() })
+    }
+
+    fn is_over(&self) -> bool {
+        self.fence.is_over()
+    }
+}
+
+/// The owner of a range, in the table of allocations.
+pub(crate) struct Grant {
+    pool: StreamPool,
+    /// Bytes taken from the pool's space.
+    bytes: u64,
+}
+
+impl Grant {
+    /// Whether kernels on `device` may access the memory.
+    pub(super) fn is_open_to(&self, device: &Device) -> bool {
+        self.pool.right_of(device) != Right::None
+    }
+
+    pub(crate) fn pool(&self) -> &StreamPool {
+        &self.pool
+    }
+}
+
+impl StreamPool {
+    /// A new pool of memory on `device`, which only that device may access.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if it is to be shared with other processes.
+    pub fn new(device: &Device, options: PoolOptions) -> Result<Self> {
+        if options.handle_types != 0 {
+            Err(PoolLimit::Shared.refusal())
+        } else {
+            Ok(Self::make(device, options))
+        }
+    }
+
+    fn make(device: &Device, options: PoolOptions) -> Self {
+        let pool = Self(Arc::new(Inner {
+            device: device.clone(),
+            options,
+            access: Access::default(),
+            reuse: [true, true, true].map(AtomicBool::new),
+            release_threshold: AtomicU64::new(0),
+            state: Mutex::default(),
+        }));
+        device.0.pools.register(&pool);
+        pool
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// How it was made.
+    pub fn options(&self) -> &PoolOptions {
+        &self.0.options
+    }
+
+    /// Whether memory is used again in this way.
+    pub fn reuses(&self, reuse: Reuse) -> bool {
+        self.0.reuse[reuse as usize].load(Ordering::Relaxed)
+    }
+
+    /// Allows or forbids a way to use memory again.
+    pub fn set_reuse(&self, reuse: Reuse, allowed: bool) {
+        self.0.reuse[reuse as usize].store(allowed, Ordering::Relaxed);
+    }
+
+    /// Bytes that may stay reserved when a stream, an event or the device is synchronised.
+    pub fn release_threshold(&self) -> u64 {
+        self.0.release_threshold.load(Ordering::Relaxed)
+    }
+
+    /// Sets how many bytes may stay reserved.
+    pub fn set_release_threshold(&self, bytes: u64) {
+        self.0.release_threshold.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes that callers have, as they asked for them.
+    pub fn used(&self) -> Meter {
+        self.state().used
+    }
+
+    /// Bytes that the pool has of the device.
+    pub fn reserved(&self) -> Meter {
+        self.state().reserved
+    }
+
+    /// Starts the high mark of [`StreamPool::used`] anew.
+    pub fn reset_used_high(&self) {
+        self.state().used.reset_high();
+    }
+
+    /// Starts the high mark of [`StreamPool::reserved`] anew.
+    pub fn reset_reserved_high(&self) {
+        self.state().reserved.reset_high();
+    }
+
+    /// Memory of at least `bytes` bytes for work that follows on `stream`, which may be one of another device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; a fault of earlier work on the stream; what capture forbids.
+    pub(crate) fn allocate(&self, stream: &Stream, bytes: usize) -> Result<Arc<Region>> {
+        let out_of_memory = Error::OutOfMemory { bytes };
+        let size = (bytes as u64).max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory.clone())?;
+        // The default stream and those that it orders catch up with each other, and learn whose frees they are behind.
+        drop(stream.submission()?);
+        let passed = stream.passed_frees();
+        let address = match self.reuse(stream, &passed, size) {
+            Some(address) => address,
+            None => match self.reserve(size) {
+                Some(address) => address,
+                None => self.scrape_together(stream, &passed, size)?.ok_or(out_of_memory)?,
+            },
+        };
+        self.state().used.add(bytes as u64);
+        Ok(System::get()?.memory().insert(Region {
+            address,
+            bytes: bytes as u64,
+            origin: Origin::Pooled,
+            device: self.0.device.ordinal(),
+            flags: 0,
+            device_address: address,
+            backing: Backing::Pooled(Grant { pool: self.clone(), bytes: size }),
+        }))
+    }
+
+    /// Takes free memory that `stream` may use without waiting.
+    fn reuse(&self, stream: &Stream, passed: &PassedFrees, size: u64) -> Option<u64> {
+        let follow = self.reuses(Reuse::FollowEventDependencies);
+        let opportunistic = self.reuses(Reuse::Opportunistic);
+        let may_use = |pending: Option<&Freed>| {
+            pending.is_none_or(|free| {
+                free.stream == stream.id()
+                    || follow && passed.include(free.stream, free.n)
+                    || opportunistic && free.is_over()
+            })
+        };
+        let mut state = self.state();
+        let mut taken = state.space.take(size, may_use);
+        if taken.is_none() && opportunistic {
+            // What is free may lie in pieces that came back at different times.
+            state.space.settle();
+            taken = state.space.take(size, may_use);
+        }
+        taken.map(|taken| taken.address)
+    }
+
+    /// Takes memory of a new arena.
+    fn reserve(&self, size: u64) -> Option<u64> {
+        let large = size.checked_next_multiple_of(ARENA)?;
+        [large, size].into_iter().find_map(|wanted| self.reserve_arena(wanted, size))
+    }
+
+    /// Takes `size` bytes of a new arena of at most `wanted` bytes.
+    fn reserve_arena(&self, wanted: u64, size: u64) -> Option<u64> {
+        let bytes = {
+            let mut state = self.state();
+            let room = match self.0.options.max_bytes {
+                0 => wanted,
+                most => most.saturating_sub(state.reserved.current) / GRANULE * GRANULE,
+            };
+            let bytes = wanted.min(room);
+            if bytes < size {
+                return None;
+            }
+            // Counted before it is there, so that two threads cannot reach the limit together.
+            state.reserved.current += bytes;
+            bytes
+        };
+        let mut placed = None;
+        let opened = Arena::new(&self.0.device, bytes).and_then(|arena| {
+            self.0.access.open(arena, |arena| {
+                let mut state = self.state();
+                state.reserved.current -= bytes;
+                state.reserved.add(bytes);
+                state.space.add(arena.address(), bytes, arena);
+                placed = state.space.take(size, |pending| pending.is_none());
+            })
+        });
+        if opened.is_none() {
+            self.state().reserved.current -= bytes;
+        }
+        placed.map(|taken| taken.address)
+    }
+
+    /// Takes memory when the device has no more: what all pools of the device retain goes back to it first, then
+    /// `stream` is made to wait for somebody else's free, then the caller.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    fn scrape_together(&self, stream: &Stream, passed: &PassedFrees, size: u64) -> Result<Option<u64>> {
+        let device = &self.0.device;
+        device.0.pools.trim();
+        if let Some(address) = self.reserve(size) {
+            return Ok(Some(address));
+        }
+        if self.reuses(Reuse::InternalDependencies) {
+            let taken = self.state().space.take(size, |_| true);
+            if let Some(taken) = taken {
+                if let Some(free) = &taken.pending
+                    && let Err(error) = stream.wait_for(&free.fence, free.lane)
+                {
+                    self.state().space.give(taken.address, size, taken.pending);
+                    return Err(error);
+                }
+                return Ok(Some(taken.address));
+            }
+        }
+        // Inside a host function nobody can wait: the device may be waiting for it.
+        for fence in device.0.pools.pending() {
+            if fence.wait().is_err() && fence.lost().is_none() {
+                return Ok(None);
+            }
+        }
+        device.0.pools.trim();
+        Ok(self.reuse(stream, passed, size).or_else(|| self.reserve(size)))
+    }
+
+    /// Gives memory back that was taken out of the table of allocations, for use behind `freed` or, if nobody uses it
+    /// any more, at once.
+    fn take_back(region: &Region, freed: Option<Freed>) {
+        let Backing::Pooled(grant) = &region.backing else { return };
+        let pool = &grant.pool;
+        let mut state = pool.state();
+        state.used.sub(region.bytes);
+        state.space.give(region.address, grant.bytes, freed);
+        drop(state);
+        pool.0.device.0.pools.note_free();
+    }
+
+    /// Gives free memory back to the device while `keep` bytes or more stay reserved, as far as the frees are over.
+    pub fn trim(&self, keep: u64) {
+        let mut state = self.state();
+        let idle = state.space.drop_idle(keep);
+        let bytes = idle.iter().map(|arena| arena.bytes()).sum();
+        state.reserved.sub(bytes);
+        drop(state);
+        drop(idle);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Frees the pool's allocation at `address` once `stream` has passed this point.
+///
+/// # Errors
+/// [`Error::InvalidValue`] if no such allocation starts there; a fault of earlier work; what capture forbids.
+pub(super) fn free_behind(stream: &Stream, address: u64) -> Result<()> {
+    let (fence, lane) = stream.fence_with_lane()?;
+    let region = remove(address)?;
+    // Behind the fence: who hears of the number waits for it as well.
+    let n = stream.count_free();
+    StreamPool::take_back(&region, Some(Freed { stream: stream.id(), n, fence, lane }));
+    Ok(())
+}
+
+/// Frees the pool's allocation at `address`, which nobody uses any more, and waits for nothing.
+///
+/// # Errors
+/// [`Error::InvalidValue`] if no such allocation starts there.
+pub(super) fn free_now(address: u64) -> Result<()> {
+    StreamPool::take_back(&*remove(address)?, None);
+    Ok(())
+}
+
+/// Gives back an allocation that was taken out of the table already and that nobody uses any more.
+pub(super) fn take_back_idle(region: &Region) {
+    StreamPool::take_back(region, None);
+}
+
+fn remove(address: u64) -> Result<Arc<Region>> {
+    let removed = System::get()?.memory().remove(address, |r| r.origin == Origin::Pooled);
+    removed.ok_or_else(|| {
+        explain("the address is no allocation of a memory pool, or it is freed already");
+        Error::InvalidValue("not the start of a stream-ordered allocation")
+    })
+}
+
+impl Drop for Inner {
+    /// The last allocation was freed, but the stream may not be there yet: its fence keeps the memory until then.
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (free, arena) in state.space.pending().filter(|(free, _)| !free.is_over()) {
+            free.fence.keep_all(vec![Keep::Other(arena.clone())]);
+        }
+    }
+}
+
+impl PartialEq for StreamPool {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for StreamPool {}
+
+impl fmt::Debug for StreamPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamPool").field("device", &self.0.device).finish_non_exhaustive()
+    }
+}
