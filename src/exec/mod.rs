@@ -7,10 +7,12 @@
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
+//! | [`recorded`] | the executable as a child graph of a capture |
 
 mod events;
 mod image;
 mod launch;
+mod recorded;
 mod units;
 mod update;
 
@@ -25,6 +27,7 @@ pub use update::{Reason, Refusal};
 use self::{
     image::Image,
     launch::SignalSet,
+    recorded::Parameters,
     units::{Unit, Units},
     update::Shape,
 };
@@ -80,7 +83,7 @@ struct Resources {
     /// The kernels' code.
     _codes: Vec<KernelCode>,
     /// What the nodes' parameters pointed to when the graph was compiled.
-    _alive: Vec<Alive>,
+    alive: Vec<Alive>,
 }
 
 /// Number of launches before something was set. If there was none since, no launch in flight knows of it.
@@ -106,6 +109,8 @@ struct State {
     alive: HashMap<NodeId, (Vec<Alive>, Version)>,
     /// What the parameters of the latest template point to that the executable, or a graph nested in it, took over.
     taken_over: HashMap<usize, Vec<Alive>>,
+    /// What the nodes were given last, for a capture that the executable is launched into.
+    parameters: Parameters,
     /// Signals of the launches that may be in flight, oldest first.
     sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
@@ -129,7 +134,8 @@ pub struct Report {
     pub barrier_bits: usize,
     /// Signals that a launch arms, its own completion included.
     pub signals: usize,
-    /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself.
+    /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself; the nodes of
+    /// its template, which it shares with that, are not counted.
     pub exec_bytes: usize,
     /// Bytes of the memory behind its allocation nodes.
     pub memory_bytes: u64,
@@ -189,6 +195,7 @@ impl Exec {
             moved: HashMap::new(),
             alive: HashMap::new(),
             taken_over: HashMap::new(),
+            parameters: Parameters::new(template.shared_graph()),
             sets: VecDeque::new(),
             last,
             launches: 0,
@@ -198,7 +205,7 @@ impl Exec {
             flat: flattened.graph,
             shape,
             options,
-            resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
+            resources: Arc::new(Resources { memory, _codes: codes, alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
             fifo: units.fifo,
@@ -251,6 +258,7 @@ impl Exec {
             state.units[main as usize - 1] = pin;
         }
         state.units[main as usize] = unit;
+        state.parameters.set(node, parameters.clone());
         _kept = state.replace_alive(node, objects);
         Ok(())
     }

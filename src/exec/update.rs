@@ -108,7 +108,7 @@ impl Fixed {
 }
 
 /// A node of an executable's template, the one in its place in another template, and what that does.
-type Pair<'g> = (NodeId, NodeId, &'g GraphNode);
+pub(super) type Pair<'g> = (NodeId, NodeId, &'g GraphNode);
 
 impl Shape {
     pub(super) fn of(graph: &Graph<Function, Event>) -> Self {
@@ -134,7 +134,11 @@ impl Shape {
     }
 
     /// Pairs the nodes of the graph at a place, and of those nested in it, with those of another graph.
-    fn pair<'g>(&self, place: usize, graph: &'g Graph<Function, Event>) -> Result<Vec<Pair<'g>>, Refusal> {
+    pub(super) fn pair<'g>(
+        &self,
+        place: usize,
+        graph: &'g Graph<Function, Event>,
+    ) -> Result<Vec<Pair<'g>>, Refusal> {
         let mut pairs = Vec::new();
         let mut open = vec![(place, graph, None)];
         while let Some((place, graph, around)) = open.pop() {
@@ -195,7 +199,7 @@ impl Exec {
         if template.device() != device {
             return Err(Refusal { reason: Reason::NotSupported, node: None });
         }
-        let mut changes = Vec::new();
+        let (mut changes, mut given) = (Vec::new(), Vec::new());
         for (mine, named, node) in self.0.shape.pair(place, template.graph())? {
             if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
                 continue;
@@ -205,6 +209,7 @@ impl Exec {
             let (pin, mut unit) = units::unit_of(device, node).map_err(refused)?;
             unit.print_to(self.0.fifo.as_ref()).map_err(refused)?;
             changes.push((flat, named, pin, unit));
+            given.push(mine);
         }
 
         // What the executable had may be the caller's: it is dropped behind the lock.
@@ -254,6 +259,7 @@ impl Exec {
             alive,
         );
         state.offsets = offsets;
+        state.parameters.take_over(place, template.shared_graph(), &given);
         state.taken_over.insert(place, template.alive().to_vec());
         // Only what a launch has seen must be kept: any number of updates between two launches leave nothing behind.
         let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;

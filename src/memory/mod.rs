@@ -154,6 +154,7 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
     if stream.is_capturing() {
         return crate::capture::extend(stream, |template, after| template.add_free(address, after));
     }
+    stream.check_default("freeing memory in a stream's order")?;
     let region = System::get()?.memory().at(address);
     match region.ok_or(Error::InvalidValue("not the start of an allocation"))? {
         region if region.origin == Origin::Graph => {
@@ -178,6 +179,7 @@ pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
             template.add_allocation(device, bytes as u64, after)
         });
     }
+    stream.check_default("allocating memory in a stream's order")?;
     stream.device().check()?;
     Ok(stream.device().0.async_pool.allocate(stream, bytes)?.address)
 }

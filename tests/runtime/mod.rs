@@ -4,6 +4,9 @@
 //! `--test-threads=1`.
 
 mod capture;
+mod capture_reasons;
+mod capture_threads;
+mod captured_execs;
 mod copies;
 mod dags;
 mod events;

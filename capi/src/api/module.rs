@@ -88,7 +88,6 @@ entry! {
 entry! {
     /// Unloads a module; its functions' handles are stale from now on.
     fn hipModuleUnload(module: hipModule_t) -> hipError_t {
-        aqlipse::capture::check_unsafe_call("hipModuleUnload")?;
         let removed = MODULES.remove(module.0).ok_or(crate::error::hipErrorInvalidResourceHandle)?;
         let functions = std::mem::take(&mut *removed.functions.lock().unwrap_or_else(PoisonError::into_inner));
         functions.into_values().for_each(|handle| drop(FUNCTIONS.remove(handle)));

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use aqlipse::capture;
+
 use super::{
     capture::{
         hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
@@ -44,9 +46,12 @@ macro_rules! per_thread {
         entry! {
             #[doc = concat!("[`", stringify!($base), "`] on the thread's own stream, and waits for it.")]
             fn $twin($($arg: $ty),*) -> hipError_t {
+                let stream = object::stream(hipStreamPerThread)?;
+                // Before anything is recorded that nobody could wait for.
+                capture::refuse_uncapturable(&stream, "a call that waits for its work")?;
                 // SAFETY: the caller's arguments.
                 outcome(unsafe { $base($($arg,)* hipStreamPerThread) })?;
-                Ok(object::stream(hipStreamPerThread)?.synchronize()?)
+                Ok(stream.complete()?)
             }
         }
     };

@@ -3,6 +3,9 @@
 #![allow(non_snake_case, non_upper_case_globals, missing_docs)]
 
 mod capture;
+mod capture_cells;
+mod capture_into;
+mod capture_params;
 mod child;
 mod context;
 mod function;
