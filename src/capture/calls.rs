@@ -117,7 +117,7 @@ pub fn making<T>(call: &'static str, body: impl FnOnce() -> T) -> T {
         outermost
     };
     // A thread whose storage is gone makes calls without a name.
-    let _leave = MAKING.try_with(enter).unwrap_or(false).then_some(Leave);
+    let _leave = MAKING.try_with(enter).unwrap_or(false).then(|| Leave);
     body()
 }
 

@@ -1,14 +1,14 @@
 // Forks of forks, joined innermost first.
+// DIFFERS state of a deeper stream afterwards: 5.2.3 leaves forked streams in the capture; CUDA Programming Guide,
+//     stream capture
 #include "captured.h"
 
 int main() {
     const int DEPTH = 4;
-    hipStream_t streams[DEPTH + 1], launch;
+    hipStream_t streams[DEPTH + 1];
     hipEvent_t forked[DEPTH], joined[DEPTH];
     char* data;
     NEED(hipMalloc(reinterpret_cast<void**>(&data), 64));
-    NEED(hipMemset(data, 0, 64));
-    NEED(hipStreamCreate(&launch));
     for (hipStream_t& stream : streams) NEED(hipStreamCreate(&stream));
     for (int i = 0; i < DEPTH; ++i) {
         NEED(hipEventCreate(&forked[i]));
@@ -30,10 +30,7 @@ int main() {
     hipGraph_t graph = nullptr;
     show("end", hipStreamEndCapture(streams[0], &graph));
     show("graph", shape_of(graph));
-    run_once(graph, launch);
-    char host[64];
-    NEED(hipMemcpy(host, data, 64, hipMemcpyDeviceToHost));
-    for (int i = 0; i <= DEPTH; ++i) show("on the way down", static_cast<int>(host[i]));
-    for (int i = DEPTH; i > 0; --i) show("on the way up", static_cast<int>(host[16 + i]));
+    // 5.2.3 crashes when such a graph runs.
+    for (int i = 1; i <= DEPTH; ++i) show("state of a deeper stream afterwards", state_of(streams[i]));
     return 0;
 }

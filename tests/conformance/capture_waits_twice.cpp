@@ -1,4 +1,5 @@
 // Waiting twice for one event, and for two events of one point, adds no second edge.
+// DIFFERS graph of the capture: 5.2.3 has edges twice; HIP documentation of hipGraphAddDependencies
 #include "captured.h"
 
 int main() {

@@ -201,3 +201,38 @@ proptest! {
         prop_assert_eq!(device().synchronize(), Ok(()));
     }
 }
+
+/// Which captures a synchronous call or a wait for a device breaks, whatever the modes and whoever makes it: those on
+/// that device. NVIDIA's runtime was measured to do so (rocm-systems, pull request 4508, 2026-04-21).
+#[test]
+fn work_on_one_device_breaks_no_capture_on_another() {
+    let test = "runtime::capture_threads::work_on_one_device_breaks_no_capture_on_another";
+    in_child(test, &[("AQLIPSE_EMULATE", "2xgfx90a"), ("AQLIPSE_DEVICE", "emulated")], || {
+        let (first, second) = (device(), aqlipse::Device::get(1).unwrap());
+        let elsewhere = |work: &(dyn Fn() -> aqlipse::Result<()> + Sync)| {
+            thread::scope(|scope| scope.spawn(work).join().unwrap())
+        };
+        for mode in [Mode::Global, Mode::ThreadLocal, Mode::Relaxed] {
+            for (target, same) in [(&first, true), (&second, false)] {
+                for own_thread in [true, false] {
+                    let calls: [(&(dyn Fn() -> aqlipse::Result<()> + Sync), _); 2] = [
+                        (&|| target.default_stream().call(|| ()), CaptureError::Implicit),
+                        (&|| target.synchronize(), CaptureError::Unsupported),
+                    ];
+                    for (call, rule) in calls {
+                        let stream = Stream::new(&first, aqlipse::StreamKind::Blocking, 0);
+                        capture::begin(&stream, mode, None).unwrap();
+                        let outcome = if own_thread { call() } else { elsewhere(call) };
+                        let ended = capture::end(&stream).map(drop);
+                        let expected = if same {
+                            (broken(rule), broken(CaptureError::Invalidated))
+                        } else {
+                            (Ok(()), Ok(()))
+                        };
+                        assert_eq!((outcome, ended), expected, "{mode:?}, same {same}, own {own_thread}");
+                    }
+                }
+            }
+        }
+    });
+}
