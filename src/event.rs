@@ -99,10 +99,12 @@ impl Event {
     /// Waits until the recorded point has been reached.
     ///
     /// # Errors
-    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture; the fault that took the work before.
+    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture, which is invalid then if it is still open;
+    /// [`CaptureError::Unsupported`] while a capture forbids the calling thread to wait for other work; the fault that
+    /// took the work before.
     pub fn synchronize(&self) -> Result<()> {
         crate::stream::host::refuse_inside()?;
-        self.check_not_captured()?;
+        self.check_asking("waiting for an event")?;
         if let Some((shared, number)) = self.foreign() {
             shared.wait_unless(number, || false);
             return Ok(());
@@ -118,7 +120,7 @@ impl Event {
     /// # Errors
     /// As [`Event::synchronize`]: a point that a fault took will never be reached.
     pub fn is_complete(&self) -> Result<bool> {
-        self.check_not_captured()?;
+        self.check_asking("querying an event")?;
         if let Some((shared, number)) = self.foreign() {
             return Ok(shared.is_reached(number));
         }
@@ -154,11 +156,11 @@ impl Event {
     }
 
     /// Refuses an event that stands for a place in a graph: the host can neither ask nor wait for it.
-    ///
-    /// # Errors
-    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture.
-    pub fn check_not_captured(&self) -> Result<()> {
-        self.point().map(drop)
+    fn check_asking(&self, call: &str) -> Result<()> {
+        match self.captured() {
+            Some(captured) => Err(crate::capture::refuse_captured_event(&captured, call).into()),
+            None => crate::capture::check_unsafe_call(call),
+        }
     }
 
     pub(crate) fn set(&self, fence: Fence, lane: u64, device: &Device) {

@@ -29,7 +29,8 @@ pub(crate) type Instances = Mutex<Option<(Fence, u64)>>;
 
 /// A graph that can be instantiated on a device.
 pub struct Template {
-    graph: Graph<Function, Event>,
+    /// Shared with the executables that were made of it, until it is edited.
+    graph: Arc<Graph<Function, Event>>,
     device: Device,
     memory: GraphMemory,
     /// What the nodes' parameters point to, as far as its owner gave it to the graph.
@@ -43,7 +44,7 @@ impl Template {
     pub fn new(device: &Device) -> Self {
         Self {
             // CAST: ordinals are small.
-            graph: Graph::at_home(device.ordinal() as u32),
+            graph: Arc::new(Graph::at_home(device.ordinal() as u32)),
             device: device.clone(),
             memory: GraphMemory::default(),
             alive: Vec::new(),
@@ -58,7 +59,16 @@ impl Template {
 
     /// The nodes and edges, for edits that do not touch memory nodes.
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
-        &mut self.graph
+        if Arc::get_mut(&mut self.graph).is_none() {
+            self.graph = Arc::new(self.graph.snapshot());
+        }
+        // PANIC: nobody else had it, or this is a copy that nobody else has.
+        Arc::get_mut(&mut self.graph).expect("the graph is not shared")
+    }
+
+    /// The nodes and edges as they are now, whatever becomes of the template; it holds nothing that the template does.
+    pub(crate) fn shared_graph(&self) -> Arc<Graph<Function, Event>> {
+        if self.graph.holds_any() { Arc::new(self.graph.without_references()) } else { self.graph.clone() }
     }
 
     /// The device that nodes without one of their own run on.
@@ -168,12 +178,12 @@ impl Template {
         options: AllocationOptions,
         dependencies: &[NodeId],
     ) -> Result<(NodeId, u64)> {
-        let before = ancestors(self, dependencies);
+        let before = ancestors(&self.graph, dependencies);
         let reservation = self.memory.reserve(device, bytes, &options, |node| before.contains(&node))?;
         let address = reservation.address;
         // CAST: ordinals are small.
         let node = Node::MemAlloc(MemAlloc { address, bytes, device: device.ordinal() as u32 });
-        let id = self.graph.add(node, dependencies)?;
+        let id = self.graph_mut().add(node, dependencies)?;
         self.memory.assign(&reservation, id, options);
         Ok((id, address))
     }
@@ -191,7 +201,7 @@ impl Template {
     /// is another graph's that frees it itself; [`Error::Graph`] for a bad dependency.
     pub fn add_free(&mut self, address: u64, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
         let freeing = self.memory.freeing(address)?;
-        match self.graph.add(Node::MemFree(MemFree { address }), dependencies) {
+        match self.graph_mut().add(Node::MemFree(MemFree { address }), dependencies) {
             Ok(id) => {
                 self.memory.free(freeing, id);
                 Ok((id, ()))
@@ -214,18 +224,23 @@ impl Template {
     /// [`Error::NotSupported`] if the graph has memory nodes: their addresses have one owner.
     pub fn try_clone(&self) -> Result<Self> {
         self.refuse_with_memory("cloning a graph with memory nodes")?;
-        Ok(self.around(self.graph.clone()))
+        Ok(self.around(Graph::clone(&self.graph)))
+    }
+
+    /// A template without memory nodes, whose nodes' parameters point to `alive`.
+    pub(crate) fn of(graph: Graph<Function, Event>, device: &Device, alive: Vec<Alive>) -> Self {
+        Self {
+            graph: Arc::new(graph),
+            device: device.clone(),
+            memory: GraphMemory::default(),
+            alive,
+            instances: Arc::default(),
+        }
     }
 
     /// A template of this one's kind for a copy of one of its graphs.
     fn around(&self, graph: Graph<Function, Event>) -> Self {
-        Self {
-            graph,
-            device: self.device.clone(),
-            memory: GraphMemory::default(),
-            alive: self.alive.clone(),
-            instances: Arc::default(),
-        }
+        Self::of(graph, &self.device, self.alive.clone())
     }
 
     /// Removes a node with its edges.
@@ -270,7 +285,7 @@ impl Subgraph<'_> {
     /// The nodes and edges, for edits that do not touch memory nodes.
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
         // PANIC: as above.
-        self.template.graph.descendant_mut(self.path).expect("the path leads to a graph")
+        self.template.graph_mut().descendant_mut(self.path).expect("the path leads to a graph")
     }
 
     /// The device that nodes without one of their own run on.

@@ -1,6 +1,7 @@
 //! The only way to export: the `entry!` macro, and what every exported function has in common.
 //!
-//! An entry catches panics, keeps the calling thread's error state, and is found by the build script, which
+//! An entry catches panics, keeps the calling thread's error state, asks whether open captures allow the call (see
+//! [`calls`]), and is found by the build script, which
 //! generates a refusal for each name of `exports.tsv` that no entry claims.
 
 use std::{
@@ -9,7 +10,10 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
+use aqlipse::capture::{self, calls};
+
 use crate::{
+    current,
     error::{hipError_t, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
     log,
 };
@@ -76,7 +80,11 @@ pub fn recorded(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t
 
 /// Runs the body of an entry that leaves the error state alone.
 pub fn quiet(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
-    let outcome = plain(name, Err(hipErrorUnknown), body);
+    let admitted = || {
+        capture::admit(|| current::device().ok())?;
+        body()
+    };
+    let outcome = plain(name, Err(hipErrorUnknown), || calls::making(name, admitted));
     match outcome {
         Ok(()) => hipSuccess,
         Err(code) => code,

@@ -36,9 +36,14 @@ impl GraphRef {
         Self { template: self.template.clone(), path }
     }
 
-    /// The template, if the graph has nothing around it.
-    pub fn into_whole(self) -> Option<SharedTemplate> {
-        self.path.is_empty().then_some(self.template)
+    /// The graph that `path` leads to in a template, as [`GraphRef::into_parts`] gave it.
+    pub fn of_parts(template: SharedTemplate, path: Arc<[NodeId]>) -> Self {
+        Self { template, path }
+    }
+
+    /// The template, and the child nodes that lead to the graph in it, outermost first.
+    pub fn into_parts(self) -> (SharedTemplate, Arc<[NodeId]>) {
+        (self.template, self.path)
     }
 
     /// Whether the graph lies inside a child graph node.

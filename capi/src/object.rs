@@ -13,7 +13,7 @@ use crate::{
     current,
     error::{
         hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidResourceHandle,
-        hipErrorInvalidValue, hipErrorNotSupported, hipErrorStreamDetached,
+        hipErrorInvalidValue, hipErrorStreamDetached,
     },
     graph_ref::{self, GraphRef, Held},
     handle::Table,
@@ -71,14 +71,6 @@ pub fn event(handle: hipEvent_t) -> Result<Event, hipError_t> {
 /// `hipErrorInvalidValue`.
 pub fn graph(handle: hipGraph_t) -> Result<GraphRef, hipError_t> {
     GRAPHS.get(handle.0).and_then(|held| held.graph()).ok_or(hipErrorInvalidValue)
-}
-
-/// The graph behind a handle, as streams are captured into it.
-///
-/// # Errors
-/// `hipErrorInvalidValue`; `hipErrorNotSupported` for the graph inside a child graph node.
-pub fn whole_graph(handle: hipGraph_t) -> Result<SharedTemplate, hipError_t> {
-    graph(handle)?.into_whole().ok_or(hipErrorNotSupported)
 }
 
 /// The executable graph behind a handle.

@@ -3,32 +3,39 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`calls`] | what a capture does to each call, and what to call instead |
 //! | `rules` | which calls a capture forbids to whom |
+//! | `reason` | why a capture is broken, as a sentence |
 //! | this one | sessions: begin, fork, join, end |
 
+pub mod calls;
+mod reason;
 mod rules;
 
 use std::{
     collections::HashSet,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::ThreadId,
 };
 
+pub(crate) use reason::Reason;
+pub(crate) use rules::check_wait;
 pub use rules::{
-    Mode, blocks_default_stream, check_default_stream, check_unsafe_call, exchange_thread_mode,
-    refuse_callback, refuse_device_synchronize,
+    Mode, admit, blocks_default_stream, check_default_stream, check_unsafe_call, exchange_thread_mode,
+    refuse_callback, refuse_device_synchronize, refuse_uncapturable,
 };
 
 use crate::{
     GraphNode,
     error::{CaptureError, Error, Result, explain},
     event::Event,
-    graph::NodeId,
+    graph::{Graph, NodeId},
+    module::Function,
     stream::{Stream, StreamInner, StreamKind},
-    template::Template,
+    template::{Subgraph, Template},
     typed::Alive,
 };
 
@@ -42,6 +49,10 @@ pub struct Session {
     thread: ThreadId,
     origin: u64,
     template: SharedTemplate,
+    /// The child nodes that lead from the template's graph to the one that is captured into, outermost first.
+    path: Arc<[NodeId]>,
+    /// Whether any thread may end the capture, because the one that began it is gone.
+    orphaned: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -50,6 +61,8 @@ struct State {
     broken: Option<String>,
     over: bool,
     members: Vec<Weak<StreamInner>>,
+    /// What streams that are gone had captured last.
+    tips_of_gone: Vec<NodeId>,
 }
 
 /// A stream's part in a session.
@@ -83,8 +96,10 @@ pub struct Info {
     pub status: Status,
     /// Unique over the process; equal for all streams of a session.
     pub id: u64,
-    /// The graph under construction.
+    /// The graph under construction, or one that it is nested in.
     pub template: SharedTemplate,
+    /// The child nodes that lead from `template` to the graph under construction, outermost first.
+    pub path: Arc<[NodeId]>,
     /// What the next captured node will depend on.
     pub dependencies: Vec<NodeId>,
 }
@@ -106,10 +121,38 @@ impl Session {
         self.thread
     }
 
+    fn is_over(&self) -> bool {
+        self.state().over
+    }
+
     /// Spoils the capture, keeping the first reason.
-    pub(crate) fn break_by(&self, reason: &str) {
-        explain(format_args!("stream capture {} is invalid now: {reason}", self.id));
-        self.state().broken.get_or_insert_with(|| reason.to_owned());
+    pub(crate) fn break_by(&self, reason: &Reason) {
+        let (id, mode, origin) = (self.id, self.mode, self.origin);
+        explain(format_args!(
+            "stream capture {id} (mode {mode:?}, begun on stream {origin}) is invalid now: {reason}"
+        ));
+        self.state().broken.get_or_insert_with(|| reason.to_string());
+    }
+
+    /// Spoils the capture because the only thread that could end it is gone, and restrains nobody any more.
+    fn leave_to_anybody(self: &Arc<Self>) {
+        if self.is_over() {
+            return;
+        }
+        self.break_by(
+            &Reason::new(
+                "the end of the thread",
+                "only the thread that begins a capture ends it, unless it is relaxed",
+            )
+            .instead("end the capture before the thread ends, or capture in relaxed mode"),
+        );
+        self.orphaned.store(true, Ordering::Release);
+        rules::leave(self);
+    }
+
+    /// Edits the graph that is captured into.
+    fn edit<T>(&self, edit: impl FnOnce(&mut Subgraph<'_>) -> Result<T>) -> Result<T> {
+        edit(&mut lock(&self.template).at(&self.path)?)
     }
 }
 
@@ -118,20 +161,45 @@ impl Session {
 /// # Errors
 /// [`CaptureError::Unsupported`] for the default stream, [`Error::IllegalState`] if the stream captures already.
 pub fn begin(stream: &Stream, mode: Mode, into: Option<(SharedTemplate, Vec<NodeId>)>) -> Result<()> {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    if stream.kind() == StreamKind::Legacy {
-        explain("the default stream cannot be captured: capture a created stream");
-        return Err(CaptureError::Unsupported.into());
-    }
     let (template, dependencies) =
         into.unwrap_or_else(|| (Arc::new(Mutex::new(Template::new(stream.device()))), Vec::new()));
+    begin_inside(stream, mode, template, Arc::default(), dependencies)
+}
+
+/// Begins to capture `stream` into the graph that `path` leads to in `template`, behind `dependencies`.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_inside(
+    stream: &Stream,
+    mode: Mode,
+    template: SharedTemplate,
+    path: Arc<[NodeId]>,
+    dependencies: Vec<NodeId>,
+) -> Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    if stream.kind() == StreamKind::Legacy {
+        explain(
+            Reason::new("beginning a capture", "the default stream cannot be captured")
+                .on(stream)
+                .instead("capture a stream that was created, or the thread's own"),
+        );
+        return Err(CaptureError::Unsupported.into());
+    }
     let session = Arc::new(Session {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
         mode,
         thread: std::thread::current().id(),
         origin: stream.id(),
         template,
-        state: Mutex::new(State { broken: None, over: false, members: vec![Arc::downgrade(&stream.0)] }),
+        path,
+        orphaned: AtomicBool::new(false),
+        state: Mutex::new(State {
+            broken: None,
+            over: false,
+            members: vec![Arc::downgrade(&stream.0)],
+            tips_of_gone: Vec::new(),
+        }),
     });
     stream.with_capture(|capture| {
         if capture.is_some() {
@@ -143,39 +211,53 @@ pub fn begin(stream: &Stream, mode: Mode, into: Option<(SharedTemplate, Vec<Node
     })
 }
 
-/// Ends the capture that was begun on `stream` and returns its graph.
+/// Ends the capture that was begun on `stream` and returns its graph, or the one that it is nested in.
 ///
 /// # Errors
 /// [`Error::IllegalState`] if the stream does not capture, [`CaptureError::Unmatched`] on a stream that joined
 /// by an event, [`CaptureError::WrongThread`], [`CaptureError::Unjoined`], [`CaptureError::Invalidated`].
 /// After the last two the streams no longer capture and the graph is gone.
 pub fn end(stream: &Stream) -> Result<SharedTemplate> {
+    const CALL: &str = "ending a capture";
     let (session, dependencies) = stream.with_capture(|capture| {
         let member = capture.as_ref().ok_or(Error::IllegalState("the stream does not capture"))?;
         Ok::<_, Error>((member.session.clone(), member.dependencies.clone()))
     })?;
     if session.origin != stream.id() {
         explain(
-            "the capture must end on the stream on which it began, not on one that an event joined to it",
+            Reason::new(CALL, "it does not end on a stream that an event joined to it")
+                .on(stream)
+                .instead("end it on the stream on which it began"),
         );
         return Err(CaptureError::Unmatched.into());
     }
-    if session.mode != Mode::Relaxed && session.thread != std::thread::current().id() {
-        explain("a capture that is not relaxed must end in the thread that began it");
+    let elsewhere = session.thread != std::thread::current().id();
+    if session.mode != Mode::Relaxed && elsewhere && !session.orphaned.load(Ordering::Acquire) {
+        explain(
+            Reason::new(CALL, "a capture that is not relaxed ends in the thread that began it")
+                .on(stream)
+                .instead("end it there, or capture in relaxed mode"),
+        );
         return Err(CaptureError::WrongThread.into());
     }
     let tips = close(&session, stream.id());
     if let Some(reason) = session.state().broken.clone() {
-        explain(format_args!("stream capture {} had been invalidated: {reason}", session.id));
+        explain(format_args!("stream capture {} had been invalidated by {reason}", session.id));
         return Err(CaptureError::Invalidated.into());
     }
-    let joined = {
-        let template = lock(&session.template);
-        let before = ancestors(&template, &dependencies);
-        tips.iter().all(|tip| before.contains(tip) || !template.graph().topology().contains(*tip))
-    };
+    let joined = session.edit(|graph| {
+        let before = ancestors(graph.graph(), &dependencies);
+        Ok(tips.iter().all(|tip| before.contains(tip) || !graph.graph().topology().contains(*tip)))
+    })?;
     if !joined {
-        explain("a forked stream has work that no event brought back to the stream that began the capture");
+        explain(
+            Reason::new(
+                CALL,
+                "a forked stream has work that no event brought back to the stream that began it",
+            )
+            .on(stream)
+            .instead("record an event behind the last work of each forked stream and wait for it here"),
+        );
         return Err(CaptureError::Unjoined.into());
     }
     Ok(session.template.clone())
@@ -184,12 +266,11 @@ pub fn end(stream: &Stream) -> Result<SharedTemplate> {
 /// Takes every stream out of the session; returns what the forked ones had captured last.
 fn close(session: &Arc<Session>, origin: u64) -> Vec<NodeId> {
     rules::leave(session);
-    let members = {
+    let (members, mut tips) = {
         let mut state = session.state();
         state.over = true;
-        std::mem::take(&mut state.members)
+        (std::mem::take(&mut state.members), std::mem::take(&mut state.tips_of_gone))
     };
-    let mut tips = Vec::new();
     for member in members.iter().filter_map(Weak::upgrade).map(Stream) {
         let taken = member.with_capture(|capture| {
             let belongs = capture.as_ref().is_some_and(|m| Arc::ptr_eq(&m.session, session));
@@ -202,19 +283,34 @@ fn close(session: &Arc<Session>, origin: u64) -> Vec<NodeId> {
     tips
 }
 
-/// Ends a capture whose stream `id` goes away: without the stream on which it began nobody could.
+/// Ends a capture whose stream `id` goes away: without the stream on which it began nobody could. What a forked one
+/// had captured must still be joined.
 pub(crate) fn abandon(id: u64, member: Membership) {
     let session = member.session;
     if session.origin != id {
+        session.state().tips_of_gone.extend(member.dependencies);
         return;
     }
-    session.break_by("the stream on which the capture began was destroyed");
+    session.break_by(
+        &Reason::new("destroying the stream", "a capture ends on the stream on which it began")
+            .instead("end the capture first"),
+    );
     drop(close(&session, id));
 }
 
 /// Adds a node behind what `stream` captured last.
 pub(crate) fn record(stream: &Stream, node: GraphNode) -> Result<()> {
-    extend(stream, |template, dependencies| template.add_on(stream.device(), node, dependencies)).map(drop)
+    extend_inside(stream, |session, after| {
+        session.edit(|graph| Ok((graph.on(stream.device()).add(node, after)?, ())))
+    })
+}
+
+/// Adds a copy of `child` as a node behind what `stream` captured last.
+pub(crate) fn record_child(stream: &Stream, child: impl FnOnce() -> Result<Template>) -> Result<()> {
+    extend_inside(stream, |session, after| {
+        let child = child()?;
+        session.edit(|graph| Ok((graph.add_child(&child, after)?, ())))
+    })
 }
 
 /// Lets the captured graph keep `objects` alive.
@@ -226,24 +322,40 @@ pub(crate) fn keep(stream: &Stream, objects: &[Alive]) -> Result<()> {
     })
 }
 
-/// Lets `add` put one node behind what `stream` captured last.
+/// Lets `add` put one node that belongs to a whole template behind what `stream` captured last.
 pub(crate) fn extend<T>(
     stream: &Stream,
     add: impl FnOnce(&mut Template, &[NodeId]) -> Result<(NodeId, T)>,
+) -> Result<T> {
+    extend_inside(stream, |session, after| match *session.path {
+        [] => add(&mut lock(&session.template), after),
+        _ => Err(Error::NotSupported("a memory node in a child graph")),
+    })
+}
+
+fn extend_inside<T>(
+    stream: &Stream,
+    add: impl FnOnce(&Session, &[NodeId]) -> Result<(NodeId, T)>,
 ) -> Result<T> {
     stream.with_capture(|capture| {
         let member = capture.as_mut().ok_or(Error::IllegalState("the stream does not capture"))?;
         if member.session.is_broken() {
             return Err(CaptureError::Invalidated.into());
         }
-        let added = add(&mut lock(&member.session.template), &member.dependencies);
-        match added {
+        match add(&member.session, &member.dependencies) {
             Ok((node, value)) => {
                 member.dependencies = vec![node];
                 Ok(value)
             }
             Err(error) => {
-                member.session.break_by(&format!("a captured call failed: {error}"));
+                member.session.break_by(
+                    &Reason::new(
+                        "a captured call",
+                        format!("it failed, and the graph would lack it: {error}"),
+                    )
+                    .on(stream)
+                    .instead("find out before the capture whether it can succeed"),
+                );
                 Err(error)
             }
         }
@@ -273,16 +385,21 @@ pub(crate) fn wait_event(stream: &Stream, event: &Event) -> Option<Result<()>> {
         (None, None) => None,
         (Some(member), None) => Some(if recorded {
             member.session.break_by(
-                "a capturing stream waited for an event that was recorded outside the capture; record it in a \
-                 stream of the capture, or as an external event node",
+                &Reason::new("waiting for an event", "the event was recorded outside the capture").on(stream).instead(
+                    "record it on a stream of the capture, wait for it before the capture, or wait with \
+                     hipEventWaitExternal",
+                ),
             );
             Err(CaptureError::Isolation.into())
         } else {
             Ok(())
         }),
         (Some(member), Some(at)) => Some(if !Arc::ptr_eq(&member.session, &at.session) {
-            member.session.break_by("a wait would merge two captures");
-            at.session.break_by("a wait would merge two captures");
+            let reason = Reason::new("waiting for an event", "the event belongs to another capture")
+                .on(stream)
+                .instead("fork both from one capture, or end them apart and join their graphs as child graphs");
+            member.session.break_by(&reason);
+            at.session.break_by(&reason);
             Err(CaptureError::Merge.into())
         } else if member.session.is_broken() {
             Err(CaptureError::Invalidated.into())
@@ -301,7 +418,11 @@ pub(crate) fn wait_event(stream: &Stream, event: &Event) -> Option<Result<()>> {
 fn join(stream: &Stream, capture: &mut Option<Membership>, at: Captured) -> Result<()> {
     let mut state = at.session.state();
     if state.over {
-        explain("the event marks a place in a capture that has ended; record it again");
+        explain(
+            Reason::new("waiting for an event", "the event marks a place in a capture that has ended")
+                .on(stream)
+                .instead("record the event again"),
+        );
         return Err(CaptureError::CapturedEvent.into());
     }
     if state.broken.is_some() {
@@ -309,7 +430,11 @@ fn join(stream: &Stream, capture: &mut Option<Membership>, at: Captured) -> Resu
     }
     if stream.kind() == StreamKind::Legacy {
         drop(state);
-        at.session.break_by("the default stream waited for an event of the capture");
+        at.session.break_by(
+            &Reason::new("waiting for an event", "the default stream cannot join a capture")
+                .on(stream)
+                .instead("wait on a stream that was created, or on the thread's own"),
+        );
         return Err(CaptureError::Unsupported.into());
     }
     state.members.push(Arc::downgrade(&stream.0));
@@ -318,13 +443,26 @@ fn join(stream: &Stream, capture: &mut Option<Membership>, at: Captured) -> Resu
     Ok(())
 }
 
-/// Spoils the capture that `stream` takes part in.
-pub(crate) fn invalidate(stream: &Stream, what: &str) {
+/// Spoils the capture that `stream` takes part in; `false` if it takes part in none.
+pub(crate) fn invalidate(stream: &Stream, reason: impl FnOnce() -> Reason) -> bool {
+    if !stream.is_capturing() {
+        return false;
+    }
     stream.with_capture(|capture| {
         if let Some(member) = capture {
-            member.session.break_by(&format!("{what} is not allowed while it is being captured"));
+            let reason = reason();
+            member.session.break_by(&if reason.has_stream() { reason } else { reason.on(stream) });
         }
-    });
+        capture.is_some()
+    })
+}
+
+/// Spoils the capture that a captured event belongs to: the host asked for the event, or waited for it.
+pub(crate) fn refuse_captured_event(captured: &Captured, call: &str) -> CaptureError {
+    if !captured.session.is_over() {
+        captured.session.break_by(&Reason::of(call, calls::Class::WaitsEvent));
+    }
+    CaptureError::CapturedEvent
 }
 
 /// Whether `stream` captures.
@@ -345,6 +483,7 @@ pub fn info(stream: &Stream) -> Option<Info> {
             status: if broken { Status::Invalidated } else { Status::Active },
             id: member.session.id,
             template: member.session.template.clone(),
+            path: member.session.path.clone(),
             dependencies: member.dependencies.clone(),
         })
     })
@@ -353,16 +492,21 @@ pub fn info(stream: &Stream) -> Option<Info> {
 /// Replaces or extends what the next captured node of `stream` depends on.
 ///
 /// # Errors
-/// [`Error::IllegalState`] if the stream does not capture, [`Error::InvalidValue`] for a node of another graph.
+/// [`Error::IllegalState`] if the stream does not capture, [`Error::InvalidValue`] for a node of another graph,
+/// [`CaptureError::Invalidated`].
 pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> Result<()> {
     stream.with_capture(|capture| {
         let member = capture.as_mut().ok_or(Error::IllegalState("the stream does not capture"))?;
-        {
-            let template = lock(&member.session.template);
-            if nodes.iter().any(|node| !template.graph().topology().contains(*node)) {
+        if member.session.is_broken() {
+            return Err(CaptureError::Invalidated.into());
+        }
+        member.session.edit(|graph| {
+            let topology = graph.graph().topology();
+            if nodes.len() > topology.node_count() || nodes.iter().any(|node| !topology.contains(*node)) {
                 return Err(Error::InvalidValue("a dependency is no node of the captured graph"));
             }
-        }
+            Ok(())
+        })?;
         if replace {
             member.dependencies.clear();
         }
@@ -376,11 +520,11 @@ pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> 
 }
 
 /// `nodes` and everything that they depend on.
-pub(crate) fn ancestors(template: &Template, nodes: &[NodeId]) -> HashSet<NodeId> {
+pub(crate) fn ancestors(graph: &Graph<Function, Event>, nodes: &[NodeId]) -> HashSet<NodeId> {
     let mut found: HashSet<NodeId> = nodes.iter().copied().collect();
     let mut open: Vec<NodeId> = nodes.to_vec();
     while let Some(node) = open.pop() {
-        if let Ok(dependencies) = template.graph().topology().dependencies(node) {
+        if let Ok(dependencies) = graph.topology().dependencies(node) {
             open.extend(dependencies.filter(|d| found.insert(*d)));
         }
     }

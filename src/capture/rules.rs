@@ -1,15 +1,19 @@
 //! Which calls an open capture forbids, and to which threads (CUDA's capture modes, which HIP 7 follows).
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
 
-use super::Session;
+use super::{
+    Session,
+    calls::{self, Class},
+    reason::Reason,
+};
 use crate::{
     device::Device,
     error::{CaptureError, Result},
@@ -33,6 +37,19 @@ static SESSIONS: Mutex<Vec<Arc<Session>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static THREAD_MODE: Cell<Mode> = const { Cell::new(Mode::Global) };
+    static BEGUN: Begun = const { Begun(RefCell::new(Vec::new())) };
+}
+
+/// The captures that only this thread may end. When the thread is gone nobody could: they are broken then, and let
+/// whoever comes end them.
+struct Begun(RefCell<Vec<Weak<Session>>>);
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        for session in self.0.get_mut().iter().filter_map(Weak::upgrade) {
+            session.leave_to_anybody();
+        }
+    }
 }
 
 /// Sets the calling thread's mode and returns the one before.
@@ -43,6 +60,14 @@ pub fn exchange_thread_mode(mode: Mode) -> Mode {
 pub(super) fn enter(session: &Arc<Session>) {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).push(session.clone());
     OPEN.fetch_add(1, Ordering::Release);
+    if session.mode() != Mode::Relaxed {
+        // A thread whose storage is gone is about to end; its captures end with their streams.
+        let _ = BEGUN.try_with(|begun| {
+            let mut begun = begun.0.borrow_mut();
+            begun.retain(|session| session.upgrade().is_some_and(|session| !session.is_over()));
+            begun.push(Arc::downgrade(session));
+        });
+    }
 }
 
 pub(super) fn leave(session: &Arc<Session>) {
@@ -50,6 +75,23 @@ pub(super) fn leave(session: &Arc<Session>) {
     let before = sessions.len();
     sessions.retain(|s| !Arc::ptr_eq(s, session));
     OPEN.fetch_sub(before - sessions.len(), Ordering::Release);
+}
+
+/// Asks, before anything else is done, whether the exported call that the thread has just entered may be made now.
+/// `device` is the calling thread's current one.
+///
+/// # Errors
+/// What [`check_unsafe_call`] and [`check_default_stream`] say to calls of these kinds.
+pub fn admit(device: impl FnOnce() -> Option<Device>) -> Result<()> {
+    if OPEN.load(Ordering::Acquire) == 0 {
+        return Ok(());
+    }
+    let Some(call) = calls::current() else { return Ok(()) };
+    match calls::row(call).map(|row| row.class) {
+        Some(class) if class.is_unsafe() => check_unsafe_call(call),
+        Some(Class::DefaultStream) => device().map_or(Ok(()), |device| check_default_stream(&device, call)),
+        _ => Ok(()),
+    }
 }
 
 /// Asks whether the calling thread may make `call`, which could act on the device at once, behind a capture's
@@ -61,9 +103,32 @@ pub fn check_unsafe_call(call: &str) -> Result<()> {
     if OPEN.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let own_mode = THREAD_MODE.with(Cell::get);
-    if own_mode == Mode::Relaxed {
+    let in_the_way = restraining();
+    if in_the_way.is_empty() {
         return Ok(());
+    }
+    let reason = match calls::row(calls::current().unwrap_or(call)).map(|row| row.class) {
+        Some(class) if class.is_unsafe() => Reason::of(call, class),
+        Some(Class::Waits | Class::WaitsEvent) | None => {
+            Reason::new(call, "it waits for work outside the capture, or asks how far that is").instead(
+                "make the call before the capture or behind it, capture in relaxed mode, or give a thread that only \
+                 watches other work relaxed mode with hipThreadExchangeStreamCaptureMode",
+            )
+        }
+        Some(_) => Reason::new(call, "it acts at once, next to the order of the capture")
+            .instead("make the call before the capture or behind it, or capture in relaxed mode"),
+    };
+    for session in in_the_way {
+        session.break_by(&reason);
+    }
+    Err(CaptureError::Unsupported.into())
+}
+
+/// The captures that restrain the calling thread.
+fn restraining() -> Vec<Arc<Session>> {
+    let own_mode = THREAD_MODE.try_with(Cell::get).unwrap_or_default();
+    if own_mode == Mode::Relaxed {
+        return Vec::new();
     }
     let me = thread::current().id();
     let conflicts = |s: &&Arc<Session>| {
@@ -74,19 +139,36 @@ pub fn check_unsafe_call(call: &str) -> Result<()> {
         }
     };
     let sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
-    let in_the_way: Vec<_> = sessions.iter().filter(conflicts).cloned().collect();
-    drop(sessions);
-    if in_the_way.is_empty() {
-        return Ok(());
+    sessions.iter().filter(conflicts).cloned().collect()
+}
+
+/// Asks whether `call` may wait for `stream` now, or ask how far it is.
+///
+/// # Errors
+/// [`CaptureError::Unsupported`] if the stream captures, whose capture is invalid then, and what
+/// [`check_default_stream`] and [`check_unsafe_call`] say.
+pub(crate) fn check_wait(stream: &Stream, call: &str) -> Result<()> {
+    if super::invalidate(stream, || Reason::of(call, Class::Waits)) {
+        return Err(CaptureError::Unsupported.into());
     }
-    for session in in_the_way {
-        session.break_by(&format!(
-            "{call} is not allowed while a capture of mode {:?} is open; call it before the capture, or capture \
-             in relaxed mode",
-            session.mode()
-        ));
+    if stream.kind() == StreamKind::Legacy {
+        check_default_stream(stream.device(), call)?;
     }
-    Err(CaptureError::Unsupported.into())
+    check_unsafe_call(call)
+}
+
+/// Refuses a call on `stream` that no node could hold, if the stream captures.
+///
+/// # Errors
+/// [`CaptureError::Unsupported`], or [`CaptureError::Invalidated`] if the capture was invalid already; it is invalid
+/// then.
+pub fn refuse_uncapturable(stream: &Stream, call: &str) -> Result<()> {
+    let spoilt = super::status(stream) == super::Status::Invalidated;
+    match super::invalidate(stream, || Reason::of(call, Class::Uncapturable)) {
+        false => Ok(()),
+        true if spoilt => Err(CaptureError::Invalidated.into()),
+        true => Err(CaptureError::Unsupported.into()),
+    }
 }
 
 /// Asks whether `call` may use the default stream of `device` now.
@@ -98,11 +180,10 @@ pub fn check_default_stream(device: &Device, call: &str) -> Result<()> {
         return Ok(());
     }
     let mut implicit = false;
-    for stream in device.streams() {
-        if stream.kind() == StreamKind::Blocking && stream.is_capturing() {
-            implicit = true;
-            super::invalidate(&stream, &format!("{call} on the default stream, which waits for this one,"));
-        }
+    for stream in device.streams().iter().filter(|stream| stream.kind() == StreamKind::Blocking) {
+        implicit |= super::invalidate(stream, || {
+            Reason::new(call, Class::DefaultStream.rule()).on(device.default_stream())
+        });
     }
     if implicit { Err(CaptureError::Implicit.into()) } else { Ok(()) }
 }
@@ -119,12 +200,19 @@ pub fn blocks_default_stream(device: &Device) -> bool {
 /// [`CaptureError::Unsupported`] if the stream captures, whose capture is invalid then; what
 /// [`check_default_stream`] says if it is the default stream.
 pub fn refuse_callback(stream: &Stream) -> Result<()> {
-    if stream.is_capturing() {
-        super::invalidate(stream, "adding a callback to a stream (add a host function instead)");
+    const CALL: &str = "adding a callback";
+    let reason = || {
+        Reason::new(
+            CALL,
+            "a callback is called once, with the stream that it was added to, which no graph can hold",
+        )
+        .instead("use hipLaunchHostFunc, which becomes a node")
+    };
+    if super::invalidate(stream, reason) {
         return Err(CaptureError::Unsupported.into());
     }
     if stream.kind() == StreamKind::Legacy {
-        check_default_stream(stream.device(), "adding a callback")?;
+        check_default_stream(stream.device(), CALL)?;
     }
     Ok(())
 }
@@ -137,9 +225,10 @@ pub fn refuse_device_synchronize(device: &Device) -> Result<()> {
     if OPEN.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let capturing: Vec<_> = device.streams().into_iter().filter(Stream::is_capturing).collect();
-    for stream in &capturing {
-        super::invalidate(stream, "waiting for the whole device");
+    let mut capturing = false;
+    for stream in device.streams() {
+        capturing |=
+            super::invalidate(&stream, || Reason::of("waiting for the whole device", Class::WaitsDevice));
     }
-    if capturing.is_empty() { Ok(()) } else { Err(CaptureError::Unsupported.into()) }
+    if capturing { Err(CaptureError::Unsupported.into()) } else { Ok(()) }
 }

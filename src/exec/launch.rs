@@ -12,14 +12,13 @@ use super::{
     units::{Pin, Unit},
 };
 use crate::{
-    capture,
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
         lane::Lane,
         slabs::Block,
     },
-    error::{CaptureError, Error, Result},
+    error::{Error, Result},
     memory,
     stream::{Stream, host::Job, submit::Submission},
 };
@@ -33,16 +32,16 @@ pub(super) struct SignalSet {
 }
 
 impl Exec {
-    /// Launches the graph behind what is on `stream`, and behind its own earlier launches. The stream may be of any
-    /// device: each node runs on its own.
+    /// Launches the graph behind what is on `stream`, and behind its own earlier launches; on a capturing stream it
+    /// becomes a child graph of the captured one, with the parameters that it has now. The stream may be of any device:
+    /// each node runs on its own.
     ///
     /// # Errors
     /// The fault of earlier work; [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet;
-    /// [`CaptureError::Unsupported`] on a capturing stream.
+    /// [`Error::NotSupported`] on a capturing stream for a graph with memory nodes.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
         if stream.is_capturing() {
-            capture::invalidate(stream, "launching an executable graph");
-            return Err(CaptureError::Unsupported.into());
+            return self.record(stream);
         }
         let mut state = self.state();
         let memory = &self.0.resources.memory;

@@ -13,6 +13,7 @@
 //! | [`references`] | user objects |
 //! | [`priority`] | priorities of nodes |
 //! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
+//! | [`recorded`] | the executable as a child graph of a capture |
 
 mod differences;
 mod enable;
@@ -23,6 +24,7 @@ mod launch;
 mod parts;
 mod party;
 mod priority;
+mod recorded;
 mod references;
 mod seat;
 mod units;
@@ -40,6 +42,7 @@ pub use update::{Reason, Refusal};
 use self::{
     image::Image,
     launch::SignalSet,
+    recorded::Parameters,
     references::Held,
     seat::Seat,
     units::{Fifos, Unit, Units},
@@ -110,7 +113,7 @@ struct Resources {
     /// The kernels' code.
     _codes: Vec<KernelCode>,
     /// What the nodes' parameters pointed to when the graph was compiled.
-    _alive: Vec<Alive>,
+    alive: Vec<Alive>,
 }
 
 /// Number of launches before something was set. If there was none since, no launch in flight knows of it.
@@ -140,6 +143,8 @@ struct State {
     held: Held,
     /// Units that do not run, and the pins of those that are copies.
     disabled: HashSet<u32>,
+    /// What the nodes were given last, for a capture that the executable is launched into.
+    parameters: Parameters,
     /// Signals of the launches that may be in flight, oldest first.
     sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
@@ -165,7 +170,8 @@ pub struct Report {
     pub barrier_bits: usize,
     /// Signals that a launch arms, its own completion included.
     pub signals: usize,
-    /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself.
+    /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself; the nodes of
+    /// its template, which it shares with that, are not counted.
     pub exec_bytes: usize,
     /// Bytes of the memory behind its allocation nodes.
     pub memory_bytes: u64,
@@ -251,6 +257,7 @@ impl Exec {
             taken_over: HashMap::new(),
             held,
             disabled: HashSet::new(),
+            parameters: Parameters::new(template.shared_graph()),
             sets: VecDeque::new(),
             last,
             launches: 0,
@@ -263,7 +270,7 @@ impl Exec {
             switchable,
             shape,
             options,
-            resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
+            resources: Arc::new(Resources { memory, _codes: codes, alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
             fifos: units.fifos,
@@ -323,6 +330,7 @@ impl Exec {
             state.units[main as usize - 1] = pin;
         }
         state.units[main as usize] = unit;
+        state.parameters.set(node, parameters.clone());
         _kept = state.replace_alive(node, objects);
         Ok(())
     }

@@ -36,6 +36,11 @@ impl Held {
         had
     }
 
+    /// What is held.
+    pub(super) fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.0.values().flatten()
+    }
+
     /// Takes everything that is held.
     pub(super) fn take(&mut self) -> Vec<Resource> {
         self.0.drain().flat_map(|(_, resources)| resources).collect()

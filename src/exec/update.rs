@@ -184,11 +184,11 @@ impl Fixed {
 }
 
 /// A node of an executable's template and the one in its place in another template.
-struct Pair<'g> {
-    mine: NodeId,
+pub(super) struct Pair<'g> {
+    pub(super) mine: NodeId,
     /// The other node, or the one around its graph: what a refusal names.
     named: NodeId,
-    node: &'g GraphNode,
+    pub(super) node: &'g GraphNode,
     /// The ordinal of the device that the other node was placed on.
     placed: u32,
 }
@@ -196,7 +196,7 @@ struct Pair<'g> {
 /// A graph that is to be taken over, and all graphs in it with their places.
 #[derive(Default)]
 pub(super) struct Paired<'g> {
-    nodes: Vec<Pair<'g>>,
+    pub(super) nodes: Vec<Pair<'g>>,
     graphs: Vec<(usize, &'g Graph<Function, Event>)>,
 }
 
@@ -233,7 +233,7 @@ impl Shape {
     }
 
     /// Pairs the nodes of the graph at a place, and of those nested in it, with those of another graph.
-    fn pair<'g>(
+    pub(super) fn pair<'g>(
         &self,
         place: usize,
         graph: &'g Graph<Function, Event>,
@@ -319,7 +319,7 @@ impl Exec {
 
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let device = &self.0.device;
-        let mut changes = Vec::new();
+        let (mut changes, mut given) = (Vec::new(), Vec::new());
         let paired = self.0.shape.pair(place, template.graph(), self.0.options.node_priority)?;
         for Pair { mine, named, node, placed } in paired.nodes {
             if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
@@ -343,6 +343,7 @@ impl Exec {
             let (pin, mut unit) = units::unit_of(&worker, node).map_err(refused)?;
             unit.print_to(self.0.fifos.of(seat)).map_err(refused)?;
             changes.push((flat, named, pin, unit));
+            given.push(mine);
         }
 
         // What the executable had may be the caller's: it is dropped behind the lock.
@@ -396,6 +397,7 @@ impl Exec {
         );
         state.offsets = offsets;
         let held = state.held.replace(paired.graphs);
+        state.parameters.take_over(place, template.shared_graph(), &given);
         state.taken_over.insert(place, template.alive().to_vec());
         // Only what a launch has seen must be kept: any number of updates between two launches leave nothing behind.
         let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;

@@ -286,6 +286,21 @@ impl<K, E> Graph<K, E> {
         &self.references
     }
 
+    /// Whether this graph or one nested in it keeps anything alive.
+    pub fn holds_any(&self) -> bool {
+        let mut open = vec![self];
+        while let Some(graph) = open.pop() {
+            if graph.references.resources().len() > 0 {
+                return true;
+            }
+            open.extend(graph.nodes.iter().filter_map(|node| match node {
+                Some(Node::Child(child)) => Some(&**child),
+                _ => None,
+            }));
+        }
+        false
+    }
+
     /// What this graph keeps alive, for changing it.
     pub fn references_mut(&mut self) -> &mut References {
         &mut self.references
@@ -300,11 +315,20 @@ impl<K, E> Graph<K, E> {
 impl<K: Clone, E: Clone> Graph<K, E> {
     /// A copy under the same identities, of this graph and of everything nested in it, which stays as it is.
     pub fn snapshot(&self) -> Self {
-        self.copied(Topology::snapshot)
+        self.copied(Topology::snapshot, References::clone)
+    }
+
+    /// As [`Graph::snapshot`], of graphs that hold nothing.
+    pub fn without_references(&self) -> Self {
+        self.copied(Topology::snapshot, |_| References::default())
     }
 
     /// Copies the graph and everything nested in it, without recursion.
-    fn copied(&self, topology: impl Fn(&Topology) -> Topology) -> Self {
+    fn copied(
+        &self,
+        topology: impl Fn(&Topology) -> Topology,
+        references: impl Fn(&References) -> References,
+    ) -> Self {
         // Parents before children: the graph, its copy, and where the copy belongs.
         let mut found: Vec<(&Self, usize, usize)> = vec![(self, 0, 0)];
         let mut copies: Vec<Self> = Vec::new();
@@ -319,7 +343,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
             });
             let nodes = nodes.collect();
             let (home, away) = (graph.home, graph.away.clone());
-            let (topology, references) = (topology(&graph.topology), graph.references.clone());
+            let (topology, references) = (topology(&graph.topology), references(&graph.references));
             copies.push(Self { topology, nodes, home, away, references });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
@@ -335,7 +359,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
 impl<K: Clone, E: Clone> Clone for Graph<K, E> {
     /// Copies the graph and everything nested in it under new identities.
     fn clone(&self) -> Self {
-        self.copied(Topology::clone)
+        self.copied(Topology::clone, References::clone)
     }
 }
 

@@ -212,6 +212,7 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
     if stream.is_capturing() {
         return crate::capture::extend(stream, |template, after| template.add_free(address, after));
     }
+    stream.check_default("freeing memory in a stream's order")?;
     let region = System::get()?.memory().at(address);
     match &region.ok_or(Error::InvalidValue("not the start of an allocation"))?.backing {
         Backing::Graph(block) => {
@@ -251,6 +252,7 @@ pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> R
             template.add_allocation_with(pool.device(), bytes as u64, options, after)
         });
     }
+    stream.check_default("allocating memory in a stream's order")?;
     Ok(pool.allocate(stream, bytes)?.address)
 }
 

@@ -15,12 +15,15 @@ use crate::{
         fence::{Keep, PooledSignal},
     },
     dispatch::Dispatch,
-    error::{CaptureError, Error, Result},
+    error::{Error, Result},
     event::Event,
     graph,
     hostcall::fifo::{Drain, Fifo},
     module::Function,
 };
+
+#[cfg(doc)]
+use crate::error::CaptureError;
 
 /// How kernels that are launched together order themselves with the other work of their streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,10 +118,7 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
         return Err(Error::InvalidValue("kernels that are launched together need a device each"));
     }
     for (stream, _) in &kernels {
-        if stream.is_capturing() {
-            crate::capture::invalidate(stream, "launching on several devices");
-            return Err(CaptureError::Unsupported.into());
-        }
+        crate::capture::refuse_uncapturable(stream, "launching on several devices")?;
     }
     let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
     if how.cooperative { launch_cooperative(&kernels, how) } else { launch_apart(kernels, how) }

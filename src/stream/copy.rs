@@ -117,7 +117,7 @@ impl Stream {
     pub unsafe fn memcpy_and_wait(&self, copy: Memcpy) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.memcpy(copy) }?;
-        self.synchronize()
+        self.complete()
     }
 
     fn copy_by_kernel(&self, copy: &Memcpy, keeps: impl IntoIterator<Item = Keep>) -> Result<()> {

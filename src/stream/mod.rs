@@ -36,13 +36,16 @@ use crate::{
     capture::Membership,
     device::{Device, Fence, Units, fence::Keep},
     dispatch::Dispatch,
-    error::{CaptureError, Error, Result},
+    error::Result,
     event::Event,
     graph::{self, HostFn, Memset},
     hostcall::fifo::{Drain, Fifo},
     memory::peer::Relay,
     module::Function,
 };
+
+#[cfg(doc)]
+use crate::error::{CaptureError, Error};
 
 /// How a stream orders itself with the default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,6 +279,7 @@ impl Stream {
     /// [`CaptureError::Isolation`] where the wait would leave a capture, [`CaptureError::Merge`] where it
     /// would join two.
     pub fn wait(&self, event: &Event) -> Result<()> {
+        self.check_default("waiting for an event")?;
         if let Some(outcome) = crate::capture::wait_event(self, event) {
             return outcome;
         }
@@ -294,6 +298,7 @@ impl Stream {
     /// # Errors
     /// A fault of earlier work.
     pub fn record_event(&self, event: &Event) -> Result<()> {
+        self.check_default("recording an event")?;
         if crate::capture::record_event(self, event)? {
             return Ok(());
         }
@@ -313,13 +318,47 @@ impl Stream {
         }
     }
 
+    /// As [`Stream::record_event`]; while the stream captures, as a node of the graph.
+    ///
+    /// # Errors
+    /// A fault of earlier work; what capture forbids.
+    pub fn record_event_external(&self, event: &Event) -> Result<()> {
+        if self.is_capturing() {
+            return self.record(graph::Node::EventRecord(event.clone()));
+        }
+        self.record_event(event)
+    }
+
+    /// As [`Stream::wait`]; while the stream captures, as a node of the graph.
+    ///
+    /// # Errors
+    /// As [`Stream::wait`].
+    pub fn wait_external(&self, event: &Event) -> Result<()> {
+        if self.is_capturing() {
+            return self.record(graph::Node::EventWait(event.clone()));
+        }
+        self.wait(event)
+    }
+
     /// Waits until everything on the stream has completed.
     ///
     /// # Errors
-    /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures.
+    /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures, or another stream does in whose
+    /// way that stands.
     pub fn synchronize(&self) -> Result<()> {
         host::refuse_inside()?;
-        self.refuse_capture("synchronising a stream")?;
+        crate::capture::check_wait(self, "synchronising a stream")?;
+        // The caller gets the fault that took the work, and the device fresh queues.
+        self.wait_for_all()
+    }
+
+    /// Waits for what a synchronous call has just put on the stream: what it may do, it may wait for.
+    ///
+    /// # Errors
+    /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures.
+    pub fn complete(&self) -> Result<()> {
+        host::refuse_inside()?;
+        self.refuse_capture("a call that waits for its work")?;
         // The caller gets the fault that took the work, and the device fresh queues.
         self.wait_for_all()
     }
@@ -329,7 +368,7 @@ impl Stream {
     /// # Errors
     /// As [`Stream::synchronize`].
     pub fn is_idle(&self) -> Result<bool> {
-        self.refuse_capture("querying a stream")?;
+        crate::capture::check_wait(self, "querying a stream")?;
         // A stream without a past is idle, and needs no packet to find out.
         let Some(fence) = self.submission()?.past()? else { return Ok(true) };
         let idle = fence.is_complete();
@@ -353,9 +392,7 @@ impl Stream {
     /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.
     pub(crate) fn submission(&self) -> Result<Submission<'_>> {
         self.device().check()?;
-        if self.kind() == StreamKind::Legacy {
-            crate::capture::check_default_stream(self.device(), "work")?;
-        }
+        self.check_default("work")?;
         let submission = self.own_submission()?;
         if legacy::is_behind(&self.0) {
             return Ok(submission);
@@ -413,9 +450,7 @@ impl Stream {
         self.0.capturing.load(Ordering::Acquire)
     }
 
-    /// Adds a captured node behind the stream's latest.
-    ///
-    /// A kernel that was given no priority of its own has the stream's in the graph, too.
+    /// Adds a captured node behind the stream's latest; a kernel that was given no priority gets the stream's.
     pub(crate) fn record(&self, mut node: crate::GraphNode) -> Result<()> {
         if let graph::Node::Kernel(kernel) = &mut node
             && kernel.attributes.priority == 0
@@ -428,11 +463,16 @@ impl Stream {
     /// # Errors
     /// [`CaptureError::Unsupported`] while the stream captures; the capture is invalid then.
     fn refuse_capture(&self, what: &str) -> Result<()> {
-        if !self.is_capturing() {
-            return Ok(());
+        crate::capture::refuse_uncapturable(self, what)
+    }
+
+    /// # Errors
+    /// [`CaptureError::Implicit`] if it is the default stream and a blocking one captures, which is invalid then.
+    pub(crate) fn check_default(&self, what: &str) -> Result<()> {
+        if self.kind() == StreamKind::Legacy {
+            crate::capture::check_default_stream(self.device(), what)?;
         }
-        crate::capture::invalidate(self, what);
-        Err(Error::Capture(CaptureError::Unsupported))
+        Ok(())
     }
 
     /// The stream's part in a capture, for `f` to read or change.

@@ -1,10 +1,6 @@
 // A graph that is launched into a capturing stream becomes part of the captured graph.
-// DIFFERS launch into a capture: 5.2.3 launches it at once, ahead of what it should follow, and ours cannot
-//     record it yet; CUDA Programming Guide, stream capture
-// DIFFERS end: as the launch, the capture is invalid here; CUDA Programming Guide, stream capture
-// DIFFERS graph: as its end; CUDA Programming Guide, stream capture
-// DIFFERS data: the inner graph is no part of the outer one on 5.2.3, and here there is none; CUDA
-//     Programming Guide, stream capture
+// DIFFERS graph: 5.2.3 launches it at once, ahead of what it should follow; CUDA Programming Guide, stream capture
+// DIFFERS data: the inner graph is no part of the outer one on 5.2.3; CUDA Programming Guide, stream capture
 #include "captured.h"
 #include "hold.h"
 

@@ -2,6 +2,8 @@
 // DIFFERS synchronise it: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
 // DIFFERS query it: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
 // DIFFERS synchronise the device: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
+// DIFFERS synchronise another stream: 5.2.3 allows it; CUDA Runtime API, cudaThreadExchangeStreamCaptureMode
+// DIFFERS query another stream: 5.2.3 allows it; CUDA Runtime API, cudaThreadExchangeStreamCaptureMode
 // DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
 // DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
 // DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures

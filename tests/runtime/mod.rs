@@ -5,6 +5,9 @@
 
 mod arrays;
 mod capture;
+mod capture_reasons;
+mod capture_threads;
+mod captured_execs;
 mod copies;
 mod dags;
 mod devices;

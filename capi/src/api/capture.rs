@@ -7,8 +7,9 @@ use std::{
 };
 
 use aqlipse::{
-    Stream,
+    Stream, Subgraph,
     capture::{self, Mode, Status},
+    graph::NodeId,
 };
 
 use crate::{
@@ -17,6 +18,7 @@ use crate::{
         hipError_t, hipErrorIllegalState, hipErrorInvalidValue, hipErrorStreamCaptureImplicit,
         hipErrorStreamCaptureUnsupported,
     },
+    graph_ref::GraphRef,
     object,
     types::{
         hipGraph_t, hipGraphEdgeData, hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies,
@@ -34,6 +36,19 @@ fn mode(mode: hipStreamCaptureMode) -> Result<Mode, hipError_t> {
         hipStreamCaptureModeRelaxed => Ok(Mode::Relaxed),
         _ => Err(hipErrorInvalidValue),
     }
+}
+
+/// The nodes of `graph` that a caller names.
+///
+/// # Safety
+/// The array is null or readable.
+unsafe fn known_nodes(
+    graph: &Subgraph<'_>,
+    nodes: *const hipGraphNode_t,
+    count: usize,
+) -> Result<Vec<NodeId>, hipError_t> {
+    // SAFETY: the caller's promise.
+    unsafe { super::graph::dependencies(graph.graph().topology(), nodes, count) }
 }
 
 fn is_legacy(stream: hipStream_t) -> bool {
@@ -61,7 +76,7 @@ entry! {
         count: usize,
         mode_: hipStreamCaptureMode,
     ) -> hipError_t {
-        let template = object::whole_graph(graph)?;
+        let graph = object::graph(graph)?;
         // The header: edge data is not supported and has to be null.
         if !edges.is_null() {
             return Err(hipErrorInvalidValue);
@@ -72,10 +87,9 @@ entry! {
         }
         let stream = object::stream(stream)?;
         // SAFETY: the caller's array, null or readable.
-        let nodes = unsafe {
-            super::graph::dependencies(object::lock(&template).graph().topology(), dependencies, count)
-        }?;
-        Ok(capture::begin(&stream, mode, Some((template, nodes)))?)
+        let nodes = graph.with(|graph| unsafe { known_nodes(graph, dependencies, count) })?;
+        let (template, path) = graph.into_parts();
+        Ok(capture::begin_inside(&stream, mode, template, path, nodes)?)
     }
 }
 
@@ -89,11 +103,14 @@ entry! {
             return Err(hipErrorIllegalState);
         }
         let stream = object::stream(stream)?;
-        let lent = capture::info(&stream).map(|info| info.id);
+        let (id, path) = capture::info(&stream).map(|info| (info.id, info.path)).unzip();
         let ended = capture::end(&stream);
-        let lent = lent.filter(|_| !stream.is_capturing()).and_then(take_back);
+        let lent = id.filter(|_| !stream.is_capturing()).and_then(take_back);
         let handle = match ended {
-            Ok(template) => object::handle_of(template)?,
+            Ok(template) => match path {
+                Some(path) if !path.is_empty() => object::nested_graph(&GraphRef::of_parts(template, path))?,
+                _ => object::handle_of(template)?,
+            },
             Err(error) => {
                 // Nobody else can destroy the graph of a capture that failed.
                 if let Some(graph) = lent {
@@ -155,7 +172,7 @@ entry! {
         // SAFETY: the caller's pointers, null or writable.
         unsafe {
             caller::write(status, status_code(info.as_ref().map_or(Status::None, |info| info.status)))?;
-            if let Some(info) = info {
+            if let Some(info) = info.filter(|info| info.status == Status::Active) {
                 caller::write_if_wanted(id, info.id);
             }
         }
@@ -204,9 +221,12 @@ entry! {
             let mut shown = shown();
             let shown = shown.entry(info.id).or_default();
             if !graph.is_null() {
-                let handle = match object::known_handle(&info.template) {
-                    Some(handle) => handle,
-                    None => *shown.lent.insert(object::add_graph(info.template)?),
+                let handle = if !info.path.is_empty() {
+                    object::nested_graph(&GraphRef::of_parts(info.template, info.path))?
+                } else if let Some(handle) = object::known_handle(&info.template) {
+                    handle
+                } else {
+                    *shown.lent.insert(object::add_graph(info.template)?)
                 };
                 // SAFETY: the caller's pointer, which is not null.
                 unsafe { caller::write(graph, handle) }?;
@@ -241,11 +261,10 @@ entry! {
             _ => return Err(hipErrorInvalidValue),
         };
         let target = object::stream(stream)?;
-        if !target.is_capturing() {
-            return Err(hipErrorIllegalState);
-        }
+        let info = capture::info(&target).ok_or(hipErrorIllegalState)?;
+        let graph = GraphRef::of_parts(info.template, info.path);
         // SAFETY: the caller's array, null or readable.
-        let nodes = object::node_ids(&unsafe { caller::read_slice(dependencies, count) }?)?;
+        let nodes = graph.with(|graph| unsafe { known_nodes(graph, dependencies, count) })?;
         Ok(capture::update_dependencies(&target, &nodes, replace)?)
     }
 }

@@ -77,16 +77,14 @@ pub(super) fn check_bank_size(config: hipSharedMemConfig) -> Result<(), hipError
     if config.0 <= hipSharedMemBankSizeEightByte.0 { Ok(()) } else { Err(hipErrorInvalidValue) }
 }
 
-fn set_cache_config(config: hipFuncCache_t, call: &str) -> Result<(), hipError_t> {
+fn set_cache_config(config: hipFuncCache_t) -> Result<(), hipError_t> {
     current::device()?;
-    check_cache_config(config)?;
-    Ok(capture::check_unsafe_call(call)?)
+    check_cache_config(config)
 }
 
-fn set_bank_size(config: hipSharedMemConfig, call: &str) -> Result<(), hipError_t> {
+fn set_bank_size(config: hipSharedMemConfig) -> Result<(), hipError_t> {
     current::device()?;
-    check_bank_size(config)?;
-    Ok(capture::check_unsafe_call(call)?)
+    check_bank_size(config)
 }
 
 unsafe fn get_cache_config(config: *mut hipFuncCache_t) -> Result<(), hipError_t> {
@@ -105,14 +103,14 @@ unsafe fn get_bank_size(config: *mut hipSharedMemConfig) -> Result<(), hipError_
 entry! {
     /// Accepts a preference between shared memory and cache, a hint that AMD's hardware ignores.
     fn hipDeviceSetCacheConfig(config: hipFuncCache_t) -> hipError_t {
-        set_cache_config(config, "hipDeviceSetCacheConfig")
+        set_cache_config(config)
     }
 }
 
 entry! {
     /// Accepts a preference between shared memory and cache, a hint that AMD's hardware ignores.
     fn hipCtxSetCacheConfig(config: hipFuncCache_t) -> hipError_t {
-        set_cache_config(config, "hipCtxSetCacheConfig")
+        set_cache_config(config)
     }
 }
 
@@ -135,14 +133,14 @@ entry! {
 entry! {
     /// Accepts a width of shared memory's banks, a hint that AMD's hardware ignores.
     fn hipDeviceSetSharedMemConfig(config: hipSharedMemConfig) -> hipError_t {
-        set_bank_size(config, "hipDeviceSetSharedMemConfig")
+        set_bank_size(config)
     }
 }
 
 entry! {
     /// Accepts a width of shared memory's banks, a hint that AMD's hardware ignores.
     fn hipCtxSetSharedMemConfig(config: hipSharedMemConfig) -> hipError_t {
-        set_bank_size(config, "hipCtxSetSharedMemConfig")
+        set_bank_size(config)
     }
 }
 
@@ -202,7 +200,6 @@ entry! {
 
 /// Waits for a device, then destroys its streams and frees its memory; code, events and graphs stay.
 pub(super) fn reset(device: &Device) -> Result<(), hipError_t> {
-    capture::check_unsafe_call("hipDeviceReset")?;
     capture::refuse_device_synchronize(device)?;
     let outcome = device.synchronize();
     STREAMS.remove_all(|stream| stream.device() == device);

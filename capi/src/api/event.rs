@@ -7,8 +7,7 @@ use aqlipse::{Event, Stream};
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorNotReady, hipErrorNotSupported,
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady,
     },
     object::{self, EVENTS},
     types::{
@@ -88,44 +87,29 @@ entry! {
 }
 
 entry! {
-    /// Marks the present end of a stream in an event; in a capture, no node can be made of that yet.
+    /// Marks the present end of a stream in an event; an external one is a node in a capture.
     fn hipEventRecordWithFlags(event: hipEvent_t, stream: hipStream_t, flags: c_uint) -> hipError_t {
         let event = object::event(event)?;
         let stream = recording(stream)?;
         match flags {
-            hipEventRecordDefault => {}
-            // Outside a capture there is nothing for it to be external to.
-            hipEventRecordExternal if !stream.is_capturing() => {}
-            hipEventRecordExternal => return Err(hipErrorNotSupported),
-            _ => return Err(hipErrorInvalidValue),
+            hipEventRecordDefault => Ok(stream.record_event(&event)?),
+            hipEventRecordExternal => Ok(stream.record_event_external(&event)?),
+            _ => Err(hipErrorInvalidValue),
         }
-        Ok(stream.record_event(&event)?)
     }
 }
 
-/// The event that `call` asks or waits for.
-///
-/// # Errors
-/// `hipErrorCapturedEvent` in whatever mode it was captured; `hipErrorStreamCaptureUnsupported` while a capture forbids
-/// the call, which spoils that.
-fn asked(event: hipEvent_t, call: &str) -> Result<Event, hipError_t> {
-    let event = object::event(event)?;
-    event.check_not_captured()?;
-    aqlipse::capture::check_unsafe_call(call)?;
-    Ok(event)
-}
-
 entry! {
-    /// Waits until an event has been reached.
+    /// Waits until an event has been reached: `hipErrorCapturedEvent` for one that was recorded in a capture, in any mode.
     fn hipEventSynchronize(event: hipEvent_t) -> hipError_t {
-        Ok(asked(event, "hipEventSynchronize")?.synchronize()?)
+        Ok(object::event(event)?.synchronize()?)
     }
 }
 
 entry! {
     /// Whether an event has been reached: `hipErrorNotReady` if not.
     fn hipEventQuery(event: hipEvent_t) -> hipError_t {
-        if asked(event, "hipEventQuery")?.is_complete()? { Ok(()) } else { Err(hipErrorNotReady) }
+        if object::event(event)?.is_complete()? { Ok(()) } else { Err(hipErrorNotReady) }
     }
 }
 

@@ -21,7 +21,6 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let device = current::device()?;
-        capture::check_unsafe_call("hipMallocManaged")?;
         let region = memory::allocate_host(&device, bytes, Origin::Managed, flags)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(address, region.address as usize as *mut c_void) }
@@ -139,8 +138,9 @@ entry! {
 entry! {
     /// Remembers where managed memory will be used; it is within reach of every processor as it is.
     fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, device: c_int, stream: hipStream_t) -> hipError_t {
-        object::stream(stream)?;
+        let stream = object::stream(stream)?;
         let processor = processor(device)?;
+        capture::refuse_uncapturable(&stream, "prefetching memory")?;
         Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
     }
 }

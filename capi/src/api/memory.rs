@@ -72,7 +72,6 @@ entry! {
         if address.is_null() {
             return current::device().map(drop);
         }
-        capture::check_unsafe_call("hipFree")?;
         // Some clients give back pinned host memory here, and AMD's library takes it.
         match memory::origin_at(address as u64)? {
             Some(Origin::Host) => Ok(memory::free_host(address as u64)?),
@@ -165,7 +164,6 @@ entry! {
         if address.is_null() {
             return current::device().map(drop);
         }
-        capture::check_unsafe_call("hipHostFree")?;
         Ok(memory::free_host(address as u64)?)
     }
 }
@@ -176,7 +174,6 @@ entry! {
         if address.is_null() {
             return current::device().map(drop);
         }
-        capture::check_unsafe_call("hipFreeHost")?;
         Ok(memory::free_host(address as u64)?)
     }
 }
@@ -189,7 +186,6 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let device = current::device()?;
-        capture::check_unsafe_call("hipHostRegister")?;
         // SAFETY: the caller keeps the memory until it unregisters it.
         Ok(unsafe { memory::register(&device, address as u64, bytes as u64, flags) }?)
     }
@@ -200,7 +196,6 @@ entry! {
     // HIP: null is memory that was never registered, measured on 5.2.3 (tests/conformance/host_memory_register.cpp).
     fn hipHostUnregister(address: *mut c_void) -> hipError_t {
         current::device()?;
-        capture::check_unsafe_call("hipHostUnregister")?;
         Ok(memory::unregister(address as u64)?)
     }
 }
@@ -274,7 +269,7 @@ entry! {
         if bytes == 0 {
             return Ok(());
         }
-        capture::check_unsafe_call("hipMemcpyWithStream")?;
+        capture::refuse_uncapturable(&stream, "copying and waiting for the copy")?;
         // SAFETY: the caller's operands.
         Ok(unsafe { stream.memcpy_and_wait(copy) }?)
     }
@@ -357,7 +352,7 @@ pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), h
         return Err(hipErrorInvalidValue);
     }
     stream.memset(set)?;
-    if wait { Ok(stream.synchronize()?) } else { Ok(()) }
+    if wait { Ok(stream.complete()?) } else { Ok(()) }
 }
 
 entry! {

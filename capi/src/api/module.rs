@@ -133,7 +133,6 @@ entry! {
 entry! {
     /// Unloads a module; its functions' handles are stale from now on.
     fn hipModuleUnload(module: hipModule_t) -> hipError_t {
-        aqlipse::capture::check_unsafe_call("hipModuleUnload")?;
         let removed = MODULES.remove(module.0).ok_or(crate::error::hipErrorInvalidResourceHandle)?;
         forget_functions(&removed);
         Ok(())

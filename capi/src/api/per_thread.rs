@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use aqlipse::capture;
+
 use super::{
     array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
     capture::{
@@ -45,9 +47,12 @@ macro_rules! per_thread {
         entry! {
             #[doc = concat!("[`", stringify!($base), "`] on the thread's own stream, and waits for it.")]
             fn $twin($($arg: $ty),*) -> hipError_t {
+                let stream = object::stream(hipStreamPerThread)?;
+                // Before anything is recorded that nobody could wait for.
+                capture::refuse_uncapturable(&stream, "a call that waits for its work")?;
                 // SAFETY: the caller's arguments.
                 outcome(unsafe { $base($($arg,)* hipStreamPerThread) })?;
-                Ok(object::stream(hipStreamPerThread)?.synchronize()?)
+                Ok(stream.complete()?)
             }
         }
     };

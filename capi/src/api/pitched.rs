@@ -237,7 +237,7 @@ entry! {
     /// Fills a box with a byte and waits for it.
     fn hipMemset3D(dst: hipPitchedPtr, value: c_int, extent: hipExtent) -> hipError_t {
         fill_box(dst, value, extent, hipStream_t::NULL)?;
-        Ok(object::stream(hipStream_t::NULL)?.synchronize()?)
+        Ok(object::stream(hipStream_t::NULL)?.complete()?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{
-    Stream, StreamKind,
+    Stream, StreamKind, capture,
     graph::HostFn,
     memory::{self, Origin},
 };
@@ -12,7 +12,7 @@ use crate::{
     caller, current,
     error::{
         hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorNotReady, hipErrorNotSupported, hipErrorStreamCaptureUnsupported, hipSuccess,
+        hipErrorNotReady, hipSuccess,
     },
     object::{self, STREAMS},
     types::{
@@ -105,13 +105,10 @@ entry! {
         let stream = object::stream(stream)?;
         let event = object::event(event)?;
         match flags {
-            hipEventWaitDefault => {}
-            // Outside a capture there is nothing for it to be external to.
-            hipEventWaitExternal if !stream.is_capturing() => {}
-            hipEventWaitExternal => return Err(hipErrorNotSupported),
-            _ => return Err(hipErrorInvalidValue),
+            hipEventWaitDefault => Ok(stream.wait(&event)?),
+            hipEventWaitExternal => Ok(stream.wait_external(&event)?),
+            _ => Err(hipErrorInvalidValue),
         }
-        Ok(stream.wait(&event)?)
     }
 }
 
@@ -222,10 +219,7 @@ entry! {
         if bytes as u64 > region.address + region.bytes - start {
             return Err(hipErrorInvalidValue);
         }
-        if stream.is_capturing() {
-            return Err(hipErrorStreamCaptureUnsupported);
-        }
-        Ok(())
+        Ok(capture::refuse_uncapturable(&stream, "binding memory to a stream")?)
     }
 }
 
@@ -262,7 +256,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let target = object::stream(stream)?;
-        aqlipse::capture::refuse_callback(&target)?;
+        capture::refuse_callback(&target)?;
         let data = user_data as usize;
         let run = move || {
             // SAFETY: who gave the callback promised that it may be called so when the stream gets there.

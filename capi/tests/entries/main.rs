@@ -9,6 +9,9 @@
 mod array;
 mod batch;
 mod capture;
+mod capture_cells;
+mod capture_into;
+mod capture_params;
 mod child;
 mod context;
 mod copies;

@@ -152,7 +152,9 @@ fn a_captured_event_says_so_in_every_mode() {
         ok!(hipStreamBeginCapture(stream, mode), hipEventRecord(event, stream));
         fails!(hipErrorCapturedEvent, hipEventQuery(event));
         fails!(hipErrorCapturedEvent, hipEventSynchronize(event));
-        ok!(hipStreamEndCapture(stream, &mut graph));
+        fails!(hipErrorStreamCaptureInvalidated, hipStreamEndCapture(stream, &mut graph));
+        // It stands for no time until it is recorded again.
+        fails!(hipErrorCapturedEvent, hipEventQuery(event));
     }
     ok!(hipEventDestroy(event), hipStreamDestroy(stream));
 }

@@ -1,0 +1,139 @@
+//! What a broken capture says: the call, the stream, the thread, the rule, and what to do instead.
+
+use std::thread;
+
+use aqlipse::{
+    CaptureError, Error, Event, Stream, StreamKind,
+    capture::{self, Mode, calls},
+    last_error_detail,
+};
+
+use super::*;
+
+fn blocking() -> Stream {
+    Stream::new(&device(), StreamKind::Blocking, 0)
+}
+
+/// Breaks a capture of a new stream from a thread with a name; what that thread was told, and what the end repeats.
+fn told(mode: Mode, make: impl FnOnce(&Stream) -> aqlipse::Result<()> + Send) -> (String, String, u64) {
+    let stream = blocking();
+    capture::begin(&stream, mode, None).unwrap();
+    let breaker = || {
+        assert!(make(&stream).is_err());
+        last_error_detail().expect("an explanation")
+    };
+    let told = thread::scope(|scope| {
+        thread::Builder::new()
+            .name("the breaker".into())
+            .spawn_scoped(scope, breaker)
+            .unwrap()
+            .join()
+            .unwrap()
+    });
+    assert_eq!(capture::end(&stream).map(drop), Err(Error::Capture(CaptureError::Invalidated)));
+    (told, last_error_detail().expect("an explanation"), stream.id())
+}
+
+#[track_caller]
+fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in {text:?}");
+    }
+}
+
+#[test]
+fn the_call_the_stream_the_thread_the_rule_and_the_way_out_are_named() {
+    let (told, repeated, id) =
+        told(Mode::Global, |stream| calls::making("hipStreamSynchronize", || stream.synchronize()));
+    let broken = format!("hipStreamSynchronize on stream {id} in thread \"the breaker\": ");
+    says(
+        &told,
+        &[&broken, "has not been submitted", "; instead, end the capture", "mode Global", "invalid now"],
+    );
+    says(&repeated, &[&broken, "had been invalidated by", "; instead, end the capture"]);
+}
+
+#[test]
+fn each_class_of_calls_has_its_rule_and_its_way_out() {
+    let unsafe_call = |call: &'static str| {
+        told(Mode::Global, move |_| calls::making(call, || capture::admit(|| Some(device())))).0
+    };
+    says(&unsafe_call("hipMalloc"), &["hipMalloc in thread", "acts at once", "hipMallocAsync"]);
+    says(&unsafe_call("hipFree"), &["hipFree in thread", "hipFreeAsync"]);
+    says(&unsafe_call("hipModuleUnload"), &["before the capture", "relaxed mode"]);
+    says(
+        &unsafe_call("hipDeviceSetCacheConfig"),
+        &["changes what later work relies on", "before the capture"],
+    );
+    says(&unsafe_call("hipMemcpy"), &["hipMemcpy on the default stream", "asynchronous form"]);
+    let wait = told(Mode::Relaxed, |_| calls::making("hipDeviceSynchronize", || device().synchronize())).0;
+    says(&wait, &["hipDeviceSynchronize on stream", "has not been submitted", "mode Relaxed"]);
+    let outside =
+        told(Mode::Global, |_| calls::making("hipEventQuery", || Event::new(false).is_complete().map(drop)))
+            .0;
+    says(&outside, &["hipEventQuery in thread", "outside the capture", "hipThreadExchangeStreamCaptureMode"]);
+    let inside = told(Mode::Relaxed, |stream| {
+        let event = Event::new(false);
+        stream.record_event(&event)?;
+        calls::making("hipEventSynchronize", || event.synchronize())
+    });
+    says(&inside.0, &["hipEventSynchronize in thread", "a place in a graph", "behind the launch"]);
+    let callback = told(Mode::Relaxed, |stream| {
+        calls::making("hipStreamAddCallback", || capture::refuse_callback(stream))
+    });
+    says(&callback.0, &["hipStreamAddCallback on stream", "no graph can hold", "hipLaunchHostFunc"]);
+    let prefetch = told(Mode::Relaxed, |stream| {
+        calls::making("hipMemPrefetchAsync", || capture::refuse_uncapturable(stream, ""))
+    });
+    says(&prefetch.0, &["hipMemPrefetchAsync on stream", "no node", "does not capture"]);
+    let legacy = told(Mode::Relaxed, |_| device().default_stream().call(|| ()).map(drop));
+    says(&legacy.0, &["work on the default stream", "blocking stream that captures"]);
+}
+
+#[test]
+fn what_breaks_captures_without_a_forbidden_call_is_explained_too() {
+    let isolation = told(Mode::Relaxed, |stream| {
+        let (other, event) = (blocking(), Event::new(false));
+        other.record_event(&event)?;
+        calls::making("hipStreamWaitEvent", || stream.wait(&event))
+    });
+    says(
+        &isolation.0,
+        &["hipStreamWaitEvent on stream", "recorded outside the capture", "hipEventWaitExternal"],
+    );
+    let merge = told(Mode::Relaxed, |stream| {
+        let (other, event) = (blocking(), Event::new(false));
+        capture::begin(&other, Mode::Relaxed, None)?;
+        other.record_event(&event)?;
+        let outcome = stream.wait(&event);
+        assert!(capture::end(&other).is_err());
+        assert!(stream.wait(&event).is_err());
+        outcome
+    });
+    says(&merge.1, &["waiting for an event on stream", "another capture", "child graphs"]);
+    let failed = told(Mode::Relaxed, |stream| aqlipse::memory::free_async(stream, 4096));
+    says(&failed.0, &["a captured call on stream", "it failed"]);
+}
+
+#[test]
+fn ends_that_are_refused_say_where_to_end() {
+    let (first, second, event) = (blocking(), blocking(), Event::new(false));
+    capture::begin(&first, Mode::Global, None).unwrap();
+    first.record_event(&event).unwrap();
+    second.wait(&event).unwrap();
+    assert!(capture::end(&second).is_err());
+    says(&last_error_detail().unwrap(), &["ending a capture on stream", "the stream on which it began"]);
+    let elsewhere = thread::scope(|scope| {
+        let end = || {
+            assert!(capture::end(&first).is_err());
+            last_error_detail().unwrap()
+        };
+        scope.spawn(end).join().unwrap()
+    });
+    says(&elsewhere, &["in the thread that began it", "capture in relaxed mode"]);
+    second.call(|| ()).unwrap();
+    assert_eq!(capture::end(&first).map(drop), Err(Error::Capture(CaptureError::Unjoined)));
+    says(&last_error_detail().unwrap(), &["a forked stream has work", "record an event"]);
+    assert!(capture::begin(device().default_stream(), Mode::Global, None).is_err());
+    says(&last_error_detail().unwrap(), &["on the default stream", "capture a stream that was created"]);
+}
