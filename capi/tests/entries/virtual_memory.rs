@@ -221,6 +221,11 @@ fn kernels_copies_fills_and_graphs_work_on_mapped_memory() {
     let expected: Vec<f64> = values.iter().enumerate().map(|(i, v)| v * doubled(i)).collect();
     assert_eq!(read(base, values.len()), expected);
     fails!(hipErrorInvalidValue, hipMemset(base, 0, bytes + 1));
+    // Over several mappings holds what holds in all of them.
+    allow(second, size, 0, hipMemAccessFlagsProtRead);
+    fails!(hipErrorInvalidValue, hipMemset(base, 0, bytes));
+    assert_eq!(read(base, values.len()), expected);
+    allow(second, size, 0, hipMemAccessFlagsProtReadWrite);
 
     let (mut found, mut length) = (ptr::null_mut(), 0);
     ok!(hipMemGetAddressRange(&mut found, &mut length, second.wrapping_byte_add(5)));
