@@ -274,6 +274,10 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             Node::Memcpy(copy) => return copy_units(device, copy),
             Node::Host(function) => Unit::Host(function.clone()),
             Node::Empty | Node::Child(_) | Node::MemAlloc(_) | Node::MemFree(_) => Unit::Join,
+            // A launch would tell no other process, and wait for none.
+            Node::EventRecord(event) | Node::EventWait(event) if event.shared().is_some() => {
+                return Err(Error::NotSupported("events between processes in graphs"));
+            }
             Node::EventRecord(event) => Unit::Record(event.clone()),
             Node::EventWait(event) => Unit::Wait(event.clone()),
             Node::BatchMemOp(_)

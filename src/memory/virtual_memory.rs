@@ -12,7 +12,7 @@ use std::{
 
 pub use hsa::Access;
 
-use super::{Backing, Origin, Place, Region, advice::Processor};
+use super::{Backing, Origin, Place, Region, advice::Processor, peer};
 use crate::{
     device::{Device, System},
     error::{Error, Result},
@@ -416,6 +416,20 @@ pub fn access(address: u64, processor: Processor) -> Result<Access> {
         Backing::Mapped(mapped) => Ok(mapped.rights().of(processor)),
         _ => Ok(Access::None),
     }
+}
+
+/// What kernels on `device` may do with a region of any origin.
+pub fn access_of(device: &Device, region: &Region) -> Access {
+    match &region.backing {
+        Backing::Mapped(mapped) => mapped.access(device.ordinal()),
+        _ if peer::reaches(device, region) => Access::ReadWrite,
+        _ => Access::None,
+    }
+}
+
+/// Whether the memory of a region may leave the process as a file descriptor.
+pub fn is_shareable(region: &Region) -> bool {
+    matches!(&region.backing, Backing::Mapped(mapped) if mapped.physical.properties.shareable)
 }
 
 /// Takes one more hold on the physical memory that is mapped at an address: the handle it was mapped with, even if

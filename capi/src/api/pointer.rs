@@ -1,13 +1,16 @@
 //! What a pointer is.
 
 use std::{
-    ffi::{c_int, c_uint, c_void},
+    ffi::{c_int, c_uint, c_ulonglong, c_void},
     sync::Arc,
 };
 
-use aqlipse::memory::{self, Origin, Region};
+use aqlipse::memory::{
+    self, Origin, Region,
+    virtual_memory::{self, Access},
+};
 
-use super::{context, mem_pool::pool_of, memory_type};
+use super::{context, mem_pool::pool_of, memory_type, virtual_memory::access_flags};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotSupported},
@@ -117,11 +120,20 @@ unsafe fn attribute(
             HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
                 caller::write(out.cast(), region.is_some_and(memory::is_synchronous))
             }
+            HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => {
+                let shareable = region.is_some_and(virtual_memory::is_shareable);
+                let kinds =
+                    if shareable { hipMemHandleTypePosixFileDescriptor } else { hipMemHandleTypeNone };
+                caller::write(out.cast(), c_ulonglong::from(kinds.0))
+            }
+            HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
+                let device = current::device()?;
+                let access = region.map_or(Access::None, |region| virtual_memory::access_of(&device, region));
+                caller::write(out.cast(), c_ulonglong::from(access_flags(access).0))
+            }
             HIP_POINTER_ATTRIBUTE_P2P_TOKENS
             | HIP_POINTER_ATTRIBUTE_BUFFER_ID
-            | HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
-            | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
-            | HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Err(hipErrorNotSupported),
+            | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => Err(hipErrorNotSupported),
             _ => Err(hipErrorInvalidValue),
         }
     }

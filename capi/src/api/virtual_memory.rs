@@ -193,6 +193,15 @@ entry! {
     }
 }
 
+/// A right by its number.
+pub(super) fn access_flags(access: Access) -> hipMemAccessFlags {
+    match access {
+        Access::None => hipMemAccessFlagsProtNone,
+        Access::Read => hipMemAccessFlagsProtRead,
+        Access::ReadWrite => hipMemAccessFlagsProtReadWrite,
+    }
+}
+
 entry! {
     /// Stores what a device, or the host, may do with mapped memory.
     fn hipMemGetAccess(
@@ -205,11 +214,7 @@ entry! {
         }
         // SAFETY: the caller's pointer, null or readable.
         let location = unsafe { caller::read(location) }?;
-        let found = match virtual_memory::access(address as u64, processor(location)?)? {
-            Access::None => hipMemAccessFlagsProtNone,
-            Access::Read => hipMemAccessFlagsProtRead,
-            Access::ReadWrite => hipMemAccessFlagsProtReadWrite,
-        };
+        let found = access_flags(virtual_memory::access(address as u64, processor(location)?)?);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(flags, found.0.into()) }
     }

@@ -328,7 +328,8 @@ fn a_thousand_imports_leave_no_descriptor_and_no_mapping() {
     (0..1000).for_each(|_| cycle());
     let after = footprint();
     assert_eq!(after.0, before.0, "descriptors");
-    assert!(after.1 <= before.1 + 8, "mappings: {before:?} {after:?}");
+    // Threads and queues that were started late; a leak would be a thousand.
+    assert!(after.1 <= before.1 + 64, "mappings: {before:?} {after:?}");
 }
 
 /// Until semaphores are nodes.

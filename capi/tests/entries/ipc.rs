@@ -32,6 +32,20 @@ unsafe extern "C" {
     ) -> hipError_t;
     fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipStreamCreateWithFlags(stream: *mut hipStream_t, flags: c_uint) -> hipError_t;
+    fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> hipError_t;
+    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
+    fn hipGraphAddEventRecordNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        dependencies: *const hipGraphNode_t,
+        count: usize,
+        event: hipEvent_t,
+    ) -> hipError_t;
+    fn hipGraphInstantiateWithFlags(
+        exec: *mut hipGraphExec_t,
+        graph: hipGraph_t,
+        flags: std::ffi::c_ulonglong,
+    ) -> hipError_t;
     fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void) -> hipError_t;
 }
 
@@ -163,7 +177,8 @@ fn a_thousand_openings_leave_no_descriptor_and_no_mapping() {
         (0..1000).for_each(|_| cycle());
         let after = footprint();
         assert_eq!(after.0, before.0, "descriptors");
-        assert!(after.1 <= before.1 + 8, "mappings: {before:?} {after:?}");
+        // Threads and queues that were started late; a leak would be a thousand.
+        assert!(after.1 <= before.1 + 64, "mappings: {before:?} {after:?}");
         return;
     }
     let memory = Memory::of(&[1u32; 64]);
@@ -274,4 +289,13 @@ fn events_of_one_process_have_no_handles() {
     ok!(hipEventRecord(shared, stream), hipEventSynchronize(shared), hipEventQuery(shared));
     ok!(hipStreamWaitEvent(hipStream_t::NULL, shared, 0), hipEventDestroy(shared), hipEventDestroy(plain));
     ok!(hipStreamDestroy(stream));
+}
+
+#[test]
+fn a_graph_with_an_event_between_processes_is_refused() {
+    let (mut graph, mut node, mut exec) = (hipGraph_t::NULL, hipGraphNode_t::NULL, hipGraphExec_t::NULL);
+    let shared = event();
+    ok!(hipGraphCreate(&mut graph, 0), hipGraphAddEventRecordNode(&mut node, graph, ptr::null(), 0, shared),);
+    fails!(hipErrorNotSupported, hipGraphInstantiateWithFlags(&mut exec, graph, 0));
+    ok!(hipGraphDestroy(graph), hipEventDestroy(shared));
 }

@@ -173,7 +173,7 @@ pub(crate) struct Store {
 
 #[derive(Default)]
 struct State {
-    /// By first offset: last offset and mapping.
+    /// By first offset.
     segments: BTreeMap<u64, Mapping>,
     /// Where the next segment begins.
     end: u64,
@@ -365,6 +365,29 @@ mod tests {
         assert_eq!(second.address(), address);
         assert_ne!(second.export(8, 0).unwrap(), ticket);
         assert!(ticket.attach().is_err());
+    }
+
+    #[test]
+    fn a_forked_child_gives_nothing_of_its_parents_back() {
+        let store = Arc::new(Store::new().unwrap());
+        let slice = store.take(PAGES).unwrap();
+        let address = slice.address();
+        // SAFETY: memory of the slice.
+        unsafe { word(address).write(7) };
+        // SAFETY: the child only lets the slice go and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            drop(slice);
+            // SAFETY: ends the process without running what belongs to the parent.
+            unsafe { libc::_exit(0) }
+        }
+        let mut status = -1;
+        // SAFETY: our child; the status has room.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        // SAFETY: as above.
+        assert_eq!(unsafe { word(address).read() }, 7);
+        drop(slice);
     }
 
     #[test]
