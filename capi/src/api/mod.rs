@@ -23,6 +23,7 @@ mod error;
 mod event;
 mod event_node;
 mod exec;
+mod fill64;
 mod function;
 mod graph;
 mod half;
