@@ -82,7 +82,7 @@ impl Blit {
 
     /// The dispatch that fills rows, at least one byte in all.
     pub(crate) fn memset(&self, set: &Memset) -> Dispatch {
-        let value = repeat(u64::from(set.value), set.element_size);
+        let value = repeat(set.value, set.element_size);
         let width = set.width * u64::from(set.element_size);
         let mut args = Arguments::default();
         if set.height == 1 {
@@ -196,7 +196,8 @@ fn repeat(value: u64, size: u32) -> u64 {
     match size {
         1 => (value & 0xff) * 0x0101_0101_0101_0101,
         2 => (value & 0xffff) * 0x0001_0001_0001_0001,
-        _ => (value & 0xffff_ffff) * 0x0000_0001_0000_0001,
+        4 => (value & 0xffff_ffff) * 0x0000_0001_0000_0001,
+        _ => value,
     }
 }
 

@@ -253,8 +253,8 @@ pub struct Memset {
     /// Bytes from one row to the next; of no meaning for one row.
     pub pitch: u64,
     /// The element; its low `element_size` bytes count.
-    pub value: u32,
-    /// Bytes per element: 1, 2 or 4.
+    pub value: u64,
+    /// Bytes per element: 1, 2, 4 or 8.
     pub element_size: u32,
     /// Elements per row.
     pub width: u64,

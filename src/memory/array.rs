@@ -3,7 +3,7 @@
 //! AMD's library keeps arrays in images, whose tiles only image instructions can read. Ours are what copies need:
 //! rows without padding, one behind the other. Nothing fetches texels here, so nothing needs tiles.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::{Region, allocate, free, give_back};
 use crate::{
@@ -112,7 +112,9 @@ impl ArrayShape {
 pub struct Array {
     format: ElementFormat,
     shape: ArrayShape,
-    memory: Arc<Region>,
+    address: u64,
+    /// Whoever still knows an array that has ended does not keep its memory.
+    memory: Weak<Region>,
 }
 
 impl Array {
@@ -128,7 +130,8 @@ impl Array {
         if bytes > device.properties().total_memory {
             return Err(Error::OutOfMemory { bytes: bytes as usize });
         }
-        Ok(Self { format, shape, memory: allocate(device, bytes as usize)? })
+        let memory = allocate(device, bytes as usize)?;
+        Ok(Self { format, shape, address: memory.address, memory: Arc::downgrade(&memory) })
     }
 
     /// What its elements are made of.
@@ -143,7 +146,7 @@ impl Array {
 
     /// Its first byte, by which the copies in a graph tell it from others.
     pub fn address(&self) -> u64 {
-        self.memory.address
+        self.address
     }
 
     /// Bytes of a row, rows of a slice and slices, at least 1 each.
@@ -159,7 +162,7 @@ impl Array {
     /// work, after the memory is freed.
     pub fn free(&self) -> Result<()> {
         self.check_alive()?;
-        free(self.memory.address)
+        free(self.address)
     }
 
     /// Whether it has not ended yet.
@@ -180,7 +183,7 @@ impl Array {
             return Err(Error::InvalidValue("the box leaves the array"));
         }
         let [row_bytes, rows, _] = whole;
-        Ok(Surface { address: self.memory.address, pitch: row_bytes, row_bytes, rows, corner })
+        Ok(Surface { address: self.address, pitch: row_bytes, row_bytes, rows, corner })
     }
 
     /// The address of the byte that is `offset` bytes into row `row`, of which `bytes` follow: to the end of the row
@@ -194,15 +197,15 @@ impl Array {
         let start = row.checked_mul(row_bytes).and_then(|before| before.checked_add(offset));
         let end = start.and_then(|start| start.checked_add(bytes));
         match (start, end) {
-            (Some(start), Some(end)) if end <= row_bytes * rows * slices => Ok(self.memory.address + start),
+            (Some(start), Some(end)) if end <= row_bytes * rows * slices => Ok(self.address + start),
             _ => Err(Error::InvalidValue("the range leaves the array")),
         }
     }
 
     /// The reset of a device takes the memory of its arrays, and their addresses may be another's by now.
     fn check_alive(&self) -> Result<()> {
-        let found = System::get()?.memory().at(self.memory.address);
-        if found.is_some_and(|region| Arc::ptr_eq(&region, &self.memory)) {
+        let found = System::get()?.memory().at(self.address);
+        if found.is_some_and(|region| Arc::as_ptr(&region) == self.memory.as_ptr()) {
             Ok(())
         } else {
             Err(Error::InvalidHandle)

@@ -480,7 +480,7 @@ pub fn check_word(address: u64, word: Word) -> Result<()> {
 /// Refuses a fill whose operand cannot be filled.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] for an element size other than 1, 2 or 4, a pitch below the width, or rows that
+/// [`Error::InvalidValue`] for an element size other than 1, 2, 4 or 8, a pitch below the width, or rows that
 /// leave their allocation or lie in memory that no device reaches.
 pub fn check_fill(set: Memset) -> Result<()> {
     check_memset(set).map(drop)
@@ -506,11 +506,11 @@ pub(crate) fn device_addresses(copy: &Memcpy) -> Memcpy {
 /// A fill with its operand checked.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] for an element size other than 1, 2 or 4, a pitch below the width, or rows that
+/// [`Error::InvalidValue`] for an element size other than 1, 2, 4 or 8, a pitch below the width, or rows that
 /// leave their allocation or lie in memory that no device reaches.
 pub(crate) fn check_memset(mut set: Memset) -> Result<Memset> {
-    if !matches!(set.element_size, 1 | 2 | 4) {
-        return Err(Error::InvalidValue("the element size must be 1, 2 or 4"));
+    if !matches!(set.element_size, 1 | 2 | 4 | 8) {
+        return Err(Error::InvalidValue("the element size must be 1, 2, 4 or 8"));
     }
     const LEAVES: Error = Error::InvalidValue("the fill leaves the address space");
     let row = set.width.checked_mul(u64::from(set.element_size)).ok_or(LEAVES)?;

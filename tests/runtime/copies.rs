@@ -142,15 +142,15 @@ proptest! {
 
     #[test]
     fn a_fill_sets_its_elements_and_no_others(
-        element_size in prop_oneof![Just(1u32), Just(2), Just(4)],
+        element_size in prop_oneof![Just(1u32), Just(2), Just(4), Just(8)],
         (width, height) in (0u64..3000, 0u64..5),
         (at, pad) in (0u64..9, 0u64..50),
-        value in any::<u32>(),
+        value in any::<u64>(),
         captured in any::<bool>(),
     ) {
         let stream = stream();
         let pitch = width * u64::from(element_size) + pad;
-        let bytes = (pitch * height.max(1) + 64) as usize;
+        let bytes = (pitch * height.max(1) + 128) as usize;
         let memory = Memory::new(0, bytes);
         let mut expected = pattern(bytes, 5);
         memory.set(&stream, &expected);

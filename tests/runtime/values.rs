@@ -10,7 +10,8 @@ use std::{
 };
 
 use aqlipse::{
-    CaptureError, Condition, Error, Stream, Word, capture,
+    Condition, Error, Exec, Options, Word, capture,
+    graph::NodeKind,
     memory::{self, Origin, Region},
 };
 
@@ -114,18 +115,34 @@ fn words_lie_aligned_in_memory_that_the_device_reaches() {
 }
 
 #[test]
-fn words_cannot_be_captured() {
-    let shared = Shared::new(0);
-    let calls: [fn(&Stream, u64) -> aqlipse::Result<()>; 2] = [
-        |stream, at| stream.write_value(at, Word::U64(1)),
-        |stream, at| stream.wait_value(at, Condition::Equal, Word::U64(0), u64::MAX),
-    ];
-    for call in calls {
-        let stream = stream();
-        capture::begin(&stream, capture::Mode::Relaxed, None).unwrap();
-        assert_eq!(call(&stream, shared.address()), Err(Error::Capture(CaptureError::Unsupported)));
-        assert_eq!(capture::end(&stream).err(), Some(Error::Capture(CaptureError::Invalidated)));
+fn captured_words_are_written_and_waited_for_at_the_launch() {
+    let (first, second, stream) = (Shared::new(0), Shared::new(0), stream());
+    capture::begin(&stream, capture::Mode::Global, None).unwrap();
+    stream.wait_value(first.address(), Condition::Equal, Word::U64(5), 0xf).unwrap();
+    stream.write_value(second.address(), Word::U64(7)).unwrap();
+    let template = capture::end(&stream).unwrap();
+    let exec = {
+        let template = template.lock().unwrap();
+        assert!(template.graph().nodes().all(|(_, node)| node.kind() == NodeKind::BatchMemOp));
+        Exec::new(&template, Options::default()).unwrap()
+    };
+    for round in 1..3 {
+        first.word().store(0, SeqCst);
+        second.word().store(0, SeqCst);
+        exec.launch(&stream).unwrap();
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!((stream.is_idle(), second.word().load(SeqCst)), (Ok(false), 0), "round {round}");
+        first.word().store(0xf5, SeqCst);
         stream.synchronize().unwrap();
+        assert_eq!(second.word().load(SeqCst), 7, "round {round}");
     }
-    assert_eq!(shared.word().load(SeqCst), 0);
+}
+
+#[test]
+fn a_word_that_cannot_be_waited_for_spoils_no_capture() {
+    let (shared, stream) = (Shared::new(0), stream());
+    capture::begin(&stream, capture::Mode::Relaxed, None).unwrap();
+    assert!(stream.write_value(shared.address() + 1, Word::U64(1)).is_err());
+    let template = capture::end(&stream).unwrap();
+    assert_eq!(template.lock().unwrap().graph().nodes().count(), 0);
 }

@@ -340,7 +340,14 @@ entry! {
 /// A fill of `count` elements in one row.
 fn row(dst: *mut c_void, value: u32, element_size: u32, count: usize) -> Memset {
     let bytes = count as u64 * u64::from(element_size);
-    Memset { dst: dst as u64, pitch: bytes, value, element_size, width: count as u64, height: 1 }
+    Memset {
+        dst: dst as u64,
+        pitch: bytes,
+        value: value.into(),
+        element_size,
+        width: count as u64,
+        height: 1,
+    }
 }
 
 pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), hipError_t> {
@@ -421,7 +428,7 @@ pub(super) fn rows(dst: *mut c_void, pitch: usize, value: c_int, width: usize, h
         dst: dst as u64,
         pitch: pitch as u64,
         // CAST: the low byte counts.
-        value: value as u32 & 0xff,
+        value: u64::from(value as u32 & 0xff),
         element_size: 1,
         width: width as u64,
         height: height as u64,

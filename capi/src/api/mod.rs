@@ -29,6 +29,7 @@ mod event_node;
 mod exec;
 mod execution;
 pub(crate) mod external;
+mod fill64;
 mod function;
 mod graph;
 mod graph_memory;

@@ -291,13 +291,14 @@ entry! {
 pub(super) unsafe fn memset_node(params: *const hipMemsetParams) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let params = unsafe { caller::read(params) }?;
-    if params.dst.is_null() || params.width == 0 || params.height == 0 {
+    // The value has no room for an element of 8 bytes, which a node of this library may have (`fill64`).
+    if params.dst.is_null() || params.width == 0 || params.height == 0 || params.elementSize > 4 {
         return Err(hipErrorInvalidValue);
     }
     let set = Memset {
         dst: params.dst as u64,
         pitch: params.pitch as u64,
-        value: params.value,
+        value: params.value.into(),
         element_size: params.elementSize,
         width: params.width as u64,
         height: params.height as u64,

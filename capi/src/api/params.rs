@@ -4,8 +4,8 @@
 use std::ffi::{c_int, c_void};
 
 use aqlipse::{
-    GraphNode,
-    graph::{KernelAttributes, Memcpy, Node, Surface},
+    Error, GraphNode,
+    graph::{KernelAttributes, Memcpy, Memset, Node, Surface},
 };
 
 use super::{
@@ -236,12 +236,16 @@ entry! {
     /// Stores a fill node's parameters.
     fn hipGraphMemsetNodeGetParams(node: hipGraphNode_t, params: *mut hipMemsetParams) -> hipError_t {
         let found = with_node(node, |node| match node {
+            Node::Memset(Memset { element_size: 8, .. }) => {
+                Err(Error::NotSupported("showing a 64-bit pattern where there is room for 32 bits").into())
+            }
             Node::Memset(set) => Ok(hipMemsetParams {
                 dst: set.dst as usize as *mut c_void,
                 elementSize: set.element_size,
                 height: set.height as usize,
                 pitch: set.pitch as usize,
-                value: set.value,
+                // CAST: elements of up to 4 bytes.
+                value: set.value as u32,
                 width: set.width as usize,
             }),
             _ => Err(hipErrorInvalidValue),

@@ -252,7 +252,7 @@ fn elements(
     Memset {
         dst: dst as u64,
         pitch: pitch as u64,
-        value,
+        value: value.into(),
         element_size,
         width: width as u64,
         height: height as u64,

@@ -146,6 +146,42 @@ unsafe extern "C" {
         attribute: hipPointer_attribute,
         pointer: hipDeviceptr_t,
     ) -> hipError_t;
+    fn aqlipseMemsetD2D64Async(
+        dst: hipDeviceptr_t,
+        pitch: usize,
+        value: u64,
+        width: usize,
+        height: usize,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn aqlipseGraphAddMemsetD64Node(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        dst: hipDeviceptr_t,
+        pitch: usize,
+        value: u64,
+        width: usize,
+        height: usize,
+    ) -> hipError_t;
+    fn aqlipseGraphExecMemsetD64NodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        dst: hipDeviceptr_t,
+        pitch: usize,
+        value: u64,
+        width: usize,
+        height: usize,
+    ) -> hipError_t;
+    fn hipGraphAddMemsetNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipMemsetParams,
+    ) -> hipError_t;
+    fn hipGraphMemsetNodeGetParams(node: hipGraphNode_t, params: *mut hipMemsetParams) -> hipError_t;
     fn hipPointerGetAttribute(
         out: *mut c_void,
         attribute: hipPointer_attribute,
@@ -820,4 +856,51 @@ fn memory_remembers_that_its_operations_shall_wait() {
     );
     let ours: *mut c_void = (&raw mut pageable).cast();
     fails!(hipErrorInvalidValue, hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, ours));
+}
+
+// proves: aqlipseMemsetD2D64Async, aqlipseGraphAddMemsetD64Node, aqlipseGraphExecMemsetD64NodeSetParams
+#[test]
+fn one_node_fills_rows_with_elements_whose_halves_differ() {
+    let (stream, memory) = (new_stream(), Memory::of(&[0u64; 16]));
+    let (value, other) = (0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210);
+    ok!(aqlipseMemsetD2D64Async(memory.pointer(), 32, other, 1, 4, stream), hipStreamSynchronize(stream));
+    let mut model = [0; 16];
+    (0..4).for_each(|row| model[row * 4] = other);
+    assert_eq!(memory.read(), model);
+
+    let (mut graph, mut node, mut exec) = (hipGraph_t::NULL, hipGraphNode_t::NULL, hipGraphExec_t::NULL);
+    let second = memory.pointer().wrapping_byte_add(8);
+    ok!(
+        hipGraphCreate(&mut graph, 0),
+        aqlipseGraphAddMemsetD64Node(&mut node, graph, ptr::null(), 0, second, 32, value, 2, 3),
+        hipGraphInstantiateWithFlags(&mut exec, graph, 0),
+        hipGraphLaunch(exec, stream),
+        hipStreamSynchronize(stream),
+    );
+    (0..3).for_each(|row| model[row * 4 + 1..][..2].fill(value));
+    assert_eq!(memory.read(), model);
+    ok!(
+        aqlipseGraphExecMemsetD64NodeSetParams(exec, node, second, 32, 7, 2, 3),
+        hipGraphLaunch(exec, stream),
+        hipStreamSynchronize(stream),
+    );
+    (0..3).for_each(|row| model[row * 4 + 1..][..2].fill(7));
+    assert_eq!(memory.read(), model);
+    fails!(hipErrorInvalidValue, aqlipseGraphExecMemsetD64NodeSetParams(exec, node, second, 32, 7, 2, 4));
+    fails!(
+        hipErrorInvalidValue,
+        aqlipseGraphAddMemsetD64Node(&mut node, graph, ptr::null(), 0, second, 8, 7, 2, 3)
+    );
+    let null = ptr::null_mut();
+    fails!(
+        hipErrorInvalidValue,
+        aqlipseGraphAddMemsetD64Node(&mut node, graph, ptr::null(), 0, null, 8, 7, 1, 1)
+    );
+    fails!(hipErrorInvalidValue, aqlipseMemsetD2D64Async(second, 32, 7, 16, 1, stream));
+
+    // HIP's own structure has room for 32 bits only.
+    let mut params = hipMemsetParams { dst: second, elementSize: 8, height: 1, pitch: 0, value: 1, width: 1 };
+    fails!(hipErrorInvalidValue, hipGraphAddMemsetNode(&mut node, graph, ptr::null(), 0, &params));
+    fails!(hipErrorNotSupported, hipGraphMemsetNodeGetParams(node, &mut params));
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
 }
