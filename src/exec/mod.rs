@@ -37,7 +37,7 @@ use self::{
     launch::SignalSet,
     references::Held,
     units::{Unit, Units},
-    update::Shape,
+    update::{Fixed, Shape},
 };
 use crate::{
     GraphNode,
@@ -78,8 +78,8 @@ pub struct Exec(Arc<Inner>);
 struct Inner {
     device: Device,
     flat: FlatGraph,
-    /// Which flat nodes can be disabled.
-    switchable: Box<[bool]>,
+    /// What must stay of each flat node; nothing of a join.
+    fixed: Box<[Option<Fixed>]>,
     shape: Shape,
     options: Options,
     resources: Arc<Resources>,
@@ -200,8 +200,7 @@ impl Exec {
             // CAST: a flat graph numbers its nodes in 32 bits.
             Units::new(&device, flat, work, 0..flat.len() as u32)?
         };
-        let switchable = flattened.work.iter().map(|work| work.is_some_and(|w| w.kind().can_be_disabled()));
-        let switchable: Box<[bool]> = switchable.collect();
+        let fixed: Box<[_]> = flattened.work.iter().map(|work| work.map(Fixed::of)).collect();
         let (plan, bounds) = schedule_units(&units, options)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
@@ -215,7 +214,7 @@ impl Exec {
         let (shape, held) = Shape::of(template.graph());
         let priorities =
             if options.node_priority { priority::of_queues(&plan, &units, work) } else { Vec::new() };
-        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&switchable[..]);
+        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&fixed[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>();
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
@@ -245,7 +244,7 @@ impl Exec {
         Ok(Self(Arc::new(Inner {
             device,
             flat: flattened.graph,
-            switchable,
+            fixed,
             shape,
             options,
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
@@ -284,6 +283,15 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        let fits =
+            self.0.fixed[flat as usize].as_ref().map_or(Ok(()), |fixed| fixed.check(parameters, false));
+        if let Err((reason, detail)) = fits {
+            crate::error::explain(format_args!("node {node} is not changed: {detail}"));
+            return Err(Error::InvalidValue(match reason {
+                update::Reason::Kind => "the node is of another kind",
+                _ => "parameters of the node that must stay as they were",
+            }));
+        }
         let (before, mut unit) = units::unit_of(&self.0.device, parameters)?;
         unit.print_to(self.0.fifo.as_ref())?;
         // What the node kept is the caller's: it is dropped behind the lock.
@@ -293,6 +301,10 @@ impl Exec {
         let had_pin = main > 0 && matches!(state.units[main as usize - 1], Unit::Pin(_));
         let same_kind = std::mem::discriminant(&unit) == std::mem::discriminant(&state.units[main as usize]);
         if !same_kind || before.is_some() != had_pin {
+            let (old, new) = (state.units[main as usize].what(had_pin), unit.what(before.is_some()));
+            crate::error::explain(format_args!(
+                "node {node} is not changed: it is {old}, and would be {new}"
+            ));
             return Err(Error::InvalidValue("the node would need another kind of work"));
         }
         if let Unit::Dispatch(dispatch) = &unit {

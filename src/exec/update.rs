@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     GraphNode,
-    device::fence::Keep,
+    device::{System, fence::Keep},
     error::Error,
     event::Event,
-    graph::{CopyKind, Graph, MemAlloc, MemFree, Memset, Mismatch, Node, NodeId, NodeKind, Topology},
+    graph::{CopyKind, Graph, MemAlloc, MemFree, Memcpy, Memset, Mismatch, Node, NodeId, NodeKind, Topology},
     module::Function,
     template::Template,
     user_object::release_behind,
@@ -101,16 +101,17 @@ struct Frame {
 }
 
 /// What must stay of one node.
-enum Fixed {
+#[derive(Clone, Copy)]
+pub(super) enum Fixed {
     Kind(NodeKind),
     /// Whether a kernel's blocks wait for each other, and its priority.
     Kernel(bool, i32),
-    /// The direction of a copy.
-    Copy(CopyKind),
-    /// Width and height of a fill of several rows.
-    Rows(u64, u64),
-    /// One row, of any width.
-    Row,
+    /// The direction of a copy, and the devices whose memory its destination and its source are.
+    Copy(CopyKind, [Option<usize>; 2]),
+    /// Width and height of a fill of several rows, and the device.
+    Rows(u64, u64, Option<usize>),
+    /// One row, of any width, and the device.
+    Row(Option<usize>),
     Alloc(MemAlloc),
     Free(MemFree),
     /// The place of the nested graph among all graphs.
@@ -118,13 +119,26 @@ enum Fixed {
 }
 
 impl Fixed {
+    /// What must stay of a node that is no child graph.
+    pub(super) fn of(node: &GraphNode) -> Self {
+        match node {
+            Node::Kernel(kernel) => Self::Kernel(kernel.attributes.cooperative, kernel.attributes.priority),
+            Node::Memcpy(copy) => Self::Copy(copy.kind(), ends(copy)),
+            Node::Memset(set) if set.height > 1 => Self::Rows(set.width, set.height, home(set.dst)),
+            Node::Memset(set) => Self::Row(home(set.dst)),
+            Node::MemAlloc(alloc) => Self::Alloc(*alloc),
+            Node::MemFree(free) => Self::Free(*free),
+            node => Self::Kind(node.kind()),
+        }
+    }
+
     /// The kind of node that this was noted of.
-    fn kind(&self) -> NodeKind {
+    pub(super) fn kind(&self) -> NodeKind {
         match self {
             Self::Kind(kind) => *kind,
             Self::Kernel(..) => NodeKind::Kernel,
-            Self::Copy(_) => NodeKind::Memcpy,
-            Self::Rows(..) | Self::Row => NodeKind::Memset,
+            Self::Copy(..) => NodeKind::Memcpy,
+            Self::Rows(..) | Self::Row(_) => NodeKind::Memset,
             Self::Alloc(_) => NodeKind::MemAlloc,
             Self::Free(_) => NodeKind::MemFree,
             Self::Child(_) => NodeKind::Child,
@@ -133,7 +147,7 @@ impl Fixed {
 
     /// Asks whether a node may stand where this was noted; else why not, and what differs. Priorities must stay where
     /// they decide about the order.
-    fn check(&self, node: &GraphNode, priorities: bool) -> Result<(), (Reason, String)> {
+    pub(super) fn check(&self, node: &GraphNode, priorities: bool) -> Result<(), (Reason, String)> {
         let rows = |had, set: &Memset| differences::of_rows(had, (set.width, set.height));
         match (self, node) {
             (Self::Kernel(cooperative, _), Node::Kernel(kernel))
@@ -151,14 +165,20 @@ impl Fixed {
                     format!("it has priority {new}, the one in its place {priority}, which is fixed");
                 Err((Reason::Parameters, detail))
             }
-            (Self::Copy(kind), Node::Memcpy(copy)) if copy.kind() != *kind => {
+            (Self::Copy(kind, _), Node::Memcpy(copy)) if copy.kind() != *kind => {
                 Err((Reason::Parameters, differences::of_direction(*kind, copy.kind())))
             }
-            (Self::Row, Node::Memset(set)) if set.height > 1 => Err((Reason::Parameters, rows((0, 1), set))),
-            (Self::Rows(width, height), Node::Memset(set))
+            (Self::Copy(_, had), Node::Memcpy(copy)) => same_homes(had, &ends(copy)),
+            (Self::Row(_), Node::Memset(set)) if set.height > 1 => {
+                Err((Reason::Parameters, differences::of_height(set.height)))
+            }
+            (Self::Rows(width, height, _), Node::Memset(set))
                 if (set.width, set.height) != (*width, *height) =>
             {
                 Err((Reason::Parameters, rows((*width, *height), set)))
+            }
+            (Self::Row(had) | Self::Rows(_, _, had), Node::Memset(set)) => {
+                same_homes(&[*had], &[home(set.dst)])
             }
             // Addresses of graph memory belong to the nodes that got them.
             (Self::Alloc(old), Node::MemAlloc(new)) if old != new => {
@@ -173,6 +193,29 @@ impl Fixed {
             _ => Ok(()),
         }
     }
+}
+
+/// The device whose memory an address lies in; none of host memory, which belongs to all of them.
+fn home(address: u64) -> Option<usize> {
+    let region = System::get().ok()?.memory().find(address)?;
+    region.origin.is_device().then_some(region.device)
+}
+
+fn ends(copy: &Memcpy) -> [Option<usize>; 2] {
+    let at = |span: Option<(u64, u64)>| span.and_then(|(address, _)| home(address));
+    [at(copy.destination_span()), at(copy.source_span())]
+}
+
+/// Asks whether memory of a device stays memory of that device.
+fn same_homes(had: &[Option<usize>], wants: &[Option<usize>]) -> Result<(), (Reason, String)> {
+    for (had, wants) in had.iter().zip(wants) {
+        if let (Some(had), Some(wants)) = (had, wants)
+            && had != wants
+        {
+            return Err((Reason::Parameters, differences::of_device(*had, *wants)));
+        }
+    }
+    Ok(())
 }
 
 /// A node of an executable's template, the one in its place in another template, and what that does.
@@ -192,19 +235,11 @@ impl Shape {
         let mut graphs: Vec<Frame> = Vec::new();
         while let Some(&graph) = found.get(graphs.len()) {
             let fixed = graph.nodes().map(|(_, node)| match node {
-                Node::Memcpy(copy) => Fixed::Copy(copy.kind()),
-                Node::Memset(set) if set.height > 1 => Fixed::Rows(set.width, set.height),
-                Node::Memset(_) => Fixed::Row,
-                Node::MemAlloc(alloc) => Fixed::Alloc(*alloc),
-                Node::MemFree(free) => Fixed::Free(*free),
                 Node::Child(child) => {
                     found.push(child);
                     Fixed::Child(found.len() - 1)
                 }
-                Node::Kernel(kernel) => {
-                    Fixed::Kernel(kernel.attributes.cooperative, kernel.attributes.priority)
-                }
-                node => Fixed::Kind(node.kind()),
+                node => Fixed::of(node),
             });
             let fixed = fixed.collect();
             graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
