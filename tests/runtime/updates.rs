@@ -345,10 +345,10 @@ fn many_whole_updates(updates: u32) {
     let exec = Exec::new(&templates[0], Options::default()).unwrap();
     let update = |n: u32| {
         exec.update(&templates[n as usize % 4]).unwrap();
-        if n % 64 == 0 {
+        if n.is_multiple_of(64) {
             exec.launch(&stream).unwrap();
         }
-        if n % 1024 == 0 {
+        if n.is_multiple_of(1024) {
             stream.synchronize().unwrap();
         }
     };

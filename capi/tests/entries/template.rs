@@ -565,3 +565,33 @@ fn a_cooperative_kernel_stays_cooperative_when_its_parameters_change() {
     assert_eq!(two.read()[5], 2.0, "a cooperative kernel is disabled like any other");
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
 }
+
+// proves: hipGraphChildGraphNodeGetGraph
+#[test]
+fn each_of_many_nested_graphs_has_a_handle_that_stays() {
+    let (inner, graph) = (new_graph(), new_graph());
+    let mut nodes = vec![hipGraphNode_t::NULL; 2000];
+    for node in &mut nodes {
+        ok!(hipGraphAddChildGraphNode(node, graph, null(), 0, inner));
+    }
+    let inside = |node: &hipGraphNode_t| {
+        let mut graph = hipGraph_t::NULL;
+        ok!(hipGraphChildGraphNodeGetGraph(*node, &mut graph));
+        graph
+    };
+    let handles: Vec<hipGraph_t> = nodes.iter().map(inside).collect();
+    let words: std::collections::HashSet<usize> = handles.iter().map(|handle| handle.0).collect();
+    assert_eq!(words.len(), nodes.len());
+    for gone in &nodes[..1000] {
+        ok!(hipGraphDestroyNode(*gone));
+    }
+    // New nested graphs take the places of those that are gone, whose handles stay stale.
+    for node in &mut nodes[..1000] {
+        ok!(hipGraphAddChildGraphNode(node, graph, null(), 0, inner));
+        assert!(!words.contains(&inside(node).0));
+    }
+    let mut count = 0;
+    fails!(hipErrorInvalidValue, hipGraphGetNodes(handles[0], null_mut(), &mut count));
+    assert_eq!(nodes[1000..].iter().map(inside).collect::<Vec<_>>(), handles[1000..]);
+    ok!(hipGraphDestroy(graph), hipGraphDestroy(inner));
+}
