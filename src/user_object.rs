@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The most references that one call creates or gives up.
-pub const MAX_COUNT: u32 = i32::MAX as u32;
+const MAX_COUNT: u32 = i32::MAX as u32;
 
 /// A resource that graphs can hold, and the references to it that the caller owns.
 #[derive(Clone)]
@@ -65,7 +65,7 @@ impl UserObject {
     /// An object with `count` references that the caller owns; `destructor` runs when all references are gone.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] for a count of 0 or more than [`MAX_COUNT`], [`Error::OutOfMemory`] if the thread for
+    /// [`Error::InvalidValue`] for a count of 0 or more than 2^31 - 1, [`Error::OutOfMemory`] if the thread for
     /// destructors cannot be started.
     pub fn new(count: u32, destructor: impl FnOnce() + Send + 'static) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -84,7 +84,7 @@ impl UserObject {
     /// Creates `count` more references that the caller owns.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] for a count of 0 or more than [`MAX_COUNT`], for more references than 32 bits can
+    /// [`Error::InvalidValue`] for a count of 0 or more than 2^31 - 1, for more references than 32 bits can
     /// count, or when all references are gone.
     pub fn retain(&self, count: u32) -> Result<()> {
         check(count)?;

@@ -6,7 +6,9 @@ use std::{
 };
 
 use aqlipse::{
-    Device, Event, Exec, Function, Module, Stream, Template, capture::SharedTemplate, graph::NodeId,
+    Device, Event, Exec, Function, Module, Stream, Template,
+    capture::SharedTemplate,
+    graph::{GraphId, NodeId},
 };
 
 use crate::{
@@ -119,12 +121,24 @@ pub fn add_graph(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
 /// # Errors
 /// `hipErrorOutOfMemory`; `hipErrorInvalidValue` if the node is gone.
 pub fn nested_graph(graph: &GraphRef) -> Result<hipGraph_t, hipError_t> {
-    if let Some(handle) = GRAPHS.find(|held| held.is(graph)) {
+    /// Handles by the identities of the graphs, which no two graphs share.
+    static HANDLES: Mutex<Option<HashMap<GraphId, usize>>> = Mutex::new(None);
+
+    let id = graph.with(|graph| Ok(graph.graph().id()))?;
+    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let handles = handles.get_or_insert_default();
+    if let Some(&handle) = handles.get(&id) {
         return Ok(hipGraph_t(handle));
     }
-    GRAPHS.remove_all(Held::is_dead);
+    // Not at every call: all handles would be walked once for each of them.
+    if handles.len() == handles.capacity() {
+        GRAPHS.remove_all(Held::is_dead);
+        handles.retain(|_, handle| GRAPHS.get(*handle).is_some());
+    }
     graph_ref::make_known(graph)?;
-    GRAPHS.insert(Held::nested(graph)).map(hipGraph_t)
+    let handle = GRAPHS.insert(Held::nested(graph))?;
+    handles.insert(id, handle);
+    Ok(hipGraph_t(handle))
 }
 
 /// The node behind a handle, with its graph.

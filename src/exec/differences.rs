@@ -46,6 +46,11 @@ pub(super) fn of_rows(had: (u64, u64), wants: (u64, u64)) -> String {
     )
 }
 
+/// How many rows a fill has that should have one.
+pub(super) fn of_height(rows: u64) -> String {
+    format!("it fills {rows} rows, the one in its place one row")
+}
+
 /// Whose node or child graph is meant.
 pub(super) fn in_child(around: Option<NodeId>, what: String) -> String {
     match around {

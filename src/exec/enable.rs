@@ -42,7 +42,7 @@ impl Exec {
     /// The flat index of a node that can be disabled.
     fn switchable(&self, node: NodeId) -> Result<u32> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
-        if self.0.switchable[flat as usize] {
+        if self.0.fixed[flat as usize].as_ref().is_some_and(|fixed| fixed.kind().can_be_disabled()) {
             Ok(flat)
         } else {
             Err(Error::InvalidValue("only kernel, copy and fill nodes can be disabled"))

@@ -46,7 +46,7 @@ use self::{
     references::Held,
     seat::Seat,
     units::{Fifos, Unit, Units},
-    update::Shape,
+    update::{Fixed, Shape},
 };
 use crate::{
     GraphNode,
@@ -91,8 +91,8 @@ struct Inner {
     /// Where each unit works.
     seats: Vec<Seat>,
     flat: FlatGraph,
-    /// Which flat nodes can be disabled.
-    switchable: Box<[bool]>,
+    /// What must stay of each flat node; nothing of a join.
+    fixed: Box<[Option<Fixed>]>,
     shape: Shape,
     options: Options,
     resources: Arc<Resources>,
@@ -218,8 +218,7 @@ impl Exec {
             Units::new(template.device(), flat, work, 0..flat.len() as u32)?
         };
         let device = units.devices[0].clone();
-        let switchable = flattened.work.iter().map(|work| work.is_some_and(|w| w.kind().can_be_disabled()));
-        let switchable: Box<[bool]> = switchable.collect();
+        let fixed: Box<[_]> = flattened.work.iter().map(|work| work.map(Fixed::of)).collect();
         let (plan, bounds) = schedule_units(&units, options)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
@@ -233,7 +232,7 @@ impl Exec {
         let (shape, held) = Shape::of(template.graph());
         let priorities =
             if options.node_priority { priority::of_queues(&plan, &units, work) } else { Vec::new() };
-        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&switchable[..]);
+        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&fixed[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
         let report = Report {
@@ -267,7 +266,7 @@ impl Exec {
             devices: units.devices,
             seats: units.seats,
             flat: flattened.graph,
-            switchable,
+            fixed,
             shape,
             options,
             resources: Arc::new(Resources { memory, _codes: codes, alive: template.alive().to_vec() }),
@@ -306,7 +305,15 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
-        self.0.shape.check_parts(node, parameters)?;
+        let fits =
+            self.0.fixed[flat as usize].as_ref().map_or(Ok(()), |fixed| fixed.check(parameters, false));
+        if let Err((reason, detail)) = fits {
+            crate::error::explain(format_args!("node {node} is not changed: {detail}"));
+            return Err(Error::InvalidValue(match reason {
+                update::Reason::Kind => "the node is of another kind",
+                _ => "parameters of the node that must stay as they were",
+            }));
+        }
         let seat = self.seat(flat);
         let device = Device::get(usize::from(seat.device))?;
         if !seat.admits(Seat::of(&device, parameters)?) {
@@ -321,6 +328,10 @@ impl Exec {
         let had_pin = main > 0 && matches!(state.units[main as usize - 1], Unit::Pin(_));
         let same_kind = std::mem::discriminant(&unit) == std::mem::discriminant(&state.units[main as usize]);
         if !same_kind || before.is_some() != had_pin {
+            let (old, new) = (state.units[main as usize].what(had_pin), unit.what(before.is_some()));
+            crate::error::explain(format_args!(
+                "node {node} is not changed: it is {old}, and would be {new}"
+            ));
             return Err(Error::InvalidValue("the node would need another kind of work"));
         }
         if let Unit::Dispatch(dispatch) = &unit {

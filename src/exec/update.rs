@@ -102,7 +102,8 @@ struct Frame {
 }
 
 /// What must stay of one node.
-enum Fixed {
+#[derive(Clone)]
+pub(super) enum Fixed {
     Kind(NodeKind),
     /// Whether a kernel's blocks wait for each other, and its priority.
     Kernel(bool, i32),
@@ -121,8 +122,24 @@ enum Fixed {
 }
 
 impl Fixed {
+    /// What must stay of a node that is no child graph.
+    pub(super) fn of(node: &GraphNode) -> Self {
+        match node {
+            Node::Kernel(kernel) => Self::Kernel(kernel.attributes.cooperative, kernel.attributes.priority),
+            Node::Memcpy(copy) => Self::Copy(copy.kind()),
+            Node::Memset(set) if set.height > 1 => Self::Rows(set.width, set.height),
+            Node::Memset(_) => Self::Row,
+            Node::MemAlloc(alloc) => Self::Alloc(*alloc),
+            Node::MemFree(free) => Self::Free(*free),
+            node => match node.parts() {
+                Some(parts) => Self::Parts(node.kind(), parts),
+                None => Self::Kind(node.kind()),
+            },
+        }
+    }
+
     /// The kind of node that this was noted of.
-    fn kind(&self) -> NodeKind {
+    pub(super) fn kind(&self) -> NodeKind {
         match self {
             Self::Kind(kind) => *kind,
             Self::Kernel(..) => NodeKind::Kernel,
@@ -137,7 +154,7 @@ impl Fixed {
 
     /// Asks whether a node may stand where this was noted; else why not, and what differs. Priorities must stay where
     /// they decide about the order.
-    fn check(&self, node: &GraphNode, priorities: bool) -> Result<(), (Reason, String)> {
+    pub(super) fn check(&self, node: &GraphNode, priorities: bool) -> Result<(), (Reason, String)> {
         let rows = |had, set: &Memset| differences::of_rows(had, (set.width, set.height));
         match (self, node) {
             (Self::Kernel(cooperative, _), Node::Kernel(kernel))
@@ -158,7 +175,9 @@ impl Fixed {
             (Self::Copy(kind), Node::Memcpy(copy)) if copy.kind() != *kind => {
                 Err((Reason::Parameters, differences::of_direction(*kind, copy.kind())))
             }
-            (Self::Row, Node::Memset(set)) if set.height > 1 => Err((Reason::Parameters, rows((0, 1), set))),
+            (Self::Row, Node::Memset(set)) if set.height > 1 => {
+                Err((Reason::Parameters, differences::of_height(set.height)))
+            }
             (Self::Rows(width, height), Node::Memset(set))
                 if (set.width, set.height) != (*width, *height) =>
             {
@@ -207,22 +226,11 @@ impl Shape {
         let mut graphs: Vec<Frame> = Vec::new();
         while let Some(&graph) = found.get(graphs.len()) {
             let fixed = graph.nodes().map(|(_, node)| match node {
-                Node::Memcpy(copy) => Fixed::Copy(copy.kind()),
-                Node::Memset(set) if set.height > 1 => Fixed::Rows(set.width, set.height),
-                Node::Memset(_) => Fixed::Row,
-                Node::MemAlloc(alloc) => Fixed::Alloc(*alloc),
-                Node::MemFree(free) => Fixed::Free(*free),
                 Node::Child(child) => {
                     found.push(child);
                     Fixed::Child(found.len() - 1)
                 }
-                Node::Kernel(kernel) => {
-                    Fixed::Kernel(kernel.attributes.cooperative, kernel.attributes.priority)
-                }
-                node => match node.parts() {
-                    Some(parts) => Fixed::Parts(node.kind(), parts),
-                    None => Fixed::Kind(node.kind()),
-                },
+                node => Fixed::of(node),
             });
             let fixed = fixed.collect();
             graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
@@ -266,19 +274,6 @@ impl Shape {
             }
         }
         Ok(paired)
-    }
-
-    /// Refuses other parts for a node that has several.
-    pub(super) fn check_parts(&self, node: NodeId, parameters: &GraphNode) -> crate::Result<()> {
-        if parameters.parts().is_none() {
-            return Ok(());
-        }
-        let frame = self.graphs.iter().find(|graph| graph.topology.id() == node.graph());
-        let mut nodes = frame.into_iter().flat_map(|frame| frame.topology.nodes().zip(&frame.fixed));
-        match nodes.find(|(id, _)| *id == node) {
-            Some((_, fixed)) if fixed.check(parameters, false).is_ok() => Ok(()),
-            _ => Err(Error::InvalidValue("the number and the types of a node's parts must stay")),
-        }
     }
 
     /// The place of the graph nested in a node.

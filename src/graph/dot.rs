@@ -1,6 +1,6 @@
 //! A graph as Graphviz sees it: nodes with what they do, edges, and child graphs as boxes around their nodes.
 //!
-//! What a kind of node looks like and says stands in one place, [`Page::describe`]. Nested graphs are written with a
+//! What a kind of node looks like and says stands in one place, `Page::describe`. Nested graphs are written with a
 //! stack of their own, not by recursion: nesting may be deeper than the thread's stack.
 
 use std::{

@@ -1,8 +1,9 @@
 //! Executables that are launched again, changed and let go while they run.
 
 use aqlipse::{
-    Error, Exec, Function, Options, Template,
-    graph::{Kernel, Memcpy, Node},
+    Error, Exec, Function, GraphNode, Options, Template, UpdateReason as Reason,
+    graph::{CopyKind, HostFn, Kernel, Memcpy, Memset, Node, NodeId},
+    last_error_detail,
     typed::{ExecGraph, Graph},
 };
 
@@ -199,4 +200,173 @@ fn a_graph_nested_at_any_depth_can_be_given_other_parameters() {
     assert!(exec.update_child(child, &leaf(3)).is_err(), "a graph with another kind of node");
     exec.launch(&stream).unwrap();
     assert_eq!(log.entries(), [1, 2, 2]);
+}
+
+/// A copy of so many bytes in a direction.
+fn copy(dst: u64, src: u64, bytes: u64, kind: CopyKind) -> GraphNode {
+    Node::Memcpy(Memcpy::Linear { dst, src, bytes, kind })
+}
+
+fn fill(dst: u64, width: u64, height: u64) -> GraphNode {
+    Node::Memset(Memset { dst, pitch: 16, value: 7, element_size: 4, width, height })
+}
+
+/// The nodes in a row.
+fn in_a_row(nodes: impl IntoIterator<Item = GraphNode>) -> (Template, Vec<NodeId>) {
+    let (mut template, mut ids) = (Template::new(&device()), Vec::new());
+    for node in nodes {
+        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap().0);
+    }
+    (template, ids)
+}
+
+#[test]
+fn a_refused_update_says_which_node_and_what_differs() {
+    let (stream, log) = (stream(), Log::new(10));
+    let (a, b) = (buffer(&[1; 16]), buffer(&[2; 16]));
+    let (to, from) = (a.slice().address(), b.slice().address());
+    let host = || Node::Host(HostFn::new(|| ()));
+    let nodes = || {
+        let kernel = Node::Kernel(kernel_node(&log, 1));
+        [kernel, fill(to, 2, 2), fill(to, 4, 1), copy(to, from, 16, CopyKind::DeviceToDevice), host()]
+    };
+    let exec = Exec::new(&in_a_row(nodes()).0, Options::default()).unwrap();
+    let changed = |at: usize, node: GraphNode| {
+        let mut nodes = nodes();
+        nodes[at] = node;
+        in_a_row(nodes)
+    };
+    let cooperative = {
+        let mut kernel = kernel_node(&log, 2);
+        kernel.attributes.cooperative = true;
+        Node::Kernel(kernel)
+    };
+    let cases = [
+        (0, cooperative, Reason::Parameters, "cooperative"),
+        (0, Node::Empty, Reason::Kind, "it is a Empty node, the one in its place is a Kernel node"),
+        (1, fill(to, 1, 2), Reason::Parameters, "2 rows of 1 elements, the one in its place 2 rows of 2"),
+        (2, fill(to, 4, 2), Reason::Parameters, "it fills 2 rows, the one in its place one row"),
+        (
+            3,
+            copy(to, from, 16, CopyKind::Inferred),
+            Reason::Parameters,
+            "Inferred, the one in its place Device",
+        ),
+        (3, host(), Reason::Kind, "it is a Host node, the one in its place is a Memcpy node"),
+        (4, fill(to, 4, 1), Reason::Kind, "it is a Memset node, the one in its place is a Host node"),
+    ];
+    for (at, node, reason, text) in cases {
+        let (template, ids) = changed(at, node);
+        let refusal = exec.update(&template).unwrap_err();
+        assert_eq!((&refusal.reason, refusal.node), (&reason, Some(ids[at])), "{refusal}");
+        let told = last_error_detail().unwrap();
+        assert!(told.contains(text) && told.contains(&ids[at].to_string()), "{told}");
+    }
+    let (short, _) = in_a_row(nodes().into_iter().take(4));
+    let refusal = exec.update(&short).unwrap_err();
+    assert_eq!((&refusal.reason, refusal.node), (&Reason::Topology, None));
+    assert!(refusal.to_string().contains("it has 4 nodes, the executable has 5"), "{refusal}");
+    let (mut other, ids) = in_a_row(nodes());
+    other.remove_dependencies(&[(ids[1], ids[2])]).unwrap();
+    let refusal = exec.update(&other).unwrap_err();
+    assert_eq!((&refusal.reason, refusal.node), (&Reason::Topology, Some(ids[2])));
+    assert!(refusal.to_string().contains("number 2 of its graph, has 0 dependencies"), "{refusal}");
+    // Of a nested graph, the node around it is named, and said to be that.
+    let nested = |nodes: Vec<GraphNode>| {
+        let mut outer = Template::new(&device());
+        let node = outer.add_child(&in_a_row(nodes).0, &[]).unwrap();
+        (outer, node)
+    };
+    let around = Exec::new(&nested(nodes().into()).0, Options::default()).unwrap();
+    let (wrong, node) = nested(nodes().into_iter().rev().collect());
+    let refusal = around.update(&wrong).unwrap_err();
+    assert_eq!(refusal.node, Some(node));
+    assert!(refusal.to_string().contains("in the child graph of node"), "{refusal}");
+    // Nothing of all that has changed anything.
+    exec.launch(&stream).unwrap();
+    assert_eq!(log.entries(), [1]);
+    assert_eq!(a.read(&stream).unwrap()[..4], [2; 4]);
+}
+
+#[test]
+fn what_is_fixed_of_a_node_is_what_the_executable_has() {
+    let (a, b) = (buffer(&[1; 16]), buffer(&[2; 16]));
+    let (to, from) = (a.slice().address(), b.slice().address());
+    let (mut template, ids) =
+        in_a_row([copy(to, from, 16, CopyKind::DeviceToDevice), fill(to, 2, 2), fill(to, 4, 1)]);
+    let exec = Exec::new(&template, Options::default()).unwrap();
+    // The template may change as it likes: the executable stays bound to what it was made with.
+    template.graph_mut().set(ids[0], copy(to, from, 16, CopyKind::Inferred)).unwrap();
+    template.graph_mut().set(ids[1], fill(to, 4, 1)).unwrap();
+    let refused = |at: usize, node: GraphNode, text: &str| {
+        assert!(matches!(exec.set_node(ids[at], &node), Err(Error::InvalidValue(_))));
+        let told = last_error_detail().unwrap();
+        assert!(told.contains(text) && told.contains(&ids[at].to_string()), "{told}");
+    };
+    refused(0, copy(to, from, 8, CopyKind::Inferred), "it copies Inferred");
+    refused(1, fill(to, 4, 1), "1 rows of 4 elements, the one in its place 2 rows of 2");
+    refused(2, fill(to, 2, 2), "it fills 2 rows");
+    refused(2, copy(to, from, 8, CopyKind::DeviceToDevice), "it is a Memcpy node");
+    exec.set_node(ids[0], &copy(to + 16, from, 8, CopyKind::DeviceToDevice)).unwrap();
+    exec.set_node(ids[2], &fill(to, 1, 1)).unwrap();
+}
+
+#[test]
+fn operands_stay_on_their_device() {
+    let two = [("AQLIPSE_EMULATE", "2xgfx90a"), ("AQLIPSE_DEVICE", "emulated")];
+    in_child("runtime::updates::operands_stay_on_their_device", &two, || {
+        let (here, there) =
+            (buffer(&[1; 16]), DeviceBuffer::<u32>::new(&Device::get(1).unwrap(), 16).unwrap());
+        let (here, there) = (here.slice().address(), there.slice().address());
+        let (template, ids) = in_a_row([fill(here, 4, 1), copy(here, here + 32, 16, CopyKind::Inferred)]);
+        let exec = Exec::new(&template, Options::default()).unwrap();
+        let refused = |at: usize, node: GraphNode| {
+            assert!(exec.set_node(ids[at], &node).is_err());
+            let told = last_error_detail().unwrap();
+            assert!(told.contains("memory of device 1, the one in its place memory of device 0"), "{told}");
+        };
+        refused(0, fill(there, 4, 1));
+        refused(1, copy(there, here, 16, CopyKind::Inferred));
+        refused(1, copy(here, there, 16, CopyKind::Inferred));
+        let moved = in_a_row([fill(there, 4, 1), copy(here, here + 32, 16, CopyKind::Inferred)]);
+        let refusal = exec.update(&moved.0).unwrap_err();
+        assert_eq!((refusal.reason, refusal.node), (Reason::Parameters, Some(moved.1[0])));
+        let other = Template::new(&Device::get(1).unwrap());
+        assert_eq!(exec.update(&other).unwrap_err().reason, Reason::NotSupported);
+    });
+}
+
+/// Updates an executable of a few nodes so many times, launching now and then, and says what that left behind.
+fn many_whole_updates(updates: u32) {
+    let (stream, log) = (stream(), Log::new(updates as usize));
+    let templates: Vec<_> = (0..4)
+        .map(|n| in_a_row((0..4).map(|value| Node::Kernel(kernel_node(&log, 4 * n + value)))).0)
+        .collect();
+    let exec = Exec::new(&templates[0], Options::default()).unwrap();
+    let update = |n: u32| {
+        exec.update(&templates[n as usize % 4]).unwrap();
+        if n.is_multiple_of(64) {
+            exec.launch(&stream).unwrap();
+        }
+        if n.is_multiple_of(1024) {
+            stream.synchronize().unwrap();
+        }
+    };
+    (0..4096).for_each(update);
+    stream.synchronize().unwrap();
+    let before = device().kernarg_bytes();
+    (4096..updates).for_each(update);
+    stream.synchronize().unwrap();
+    assert_eq!(device().kernarg_bytes(), before, "bytes of kernel arguments");
+}
+
+#[test]
+fn memory_stays_where_it_was_over_many_updates() {
+    many_whole_updates(20_000);
+}
+
+#[test]
+#[ignore = "a minute on a small machine"]
+fn memory_stays_where_it_was_over_a_hundred_thousand_updates() {
+    many_whole_updates(100_000);
 }

@@ -218,11 +218,11 @@ entry! {
     }
 }
 
-/// Gives a node of an executable other parameters of its kind; the shape of a fill of several rows must stay.
+/// Gives a node of an executable other parameters of its kind; the attributes of a kernel stay.
 pub(super) fn set_exec(
     exec: hipGraphExec_t,
     node: hipGraphNode_t,
-    parameters: GraphNode,
+    mut parameters: GraphNode,
 ) -> Result<(), hipError_t> {
     let exec = object::exec(exec)?;
     let (_, id) = object::node(node)?;
@@ -231,14 +231,8 @@ pub(super) fn set_exec(
         return Err(hipErrorInvalidValue);
     }
     with_node(node, |current| {
-        if current.kind() != parameters.kind() {
-            return Err(hipErrorInvalidValue);
-        }
-        if let (Node::Memset(old), Node::Memset(new)) = (current, &parameters)
-            && (old.height > 1 || new.height > 1)
-            && (old.width, old.height) != (new.width, new.height)
-        {
-            return Err(hipErrorInvalidValue);
+        if let (Node::Kernel(old), Node::Kernel(new)) = (current, &mut parameters) {
+            new.attributes = old.attributes;
         }
         Ok(())
     })?;
@@ -266,12 +260,7 @@ pub(super) fn set_exec_copy(
 ) -> Result<(), hipError_t> {
     object::exec(exec)?;
     object::node(node)?;
-    let copy = copy()?;
-    let same = with_node(node, |node| Ok(matches!(node, Node::Memcpy(old) if old.kind() == copy.kind())))?;
-    if !same {
-        return Err(hipErrorInvalidValue);
-    }
-    set_exec(exec, node, copy_node(copy)?)
+    set_exec(exec, node, copy_node(copy()?)?)
 }
 
 entry! {

@@ -450,3 +450,148 @@ fn the_arguments_of_a_kernel_node_stay_until_they_are_set_again() {
     assert_eq!(argument(&told), two.pointer());
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
 }
+
+/// The first node of a graph.
+fn first_of(graph: hipGraph_t) -> hipGraphNode_t {
+    let (mut node, mut count) = (hipGraphNode_t::NULL, 1);
+    ok!(hipGraphGetNodes(graph, &mut node, &mut count));
+    node
+}
+
+// proves: hipGraphNodeFindInClone, hipGraphChildGraphNodeGetGraph, hipGraphClone, hipGraphDestroyNode
+#[test]
+fn nodes_of_nested_graphs_are_found_in_the_nested_graphs_of_clones() {
+    let (inner, graph) = (new_graph(), new_graph());
+    let [mut x, mut child, mut found] = [hipGraphNode_t::NULL; 3];
+    ok!(
+        hipGraphAddEmptyNode(&mut x, inner, null(), 0),
+        hipGraphAddChildGraphNode(&mut child, graph, null(), 0, inner),
+    );
+    let inside = |node| {
+        let mut graph = hipGraph_t::NULL;
+        ok!(hipGraphChildGraphNodeGetGraph(node, &mut graph));
+        graph
+    };
+    let [mut first, mut second] = [hipGraph_t::NULL; 2];
+    ok!(hipGraphClone(&mut first, graph), hipGraphClone(&mut second, first));
+    let original = first_of(inside(child));
+    let mut of = |clone, node| {
+        ok!(hipGraphNodeFindInClone(&mut found, node, clone));
+        found
+    };
+    let child1 = of(first, child);
+    let nested1 = of(inside(child1), original);
+    assert_eq!(nested1, first_of(inside(child1)));
+    let child2 = of(second, child1);
+    assert_eq!(of(inside(child2), nested1), first_of(inside(child2)));
+    // A clone of a nested graph alone, and what is no clone of each other.
+    let mut alone = hipGraph_t::NULL;
+    ok!(hipGraphClone(&mut alone, inside(child)));
+    assert_eq!(of(alone, original), first_of(alone));
+    fails!(hipErrorInvalidValue, hipGraphNodeFindInClone(&mut found, original, first));
+    fails!(hipErrorInvalidValue, hipGraphNodeFindInClone(&mut found, child, second));
+    fails!(hipErrorInvalidValue, hipGraphNodeFindInClone(&mut found, original, inside(child2)));
+    // What is removed from one is not found there, and stays in the others.
+    ok!(hipGraphDestroyNode(nested1));
+    fails!(hipErrorInvalidValue, hipGraphNodeFindInClone(&mut found, original, inside(child1)));
+    let mut count = 9;
+    ok!(hipGraphGetNodes(inside(child1), null_mut(), &mut count));
+    assert_eq!(count, 0);
+    ok!(hipGraphGetNodes(inside(child2), null_mut(), &mut count));
+    assert_eq!(count, 1);
+    for graph in [inner, graph, first, second, alone] {
+        ok!(hipGraphDestroy(graph));
+    }
+}
+
+// proves: hipGraphAddChildGraphNode, hipGraphChildGraphNodeGetGraph, hipGraphGetEdges
+#[test]
+fn a_graph_can_be_copied_into_itself_and_into_its_child() {
+    let memory = Memory::of(&[0u32; 4]);
+    let (graph, mut child) = (new_graph(), hipGraphNode_t::NULL);
+    let a = add_fill(graph, &[], &fill(memory.pointer(), 1));
+    ok!(hipGraphAddChildGraphNode(&mut child, graph, &a, 1, graph));
+    let mut inside = hipGraph_t::NULL;
+    ok!(hipGraphChildGraphNodeGetGraph(child, &mut inside));
+    let (mut nodes, mut edges) = (0, 0);
+    ok!(hipGraphGetNodes(inside, null_mut(), &mut nodes));
+    assert_eq!(nodes, 1, "the graph as it was before the node");
+    // The copy inside takes a copy of the graph around it, which holds a copy as it is now.
+    let (mut deeper, last) = (hipGraphNode_t::NULL, first_of(inside));
+    ok!(
+        hipGraphAddChildGraphNode(&mut deeper, inside, &last, 1, graph),
+        hipGraphGetNodes(inside, null_mut(), &mut nodes),
+        hipGraphGetEdges(inside, null_mut(), null_mut(), &mut edges),
+    );
+    assert_eq!((nodes, edges), (2, 1));
+    let exec = instantiate(graph, 0);
+    launch(exec);
+    assert_eq!(memory.read(), [1; 4]);
+    // The graph inside a node ends with the node, not before.
+    fails!(hipErrorInvalidValue, hipGraphDestroy(inside));
+    ok!(hipGraphDestroyNode(child));
+    fails!(hipErrorInvalidValue, hipGraphGetNodes(inside, null_mut(), &mut nodes));
+    fails!(hipErrorInvalidValue, hipGraphDestroyNode(deeper));
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
+}
+
+// proves: hipGraphExecKernelNodeSetParams
+#[test]
+fn a_cooperative_kernel_stays_cooperative_when_its_parameters_change() {
+    let (one, two) = (Memory::of(&[1f64; BLOCK as usize]), Memory::of(&[1f64; BLOCK as usize]));
+    let params = |address: *mut c_void| {
+        let list = Box::leak(Box::new([std::ptr::from_mut(Box::leak(Box::new(address))).cast::<c_void>()]));
+        hipKernelNodeParams {
+            blockDim: line(BLOCK),
+            extra: null_mut(),
+            func: doubles().cast_mut(),
+            gridDim: line(1),
+            kernelParams: list.as_mut_ptr(),
+            sharedMemBytes: 0,
+        }
+    };
+    let (graph, mut node) = (new_graph(), hipGraphNode_t::NULL);
+    let cooperative = hipLaunchAttributeValue { cooperative: 1 };
+    ok!(
+        hipGraphAddKernelNode(&mut node, graph, null(), 0, &params(one.pointer())),
+        hipGraphKernelNodeSetAttribute(node, hipLaunchAttributeCooperative, &cooperative),
+    );
+    let exec = instantiate(graph, 0);
+    ok!(hipGraphExecKernelNodeSetParams(exec, node, &params(two.pointer())));
+    launch(exec);
+    assert_eq!((one.read()[5], two.read()[5]), (1.0, 2.0));
+    ok!(hipGraphNodeSetEnabled(exec, node, 0));
+    launch(exec);
+    assert_eq!(two.read()[5], 2.0, "a cooperative kernel is disabled like any other");
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
+}
+
+// proves: hipGraphChildGraphNodeGetGraph
+#[test]
+fn each_of_many_nested_graphs_has_a_handle_that_stays() {
+    let (inner, graph) = (new_graph(), new_graph());
+    let mut nodes = vec![hipGraphNode_t::NULL; 2000];
+    for node in &mut nodes {
+        ok!(hipGraphAddChildGraphNode(node, graph, null(), 0, inner));
+    }
+    let inside = |node: &hipGraphNode_t| {
+        let mut graph = hipGraph_t::NULL;
+        ok!(hipGraphChildGraphNodeGetGraph(*node, &mut graph));
+        graph
+    };
+    let handles: Vec<hipGraph_t> = nodes.iter().map(inside).collect();
+    let words: std::collections::HashSet<usize> = handles.iter().map(|handle| handle.0).collect();
+    assert_eq!(words.len(), nodes.len());
+    for gone in &nodes[..1000] {
+        ok!(hipGraphDestroyNode(*gone));
+    }
+    // New nested graphs take the places of those that are gone, whose handles stay stale.
+    for node in &mut nodes[..1000] {
+        ok!(hipGraphAddChildGraphNode(node, graph, null(), 0, inner));
+        assert!(!words.contains(&inside(node).0));
+    }
+    let mut count = 0;
+    fails!(hipErrorInvalidValue, hipGraphGetNodes(handles[0], null_mut(), &mut count));
+    assert_eq!(nodes[1000..].iter().map(inside).collect::<Vec<_>>(), handles[1000..]);
+    ok!(hipGraphDestroy(graph), hipGraphDestroy(inner));
+}
