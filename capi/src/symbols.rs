@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn what_is_not_written_refuses() {
-        // Declared in 7.14 for green contexts, which no issue plans.
-        let symbol = find("hipGreenCtxCreate").unwrap();
+        // OpenGL is out.
+        let symbol = find("hipGLGetDevices").unwrap();
         // SAFETY: a generated refusal takes no arguments and returns a code.
         let refusal = unsafe {
             std::mem::transmute::<unsafe extern "C" fn(), extern "C" fn() -> hipError_t>(symbol.address)
