@@ -49,15 +49,15 @@ struct Known {
 }
 
 impl Order {
-    /// Numbers a free, whose fence is on the stream already.
-    pub(crate) fn count_free(&self) -> u64 {
+    /// Numbers a free. Nobody else may mark a point of the stream before the free's own fence is there.
+    fn count_free(&self) -> u64 {
         let mut known = self.known();
         known.own += 1;
         known.own
     }
 
     /// What somebody is behind who waits for a point of `stream`, whose order this is, that is yet to be marked.
-    pub(crate) fn passed(&self, stream: u64) -> PassedFrees {
+    fn passed(&self, stream: u64) -> PassedFrees {
         let known = self.known();
         let mut passed = known.others.clone();
         if known.own > 0 {
@@ -67,7 +67,7 @@ impl Order {
     }
 
     /// Notes what the stream is behind from now on: the wait for it has been published.
-    pub(crate) fn learn(&self, passed: &PassedFrees) {
+    fn learn(&self, passed: &PassedFrees) {
         if !passed.0.is_empty() {
             self.known().others.merge(passed);
         }
@@ -79,11 +79,6 @@ impl Order {
 }
 
 impl Stream {
-    /// Numbers a free of pooled memory, whose fence is on the stream already.
-    pub(crate) fn count_free(&self) -> u64 {
-        self.0.order.count_free()
-    }
-
     /// The frees that somebody is behind who waits for a point that is yet to be marked on the stream, which is behind
     /// them itself.
     pub(crate) fn passed_frees(&self) -> PassedFrees {
@@ -95,14 +90,17 @@ impl Stream {
         self.0.order.learn(passed);
     }
 
-    /// A fence behind everything on the stream so far, and the lane that it lies on.
+    /// A point behind everything on the stream so far at which pooled memory is freed: its fence, the lane that the
+    /// fence lies on, and the number of the free.
     ///
     /// # Errors
     /// A fault of earlier work.
-    pub(crate) fn fence_with_lane(&self) -> Result<(Fence, u64)> {
+    pub(crate) fn free_point(&self) -> Result<(Fence, u64, u64)> {
         let submission = self.submission()?;
         let lane = submission.lane().id();
-        Ok((submission.fence()?, lane))
+        // With the stream locked: numbers grow as fences do, and who knows the number marks a point behind the fence.
+        let n = self.0.order.count_free();
+        Ok((submission.fence()?, lane, n))
     }
 
     /// Holds what follows back until `fence`, which lies on `lane`, has fired.

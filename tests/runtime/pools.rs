@@ -46,10 +46,11 @@ fn read(stream: &Stream, address: u64, bytes: usize) -> Vec<u8> {
     bytes
 }
 
-/// Memory that `stream` has freed behind a gate.
+/// Memory that `stream` has filled and freed behind a gate: who uses it too early finds its own bytes overwritten.
 fn freed_behind_a_gate(pool: &StreamPool, stream: &Stream, bytes: usize) -> (u64, Gate) {
     let address = take(pool, stream, bytes);
     let gate = Gate::on(stream);
+    fill(stream, address, 0xee, bytes.min(PAGE));
     free(stream, address);
     (address, gate)
 }
@@ -93,6 +94,7 @@ fn an_event_hands_freed_memory_on_to_the_stream_that_waits_for_it() {
         let address = take(&pool, &first, PAGE);
         let gate = Gate::on(&first);
         first.record_event(&early).unwrap();
+        fill(&first, address, 0xee, PAGE);
         free(&first, address);
         first.record_event(&late).unwrap();
 
@@ -108,8 +110,9 @@ fn an_event_hands_freed_memory_on_to_the_stream_that_waits_for_it() {
         assert_eq!(got == address, allowed);
         // Who has it now runs behind who had it.
         fill(&third, got, 7, PAGE);
-        assert_eq!(third.is_idle(), Ok(false));
+        thread::sleep(Duration::from_millis(50));
         gate.open();
+        first.synchronize().unwrap();
         assert_eq!(read(&third, got, PAGE), vec![7; PAGE]);
         free(&third, got);
         free(&second, elsewhere);
@@ -131,7 +134,11 @@ fn the_default_stream_hands_freed_memory_on() {
     free(&default, address);
     // And these behind it.
     assert_eq!(take(&pool, &second, PAGE), address);
+    fill(&second, address, 2, PAGE);
+    thread::sleep(Duration::from_millis(50));
     gate.open();
+    device().synchronize().unwrap();
+    assert_eq!(read(&second, address, PAGE), vec![2; PAGE]);
     free(&second, address);
     free(&unordered, elsewhere);
     device().synchronize().unwrap();
@@ -143,9 +150,10 @@ fn a_full_pool_makes_the_stream_wait_for_a_free() {
     let (address, gate) = freed_behind_a_gate(&pool, &first, ARENA);
     assert_eq!(take(&pool, &second, ARENA), address, "the caller does not wait");
     fill(&second, address, 3, PAGE);
-    thread::sleep(Duration::from_millis(20));
+    thread::sleep(Duration::from_millis(200));
     assert_eq!(second.is_idle(), Ok(false), "the stream does");
     gate.open();
+    first.synchronize().unwrap();
     assert_eq!(read(&second, address, PAGE), vec![3; PAGE]);
     free(&second, address);
 }
@@ -460,6 +468,9 @@ proptest! {
                 Step::Free { stream, which } if !live.is_empty() => {
                     let freed = live.swap_remove(which.index(live.len()));
                     prop_assert!(check(freed));
+                    // Late and visible: who has the memory too early finds other bytes than its own.
+                    streams[stream].call(|| thread::sleep(Duration::from_millis(2))).unwrap();
+                    fill(&streams[stream], freed.0, 0xee, freed.1);
                     free(&streams[stream], freed.0);
                     used -= freed.1 as u64;
                 }

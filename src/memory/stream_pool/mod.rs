@@ -407,10 +407,8 @@ impl StreamPool {
 /// # Errors
 /// [`Error::InvalidValue`] if no such allocation starts there; a fault of earlier work; what capture forbids.
 pub(super) fn free_behind(stream: &Stream, address: u64) -> Result<()> {
-    let (fence, lane) = stream.fence_with_lane()?;
+    let (fence, lane, n) = stream.free_point()?;
     let region = remove(address)?;
-    // Behind the fence: who hears of the number waits for it as well.
-    let n = stream.count_free();
     StreamPool::take_back(&region, Some(Freed { stream: stream.id(), n, fence, lane }));
     Ok(())
 }
