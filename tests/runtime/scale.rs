@@ -17,7 +17,7 @@ fn chain(data: &DeviceBuffer<u32>, len: usize, kernels: usize, value: u32) -> Te
             Node::Memset(Memset {
                 dst,
                 pitch: 4,
-                value: value + n as u32,
+                value: u64::from(value) + n as u64,
                 element_size: 4,
                 width: 1,
                 height: 1,
@@ -103,7 +103,7 @@ fn a_graph_of_a_million_edges_is_instantiated() {
 fn nested(data: &DeviceBuffer<u32>, depth: usize, value: u32) -> Template {
     let dst = data.slice().address();
     let mut graph: Graph<_, _> = Graph::new();
-    let set = Memset { dst, pitch: 4, value, element_size: 4, width: 1, height: 1 };
+    let set = Memset { dst, pitch: 4, value: value.into(), element_size: 4, width: 1, height: 1 };
     graph.add(Node::Memset(set), &[]).unwrap();
     for _ in 0..depth {
         let mut outer = Graph::new();
