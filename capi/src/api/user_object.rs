@@ -43,7 +43,12 @@ entry! {
         let handle = Arc::new(AtomicUsize::new(0));
         let (known_as, resource) = (handle.clone(), resource as usize);
         let made = UserObject::new(count, move || {
-            OBJECTS.remove(known_as.load(Ordering::Acquire));
+            let word = known_as.load(Ordering::Acquire);
+            if word == 0 {
+                // The caller was never given the object, and keeps the resource.
+                return;
+            }
+            OBJECTS.remove(word);
             // SAFETY: the caller's destructor and its argument; it is called once, when nobody holds the object.
             unsafe { destroy(resource as *mut c_void) };
         })?;
