@@ -2,7 +2,7 @@
 
 mod advice;
 pub(crate) mod peer;
-pub mod stream_pool;
+pub(crate) mod stream_pool;
 mod table;
 
 use std::sync::Arc;
