@@ -354,10 +354,13 @@ fn many_whole_updates(updates: u32) {
     };
     (0..4096).for_each(update);
     stream.synchronize().unwrap();
-    let before = device().kernarg_bytes();
+    let (reserved, _) = device().kernarg_bytes();
     (4096..updates).for_each(update);
     stream.synchronize().unwrap();
-    assert_eq!(device().kernarg_bytes(), before, "bytes of kernel arguments");
+    let after = device().kernarg_bytes();
+    assert_eq!(after.0, reserved, "bytes of memory for kernel arguments");
+    // Of the launches that nobody has looked at since they ended some arguments may be held; each update has 256 bytes.
+    assert!(after.1 <= 64 << 10, "{} bytes of kernel arguments after {updates} updates", after.1);
 }
 
 #[test]
