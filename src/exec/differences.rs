@@ -51,6 +51,9 @@ pub(super) fn of_height(rows: u64) -> String {
     format!("it fills {rows} rows, the one in its place one row")
 }
 
+/// An operand was moved from one device's memory to another's.
+pub(super) const MEMORY_ELSEWHERE: &str = "it uses the memory of another device than the one in its place";
+
 /// Whose node or child graph is meant.
 pub(super) fn in_child(around: Option<NodeId>, what: String) -> String {
     match around {

@@ -332,7 +332,7 @@ impl Exec {
             }
             let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
             if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
-                let detail = "an operand would lie in the memory of another device".to_owned();
+                let detail = differences::MEMORY_ELSEWHERE.to_owned();
                 return Err(Refusal::at(named, Reason::Parameters).because(detail));
             }
             let (pin, mut unit) = units::unit_of(&worker, node).map_err(refused)?;
