@@ -215,7 +215,10 @@ fn an_executable_survives_a_fault_before_and_during_its_launch() {
                 exec.launch(&stream).unwrap();
             }
             stream.synchronize().unwrap();
-            assert_eq!(log.entries().len(), 4 * 8, "{lanes} lanes");
+            // The launch behind the fault is lost with it, unless the fault had just been noticed: then it runs on fresh
+            // queues, and who waits for it is told of the fault.
+            let entries = log.entries().len();
+            assert!([4 * 8, 5 * 8].contains(&entries), "{lanes} lanes: {entries}");
         }
         everything_works(&[stream]);
     });

@@ -15,17 +15,18 @@ use aqlipse::{
 use crate::{
     caller,
     error::{
-        hipError_t, hipErrorIllegalState, hipErrorInvalidValue, hipErrorStreamCaptureImplicit,
-        hipErrorStreamCaptureUnsupported,
+        hipError_t, hipErrorIllegalState, hipErrorInvalidValue, hipErrorNotSupported,
+        hipErrorStreamCaptureImplicit, hipErrorStreamCaptureUnsupported,
     },
     graph_ref::GraphRef,
     object,
     types::{
-        hipGraph_t, hipGraphEdgeData, hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies,
-        hipStreamCaptureMode, hipStreamCaptureModeGlobal, hipStreamCaptureModeRelaxed,
-        hipStreamCaptureModeThreadLocal, hipStreamCaptureStatus, hipStreamCaptureStatusActive,
-        hipStreamCaptureStatusInvalidated, hipStreamCaptureStatusNone, hipStreamLegacy,
-        hipStreamSetCaptureDependencies, hipStreamUpdateCaptureDependenciesFlags,
+        hipGraph_t, hipGraphDependencyTypeDefault, hipGraphDependencyTypeProgrammatic, hipGraphEdgeData,
+        hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies, hipStreamCaptureMode,
+        hipStreamCaptureModeGlobal, hipStreamCaptureModeRelaxed, hipStreamCaptureModeThreadLocal,
+        hipStreamCaptureStatus, hipStreamCaptureStatusActive, hipStreamCaptureStatusInvalidated,
+        hipStreamCaptureStatusNone, hipStreamLegacy, hipStreamSetCaptureDependencies,
+        hipStreamUpdateCaptureDependenciesFlags,
     },
 };
 
@@ -77,10 +78,8 @@ entry! {
         mode_: hipStreamCaptureMode,
     ) -> hipError_t {
         let graph = object::graph(graph)?;
-        // The header: edge data is not supported and has to be null.
-        if !edges.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
+        // SAFETY: the caller's array, null or as long as that of the dependencies.
+        unsafe { check_edges(edges, count) }?;
         let mode = mode(mode_)?;
         if is_legacy(stream) {
             return Err(hipErrorStreamCaptureUnsupported);
@@ -91,6 +90,35 @@ entry! {
         let (template, path) = graph.into_parts();
         Ok(capture::begin_inside(&stream, mode, template, path, nodes)?)
     }
+}
+
+/// Accepts edges that are full dependencies, as those without data are.
+///
+/// # Errors
+/// `hipErrorNotSupported` for a port or another type: what stands behind an AQL packet cannot begin before that has ended.
+/// `hipErrorInvalidValue` for a type that does not exist, or reserved bytes that are not 0.
+///
+/// # Safety
+/// `edges` is null or has `count` elements.
+unsafe fn check_edges(edges: *const hipGraphEdgeData, count: usize) -> Result<(), hipError_t> {
+    if edges.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's array.
+    for edge in unsafe { caller::read_slice(edges, count) }? {
+        let known = [hipGraphDependencyTypeDefault, hipGraphDependencyTypeProgrammatic].map(|kind| kind.0);
+        if edge.reserved != [0; 5] || !known.contains(&edge.r#type.into()) {
+            return Err(hipErrorInvalidValue);
+        }
+        if (edge.from_port, edge.to_port, u32::from(edge.r#type)) != (0, 0, hipGraphDependencyTypeDefault.0) {
+            tracing::warn!(
+                "an edge with a port or of the programmatic type would let a node begin before the one in front of it \
+                 has ended, which no AQL packet can: pass null, or edges of zeros",
+            );
+            return Err(hipErrorNotSupported);
+        }
+    }
+    Ok(())
 }
 
 entry! {

@@ -130,8 +130,15 @@ fn a_capture_goes_on_in_an_existing_graph() {
     fails!(hipErrorInvalidValue, begin(graph, none, 1, ptr::null(), RELAXED));
     fails!(hipErrorInvalidValue, begin(graph, &first, 2, ptr::null(), RELAXED));
     fails!(hipErrorInvalidValue, begin(graph, none, 0, ptr::null(), hipStreamCaptureMode(3)));
-    fails!(hipErrorInvalidValue, begin(graph, &first, 1, ptr::dangling(), RELAXED));
-    ok!(begin(graph, &first, 1, ptr::null(), RELAXED));
+    // Edges that are more than dependencies are refused, whatever they are; others are what null means.
+    let edge = hipGraphEdgeData { from_port: 0, reserved: [0; 5], to_port: 0, r#type: 0 };
+    let refused = |edge: hipGraphEdgeData| begin(graph, &first, 1, &edge, RELAXED);
+    fails!(hipErrorNotSupported, refused(hipGraphEdgeData { r#type: 1, ..edge }));
+    fails!(hipErrorNotSupported, refused(hipGraphEdgeData { from_port: 1, ..edge }));
+    fails!(hipErrorNotSupported, refused(hipGraphEdgeData { to_port: 2, ..edge }));
+    fails!(hipErrorInvalidValue, refused(hipGraphEdgeData { r#type: 2, ..edge }));
+    fails!(hipErrorInvalidValue, refused(hipGraphEdgeData { reserved: [0, 0, 9, 0, 0], ..edge }));
+    ok!(begin(graph, &first, 1, &edge, RELAXED));
     fails!(hipErrorIllegalState, begin(graph, &first, 1, ptr::null(), RELAXED));
     ok!(hipMemsetAsync(memory.pointer(), 1, 64, stream), hipStreamEndCapture(stream, &mut ended));
     assert_eq!(ended, graph);

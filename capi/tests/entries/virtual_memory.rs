@@ -533,8 +533,8 @@ fn a_thousand_cycles_leave_no_descriptor_and_no_mapping() {
     let before = footprint();
     (0..1000).for_each(|_| cycle());
     let after = footprint();
-    assert_eq!(after.0, before.0, "descriptors");
     // Threads and queues that were started late; a leak would be a thousand.
+    assert!(after.0 <= before.0 + 16, "descriptors: {before:?} {after:?}");
     assert!(after.1 <= before.1 + 64, "mappings: {before:?} {after:?}");
 }
 
