@@ -32,7 +32,8 @@ impl Near {
 }
 
 impl Wave {
-    /// Whether one allocation contains all of `first..=last` (both inclusive) and may be written if `write`.
+    /// Whether one allocation, or several that adjoin, contain all of `first..=last` (both inclusive) and may be written
+    /// if `write`.
     #[inline(always)]
     pub(super) fn allows(&mut self, first: u64, last: u64, write: bool) -> bool {
         let entry = &self.near.0[(self.pc >> 3) as usize % ENTRIES];
@@ -51,6 +52,11 @@ impl Wave {
             self.near.0[slot] = entry(a);
             return true;
         }
+        // Host pages that are pinned twice, and mappings side by side, are several ranges without a gap.
+        let end = last.checked_add(1).filter(|&end| first < end);
+        if end.is_some_and(|end| self.memory.covers(first, end, write)) {
+            return true;
+        }
         // An allocation may have been made since the snapshot was taken.
         let fresh = self.surroundings.map.snapshot();
         if std::sync::Arc::ptr_eq(&fresh, &self.memory) {
@@ -62,7 +68,7 @@ impl Wave {
         if let Some(e) = found {
             self.near.0[slot] = e;
         }
-        found.is_some()
+        found.is_some() || end.is_some_and(|end| self.memory.covers(first, end, write))
     }
 
     /// Checks one lane's access of `bytes` bytes.

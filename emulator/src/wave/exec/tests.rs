@@ -162,12 +162,14 @@ fn the_first_lane_beyond_an_allocation_faults() {
 #[test]
 fn lanes_may_lie_in_allocations_that_adjoin() {
     let memory = Memory::new(400, &[(0, 100), (100, 400)]);
-    for width in WIDTHS {
+    // With the border between two lanes' data, and inside of one lane's.
+    for (width, shift) in
+        WIDTHS.into_iter().flat_map(|width| (0..width as usize).map(move |shift| (width, shift)))
+    {
         let mut wave = memory.wave();
-        // A multiple of the width before the border, so that no lane's datum is in both.
-        let first = 100 - 20 * width as usize % 100;
+        let first = 100 - 10 * width as usize + shift;
         point(&mut wave, |lane| memory.address(first + width as usize * lane));
-        assert_eq!(execute(&mut wave, load(width, 8)), Flow::Next, "{width} dwords");
+        assert_eq!(execute(&mut wave, load(width, 8)), Flow::Next, "{width} dwords, {shift}");
         for lane in 0..64 {
             for n in 0..width as usize {
                 assert_eq!(wave.vgpr[8 + n].0[lane] as usize, first + width as usize * lane + n);
