@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     capture,
+    condition::Turn,
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
@@ -83,7 +84,10 @@ impl Exec {
             // Once packets wait for host steps, their thread must not fail to start.
             stream.start_worker()?;
         }
+        let conditions = state.conditions();
+        let turn = Turn::take(&conditions)?;
         let mut submission = stream.submission()?;
+        turn.wait(&mut submission);
         let completion = submission.signal(1)?;
         let lanes = lanes_of(device, stream, submission.lane(), image.lanes.len())?;
         let set = state.arm(device, submission.lane().epoch())?;
@@ -107,7 +111,9 @@ impl Exec {
             Keep::Other(self.0.resources.clone()),
         ]);
         fence.keep_all(events.into_keeps());
+        fence.keep_all(state.conditionals().map(|nested| Keep::Other(nested.clone())).collect());
         let lane = lanes[0].id();
+        turn.end(fence.signal(), lane);
         submission.passed(fence.clone());
         if !set.signals.is_empty() {
             state.sets.push_back(SignalSet { launch: Some(fence.clone()), ..set });
@@ -150,65 +156,52 @@ impl Exec {
         pinned: &Arc<Mutex<Vec<PinnedPages>>>,
         fence: &Fence,
     ) -> Box<dyn FnOnce() + Send> {
-        match &state.units[step.unit as usize] {
-            Unit::Host(function) => {
-                let function = function.clone();
-                Box::new(move || function.call())
-            }
-            Unit::Cooperative(dispatch) => {
-                let (device, dispatch) = (self.0.device.clone(), dispatch.clone());
-                let epoch = fence.signal().epoch();
-                Box::new(move || {
-                    if let Err(error) = device.run_cooperative(&dispatch, epoch) {
-                        // A fault is recorded already; anything else takes what follows as well.
-                        device.0.faults.record(error, epoch);
-                    }
-                })
-            }
-            Unit::HostCopy(copy) => {
-                let copy = copy.clone();
-                // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
-                // graph runs.
-                Box::new(move || unsafe { memory::host_copy(&copy) })
-            }
-            Unit::Relay(relay) => {
-                let (device, relay) = (self.0.device.clone(), relay.clone());
-                let epoch = fence.signal().epoch();
-                Box::new(move || {
-                    // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
-                    // graph runs.
-                    if let Err(error) = unsafe { relay.run() } {
-                        device.0.faults.record(error, epoch);
-                    }
-                })
-            }
-            Unit::Pin(pin) => {
-                let (device, pin, pinned) = (self.0.device.clone(), *pin, pinned.clone());
-                let (block, offset) = state.arguments_of(step.unit + 1);
-                let epoch = fence.signal().epoch();
-                Box::new(move || {
-                    let pages = match PinnedPages::new(&device, &pin) {
-                        Ok(pages) => pages,
-                        Err(e) => {
-                            // Without the pages the copy cannot run, nor anything behind it.
-                            let (bytes, address) = (pin.bytes, pin.address);
-                            let why =
-                                format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
-                            device.0.faults.record(Error::LaunchFailure(why), epoch);
-                            return;
-                        }
-                    };
+        let unit = state.units[step.unit as usize].clone();
+        let arguments = matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(step.unit + 1));
+        let (device, pinned) = (self.0.device.clone(), pinned.clone());
+        let epoch = fence.signal().epoch();
+        Box::new(move || run_on_host(&device, &unit, arguments.as_ref(), &pinned, epoch))
+    }
+}
+
+/// Does the work of a unit that is no packet. `arguments` are those of the next unit's kernel; what is pinned for it
+/// must stay until that has run.
+pub(super) fn run_on_host(
+    device: &Device,
+    unit: &Unit,
+    arguments: Option<&(Arc<Block>, usize)>,
+    pinned: &Mutex<Vec<PinnedPages>>,
+    epoch: u64,
+) {
+    // Without it nothing behind can run either. A fault is recorded already, and this is another one's epoch then.
+    let failed = |error| device.0.faults.record(error, epoch);
+    match unit {
+        Unit::Host(function) => function.call(),
+        Unit::Cooperative(dispatch) => device.run_cooperative(dispatch, epoch).unwrap_or_else(failed),
+        Unit::Conditional(conditional) => conditional.drive(device, epoch),
+        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
+        Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
+        // SAFETY: as above.
+        Unit::Relay(relay) => unsafe { relay.run() }.unwrap_or_else(failed),
+        Unit::Pin(pin) => match PinnedPages::new(device, pin) {
+            Ok(pages) => {
+                if let Some((block, offset)) = arguments {
                     block.write(offset + pin.argument, &pages.address().to_le_bytes());
-                    pinned.lock().unwrap_or_else(PoisonError::into_inner).push(pages);
-                })
+                }
+                pinned.lock().unwrap_or_else(PoisonError::into_inner).push(pages);
             }
-            Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => Box::new(|| {}),
-        }
+            Err(e) => {
+                let (bytes, address) = (pin.bytes, pin.address);
+                let why = format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
+                failed(Error::LaunchFailure(why));
+            }
+        },
+        Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => {}
     }
 }
 
 /// Host memory that the device can reach while a copy runs.
-enum PinnedPages {
+pub(super) enum PinnedPages {
     Pinned(hsa::Pinned),
     /// A copy of pages that refuse to be pinned, such as a read-only mapping.
     Staged(Block),

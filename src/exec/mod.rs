@@ -3,11 +3,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`units`] | what a flat graph's nodes are made of |
+//! | [`conditional`] | bodies that run as a condition says |
 //! | [`image`] | a plan as packets |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
 
+mod conditional;
 mod events;
 mod image;
 mod launch;
@@ -20,9 +22,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use conditional::CONDITIONAL_VARIABLE;
 pub use update::{Reason, Refusal};
 
 use self::{
+    conditional::{Change, Conditional},
     image::Image,
     launch::SignalSet,
     units::{Unit, Units},
@@ -32,7 +36,7 @@ use crate::{
     GraphNode,
     device::{Device, Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
-    graph::{FlatGraph, Node, NodeId, flatten},
+    graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
     hostcall::fifo::Fifo,
     module::KernelCode,
     pool::graph_memory::Block as MemoryBlock,
@@ -53,6 +57,8 @@ pub struct Options {
     pub lanes: usize,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
+    /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
+    pub conditionals_on_host: bool,
 }
 
 /// A graph that is ready to run, as often as wanted.
@@ -68,6 +74,8 @@ struct Inner {
     /// Counted with the template: see [`Template::instances`].
     instance: Arc<Instances>,
     report: Report,
+    /// The conditional node, by its place in `flat`, around each graph that is a body or nested in one.
+    bodies: HashMap<GraphId, u32>,
     /// What its kernels print to that do not call the host.
     fifo: Option<Arc<Fifo>>,
     state: Mutex<State>,
@@ -97,6 +105,8 @@ struct State {
     image: Arc<Image>,
     units: Vec<Unit>,
     main: Vec<u32>,
+    /// The units that are conditional nodes.
+    conditionals: Vec<u32>,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
     arena_since: Version,
@@ -127,6 +137,8 @@ pub struct Report {
     pub barrier_packets: usize,
     /// Packets with the barrier bit.
     pub barrier_bits: usize,
+    /// Conditional nodes that the packet processor takes, and those that the host drives; nested ones are not counted.
+    pub conditionals: (usize, usize),
     /// Signals that a launch arms, its own completion included.
     pub signals: usize,
     /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself.
@@ -147,6 +159,8 @@ impl Exec {
         if template.has_memory_nodes() && Arc::strong_count(template.instances()) > 1 {
             return Err(Error::NotSupported("a second executable of a graph with memory nodes"));
         }
+        template.check_whole()?;
+        template.graph().check_conditions()?;
         let device = template.device().clone();
         let memory_nodes: HashSet<NodeId> = template
             .graph()
@@ -156,13 +170,29 @@ impl Exec {
             .collect();
         // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
         let flattened = flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node))?;
-        let units = Units::new(&device, &flattened.graph, &flattened.work)?;
+        let mut units = Units::new(&device, &flattened.graph, &flattened.work)?;
+        let mut conditionals = Vec::new();
+        let mut bodies = HashMap::new();
+        for (flat, &main) in (0u32..).zip(&units.main) {
+            if let Unit::Conditional(conditional) = &mut units.units[main as usize] {
+                if options.conditionals_on_host {
+                    *conditional = Arc::new(conditional.on_host());
+                }
+                bodies.extend(conditional.graphs().map(|graph| (graph, flat)));
+                conditionals.push(main);
+            }
+        }
         let (plan, bounds) = schedule_units(&units, options)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
         let image = image::encode(&plan, &units.units, kernarg)?;
 
-        let allocated_bytes = template.graph().nodes().map(|(_, node)| match node {
+        let graphs = if memory_nodes.is_empty() && bodies.is_empty() {
+            Vec::new()
+        } else {
+            template.graph().with_nested()
+        };
+        let allocated_bytes = graphs.iter().flat_map(|graph| graph.nodes()).map(|(_, node)| match node {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
@@ -175,6 +205,11 @@ impl Exec {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.iter().map(|(block, _)| block.bytes()).sum(),
             exec_bytes: host_bytes + arena.len() + units.fifo.as_ref().map_or(0, |fifo| fifo.bytes()),
+            conditionals: {
+                let (branching, driven): (Vec<_>, Vec<_>) =
+                    conditional::among(&units.units).partition(|nested| nested.branches());
+                (branching.len(), driven.len())
+            },
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);
@@ -183,6 +218,7 @@ impl Exec {
             image: Arc::new(image),
             units: units.units,
             main: units.main,
+            conditionals,
             arena: Arc::new(arena),
             arena_since: 0,
             offsets,
@@ -201,6 +237,7 @@ impl Exec {
             resources: Arc::new(Resources { memory, _codes: codes, _alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
+            bodies,
             fifo: units.fifo,
             state: Mutex::new(state),
         })))
@@ -232,7 +269,10 @@ impl Exec {
         parameters: &GraphNode,
         objects: &[Alive],
     ) -> Result<()> {
-        let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        let Some(flat) = self.0.flat.find(node) else { return self.set_in_body(node, parameters, objects) };
+        if matches!(parameters, Node::Conditional(_)) {
+            return Err(Error::NotSupported("other parameters for a conditional node"));
+        }
         let (before, mut unit) = units::unit_of(&self.0.device, parameters)?;
         unit.print_to(self.0.fifo.as_ref())?;
         // What the node kept is the caller's: it is dropped behind the lock.
@@ -255,6 +295,42 @@ impl Exec {
         Ok(())
     }
 
+    /// As [`Exec::set_node_with`] for a node in a body of a conditional node.
+    fn set_in_body(&self, node: NodeId, parameters: &GraphNode, objects: &[Alive]) -> Result<()> {
+        let unknown = Error::InvalidValue("not a node of the executable graph");
+        let flat = *self.0.bodies.get(&node.graph()).ok_or(unknown)?;
+        if matches!(parameters, Node::Conditional(_)) {
+            return Err(Error::NotSupported("other parameters for a conditional node"));
+        }
+        // What the node had is the caller's: it is dropped behind the lock.
+        let _had;
+        let mut state = self.state();
+        let main = state.main[flat as usize];
+        let changed = match &state.units[main as usize] {
+            Unit::Conditional(old) => {
+                let change = Change { node: Some(node), named: node, parameters };
+                old.changed(&self.0.device, &[change]).map_err(|refusal| match refusal.reason {
+                    Reason::Failed(error) => error,
+                    _ => Error::InvalidValue("the node would need another kind of work"),
+                })?
+            }
+            _ => return Err(Error::IllegalState("a body belongs to no conditional node")),
+        };
+        let changed = Unit::Conditional(Arc::new(changed));
+        // A launch that is publishing holds the state's lock; the image is ours.
+        if let Some((lane, packet)) = state.image.places[main as usize] {
+            let image = Arc::get_mut(&mut state.image).ok_or(Error::IllegalState("the image is in use"))?;
+            let old = &mut image.lanes[lane as usize].packets[packet as usize];
+            if let Some(new) = changed.packet(old.header().map_err(hsa::Error::from)?.fences, 0)? {
+                *old = new;
+            }
+        }
+        // A launch in flight keeps what it uses of it.
+        let had = std::mem::replace(&mut state.units[main as usize], changed);
+        _had = (had, state.replace_alive(node, objects));
+        Ok(())
+    }
+
     /// Waits until no launch of the executable is in flight.
     ///
     /// # Errors
@@ -270,6 +346,18 @@ impl Exec {
 }
 
 impl State {
+    /// The conditional nodes.
+    fn conditionals(&self) -> impl Iterator<Item = &Arc<Conditional>> {
+        self.conditionals
+            .iter()
+            .flat_map(|&unit| conditional::among(std::slice::from_ref(&self.units[unit as usize])))
+    }
+
+    /// The conditions of all conditional nodes.
+    fn conditions(&self) -> Vec<Condition> {
+        self.conditionals().flat_map(|nested| nested.conditions()).cloned().collect()
+    }
+
     /// Whether the device may still read what the latest launch uses.
     fn in_flight(&self) -> bool {
         self.last.as_ref().is_some_and(|(fence, _)| !fence.is_over())
@@ -377,8 +465,9 @@ impl Report {
             bounds,
             lanes: image.lanes.len(),
             kernel_packets,
-            barrier_packets: packets().count() - kernel_packets,
+            barrier_packets: packets().filter(|p| p.kind() == Some(hsa::packet::Kind::BarrierAnd)).count(),
             barrier_bits: packets().filter(|p| p.barrier()).count(),
+            conditionals: (0, 0),
             signals: image.signals as usize + 1,
             exec_bytes: 0,
             memory_bytes: 0,

@@ -1,7 +1,10 @@
 //! What a flat graph's nodes are made of: dispatches, host steps, and the pinning of pageable copies.
 
-use std::sync::Arc;
+use std::{mem::discriminant, sync::Arc};
 
+use hsa::packet::{Fences, Packet};
+
+use super::conditional::{self, Conditional};
 use crate::{
     device::Device,
     dispatch::Dispatch,
@@ -33,6 +36,8 @@ pub(crate) enum Unit {
     Wait(Event),
     /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
     Pin(Pin),
+    /// Bodies that run as a condition says.
+    Conditional(Arc<Conditional>),
     /// A point in the order: a join, or a copy of no bytes.
     Join,
 }
@@ -65,7 +70,11 @@ const SRC_ARGUMENT: usize = 8;
 impl Unit {
     /// Bytes that the unit holds.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
+        let nested = match self {
+            Self::Conditional(conditional) => conditional.bytes(),
+            _ => 0,
+        };
+        size_of::<Self>() + nested + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
     }
 
     /// The kernel that it runs.
@@ -90,12 +99,26 @@ impl Unit {
         Ok(())
     }
 
+    /// The packet that does its work, with its kernel arguments at `kernarg`; nothing if that is more than a packet.
+    ///
+    /// # Errors
+    /// As [`Dispatch::packet`].
+    pub(crate) fn packet(&self, fences: Fences, kernarg: u64) -> Result<Option<Packet>> {
+        match self {
+            Self::Dispatch(dispatch) => dispatch.packet(fences, kernarg).map(Some),
+            Self::Conditional(conditional) if conditional.branches() => conditional.packet(fences).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Dispatch(_) | Self::Record(_) | Self::Wait(_) => Class::Packet,
             Self::Host(_) | Self::HostCopy(_) | Self::Relay(_) | Self::Pin(_) | Self::Cooperative(_) => {
                 Class::Host
             }
+            Self::Conditional(conditional) if conditional.branches() => Class::Packet,
+            Self::Conditional(_) => Class::Host,
             Self::Join => Class::Join,
         }
     }
@@ -114,11 +137,29 @@ impl Units {
         let mut units = Vec::with_capacity(work.len());
         let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
         let mut main: Vec<u32> = Vec::with_capacity(work.len());
+        let conditionals = conditional::compile_all(device, work)?;
+        for reset in conditional::resets(device, conditionals.iter())? {
+            preds.push_row([]);
+            units.push(reset);
+        }
+        if units.len() > 1 {
+            preds.push_row(0..units.len() as u32);
+            units.push(Unit::Join);
+        }
+        // Kernels anywhere in the graph may store to a condition, so its default comes before all of them.
+        let entry = units.len().checked_sub(1).map(|entry| entry as u32);
+        let mut conditionals = conditionals.into_iter();
         for (index, node) in work.iter().enumerate() {
             // CAST: a flat graph numbers its nodes in 32 bits.
-            let row = flat.preds().row(index as u32).iter().map(|&pred| main[pred as usize]);
+            let row = flat.preds().row(index as u32);
+            let entry = entry.filter(|_| row.is_empty());
+            let row = row.iter().map(|&pred| main[pred as usize]).chain(entry);
             let (before, unit) = match node {
                 None => (None, Unit::Join),
+                Some(Node::Conditional(_)) => {
+                    // PANIC: one was compiled for each conditional node, in this order.
+                    (None, Unit::Conditional(conditionals.next().expect("a compiled node")))
+                }
                 Some(node) => unit_of(device, node)?,
             };
             if let Some(pin) = before {
@@ -174,10 +215,26 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             Node::Memcpy(copy) => return copy_units(device, copy),
             Node::Host(function) => Unit::Host(function.clone()),
             Node::Empty | Node::Child(_) | Node::MemAlloc(_) | Node::MemFree(_) => Unit::Join,
+            Node::Conditional(conditional) => {
+                Unit::Conditional(Arc::new(Conditional::new(device, conditional)?))
+            }
             Node::EventRecord(event) => Unit::Record(event.clone()),
             Node::EventWait(event) => Unit::Wait(event.clone()),
         },
     ))
+}
+
+/// Puts a unit, and the one that must run before it, where others of the same kinds were; otherwise says no.
+pub(crate) fn replace(units: &mut [Unit], main: usize, pin: Option<Unit>, unit: Unit) -> bool {
+    let had_pin = main > 0 && matches!(units[main - 1], Unit::Pin(_));
+    if discriminant(&unit) != discriminant(&units[main]) || pin.is_some() != had_pin {
+        return false;
+    }
+    if let Some(pin) = pin {
+        units[main - 1] = pin;
+    }
+    units[main] = unit;
+    true
 }
 
 fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {

@@ -3,15 +3,22 @@
 //! Everything is linear in the number of nodes. What can be refused is found out first, next to the executable;
 //! taking it over cannot fail.
 
-use std::{mem, sync::Arc};
+use std::{collections::HashMap, mem, ops::Range, sync::Arc};
 
-use super::{Exec, place_arguments, units, units::Unit};
+use super::{
+    Exec,
+    conditional::{self, Change},
+    place_arguments, units,
+    units::Unit,
+};
 use crate::{
     GraphNode,
     device::fence::Keep,
     error::Error,
     event::Event,
-    graph::{CopyKind, Graph, MemAlloc, MemFree, Mismatch, Node, NodeId, NodeKind, Topology},
+    graph::{
+        ConditionalKind, CopyKind, Graph, MemAlloc, MemFree, Mismatch, Node, NodeId, NodeKind, Topology,
+    },
     module::Function,
     template::Template,
 };
@@ -85,6 +92,8 @@ enum Fixed {
     Free(MemFree),
     /// The place of the nested graph among all graphs.
     Child(usize),
+    /// The kind of a conditional node and the places of its bodies.
+    Conditional(ConditionalKind, Range<usize>),
 }
 
 impl Fixed {
@@ -101,6 +110,9 @@ impl Fixed {
             (Self::Alloc(old), Node::MemAlloc(new)) => demand(old == new, Reason::NotSupported),
             (Self::Free(old), Node::MemFree(new)) => demand(old == new, Reason::NotSupported),
             (Self::Child(_), Node::Child(_)) => Ok(()),
+            (Self::Conditional(kind, bodies), Node::Conditional(new)) => {
+                demand((*kind, bodies.len()) == (new.kind(), new.bodies().len()), Reason::Parameters)
+            }
             (Self::Kind(kind), node) => demand(node.kind() == *kind, Reason::Kind),
             _ => Err(Reason::Kind),
         }
@@ -124,6 +136,11 @@ impl Shape {
                 Node::Child(child) => {
                     found.push(child);
                     Fixed::Child(found.len() - 1)
+                }
+                Node::Conditional(conditional) => {
+                    let first = found.len();
+                    found.extend(conditional.bodies());
+                    Fixed::Conditional(conditional.kind(), first..found.len())
                 }
                 node => Fixed::Kind(node.kind()),
             });
@@ -152,6 +169,12 @@ impl Shape {
                 fixed.check(node).map_err(|reason| Refusal::at(named, reason))?;
                 match (fixed, node) {
                     (Fixed::Child(place), Node::Child(child)) => open.push((*place, child, Some(named))),
+                    (Fixed::Conditional(_, places), Node::Conditional(new)) => {
+                        open.extend(
+                            places.clone().zip(new.bodies()).map(|(place, body)| (place, body, Some(named))),
+                        );
+                        pairs.push((mine, named, node));
+                    }
                     _ => pairs.push((mine, named, node)),
                 }
             }
@@ -195,12 +218,24 @@ impl Exec {
         if template.device() != device {
             return Err(Refusal { reason: Reason::NotSupported, node: None });
         }
+        let failed = |error: Error| Refusal { reason: error.into(), node: None };
+        template.graph().check_conditions().map_err(|error| failed(error.into()))?;
         let mut changes = Vec::new();
+        let mut in_bodies: HashMap<u32, Vec<Change<'_>>> = HashMap::new();
         for (mine, named, node) in self.0.shape.pair(place, template.graph())? {
             if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
                 continue;
             }
-            let Some(flat) = self.0.flat.find(mine) else { continue };
+            let (flat, inside) = match (self.0.flat.find(mine), self.0.bodies.get(&mine.graph())) {
+                (Some(flat), _) => (flat, None),
+                (None, Some(&around)) => (around, Some(mine)),
+                (None, None) => continue,
+            };
+            if inside.is_some() || matches!(node, Node::Conditional(_)) {
+                let change = Change { node: inside, named, parameters: node };
+                in_bodies.entry(flat).or_default().push(change);
+                continue;
+            }
             let refused = |error: Error| Refusal::at(named, error);
             let (pin, mut unit) = units::unit_of(device, node).map_err(refused)?;
             unit.print_to(self.0.fifo.as_ref()).map_err(refused)?;
@@ -214,16 +249,18 @@ impl Exec {
         let mut units = state.units.clone();
         for (flat, named, pin, unit) in changes {
             let main = state.main[flat as usize] as usize;
-            let had_pin = main > 0 && matches!(units[main - 1], Unit::Pin(_));
-            if mem::discriminant(&unit) != mem::discriminant(&units[main]) || pin.is_some() != had_pin {
+            if !units::replace(&mut units, main, pin, unit) {
                 return Err(Refusal::at(named, Reason::Parameters));
             }
-            if let Some(pin) = pin {
-                units[main - 1] = pin;
-            }
-            units[main] = unit;
         }
-        let failed = |error: Error| Refusal { reason: error.into(), node: None };
+        for (flat, changes) in in_bodies {
+            let unit = &mut units[state.main[flat as usize] as usize];
+            if let Unit::Conditional(old) = unit {
+                let changed = old.changed(device, &changes)?;
+                *old = Arc::new(changed);
+            }
+        }
+        conditional::renew_resets(device, &mut units).map_err(failed)?;
         let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
@@ -231,11 +268,11 @@ impl Exec {
         let image = Arc::get_mut(&mut state.image).ok_or_else(busy)?;
         let mut packets = Vec::new();
         for ((unit, place), offset) in units.iter().zip(&image.places).zip(&offsets) {
-            if let (Unit::Dispatch(dispatch), &Some((lane, packet))) = (unit, place) {
+            if let &Some((lane, packet)) = place {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
                 let fences = old.header().map_err(|error| failed(hsa::Error::from(error).into()))?.fences;
-                let new = dispatch.packet(fences, arena.address() + u64::from(*offset)).map_err(failed)?;
-                packets.push((lane, packet, new));
+                let new = unit.packet(fences, arena.address() + u64::from(*offset)).map_err(failed)?;
+                packets.extend(new.map(|new| (lane, packet, new)));
             }
         }
 

@@ -20,10 +20,12 @@
 //! | [`csr`] | adjacency as flat arrays |
 //! | [`topology`] | nodes and edges in insertion order, topological order, cycles, likeness of two graphs |
 //! | [`node`] | what each kind of node does |
+//! | [`conditional`] | nodes whose graphs run as a value says, and the values |
 //! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
 
 #![forbid(unsafe_code)]
 
+pub mod conditional;
 pub mod csr;
 mod error;
 pub mod flatten;
@@ -37,6 +39,7 @@ mod tests;
 
 use std::fmt;
 
+pub use conditional::{Condition, Conditional, ConditionalKind, Inside};
 pub use csr::Csr;
 pub use error::Error;
 pub use flatten::{FlatGraph, FlatNode, Flattened, flatten};
@@ -53,6 +56,10 @@ pub struct Graph<K, E> {
     topology: Topology,
     /// One entry per slot of the topology; `None` where a node was removed.
     nodes: Vec<Option<Node<K, E>>>,
+    /// What conditional nodes of this graph and of nested ones may look at.
+    conditions: Vec<Condition>,
+    /// `NodeId::index` of the conditional nodes.
+    conditionals: Vec<u32>,
 }
 
 impl<K, E> Default for Graph<K, E> {
@@ -75,7 +82,12 @@ impl<K, E> fmt::Debug for Graph<K, E> {
 impl<K, E> Graph<K, E> {
     /// Makes a graph without nodes.
     pub fn new() -> Self {
-        Self { topology: Topology::new(), nodes: Vec::new() }
+        Self {
+            topology: Topology::new(),
+            nodes: Vec::new(),
+            conditions: Vec::new(),
+            conditionals: Vec::new(),
+        }
     }
 
     /// The identity that this graph's node ids carry.
@@ -100,6 +112,9 @@ impl<K, E> Graph<K, E> {
     /// [`Error::TooLarge`]; the graph is then unchanged.
     pub fn add(&mut self, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
         let id = self.topology.add(dependencies)?;
+        if matches!(node, Node::Conditional(_)) {
+            self.conditionals.push(id.index());
+        }
         self.nodes.push(Some(node));
         Ok(id)
     }
@@ -149,6 +164,9 @@ impl<K, E> Graph<K, E> {
         let slot = self.topology.slot(node)?;
         self.topology.remove(node)?;
         let removed = self.nodes[slot as usize].take();
+        if matches!(removed, Some(Node::Conditional(_))) {
+            self.conditionals.retain(|&index| index != node.index());
+        }
         if self.topology.is_sparse() {
             self.nodes.retain(Option::is_some);
             self.topology.compact();
@@ -215,20 +233,20 @@ impl<K, E> Graph<K, E> {
         }
     }
 
-    /// The graph reached by following child nodes, outermost first; an empty path is this graph.
+    /// The graph reached by stepping into nested ones, outermost first; an empty path is this graph.
     ///
     /// # Errors
-    /// As [`Graph::child`], for the first step that fails.
-    pub fn descendant(&self, path: &[NodeId]) -> Result<&Self, Error> {
-        path.iter().try_fold(self, |graph, &node| graph.child(node))
+    /// As [`Graph::nested`], for the first step that fails.
+    pub fn descendant<S: Copy + Into<Inside>>(&self, path: &[S]) -> Result<&Self, Error> {
+        path.iter().try_fold(self, |graph, &step| graph.nested(step.into()))
     }
 
-    /// The graph reached by following child nodes, for changing it.
+    /// The graph reached by stepping into nested ones, for changing it.
     ///
     /// # Errors
-    /// As [`Graph::child`], for the first step that fails.
-    pub fn descendant_mut(&mut self, path: &[NodeId]) -> Result<&mut Self, Error> {
-        path.iter().try_fold(self, |graph, &node| graph.child_mut(node))
+    /// As [`Graph::nested`], for the first step that fails.
+    pub fn descendant_mut<S: Copy + Into<Inside>>(&mut self, path: &[S]) -> Result<&mut Self, Error> {
+        path.iter().try_fold(self, |graph, &step| graph.nested_mut(step.into()))
     }
 
     /// The copy in this graph of `original`, a node of the graph that this one was cloned from.
@@ -253,7 +271,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
 
     /// Copies the graph and everything nested in it, without recursion.
     fn copied(&self, topology: impl Fn(&Topology) -> Topology) -> Self {
-        // Parents before children: the graph, its copy, and where the copy belongs.
+        // Parents before children: the graph, its parent's copy, and where there its own copy belongs.
         let mut found: Vec<(&Self, usize, usize)> = vec![(self, 0, 0)];
         let mut copies: Vec<Self> = Vec::new();
         while let Some(&(graph, _, _)) = found.get(copies.len()) {
@@ -263,14 +281,27 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                     found.push((child, at, slot));
                     Some(Node::Empty)
                 }
+                Some(Node::Conditional(conditional)) => {
+                    // They come back last first, and each is put behind the others.
+                    found.extend(conditional.bodies.iter().rev().map(|body| (body, at, slot)));
+                    Some(Node::Conditional(Box::new(conditional.without_bodies())))
+                }
                 node => node.clone(),
             });
-            copies.push(Self { topology: topology(&graph.topology), nodes: nodes.collect() });
+            copies.push(Self {
+                topology: topology(&graph.topology),
+                nodes: nodes.collect(),
+                conditions: graph.conditions.clone(),
+                conditionals: graph.conditionals.clone(),
+            });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
             // PANIC: each graph found has a copy, and children are taken before their parents.
             let child = copies.pop().expect("one copy per graph");
-            copies[parent].nodes[slot] = Some(Node::Child(Box::new(child)));
+            match &mut copies[parent].nodes[slot] {
+                Some(Node::Conditional(conditional)) => conditional.bodies.push(child),
+                node => *node = Some(Node::Child(Box::new(child))),
+            }
         }
         // PANIC: the first graph found is `self`; its copy is the one left.
         copies.pop().expect("the copy of the outermost graph")
@@ -289,10 +320,10 @@ impl<K, E> Drop for Graph<K, E> {
     fn drop(&mut self) {
         fn take_children<K, E>(graph: &mut Graph<K, E>, into: &mut Vec<Graph<K, E>>) {
             for node in &mut graph.nodes {
-                if let Some(Node::Child(_)) = node
-                    && let Some(Node::Child(child)) = node.take()
-                {
-                    into.push(*child);
+                match node.take_if(|node| matches!(node, Node::Child(_) | Node::Conditional(_))) {
+                    Some(Node::Child(child)) => into.push(*child),
+                    Some(Node::Conditional(mut conditional)) => into.append(&mut conditional.bodies),
+                    _ => {}
                 }
             }
         }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Graph;
+use super::{Conditional, Graph};
 
 /// One node's work and parameters.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub enum Node<K, E> {
     MemAlloc(MemAlloc),
     /// The end of a graph allocation.
     MemFree(MemFree),
+    /// Graphs, owned by this node, that run as a value says.
+    Conditional(Box<Conditional<K, E>>),
 }
 
 /// The kind of a node, without its parameters.
@@ -56,6 +58,8 @@ pub enum NodeKind {
     MemAlloc,
     /// [`Node::MemFree`]
     MemFree,
+    /// [`Node::Conditional`]
+    Conditional,
 }
 
 impl<K, E> Node<K, E> {
@@ -72,6 +76,7 @@ impl<K, E> Node<K, E> {
             Self::EventWait(_) => NodeKind::EventWait,
             Self::MemAlloc(_) => NodeKind::MemAlloc,
             Self::MemFree(_) => NodeKind::MemFree,
+            Self::Conditional(_) => NodeKind::Conditional,
         }
     }
 }

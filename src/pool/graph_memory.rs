@@ -64,6 +64,8 @@ impl Drop for Block {
 #[derive(Clone, Default)]
 pub(crate) struct GraphMemory {
     owned: Vec<Owned>,
+    /// What it had belongs to the graph around a conditional node.
+    moved: bool,
 }
 
 #[derive(Clone)]
@@ -139,6 +141,24 @@ impl GraphMemory {
     /// Whether an allocation that is not freed yet starts at `address`.
     pub(crate) fn is_allocated(&self, address: u64) -> bool {
         self.owned.iter().any(|o| o.block.address == address && o.owner.is_some() && o.freed_by.is_none())
+    }
+
+    /// Takes over the memory of a graph that becomes a body in this one.
+    pub(crate) fn adopt(&mut self, body: Self) {
+        // Its nodes are none of the graph's own: no allocation of the graph comes behind their frees.
+        self.owned.extend(body.owned);
+    }
+
+    /// All of it, for a copy that becomes a body.
+    pub(crate) fn give_away(&mut self) -> Self {
+        let owned = std::mem::take(&mut self.owned);
+        self.moved = !owned.is_empty();
+        Self { owned, moved: false }
+    }
+
+    /// Whether its memory was given away.
+    pub(crate) fn has_moved(&self) -> bool {
+        self.moved
     }
 
     /// All blocks, and whether the graph leaves them allocated when it ends.

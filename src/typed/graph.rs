@@ -11,8 +11,8 @@ use crate::{
     device::Device,
     error::{Error, Result},
     event::Event,
-    exec::{Exec, Options, Report},
-    graph::{self, HostFn, Memcpy, Memset, NodeId},
+    exec::{Exec, Options, Refusal, Report},
+    graph::{self, Condition, ConditionalKind, HostFn, Memcpy, Memset, NodeId},
     memory,
     stream::Stream,
     template::Template,
@@ -182,6 +182,43 @@ impl Graph {
         Ok(Node(self.template.add_child(&child.template, &ids(after))?))
     }
 
+    /// Makes a condition for a conditional node of this graph or of one nested in it. Every launch begins with
+    /// `default`; kernels that get the condition as an argument store other values.
+    ///
+    /// # Errors
+    /// What the HSA runtime refuses.
+    pub fn condition(&mut self, default: u64) -> Result<Condition> {
+        self.template.create_condition(default)
+    }
+
+    /// Adds a node that runs some of `bodies`, as the condition says.
+    ///
+    /// # Errors
+    /// As [`Template::add_conditional`].
+    ///
+    /// ```no_run
+    /// # use aqlipse::{Device, graph::ConditionalKind, typed::{DeviceBuffer, Graph, Kernel}};
+    /// # fn example(device: &Device, step: &Kernel, data: &DeviceBuffer<f32>) -> aqlipse::Result<()> {
+    /// let mut graph = Graph::new(device);
+    /// let unfinished = graph.condition(1)?;
+    /// let mut body = Graph::new(device);
+    /// // The kernel stores 0 to the condition when it has come far enough.
+    /// body.kernel(&step.launch(device, [1; 3], [64, 1, 1], 0, &[data, &unfinished])?, &[])?;
+    /// graph.conditional(&unfinished, ConditionalKind::While, vec![body], &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn conditional(
+        &mut self,
+        condition: &Condition,
+        kind: ConditionalKind,
+        bodies: Vec<Graph>,
+        after: &[Node],
+    ) -> Result<Node> {
+        let bodies = bodies.into_iter().map(|body| body.template).collect();
+        Ok(Node(self.template.add_conditional(condition, kind, bodies, &ids(after))?))
+    }
+
     /// Lets `to` run behind `from`.
     ///
     /// # Errors
@@ -232,6 +269,15 @@ impl ExecGraph {
     /// As [`Exec::set_node`].
     pub fn set_kernel(&self, node: Node, launch: &Launch) -> Result<()> {
         self.0.set_node_with(node.0, &graph::Node::Kernel(launch.node.clone()), &launch.alive)
+    }
+
+    /// Gives every node the parameters of its counterpart in `graph`, which has the same nodes and edges in the same
+    /// order.
+    ///
+    /// # Errors
+    /// As [`Exec::update`].
+    pub fn update(&self, graph: &Graph) -> std::result::Result<(), Refusal> {
+        self.0.update(&graph.template)
     }
 
     /// The executable in numbers.

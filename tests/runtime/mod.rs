@@ -4,6 +4,7 @@
 //! `--test-threads=1`.
 
 mod capture;
+mod conditionals;
 mod copies;
 mod dags;
 mod events;
@@ -34,6 +35,8 @@ pub struct Kernels {
     pub affine: Kernel,
     pub poke: Kernel,
     pub slow: Kernel,
+    pub count_down: Kernel,
+    pub next_condition: Kernel,
 }
 
 pub fn device() -> Device {
@@ -69,6 +72,8 @@ pub fn kernels() -> &'static Kernels {
             affine: kernel("affine"),
             poke: kernel("poke"),
             slow: kernel("slow"),
+            count_down: kernel("count_down"),
+            next_condition: kernel("next_condition"),
         }
     })
 }
