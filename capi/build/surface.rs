@@ -45,6 +45,8 @@ pub struct Export {
     pub class: String,
     /// Its return type.
     pub returns: Returns,
+    /// Whether no release of HIP exports it.
+    pub extension: bool,
 }
 
 /// Reads the table, whose rows are `symbol node provenance class returns`, tab-separated, after a header line.
@@ -59,7 +61,7 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
         if !NODES.contains(&node) {
             return Err(fail("unknown version node"));
         }
-        if !["map", "assigned"].contains(&provenance) {
+        if !["map", "assigned", "extension"].contains(&provenance) {
             return Err(fail("unknown provenance"));
         }
         let returns = match returns {
@@ -76,7 +78,14 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
         if exports.iter().any(|export: &Export| export.symbol == symbol) {
             return Err(fail("duplicate symbol"));
         }
-        exports.push(Export { symbol: symbol.into(), node: node.into(), class: class.into(), returns });
+        let extension = provenance == "extension";
+        exports.push(Export {
+            symbol: symbol.into(),
+            node: node.into(),
+            class: class.into(),
+            returns,
+            extension,
+        });
     }
     Ok(exports)
 }

@@ -8,7 +8,7 @@ use std::{
 use aqlipse::{
     Subgraph, Template,
     capture::SharedTemplate,
-    graph::{GraphId, NodeId},
+    graph::{GraphId, Inside, NodeId},
 };
 
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
 #[derive(Clone)]
 pub struct GraphRef {
     template: SharedTemplate,
-    /// The child nodes that lead to it, outermost first.
-    path: Arc<[NodeId]>,
+    /// The steps into nested graphs that lead to it, outermost first.
+    path: Arc<[Inside]>,
 }
 
 impl GraphRef {
@@ -30,9 +30,9 @@ impl GraphRef {
         Self { template, path: Arc::default() }
     }
 
-    /// The graph inside `node`, which is a node of this graph.
-    pub fn inside(&self, node: NodeId) -> Self {
-        let path = self.path.iter().copied().chain([node]).collect();
+    /// The graph that a step into a node of this graph leads to.
+    pub fn inside(&self, step: impl Into<Inside>) -> Self {
+        let path = self.path.iter().copied().chain([step.into()]).collect();
         Self { template: self.template.clone(), path }
     }
 
@@ -85,7 +85,7 @@ impl GraphRef {
 #[derive(Clone)]
 pub struct WeakRef {
     template: Weak<Mutex<Template>>,
-    path: Arc<[NodeId]>,
+    path: Arc<[Inside]>,
 }
 
 impl WeakRef {

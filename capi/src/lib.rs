@@ -1,8 +1,8 @@
 //! libamdhip64.so: HIP's C ABI on top of [`aqlipse`].
 //!
-//! The library exports the 590 names of `exports.tsv`. Each is written with the `entry!` macro in [`api`], or
-//! generated as a refusal (`hipErrorNotSupported`) until it is. `cargo xtask dist` links the shared object: a Rust
-//! `cdylib` cannot carry symbol versions, a static library linked with a version script can.
+//! The library exports the names of `exports.tsv`: 590 of HIP's, and three for conditional nodes. Each is written with
+//! the `entry!` macro in [`api`], or generated as a refusal (`hipErrorNotSupported`) until it is. `cargo xtask dist` links
+//! the shared object: a Rust `cdylib` cannot carry symbol versions, a static library linked with a version script can.
 //!
 //! ```
 //! let symbol = capi::symbols::find("hipGetErrorString").expect("an exported name");

@@ -50,16 +50,23 @@ fn render() -> Result<String> {
     }
 
     let mut classes: BTreeMap<&str, Vec<&surface::Export>> = BTreeMap::new();
-    for export in &exports {
+    let (extensions, exports): (Vec<_>, Vec<_>) = exports.iter().partition(|export| export.extension);
+    for &export in &exports {
         classes.entry(&export.class).or_default().push(export);
     }
     let mut text = format!(
         "# Compatibility\n\n\
          Written by `cargo xtask compat`; do not edit. {} of {} exported symbols are implemented. The others return\n\
          `hipErrorNotSupported` and say their name once at `AQLIPSE_LOG=warn`. The node is the symbol's version.\n",
-        written.len(),
+        exports.iter().filter(|export| written.binary_search(&export.symbol).is_ok()).count(),
         exports.len()
     );
+    if !extensions.is_empty() {
+        let names: Vec<_> = extensions.iter().map(|export| format!("`{}`", export.symbol)).collect();
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\nNot counted, for no release of HIP has them: {}.\n", names.join(", "));
+        classes.insert("extensions", extensions);
+    }
     for (class, mut members) in classes {
         members.sort_by(|a, b| a.symbol.cmp(&b.symbol));
         let done = members.iter().filter(|export| written.binary_search(&export.symbol).is_ok()).count();

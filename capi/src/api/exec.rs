@@ -91,6 +91,7 @@ entry! {
         given.result_out = match outcome {
             Ok(()) => hipGraphInstantiateSuccess,
             Err(hipErrorNotSupported) => hipGraphInstantiateNodeOperationNotSupported,
+            Err(_) if has_unused_condition(graph) => hipGraphInstantiateConditionalHandleUnused,
             Err(hipErrorInvalidValue) if given.flags & !KNOWN_FLAGS == 0 => hipGraphInstantiateInvalidStructure,
             Err(_) => hipGraphInstantiateError,
         };
@@ -98,6 +99,13 @@ entry! {
         unsafe { caller::write(params, given) }?;
         outcome
     }
+}
+
+/// Whether a condition of the graph, or of one nested in it, has no conditional node.
+fn has_unused_condition(graph: hipGraph_t) -> bool {
+    let checked =
+        object::graph(graph).and_then(|graph| graph.with(|graph| Ok(graph.graph().check_conditions())));
+    matches!(checked, Ok(Err(aqlipse::graph::Error::ConditionUnused(_))))
 }
 
 entry! {

@@ -276,6 +276,7 @@ entry! {
             NodeKind::EventRecord => hipGraphNodeTypeEventRecord,
             NodeKind::MemAlloc => hipGraphNodeTypeMemAlloc,
             NodeKind::MemFree => hipGraphNodeTypeMemFree,
+            NodeKind::Conditional => hipGraphNodeTypeConditional,
         };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(kind, code) }

@@ -186,6 +186,7 @@ c_enum! {
         hipGraphNodeTypeMemcpyFromSymbol = 12,
         hipGraphNodeTypeMemcpyToSymbol = 13,
         hipGraphNodeTypeBatchMemOp = 14,
+        hipGraphNodeTypeConditional = 15,
     }
 }
 
@@ -217,6 +218,7 @@ c_enum! {
         hipGraphInstantiateInvalidStructure = 2,
         hipGraphInstantiateNodeOperationNotSupported = 3,
         hipGraphInstantiateMultipleDevicesNotSupported = 4,
+        hipGraphInstantiateConditionalHandleUnused = 5,
     }
 }
 

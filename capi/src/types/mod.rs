@@ -64,6 +64,7 @@ macro_rules! handles {
 }
 
 mod attribute;
+mod conditional;
 mod device;
 mod enums;
 mod external;
@@ -74,7 +75,8 @@ mod memory;
 mod texture;
 
 pub use self::{
-    attribute::*, device::*, enums::*, external::*, flags::*, graph::*, launch::*, memory::*, texture::*,
+    attribute::*, conditional::*, device::*, enums::*, external::*, flags::*, graph::*, launch::*, memory::*,
+    texture::*,
 };
 
 c_struct! {

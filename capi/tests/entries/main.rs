@@ -4,6 +4,7 @@
 
 mod capture;
 mod child;
+mod conditional;
 mod context;
 mod function;
 mod graph;
