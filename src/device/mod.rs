@@ -267,8 +267,8 @@ impl Device {
 
     /// A lane for packets of which none waits for anything but packets before it.
     pub(crate) fn body_lane(&self) -> Result<Arc<Lane>> {
-        let some = self.0.next_lane.fetch_add(1, Ordering::Relaxed) % (RESTRICTED - BODIES);
-        self.lane(BODIES + some)
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESTRICTED - BODIES))
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].

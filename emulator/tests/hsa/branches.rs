@@ -157,7 +157,7 @@ fn an_indirect_buffer_runs_always_and_nests() {
     // One more is too deep.
     inner.packets[depth as usize - 1] = Branch::always(&inner, (depth, 1)).packet();
     inner.packets[depth as usize] = mark(done);
-    drop(queue);
+    queue.destroy();
     let report = refused(&session, &[entry]);
     assert!(report.contains("inside of 64 others"), "{report}");
 }

@@ -16,7 +16,7 @@ mod link;
 mod program;
 mod structure;
 
-use std::{mem, sync::Arc};
+use std::sync::Arc;
 
 use hsa::packet::{Branch, Fences, Packet};
 
@@ -31,8 +31,7 @@ use super::{
     update::{Reason, Refusal},
 };
 use crate::{
-    GraphNode,
-    condition::{self},
+    GraphNode, condition,
     device::{Device, slabs::Block},
     error::{Error, Result},
     event::Event,
@@ -254,7 +253,7 @@ pub(super) fn among(units: &[Unit]) -> impl Iterator<Item = &Arc<Conditional>> {
 pub(super) fn renew_resets(device: &Device, units: &mut [Unit]) -> Result<()> {
     let resets = resets(device, among(units))?;
     for (unit, reset) in units.iter_mut().zip(resets) {
-        let _ = mem::replace(unit, reset);
+        *unit = reset;
     }
     Ok(())
 }
