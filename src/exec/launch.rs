@@ -110,8 +110,9 @@ impl Exec {
             Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),
             Keep::Other(self.0.resources.clone()),
         ]);
-        fence.keep_all(events.into_keeps());
-        fence.keep_all(state.conditionals().map(|nested| Keep::Other(nested.clone())).collect());
+        let mut keeps = events.into_keeps();
+        keeps.extend(state.conditionals().map(|nested| Keep::Other(nested.clone())));
+        fence.keep_all(keeps);
         let lane = lanes[0].id();
         turn.end(fence.signal(), lane);
         submission.passed(fence.clone());
