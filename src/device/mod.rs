@@ -51,6 +51,9 @@ const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::Hi
 /// The number of the lane for cooperative kernels, behind those of streams.
 pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
 
+/// The number of the first of three lanes for bodies of conditional nodes that the host drives.
+const BODIES: usize = COOPERATIVE + 1;
+
 /// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
 const RESTRICTED: usize = COOPERATIVE + LANES;
 
@@ -287,6 +290,12 @@ impl Device {
     pub(crate) fn restriction(&self, lane: usize) -> Option<Units> {
         let set = lane.checked_sub(RESTRICTED)? / LANES;
         lock(&self.0.restrictions).get(set).cloned()
+    }
+
+    /// A lane for packets of which none waits for anything but packets before it.
+    pub(crate) fn body_lane(&self) -> Result<Arc<Lane>> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESTRICTED - BODIES))
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].

@@ -13,6 +13,7 @@ mod capture_cells;
 mod capture_into;
 mod capture_params;
 mod child;
+mod conditional;
 mod context;
 mod copies;
 mod devices;
