@@ -369,6 +369,11 @@ const TABLE: &[Group] = &[
          hipDrvGraphExecMemcpyNodeSetParams hipDrvGraphExecMemsetNodeSetParams hipDeviceGetGraphMemAttribute \
          hipDeviceSetGraphMemAttribute hipDeviceGraphMemTrim",
     ),
+    group(
+        Class::Allowed,
+        "",
+        "hipGraphConditionalHandleCreate hipGraphAddConditionalNode hipGraphConditionalNodeGetBody",
+    ),
 ];
 
 #[cfg(test)]

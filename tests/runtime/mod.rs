@@ -4,6 +4,7 @@
 //! `--test-threads=1`.
 
 mod arrays;
+mod bodies;
 mod capture;
 mod capture_reasons;
 mod capture_threads;

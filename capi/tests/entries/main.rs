@@ -8,6 +8,7 @@
 
 mod array;
 mod batch;
+mod bodies;
 mod capture;
 mod capture_cells;
 mod capture_into;
