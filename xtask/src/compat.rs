@@ -20,10 +20,10 @@ const LANGUAGES: [&str; 6] = ["rs", "c", "cpp", "hip", "h", "py"];
 /// Why what is not implemented is not: a line for a symbol, or for all of a class that have none of their own.
 const REASONS: &str = "capi/unsupported.tsv";
 
-/// What is exported beside the names of AMD's releases, and in what words.
-const UNCOUNTED: [(surface::Origin, &str); 2] = [
-    (surface::Origin::Newer, "newer than the releases"),
-    (surface::Origin::Extension, "for no release of HIP has them"),
+/// What is exported beside the names of AMD's releases, in a word, and why it is not counted among them.
+const UNCOUNTED: [(surface::Origin, &str, &str); 2] = [
+    (surface::Origin::Newer, "newer", "newer than the releases"),
+    (surface::Origin::Extension, "extensions", "for no release of HIP has them"),
 ];
 
 /// Writes COMPAT.md.
@@ -139,19 +139,19 @@ impl Surface {
              `{REASONS}`. The node is the symbol's version.\n",
             released.len()
         );
-        for (origin, words) in UNCOUNTED {
+        for (origin, _, why) in UNCOUNTED {
             let names = self.exports.iter().filter(|export| export.origin == origin);
             let names: Vec<_> = names.map(|export| format!("`{}`", export.symbol)).collect();
             if !names.is_empty() {
                 // Writing to a string cannot fail.
-                let _ = write!(text, "\nNot counted, {words}: {}.\n", names.join(", "));
+                let _ = write!(text, "\nNot counted, {why}: {}.\n", names.join(", "));
             }
         }
         let released = self.classes(surface::Origin::Release).into_iter();
         let released = released.map(|(class, members)| (class.to_owned(), members));
-        let uncounted = UNCOUNTED.iter().flat_map(|(origin, words)| {
+        let uncounted = UNCOUNTED.iter().flat_map(|(origin, word, _)| {
             let classes = self.classes(*origin).into_iter();
-            classes.map(move |(class, members)| (format!("{class}, {words}"), members))
+            classes.map(move |(class, members)| (format!("{class} ({word})"), members))
         });
         for (title, members) in released.chain(uncounted) {
             self.section(&mut text, &title, members);
@@ -289,8 +289,8 @@ mod tests {
             "Not counted, newer than the releases: `hipB`.",
             "Not counted, for no release of HIP has them: `ownC`.",
             "## one: 1 of 1\n",
-            "## one, newer than the releases: 1 of 1\n",
-            "## one, for no release of HIP has them: 1 of 1\n",
+            "## one (newer): 1 of 1\n",
+            "## one (extensions): 1 of 1\n",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
