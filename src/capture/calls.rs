@@ -165,7 +165,7 @@ const TABLE: &[Group] = &[
          hipMemcpyFromSymbolAsync hipMemcpyFromSymbolAsync_spt hipMemcpyToSymbolAsync hipMemcpyToSymbolAsync_spt \
          hipMemsetAsync hipMemsetAsync_spt hipMemsetD8Async hipMemsetD16Async hipMemsetD32Async hipMemset2DAsync \
          hipMemset2DAsync_spt hipMemset3DAsync hipMemset3DAsync_spt hipMemsetD2D8Async hipMemsetD2D16Async \
-         hipMemsetD2D32Async",
+         hipMemsetD2D32Async aqlipseMemsetD2D64Async",
     ),
     group(
         Class::Captured,
@@ -338,7 +338,8 @@ const TABLE: &[Group] = &[
          hipGraphAddMemcpyNodeFromSymbol hipGraphAddMemcpyNodeToSymbol hipGraphAddMemsetNode hipGraphAddEmptyNode \
          hipGraphAddChildGraphNode hipGraphAddEventRecordNode hipGraphAddEventWaitNode hipGraphAddHostNode \
          hipGraphAddMemAllocNode hipGraphAddMemFreeNode hipGraphAddBatchMemOpNode \
-         hipGraphAddExternalSemaphoresSignalNode hipGraphAddExternalSemaphoresWaitNode hipDrvGraphAddMemFreeNode \
+         hipGraphAddExternalSemaphoresSignalNode hipGraphAddExternalSemaphoresWaitNode hipGraphAddExtMemcpyBatchNode \
+         aqlipseGraphAddMemsetD64Node hipDrvGraphAddMemFreeNode \
          hipDrvGraphAddMemcpyNode hipDrvGraphAddMemsetNode",
     ),
     group(
@@ -351,7 +352,8 @@ const TABLE: &[Group] = &[
          hipGraphHostNodeGetParams hipGraphHostNodeSetParams hipGraphChildGraphNodeGetGraph \
          hipGraphEventRecordNodeGetEvent hipGraphEventRecordNodeSetEvent hipGraphEventWaitNodeGetEvent \
          hipGraphEventWaitNodeSetEvent hipGraphMemAllocNodeGetParams hipGraphMemFreeNodeGetParams \
-         hipGraphBatchMemOpNodeGetParams hipGraphBatchMemOpNodeSetParams \
+         hipGraphBatchMemOpNodeGetParams hipGraphBatchMemOpNodeSetParams hipGraphExtMemcpyBatchNodeGetParams \
+         hipGraphExtMemcpyBatchNodeSetParams \
          hipGraphExternalSemaphoresSignalNodeGetParams hipGraphExternalSemaphoresSignalNodeSetParams \
          hipGraphExternalSemaphoresWaitNodeGetParams hipGraphExternalSemaphoresWaitNodeSetParams \
          hipDrvGraphMemcpyNodeGetParams hipDrvGraphMemcpyNodeSetParams",
@@ -366,6 +368,7 @@ const TABLE: &[Group] = &[
          hipGraphExecMemsetNodeSetParams hipGraphExecHostNodeSetParams hipGraphExecChildGraphNodeSetParams \
          hipGraphExecEventRecordNodeSetEvent hipGraphExecEventWaitNodeSetEvent hipGraphExecBatchMemOpNodeSetParams \
          hipGraphExecExternalSemaphoresSignalNodeSetParams hipGraphExecExternalSemaphoresWaitNodeSetParams \
+         hipGraphExecExtMemcpyBatchNodeSetParams aqlipseGraphExecMemsetD64NodeSetParams \
          hipDrvGraphExecMemcpyNodeSetParams hipDrvGraphExecMemsetNodeSetParams hipDeviceGetGraphMemAttribute \
          hipDeviceSetGraphMemAttribute hipDeviceGraphMemTrim",
     ),

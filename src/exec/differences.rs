@@ -59,6 +59,9 @@ pub(super) fn of_bodies(had: (ConditionalKind, usize), wants: &Conditional<Funct
     format!("it is of kind {kind:?} with {bodies} bodies, the one in its place of {:?} with {}", had.0, had.1)
 }
 
+/// An operand was moved from one device's memory to another's.
+pub(super) const MEMORY_ELSEWHERE: &str = "it uses the memory of another device than the one in its place";
+
 /// Whose node or nested graph is meant.
 pub(super) fn in_child(around: Option<NodeId>, what: String) -> String {
     match around {

@@ -350,6 +350,10 @@ impl Exec {
         let seat = self.seat(flat);
         let device = Device::get(usize::from(seat.device))?;
         if !seat.admits(Seat::of(&device, parameters)?) {
+            crate::error::explain(format_args!(
+                "node {node} is not changed: {}",
+                differences::MEMORY_ELSEWHERE
+            ));
             return Err(Error::InvalidValue("the node's memory would be another device's"));
         }
         let (before, mut unit) = units::unit_of(&device, parameters)?;

@@ -333,7 +333,7 @@ pub(super) fn moved_to(
     }
     let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
     if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
-        let detail = "an operand would lie in the memory of another device".to_owned();
+        let detail = differences::MEMORY_ELSEWHERE.to_owned();
         return Err(Refusal::at(named, Reason::Parameters).because(detail));
     }
     units::unit_of(&worker, node).map_err(refused)

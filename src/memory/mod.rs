@@ -5,7 +5,7 @@ mod array;
 pub(crate) mod batch;
 pub mod ipc;
 pub(crate) mod peer;
-pub mod stream_pool;
+pub(crate) mod stream_pool;
 mod synchronous;
 mod table;
 pub mod virtual_memory;

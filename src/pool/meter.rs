@@ -5,7 +5,7 @@
 pub struct Meter {
     /// Bytes now.
     pub current: u64,
-    /// The most at any time since [`Meter::reset_high`], or ever.
+    /// The most at any time since the mark was last reset, or ever.
     pub high: u64,
 }
 

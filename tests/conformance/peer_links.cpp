@@ -1,4 +1,5 @@
 // Links between devices where there is only one.
+// proves: hipExtGetLinkTypeAndHopCount
 #include "observe.h"
 
 int main() {

@@ -278,7 +278,7 @@ DEVICE_TEST(allocations_let_the_peers_in_that_they_name) {
   hipMemAllocNodeParams found = {};
   CHECK(hipGraphMemAllocNodeGetParams(node, &found));
   if (found.dptr != params.dptr || found.poolProps.location.id != 0) FAIL("other parameters");
-  if (found.accessDescCount != 1 || found.accessDescs[0].location.id != 1) FAIL("other peers");
+  if (found.accessDescCount != 2 || found.accessDescs[1].location.id != 1) FAIL("other peers");
   unsigned* memory = static_cast<unsigned*>(params.dptr);
   unsigned count = COUNT, value = 70;
   void* arguments[] = {&memory, &count, &value};

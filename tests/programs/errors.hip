@@ -354,8 +354,7 @@ DEVICE_TEST(illegal_calls_during_capture) {
   CHECK(hipEventRecord(event, stream));
   EXPECT(hipEventQuery(event), hipErrorCapturedEvent);
   EXPECT(hipEventSynchronize(event), hipErrorCapturedEvent);
-  CHECK(hipStreamEndCapture(stream, &graph));
-  CHECK(hipGraphDestroy(graph));
+  broken("hipEventQuery of a captured event");
   CHECK(hipFree(memory));
 
   // Another thread, while a global capture is open.

@@ -281,7 +281,7 @@ fn a_refused_update_says_which_node_and_what_differs() {
     let (wrong, node) = nested(nodes().into_iter().rev().collect());
     let refusal = around.update(&wrong).unwrap_err();
     assert_eq!(refusal.node, Some(node));
-    assert!(refusal.to_string().contains("in the child graph of node"), "{refusal}");
+    assert!(refusal.to_string().contains("in a graph nested in node"), "{refusal}");
     // Nothing of all that has changed anything.
     exec.launch(&stream).unwrap();
     assert_eq!(log.entries(), [1]);
@@ -323,16 +323,18 @@ fn operands_stay_on_their_device() {
         let refused = |at: usize, node: GraphNode| {
             assert!(exec.set_node(ids[at], &node).is_err());
             let told = last_error_detail().unwrap();
-            assert!(told.contains("memory of device 1, the one in its place memory of device 0"), "{told}");
+            assert!(
+                told.contains("memory of another device") && told.contains(&ids[at].to_string()),
+                "{told}"
+            );
         };
         refused(0, fill(there, 4, 1));
         refused(1, copy(there, here, 16, CopyKind::Inferred));
         refused(1, copy(here, there, 16, CopyKind::Inferred));
         let moved = in_a_row([fill(there, 4, 1), copy(here, here + 32, 16, CopyKind::Inferred)]);
         let refusal = exec.update(&moved.0).unwrap_err();
+        assert!(refusal.to_string().contains("memory of another device"), "{refusal}");
         assert_eq!((refusal.reason, refusal.node), (Reason::Parameters, Some(moved.1[0])));
-        let other = Template::new(&Device::get(1).unwrap());
-        assert_eq!(exec.update(&other).unwrap_err().reason, Reason::NotSupported);
     });
 }
 
@@ -354,10 +356,13 @@ fn many_whole_updates(updates: u32) {
     };
     (0..4096).for_each(update);
     stream.synchronize().unwrap();
-    let before = device().kernarg_bytes();
+    let (reserved, _) = device().kernarg_bytes();
     (4096..updates).for_each(update);
     stream.synchronize().unwrap();
-    assert_eq!(device().kernarg_bytes(), before, "bytes of kernel arguments");
+    let after = device().kernarg_bytes();
+    assert_eq!(after.0, reserved, "bytes of memory for kernel arguments");
+    // Of the launches that nobody has looked at since they ended some arguments may be held; each update has 256 bytes.
+    assert!(after.1 <= 64 << 10, "{} bytes of kernel arguments after {updates} updates", after.1);
 }
 
 #[test]

@@ -12,12 +12,13 @@ use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory},
     handle::Table,
-    object, soname,
+    object,
+    semaphores::{SEMAPHORES, semaphore},
+    soname,
     types::*,
 };
 
-static MEMORIES: Table<ExternalMemory> = Table::new(20);
-static SEMAPHORES: Table<ExternalSemaphore> = Table::new(21);
+static MEMORIES: Table<ExternalMemory> = Table::new(22);
 
 /// Closes a descriptor that was imported: it is the library's then, as with CUDA.
 fn take_over(number: c_int) {
@@ -95,14 +96,6 @@ entry! {
     fn hipDestroyExternalMemory(memory: hipExternalMemory_t) -> hipError_t {
         MEMORIES.remove(memory.0).map(drop).ok_or(hipErrorInvalidValue)
     }
-}
-
-/// The semaphore behind a handle.
-///
-/// # Errors
-/// `hipErrorInvalidValue`.
-pub fn semaphore(handle: hipExternalSemaphore_t) -> Result<ExternalSemaphore, hipError_t> {
-    SEMAPHORES.get(handle.0).ok_or(hipErrorInvalidValue)
 }
 
 entry! {

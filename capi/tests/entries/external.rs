@@ -56,6 +56,10 @@ unsafe extern "C" {
     fn hipStreamQuery(stream: hipStream_t) -> hipError_t;
     fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode) -> hipError_t;
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t;
+    fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
+    fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
+    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn dup(descriptor: c_int) -> c_int;
     fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
 }
@@ -332,18 +336,32 @@ fn a_thousand_imports_leave_no_descriptor_and_no_mapping() {
     assert!(after.1 <= before.1 + 64, "mappings: {before:?} {after:?}");
 }
 
-/// Until semaphores are nodes.
 #[test]
-fn a_capture_does_not_take_semaphores() {
-    let (fd, ours) = ExternalSemaphore::create(SemaphoreKind::Binary, 1).unwrap();
-    let (semaphore, stream) = (imported(SemaphoreKind::Binary, fd), new_stream());
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-    fails!(
-        hipErrorStreamCaptureUnsupported,
-        hipWaitExternalSemaphoresAsync(&semaphore, &zeroed(), 1, stream)
+fn a_capture_records_semaphores_as_nodes_that_wait_and_signal_at_each_launch() {
+    let (fd, first) = ExternalSemaphore::create(SemaphoreKind::Binary, 0).unwrap();
+    let wait = imported(SemaphoreKind::Binary, fd);
+    let (fd, second) = ExternalSemaphore::create(SemaphoreKind::Timeline, 0).unwrap();
+    let (signal, stream) = (imported(SemaphoreKind::Timeline, fd), new_stream());
+    let (mut graph, mut exec) = (hipGraph_t::NULL, hipGraphExec_t::NULL);
+    let mut seven: hipExternalSemaphoreSignalParams = zeroed();
+    seven.params.fence = 7;
+    ok!(
+        hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal),
+        hipWaitExternalSemaphoresAsync(&wait, &zeroed(), 1, stream),
+        hipSignalExternalSemaphoresAsync(&signal, &seven, 1, stream),
+        hipStreamEndCapture(stream, &mut graph),
+        hipGraphInstantiateWithFlags(&mut exec, graph, 0),
+        hipGraphLaunch(exec, stream),
     );
-    fails!(hipErrorStreamCaptureInvalidated, hipStreamEndCapture(stream, &mut graph));
-    assert_eq!(ours.value(), 1);
-    ok!(hipDestroyExternalSemaphore(semaphore), hipStreamDestroy(stream));
+    assert_eq!(second.value(), 0, "the launch waits");
+    first.signal(0);
+    ok!(hipStreamSynchronize(stream));
+    assert_eq!((first.value(), second.value()), (0, 7));
+    ok!(
+        hipGraphExecDestroy(exec),
+        hipGraphDestroy(graph),
+        hipDestroyExternalSemaphore(wait),
+        hipDestroyExternalSemaphore(signal),
+        hipStreamDestroy(stream),
+    );
 }

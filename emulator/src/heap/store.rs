@@ -25,8 +25,10 @@ use crate::os::{Mapping, PAGE, SharedMemory};
 
 /// Bytes of the file: more than all devices have, and no page of it exists before it is touched.
 const FILE_BYTES: usize = 1 << 46;
-/// Bytes that are mapped at a time, unless one allocation needs more.
-const SEGMENT_BYTES: u64 = 256 << 20;
+/// Bytes that are mapped first, unless one allocation needs more; each of the next [`DOUBLINGS`] segments has twice as
+/// many as the one before. Tools that shadow a process's memory pay for what is mapped.
+const SEGMENT_BYTES: u64 = 16 << 20;
+const DOUBLINGS: usize = 4;
 
 /// A range of the store, given back when dropped.
 pub(crate) struct Slice {
@@ -223,7 +225,7 @@ impl Store {
     }
 
     fn grow(&self, state: &mut State, size: u64) -> io::Result<()> {
-        let bytes = size.max(SEGMENT_BYTES);
+        let bytes = size.max(SEGMENT_BYTES << state.segments.len().min(DOUBLINGS));
         let end = state.end.checked_add(bytes).filter(|end| *end <= FILE_BYTES as u64);
         let end = end.ok_or(io::ErrorKind::StorageFull)?;
         // CAST: a 64-bit process.
@@ -322,12 +324,12 @@ mod tests {
     fn ranges_of_two_segments_are_not_joined() {
         let store = Arc::new(Store::new().unwrap());
         let whole = store.take(SEGMENT_BYTES).unwrap();
-        let other = store.take(SEGMENT_BYTES).unwrap();
+        let other = store.take(2 * SEGMENT_BYTES).unwrap();
         drop(whole);
         drop(other);
-        let large = store.take(2 * SEGMENT_BYTES).unwrap();
+        let large = store.take(3 * SEGMENT_BYTES).unwrap();
         // SAFETY: the last word of the slice.
-        unsafe { word(large.address() + 2 * SEGMENT_BYTES - 8).write(1) };
+        unsafe { word(large.address() + 3 * SEGMENT_BYTES - 8).write(1) };
         assert_eq!(store.state().segments.len(), 3);
     }
 

@@ -16,7 +16,7 @@
 hipError_t hipDrvGetErrorName(hipError_t error, const char **name);
 hipError_t hipDrvGetErrorString(hipError_t error, const char **text);
 hipError_t hipExtGetLastError(void);
-hipError_t hipGreenCtxCreate(void);
+hipError_t hipLinkComplete(void);
 const char *hiprtcGetErrorString(int result);
 int hiprtcLinkDestroy(void *state);
 const char *amd_dbgapi_get_build_name(void);
@@ -76,8 +76,8 @@ static int values(void) {
 }
 
 static int refusals(void) {
-  CHECK(hipGreenCtxCreate() == hipErrorNotSupported);
-  CHECK(hipGreenCtxCreate() == hipErrorNotSupported);
+  CHECK(hipLinkComplete() == hipErrorNotSupported);
+  CHECK(hipLinkComplete() == hipErrorNotSupported);
   CHECK(hipGetLastError() == hipErrorNotSupported);
   // HIPRTC_ERROR_INTERNAL_ERROR, which is not HIP's error state.
   CHECK(hiprtcLinkDestroy(NULL) == 11);

@@ -118,7 +118,7 @@ fn a_c_client_of_the_public_headers_runs() {
     assert_eq!(
         said,
         [
-            "aqlipse: warning: hipGreenCtxCreate is not implemented",
+            "aqlipse: warning: hipLinkComplete is not implemented",
             "aqlipse: warning: hiprtcLinkDestroy is not implemented"
         ]
     );

@@ -348,6 +348,7 @@ calls! {
     Node hipMemsetD2D8Async(P, usize, u8, usize, usize, S) |f, s, _| (f.a, 16, 1, 8, 2, s);
     Node hipMemsetD2D16Async(P, usize, u16, usize, usize, S) |f, s, _| (f.a, 16, 1, 8, 2, s);
     Node hipMemsetD2D32Async(P, usize, u32, usize, usize, S) |f, s, _| (f.a, 32, 1, 8, 2, s);
+    Node aqlipseMemsetD2D64Async(P, usize, u64, usize, usize, S) |f, s, _| (f.a, 32, 1, 4, 2, s);
 
     Mark hipEventRecord(hipEvent_t, S) |f, s, _| (f.scratch, s);
     Mark hipEventRecord_spt(hipEvent_t, S) |f, s, _| (f.scratch, s);
