@@ -47,3 +47,23 @@ KERNEL slow(GLOBAL u32 *out, u32 turns, u32 value) {
   for (u32 i = 0; i < turns; i++) (void)*(volatile GLOBAL u32 *)out;
   *out = value;
 }
+
+// What a condition is to kernels (`hipGraphConditionalHandle`).
+struct Condition {
+  GLOBAL volatile u64 *value;
+  u64 initial;
+  u64 signal;
+};
+
+// Takes one off a counter, which is the condition's new value.
+KERNEL count_down(GLOBAL u32 *counter, Condition condition) {
+  *counter -= 1;
+  *condition.value = *counter;
+}
+
+// The next word of a script, whose first word counts those that were read, is the condition's new value.
+KERNEL next_condition(GLOBAL u32 *script, Condition condition) {
+  u32 at = script[0];
+  script[0] = at + 1;
+  *condition.value = script[at + 1];
+}

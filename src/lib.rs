@@ -39,7 +39,8 @@
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
 //! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
 //! | `hostcall` | what kernels ask of the host: `printf`, memory |
-//! | `exec` | [`Exec`]: packet images, launches, updates |
+//! | `exec` | [`Exec`]: packet images, launches, updates, conditional nodes |
+//! | `condition` | the values that conditional nodes look at |
 //! | `blit`, `dispatch`, `pool` | copy and fill kernels; one dispatch; where offsets and graph memory come from |
 //! | [`trace`] | `AQLIPSE_LOG` |
 //!
@@ -58,6 +59,7 @@ pub mod trace;
 pub mod typed;
 
 mod blit;
+mod condition;
 mod device;
 mod dispatch;
 mod error;
@@ -73,7 +75,8 @@ pub use device::{Backend, Device, Fence, Properties, System};
 pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{
-    Exec, Failure as InstantiateFailure, Options, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
+    CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, Reason as UpdateReason,
+    Refusal as UpdateRefusal, Report,
 };
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};

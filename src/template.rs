@@ -2,17 +2,21 @@
 
 use std::{
     borrow::Cow,
+    collections::HashMap,
     sync::{Arc, Mutex},
 };
+
+use smallvec::SmallVec;
 
 use crate::{
     GraphNode,
     capture::ancestors,
+    condition,
     device::{Device, Fence},
     error::{Error, Result},
     event::Event,
     graph::{
-        Graph, MemAlloc, MemFree, Node, NodeId,
+        Condition, ConditionalKind, Graph, GraphId, Inside, MemAlloc, MemFree, Node, NodeId,
         dot::{self, Detail},
     },
     module::Function,
@@ -93,13 +97,14 @@ impl Template {
         &self.instances
     }
 
-    /// The graph that is reached by following child nodes, outermost first; an empty path is the template's own.
+    /// The graph that is reached by stepping into child nodes, or into bodies of conditional nodes, outermost first; an
+    /// empty path is the template's own.
     ///
     /// # Errors
-    /// [`Error::Graph`] if one of them is no child node (any more).
-    pub fn at<'t>(&'t mut self, path: &'t [NodeId]) -> Result<Subgraph<'t>> {
+    /// [`Error::Graph`] if there is no graph in one of them (any more).
+    pub fn at<S: Copy + Into<Inside>>(&mut self, path: &[S]) -> Result<Subgraph<'_>> {
         self.graph.descendant(path)?;
-        Ok(Subgraph { template: self, path, device: None })
+        Ok(Subgraph { template: self, path: path.iter().map(|&step| step.into()).collect(), device: None })
     }
 
     /// The graph in the DOT language, with as much detail as is wanted.
@@ -120,8 +125,9 @@ impl Template {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn whole(&mut self) -> Subgraph<'_> {
-        Subgraph { template: self, path: &[], device: None }
+    /// The template's own graph.
+    pub fn whole(&mut self) -> Subgraph<'_> {
+        Subgraph { template: self, path: SmallVec::new(), device: None }
     }
 
     /// Adds a node that runs behind `dependencies`; allocation and free nodes have methods of their own.
@@ -151,6 +157,57 @@ impl Template {
     /// As [`Template::add`]; [`Error::NotSupported`] if `child` has memory nodes.
     pub fn add_child(&mut self, child: &Template, dependencies: &[NodeId]) -> Result<NodeId> {
         self.whole().add_child(child, dependencies)
+    }
+
+    /// Makes a condition for a conditional node of this graph or of one nested in it. Every launch begins with
+    /// `default`; kernels store other values to [`Condition::address`].
+    ///
+    /// # Errors
+    /// What the HSA runtime refuses.
+    pub fn create_condition(&mut self, default: u64) -> Result<Condition> {
+        self.whole().create_condition(default)
+    }
+
+    /// Adds a node that runs some of `bodies`, as the condition says, behind `dependencies`. What a body allocates it
+    /// must free; it stays mapped as long as the graph and its executables.
+    ///
+    /// ```
+    /// use aqlipse::{Device, Exec, Options, Stream, StreamKind, Template};
+    /// use aqlipse::graph::{ConditionalKind, HostFn, Node};
+    ///
+    /// let device = Device::get(0)?;
+    /// let mut graph = Template::new(&device);
+    /// // No kernel stores to it: the second body runs, at every launch.
+    /// let condition = graph.create_condition(0)?;
+    /// let [mut yes, mut no] = [Template::new(&device), Template::new(&device)];
+    /// yes.add(Node::Host(HostFn::new(|| unreachable!())), &[])?;
+    /// no.add(Node::Host(HostFn::new(|| println!("no"))), &[])?;
+    /// graph.add_conditional(&condition, ConditionalKind::If, vec![yes, no], &[])?;
+    ///
+    /// let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+    /// Exec::new(&graph, Options::default())?.launch(&stream)?;
+    /// stream.synchronize()?;
+    /// # Ok::<(), aqlipse::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for a condition of another graph, or one that has its node;
+    /// [`Error::Graph`] for a number of bodies that the kind cannot have and for a bad dependency;
+    /// [`Error::NotSupported`] for a body that leaves memory allocated, or frees that of another graph.
+    pub fn add_conditional(
+        &mut self,
+        condition: &Condition,
+        kind: ConditionalKind,
+        bodies: Vec<Template>,
+        dependencies: &[NodeId],
+    ) -> Result<NodeId> {
+        self.whole().add_conditional(condition, kind, bodies, dependencies)
+    }
+
+    /// Refuses a graph whose memory has become that of a conditional node.
+    pub(crate) fn check_whole(&self) -> Result<()> {
+        let moved = Error::NotSupported("a graph whose memory belongs to a conditional node now");
+        if self.memory.has_moved() { Err(moved) } else { Ok(()) }
     }
 
     /// Adds a node that allocates `bytes` bytes on `device`; returns it with the address, which never changes.
@@ -215,7 +272,7 @@ impl Template {
 
     /// Whether the graph allocates or frees memory.
     pub fn has_memory_nodes(&self) -> bool {
-        !self.memory.is_empty()
+        !self.memory.is_empty() || self.memory.has_moved()
     }
 
     /// A deep copy.
@@ -259,6 +316,23 @@ impl Template {
         self.whole().remove_dependencies(edges)
     }
 
+    /// Whether it can be a body of a conditional node.
+    fn check_body(&self) -> Result<()> {
+        self.check_whole()?;
+        if self.memory.foreign().next().is_some() {
+            return Err(Error::NotSupported(
+                "a body of a conditional node that frees another graph's memory",
+            ));
+        }
+        if self.memory.blocks().any(|(_, left)| left) {
+            return Err(Error::NotSupported("a body of a conditional node that leaves memory allocated"));
+        }
+        if !self.memory.is_empty() && Arc::strong_count(&self.instances) > 1 {
+            return Err(Error::NotSupported("a body whose memory an executable graph uses"));
+        }
+        Ok(())
+    }
+
     fn refuse_with_memory(&self, what: &'static str) -> Result<()> {
         if self.has_memory_nodes() { Err(Error::NotSupported(what)) } else { Ok(()) }
     }
@@ -267,25 +341,25 @@ impl Template {
 /// A graph of a template, for queries and edits: the outermost one, or one nested in it.
 pub struct Subgraph<'t> {
     template: &'t mut Template,
-    path: &'t [NodeId],
+    path: SmallVec<[Inside; 4]>,
     /// Where nodes are placed; on the device of their graph if nobody says.
     device: Option<Device>,
 }
 
 /// Nested graphs own no memory: their allocations would have as many owners as the graph around them has copies.
-const NESTED_MEMORY: Error = Error::NotSupported("a memory node in a child graph");
+const NESTED_MEMORY: Error = Error::NotSupported("a memory node in a nested graph");
 
 impl Subgraph<'_> {
     /// The nodes and edges.
     pub fn graph(&self) -> &Graph<Function, Event> {
         // PANIC: the path was followed when this was made, and the template has been borrowed since.
-        self.template.graph.descendant(self.path).expect("the path leads to a graph")
+        self.template.graph.descendant(&self.path).expect("the path leads to a graph")
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
         // PANIC: as above.
-        self.template.graph_mut().descendant_mut(self.path).expect("the path leads to a graph")
+        self.template.graph_mut().descendant_mut(&self.path).expect("the path leads to a graph")
     }
 
     /// The device that nodes without one of their own run on.
@@ -330,8 +404,9 @@ impl Subgraph<'_> {
     /// # Errors
     /// As there.
     pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<NodeId> {
-        if matches!(node, Node::MemAlloc(_) | Node::MemFree(_)) {
-            return Err(Error::InvalidValue("allocation and free nodes are not made from parameters"));
+        if matches!(node, Node::MemAlloc(_) | Node::MemFree(_) | Node::Conditional(_)) {
+            let what = "allocation, free and conditional nodes are not made from parameters";
+            return Err(Error::InvalidValue(what));
         }
         let node = self.graph_mut().add(node, dependencies)?;
         self.place(node)?;
@@ -414,6 +489,109 @@ impl Subgraph<'_> {
         object.release_from(self.graph_mut().references_mut(), count)
     }
 
+    /// As [`Template::create_condition`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_condition(&mut self, default: u64) -> Result<Condition> {
+        let condition = condition::create(&self.template.device, default)?;
+        self.graph_mut().declare(condition.clone());
+        Ok(condition)
+    }
+
+    /// The condition whose value has this address, if it was made for this graph or for one around it.
+    pub fn condition_at(&self, address: u64) -> Option<Condition> {
+        let around =
+            (0..=self.path.len()).filter_map(|n| self.template.graph.descendant(&self.path[..n]).ok());
+        let mut conditions = around.flat_map(|graph| graph.conditions());
+        conditions.find(|condition| condition.address() == address).cloned()
+    }
+
+    /// What [`Subgraph::add_conditional`] refuses of a node whose bodies are not there yet.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_conditional(
+        &self,
+        condition: &Condition,
+        kind: ConditionalKind,
+        bodies: usize,
+        dependencies: &[NodeId],
+    ) -> Result<()> {
+        if self.condition_at(condition.address()).is_none() {
+            return Err(Error::InvalidValue("a condition of another graph"));
+        }
+        if self.graph().user_of(condition).is_some() {
+            return Err(Error::InvalidValue("a condition that has its conditional node"));
+        }
+        if !kind.takes(bodies) {
+            return Err(crate::graph::Error::BodyCount { kind, bodies }.into());
+        }
+        match dependencies.iter().find(|&&node| !self.graph().topology().contains(node)) {
+            Some(&node) => Err(crate::graph::Error::UnknownNode(node).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// As [`Template::add_conditional`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_conditional(
+        &mut self,
+        condition: &Condition,
+        kind: ConditionalKind,
+        bodies: Vec<Template>,
+        dependencies: &[NodeId],
+    ) -> Result<NodeId> {
+        self.check_conditional(condition, kind, bodies.len(), dependencies)?;
+        for body in &bodies {
+            body.check_body()?;
+        }
+        let mut graphs = Vec::with_capacity(bodies.len());
+        for Template { graph, memory, alive, .. } in bodies {
+            graphs.push(Arc::try_unwrap(graph).unwrap_or_else(|shared| shared.snapshot()));
+            self.template.memory.adopt(memory);
+            self.template.alive.extend(alive);
+        }
+        let node = self.graph_mut().add_conditional(condition.clone(), kind, graphs, dependencies)?;
+        self.place(node)?;
+        Ok(node)
+    }
+
+    /// What [`Subgraph::to_body`] refuses.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_body(&self) -> Result<()> {
+        if self.path.is_empty() {
+            return self.template.check_body();
+        }
+        self.refuse_with_memory("a body of a conditional node as another's, with its memory")
+    }
+
+    /// A copy that can become a body. The memory of its allocations goes with it: neither this graph nor another copy
+    /// can be instantiated from then on.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a graph that leaves memory allocated, has given its memory away, or has an executable
+    /// that uses it.
+    pub fn to_body(&mut self) -> Result<Template> {
+        self.check_body()?;
+        let graph = self.graph().clone();
+        if !self.path.is_empty() {
+            return Ok(self.template.around(graph));
+        }
+        let copies: HashMap<GraphId, &Graph<_, _>> =
+            self.graph().with_nested().iter().map(|graph| graph.id()).zip(graph.with_nested()).collect();
+        let counterpart = |node: NodeId| {
+            let copy = copies.get(&node.graph()).and_then(|graph| graph.counterpart(node).ok());
+            copy.unwrap_or(node)
+        };
+        let memory = self.template.memory.give_away(counterpart);
+        Ok(Template { memory, ..self.template.around(graph) })
+    }
+
     /// As [`Template::remove`].
     ///
     /// # Errors
@@ -452,9 +630,17 @@ impl Subgraph<'_> {
         Ok(self.template.around(self.graph().snapshot()))
     }
 
-    /// Edits inside a nested graph do not change what lies around its allocations.
+    /// Edits inside a nested graph do not change what lies around the allocations of others; those of a body are the
+    /// template's.
     fn refuse_with_memory(&self, what: &'static str) -> Result<()> {
-        if self.path.is_empty() { self.template.refuse_with_memory(what) } else { Ok(()) }
+        if self.path.is_empty() {
+            return self.template.refuse_with_memory(what);
+        }
+        let is_memory = |(_, node): (_, &GraphNode)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
+        let has_memory = |graph: &Graph<Function, Event>| graph.nodes().any(is_memory);
+        let inside =
+            self.template.has_memory_nodes() && self.graph().with_nested().into_iter().any(has_memory);
+        if inside { Err(Error::NotSupported(what)) } else { Ok(()) }
     }
 }
 

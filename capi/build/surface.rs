@@ -45,6 +45,19 @@ pub struct Export {
     pub class: String,
     /// Its return type.
     pub returns: Returns,
+    /// Whose it is.
+    pub origin: Origin,
+}
+
+/// Where an exported symbol comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// One of the 590 names of AMD's releases up to 7.2.
+    Release,
+    /// AMD's, but newer than those.
+    Newer,
+    /// A proposal of AMD's, or our own: no release of HIP exports it.
+    Extension,
 }
 
 /// Reads the table, whose rows are `symbol node provenance class returns`, tab-separated, after a header line.
@@ -59,9 +72,13 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
         if !NODES.contains(&node) {
             return Err(fail("unknown version node"));
         }
-        if !["map", "assigned"].contains(&provenance) {
-            return Err(fail("unknown provenance"));
-        }
+        let origin = match provenance {
+            // Its version node is known, or was assigned by us.
+            "map" | "assigned" => Origin::Release,
+            "newer" => Origin::Newer,
+            "extension" => Origin::Extension,
+            _ => return Err(fail("unknown provenance")),
+        };
         let returns = match returns {
             "error" => Returns::Error,
             "hiprtc" => Returns::Hiprtc,
@@ -76,7 +93,13 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
         if exports.iter().any(|export: &Export| export.symbol == symbol) {
             return Err(fail("duplicate symbol"));
         }
-        exports.push(Export { symbol: symbol.into(), node: node.into(), class: class.into(), returns });
+        exports.push(Export {
+            symbol: symbol.into(),
+            node: node.into(),
+            class: class.into(),
+            returns,
+            origin,
+        });
     }
     Ok(exports)
 }
@@ -179,7 +202,7 @@ per_thread! {
     fn bad_rows_are_named_by_their_line() {
         let head = "symbol\tnode\tprovenance\tclass\treturns\n";
         let row = "hipMalloc\thip_4.2\tmap\tmemory\terror\n";
-        assert_eq!(parse_table(&format!("{head}{row}")).unwrap().len(), 1);
+        assert_eq!(parse_table(&format!("{head}{row}")).unwrap()[0].origin, Origin::Release);
         assert_eq!(parse_table(&format!("{head}{row}{row}")).unwrap_err(), "exports.tsv:3: duplicate symbol");
         for (bad, what) in [
             ("hipMalloc", "expected five columns"),

@@ -1,4 +1,4 @@
-//! What a graph handle stands for: a graph of its own, or the one inside a child graph node.
+//! What a graph handle stands for: a graph of its own, or one inside a node.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 use aqlipse::{
     Subgraph, Template,
     capture::SharedTemplate,
-    graph::{GraphId, NodeId},
+    graph::{GraphId, Inside, NodeId},
 };
 
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
 #[derive(Clone)]
 pub struct GraphRef {
     template: SharedTemplate,
-    /// The child nodes that lead to it, outermost first.
-    path: Arc<[NodeId]>,
+    /// The steps into nested graphs that lead to it, outermost first.
+    path: Arc<[Inside]>,
 }
 
 impl GraphRef {
@@ -30,23 +30,23 @@ impl GraphRef {
         Self { template, path: Arc::default() }
     }
 
-    /// The graph inside `node`, which is a node of this graph.
-    pub fn inside(&self, node: NodeId) -> Self {
-        let path = self.path.iter().copied().chain([node]).collect();
+    /// The graph that a step into a node of this graph leads to.
+    pub fn inside(&self, step: impl Into<Inside>) -> Self {
+        let path = self.path.iter().copied().chain([step.into()]).collect();
         Self { template: self.template.clone(), path }
     }
 
     /// The graph that `path` leads to in a template, as [`GraphRef::into_parts`] gave it.
-    pub fn of_parts(template: SharedTemplate, path: Arc<[NodeId]>) -> Self {
+    pub fn of_parts(template: SharedTemplate, path: Arc<[Inside]>) -> Self {
         Self { template, path }
     }
 
-    /// The template, and the child nodes that lead to the graph in it, outermost first.
-    pub fn into_parts(self) -> (SharedTemplate, Arc<[NodeId]>) {
+    /// The template, and the steps into nested graphs that lead to the graph in it, outermost first.
+    pub fn into_parts(self) -> (SharedTemplate, Arc<[Inside]>) {
         (self.template, self.path)
     }
 
-    /// Whether the graph lies inside a child graph node.
+    /// Whether the graph lies inside a node.
     pub fn is_nested(&self) -> bool {
         !self.path.is_empty()
     }
@@ -90,7 +90,7 @@ impl GraphRef {
 #[derive(Clone)]
 pub struct WeakRef {
     template: Weak<Mutex<Template>>,
-    path: Arc<[NodeId]>,
+    path: Arc<[Inside]>,
 }
 
 impl WeakRef {

@@ -4,6 +4,7 @@
 //! barrier bit says otherwise. Doorbells are hints that wake the thread: it launches whatever is valid
 //! below the write index. When nothing can be done it spins for some microseconds, then sleeps.
 
+pub(crate) mod branch;
 mod engine;
 mod lane;
 mod packet;

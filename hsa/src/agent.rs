@@ -187,6 +187,9 @@ impl Agent {
         memory_available: u64 = HSA_AMD_AGENT_INFO_MEMORY_AVAIL;
         /// Accelerator dies; ROCr 5.2.3 does not know it.
         xcc_count: u32 = HSA_AMD_AGENT_INFO_NUM_XCC;
+        /// How deep runs of packets may nest that its packet processor branches to; only packet processors that
+        /// branch know it.
+        branch_depth: u32 = AQLIPSE_AGENT_INFO_BRANCH_DEPTH;
         /// Whether the device can access all of the process's memory.
         svm_direct_host_access: bool = HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS;
     }

@@ -372,6 +372,11 @@ const TABLE: &[Group] = &[
          hipDrvGraphExecMemcpyNodeSetParams hipDrvGraphExecMemsetNodeSetParams hipDeviceGetGraphMemAttribute \
          hipDeviceSetGraphMemAttribute hipDeviceGraphMemTrim",
     ),
+    group(
+        Class::Allowed,
+        "",
+        "hipGraphConditionalHandleCreate hipGraphAddConditionalNode hipGraphConditionalNodeGetBody",
+    ),
 ];
 
 #[cfg(test)]

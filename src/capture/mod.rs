@@ -32,7 +32,7 @@ use crate::{
     GraphNode,
     error::{CaptureError, Error, Result, explain},
     event::Event,
-    graph::{Graph, NodeId},
+    graph::{Graph, Inside, NodeId},
     module::Function,
     stream::{Stream, StreamInner, StreamKind},
     template::{Subgraph, Template},
@@ -49,8 +49,8 @@ pub struct Session {
     thread: ThreadId,
     origin: u64,
     template: SharedTemplate,
-    /// The child nodes that lead from the template's graph to the one that is captured into, outermost first.
-    path: Arc<[NodeId]>,
+    /// The steps into nested graphs that lead from the template's graph to the one that is captured into, outermost first.
+    path: Arc<[Inside]>,
     /// Whether any thread may end the capture, because the one that began it is gone.
     orphaned: AtomicBool,
     state: Mutex<State>,
@@ -98,8 +98,8 @@ pub struct Info {
     pub id: u64,
     /// The graph under construction, or one that it is nested in.
     pub template: SharedTemplate,
-    /// The child nodes that lead from `template` to the graph under construction, outermost first.
-    pub path: Arc<[NodeId]>,
+    /// The steps into nested graphs that lead from `template` to the graph under construction, outermost first.
+    pub path: Arc<[Inside]>,
     /// What the next captured node will depend on.
     pub dependencies: Vec<NodeId>,
 }
@@ -174,7 +174,7 @@ pub fn begin_inside(
     stream: &Stream,
     mode: Mode,
     template: SharedTemplate,
-    path: Arc<[NodeId]>,
+    path: Arc<[Inside]>,
     dependencies: Vec<NodeId>,
 ) -> Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -329,7 +329,7 @@ pub(crate) fn extend<T>(
 ) -> Result<T> {
     extend_inside(stream, |session, after| match *session.path {
         [] => add(&mut lock(&session.template), after),
-        _ => Err(Error::NotSupported("a memory node in a child graph")),
+        _ => Err(Error::NotSupported("a memory node in a nested graph")),
     })
 }
 

@@ -51,6 +51,9 @@ const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::Hi
 /// The number of the lane for cooperative kernels, behind those of streams.
 pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
 
+/// The number of the first of three lanes for bodies of conditional nodes that the host drives.
+const BODIES: usize = COOPERATIVE + 1;
+
 /// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
 const RESTRICTED: usize = COOPERATIVE + LANES;
 
@@ -177,7 +180,12 @@ impl Device {
         }
         let orphaned: Vec<Fence> = lock(&self.0.orphans).iter().map(|orphan| orphan.fence.clone()).collect();
         let visits: Vec<Fence> = lock(&self.0.visits).iter().cloned().collect();
-        for fence in fences.iter().chain(&orphaned).chain(&visits) {
+        self.outlast(fences.iter().chain(&orphaned).chain(&visits))
+    }
+
+    /// Waits until what lies before `fences` has completed or is lost.
+    pub(crate) fn outlast<'a>(&self, fences: impl IntoIterator<Item = &'a Fence>) -> Result<()> {
+        for fence in fences {
             match fence.wait() {
                 Err(error) if fence.lost().is_none() => return Err(error),
                 _ => {}
@@ -287,6 +295,12 @@ impl Device {
     pub(crate) fn restriction(&self, lane: usize) -> Option<Units> {
         let set = lane.checked_sub(RESTRICTED)? / LANES;
         lock(&self.0.restrictions).get(set).cloned()
+    }
+
+    /// A lane for packets of which none waits for anything but packets before it.
+    pub(crate) fn body_lane(&self) -> Result<Arc<Lane>> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESTRICTED - BODIES))
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].

@@ -4,7 +4,9 @@
 
 use crate::{
     GraphNode,
-    graph::{CopyKind, Mismatch, NodeId, NodeKind, Topology},
+    event::Event,
+    graph::{Conditional, ConditionalKind, CopyKind, Mismatch, NodeId, NodeKind, Topology},
+    module::Function,
 };
 
 /// How a graph differs in shape from the one that it is to replace.
@@ -51,13 +53,19 @@ pub(super) fn of_height(rows: u64) -> String {
     format!("it fills {rows} rows, the one in its place one row")
 }
 
+/// What a conditional node chooses among that should choose as before.
+pub(super) fn of_bodies(had: (ConditionalKind, usize), wants: &Conditional<Function, Event>) -> String {
+    let (kind, bodies) = (wants.kind(), wants.bodies().len());
+    format!("it is of kind {kind:?} with {bodies} bodies, the one in its place of {:?} with {}", had.0, had.1)
+}
+
 /// An operand was moved from one device's memory to another's.
 pub(super) const MEMORY_ELSEWHERE: &str = "it uses the memory of another device than the one in its place";
 
-/// Whose node or child graph is meant.
+/// Whose node or nested graph is meant.
 pub(super) fn in_child(around: Option<NodeId>, what: String) -> String {
     match around {
-        Some(node) => format!("in the child graph of node {node}: {what}"),
+        Some(node) => format!("in a graph nested in node {node}: {what}"),
         None => what,
     }
 }

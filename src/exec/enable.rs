@@ -11,9 +11,12 @@ use std::sync::Arc;
 
 use hsa::packet::{BarrierAnd, Fences, Packet};
 
-use super::{Exec, State, units::Unit};
+use super::{
+    Exec, State,
+    units::{Unit, pin_of},
+    update::Fixed,
+};
 use crate::{
-    dispatch::Dispatch,
     error::{Error, Result},
     graph::NodeId,
 };
@@ -25,8 +28,17 @@ impl Exec {
     /// # Errors
     /// [`Error::InvalidValue`] if the executable has no such node, or it is no kernel, copy or fill.
     pub fn set_enabled(&self, node: NodeId, enabled: bool) -> Result<()> {
-        let flat = self.switchable(node)?;
-        self.state().set_enabled(flat, enabled)
+        if let Some(flat) = self.switchable(node)? {
+            return self.state().set_enabled(flat, enabled);
+        }
+        let flat = self.around(node)?;
+        let mut state = self.state();
+        let changed = state.conditional(flat)?.with_enabled(node, enabled)?;
+        // What a launch in flight uses of it, that keeps.
+        let had = state.replace_conditional(flat, changed)?;
+        drop(state);
+        drop(had);
+        Ok(())
     }
 
     /// Whether the node that was made from `node` runs in later launches.
@@ -34,19 +46,31 @@ impl Exec {
     /// # Errors
     /// As [`Exec::set_enabled`].
     pub fn is_enabled(&self, node: NodeId) -> Result<bool> {
-        let flat = self.switchable(node)?;
-        let state = self.state();
-        Ok(!state.is_disabled(state.main[flat as usize]))
+        match self.switchable(node)? {
+            Some(flat) => {
+                let state = self.state();
+                Ok(!state.is_disabled(state.main[flat as usize]))
+            }
+            None => self.state().conditional(self.around(node)?)?.is_enabled(node),
+        }
     }
 
-    /// The flat index of a node that can be disabled.
-    fn switchable(&self, node: NodeId) -> Result<u32> {
-        let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
-        if self.0.fixed[flat as usize].as_ref().is_some_and(|fixed| fixed.kind().can_be_disabled()) {
-            Ok(flat)
-        } else {
-            Err(Error::InvalidValue("only kernel, copy and fill nodes can be disabled"))
-        }
+    /// The flat index of a node that can be disabled; nothing for one that may lie in a body of a conditional node.
+    fn switchable(&self, node: NodeId) -> Result<Option<u32>> {
+        let Some(flat) = self.0.flat.find(node) else { return Ok(None) };
+        let fixed = self.0.fixed[flat as usize].as_ref();
+        fixed.map_or(Err(NOT_SWITCHABLE), Fixed::check_switchable)?;
+        Ok(Some(flat))
+    }
+}
+
+/// Why a node is refused that cannot be disabled.
+const NOT_SWITCHABLE: Error = Error::InvalidValue("only kernel, copy and fill nodes can be disabled");
+
+impl Fixed {
+    /// Refuses a node that cannot be disabled.
+    pub(super) fn check_switchable(&self) -> Result<()> {
+        if self.kind().can_be_disabled() { Ok(()) } else { Err(NOT_SWITCHABLE) }
     }
 }
 
@@ -59,7 +83,7 @@ impl State {
     fn set_enabled(&mut self, flat: u32, enabled: bool) -> Result<()> {
         let main = self.main[flat as usize];
         // Nothing is pinned for a copy that is not done: its host memory may be gone.
-        let pin = main.checked_sub(1).filter(|&before| matches!(self.units[before as usize], Unit::Pin(_)));
+        let pin = pin_of(&self.units, main);
         if enabled != self.is_disabled(main) {
             return Ok(());
         }
@@ -71,7 +95,7 @@ impl State {
             // A launch that is publishing holds the state's lock; the image is ours.
             let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
             let packet = &mut image.lanes[lane as usize].packets[at as usize];
-            *packet = packet_in_place_of(packet, dispatch, address, enabled)?;
+            *packet = packet_in_place_of(packet, enabled, |fences| dispatch.packet(fences, address))?;
         }
         for unit in [Some(main), pin].into_iter().flatten() {
             if enabled {
@@ -84,18 +108,18 @@ impl State {
     }
 }
 
-/// The packet of a dispatch with its arguments at `kernarg`, or of its place alone if it is not enabled, with the
-/// header fields of the packet that stands there.
+/// The packet of a unit, or of its place alone if it is not enabled, with the header fields of the packet that stands
+/// there.
 pub(super) fn packet_in_place_of(
     old: &Packet,
-    dispatch: &Dispatch,
-    kernarg: u64,
     enabled: bool,
+    packet: impl FnOnce(Fences) -> Result<Packet>,
 ) -> Result<Packet> {
-    let fences: Fences = old.header().map_err(hsa::Error::from)?.fences;
-    if enabled {
-        dispatch.packet(fences, kernarg)
-    } else {
-        Ok(BarrierAnd { fences, ..BarrierAnd::default() }.packet())
-    }
+    let fences = old.header().map_err(hsa::Error::from)?.fences;
+    if enabled { packet(fences) } else { Ok(place_of(fences)) }
+}
+
+/// The packet of what does not run: only its place in the order.
+pub(super) fn place_of(fences: Fences) -> Packet {
+    BarrierAnd { fences, ..BarrierAnd::default() }.packet()
 }

@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::{
+    GraphNode,
     error::Error,
     event::Event,
-    graph::{self, Graph, GraphId, Node, NodeId},
+    graph::{self, Graph, NodeId},
     module::Function,
 };
 
@@ -31,7 +32,7 @@ impl Failure {
     /// A failure of the nodes and edges of `graph`.
     pub(super) fn of_structure(graph: &Graph<Function, Event>, error: graph::Error) -> Self {
         let node = match error {
-            graph::Error::Cycle(node) => around(graph, node),
+            graph::Error::Cycle(node) | graph::Error::ForeignCondition(node) => around(graph, node),
             _ => None,
         };
         Self { node, error: error.into(), structure: true }
@@ -58,27 +59,14 @@ fn place(node: Option<NodeId>, structure: bool) -> String {
     }
 }
 
-/// The node of `graph` that is, or in whose child graph somewhere lies, `node`.
+/// The node of `graph` that is, or in whose graphs somewhere lies, `node`.
 fn around(graph: &Graph<Function, Event>, node: NodeId) -> Option<NodeId> {
-    if node.graph() == graph.id() {
+    let node_graph = node.graph();
+    if node_graph == graph.id() {
         return Some(node);
     }
-    let is_child = |node: &Node<_, _>| matches!(node, Node::Child(_));
-    let children = graph.nodes().filter(|(_, node)| is_child(node));
-    children.map(|(id, _)| id).find(|&id| graph.child(id).is_ok_and(|child| contains(child, node.graph())))
-}
-
-/// Whether a graph is, or has nested in it somewhere, the one with this identity.
-fn contains(graph: &Graph<Function, Event>, id: GraphId) -> bool {
-    let mut open = vec![graph];
-    while let Some(graph) = open.pop() {
-        if graph.id() == id {
-            return true;
-        }
-        open.extend(graph.nodes().filter_map(|(_, node)| match node {
-            Node::Child(child) => Some(&**child),
-            _ => None,
-        }));
-    }
-    false
+    let is_around = |node: &GraphNode| {
+        node.nested().iter().flat_map(Graph::with_nested).any(|graph| graph.id() == node_graph)
+    };
+    graph.nodes().find(|(_, node)| is_around(node)).map(|(id, _)| id)
 }

@@ -95,7 +95,7 @@ pub(crate) struct Image {
     pub(crate) events: Vec<EventPoint>,
     /// Packets in an order in which each waits only for packets before it.
     pub(crate) runs: Vec<Run>,
-    /// Lane and packet of each unit that is a dispatch.
+    /// Lane and packet of each unit that is a dispatch, or a branch.
     pub(crate) places: Vec<Option<(u32, u32)>>,
 }
 
@@ -278,8 +278,8 @@ impl<'a> Encoder<'a> {
                     release,
                 };
                 match self.units.get(unit as usize) {
-                    Some(Unit::Dispatch(dispatch)) => {
-                        let at_packet = self.push(at.lane, dispatch.packet(fences, kernarg(unit))?);
+                    Some(work @ (Unit::Dispatch(_) | Unit::Conditional(_))) => {
+                        let at_packet = self.push(at.lane, work.packet(fences, kernarg(unit))?);
                         self.image.places[unit as usize] = Some((at.lane, at_packet));
                     }
                     Some(Unit::Record(_)) => {

@@ -12,6 +12,7 @@ use super::{
     units::{Pin, Unit},
 };
 use crate::{
+    condition::Turn,
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
@@ -70,7 +71,10 @@ impl Exec {
         for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
             device.check()?;
         }
+        let conditions = state.conditions();
+        let turn = Turn::take(&conditions)?;
         let mut submission = stream.submission()?;
+        turn.wait(&mut submission);
         let completion = submission.signal(1)?;
         let own = submission.lane().clone();
         let party = Party::new(&self.0.devices, &image, stream, &own, &self.0.priorities)?;
@@ -116,9 +120,12 @@ impl Exec {
             Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),
             Keep::Other(self.0.resources.clone()),
         ]);
-        fence.keep_all(events.into_keeps());
+        let mut keeps = events.into_keeps();
+        keeps.extend(state.conditionals().map(|nested| Keep::Other(nested.clone())));
+        fence.keep_all(keeps);
         self.0.resources.memory.launched(&fence);
         let lane = own.id();
+        turn.end(fence.signal(), lane);
         submission.passed(fence.clone());
         if !set.signals.is_empty() {
             state.sets.push_back(SignalSet { launch: Some(fence.clone()), ..set });
@@ -166,63 +173,51 @@ impl Exec {
             return Box::new(|| {});
         }
         let (device, epoch) = party.of_ordinal(self.0.seats[step.unit as usize].device);
-        let device = device.clone();
-        match &state.units[step.unit as usize] {
-            Unit::Host(function) => {
-                let function = function.clone();
-                Box::new(move || function.call())
-            }
-            Unit::Cooperative(dispatch) => {
-                let dispatch = dispatch.clone();
-                Box::new(move || {
-                    if let Err(error) = device.run_cooperative(&dispatch, epoch) {
-                        // A fault is recorded already; anything else takes what follows as well.
-                        device.0.faults.record(error, epoch);
-                    }
-                })
-            }
-            Unit::HostCopy(copy) => {
-                let copy = copy.clone();
-                // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
-                // graph runs.
-                Box::new(move || unsafe { memory::host_copy(&copy) })
-            }
-            Unit::Relay(relay) => {
-                let relay = relay.clone();
-                Box::new(move || {
-                    // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the
-                    // graph runs.
-                    if let Err(error) = unsafe { relay.run() } {
-                        device.0.faults.record(error, epoch);
-                    }
-                })
-            }
-            Unit::Pin(pin) => {
-                let (pin, pinned) = (*pin, pinned.clone());
-                let (block, offset) = state.arguments_of(step.unit + 1);
-                Box::new(move || {
-                    let pages = match PinnedPages::new(&device, &pin) {
-                        Ok(pages) => pages,
-                        Err(e) => {
-                            // Without the pages the copy cannot run, nor anything behind it.
-                            let (bytes, address) = (pin.bytes, pin.address);
-                            let why =
-                                format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
-                            device.0.faults.record(Error::LaunchFailure(why), epoch);
-                            return;
-                        }
-                    };
+        let unit = state.units[step.unit as usize].clone();
+        let arguments = matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(step.unit + 1));
+        let (device, pinned) = (device.clone(), pinned.clone());
+        Box::new(move || run_on_host(&device, &unit, arguments.as_ref(), &pinned, epoch))
+    }
+}
+
+/// Does the work of a unit that is no packet. `arguments` are those of the next unit's kernel; what is pinned for it
+/// must stay until that has run.
+pub(super) fn run_on_host(
+    device: &Device,
+    unit: &Unit,
+    arguments: Option<&(Arc<Block>, usize)>,
+    pinned: &Mutex<Vec<PinnedPages>>,
+    epoch: u64,
+) {
+    // Without it nothing behind can run either. A fault is recorded already, and this is another one's epoch then.
+    let failed = |error| device.0.faults.record(error, epoch);
+    match unit {
+        Unit::Host(function) => function.call(),
+        Unit::Cooperative(dispatch) => device.run_cooperative(dispatch, epoch).unwrap_or_else(failed),
+        Unit::Conditional(conditional) => conditional.drive(epoch),
+        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
+        Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
+        // SAFETY: as above.
+        Unit::Relay(relay) => unsafe { relay.run() }.unwrap_or_else(failed),
+        Unit::Pin(pin) => match PinnedPages::new(device, pin) {
+            Ok(pages) => {
+                if let Some((block, offset)) = arguments {
                     block.write(offset + pin.argument, &pages.address().to_le_bytes());
-                    pinned.lock().unwrap_or_else(PoisonError::into_inner).push(pages);
-                })
+                }
+                pinned.lock().unwrap_or_else(PoisonError::into_inner).push(pages);
             }
-            Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => Box::new(|| {}),
-        }
+            Err(e) => {
+                let (bytes, address) = (pin.bytes, pin.address);
+                let why = format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
+                failed(Error::LaunchFailure(why));
+            }
+        },
+        Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => {}
     }
 }
 
 /// Host memory that the device can reach while a copy runs.
-enum PinnedPages {
+pub(super) enum PinnedPages {
     Pinned(hsa::Pinned),
     /// A copy of pages that refuse to be pinned, such as a read-only mapping.
     Staged(Block),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`units`] | what a flat graph's nodes are made of |
 //! | [`seat`] | which device does a node's work |
+//! | [`conditional`] | bodies that run as a condition says |
 //! | [`image`] | a plan as packets |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`party`] | the devices and queues of one launch |
@@ -15,6 +16,7 @@
 //! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
 //! | [`recorded`] | the executable as a child graph of a capture |
 
+mod conditional;
 mod differences;
 mod enable;
 mod events;
@@ -36,10 +38,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
 pub use update::{Reason, Refusal};
 
 use self::{
+    conditional::Conditional,
     image::Image,
     launch::SignalSet,
     recorded::Parameters,
@@ -52,7 +56,7 @@ use crate::{
     GraphNode,
     device::{Device, Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
-    graph::{FlatGraph, Node, NodeId, flatten},
+    graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
     module::KernelCode,
     pool::lease::Lease,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
@@ -77,6 +81,8 @@ pub struct Options {
     pub node_priority: bool,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
+    /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
+    pub conditionals_on_host: bool,
 }
 
 /// A graph that is ready to run, as often as wanted.
@@ -99,6 +105,8 @@ struct Inner {
     /// Counted with the template: see [`Template::instances`].
     instance: Arc<Instances>,
     report: Report,
+    /// The conditional node, by its place in `flat`, around each graph that is a body or nested in one.
+    bodies: HashMap<GraphId, u32>,
     /// What its kernels print to that do not call the host.
     fifos: Fifos,
     /// The priority of each queue, where nodes decide about it.
@@ -130,6 +138,8 @@ struct State {
     image: Arc<Image>,
     units: Vec<Unit>,
     main: Vec<u32>,
+    /// The units that are conditional nodes.
+    conditionals: Vec<u32>,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
     arena_since: Version,
@@ -168,6 +178,8 @@ pub struct Report {
     pub barrier_packets: usize,
     /// Packets with the barrier bit.
     pub barrier_bits: usize,
+    /// Conditional nodes that the packet processor takes, and those that the host drives; nested ones are not counted.
+    pub conditionals: (usize, usize),
     /// Signals that a launch arms, its own completion included.
     pub signals: usize,
     /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself; the nodes of
@@ -201,6 +213,9 @@ impl Exec {
         if template.has_memory_nodes() && Arc::strong_count(template.instances()) > 1 {
             return Err(Error::NotSupported("a second executable of a graph with memory nodes").into());
         }
+        template.check_whole()?;
+        let of_structure = |error| Failure::of_structure(template.graph(), error);
+        template.graph().check_conditions().map_err(of_structure)?;
         let memory_nodes: HashSet<NodeId> = template
             .graph()
             .nodes()
@@ -208,10 +223,10 @@ impl Exec {
             .map(|(id, _)| id)
             .collect();
         // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
-        let flattened = flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node))
-            .map_err(|error| Failure::of_structure(template.graph(), error))?;
+        let flattened =
+            flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node)).map_err(of_structure)?;
         let (flat, work) = (&flattened.graph, &flattened.work[..]);
-        let units = if options.node_priority {
+        let mut units = if options.node_priority {
             Units::new(template.device(), flat, work, priority::order(flat, work))?
         } else {
             // CAST: a flat graph numbers its nodes in 32 bits.
@@ -219,12 +234,28 @@ impl Exec {
         };
         let device = units.devices[0].clone();
         let fixed: Box<[_]> = flattened.work.iter().map(|work| work.map(Fixed::of)).collect();
+        let mut conditionals = Vec::new();
+        let mut bodies = HashMap::new();
+        for (flat, &main) in (0u32..).zip(&units.main) {
+            if let Unit::Conditional(conditional) = &mut units.units[main as usize] {
+                if options.conditionals_on_host {
+                    *conditional = Arc::new(conditional.on_host());
+                }
+                bodies.extend(conditional.graphs().map(|graph| (graph, flat)));
+                conditionals.push(main);
+            }
+        }
         let (plan, bounds) = schedule_units(&units, options)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
         let image = image::encode(&plan, &units.units, kernarg)?;
 
-        let allocated_bytes = template.graph().nodes().map(|(_, node)| match node {
+        let graphs = if memory_nodes.is_empty() && bodies.is_empty() {
+            Vec::new()
+        } else {
+            template.graph().with_nested()
+        };
+        let allocated_bytes = graphs.iter().flat_map(|graph| graph.nodes()).map(|(_, node)| match node {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
@@ -240,6 +271,11 @@ impl Exec {
             memory_bytes: memory.bytes(),
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes(),
             devices: units.devices.len(),
+            conditionals: {
+                let (branching, driven): (Vec<_>, Vec<_>) =
+                    conditional::among(&units.units).partition(|nested| nested.branches());
+                (branching.len(), driven.len())
+            },
             ..Report::of(&image, &plan, bounds)
         };
         let codes = codes_of(&units.units);
@@ -248,6 +284,7 @@ impl Exec {
             image: Arc::new(image),
             units: units.units,
             main: units.main,
+            conditionals,
             arena: Arc::new(arena),
             arena_since: 0,
             offsets,
@@ -272,6 +309,7 @@ impl Exec {
             resources: Arc::new(Resources { memory, _codes: codes, alive: template.alive().to_vec() }),
             instance: template.instances().clone(),
             report,
+            bodies,
             fifos: units.fifos,
             priorities,
             state: Mutex::new(state),
@@ -304,16 +342,11 @@ impl Exec {
         parameters: &GraphNode,
         objects: &[Alive],
     ) -> Result<()> {
-        let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        let Some(flat) = self.0.flat.find(node) else { return self.set_in_body(node, parameters, objects) };
         let fits =
             self.0.fixed[flat as usize].as_ref().map_or(Ok(()), |fixed| fixed.check(parameters, false));
-        if let Err((reason, detail)) = fits {
-            crate::error::explain(format_args!("node {node} is not changed: {detail}"));
-            return Err(Error::InvalidValue(match reason {
-                update::Reason::Kind => "the node is of another kind",
-                _ => "parameters of the node that must stay as they were",
-            }));
-        }
+        fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
+        refuse_conditional(parameters)?;
         let seat = self.seat(flat);
         let device = Device::get(usize::from(seat.device))?;
         if !seat.admits(Seat::of(&device, parameters)?) {
@@ -329,14 +362,8 @@ impl Exec {
         let _kept;
         let mut state = self.state();
         let main = state.main[flat as usize];
-        let had_pin = main > 0 && matches!(state.units[main as usize - 1], Unit::Pin(_));
-        let same_kind = std::mem::discriminant(&unit) == std::mem::discriminant(&state.units[main as usize]);
-        if !same_kind || before.is_some() != had_pin {
-            let (old, new) = (state.units[main as usize].what(had_pin), unit.what(before.is_some()));
-            crate::error::explain(format_args!(
-                "node {node} is not changed: it is {old}, and would be {new}"
-            ));
-            return Err(Error::InvalidValue("the node would need another kind of work"));
+        if let Some(detail) = units::misfit(&state.units, main as usize, before.as_ref(), &unit) {
+            return Err(not_changed(node, &Reason::Parameters, &detail));
         }
         if let Unit::Dispatch(dispatch) = &unit {
             state.replace_dispatch(&self.0.device, main, dispatch)?;
@@ -350,12 +377,36 @@ impl Exec {
         Ok(())
     }
 
+    /// As [`Exec::set_node_with`] for a node in a body of a conditional node.
+    fn set_in_body(&self, node: NodeId, parameters: &GraphNode, objects: &[Alive]) -> Result<()> {
+        let flat = self.around(node)?;
+        refuse_conditional(parameters)?;
+        // What the node had is the caller's: it is dropped behind the lock.
+        let _had;
+        let mut state = self.state();
+        let changed = state.conditional(flat)?.set(node, parameters)?;
+        let had = state.replace_conditional(flat, changed)?;
+        state.parameters.set(node, parameters.clone());
+        _had = (had, state.replace_alive(node, objects));
+        Ok(())
+    }
+
+    /// The place, among the flat nodes, of the conditional node that has a node in its bodies.
+    fn around(&self, node: NodeId) -> Result<u32> {
+        let unknown = Error::InvalidValue("not a node of the executable graph");
+        self.0.bodies.get(&node.graph()).copied().ok_or(unknown)
+    }
+
     /// The device that does the work of a node: kernels of another cannot take its place.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if the executable has no such node.
     pub fn device_of(&self, node: NodeId) -> Result<Device> {
-        let flat = self.0.flat.find(node).ok_or(Error::InvalidValue("not a node of the executable graph"))?;
+        let flat = match self.0.flat.find(node) {
+            Some(flat) => flat,
+            // Bodies run where their conditional node does.
+            None => self.around(node)?,
+        };
         Device::get(usize::from(self.seat(flat).device))
     }
 
@@ -378,7 +429,55 @@ impl Exec {
     }
 }
 
+/// Why a single node is not changed, and keeps the words for who asks.
+fn not_changed(node: NodeId, reason: &Reason, detail: &str) -> Error {
+    crate::error::explain(format_args!("node {node} is not changed: {detail}"));
+    Error::InvalidValue(match reason {
+        Reason::Kind => "the node is of another kind",
+        _ => "parameters of the node that must stay as they were",
+    })
+}
+
+/// Conditional nodes have no parameters to give.
+fn refuse_conditional(parameters: &GraphNode) -> Result<()> {
+    let refused = Error::NotSupported("other parameters for a conditional node");
+    if matches!(parameters, Node::Conditional(_)) { Err(refused) } else { Ok(()) }
+}
+
 impl State {
+    /// The conditional node at a place among the flat nodes.
+    fn conditional(&self, flat: u32) -> Result<&Arc<Conditional>> {
+        match &self.units[self.main[flat as usize] as usize] {
+            Unit::Conditional(conditional) => Ok(conditional),
+            _ => Err(Error::IllegalState("a body belongs to no conditional node")),
+        }
+    }
+
+    /// Puts a changed conditional node in place; returns what was there, which a launch in flight keeps by itself.
+    fn replace_conditional(&mut self, flat: u32, changed: Conditional) -> Result<Unit> {
+        let main = self.main[flat as usize] as usize;
+        let changed = Unit::Conditional(Arc::new(changed));
+        // A launch that is publishing holds the state's lock; the image is ours.
+        if let Some((lane, packet)) = self.image.places[main] {
+            let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
+            let old = &mut image.lanes[lane as usize].packets[packet as usize];
+            *old = enable::packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
+        }
+        Ok(std::mem::replace(&mut self.units[main], changed))
+    }
+
+    /// The conditional nodes.
+    fn conditionals(&self) -> impl Iterator<Item = &Arc<Conditional>> {
+        self.conditionals
+            .iter()
+            .flat_map(|&unit| conditional::among(std::slice::from_ref(&self.units[unit as usize])))
+    }
+
+    /// The conditions of all conditional nodes.
+    fn conditions(&self) -> Vec<Condition> {
+        self.conditionals().flat_map(|nested| nested.conditions()).cloned().collect()
+    }
+
     /// Whether the device may still read what the latest launch uses.
     fn in_flight(&self) -> bool {
         self.last.as_ref().is_some_and(|(fence, _)| !fence.is_over())
@@ -433,7 +532,8 @@ impl State {
         if let Some((lane, packet)) = self.image.places[unit as usize] {
             let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
             let old = &mut image.lanes[lane as usize].packets[packet as usize];
-            *old = enable::packet_in_place_of(old, dispatch, address, !self.disabled.contains(&unit))?;
+            let enabled = !self.disabled.contains(&unit);
+            *old = enable::packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
         }
         Ok(())
     }
@@ -487,8 +587,9 @@ impl Report {
             devices: 1,
             lanes: image.lanes.len(),
             kernel_packets,
-            barrier_packets: packets().count() - kernel_packets,
+            barrier_packets: packets().filter(|p| p.kind() == Some(hsa::packet::Kind::BarrierAnd)).count(),
             barrier_bits: packets().filter(|p| p.barrier()).count(),
+            conditionals: (0, 0),
             signals: image.signals as usize + 1,
             exec_bytes: 0,
             memory_bytes: 0,

@@ -5,12 +5,12 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Exec, State, update::Shape};
+use super::{Exec, update::Shape};
 use crate::{
     GraphNode, capture,
     error::{Error, Result},
     event::Event,
-    graph::{FlatGraph, Graph, Node, NodeId},
+    graph::{Condition, Graph, GraphId, Node, NodeId},
     module::Function,
     stream::Stream,
     template::Template,
@@ -50,26 +50,58 @@ impl Parameters {
         }
     }
 
-    /// The graph that it would take to make the executable as it is now.
-    fn graph(&self, shape: &Shape, flat: &FlatGraph, priorities: bool) -> Result<Graph<Function, Event>> {
-        let mut graph = self.original.snapshot();
-        let mut set = |node: NodeId, parameters: &GraphNode| -> Result<()> {
-            // What is not in the flat graph has no parameters.
-            let Some(at) = flat.find(node) else { return Ok(()) };
-            let mut path = flat.path(at);
-            path.pop();
-            Ok(graph.descendant_mut(&path)?.set(node, parameters.clone())?)
-        };
+    /// The graph that it would take to make the executable as it is now, without what `disabled` nodes do.
+    fn graph(
+        &self,
+        shape: &Shape,
+        priorities: bool,
+        disabled: impl Iterator<Item = NodeId>,
+    ) -> Result<Graph<Function, Event>> {
+        let (mut now, place_only) = (Present::default(), Node::Empty);
         for (place, taken) in &self.taken {
             let pairs = shape.pair(*place, taken, priorities);
-            for pair in pairs.map_err(|refusal| Error::Graph(refusal.to_string()))?.nodes {
-                set(pair.mine, pair.node)?;
+            let pairs = pairs.map_err(|refusal| Error::Graph(refusal.to_string()))?;
+            for pair in pairs.nodes {
+                now.give(pair.mine, pair.node);
+            }
+            now.conditions
+                .extend(pairs.graphs.iter().map(|(place, graph)| (shape.graph(*place), graph.conditions())));
+        }
+        self.set.iter().for_each(|(node, parameters)| now.give(*node, parameters));
+        disabled.for_each(|node| now.give(node, &place_only));
+        let mut graph = self.original.snapshot();
+        graph.edit_with_nested(|graph| now.put_into(graph))?;
+        Ok(graph)
+    }
+}
+
+/// What nodes and graphs have now that they did not have in the beginning.
+#[derive(Default)]
+struct Present<'p> {
+    nodes: HashMap<GraphId, HashMap<NodeId, &'p GraphNode>>,
+    /// What was declared for graphs that took others over.
+    conditions: HashMap<GraphId, &'p [Condition]>,
+}
+
+impl<'p> Present<'p> {
+    fn give(&mut self, node: NodeId, parameters: &'p GraphNode) {
+        self.nodes.entry(node.graph()).or_default().insert(node, parameters);
+    }
+
+    fn put_into(&self, graph: &mut Graph<Function, Event>) -> Result<()> {
+        for (&node, &parameters) in self.nodes.get(&graph.id()).into_iter().flatten() {
+            match (graph.node_mut(node)?, parameters) {
+                // Its bodies are graphs of their own, with what they were given.
+                (Node::Conditional(mine), Node::Conditional(new)) => {
+                    mine.set_condition(new.condition().clone());
+                }
+                (mine, parameters) => *mine = parameters.clone(),
             }
         }
-        for (node, parameters) in &self.set {
-            set(*node, parameters)?;
+        if let Some(conditions) = self.conditions.get(&graph.id()) {
+            graph.redeclare(conditions.to_vec());
         }
-        Ok(graph)
+        Ok(())
     }
 }
 
@@ -86,9 +118,12 @@ impl Exec {
     /// A template to make an executable of that would do what this one does.
     fn template(&self) -> Result<Template> {
         let state = self.state();
-        let mut graph = state.parameters.graph(&self.0.shape, &self.0.flat, self.0.options.node_priority)?;
-        self.remove_disabled(&state, &mut graph)?;
-        if graph.nodes().any(|(_, node)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_))) {
+        let flat = (0u32..).zip(&state.main).filter(|(_, unit)| state.is_disabled(**unit));
+        let disabled = flat.map(|(flat, _)| self.0.flat.nodes()[flat as usize].origin);
+        let disabled = disabled.chain(state.conditionals().flat_map(|nested| nested.disabled()));
+        let graph = state.parameters.graph(&self.0.shape, self.0.options.node_priority, disabled)?;
+        let is_memory = |(_, node): (_, &GraphNode)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
+        if graph.with_nested().iter().any(|graph| graph.nodes().any(is_memory)) {
             return Err(Error::NotSupported("launching a graph with memory nodes into a capture"));
         }
         let later = state.alive.values().flat_map(|(objects, _)| objects);
@@ -97,21 +132,5 @@ impl Exec {
         let alive =
             self.0.resources.alive.iter().chain(later).chain(taken_over).chain(held).cloned().collect();
         Ok(Template::of(graph, &self.0.device, alive))
-    }
-
-    /// Leaves of the nodes that do not run only their places in the order.
-    fn remove_disabled(&self, state: &State, graph: &mut Graph<Function, Event>) -> Result<()> {
-        if state.disabled.is_empty() {
-            return Ok(());
-        }
-        for flat in
-            (0u32..).zip(&state.main).filter(|(_, unit)| state.is_disabled(**unit)).map(|(flat, _)| flat)
-        {
-            let mut path = self.0.flat.path(flat);
-            // PANIC: a path ends with the node itself.
-            let node = path.pop().expect("a path is not empty");
-            *graph.descendant_mut(&path)?.node_mut(node)? = Node::Empty;
-        }
-        Ok(())
     }
 }

@@ -1,8 +1,15 @@
 //! What a flat graph's nodes are made of: dispatches, host steps, and the pinning of pageable copies.
 
-use std::sync::Arc;
+use std::{mem::discriminant, sync::Arc};
 
-use super::{failure::Failure, parts, seat::Seat};
+use hsa::packet::{Fences, Packet};
+
+use super::{
+    conditional::{self, Conditional},
+    failure::Failure,
+    parts,
+    seat::Seat,
+};
 use crate::{
     device::{Device, System},
     dispatch::Dispatch,
@@ -34,6 +41,8 @@ pub(crate) enum Unit {
     Wait(Event),
     /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
     Pin(Pin),
+    /// Bodies that run as a condition says.
+    Conditional(Arc<Conditional>),
     /// A point in the order: a join, or a copy of no bytes.
     Join,
 }
@@ -87,7 +96,11 @@ const SRC_ARGUMENT: usize = 8;
 impl Unit {
     /// Bytes that the unit holds.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
+        let nested = match self {
+            Self::Conditional(conditional) => conditional.bytes(),
+            _ => 0,
+        };
+        size_of::<Self>() + nested + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
     }
 
     /// The kernel that it runs.
@@ -124,7 +137,20 @@ impl Unit {
             Self::Record(_) => "the recording of an event",
             Self::Wait(_) => "a wait for an event",
             Self::Pin(_) => "the pinning of memory",
+            Self::Conditional(_) => "a choice among bodies",
             Self::Join => "nothing to do",
+        }
+    }
+
+    /// The packet that does its work, with its kernel arguments at `kernarg`.
+    ///
+    /// # Errors
+    /// As [`Dispatch::packet`]; [`Error::IllegalState`] if it is no such packet.
+    pub(crate) fn packet(&self, fences: Fences, kernarg: u64) -> Result<Packet> {
+        match self {
+            Self::Dispatch(dispatch) => dispatch.packet(fences, kernarg),
+            Self::Conditional(conditional) => conditional.packet(fences),
+            _ => Err(Error::IllegalState("a packet for what is none")),
         }
     }
 
@@ -134,6 +160,8 @@ impl Unit {
             Self::Host(_) | Self::HostCopy(_) | Self::Relay(_) | Self::Pin(_) | Self::Cooperative(_) => {
                 Class::Host
             }
+            Self::Conditional(conditional) if conditional.branches() => Class::Packet,
+            Self::Conditional(_) => Class::Host,
             Self::Join => Class::Join,
         }
     }
@@ -153,16 +181,40 @@ impl Units {
     ) -> Result<Self, Failure> {
         let mut units = Vec::with_capacity(work.len());
         let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
+        let order: Vec<u32> = order.into_iter().collect();
         let mut main = vec![u32::MAX; work.len()];
         let mut seats: Vec<Seat> = Vec::with_capacity(work.len());
         let all = System::get()?.devices();
         let at = |ordinal: usize| all.get(ordinal).ok_or(Error::InvalidDevice(ordinal as i64));
+        let compiled = conditional::compile_all(&order, flat, work)?;
+        for conditional in &compiled {
+            for reset in conditional.resets()? {
+                preds.push_row([]);
+                units.push(reset);
+                seats.push(Seat::on(conditional.device()));
+            }
+        }
+        if units.len() > 1 {
+            preds.push_row(0..units.len() as u32);
+            units.push(Unit::Join);
+            seats.push(Seat::on(device));
+        }
+        // Kernels anywhere in the graph may store to a condition, so its default comes before all of them.
+        let entry = units.len().checked_sub(1).map(|entry| entry as u32);
+        let mut compiled = compiled.into_iter();
         for index in order {
-            let row = flat.preds().row(index).iter().map(|&pred| main[pred as usize]);
+            let row = flat.preds().row(index);
+            let entry = entry.filter(|_| row.is_empty());
+            let row = row.iter().map(|&pred| main[pred as usize]).chain(entry);
             let failed = |error| Failure::of_node(flat.path(index).first().copied(), error);
             let placed = at(flat.nodes()[index as usize].device() as usize).map_err(failed)?;
             let (seat, (before, unit)) = match work[index as usize] {
                 None => (Seat::on(placed), (None, Unit::Join)),
+                Some(Node::Conditional(_)) => {
+                    // PANIC: one was compiled for each conditional node, in this order.
+                    let conditional = compiled.next().expect("a compiled node");
+                    (Seat::on(placed), (None, Unit::Conditional(conditional)))
+                }
                 Some(node) => {
                     let seat = Seat::of(placed, node).map_err(failed)?;
                     let device = at(usize::from(seat.device)).map_err(failed)?;
@@ -220,7 +272,7 @@ impl Units {
 }
 
 /// The devices of the units: `wanted` first, if it has a packet, then the others with packets, then those of kernels
-/// that the host launches.
+/// and bodies that the host launches.
 fn devices_of(wanted: &Device, units: &[Unit], seats: &[Seat]) -> Result<Vec<Device>> {
     let all = System::get()?.devices();
     // By ordinal: whether the device has packets, and whether it has work at all.
@@ -228,7 +280,8 @@ fn devices_of(wanted: &Device, units: &[Unit], seats: &[Seat]) -> Result<Vec<Dev
     for (unit, seat) in units.iter().zip(seats) {
         if let Some((packets, work)) = found.get_mut(usize::from(seat.device)) {
             *packets |= unit.class() == Class::Packet;
-            *work |= unit.class() == Class::Packet || unit.kernel().is_some();
+            let on_device = unit.kernel().is_some() || matches!(unit, Unit::Conditional(_));
+            *work |= unit.class() == Class::Packet || on_device;
         }
     }
     let rank = |device: &&Device| match found[device.ordinal()] {
@@ -278,6 +331,10 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             Node::EventRecord(event) | Node::EventWait(event) if event.shared().is_some() => {
                 return Err(Error::NotSupported("events between processes in graphs"));
             }
+            // Its bodies are compiled with the graph around it: see `Units::new`.
+            Node::Conditional(_) => {
+                return Err(Error::NotSupported("a conditional node outside of a graph"));
+            }
             Node::EventRecord(event) => Unit::Record(event.clone()),
             Node::EventWait(event) => Unit::Wait(event.clone()),
             Node::BatchMemOp(_)
@@ -286,6 +343,36 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             | Node::SemaphoreWait(_) => parts::unit_of(device, node)?,
         },
     ))
+}
+
+/// The unit that pins memory for another, if one does.
+pub(crate) fn pin_of(units: &[Unit], main: u32) -> Option<u32> {
+    main.checked_sub(1).filter(|&before| matches!(units[before as usize], Unit::Pin(_)))
+}
+
+/// Why a unit, with the one that must run before it, cannot stand where another is: they are of other kinds.
+pub(crate) fn misfit(units: &[Unit], main: usize, pin: Option<&Unit>, unit: &Unit) -> Option<String> {
+    let had_pin = main > 0 && matches!(units[main - 1], Unit::Pin(_));
+    if discriminant(unit) == discriminant(&units[main]) && pin.is_some() == had_pin {
+        return None;
+    }
+    let (old, new) = (units[main].what(had_pin), unit.what(pin.is_some()));
+    Some(format!("it would be {new}, the one in its place is {old}"))
+}
+
+/// Puts a unit, and the one that must run before it, where others of the same kinds were.
+///
+/// # Errors
+/// As [`misfit`].
+pub(crate) fn replace(units: &mut [Unit], main: usize, pin: Option<Unit>, unit: Unit) -> Result<(), String> {
+    if let Some(detail) = misfit(units, main, pin.as_ref(), &unit) {
+        return Err(detail);
+    }
+    if let Some(pin) = pin {
+        units[main - 1] = pin;
+    }
+    units[main] = unit;
+    Ok(())
 }
 
 fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {

@@ -3,10 +3,17 @@
 //! Everything is linear in the number of nodes. What can be refused is found out first, next to the executable;
 //! taking it over cannot fail.
 
-use std::{fmt, mem, sync::Arc};
+use std::{collections::HashMap, fmt, mem, ops::Range, sync::Arc};
 
 use super::{
-    Exec, differences, enable::packet_in_place_of, place_arguments, references::Held, seat::Seat, units,
+    Exec,
+    conditional::{self, Change},
+    differences,
+    enable::packet_in_place_of,
+    place_arguments,
+    references::Held,
+    seat::Seat,
+    units,
     units::Unit,
 };
 use crate::{
@@ -14,7 +21,10 @@ use crate::{
     device::{Device, fence::Keep},
     error::Error,
     event::Event,
-    graph::{CopyKind, Graph, MemAlloc, MemFree, Memset, Mismatch, Node, NodeId, NodeKind, Topology},
+    graph::{
+        ConditionalKind, CopyKind, Graph, GraphId, MemAlloc, MemFree, Memset, Mismatch, Node, NodeId,
+        NodeKind, Topology,
+    },
     module::Function,
     template::Template,
     user_object::release_behind,
@@ -36,8 +46,8 @@ pub enum Reason {
     /// A node is one that updates cannot change.
     #[error("a node cannot be updated")]
     NotSupported,
-    /// A kernel is to run on another device.
-    #[error("a kernel has moved to another device")]
+    /// A kernel, or the bodies of a conditional node, are to run on another device.
+    #[error("a kernel or a conditional node has moved to another device")]
     Device,
     /// A node's work would be refused on a stream, or there is no memory for the new arguments.
     #[error(transparent)]
@@ -57,15 +67,15 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn new(reason: impl Into<Reason>) -> Self {
+    pub(super) fn new(reason: impl Into<Reason>) -> Self {
         Self { reason: reason.into(), node: None, detail: String::new() }
     }
 
-    fn at(node: NodeId, reason: impl Into<Reason>) -> Self {
+    pub(super) fn at(node: NodeId, reason: impl Into<Reason>) -> Self {
         Self { node: Some(node), ..Self::new(reason) }
     }
 
-    fn because(self, detail: String) -> Self {
+    pub(super) fn because(self, detail: String) -> Self {
         Self { detail, ..self }
     }
 }
@@ -117,6 +127,8 @@ pub(super) enum Fixed {
     Free(MemFree),
     /// The place of the nested graph among all graphs.
     Child(usize),
+    /// The kind of a conditional node and the places of its bodies.
+    Conditional(ConditionalKind, Range<usize>),
     /// What each part of a node is.
     Parts(NodeKind, Box<[u8]>),
 }
@@ -149,6 +161,7 @@ impl Fixed {
             Self::Alloc(_) => NodeKind::MemAlloc,
             Self::Free(_) => NodeKind::MemFree,
             Self::Child(_) => NodeKind::Child,
+            Self::Conditional(..) => NodeKind::Conditional,
         }
     }
 
@@ -190,6 +203,11 @@ impl Fixed {
             (Self::Free(old), Node::MemFree(new)) if old != new => {
                 Err((Reason::NotSupported, "it frees other memory than the one in its place".into()))
             }
+            (Self::Conditional(kind, bodies), Node::Conditional(new))
+                if (*kind, bodies.len()) != (new.kind(), new.bodies().len()) =>
+            {
+                Err((Reason::Parameters, differences::of_bodies((*kind, bodies.len()), new)))
+            }
             (fixed, node) if fixed.kind() != node.kind() => {
                 Err((Reason::Kind, differences::of_kind(fixed.kind(), node)))
             }
@@ -216,7 +234,7 @@ pub(super) struct Pair<'g> {
 #[derive(Default)]
 pub(super) struct Paired<'g> {
     pub(super) nodes: Vec<Pair<'g>>,
-    graphs: Vec<(usize, &'g Graph<Function, Event>)>,
+    pub(super) graphs: Vec<(usize, &'g Graph<Function, Event>)>,
 }
 
 impl Shape {
@@ -229,6 +247,11 @@ impl Shape {
                 Node::Child(child) => {
                     found.push(child);
                     Fixed::Child(found.len() - 1)
+                }
+                Node::Conditional(conditional) => {
+                    let first = found.len();
+                    found.extend(conditional.bodies());
+                    Fixed::Conditional(conditional.kind(), first..found.len())
                 }
                 node => Fixed::of(node),
             });
@@ -269,11 +292,21 @@ impl Shape {
                 })?;
                 match (fixed, node) {
                     (Fixed::Child(place), Node::Child(child)) => open.push((*place, child, Some(named))),
+                    (Fixed::Conditional(_, places), Node::Conditional(new)) => {
+                        let bodies = places.clone().zip(new.bodies());
+                        open.extend(bodies.map(|(place, body)| (place, body, Some(named))));
+                        paired.nodes.push(Pair { mine, named, node, placed: graph.device_of(theirs) });
+                    }
                     _ => paired.nodes.push(Pair { mine, named, node, placed: graph.device_of(theirs) }),
                 }
             }
         }
         Ok(paired)
+    }
+
+    /// The identity of the graph at a place.
+    pub(super) fn graph(&self, place: usize) -> GraphId {
+        self.graphs[place].topology.id()
     }
 
     /// The place of the graph nested in a node.
@@ -285,6 +318,34 @@ impl Shape {
             _ => None,
         }
     }
+}
+
+/// The units of a node that was placed on a device and is to work in `seat`, where another does.
+pub(super) fn moved_to(
+    seat: Seat,
+    named: NodeId,
+    node: &GraphNode,
+    placed: u32,
+) -> Result<(Option<Unit>, Unit), Refusal> {
+    let refused = |error: Error| Refusal::at(named, error);
+    if matches!(node, Node::Kernel(_)) {
+        refuse_elsewhere(seat.device, placed, "kernel", named)?;
+    }
+    let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
+    if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
+        let detail = differences::MEMORY_ELSEWHERE.to_owned();
+        return Err(Refusal::at(named, Reason::Parameters).because(detail));
+    }
+    units::unit_of(&worker, node).map_err(refused)
+}
+
+/// Refuses a node that was placed on another device than the one in its place works on.
+pub(super) fn refuse_elsewhere(device: u16, placed: u32, what: &str, named: NodeId) -> Result<(), Refusal> {
+    if u32::from(device) == placed {
+        return Ok(());
+    }
+    let detail = format!("the {what} is placed on device {placed}, the one in its place on {device}");
+    Err(Refusal::at(named, Reason::Device).because(detail))
 }
 
 /// Keeps the refusal for who asks why the latest call failed.
@@ -314,30 +375,29 @@ impl Exec {
 
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let device = &self.0.device;
+        let failed = |error: Error| Refusal::new(error);
+        template.graph().check_conditions().map_err(|error| failed(error.into()))?;
         let (mut changes, mut given) = (Vec::new(), Vec::new());
+        let mut in_bodies: HashMap<u32, Vec<Change<'_>>> = HashMap::new();
         let paired = self.0.shape.pair(place, template.graph(), self.0.options.node_priority)?;
         for Pair { mine, named, node, placed } in paired.nodes {
             if matches!(node, Node::Empty | Node::MemAlloc(_) | Node::MemFree(_)) {
                 continue;
             }
-            let Some(flat) = self.0.flat.find(mine) else { continue };
-            let refused = |error: Error| Refusal::at(named, error);
-            let seat = self.seat(flat);
-            if matches!(node, Node::Kernel(_)) && u32::from(seat.device) != placed {
-                let detail = format!(
-                    "the kernel is placed on device {placed}, the one in its place on {}",
-                    seat.device
-                );
-                return Err(Refusal::at(named, Reason::Device).because(detail));
+            let (flat, inside) = match (self.0.flat.find(mine), self.0.bodies.get(&mine.graph())) {
+                (Some(flat), _) => (flat, None),
+                (None, Some(&around)) => (around, Some(mine)),
+                (None, None) => continue,
+            };
+            if inside.is_some() || matches!(node, Node::Conditional(_)) {
+                let change = Change { node: inside, named, parameters: node, placed };
+                in_bodies.entry(flat).or_default().push(change);
+            } else {
+                let seat = self.seat(flat);
+                let (pin, mut unit) = moved_to(seat, named, node, placed)?;
+                unit.print_to(self.0.fifos.of(seat)).map_err(|error| Refusal::at(named, error))?;
+                changes.push((flat, named, pin, unit));
             }
-            let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
-            if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
-                let detail = differences::MEMORY_ELSEWHERE.to_owned();
-                return Err(Refusal::at(named, Reason::Parameters).because(detail));
-            }
-            let (pin, mut unit) = units::unit_of(&worker, node).map_err(refused)?;
-            unit.print_to(self.0.fifos.of(seat)).map_err(refused)?;
-            changes.push((flat, named, pin, unit));
             given.push(mine);
         }
 
@@ -348,18 +408,17 @@ impl Exec {
         let mut units = state.units.clone();
         for (flat, named, pin, unit) in changes {
             let main = state.main[flat as usize] as usize;
-            let had_pin = main > 0 && matches!(units[main - 1], Unit::Pin(_));
-            if mem::discriminant(&unit) != mem::discriminant(&units[main]) || pin.is_some() != had_pin {
-                let (old, new) = (units[main].what(had_pin), unit.what(pin.is_some()));
-                let detail = format!("it would be {new}, the one in its place is {old}");
-                return Err(Refusal::at(named, Reason::Parameters).because(detail));
-            }
-            if let Some(pin) = pin {
-                units[main - 1] = pin;
-            }
-            units[main] = unit;
+            units::replace(&mut units, main, pin, unit)
+                .map_err(|detail| Refusal::at(named, Reason::Parameters).because(detail))?;
         }
-        let failed = |error: Error| Refusal::new(error);
+        for (flat, changes) in in_bodies {
+            let unit = &mut units[state.main[flat as usize] as usize];
+            if let Unit::Conditional(old) = unit {
+                let changed = old.changed(&changes)?;
+                *old = Arc::new(changed);
+            }
+        }
+        conditional::renew_resets(&mut units).map_err(failed)?;
         let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
@@ -367,12 +426,12 @@ impl Exec {
         let image = Arc::get_mut(&mut state.image).ok_or_else(busy)?;
         let mut packets = Vec::new();
         for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
-            if let (Unit::Dispatch(dispatch), &Some((lane, packet))) = (unit, place) {
+            if let &Some((lane, packet)) = place {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
                 let address = arena.address() + u64::from(*offset);
                 let enabled = !state.disabled.contains(&number);
-                let new = packet_in_place_of(old, dispatch, address, enabled).map_err(failed)?;
-                packets.push((lane, packet, new));
+                let new = packet_in_place_of(old, enabled, |fences| unit.packet(fences, address));
+                packets.push((lane, packet, new.map_err(failed)?));
             }
         }
 

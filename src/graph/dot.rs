@@ -1,4 +1,4 @@
-//! A graph as Graphviz sees it: nodes with what they do, edges, and child graphs as boxes around their nodes.
+//! A graph as Graphviz sees it: nodes with what they do, edges, and nested graphs as boxes around their nodes.
 //!
 //! What a kind of node looks like and says stands in one place, `Page::describe`. Nested graphs are written with a
 //! stack of their own, not by recursion: nesting may be deeper than the thread's stack.
@@ -10,7 +10,7 @@ use std::{
     ops::BitOr,
 };
 
-use super::{CopyKind, Graph, Kernel, Memcpy, Node, NodeId, RunCopy, Surface, WordAction, WordStep};
+use super::{CopyKind, Graph, GraphId, Kernel, Memcpy, Node, NodeId, RunCopy, Surface, WordAction, WordStep};
 use crate::external::ExternalSemaphore;
 
 /// Which parameters are written; topology, kinds, kernel names and directions always are. The bits are HIP's
@@ -92,11 +92,37 @@ impl<K, E> Graph<K, E> {
 /// Levels of nesting that are indented; more would be more blanks than text.
 const MAX_INDENT: usize = 12;
 
-/// A graph that is being written.
-struct Open<'g, K, E> {
-    graph: &'g Graph<K, E>,
-    /// The slot to go on at.
-    slot: u32,
+/// What is being written.
+enum Open<'g, K, E> {
+    /// A graph, and the slot to go on at.
+    Graph { graph: &'g Graph<K, E>, slot: u32 },
+    /// The bodies of a conditional node, and the one to go on with.
+    Bodies { bodies: &'g [Graph<K, E>], next: usize },
+}
+
+/// The box around a graph that a node owns, or around all of them.
+enum Cluster {
+    Graph(GraphId),
+    Bodies(NodeId),
+}
+
+impl Cluster {
+    fn of<K, E>(id: NodeId, node: &Node<K, E>) -> Option<Self> {
+        match node {
+            Node::Child(child) => Some(Self::Graph(child.id())),
+            Node::Conditional(_) => Some(Self::Bodies(id)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Graph(graph) => write!(f, "cluster {graph}"),
+            Self::Bodies(node) => write!(f, "cluster node {node}"),
+        }
+    }
 }
 
 struct Page<'p, W, L> {
@@ -115,11 +141,24 @@ impl<W: io::Write, L> Page<'_, W, L> {
         writeln!(self.out, "digraph \"graph {}\" {{", graph.id())?;
         writeln!(self.out, "  graph [compound=true, fontname=\"monospace\", fontsize=10];")?;
         writeln!(self.out, "  node [shape=box, fontname=\"monospace\", fontsize=10];")?;
-        let mut open = vec![Open { graph, slot: 0 }];
+        let mut open = vec![Open::Graph { graph, slot: 0 }];
         while let Some(depth) = open.len().checked_sub(1) {
-            let Open { graph, slot } = &mut open[depth];
-            let graph: &Graph<K, E> = graph;
-            let indent = 2 * (depth + 1).min(MAX_INDENT);
+            let [indent, inside] = [1, 2].map(|levels| 2 * (depth + levels).min(MAX_INDENT));
+            let (graph, slot) = match &mut open[depth] {
+                Open::Graph { graph, slot } => (*graph, slot),
+                Open::Bodies { bodies, next } => {
+                    let Some(body) = bodies.get(*next) else {
+                        open.pop();
+                        writeln!(self.out, "{:1$}}}", "", indent - 2)?;
+                        continue;
+                    };
+                    self.begin_cluster(indent, inside, &Cluster::Graph(body.id()))?;
+                    writeln!(self.out, "{:inside$}label=\"body {next}\";", "")?;
+                    *next += 1;
+                    open.push(Open::Graph { graph: body, slot: 0 });
+                    continue;
+                }
+            };
             let at = *slot;
             *slot += 1;
             match graph.nodes.get(at as usize) {
@@ -132,19 +171,26 @@ impl<W: io::Write, L> Page<'_, W, L> {
                 Some(Some(node)) => {
                     let id = graph.topology.id_of(at);
                     let shape = self.describe(id, node);
-                    if let Node::Child(child) = node {
-                        writeln!(self.out, "{:indent$}subgraph \"cluster {}\" {{", "", child.id())?;
-                        let inside = 2 * (depth + 2).min(MAX_INDENT);
-                        writeln!(self.out, "{:inside$}style=rounded;", "")?;
-                        self.node(inside, id, shape)?;
-                        open.push(Open { graph: child, slot: 0 });
-                    } else {
+                    let Some(cluster) = Cluster::of(id, node) else {
                         self.node(indent, id, shape)?;
-                    }
+                        continue;
+                    };
+                    self.begin_cluster(indent, inside, &cluster)?;
+                    self.node(inside, id, shape)?;
+                    open.push(match node {
+                        Node::Child(child) => Open::Graph { graph: child, slot: 0 },
+                        _ => Open::Bodies { bodies: node.nested(), next: 0 },
+                    });
                 }
             }
         }
         Ok(())
+    }
+
+    /// Begins a box.
+    fn begin_cluster(&mut self, indent: usize, inside: usize, cluster: &Cluster) -> io::Result<()> {
+        writeln!(self.out, "{:indent$}subgraph \"{cluster}\" {{", "")?;
+        writeln!(self.out, "{:inside$}style=rounded;", "")
     }
 
     /// Writes the node whose label is at hand.
@@ -152,22 +198,19 @@ impl<W: io::Write, L> Page<'_, W, L> {
         writeln!(self.out, "{:indent$}\"{id}\" [shape={shape}, label=\"{}\"];", "", self.label)
     }
 
-    /// Writes the edges of one graph; one at a child graph ends at its box.
+    /// Writes the edges of one graph; one at a node that owns graphs ends at its box.
     fn edges<K, E>(&mut self, graph: &Graph<K, E>, indent: usize) -> io::Result<()> {
-        let child = |slot: u32| match graph.in_slot(slot) {
-            Some(Node::Child(child)) => Some(child.id()),
-            _ => None,
-        };
+        let cluster = |slot: u32| Cluster::of(graph.topology.id_of(slot), graph.in_slot(slot)?);
         for (from, to) in graph.topology.slot_edges() {
-            let (tail, head) = (child(from), child(to));
+            let (tail, head) = (cluster(from), cluster(to));
             let [from, to] = [from, to].map(|slot| graph.topology.id_of(slot));
             write!(self.out, "{:indent$}\"{from}\" -> \"{to}\"", "")?;
             match (tail, head) {
                 (None, None) => {}
-                (Some(tail), None) => write!(self.out, " [ltail=\"cluster {tail}\"]")?,
-                (None, Some(head)) => write!(self.out, " [lhead=\"cluster {head}\"]")?,
+                (Some(tail), None) => write!(self.out, " [ltail=\"{tail}\"]")?,
+                (None, Some(head)) => write!(self.out, " [lhead=\"{head}\"]")?,
                 (Some(tail), Some(head)) => {
-                    write!(self.out, " [ltail=\"cluster {tail}\", lhead=\"cluster {head}\"]")?;
+                    write!(self.out, " [ltail=\"{tail}\", lhead=\"{head}\"]")?;
                 }
             }
             writeln!(self.out, ";")?;
@@ -196,6 +239,7 @@ impl<W: io::Write, L> Page<'_, W, L> {
             Node::MemcpyBatch(_) => ("memcpy batch", "cds"),
             Node::SemaphoreSignal(_) => ("semaphore signal", "octagon"),
             Node::SemaphoreWait(_) => ("semaphore wait", "octagon"),
+            Node::Conditional(_) => ("conditional", "diamond"),
         };
         self.say(format_args!("{}: {kind}", id.index()));
         match node {
@@ -229,6 +273,15 @@ impl<W: io::Write, L> Page<'_, W, L> {
             Node::MemcpyBatch(copies) => self.runs(copies),
             Node::SemaphoreSignal(each) => self.semaphores(each, Detail::SIGNALS),
             Node::SemaphoreWait(each) => self.semaphores(each, Detail::WAITS),
+            Node::Conditional(conditional) => {
+                self.line(format_args!("{:?}, bodies: {}", conditional.kind(), conditional.bodies().len()));
+                // HIP has no flag for it.
+                if self.detail.wants(Detail::VERBOSE) {
+                    let condition = conditional.condition();
+                    let (address, default) = (condition.address(), condition.default_value());
+                    self.line(format_args!("condition {address:#x}, default {default}"));
+                }
+            }
         }
         if self.detail.wants(Detail::HANDLES) {
             self.line(format_args!("node {:#x}", id.to_bits()));

@@ -1,6 +1,6 @@
 //! Why a graph refuses an edit or an instantiation.
 
-use super::{NodeId, NodeKind};
+use super::{ConditionalKind, NodeId, NodeKind};
 
 /// What is wrong with a graph, or with a request to change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +44,29 @@ pub enum Error {
         /// The kind that the node has.
         found: NodeKind,
     },
+    /// A conditional node of this kind cannot have so many bodies.
+    #[error("a conditional node of kind {kind:?} cannot have {bodies} bodies")]
+    BodyCount {
+        /// The kind of the node.
+        kind: ConditionalKind,
+        /// The number of bodies.
+        bodies: usize,
+    },
+    /// The node has no such body.
+    #[error("node {0} has no such body")]
+    NoBody(NodeId),
+    /// The condition belongs to this node already.
+    #[error("node {0} uses the condition already")]
+    ConditionInUse(NodeId),
+    /// The node's condition was not made for its graph, nor for one around it.
+    #[error("the condition of node {0} was made for another graph")]
+    ForeignCondition(NodeId),
+    /// Two nodes use the condition whose value has this address.
+    #[error("two nodes use the condition at {0:#x}")]
+    ConditionShared(u64),
+    /// No node uses the condition whose value has this address.
+    #[error("no node uses the condition at {0:#x}")]
+    ConditionUnused(u64),
     /// The graph would have more nodes or edges than 32-bit indices can name.
     #[error("the graph is too large")]
     TooLarge,

@@ -6,7 +6,7 @@
 //! (the scheduler gives it no packet) and keeps the edges few. Everything is linear in nodes and edges.
 
 use super::csr::Csr;
-use super::{Error, Graph, Node, NodeId};
+use super::{Error, Graph, GraphId, Node, NodeId};
 
 const NONE: u32 = u32::MAX;
 
@@ -40,7 +40,7 @@ impl FlatNode {
 /// A graph inlined into a flat graph.
 #[derive(Debug, Clone)]
 struct Inlined {
-    id: super::GraphId,
+    id: GraphId,
     /// The graph around it and the child node there.
     parent: Option<(u32, NodeId)>,
     /// `NodeId::index` of each node with its flat index, ascending; contracted nodes are not listed.
@@ -102,6 +102,11 @@ impl FlatGraph {
             _ => nodes.binary_search_by_key(&node.index(), |&(index, _)| index).ok()?,
         };
         Some(nodes[place].1)
+    }
+
+    /// The identities of the graph and of those inlined into it.
+    pub fn graphs(&self) -> impl Iterator<Item = GraphId> {
+        self.inlined.iter().map(|graph| graph.id)
     }
 
     /// The child nodes around a flat node, outermost first, then the node itself.

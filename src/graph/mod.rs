@@ -20,12 +20,14 @@
 //! | [`csr`] | adjacency as flat arrays |
 //! | [`topology`] | nodes and edges in insertion order, topological order, cycles, likeness of two graphs |
 //! | [`node`] | what each kind of node does |
+//! | [`conditional`] | nodes whose graphs run as a value says, and the values |
 //! | [`references`] | what a graph keeps alive |
 //! | [`dot`] | a graph as Graphviz sees it |
 //! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
 
 #![forbid(unsafe_code)]
 
+pub mod conditional;
 pub mod csr;
 pub mod dot;
 mod error;
@@ -42,6 +44,7 @@ mod tests;
 
 use std::{collections::HashMap, fmt};
 
+pub use conditional::{Condition, Conditional, ConditionalKind, Inside};
 pub use csr::Csr;
 pub use error::Error;
 pub use flatten::{FlatGraph, FlatNode, Flattened, flatten};
@@ -50,7 +53,7 @@ pub use node::{
     AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
     Node, NodeKind, Surface,
 };
-pub use parts::{Condition, RunCopy, Word, WordAction, WordStep};
+pub use parts::{RunCopy, Word, WordAction, WordCondition, WordStep};
 pub use references::References;
 pub use shape::Mismatch;
 pub use topology::{Neighbours, Topology};
@@ -60,6 +63,10 @@ pub struct Graph<K, E> {
     topology: Topology,
     /// One entry per slot of the topology; `None` where a node was removed.
     nodes: Vec<Option<Node<K, E>>>,
+    /// What conditional nodes of this graph and of nested ones may look at.
+    conditions: Vec<Condition>,
+    /// `NodeId::index` of the conditional nodes.
+    conditionals: Vec<u32>,
     /// Ordinal of the device that nodes run on unless `away` says otherwise.
     home: u32,
     /// The devices of the nodes that run elsewhere, by [`NodeId::index`]: few or none in most graphs.
@@ -93,8 +100,15 @@ impl<K, E> Graph<K, E> {
     /// Makes a graph without nodes; `home` is the ordinal of the device that its nodes will run on, unless each is
     /// [placed](Graph::place) elsewhere.
     pub fn at_home(home: u32) -> Self {
-        let references = References::default();
-        Self { topology: Topology::new(), nodes: Vec::new(), home, away: HashMap::new(), references }
+        Self {
+            topology: Topology::new(),
+            nodes: Vec::new(),
+            conditions: Vec::new(),
+            conditionals: Vec::new(),
+            home,
+            away: HashMap::new(),
+            references: References::default(),
+        }
     }
 
     /// The ordinal of the device that a node was placed on. What runs on the host has one, too, of no meaning there.
@@ -141,6 +155,9 @@ impl<K, E> Graph<K, E> {
     /// [`Error::TooLarge`]; the graph is then unchanged.
     pub fn add(&mut self, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
         let id = self.topology.add(dependencies)?;
+        if matches!(node, Node::Conditional(_)) {
+            self.conditionals.push(id.index());
+        }
         self.nodes.push(Some(node));
         Ok(id)
     }
@@ -191,6 +208,9 @@ impl<K, E> Graph<K, E> {
         self.topology.remove(node)?;
         self.away.remove(&node.index());
         let removed = self.nodes[slot as usize].take();
+        if matches!(removed, Some(Node::Conditional(_))) {
+            self.conditionals.retain(|&index| index != node.index());
+        }
         if self.topology.is_sparse() {
             self.nodes.retain(Option::is_some);
             self.topology.compact();
@@ -257,20 +277,20 @@ impl<K, E> Graph<K, E> {
         }
     }
 
-    /// The graph reached by following child nodes, outermost first; an empty path is this graph.
+    /// The graph reached by stepping into nested ones, outermost first; an empty path is this graph.
     ///
     /// # Errors
-    /// As [`Graph::child`], for the first step that fails.
-    pub fn descendant(&self, path: &[NodeId]) -> Result<&Self, Error> {
-        path.iter().try_fold(self, |graph, &node| graph.child(node))
+    /// As [`Graph::nested`], for the first step that fails.
+    pub fn descendant<S: Copy + Into<Inside>>(&self, path: &[S]) -> Result<&Self, Error> {
+        path.iter().try_fold(self, |graph, &step| graph.nested(step.into()))
     }
 
-    /// The graph reached by following child nodes, for changing it.
+    /// The graph reached by stepping into nested ones, for changing it.
     ///
     /// # Errors
-    /// As [`Graph::child`], for the first step that fails.
-    pub fn descendant_mut(&mut self, path: &[NodeId]) -> Result<&mut Self, Error> {
-        path.iter().try_fold(self, |graph, &node| graph.child_mut(node))
+    /// As [`Graph::nested`], for the first step that fails.
+    pub fn descendant_mut<S: Copy + Into<Inside>>(&mut self, path: &[S]) -> Result<&mut Self, Error> {
+        path.iter().try_fold(self, |graph, &step| graph.nested_mut(step.into()))
     }
 
     /// The copy in this graph of `original`, a node of the graph that this one was cloned from.
@@ -288,17 +308,7 @@ impl<K, E> Graph<K, E> {
 
     /// Whether this graph or one nested in it keeps anything alive.
     pub fn holds_any(&self) -> bool {
-        let mut open = vec![self];
-        while let Some(graph) = open.pop() {
-            if graph.references.resources().len() > 0 {
-                return true;
-            }
-            open.extend(graph.nodes.iter().filter_map(|node| match node {
-                Some(Node::Child(child)) => Some(&**child),
-                _ => None,
-            }));
-        }
-        false
+        self.with_nested().iter().any(|graph| graph.references.resources().len() > 0)
     }
 
     /// What this graph keeps alive, for changing it.
@@ -329,7 +339,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
         topology: impl Fn(&Topology) -> Topology,
         references: impl Fn(&References) -> References,
     ) -> Self {
-        // Parents before children: the graph, its copy, and where the copy belongs.
+        // Parents before children: the graph, its parent's copy, and where there its own copy belongs.
         let mut found: Vec<(&Self, usize, usize)> = vec![(self, 0, 0)];
         let mut copies: Vec<Self> = Vec::new();
         while let Some(&(graph, _, _)) = found.get(copies.len()) {
@@ -339,17 +349,30 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                     found.push((child, at, slot));
                     Some(Node::Empty)
                 }
+                Some(Node::Conditional(conditional)) => {
+                    // They come back last first, and each is put behind the others.
+                    found.extend(conditional.bodies.iter().rev().map(|body| (body, at, slot)));
+                    Some(Node::Conditional(Box::new(conditional.without_bodies())))
+                }
                 node => node.clone(),
             });
-            let nodes = nodes.collect();
-            let (home, away) = (graph.home, graph.away.clone());
-            let (topology, references) = (topology(&graph.topology), references(&graph.references));
-            copies.push(Self { topology, nodes, home, away, references });
+            copies.push(Self {
+                nodes: nodes.collect(),
+                topology: topology(&graph.topology),
+                conditions: graph.conditions.clone(),
+                conditionals: graph.conditionals.clone(),
+                home: graph.home,
+                away: graph.away.clone(),
+                references: references(&graph.references),
+            });
         }
         for &(_, parent, slot) in found[1..].iter().rev() {
             // PANIC: each graph found has a copy, and children are taken before their parents.
             let child = copies.pop().expect("one copy per graph");
-            copies[parent].nodes[slot] = Some(Node::Child(Box::new(child)));
+            match &mut copies[parent].nodes[slot] {
+                Some(Node::Conditional(conditional)) => conditional.bodies.push(child),
+                node => *node = Some(Node::Child(Box::new(child))),
+            }
         }
         // PANIC: the first graph found is `self`; its copy is the one left.
         copies.pop().expect("the copy of the outermost graph")
@@ -368,10 +391,10 @@ impl<K, E> Drop for Graph<K, E> {
     fn drop(&mut self) {
         fn take_children<K, E>(graph: &mut Graph<K, E>, into: &mut Vec<Graph<K, E>>) {
             for node in &mut graph.nodes {
-                if let Some(Node::Child(_)) = node
-                    && let Some(Node::Child(child)) = node.take()
-                {
-                    into.push(*child);
+                match node.take_if(|node| matches!(node, Node::Child(_) | Node::Conditional(_))) {
+                    Some(Node::Child(child)) => into.push(*child),
+                    Some(Node::Conditional(mut conditional)) => into.append(&mut conditional.bodies),
+                    _ => {}
                 }
             }
         }

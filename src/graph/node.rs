@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Graph, RunCopy, WordStep};
+use super::{Conditional, Graph, RunCopy, WordStep};
 use crate::external::ExternalSemaphore;
 
 /// One node's work and parameters.
@@ -40,6 +40,8 @@ pub enum Node<K, E> {
     SemaphoreSignal(Box<[(ExternalSemaphore, u64)]>),
     /// Waits for semaphores, each for its value.
     SemaphoreWait(Box<[(ExternalSemaphore, u64)]>),
+    /// Graphs, owned by this node, that run as a value says.
+    Conditional(Box<Conditional<K, E>>),
 }
 
 /// The kind of a node, without its parameters.
@@ -73,6 +75,8 @@ pub enum NodeKind {
     SemaphoreSignal,
     /// [`Node::SemaphoreWait`]
     SemaphoreWait,
+    /// [`Node::Conditional`]
+    Conditional,
 }
 
 impl<K, E> Node<K, E> {
@@ -93,6 +97,18 @@ impl<K, E> Node<K, E> {
             Self::MemcpyBatch(_) => NodeKind::MemcpyBatch,
             Self::SemaphoreSignal(_) => NodeKind::SemaphoreSignal,
             Self::SemaphoreWait(_) => NodeKind::SemaphoreWait,
+            Self::Conditional(_) => NodeKind::Conditional,
+        }
+    }
+}
+
+impl<K, E> Node<K, E> {
+    /// The graphs that the node owns.
+    pub fn nested(&self) -> &[Graph<K, E>] {
+        match self {
+            Self::Child(child) => std::slice::from_ref(child),
+            Self::Conditional(conditional) => conditional.bodies(),
+            _ => &[],
         }
     }
 }

@@ -31,7 +31,7 @@ impl Word {
 /// When a word lets a stream go on; the numbers are those of HIP and of our kernel (`kernels/blit.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Condition {
+pub enum WordCondition {
     /// The word under the mask is at least the value; both are unsigned.
     AtLeast = 0,
     /// The word under the mask is the value.
@@ -50,7 +50,7 @@ pub enum WordAction {
     /// What follows is held back until the word under `mask` meets `condition`; narrow words ignore the upper half.
     Wait {
         /// The condition.
-        condition: Condition,
+        condition: WordCondition,
         /// The bits that count.
         mask: u64,
     },

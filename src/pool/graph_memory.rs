@@ -270,6 +270,8 @@ pub(crate) struct GraphMemory {
     /// Allocations of other graphs that this one frees, with the nodes that do.
     foreign: Vec<(Weak<Block>, NodeId)>,
     options: HashMap<NodeId, Arc<AllocationOptions>>,
+    /// What it had belongs to the graph around a conditional node.
+    moved: bool,
 }
 
 struct Owned {
@@ -394,13 +396,41 @@ impl GraphMemory {
         }
     }
 
+    /// Takes over the memory of a graph that becomes a body in this one.
+    pub(crate) fn adopt(&mut self, body: Self) {
+        // Its nodes are none of the graph's own: no allocation of the graph comes behind their frees.
+        self.owned.extend(body.owned);
+        self.foreign.extend(body.foreign);
+        self.options.extend(body.options);
+    }
+
+    /// All of it, for a copy that becomes a body, in which nodes have `counterparts`.
+    pub(crate) fn give_away(&mut self, counterparts: impl Fn(NodeId) -> NodeId) -> Self {
+        let mut owned = std::mem::take(&mut self.owned);
+        for each in &mut owned {
+            each.owner = each.owner.map(&counterparts);
+            each.freed_by = each.freed_by.map(&counterparts);
+        }
+        let foreign = std::mem::take(&mut self.foreign);
+        self.moved |= !owned.is_empty() || !foreign.is_empty();
+        let foreign = foreign.into_iter().map(|(block, node)| (block, counterparts(node))).collect();
+        // The graph keeps its nodes, which can still be asked.
+        let options = self.options.iter().map(|(&node, given)| (counterparts(node), given.clone())).collect();
+        Self { owned, foreign, options, moved: false }
+    }
+
+    /// Whether its memory was given away.
+    pub(crate) fn has_moved(&self) -> bool {
+        self.moved
+    }
+
     /// Its own blocks, and whether the graph leaves them allocated when it ends.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (&Tenancy, bool)> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (&Tenancy, bool)> {
         self.owned.iter().map(|o| (&o.tenancy, o.is_left()))
     }
 
     /// The blocks of other graphs that it frees.
-    pub(super) fn foreign(&self) -> impl Iterator<Item = &Weak<Block>> {
+    pub(crate) fn foreign(&self) -> impl Iterator<Item = &Weak<Block>> {
         self.foreign.iter().map(|(block, _)| block)
     }
 

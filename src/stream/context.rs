@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::{Stream, StreamKind};
 use crate::{
-    device::{Device, Units},
+    device::{Device, Fence, Units},
     error::{CaptureError, Error, Result},
     event::Event,
 };
@@ -99,6 +99,13 @@ impl ExecutionContext {
         streams
     }
 
+    /// What is in flight of its streams that nobody holds any more, each with its lane.
+    fn orphaned(&self) -> Vec<(Fence, u64)> {
+        let orphans = self.0.device.orphans();
+        let ours = orphans.iter().filter(|orphan| self.0.units.is_none() || orphan.context == self.0.id);
+        ours.map(|orphan| (orphan.fence.clone(), orphan.lane)).collect()
+    }
+
     /// As [`ExecutionContext::streams`], none of which captures.
     fn idle_of_captures(&self) -> Result<Vec<Stream>> {
         let streams = self.streams();
@@ -114,9 +121,14 @@ impl ExecutionContext {
     /// [`CaptureError::Unsupported`] while one of them captures; a fault of earlier work.
     pub fn record_event(&self, event: &Event) -> Result<()> {
         let streams = self.idle_of_captures()?;
-        // A stream that nobody else knows is behind all of them.
-        let end = Stream::new(&self.0.device, StreamKind::NonBlocking, 0);
+        // A stream that nobody else knows is behind all of them. It is of the context as well, whose other calls wait
+        // for the event therefore.
+        let device = &self.0.device;
+        let end = Stream::make_in(device, StreamKind::NonBlocking, 0, device.assign_lane(0), self.0.id);
         let mut submission = end.submission()?;
+        for (fence, lane) in self.orphaned() {
+            submission.wait(&fence, lane);
+        }
         for stream in &streams {
             let ((fence, lane), _) = stream.own_fence_and_activity()?;
             submission.wait(&fence, lane);
@@ -145,7 +157,11 @@ impl ExecutionContext {
     /// # Errors
     /// As [`ExecutionContext::record_event`].
     pub fn synchronize(&self) -> Result<()> {
-        self.idle_of_captures()?.iter().try_for_each(Stream::synchronize)
+        let streams = self.idle_of_captures()?;
+        let orphaned = self.orphaned();
+        streams.iter().try_for_each(Stream::synchronize)?;
+        self.0.device.outlast(orphaned.iter().map(|(fence, _)| fence))?;
+        self.0.device.check()
     }
 
     /// Ends the context: its streams take no more work, and still complete what they have.
@@ -165,6 +181,8 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     #[test]
@@ -201,5 +219,27 @@ mod tests {
         assert_eq!(event.is_complete(), Ok(true));
         part.destroy();
         assert!(streams.iter().all(Stream::is_detached));
+    }
+
+    #[test]
+    fn a_context_is_behind_streams_that_nobody_holds() {
+        let part = ExecutionContext::on_units(&Device::get(0).unwrap(), &[1]).unwrap();
+        let stream = part.stream(StreamKind::NonBlocking, 0).unwrap();
+        let gate = Arc::new(std::sync::Barrier::new(2));
+        let ran = Arc::new(AtomicBool::new(false));
+        let (other, done) = (gate.clone(), ran.clone());
+        let hold = move || {
+            other.wait();
+            done.store(true, Ordering::Relaxed);
+        };
+        stream.host(crate::graph::HostFn::new(hold)).unwrap();
+        drop(stream);
+        let event = Event::new(false);
+        part.record_event(&event).unwrap();
+        assert_eq!(event.is_complete(), Ok(false));
+        gate.wait();
+        part.synchronize().unwrap();
+        assert!(ran.load(Ordering::Relaxed));
+        assert_eq!(event.is_complete(), Ok(true));
     }
 }

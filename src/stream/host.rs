@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    device::fence::PooledSignal,
+    device::{fault::Faults, fence::PooledSignal},
     error::{Error, Result},
 };
 
@@ -106,7 +106,12 @@ fn perform(job: Job) {
     }
     drop(outstanding);
     if let Some(done) = done {
-        done.store(0, Ordering::Release);
+        // What a fault takes while the step runs, or by what the step does, must not begin on a queue that is about to
+        // die, on whatever device.
+        Faults::await_recording();
+        if done.is_current() {
+            done.store(0, Ordering::Release);
+        }
     }
 }
 

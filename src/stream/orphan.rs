@@ -12,6 +12,8 @@ pub(crate) struct Orphan {
     /// The lane that the fence lies on.
     pub(crate) lane: u64,
     pub(crate) kind: StreamKind,
+    /// The execution context of its stream, 0 for none.
+    pub(crate) context: u64,
     /// Kernel arguments, and fences of earlier work with what they keep.
     _rest: Box<dyn Send + Sync>,
 }
@@ -42,6 +44,12 @@ impl StreamInner {
         Submission::new(self, state, lane).fence()?;
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let rest = state.into_rest();
-        Ok(rest.map(|(fence, rest)| Orphan { fence, lane: id, kind: self.kind, _rest: rest }))
+        Ok(rest.map(|(fence, rest)| Orphan {
+            fence,
+            lane: id,
+            kind: self.kind,
+            context: self.context,
+            _rest: rest,
+        }))
     }
 }

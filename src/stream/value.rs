@@ -9,7 +9,7 @@ use crate::{
     memory::{Place, peer},
 };
 
-pub use crate::graph::{Condition, Word};
+pub use crate::graph::{Word, WordCondition as Condition};
 
 impl Stream {
     /// Writes `value` to memory of the device or pinned memory of the host, in the stream's order.

@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     event::Event,
     exec::{Exec, Options, Report},
-    graph::{self, HostFn, Memcpy, Memset, NodeId},
+    graph::{self, Condition, ConditionalKind, HostFn, Memcpy, Memset, NodeId},
     memory,
     stream::Stream,
     template::Template,
@@ -190,6 +190,44 @@ impl Graph {
     /// [`Error::NotSupported`] if it allocates memory; as [`Graph::kernel`].
     pub fn child(&mut self, child: &Graph, after: &[Node]) -> Result<Node> {
         Ok(Node(self.template.add_child(&child.template, &ids(after))?))
+    }
+
+    /// Makes a condition for a conditional node of this graph or of one nested in it. Every launch begins with
+    /// `default`; kernels that get the condition as an argument store other values.
+    ///
+    /// # Errors
+    /// What the HSA runtime refuses.
+    pub fn condition(&mut self, default: u64) -> Result<Condition> {
+        self.template.create_condition(default)
+    }
+
+    /// Adds a node that runs some of `bodies`, as the condition says.
+    ///
+    /// # Errors
+    /// As [`Template::add_conditional`].
+    ///
+    /// ```no_run
+    /// # use aqlipse::{Device, graph::ConditionalKind, typed::{DeviceBuffer, Graph, Kernel}};
+    /// # fn example(device: &Device, step: &Kernel, data: &DeviceBuffer<f32>) -> aqlipse::Result<()> {
+    /// let mut graph = Graph::new(device);
+    /// let unfinished = graph.condition(1)?;
+    /// let mut body = Graph::new(device);
+    /// // The kernel stores 0 to the condition when it has come far enough.
+    /// body.kernel(&step.launch(device, [1; 3], [64, 1, 1], 0, &[data, &unfinished])?, &[])?;
+    /// graph.conditional(&unfinished, ConditionalKind::While, vec![body], &[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn conditional(
+        &mut self,
+        condition: &Condition,
+        kind: ConditionalKind,
+        bodies: Vec<Graph>,
+        after: &[Node],
+    ) -> Result<Node> {
+        let bodies = bodies.into_iter().map(|body| body.template).collect();
+        let mut whole = self.template.whole();
+        Ok(Node(whole.on(&self.device).add_conditional(condition, kind, bodies, &ids(after))?))
     }
 
     /// Lets `to` run behind `from`.

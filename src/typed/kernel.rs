@@ -6,7 +6,7 @@ use super::{Alive, DeviceBuffer, DeviceSlice, HostBuffer, Plain, access::Touch};
 use crate::{
     device::Device,
     error::{Error, Result},
-    graph::{Kernel as KernelNode, Node},
+    graph::{Condition, Kernel as KernelNode, Node},
     module::Function,
     stream::Stream,
 };
@@ -94,6 +94,16 @@ impl<T: Plain> Argument for HostBuffer<T> {
     }
 }
 
+/// The kernel finds a structure of three words, of which the first is the address to store the new value to.
+impl Argument for Condition {
+    fn bytes(&self) -> SmallVec<[u8; 8]> {
+        self.words().iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    fn alive(&self) -> Option<Alive> {
+        Some(Condition::alive(self))
+    }
+}
 /// Work-items of a workgroup where nobody chose: four waves, which every device has room for.
 const WORKGROUP: u32 = 256;
 

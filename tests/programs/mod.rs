@@ -137,3 +137,23 @@ fn relaunches_leave_memory_as_it_was() {
     let finished = Program::new(&toolchain, &path, FAST.arch).run();
     finished.expect_passed(&PASSED);
 }
+
+// proves: hipGraphConditionalHandleCreate, hipGraphAddConditionalNode, hipGraphConditionalNodeGetBody
+#[test]
+fn conditional_nodes_pass_on_every_architecture_and_both_ways() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/capi/include/aqlipse/hip_graph_conditional.h");
+    let installed = toolchain.lib().join("../include/aqlipse/hip_graph_conditional.h");
+    assert_eq!(std::fs::read(source).unwrap(), std::fs::read(installed).expect("the header is installed"));
+    for (arch, level) in [("gfx90a", "0"), ("gfx90a", "3"), ("gfx942", "3")] {
+        if !offers(arch) {
+            continue;
+        }
+        let build = Build::new(Compiler::Clang22, arch, level);
+        let path = build.compile(&toolchain, "graph_conditional.hip", Output::Program);
+        for way in ["auto", "host"] {
+            let program = Program::new(&toolchain, &path, arch).env("AQLIPSE_CONDITIONAL", way);
+            program.run().expect_passed(&format!("{build}, {way}"));
+        }
+    }
+}

@@ -25,10 +25,13 @@ use super::{
     *,
 };
 
-/// Runs a test in a process of its own that has four devices.
-fn with_devices(test: &str, body: impl FnOnce(&[Device])) {
+/// The module, as tests are named.
+const HERE: &str = "runtime::devices";
+
+/// Runs a test of a module in a process of its own that has four devices.
+pub fn with_devices(module: &str, test: &str, body: impl FnOnce(&[Device])) {
     let variables = [("AQLIPSE_EMULATE", "4xgfx90a")];
-    in_child(&format!("runtime::devices::{test}"), &variables, || {
+    in_child(&format!("{module}::{test}"), &variables, || {
         let devices = Device::all().expect("there are devices");
         // Hardware may have fewer; the emulated devices of the process or of the thunk are as many as asked for.
         if devices.len() >= 4 {
@@ -42,7 +45,7 @@ fn with_devices(test: &str, body: impl FnOnce(&[Device])) {
 /// As [`with_devices`], for what comes after a fault: ROCr's devices do not go on behind one of memory.
 fn recovering(test: &str, body: impl FnOnce(&[Device])) {
     if device().backend() == Backend::Emulated {
-        with_devices(test, body);
+        with_devices(HERE, test, body);
     }
 }
 
@@ -105,7 +108,7 @@ fn piped(devices: usize, launches: u32) -> u32 {
 
 #[test]
 fn random_graphs_over_devices_keep_their_order() {
-    with_devices("random_graphs_over_devices_keep_their_order", |devices| {
+    with_devices(HERE, "random_graphs_over_devices_keep_their_order", |devices| {
         let_all_access(devices);
         let streams: Vec<_> = devices.iter().map(stream_on).collect();
         let mut widest = 0;
@@ -128,7 +131,7 @@ fn random_graphs_over_devices_keep_their_order() {
 
 #[test]
 fn a_pipeline_visits_all_devices() {
-    with_devices("a_pipeline_visits_all_devices", |devices| {
+    with_devices(HERE, "a_pipeline_visits_all_devices", |devices| {
         for access in [false, true] {
             if access {
                 let_all_access(devices);
@@ -156,7 +159,7 @@ fn a_pipeline_visits_all_devices() {
 
 #[test]
 fn a_launch_is_ordered_with_the_stream_whatever_its_device() {
-    with_devices("a_launch_is_ordered_with_the_stream_whatever_its_device", |devices| {
+    with_devices(HERE, "a_launch_is_ordered_with_the_stream_whatever_its_device", |devices| {
         let [home, guest] = [&devices[0], &devices[1]];
         memory::enable_peer_access(guest, home).unwrap();
         let data = buffer(&[1; 300]);
@@ -178,7 +181,7 @@ fn a_launch_is_ordered_with_the_stream_whatever_its_device() {
 
 #[test]
 fn a_device_is_synchronised_with_graphs_on_streams_of_others() {
-    with_devices("a_device_is_synchronised_with_graphs_on_streams_of_others", |devices| {
+    with_devices(HERE, "a_device_is_synchronised_with_graphs_on_streams_of_others", |devices| {
         let (stream, data) = (stream_on(&devices[0]), buffer_on(&devices[1], &[1; 64]));
         let mut graph = Graph::new(&devices[0]);
         let held = Gate::default();
@@ -200,7 +203,7 @@ fn a_device_is_synchronised_with_graphs_on_streams_of_others() {
 
 #[test]
 fn executables_are_let_go_while_they_run_on_several_devices() {
-    with_devices("executables_are_let_go_while_they_run_on_several_devices", |devices| {
+    with_devices(HERE, "executables_are_let_go_while_they_run_on_several_devices", |devices| {
         let_all_access(devices);
         let (template, memory) = pipeline(devices);
         let stream = stream_on(&devices[1]);
@@ -221,7 +224,7 @@ fn executables_are_let_go_while_they_run_on_several_devices() {
 
 #[test]
 fn memory_decides_which_device_copies_and_fills() {
-    with_devices("memory_decides_which_device_copies_and_fills", |devices| {
+    with_devices(HERE, "memory_decides_which_device_copies_and_fills", |devices| {
         let [here, there] = [&devices[0], &devices[1]];
         let (a, b) = (buffer_on(there, &[1; 64]), buffer_on(there, &[2; 64]));
         let mut template = Template::new(here);
@@ -243,7 +246,7 @@ fn memory_decides_which_device_copies_and_fills() {
 
 #[test]
 fn a_diamond_over_two_devices_waits_twice() {
-    with_devices("a_diamond_over_two_devices_waits_twice", |devices| {
+    with_devices(HERE, "a_diamond_over_two_devices_waits_twice", |devices| {
         let data: Vec<_> = (0..3).map(|n| buffer_on(&devices[n % 2], &[1; 64])).collect();
         let mut graph = Graph::new(&devices[0]);
         let root = graph.kernel(&affine(&data[0], 2, 0), &[]).unwrap();
@@ -264,7 +267,7 @@ fn a_diamond_over_two_devices_waits_twice() {
 
 #[test]
 fn events_of_a_graph_lie_on_their_devices() {
-    with_devices("events_of_a_graph_lie_on_their_devices", |devices| {
+    with_devices(HERE, "events_of_a_graph_lie_on_their_devices", |devices| {
         let data = buffer_on(&devices[1], &[1; 64]);
         let (before, after) = (Event::new(true), Event::new(true));
         let (first, second) = (stream_on(&devices[0]), stream_on(&devices[1]));
@@ -288,7 +291,7 @@ fn events_of_a_graph_lie_on_their_devices() {
 
 #[test]
 fn a_capture_spans_streams_of_several_devices() {
-    with_devices("a_capture_spans_streams_of_several_devices", |devices| {
+    with_devices(HERE, "a_capture_spans_streams_of_several_devices", |devices| {
         let data: Vec<_> = devices.iter().map(|device| buffer_on(device, &[1; 64])).collect();
         let streams: Vec<_> = devices.iter().map(stream_on).collect();
         let forked = Event::new(false);
@@ -324,7 +327,7 @@ fn a_capture_spans_streams_of_several_devices() {
 
 #[test]
 fn updates_keep_every_node_on_its_device() {
-    with_devices("updates_keep_every_node_on_its_device", |devices| {
+    with_devices(HERE, "updates_keep_every_node_on_its_device", |devices| {
         let [here, there] = [&devices[0], &devices[1]];
         let (mine, theirs) = (buffer_on(here, &[1; 64]), buffer_on(there, &[1; 64]));
         let spare = [buffer_on(here, &[5; 64]), buffer_on(there, &[5; 64])];
@@ -365,7 +368,7 @@ fn updates_keep_every_node_on_its_device() {
 
 #[test]
 fn allocations_are_the_peers_that_were_named() {
-    with_devices("allocations_are_the_peers_that_were_named", |devices| {
+    with_devices(HERE, "allocations_are_the_peers_that_were_named", |devices| {
         let [owner, peer] = [&devices[0], &devices[1]];
         let result = buffer_on(owner, &[0; 64]);
         let mut template = Template::new(owner);

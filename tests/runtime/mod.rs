@@ -4,10 +4,12 @@
 //! `--test-threads=1`.
 
 mod arrays;
+mod bodies;
 mod capture;
 mod capture_reasons;
 mod capture_threads;
 mod captured_execs;
+mod conditionals;
 mod copies;
 mod dags;
 mod devices;
@@ -45,6 +47,8 @@ pub struct Kernels {
     pub affine: Kernel,
     pub poke: Kernel,
     pub slow: Kernel,
+    pub count_down: Kernel,
+    pub next_condition: Kernel,
 }
 
 pub fn device() -> Device {
@@ -80,6 +84,8 @@ pub fn kernels() -> &'static Kernels {
             affine: kernel("affine"),
             poke: kernel("poke"),
             slow: kernel("slow"),
+            count_down: kernel("count_down"),
+            next_condition: kernel("next_condition"),
         }
     })
 }

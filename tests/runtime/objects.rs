@@ -27,7 +27,7 @@ fn template() -> Template {
 }
 
 fn hold(template: &mut Template, object: &UserObject, count: u32, from_caller: bool) {
-    template.at(&[]).unwrap().retain_object(object, count, from_caller).unwrap();
+    template.whole().retain_object(object, count, from_caller).unwrap();
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn a_graph_holds_what_it_was_given_and_its_copies_too() {
     hold(&mut graph, &object, 2, false);
     object.release(1).unwrap();
     let copy = graph.try_clone().unwrap();
-    graph.at(&[]).unwrap().release_object(&object, 2).unwrap();
-    assert!(graph.at(&[]).unwrap().release_object(&object, 1).is_err());
+    graph.whole().release_object(&object, 2).unwrap();
+    assert!(graph.whole().release_object(&object, 1).is_err());
     drop(graph);
     assert!(is_alive(&end), "the copy has references of its own");
     drop(copy);
@@ -50,7 +50,7 @@ fn moved_references_are_the_graphs_and_no_longer_the_callers() {
     let (object, end) = object(3);
     let mut graph = template();
     hold(&mut graph, &object, 2, true);
-    assert!(graph.at(&[]).unwrap().retain_object(&object, 2, true).is_err(), "the caller has one left");
+    assert!(graph.whole().retain_object(&object, 2, true).is_err(), "the caller has one left");
     assert!(object.release(2).is_err());
     object.release(1).unwrap();
     assert!(is_alive(&end));
@@ -81,10 +81,7 @@ fn a_nested_graph_holds_its_own_and_gives_them_up_with_its_node() {
     let node = outer.add_child(&inner, &[]).unwrap();
     drop(inner);
     let path = [node];
-    assert!(
-        outer.at(&[]).unwrap().release_object(&object, 1).is_err(),
-        "the reference is the nested graph's"
-    );
+    assert!(outer.whole().release_object(&object, 1).is_err(), "the reference is the nested graph's");
     outer.at(&path).unwrap().retain_object(&object, 1, false).unwrap();
     outer.at(&path).unwrap().release_object(&object, 1).unwrap();
     let exec = Exec::new(&outer, Options::default()).unwrap();

@@ -281,7 +281,7 @@ fn a_refused_update_says_which_node_and_what_differs() {
     let (wrong, node) = nested(nodes().into_iter().rev().collect());
     let refusal = around.update(&wrong).unwrap_err();
     assert_eq!(refusal.node, Some(node));
-    assert!(refusal.to_string().contains("in the child graph of node"), "{refusal}");
+    assert!(refusal.to_string().contains("in a graph nested in node"), "{refusal}");
     // Nothing of all that has changed anything.
     exec.launch(&stream).unwrap();
     assert_eq!(log.entries(), [1]);

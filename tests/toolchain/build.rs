@@ -171,7 +171,8 @@ fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], libraries:
 fn headers() -> Vec<(PathBuf, Vec<u8>)> {
     let programs = sources();
     let mut headers = Vec::new();
-    for directory in [programs.clone(), programs.join("toolchain")] {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("capi/include/aqlipse");
+    for directory in [programs.clone(), programs.join("toolchain"), ours] {
         for entry in fs::read_dir(&directory).expect("the sources can be read") {
             let path = entry.expect("a directory can be read").path();
             if path.extension().is_some_and(|extension| extension == "h") {

@@ -20,6 +20,12 @@ const LANGUAGES: [&str; 6] = ["rs", "c", "cpp", "hip", "h", "py"];
 /// Why what is not implemented is not: a line for a symbol, or for all of a class that have none of their own.
 const REASONS: &str = "capi/unsupported.tsv";
 
+/// What is exported beside the names of AMD's releases, in a word, and why it is not counted among them.
+const UNCOUNTED: [(surface::Origin, &str, &str); 2] = [
+    (surface::Origin::Newer, "newer", "newer than the releases"),
+    (surface::Origin::Extension, "extensions", "for no release of HIP has them"),
+];
+
 /// Writes COMPAT.md.
 ///
 /// # Errors
@@ -112,38 +118,63 @@ impl Surface {
         matches!(self.status(export), Status::Implemented(_))
     }
 
-    fn render(&self) -> String {
+    /// The symbols of an origin, by class.
+    fn classes(&self, origin: surface::Origin) -> BTreeMap<&str, Vec<&surface::Export>> {
         let mut classes: BTreeMap<&str, Vec<&surface::Export>> = BTreeMap::new();
-        for export in &self.exports {
+        for export in self.exports.iter().filter(|export| export.origin == origin) {
             classes.entry(&export.class).or_default().push(export);
         }
-        let implemented = self.exports.iter().filter(|export| self.is_implemented(export)).count();
+        classes
+    }
+
+    fn render(&self) -> String {
+        let released: Vec<_> =
+            self.exports.iter().filter(|export| export.origin == surface::Origin::Release).collect();
+        let implemented = released.iter().filter(|export| self.is_implemented(export)).count();
         let mut text = format!(
             "# Compatibility\n\n\
              Written by `cargo xtask compat`; do not edit. {implemented} of {} exported symbols are implemented, and each of\n\
              them is proven by the tests named beside it. The others return `hipErrorNotSupported`, or what their type has\n\
              for a failure, and say their name once at `AQLIPSE_LOG=warn`; beside them stands the reason, which is of\n\
              `{REASONS}`. The node is the symbol's version.\n",
-            self.exports.len()
+            released.len()
         );
-        for (class, mut members) in classes {
-            members.sort_by(|a, b| a.symbol.cmp(&b.symbol));
-            let done = members.iter().filter(|export| self.is_implemented(export)).count();
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n## {class}: {done} of {}\n\n", members.len());
-            text.push_str("| symbol | node | status | proved by, or the reason |\n|---|---|---|---|\n");
-            for export in members {
-                let (status, because) = match self.status(export) {
-                    Status::Implemented(tests) => {
-                        ("implemented", tests.iter().cloned().collect::<Vec<_>>().join(", "))
-                    }
-                    Status::Unproven => ("not proven", String::new()),
-                    Status::Unsupported(reason) => ("unsupported", reason.unwrap_or_default().to_owned()),
-                };
-                let _ = writeln!(text, "| `{}` | {} | {status} | {because} |", export.symbol, export.node);
+        for (origin, _, why) in UNCOUNTED {
+            let names = self.exports.iter().filter(|export| export.origin == origin);
+            let names: Vec<_> = names.map(|export| format!("`{}`", export.symbol)).collect();
+            if !names.is_empty() {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "\nNot counted, {why}: {}.\n", names.join(", "));
             }
         }
+        let released = self.classes(surface::Origin::Release).into_iter();
+        let released = released.map(|(class, members)| (class.to_owned(), members));
+        let uncounted = UNCOUNTED.iter().flat_map(|(origin, word, _)| {
+            let classes = self.classes(*origin).into_iter();
+            classes.map(move |(class, members)| (format!("{class} ({word})"), members))
+        });
+        for (title, members) in released.chain(uncounted) {
+            self.section(&mut text, &title, members);
+        }
         text
+    }
+
+    fn section(&self, text: &mut String, title: &str, mut members: Vec<&surface::Export>) {
+        members.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+        let done = members.iter().filter(|export| self.is_implemented(export)).count();
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n## {title}: {done} of {}\n\n", members.len());
+        text.push_str("| symbol | node | status | proved by, or the reason |\n|---|---|---|---|\n");
+        for export in members {
+            let (status, because) = match self.status(export) {
+                Status::Implemented(tests) => {
+                    ("implemented", tests.iter().cloned().collect::<Vec<_>>().join(", "))
+                }
+                Status::Unproven => ("not proven", String::new()),
+                Status::Unsupported(reason) => ("unsupported", reason.unwrap_or_default().to_owned()),
+            };
+            let _ = writeln!(text, "| `{}` | {} | {status} | {because} |", export.symbol, export.node);
+        }
     }
 }
 
@@ -225,10 +256,11 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use surface::{Export, Returns};
+    use surface::{Export, Origin, Returns};
 
     fn export(symbol: &str, class: &str) -> Export {
-        Export { symbol: symbol.into(), node: "hip_4.2".into(), class: class.into(), returns: Returns::Error }
+        let (symbol, node, class) = (symbol.into(), "hip_4.2".into(), class.into());
+        Export { symbol, node, class, returns: Returns::Error, origin: Origin::Release }
     }
 
     #[test]
@@ -242,6 +274,26 @@ mod tests {
         assert!(matches!(surface.status(&surface.exports[2]), Status::Unsupported(Some("no device has it"))));
         let text = surface.render();
         assert!(text.contains("1 of 3 exported symbols") && text.contains("## one: 1 of 2"), "{text}");
+    }
+
+    #[test]
+    fn what_no_release_has_is_listed_and_not_counted() {
+        let newer = Export { origin: Origin::Newer, ..export("hipB", "one") };
+        let own = Export { origin: Origin::Extension, ..export("ownC", "one") };
+        let exports = vec![export("hipA", "one"), newer, own];
+        let written = exports.iter().map(|export| export.symbol.clone()).collect::<Vec<_>>();
+        let proofs = written.iter().map(|symbol| (symbol.clone(), BTreeSet::new())).collect();
+        let text = Surface { exports, written, proofs, reasons: BTreeMap::new() }.render();
+        for part in [
+            "1 of 1 exported symbols",
+            "Not counted, newer than the releases: `hipB`.",
+            "Not counted, for no release of HIP has them: `ownC`.",
+            "## one: 1 of 1\n",
+            "## one (newer): 1 of 1\n",
+            "## one (extensions): 1 of 1\n",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 
     #[test]

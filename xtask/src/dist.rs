@@ -13,7 +13,7 @@ use std::{
     process::{self, Command},
 };
 
-use crate::{Result, cargo, exports, file_error, run, surface, target_dir, thunk};
+use crate::{Result, cargo, exports, file_error, root, run, surface, target_dir, thunk};
 
 /// File that holds the library; every name in [`LINKS`] points to it.
 pub const LIBRARY: &str = "libamdhip64.so.7.2.0";
@@ -22,6 +22,9 @@ pub const SONAME: &str = "libamdhip64.so.7";
 /// Names under which clients know the library.
 pub const LINKS: [&str; 5] =
     ["libamdhip64.so", "libamdhip64.so.4", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
+
+/// Headers for what no release of HIP declares.
+const HEADERS: [&str; 1] = ["hip_graph_conditional.h"];
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,7 @@ pub enum Profile {
     Debug,
 }
 
-/// Builds `lib`, `bin` and `thunk` and returns the directory that holds them.
+/// Builds `lib`, `bin`, `thunk` and `include` and returns the directory that holds them.
 ///
 /// # Errors
 /// [`crate::Error`] of the compiler, the linker and the files.
@@ -67,6 +70,12 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
     }
     replace(&bin.join("aqlipse"), |path| fs::copy(built.join("aqlipse"), path).map(drop))?;
     thunk::link_all(&built.join("libthunk.a"), &thunk, profile)?;
+    let include = dist.join("include/aqlipse");
+    fs::create_dir_all(&include).map_err(file_error(&include))?;
+    for header in HEADERS {
+        let source = root().join("capi/include/aqlipse").join(header);
+        replace(&include.join(header), |path| fs::copy(&source, path).map(drop))?;
+    }
     println!("{}", dist.display());
     Ok(dist)
 }

@@ -61,7 +61,7 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
 }
 
 fn is_kind(kind: hipGraphNodeType) -> bool {
-    kind.0 <= hipGraphNodeTypeBatchMemOp.0
+    kind.0 <= hipGraphNodeTypeConditional.0
 }
 
 entry! {

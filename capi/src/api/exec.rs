@@ -167,12 +167,22 @@ entry! {
         let outcome = outcome.map_err(Refusal::Call).and_then(|()| instantiate(exec, graph, given.flags));
         (given.errNode_out, given.result_out) = match &outcome {
             Ok(()) => (hipGraphNode_t::NULL, hipGraphInstantiateSuccess),
+            Err(Refusal::Graph(failure)) if failure.structure && has_unused_condition(graph) => {
+                (hipGraphNode_t::NULL, hipGraphInstantiateConditionalHandleUnused)
+            }
             Err(refusal) => (refusal.node(), refusal.result()),
         };
         // SAFETY: the caller's pointer, which was readable and takes the results.
         unsafe { caller::write(params, given) }?;
         outcome.map_err(|refusal| refusal.code())
     }
+}
+
+/// Whether a condition of the graph, or of one nested in it, has no conditional node.
+fn has_unused_condition(graph: hipGraph_t) -> bool {
+    let checked =
+        object::graph(graph).and_then(|graph| graph.with(|graph| Ok(graph.graph().check_conditions())));
+    matches!(checked, Ok(Err(aqlipse::graph::Error::ConditionUnused(_))))
 }
 
 entry! {

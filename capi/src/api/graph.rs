@@ -277,6 +277,7 @@ entry! {
             NodeKind::EventRecord => hipGraphNodeTypeEventRecord,
             NodeKind::MemAlloc => hipGraphNodeTypeMemAlloc,
             NodeKind::MemFree => hipGraphNodeTypeMemFree,
+            NodeKind::Conditional => hipGraphNodeTypeConditional,
             NodeKind::BatchMemOp => hipGraphNodeTypeBatchMemOp,
             NodeKind::MemcpyBatch => hipGraphNodeTypeExtMemcpyBatch,
             NodeKind::SemaphoreSignal => hipGraphNodeTypeExtSemaphoreSignal,

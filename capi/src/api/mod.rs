@@ -15,6 +15,7 @@ mod call_configuration;
 mod capture;
 mod child;
 mod choose;
+mod conditional;
 mod configuration;
 mod context;
 mod cooperative;

@@ -189,6 +189,7 @@ c_enum! {
         hipGraphNodeTypeMemcpyFromSymbol = 12,
         hipGraphNodeTypeMemcpyToSymbol = 13,
         hipGraphNodeTypeBatchMemOp = 14,
+        hipGraphNodeTypeConditional = 15,
         hipGraphNodeTypeExtMemcpyBatch = 16,
     }
 }
@@ -221,6 +222,7 @@ c_enum! {
         hipGraphInstantiateInvalidStructure = 2,
         hipGraphInstantiateNodeOperationNotSupported = 3,
         hipGraphInstantiateMultipleDevicesNotSupported = 4,
+        hipGraphInstantiateConditionalHandleUnused = 5,
     }
 }
 

@@ -65,6 +65,7 @@ macro_rules! handles {
 
 mod attribute;
 mod batch;
+mod conditional;
 mod device;
 mod enums;
 mod execution;
@@ -76,8 +77,8 @@ mod memory;
 mod texture;
 
 pub use self::{
-    attribute::*, batch::*, device::*, enums::*, execution::*, external::*, flags::*, graph::*, launch::*,
-    memory::*, texture::*,
+    attribute::*, batch::*, conditional::*, device::*, enums::*, execution::*, external::*, flags::*,
+    graph::*, launch::*, memory::*, texture::*,
 };
 
 c_struct! {

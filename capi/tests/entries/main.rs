@@ -8,11 +8,13 @@
 
 mod array;
 mod batch;
+mod bodies;
 mod capture;
 mod capture_cells;
 mod capture_into;
 mod capture_params;
 mod child;
+mod conditional;
 mod context;
 mod copies;
 mod devices;

@@ -37,6 +37,8 @@ counters! {
     barrier_value,
     /// AMD's packets that point to PM4 commands.
     pm4,
+    /// Packets that branch or loop, as often as they did.
+    branches,
     /// Packets of any type whose barrier bit was set.
     barrier_bits,
     /// Signals that were decremented behind a packet.

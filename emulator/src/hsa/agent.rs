@@ -9,6 +9,7 @@ use crate::{
     device::{Card, Device, MAX_QUEUE_SIZE, MAX_QUEUES, MAX_WORKGROUP, MIN_QUEUE_SIZE, card},
     isa::Target,
     os,
+    processor::branch,
     runtime::{self, Agent, Runtime},
 };
 
@@ -278,6 +279,7 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
         NUM_XCC => Answer::U32(card.dies),
         DRIVER_UID => Answer::U32(device.index + 1),
         SCRATCH_LIMIT_MAX | SCRATCH_LIMIT_CURRENT => Answer::U64(4 << 30),
+        AQLIPSE_AGENT_INFO_BRANCH_DEPTH => Answer::U32(branch::DEPTH),
         CLOCK_COUNTERS => {
             let now = os::now();
             Answer::U64x4([device.ticks(), now, now, card.timestamp_frequency])

@@ -285,9 +285,7 @@ impl Engine {
                 barrier.holds()
             }
             Front::Refused(refusal) => {
-                let at = self.lanes[index].index();
-                let report =
-                    format!("packet {at} of queue {}: {}", self.lanes[index].queue.id, refusal.reason);
+                let report = format!("{}: {}", self.lanes[index].place(), refusal.reason);
                 self.fail(index, QueueFault { status: refusal.status, memory: None, report });
                 true
             }
@@ -295,18 +293,35 @@ impl Engine {
                 self.launch(index, &packet, &kernel)
             }
             Front::Ready(packet, work) => {
-                if let Work::Commands(commands) = work
-                    && commands.invalidate_code
-                {
-                    self.device.code.invalidate();
-                }
-                let now = self.ticks(index);
-                self.count(index, &packet, &work);
-                self.lanes[index].advance(false);
-                self.complete(index, packet::completion(&packet), now, now);
+                self.process(index, &packet, work);
                 true
             }
         }
+    }
+
+    /// Does what a packet other than a dispatch asks for; it is complete then, unless it enters other packets.
+    fn process(&mut self, index: usize, packet: &Packet, work: Work) {
+        self.count(index, packet, &work);
+        match work {
+            Work::Branch(branch) => {
+                if let Some(run) = branch.choose() {
+                    self.lanes[index].enter(run, *packet);
+                    return;
+                }
+            }
+            Work::LoopBack(back) => {
+                if back.again() {
+                    self.lanes[index].restart();
+                    return;
+                }
+            }
+            Work::Return => self.lanes[index].leave(),
+            Work::Commands(commands) if commands.invalidate_code => self.device.code.invalidate(),
+            Work::Commands(_) | Work::Barrier(_) | Work::Kernel(_) => {}
+        }
+        let now = self.ticks(index);
+        self.lanes[index].advance(false);
+        self.complete(index, packet::completion(packet), now, now);
     }
 
     /// Adds a packet that is launched to what the device has done.
@@ -318,6 +333,9 @@ impl Engine {
             Work::Barrier(Barrier::Or(_)) => &tally.barrier_or,
             Work::Barrier(Barrier::Value { .. }) => &tally.barrier_value,
             Work::Commands(_) => &tally.pm4,
+            Work::Branch(_) | Work::LoopBack(_) => &tally.branches,
+            // Its packet has been counted when it entered the run.
+            Work::Return => return,
         }
         .add(1);
         if packet::has_barrier_bit(packet) {
@@ -367,7 +385,7 @@ impl Engine {
             Err(error) => {
                 self.free_shadows.push(shadow);
                 let name = kernel_name(&self.device, kernel.kernel_object);
-                let report = format!("packet {at} of queue {}: {name}: {error}", lane.queue.id);
+                let report = format!("{}: {name}: {error}", lane.place());
                 self.fail(index, QueueFault { status: launch_status(&error), memory: None, report });
                 return true;
             }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, atomic::Ordering, mpsc::Sender};
 
 use super::{
+    branch::{self, Entered, Run},
     packet::{self, Barrier, Refusal, Work},
     signals::Signals,
 };
@@ -47,6 +48,8 @@ pub(super) struct Lane {
     memory: Arc<Map>,
     /// Index of the front packet.
     read: u64,
+    /// The runs that the front packet has entered, outermost first.
+    entered: Vec<Entered>,
     /// Watches on the signals of the barrier packet at the front, once they are watched.
     watches: Option<Vec<Watch>>,
     /// Who waits for the queue to fall silent.
@@ -57,10 +60,19 @@ impl Lane {
     /// The lane of a new queue.
     pub(super) fn new(queue: Arc<Queue>, signals: Arc<Signals>, memory: Arc<Map>) -> Self {
         let read = queue.read_index();
-        Self { queue, running: Vec::new(), signals, memory, read, watches: None, leaving: None }
+        Self {
+            queue,
+            running: Vec::new(),
+            signals,
+            memory,
+            read,
+            entered: Vec::new(),
+            watches: None,
+            leaving: None,
+        }
     }
 
-    /// Index of the front packet.
+    /// Index of the front packet in the ring.
     pub(super) fn index(&self) -> u64 {
         self.read
     }
@@ -70,21 +82,72 @@ impl Lane {
         if self.leaving.is_some() || self.queue.state() != State::Active {
             return Front::Nothing;
         }
-        if self.read >= self.queue.limit() {
-            return Front::Nothing;
-        }
-        // ORDER: Acquire. Pairs with the program's release store of the header: the body is visible.
-        if packet::is_invalid(self.queue.header(self.read).load(Ordering::Acquire)) {
-            return Front::Nothing;
-        }
-        let packet = self.queue.fetch(self.read);
+        let packet = match self.entered.last() {
+            Some(run) => run.front(&self.memory),
+            None => Ok(self.ring_front()),
+        };
+        let packet = match (packet, self.entered.last()) {
+            (Ok(Some(packet)), _) => packet,
+            (Ok(None), None) => return Front::Nothing,
+            // What a branch has entered is complete before the branch is.
+            (Ok(None), Some(_)) if !self.running.is_empty() => return Front::Nothing,
+            (Ok(None), Some(run)) => return Front::Ready(run.branch, Work::Return),
+            (Err(refusal), _) => return Front::Refused(refusal),
+        };
         if packet::has_barrier_bit(&packet) && !self.running.is_empty() {
             return Front::Nothing;
         }
         match packet::decode(&packet, &self.signals, &self.memory) {
             Ok(Work::Barrier(barrier)) if !barrier.holds() => Front::Pending(barrier),
+            // CAST: a small constant.
+            Ok(Work::Branch(_)) if self.entered.len() >= branch::DEPTH as usize => {
+                Front::Refused(Refusal::format(format!("a branch inside of {} others", self.entered.len())))
+            }
+            Ok(Work::LoopBack(_)) if self.entered.is_empty() => {
+                Front::Refused(Refusal::format("a loop-back packet outside of an indirect buffer".into()))
+            }
             Ok(work) => Front::Ready(packet, work),
             Err(refusal) => Front::Refused(refusal),
+        }
+    }
+
+    /// The packet at the front of the ring, if it is published.
+    fn ring_front(&self) -> Option<Packet> {
+        if self.read >= self.queue.limit() {
+            return None;
+        }
+        // ORDER: Acquire. Pairs with the program's release store of the header: the body is visible.
+        if packet::is_invalid(self.queue.header(self.read).load(Ordering::Acquire)) {
+            return None;
+        }
+        Some(self.queue.fetch(self.read))
+    }
+
+    /// Enters a run of packets; the front packet stays until the run is done with.
+    pub(super) fn enter(&mut self, run: Run, branch: Packet) {
+        self.watches = None;
+        self.entered.push(Entered::new(run, branch));
+    }
+
+    /// Begins the innermost run again.
+    pub(super) fn restart(&mut self) {
+        self.watches = None;
+        self.entered.last_mut().into_iter().for_each(Entered::restart);
+    }
+
+    /// Leaves the innermost run.
+    pub(super) fn leave(&mut self) {
+        self.entered.pop();
+    }
+
+    /// Where the front packet is, for reports.
+    pub(super) fn place(&self) -> String {
+        let ring = format!("packet {} of queue {}", self.read, self.queue.id);
+        match self.entered.last().map(Entered::place) {
+            None => ring,
+            Some((packet, base)) => {
+                format!("packet {packet} of the indirect buffer at {base:#x}, under {ring}")
+            }
         }
     }
 
@@ -116,6 +179,11 @@ impl Lane {
     /// Of a dispatch that is about to run in a client's queue the slot is not free yet.
     pub(super) fn advance(&mut self, runs: bool) {
         self.watches = None;
+        if let Some(run) = self.entered.last_mut() {
+            // The slot in the ring is that of a branch which is not complete.
+            run.advance();
+            return;
+        }
         self.queue.empty_slot(self.read);
         self.read += 1;
         if !runs || self.queue.client().is_none() {
@@ -136,6 +204,7 @@ impl Lane {
     /// Forgets what the front packet waits for: the queue has stopped.
     pub(super) fn stop(&mut self) {
         self.watches = None;
+        self.entered.clear();
     }
 }
 

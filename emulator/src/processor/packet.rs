@@ -8,6 +8,7 @@ use hsa_sys::{
 };
 
 use super::{
+    branch::{self, Branch, LoopBack},
     pm4,
     signals::{PacketSignal, Signals},
 };
@@ -65,6 +66,12 @@ pub(super) enum Work {
     Barrier(Barrier),
     /// Cache maintenance.
     Commands(pm4::Commands),
+    /// Packets in memory come first.
+    Branch(Branch),
+    /// The packets around it may begin again.
+    LoopBack(LoopBack),
+    /// Nothing of a run is left: the branch that entered it is complete.
+    Return,
 }
 
 /// Whether a header says that the packet has not been published.
@@ -118,6 +125,12 @@ fn vendor(packet: &Packet, signals: &Signals, memory: &Map) -> Result<Work, Refu
     let format = words[0] >> 16 & 0xff;
     if format == pm4::FORMAT {
         return pm4::read(words, &memory.snapshot()).map(Work::Commands);
+    }
+    if branch::is_branch(format) {
+        return branch::read(packet, signals, memory).map(Work::Branch);
+    }
+    if branch::is_loop_back(format) {
+        return branch::read_loop_back(packet, signals).map(Work::LoopBack);
     }
     if format != u64::from(HSA_AMD_PACKET_TYPE_BARRIER_VALUE.0) {
         return Err(Refusal::format(format!("vendor packet of format {format}")));

@@ -1,5 +1,6 @@
 //! The emulator as programs see it: through the HSA function table.
 
+mod branches;
 mod kernels;
 mod memory;
 mod order;

@@ -156,7 +156,7 @@ fn barrier(
 }
 
 /// The fields that all packets share; `upper` is the half word behind the header.
-fn image(kind: Kind, fences: Fences, upper: u16, completion: hsa_signal_t) -> Packet {
+pub(super) fn image(kind: Kind, fences: Fences, upper: u16, completion: hsa_signal_t) -> Packet {
     let mut packet = Packet([0; 16]);
     packet.0[0] = u32::from(Header { kind, fences }.encode()) | u32::from(upper) << 16;
     packet.set_completion_signal(completion);

@@ -6,6 +6,7 @@
 //! [`ring`](crate::ring)'s job.
 #![forbid(unsafe_code)]
 
+mod branch;
 mod build;
 mod header;
 
@@ -13,6 +14,7 @@ use core::fmt;
 
 use hsa_sys::{HSA_AMD_PACKET_TYPE_BARRIER_VALUE, PACKET_BYTES, hsa_signal_t, hsa_signal_value_t};
 
+pub use branch::{Branch, LoopBack, Run, Test};
 pub use build::{BarrierAnd, BarrierOr, BarrierValue, KernelDispatch};
 pub use header::{Fences, Header, Kind, Scope};
 

@@ -22,6 +22,7 @@
 //! | `types` | handles, queues and enumerations of the core runtime |
 //! | `status` | status codes |
 //! | `packet` | AQL packets and their header fields |
+//! | `branch` | packets by which a packet processor branches, of a proposal |
 //! | `amd` | AMD's extensions: pools, pointers, events, profiling, virtual memory |
 //! | `control` | queue and signal control blocks that device code reads |
 //! | `api` | the function table |
@@ -35,6 +36,7 @@
 
 mod amd;
 mod api;
+mod branch;
 mod control;
 pub mod layout;
 mod load;
@@ -44,6 +46,7 @@ mod types;
 
 pub use amd::*;
 pub use api::*;
+pub use branch::*;
 pub use control::*;
 pub use load::{LIBRARY, LoadError, load};
 pub use packet::*;

@@ -1,5 +1,7 @@
 use super::*;
-use crate::graph::{Condition, HostFn, KernelAttributes, MemAlloc, MemFree, Memset, Word};
+use crate::graph::{
+    Condition, ConditionalKind, HostFn, KernelAttributes, MemAlloc, MemFree, Memset, Word, WordCondition,
+};
 
 /// Kernels are their symbols, events numbers.
 struct Plain;
@@ -52,7 +54,7 @@ fn each_kind() -> TestGraph {
         kind: CopyKind::DeviceToDevice,
     };
     let step = |action| WordStep { address: 0xb000, value: Word::U64(0xcd), action };
-    let wait = WordAction::Wait { condition: Condition::AtLeast, mask: 0xff };
+    let wait = WordAction::Wait { condition: WordCondition::AtLeast, mask: 0xff };
     let nodes = [
         Node::Empty,
         kernel("_Z4axpyILi3EEvPfS0_"),
@@ -148,6 +150,45 @@ fn child_graphs_are_clusters_whose_edges_end_at_the_box() {
 }
 
 #[test]
+fn bodies_of_conditional_nodes_are_clusters_in_the_box_of_their_node() {
+    let (mut yes, mut no) = (TestGraph::new(), TestGraph::new());
+    yes.add(kernel("yes"), &[]).unwrap();
+    no.add(kernel("no"), &[]).unwrap();
+    let bodies = [yes.id(), no.id()];
+    let mut graph = TestGraph::new();
+    let first = graph.add(Node::Empty, &[]).unwrap();
+    let condition = Condition::new(0x7000, 3, ());
+    let choice = graph.add_conditional(condition, ConditionalKind::If, vec![yes, no], &[first]).unwrap();
+    let last = graph.add(Node::Empty, &[choice]).unwrap();
+    let text = dot(&graph, Detail::NONE);
+    let label =
+        format!("\"{choice}\" [shape=diamond, label=\"{}: conditional\\nIf, bodies: 2\"]", choice.index());
+    let boxes = [
+        format!("subgraph \"cluster node {choice}\""),
+        label,
+        format!("subgraph \"cluster {}\"", bodies[0]),
+        "label=\"body 0\"".to_owned(),
+        "yes".to_owned(),
+        format!("subgraph \"cluster {}\"", bodies[1]),
+        "label=\"body 1\"".to_owned(),
+        "no\"".to_owned(),
+    ];
+    let places: Vec<_> = boxes.iter().map(|part| text.find(part)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    assert!(
+        text.contains(&format!("\"{first}\" -> \"{choice}\" [lhead=\"cluster node {choice}\"];")),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("\"{choice}\" -> \"{last}\" [ltail=\"cluster node {choice}\"];")),
+        "{text}"
+    );
+    assert_eq!(text.matches('{').count(), text.matches('}').count());
+    assert!(!text.contains("0x7000"), "{text}");
+    assert!(dot(&graph, Detail::VERBOSE).contains("condition 0x7000, default 3"));
+}
+
+#[test]
 fn what_graphviz_would_read_is_quoted() {
     let mut graph = TestGraph::new();
     graph.add(kernel("odd\"name\\with\nlines"), &[]).unwrap();
@@ -187,6 +228,16 @@ fn deep_nesting_and_long_chains_are_written_without_recursion() {
     let mut lines = Lines::default();
     graph.write_dot(&mut lines, Detail::VERBOSE, &Plain).unwrap();
     assert_eq!(lines.0, 3 + 100_000 * 4 + 1);
+
+    let mut graph = TestGraph::new();
+    for n in 0..50_000 {
+        let mut outer = TestGraph::new();
+        outer.add_conditional(Condition::new(n, 0, ()), ConditionalKind::If, vec![graph], &[]).unwrap();
+        graph = outer;
+    }
+    let mut lines = Lines::default();
+    graph.write_dot(&mut lines, Detail::VERBOSE, &Plain).unwrap();
+    assert_eq!(lines.0, 3 + 50_000 * 8 + 1);
 
     let mut chain = TestGraph::new();
     let mut before = Vec::new();

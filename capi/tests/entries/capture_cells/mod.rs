@@ -301,6 +301,7 @@ fn every_export_that_has_to_do_with_streams_memory_or_graphs_has_a_row() {
         "module/launch",
         "device",
         "graph",
+        "graph-conditional",
         "spt",
         "peer/ipc",
         "virtual-memory",

@@ -555,6 +555,55 @@ numbers! {
     Rarely: u32 = |caller| if caller.once_in(32) { 1 } else { 0 };
 }
 
+/// A place for a new condition, which is remembered with its graph.
+pub struct NewCondition(Option<hipGraphConditionalHandle>);
+
+const NO_CONDITION: hipGraphConditionalHandle =
+    hipGraphConditionalHandle { device_ptr: 0, default_value: 0, signal_handle: 0 };
+
+impl Argument for NewCondition {
+    type C = *mut hipGraphConditionalHandle;
+
+    fn make(caller: &mut Caller<'_>) -> Self {
+        Self((!caller.once_in(64)).then_some(NO_CONDITION))
+    }
+
+    fn c(&mut self) -> *mut hipGraphConditionalHandle {
+        self.0.as_mut().map_or(ptr::null_mut(), ptr::from_mut)
+    }
+
+    fn done(self, caller: &mut Caller<'_>, succeeded: bool) {
+        if let Some(condition) = self.0.filter(|_| succeeded) {
+            caller.made_condition(condition);
+        }
+    }
+}
+
+numbers! {
+    /// A condition of the graph that the call is about, if that has any.
+    Condition: hipGraphConditionalHandle = |caller| caller.condition().unwrap_or(NO_CONDITION);
+    /// Not a loop: no kernel here ends one.
+    Choice: hipGraphConditionalNodeType = |caller| {
+        let rare = hipGraphConditionalNodeType(9);
+        if caller.once_in(32) { rare } else { caller.one_of(&[hipGraphCondTypeIf, hipGraphCondTypeSwitch]) }
+    };
+}
+
+/// An array of one graph.
+pub struct Body(hipGraph_t);
+
+impl Argument for Body {
+    type C = *mut hipGraph_t;
+
+    fn make(caller: &mut Caller<'_>) -> Self {
+        Self(hipGraph_t(caller.handle(Kind::Graph)))
+    }
+
+    fn c(&mut self) -> *mut hipGraph_t {
+        &mut self.0
+    }
+}
+
 /// A thread's capture mode, exchanged.
 pub struct ModeInOut(hipStreamCaptureMode);
 

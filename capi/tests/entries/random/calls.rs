@@ -15,7 +15,9 @@ impl Call {
     /// Whether little else would succeed if it were made as often as others: what it ends was to be used, or what it
     /// begins forbids the others.
     pub fn is_rare(&self) -> bool {
-        ["Destroy", "BeginCapture", "ExchangeStreamCaptureMode"].iter().any(|part| self.name.contains(part))
+        ["Destroy", "BeginCapture", "ExchangeStreamCaptureMode", "ConditionalHandleCreate"]
+            .iter()
+            .any(|part| self.name.contains(part))
     }
 }
 
@@ -132,6 +134,12 @@ calls! {
     hipGraphHostNodeSetParams(node: Node, parameters: HostParameters);
     hipGraphAddChildGraphNode(node: NewNode, graph: Graph, after: Nodes, count: Few, child: Graph);
     hipGraphChildGraphNodeGetGraph(node: Node, graph: Room<hipGraph_t>);
+    hipGraphConditionalHandleCreate(handle: NewCondition, graph: Graph, default: Rarely, flags: Flags);
+    hipGraphAddConditionalNode(
+        node: NewNode, graph: Graph, after: Nodes, count: Few, condition: Condition, kind: Choice,
+        bodies: One, body: Body,
+    );
+    hipGraphConditionalNodeGetBody(node: Node, number: Rarely, body: Room<hipGraph_t>);
     hipGraphAddEventRecordNode(node: NewNode, graph: Graph, after: Nodes, count: Few, event: Event);
     hipGraphEventRecordNodeGetEvent(node: Node, event: Room<hipEvent_t>);
     hipGraphEventRecordNodeSetEvent(node: Node, event: Event);

@@ -60,6 +60,8 @@ pub struct World {
     /// belong together.
     nodes: Mutex<HashMap<usize, Vec<usize>>>,
     sources: Mutex<HashMap<usize, usize>>,
+    /// The latest condition of each graph.
+    conditions: Mutex<HashMap<usize, hipGraphConditionalHandle>>,
     /// Device memory that stays: what work is given.
     pub device: [*mut c_void; 4],
     /// Pinned memory that stays.
@@ -81,6 +83,7 @@ impl World {
             handles: Default::default(),
             nodes: Mutex::default(),
             sources: Mutex::default(),
+            conditions: Mutex::default(),
             device: [ptr::null_mut(); 4],
             host: [ptr::null_mut(); 2],
             module: hipModule_t::NULL,
@@ -212,6 +215,16 @@ impl<'w> Caller<'w> {
         let nodes = lock(&self.world.nodes);
         let nodes = nodes.get(&self.graph).map_or(&[][..], Vec::as_slice);
         if nodes.is_empty() { 0 } else { nodes[index % nodes.len()] }
+    }
+
+    /// The condition that was made last for the graph that the call is about.
+    pub fn condition(&self) -> Option<hipGraphConditionalHandle> {
+        lock(&self.world.conditions).get(&self.graph).copied()
+    }
+
+    /// Remembers a condition that a call has made.
+    pub fn made_condition(&mut self, condition: hipGraphConditionalHandle) {
+        lock(&self.world.conditions).insert(self.graph, condition);
     }
 
     /// Remembers a handle that a call has made.

@@ -1,0 +1,113 @@
+//! A conditional node driven by the host: it reads the condition, runs a body, waits, and reads again.
+
+use std::sync::{Mutex, atomic::Ordering};
+
+use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet};
+
+use super::{Conditional, program::Step};
+use crate::{
+    condition,
+    device::{Device, fence::PooledSignal, lane::Lane},
+    error::Result,
+    exec::launch::run_on_host,
+    graph::ConditionalKind,
+};
+
+/// A body that runs.
+struct Frame {
+    site: u32,
+    body: u32,
+    /// The step that is next.
+    step: usize,
+}
+
+/// Where a driver publishes packets, and how it hears of their end.
+struct Driver<'d> {
+    device: &'d Device,
+    lane: &'d Lane,
+    end: &'d PooledSignal,
+    segment: Vec<Packet>,
+}
+
+impl Conditional {
+    /// Runs the node on a thread that the device waits for, in an epoch of the device; a failure takes what follows the node.
+    pub(in crate::exec) fn drive(&self, epoch: u64) {
+        if let Err(error) = self.try_drive(epoch) {
+            // A fault is recorded already, and this is another one's epoch then.
+            self.device.0.faults.record(error, epoch);
+        }
+    }
+
+    fn try_drive(&self, epoch: u64) -> Result<()> {
+        let device = &self.device;
+        let lane = device.body_lane()?;
+        if lane.epoch() != epoch {
+            // A fault has taken the launch meanwhile.
+            return Ok(());
+        }
+        let end = device.0.signals.take(1, epoch)?;
+        let mut driver = Driver { device, lane: &lane, end: &end, segment: Vec::new() };
+        let pinned = Mutex::new(Vec::new());
+        // Not by recursion: nodes may be nested deeper than the stack.
+        let mut frames: Vec<Frame> = self.enter(0)?.into_iter().collect();
+        while let Some(frame) = frames.last_mut() {
+            if device.0.faults.epoch() != epoch {
+                return Ok(());
+            }
+            let steps = &self.structure.bodies[frame.body as usize].steps;
+            let Some(step) = steps.get(frame.step) else {
+                let loops = self.structure.sites[frame.site as usize].kind == ConditionalKind::While;
+                if loops && self.enter(frame.site)?.is_some() {
+                    frame.step = 0;
+                } else {
+                    frames.pop();
+                }
+                continue;
+            };
+            frame.step += 1;
+            match *step {
+                Step::Packets { start, end } => {
+                    driver.run(&self.packets[start as usize..end as usize])?;
+                    // Only packets need pinned pages.
+                    pinned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+                }
+                Step::Host { unit } if self.disabled.contains(&unit) => {}
+                Step::Host { unit } => {
+                    let unit_here = &self.units[unit as usize];
+                    let arguments = self.arguments_of(unit + 1);
+                    run_on_host(device, unit_here, arguments.as_ref(), &pinned, epoch);
+                }
+                Step::Conditional { site, .. } => frames.extend(self.enter(site)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a conditional node runs now.
+    fn enter(&self, site: u32) -> Result<Option<Frame>> {
+        let here = &self.structure.sites[site as usize];
+        let value = condition::value(&self.conditions[site as usize])?;
+        let chosen = here.kind.choose(value, here.bodies.len());
+        // CAST: a site has fewer than 2^32 bodies.
+        Ok(chosen.map(|body| Frame { site, body: here.bodies.start + body as u32, step: 0 }))
+    }
+}
+
+impl Driver<'_> {
+    /// Publishes packets and waits until they have completed.
+    ///
+    /// Nothing that is published here waits for anything but packets before it: drivers of several launches share the
+    /// lane, and none can hold another one back for ever.
+    fn run(&mut self, packets: &[Packet]) -> Result<()> {
+        if self.device.0.faults.epoch() != self.end.epoch() {
+            return Err(self.device.0.faults.error());
+        }
+        self.end.silent_store(1, Ordering::Relaxed);
+        self.segment.clear();
+        self.segment.extend_from_slice(packets);
+        let completion = self.end.handle();
+        self.segment.push(BarrierAnd { fences: Fences::SYSTEM, deps: [NO_SIGNAL; 5], completion }.packet());
+        self.lane.submit(&self.segment)?;
+        self.end.wait()
+    }
+}

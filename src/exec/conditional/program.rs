@@ -1,0 +1,212 @@
+//! The order of a body's work: one lane, level by level, with a barrier bit where a level begins.
+
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+
+use hsa::packet::{Fences, Scope};
+
+use crate::{exec::units::Unit, graph::Csr, schedule::Class};
+
+/// A packet of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PacketStep {
+    pub(super) unit: u32,
+    pub(super) fences: Fences,
+}
+
+/// What a body does next. When a step begins, what it depends on is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// These packets of the order.
+    Packets { start: u32, end: u32 },
+    /// What a conditional node chooses, behind everything before if the barrier bit says so.
+    Conditional { site: u32, barrier: bool },
+    /// A unit that is no packet, behind everything before.
+    Host { unit: u32 },
+}
+
+/// Where a unit stands in its level: what waits for everything before comes last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Packet,
+    Conditional,
+    Host,
+}
+
+/// Orders the units of a body, which are numbered topologically; `sites` are those that are conditional nodes. Packets
+/// go to the end of `order`. Numbers of units there and in steps begin with `base`.
+pub(super) fn order(
+    units: &[Unit],
+    preds: &Csr,
+    base: u32,
+    sites: &HashMap<u32, u32>,
+    order: &mut Vec<PacketStep>,
+) -> Vec<Step> {
+    // The level at which what follows a unit may begin.
+    let mut ends: Vec<u32> = Vec::with_capacity(units.len());
+    let mut placed: Vec<(u32, Rank, u32)> = Vec::with_capacity(units.len());
+    for (number, unit) in (0u32..).zip(units) {
+        let level = preds.row(number).iter().map(|&pred| ends[pred as usize]).max().unwrap_or(0);
+        let rank = match unit.class() {
+            _ if sites.contains_key(&number) => Some(Rank::Conditional),
+            Class::Join => None,
+            Class::Packet => Some(Rank::Packet),
+            Class::Host => Some(Rank::Host),
+        };
+        ends.push(level + u32::from(rank.is_some()));
+        placed.extend(rank.map(|rank| (level, rank, number)));
+    }
+    placed.sort_unstable();
+
+    let mut steps = Vec::new();
+    // Packets of an earlier step or level may still run.
+    let mut pending = false;
+    let mut last_level = 0;
+    for (level, rank, number) in placed {
+        let begins = std::mem::replace(&mut last_level, level) != level;
+        let barrier = begins && pending;
+        match rank {
+            Rank::Packet => {
+                let acquire = match (barrier, pending) {
+                    (true, _) => Scope::Agent,
+                    // The first behind the host, or behind a launch's earlier work.
+                    (false, false) => Scope::System,
+                    (false, true) => Scope::None,
+                };
+                // CAST: a body has fewer than 2^32 units.
+                let at = order.len() as u32;
+                let fences = Fences { barrier, acquire, release: Scope::Agent };
+                order.push(PacketStep { unit: base + number, fences });
+                match steps.last_mut() {
+                    Some(Step::Packets { end, .. }) => *end = at + 1,
+                    _ => steps.push(Step::Packets { start: at, end: at + 1 }),
+                }
+                pending = true;
+            }
+            Rank::Conditional => {
+                steps.push(Step::Conditional { site: sites[&number], barrier });
+                pending = false;
+            }
+            Rank::Host => {
+                steps.push(Step::Host { unit: base + number });
+                pending = false;
+            }
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::HostFn;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum What {
+        Packet,
+        Host,
+        Join,
+        Conditional,
+    }
+
+    /// Units that are what `kinds` say; a waited-for event serves as a packet.
+    fn units(kinds: &[What]) -> (Vec<Unit>, HashMap<u32, u32>) {
+        let unit = |what: &What| match what {
+            What::Packet => Unit::Wait(crate::Event::new(false)),
+            What::Host => Unit::Host(HostFn::new(|| {})),
+            What::Join | What::Conditional => Unit::Join,
+        };
+        let sites = (0u32..).zip(kinds).filter(|(_, what)| **what == What::Conditional).map(|(n, _)| (n, n));
+        (kinds.iter().map(unit).collect(), sites.collect())
+    }
+
+    /// Which units are known to be complete when each begins, by what packets and steps promise.
+    fn known(steps: &[Step], order: &[PacketStep], count: usize) -> Vec<Option<Vec<u32>>> {
+        let mut known = vec![None; count];
+        let (mut complete, mut running): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        for step in steps {
+            match *step {
+                Step::Packets { start, end } => {
+                    for packet in &order[start as usize..end as usize] {
+                        if packet.fences.barrier {
+                            complete.append(&mut running);
+                        }
+                        known[packet.unit as usize] = Some(complete.clone());
+                        running.push(packet.unit);
+                    }
+                }
+                Step::Conditional { site, barrier } => {
+                    if barrier {
+                        complete.append(&mut running);
+                    }
+                    known[site as usize] = Some(complete.clone());
+                    complete.append(&mut running);
+                    complete.push(site);
+                }
+                Step::Host { unit } => {
+                    complete.append(&mut running);
+                    known[unit as usize] = Some(complete.clone());
+                    complete.push(unit);
+                }
+            }
+        }
+        known
+    }
+
+    fn kinds() -> impl Strategy<Value = Vec<(What, Vec<prop::sample::Index>)>> {
+        let what = prop_oneof![
+            4 => Just(What::Packet), 1 => Just(What::Host), 1 => Just(What::Join), 1 => Just(What::Conditional)
+        ];
+        prop::collection::vec((what, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn every_unit_begins_behind_what_it_depends_on(graph in kinds()) {
+            let kinds: Vec<What> = graph.iter().map(|(what, _)| *what).collect();
+            let mut preds = Csr::default();
+            for (n, (_, picks)) in graph.iter().enumerate() {
+                let mut row: Vec<u32> = picks.iter().filter(|_| n > 0).map(|p| p.index(n) as u32).collect();
+                row.sort_unstable();
+                row.dedup();
+                preds.push_row(row);
+            }
+            let (units, sites) = units(&kinds);
+            let mut packets = Vec::new();
+            let steps = order(&units, &preds, 0, &sites, &mut packets);
+            let known = known(&steps, &packets, kinds.len());
+            for (n, what) in (0u32..).zip(&kinds) {
+                prop_assert_eq!(known[n as usize].is_some(), *what != What::Join);
+                let Some(known) = &known[n as usize] else { continue };
+                // A join is complete when what it depends on is.
+                let mut open: Vec<u32> = preds.row(n).to_vec();
+                while let Some(pred) = open.pop() {
+                    if kinds[pred as usize] == What::Join {
+                        open.extend(preds.row(pred));
+                    } else {
+                        prop_assert!(known.contains(&pred), "{} begins before {}", n, pred);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn independent_packets_share_a_level() {
+        let (units, sites) = units(&[What::Packet, What::Packet, What::Packet]);
+        let mut preds = Csr::default();
+        preds.push_row([]);
+        preds.push_row([]);
+        preds.push_row([0, 1]);
+        let mut packets = Vec::new();
+        let steps = order(&units, &preds, 10, &sites, &mut packets);
+        assert_eq!(steps, [Step::Packets { start: 0, end: 3 }]);
+        assert_eq!(
+            packets.iter().map(|p| (p.unit, p.fences.barrier)).collect::<Vec<_>>(),
+            [(10, false), (11, false), (12, true)]
+        );
+    }
+}
