@@ -83,8 +83,7 @@ impl<'c> Turn<'c> {
     pub(crate) fn wait(&self, submission: &mut Submission<'_>) {
         for (signal, lane) in self.0.iter().filter_map(|last| last.as_ref()) {
             // On the same queue the barrier bit of whatever follows already orders it.
-            let over = signal.load(Ordering::Acquire) <= 0 || !signal.is_current();
-            if *lane != submission.lane().id() && !over {
+            if *lane != submission.lane().id() && !signal.is_over() {
                 submission.wait_signal(signal.clone());
             }
         }

@@ -11,9 +11,12 @@
 pub mod calls;
 mod reason;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::HashSet,
+    ptr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -75,7 +78,8 @@ pub(crate) struct Membership {
 /// A point of a session that an event stands for.
 #[derive(Clone)]
 pub(crate) struct Captured {
-    session: Arc<Session>,
+    /// Its streams hold it until it is over. An event must not: the graph of the session may hold the event.
+    session: Weak<Session>,
     dependencies: Vec<NodeId>,
 }
 
@@ -102,6 +106,19 @@ pub struct Info {
     pub path: Arc<[Inside]>,
     /// What the next captured node will depend on.
     pub dependencies: Vec<NodeId>,
+    /// Tells when the capture is over.
+    pub progress: Progress,
+}
+
+/// Tells of a capture whether it is over.
+#[derive(Clone)]
+pub struct Progress(Weak<Session>);
+
+impl Progress {
+    /// Whether the capture has ended, or went with the stream that it was begun on.
+    pub fn is_over(&self) -> bool {
+        self.0.upgrade().is_none_or(|session| session.is_over())
+    }
 }
 
 impl Session {
@@ -370,7 +387,7 @@ pub(crate) fn record_event(stream: &Stream, event: &Event) -> Result<bool> {
             return Err(CaptureError::Invalidated.into());
         }
         event.set_captured(Captured {
-            session: member.session.clone(),
+            session: Arc::downgrade(&member.session),
             dependencies: member.dependencies.clone(),
         });
         Ok(true)
@@ -394,12 +411,14 @@ pub(crate) fn wait_event(stream: &Stream, event: &Event) -> Option<Result<()>> {
         } else {
             Ok(())
         }),
-        (Some(member), Some(at)) => Some(if !Arc::ptr_eq(&member.session, &at.session) {
+        (Some(member), Some(at)) => Some(if !ptr::eq(Arc::as_ptr(&member.session), at.session.as_ptr()) {
             let reason = Reason::new("waiting for an event", "the event belongs to another capture")
                 .on(stream)
                 .instead("fork both from one capture, or end them apart and join their graphs as child graphs");
             member.session.break_by(&reason);
-            at.session.break_by(&reason);
+            if let Some(other) = at.session.upgrade() {
+                other.break_by(&reason);
+            }
             Err(CaptureError::Merge.into())
         } else if member.session.is_broken() {
             Err(CaptureError::Invalidated.into())
@@ -416,21 +435,25 @@ pub(crate) fn wait_event(stream: &Stream, event: &Event) -> Option<Result<()>> {
 }
 
 fn join(stream: &Stream, capture: &mut Option<Membership>, at: Captured) -> Result<()> {
-    let mut state = at.session.state();
-    if state.over {
+    let ended = || {
         explain(
             Reason::new("waiting for an event", "the event marks a place in a capture that has ended")
                 .on(stream)
                 .instead("record the event again"),
         );
-        return Err(CaptureError::CapturedEvent.into());
+        Err(CaptureError::CapturedEvent.into())
+    };
+    let Some(session) = at.session.upgrade() else { return ended() };
+    let mut state = session.state();
+    if state.over {
+        return ended();
     }
     if state.broken.is_some() {
         return Err(CaptureError::Invalidated.into());
     }
     if stream.kind() == StreamKind::Legacy {
         drop(state);
-        at.session.break_by(
+        session.break_by(
             &Reason::new("waiting for an event", "the default stream cannot join a capture")
                 .on(stream)
                 .instead("wait on a stream that was created, or on the thread's own"),
@@ -439,7 +462,7 @@ fn join(stream: &Stream, capture: &mut Option<Membership>, at: Captured) -> Resu
     }
     state.members.push(Arc::downgrade(&stream.0));
     drop(state);
-    *capture = Some(Membership { session: at.session, dependencies: at.dependencies });
+    *capture = Some(Membership { session, dependencies: at.dependencies });
     Ok(())
 }
 
@@ -459,8 +482,8 @@ pub(crate) fn invalidate(stream: &Stream, reason: impl FnOnce() -> Reason) -> bo
 
 /// Spoils the capture that a captured event belongs to: the host asked for the event, or waited for it.
 pub(crate) fn refuse_captured_event(captured: &Captured, call: &str) -> CaptureError {
-    if !captured.session.is_over() {
-        captured.session.break_by(&Reason::of(call, calls::Class::WaitsEvent));
+    if let Some(session) = captured.session.upgrade().filter(|session| !session.is_over()) {
+        session.break_by(&Reason::of(call, calls::Class::WaitsEvent));
     }
     CaptureError::CapturedEvent
 }
@@ -485,6 +508,7 @@ pub fn info(stream: &Stream) -> Option<Info> {
             template: member.session.template.clone(),
             path: member.session.path.clone(),
             dependencies: member.dependencies.clone(),
+            progress: Progress(Arc::downgrade(&member.session)),
         })
     })
 }

@@ -32,7 +32,17 @@ pub(crate) enum Keep {
 pub(crate) struct SignalPool {
     runtime: Arc<hsa::Runtime>,
     faults: Arc<Faults>,
-    free: Mutex<VecDeque<(hsa::Signal, u64)>>,
+    free: Mutex<Free>,
+}
+
+/// Signals that nobody holds, oldest first.
+#[derive(Default)]
+struct Free {
+    /// Nothing touches them any more.
+    quiet: VecDeque<hsa::Signal>,
+    /// A fence may be dropped before it fires: a packet may still be behind its signal. With their epochs. They may stay
+    /// here for long, and must not stand in the way of others.
+    pending: VecDeque<(hsa::Signal, u64)>,
 }
 
 impl SignalPool {
@@ -44,15 +54,20 @@ impl SignalPool {
     pub(crate) fn take(self: &Arc<Self>, initial: i64, epoch: u64) -> Result<Arc<PooledSignal>> {
         let reused = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            // A fence may be dropped before it fires. Its signal comes back then with a packet still
-            // behind it, and must not be armed again until it fired or its queue is destroyed.
-            let quiet =
-                |(s, e): &(hsa::Signal, u64)| s.load(Ordering::Acquire) == 0 || self.faults.is_settled(*e);
-            let ready = free.iter().take(4).position(quiet);
-            ready.and_then(|i| free.remove(i))
+            // A few at a time, each in its turn.
+            let looks = if free.quiet.is_empty() { free.pending.len().min(4) } else { 0 };
+            for _ in 0..looks {
+                let Some((signal, epoch)) = free.pending.pop_front() else { break };
+                if signal.load(Ordering::Acquire) == 0 || self.faults.is_settled(epoch) {
+                    free.quiet.push_back(signal);
+                } else {
+                    free.pending.push_back((signal, epoch));
+                }
+            }
+            free.quiet.pop_front()
         };
         let signal = match reused {
-            Some((signal, _)) => signal,
+            Some(signal) => signal,
             None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?,
         };
         signal.silent_store(initial, Ordering::Relaxed);
@@ -109,6 +124,11 @@ impl PooledSignal {
         self.epoch == self.pool.faults.epoch()
     }
 
+    /// Whether it has fired or never will, because its device faulted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.load(Ordering::Acquire) <= 0 || !self.is_current()
+    }
+
     /// Waits at most `timeout` for a value below `limit`.
     fn wait_below(&self, limit: i64, timeout: Duration) -> bool {
         self.signal().wait(hsa::Condition::Less, limit, Some(timeout), hsa::WaitState::Blocked) < limit
@@ -128,7 +148,11 @@ impl Drop for PooledSignal {
     fn drop(&mut self) {
         if let Some(signal) = self.signal.take() {
             let mut free = self.pool.free.lock().unwrap_or_else(PoisonError::into_inner);
-            free.push_back((signal, self.epoch));
+            if signal.load(Ordering::Acquire) == 0 {
+                free.quiet.push_back(signal);
+            } else {
+                free.pending.push_back((signal, self.epoch));
+            }
         }
     }
 }
@@ -156,6 +180,8 @@ impl Fence {
     pub(crate) fn keep(&self, keep: Keep) {
         if !self.is_complete() {
             self.keep_all(vec![keep]);
+            // It may have fired in between, behind the last look of whoever lets go of what it keeps.
+            let _ = self.is_complete();
         }
     }
 
@@ -186,7 +212,7 @@ impl Fence {
 
     /// Whether the fence fired or never will, because its device faulted. Releases nothing.
     pub(crate) fn is_over(&self) -> bool {
-        self.has_fired() || !self.0.signal.is_current()
+        self.0.signal.is_over()
     }
 
     /// The fault that took the work before the fence, if one did.
@@ -253,6 +279,24 @@ mod tests {
         faults.queue_destroyed(epoch);
         let all: Vec<_> = (0..3).map(|_| pool.take(1, epoch + 1).unwrap()).collect();
         assert!(all.iter().any(|signal| signal.handle() == handle));
+    }
+
+    #[test]
+    fn signals_with_packets_behind_them_do_not_stand_in_the_way_of_others() {
+        let (pool, faults) = pool();
+        let epoch = faults.queue_created();
+        let pending: Vec<_> = (0..10).map(|_| pool.take(1, epoch).unwrap()).collect();
+        let fired: Vec<_> = (0..10).map(|_| pool.take(1, epoch).unwrap()).collect();
+        fired.iter().for_each(|signal| signal.store(0, Ordering::Release));
+        let handles: Vec<_> = pending.iter().chain(&fired).map(|signal| signal.handle()).collect();
+        drop((pending, fired));
+        // Each that is taken comes back before the next, so that one would do for ever.
+        let fresh = (0..100).filter(|_| {
+            let signal = pool.take(1, epoch).unwrap();
+            signal.store(0, Ordering::Release);
+            !handles.contains(&signal.handle())
+        });
+        assert_eq!(fresh.count(), 0);
     }
 
     #[test]

@@ -568,7 +568,7 @@ impl Drop for Inner {
         let taken_over = std::mem::take(&mut state.taken_over);
         let units = std::mem::take(&mut state.units);
         if let Some((fence, _)) = &state.last {
-            fence.keep_all(vec![Keep::Other(Arc::new((moved, alive, taken_over, units)))]);
+            fence.keep(Keep::Other(Arc::new((moved, alive, taken_over, units))));
         }
         if !self.resources.memory.is_empty() {
             *self.instance.lock().unwrap_or_else(PoisonError::into_inner) = state.last.take();

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::graph_memory::{Block, GraphMemory, Tenancy};
 use crate::{
-    device::{Device, Fence, fence::Keep},
+    device::{
+        Device, Fence,
+        fence::{Keep, PooledSignal},
+    },
     error::{Error, Result, explain},
 };
 
@@ -20,8 +23,8 @@ pub(super) struct Leased {
     blocks: Vec<(Tenancy, bool)>,
     /// Blocks of other graphs that a launch frees.
     frees: Vec<Weak<Block>>,
-    /// Fires when the latest launch is over.
-    last: Mutex<Option<Fence>>,
+    /// Fires when the latest launch is over. Not its fence: that keeps what has the lease.
+    last: Mutex<Option<Arc<PooledSignal>>>,
 }
 
 impl Leased {
@@ -31,7 +34,7 @@ impl Leased {
 
     pub(super) fn is_in_flight(&self) -> bool {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().is_some_and(|fence| !fence.is_over())
+        last.as_ref().is_some_and(|signal| !signal.is_over())
     }
 
     fn left(&self) -> impl Iterator<Item = &Arc<Block>> {
@@ -107,6 +110,6 @@ impl Lease {
             block.release();
             fence.keep_all(vec![Keep::Other(block)]);
         }
-        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(fence.clone());
+        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(fence.signal().clone());
     }
 }

@@ -3,7 +3,7 @@
 //! A cooperative kernel runs on its device's queue for such kernels, behind a marker on the stream; the stream goes on
 //! when it is over.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 
 use loader::ValueKind;
 
@@ -39,6 +39,10 @@ pub struct Together {
 /// Launches that name several devices follow each other in one order on all of them, or two could wait for each other.
 static SEVERAL: Mutex<()> = Mutex::new(());
 
+/// Held while kernels enter their streams and are published. Streams share queues: who has entered behind another is
+/// behind it there, and must not come before it on the queue for cooperative kernels, or each would wait for the other.
+static ENTERING: Mutex<()> = Mutex::new(());
+
 /// A kernel on its way.
 struct Part<'s> {
     stream: &'s Stream,
@@ -64,6 +68,7 @@ impl Stream {
         };
         dispatch.set_hidden(&ValueKind::HiddenMultigridSyncArg, address);
         if !dispatch.code.prints() {
+            let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
             let part = self.enter(dispatch, keep)?;
             return publish(&part, &[part.entry.handle()]);
         }
@@ -71,6 +76,7 @@ impl Stream {
         let fifo = Fifo::new(self.device())?;
         fifo.attach(&mut dispatch);
         self.start_worker()?;
+        let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
         let part = self.enter(dispatch, keep)?;
         publish(&part, &[part.entry.handle()])?;
         let mut submission = self.submission()?;
@@ -90,7 +96,11 @@ impl Stream {
         keep.into_iter().for_each(|keep| submission.keep(keep));
         submission.mark(&entry);
         submission.wait_signal(done.clone());
-        submission.finish()?;
+        if let Err(error) = submission.finish() {
+            // The wait may have been published already.
+            done.store(0, Ordering::Release);
+            return Err(error);
+        }
         Ok(Part { stream: self, dispatch, kernarg, init_kernarg, entry, done })
     }
 }
@@ -100,7 +110,7 @@ fn publish(part: &Part<'_>, after: &[hsa_sys::hsa_signal_t]) -> Result<()> {
     let placed = Placed { dispatch: &part.dispatch, kernarg: part.kernarg, init_kernarg: part.init_kernarg };
     let published = part.stream.device().publish_cooperative(&placed, after, &part.done);
     if published.is_err() {
-        part.done.store(0, std::sync::atomic::Ordering::Release);
+        part.done.store(0, Ordering::Release);
     }
     published
 }
@@ -168,6 +178,7 @@ fn launch_cooperative(kernels: &[(Stream, graph::Kernel<Function>)], how: Togeth
         code.check_cooperative(stream.device().properties(), kernel)?;
     }
     let memory = meet(&mut dispatches)?;
+    let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut parts: Vec<Part<'_>> = Vec::new();
     for ((stream, _), dispatch) in kernels.iter().zip(dispatches) {
         match stream.enter(dispatch, Some(Keep::Other(memory.clone()))) {
@@ -244,6 +255,6 @@ fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
 /// Lets streams go on whose kernels will not run.
 fn give_up(parts: &[Part<'_>]) {
     for part in parts {
-        part.done.store(0, std::sync::atomic::Ordering::Release);
+        part.done.store(0, Ordering::Release);
     }
 }

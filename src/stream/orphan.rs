@@ -53,3 +53,58 @@ impl StreamInner {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+
+    use crate::{
+        Device, Event, Exec, Options, Stream, StreamKind, Template,
+        graph::{HostFn, Node},
+    };
+
+    /// Lets a stream go with work in flight, whose launch is not its last, and waits for it.
+    fn leave_behind(work: impl FnOnce(&Device, &Stream)) {
+        let device = Device::get(0).unwrap();
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        let gate = Arc::new(Barrier::new(2));
+        let other = gate.clone();
+        let hold = move || {
+            other.wait();
+        };
+        stream.host(HostFn::new(hold)).unwrap();
+        work(&device, &stream);
+        stream.host(HostFn::new(|| {})).unwrap();
+        drop(stream);
+        gate.wait();
+        device.drain().unwrap();
+    }
+
+    #[test]
+    fn a_launch_lets_go_of_its_graphs_memory() {
+        let held = Arc::new(());
+        leave_behind(|device, stream| {
+            let mut template = Template::new(device);
+            let (node, address) = template.add_allocation(device, 4096, &[]).unwrap();
+            template.add_free(address, &[node]).unwrap();
+            template.add(Node::Host(HostFn::new(|| {})), &[]).unwrap();
+            template.keep(&[held.clone()]);
+            Exec::new(&template, Options::default()).unwrap().launch(stream).unwrap();
+        });
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+
+    #[test]
+    fn a_launch_lets_go_of_an_event_that_stands_for_it() {
+        let held = Arc::new(());
+        leave_behind(|device, stream| {
+            let (event, kept) = (Event::new(false), held.clone());
+            let mut template = Template::new(device);
+            template.add(Node::EventWait(event.clone()), &[]).unwrap();
+            template.add(Node::Host(HostFn::new(move || drop(kept.clone()))), &[]).unwrap();
+            Exec::new(&template, Options::default()).unwrap().launch(stream).unwrap();
+            stream.record_event(&event).unwrap();
+        });
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+}

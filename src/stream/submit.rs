@@ -40,10 +40,23 @@ pub(crate) struct State {
     since_fence: u32,
     keeps: Vec<Keep>,
     /// Fences that may still hold something, oldest first.
-    retiring: VecDeque<Fence>,
+    retiring: Retiring,
     kernargs: Option<(Block, usize)>,
     /// The kernel that `keeps` has seen last.
     code: Option<KernelCode>,
+}
+
+/// Fences in the order of the stream, and what they keep: that goes with the stream's past, whoever else holds a fence.
+/// What it keeps may hold the fence itself, as an executable holds an event that stands for its own launch.
+#[derive(Default)]
+struct Retiring(VecDeque<Fence>);
+
+impl Drop for Retiring {
+    fn drop(&mut self) {
+        for fence in self.0.drain(..) {
+            drop(fence.take_keeps());
+        }
+    }
 }
 
 impl State {
@@ -83,9 +96,8 @@ impl<'a> Submission<'a> {
             let fresh = State { epoch: lane.epoch(), ..State::default() };
             released._state = Some(std::mem::replace(&mut *state, fresh));
         }
-        while state.retiring.front().is_some_and(Fence::has_fired) {
-            let fence = state.retiring.pop_front();
-            released._keeps.extend(fence.map(|fence| fence.take_keeps()));
+        while let Some(fence) = state.retiring.0.pop_front_if(|oldest| oldest.has_fired()) {
+            released._keeps.push(fence.take_keeps());
         }
         let behind = state.behind.clone();
         let mut submission = Self { stream, state, lane, packets: SmallVec::new(), _released: released };
@@ -272,7 +284,7 @@ impl<'a> Submission<'a> {
 
     fn adopt(&mut self, fence: Fence) {
         fence.keep_all(std::mem::take(&mut self.state.keeps));
-        self.state.retiring.push_back(fence.clone());
+        self.state.retiring.0.push_back(fence.clone());
         self.state.last = Some(fence);
         self.state.dirty = false;
         self.state.since_fence = 0;

@@ -131,9 +131,12 @@ entry! {
             return Err(hipErrorIllegalState);
         }
         let stream = object::stream(stream)?;
+        // Until the graph has its handle: who asks for the capture meanwhile must not make another one.
+        let mut shown = shown();
         let (id, path) = capture::info(&stream).map(|info| (info.id, info.path)).unzip();
         let ended = capture::end(&stream);
-        let lent = id.filter(|_| !stream.is_capturing()).and_then(take_back);
+        let known = id.filter(|_| !stream.is_capturing()).and_then(|id| shown.remove(&id));
+        let lent = known.and_then(|known| known.lent);
         let handle = match ended {
             Ok(template) => match path {
                 Some(path) if !path.is_empty() => object::nested_graph(&GraphRef::of_parts(template, path))?,
@@ -211,8 +214,8 @@ entry! {
 /// What callers were shown of captures in progress, by capture.
 static SHOWN: Mutex<BTreeMap<u64, Shown>> = Mutex::new(BTreeMap::new());
 
-#[derive(Default)]
 struct Shown {
+    progress: capture::Progress,
     /// The handle that the graph got for the caller's sake; it had none before.
     lent: Option<hipGraph_t>,
     /// The latest answer for each stream of the capture: the caller may read it until it asks again.
@@ -223,9 +226,15 @@ fn shown() -> MutexGuard<'static, BTreeMap<u64, Shown>> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets what callers were shown of a capture; the graph's handle, if it was made for that.
-fn take_back(capture: u64) -> Option<hipGraph_t> {
-    shown().remove(&capture)?.lent
+/// Forgets what callers were shown of captures that nobody can end, because their streams are gone. Nobody could destroy
+/// the graphs of those.
+pub(super) fn forget_abandoned() {
+    let mut shown = shown();
+    let over = shown.extract_if(.., |_, shown| shown.progress.is_over());
+    let lent: Vec<_> = over.filter_map(|(_, shown)| shown.lent).collect();
+    drop(shown);
+    // Another thread may have destroyed the graph by the handle that it was lent.
+    lent.into_iter().for_each(|graph| drop(super::graph::destroy(graph)));
 }
 
 entry! {
@@ -243,11 +252,14 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let target = queried(stream)?;
+        forget_abandoned();
+        // Before the capture is looked at, so that it does not end in between.
+        let mut shown = shown();
         let info = capture::info(&target);
         let code = status_code(info.as_ref().map_or(Status::None, |info| info.status));
         if let Some(info) = info.filter(|info| info.status == Status::Active) {
-            let mut shown = shown();
-            let shown = shown.entry(info.id).or_default();
+            let fresh = || Shown { progress: info.progress, lent: None, dependencies: BTreeMap::new() };
+            let shown = shown.entry(info.id).or_insert_with(fresh);
             if !graph.is_null() {
                 let handle = if !info.path.is_empty() {
                     object::nested_graph(&GraphRef::of_parts(info.template, info.path))?

@@ -81,7 +81,9 @@ entry! {
         if stream.0 <= 2 {
             return Err(hipErrorInvalidHandle);
         }
-        STREAMS.remove(stream.0).map(drop).ok_or(hipErrorContextIsDestroyed)
+        STREAMS.remove(stream.0).map(drop).ok_or(hipErrorContextIsDestroyed)?;
+        super::capture::forget_abandoned();
+        Ok(())
     }
 }
 

@@ -145,3 +145,23 @@ fn a_capture_goes_on_in_an_existing_graph() {
     assert_eq!(nodes_and_edges(graph), (2, 1));
     ok!(hipGraphDestroy(graph), hipStreamDestroy(stream));
 }
+
+#[test]
+fn the_graph_of_an_abandoned_capture_is_gone() {
+    let stream = new_stream();
+    let (mut status, mut graph) = (hipStreamCaptureStatusNone, hipGraph_t::NULL);
+    ok!(
+        hipStreamBeginCapture(stream, RELAXED),
+        hipStreamGetCaptureInfo_v2(
+            stream,
+            &mut status,
+            ptr::null_mut(),
+            &mut graph,
+            ptr::null_mut(),
+            ptr::null_mut()
+        ),
+    );
+    assert_eq!(nodes_and_edges(graph), (0, 0));
+    ok!(hipStreamDestroy(stream));
+    fails!(hipErrorInvalidValue, hipGraphDestroy(graph));
+}

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    world::{BUFFER, Caller, Kind},
+    world::{BUFFER, Caller, Doomed, Kind},
     *,
 };
 
@@ -151,23 +151,21 @@ macro_rules! handles {
             }
         }
 
-        pub struct $doomed(usize);
+        pub struct $doomed(Doomed);
 
         impl Argument for $doomed {
             type C = $ty;
 
             fn make(caller: &mut Caller<'_>) -> Self {
-                Self(caller.handle(Kind::$kind))
+                Self(caller.doomed(Kind::$kind))
             }
 
             fn c(&mut self) -> $ty {
-                $ty(self.0)
+                $ty(self.0.handle)
             }
 
             fn done(self, caller: &mut Caller<'_>, succeeded: bool) {
-                if succeeded {
-                    caller.destroyed(Kind::$kind, self.0);
-                }
+                caller.spared_or_destroyed(Kind::$kind, self.0, succeeded);
             }
         }
     )* };
@@ -203,23 +201,21 @@ macro_rules! allocations {
             }
         }
 
-        pub struct $doomed(usize);
+        pub struct $doomed(Doomed);
 
         impl Argument for $doomed {
             type C = *mut c_void;
 
             fn make(caller: &mut Caller<'_>) -> Self {
-                Self(caller.handle(Kind::$kind))
+                Self(caller.doomed(Kind::$kind))
             }
 
             fn c(&mut self) -> *mut c_void {
-                self.0 as *mut c_void
+                self.0.handle as *mut c_void
             }
 
             fn done(self, caller: &mut Caller<'_>, succeeded: bool) {
-                if succeeded {
-                    caller.destroyed(Kind::$kind, self.0);
-                }
+                caller.spared_or_destroyed(Kind::$kind, self.0, succeeded);
             }
         }
     )* };

@@ -53,6 +53,13 @@ struct Handles {
     alive: HashSet<usize>,
 }
 
+/// A handle that a call is to destroy.
+pub struct Doomed {
+    pub handle: usize,
+    /// It was to be destroyed at the end of the round, and need not be if the call succeeds.
+    was_alive: bool,
+}
+
 /// What all callers of a round share.
 pub struct World {
     handles: [Mutex<Handles>; KINDS],
@@ -253,13 +260,23 @@ impl<'w> Caller<'w> {
         }
     }
 
-    /// Notes that a call has destroyed a handle, which others may go on using.
-    pub fn destroyed(&mut self, kind: Kind, handle: usize) {
-        let forget = !self.once_in(4);
+    /// A handle that a call is about to destroy.
+    pub fn doomed(&mut self, kind: Kind) -> Doomed {
+        let handle = self.handle(kind);
+        // Memory may be freed in a capture, by a node that never runs.
+        let was_alive = kind != Kind::AsyncMemory
+            // Before the call: as soon as it has freed memory, another thread may be given the address.
+            && lock(&self.world.handles[kind as usize]).alive.remove(&handle);
+        Doomed { handle, was_alive }
+    }
+
+    /// Notes whether a call has destroyed a handle, which others may go on using.
+    pub fn spared_or_destroyed(&mut self, kind: Kind, doomed: Doomed, destroyed: bool) {
+        let Doomed { handle, was_alive } = doomed;
+        let forget = destroyed && !self.once_in(4);
         let mut handles = lock(&self.world.handles[kind as usize]);
-        if kind != Kind::AsyncMemory {
-            // Memory may have been freed in a capture, by a node that never runs.
-            handles.alive.remove(&handle);
+        if was_alive && !destroyed {
+            handles.alive.insert(handle);
         }
         if forget {
             handles.known.retain(|known| *known != handle);
