@@ -42,6 +42,7 @@ mod library;
 mod logging;
 mod lookup;
 mod managed;
+mod managed_batch;
 mod mem_pool;
 mod memory;
 mod memory_type;

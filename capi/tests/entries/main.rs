@@ -31,6 +31,7 @@ mod library;
 mod logging;
 mod lookup;
 mod managed;
+mod managed_batch;
 mod mem_pool;
 mod memory_nodes;
 mod per_thread;
