@@ -15,12 +15,12 @@ use crate::{
     error::{
         hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
     },
-    handle::Table,
+    handle::{Kind, Table},
     object,
     types::*,
 };
 
-static POOLS: Table<StreamPool> = Table::new(30);
+static POOLS: Table<StreamPool> = Table::new(Kind::MemoryPool);
 
 /// The pool behind a handle.
 fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
