@@ -56,6 +56,7 @@ mod peer;
 mod per_thread;
 mod pitched;
 mod pointer;
+mod pool_share;
 mod profiler;
 mod properties;
 mod register;

@@ -291,7 +291,7 @@ entry! {
 }
 
 /// Refuses kinds of handles that are no file descriptors.
-fn descriptors_only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
+pub(super) fn descriptors_only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
     match kind {
         hipMemHandleTypePosixFileDescriptor => Ok(()),
         hipMemHandleTypeWin32 | hipMemHandleTypeWin32Kmt => Err(hipErrorNotSupported),

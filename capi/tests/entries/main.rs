@@ -37,6 +37,7 @@ mod memory_nodes;
 mod per_thread;
 mod pitched;
 mod pointer;
+mod pool_share;
 mod process;
 mod program;
 mod random;
