@@ -4,7 +4,7 @@ use std::{ffi::c_uint, sync::Arc};
 
 use aqlipse::{
     Error,
-    memory::{ElementFormat, MipmappedArray},
+    memory::{ElementFormat, MipmappedArray, virtual_memory},
 };
 
 use super::array::{driver_format, element_format, handle, shape};
@@ -113,6 +113,23 @@ unsafe fn level(out: *mut hipArray_t, array: hipMipmappedArray_t, level: c_uint)
     let found = known.levels.get(level as usize).ok_or(hipErrorInvalidValue)?;
     // SAFETY: the caller's pointer, null or writable.
     unsafe { caller::write(out, *found) }
+}
+
+entry! {
+    /// Stores how many bytes all levels of a mipmapped array have, and of what mapped memory begins at multiples.
+    fn hipMipmappedArrayGetMemoryRequirements(
+        requirements: *mut hipArrayMemoryRequirements,
+        array: hipMipmappedArray_t,
+        device: hipDevice_t,
+    ) -> hipError_t {
+        let known = MIPMAPS.get(array.0).ok_or(hipErrorInvalidValue)?;
+        let device = current::device_at(device).map_err(|_| hipErrorInvalidValue)?;
+        let bytes: u64 = known.array.levels().iter().map(|level| level.bytes()).sum();
+        // CAST: the library is for 64-bit hosts only.
+        let alignment = virtual_memory::granularity(&device, false) as usize;
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(requirements, hipArrayMemoryRequirements { alignment, size: bytes as usize }) }
+    }
 }
 
 entry! {
