@@ -193,10 +193,8 @@ fn a_batch_that_is_refused_has_prefetched_nothing() {
         fails!(hipErrorInvalidValue, call(starts, sizes, 4, to, ptr::null_mut(), 1, 0, none));
         fails!(hipErrorInvalidValue, call(starts, sizes, 4, to, at, 1, 1, none));
         // SAFETY: the stream is refused before anything else.
-        assert_ne!(
-            unsafe { call(starts, sizes, 4, to, at, 1, 0, hipStream_t(0x77)) },
-            capi::error::hipSuccess
-        );
+        let code = unsafe { call(starts, sizes, 4, to, at, 1, 0, hipStream_t(0x77)) };
+        assert_ne!(code, capi::error::hipSuccess);
         assert_eq!(parts.prefetched(), [hipInvalidDeviceId; 4]);
     }
 }
