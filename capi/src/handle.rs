@@ -8,16 +8,50 @@ use crate::error::{hipError_t, hipErrorOutOfMemory};
 
 /// Bits of a handle: a mark that no user address has, the table, the generation, the place.
 const MARK: usize = 1 << 62;
-const KIND_SHIFT: u32 = 56;
+pub const KIND_SHIFT: u32 = 56;
 const GENERATION_SHIFT: u32 = 28;
 const GENERATION_MASK: usize = (1 << 28) - 1;
 const PLACE_MASK: usize = (1 << 24) - 1;
 /// Handles look like aligned addresses: some clients keep flags in the low bits.
 const PLACE_SHIFT: u32 = 4;
 
+/// What a handle names: part of the handle, so that one of another kind finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    Stream = 1,
+    Event,
+    Graph,
+    Exec,
+    Module,
+    Function,
+    FatBinary,
+    Context,
+    UserObject,
+    MipmappedArray,
+    ExternalSemaphore,
+    ExternalMemory,
+    MemoryPool,
+    Library,
+    ExecutionContext,
+    ResourceDescriptor,
+    /// Named by the runtime, in no [`Table`].
+    PhysicalMemory,
+}
+
+// Kinds have the bits between the generation and the mark.
+const _: () = assert!((Kind::PhysicalMemory as usize) < 1 << (MARK.trailing_zeros() - KIND_SHIFT));
+
+impl Kind {
+    /// The bits that all handles of the kind have; below them there is room for [`KIND_SHIFT`] more.
+    pub const fn bits(self) -> usize {
+        MARK | (self as usize) << KIND_SHIFT
+    }
+}
+
 /// Objects of one kind.
 pub struct Table<T> {
-    kind: usize,
+    kind: Kind,
     slots: RwLock<Slots<T>>,
 }
 
@@ -32,10 +66,10 @@ struct Slot<T> {
 }
 
 impl<T: Clone> Table<T> {
-    /// An empty table; `kind` tells its handles from those of other tables.
-    pub const fn new(kind: u8) -> Self {
+    /// An empty table.
+    pub const fn new(kind: Kind) -> Self {
         let slots = Slots { slots: Vec::new(), free: Vec::new() };
-        Self { kind: kind as usize & 0x3f, slots: RwLock::new(slots) }
+        Self { kind, slots: RwLock::new(slots) }
     }
 
     /// Puts what `make` makes of its own handle into the table.
@@ -115,7 +149,7 @@ impl<T: Clone> Table<T> {
     }
 
     fn handle(&self, place: usize, generation: usize) -> usize {
-        MARK | self.kind << KIND_SHIFT | generation << GENERATION_SHIFT | place << PLACE_SHIFT
+        self.kind.bits() | generation << GENERATION_SHIFT | place << PLACE_SHIFT
     }
 
     fn place(handle: usize) -> usize {
@@ -129,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_removed_handle_stays_stale_when_its_place_is_used_again() {
-        let table = Table::new(1);
+        let table = Table::new(Kind::Stream);
         let first = table.insert("first").unwrap();
         assert_eq!(table.get(first), Some("first"));
         assert_eq!(table.remove(first), Some("first"));
@@ -142,7 +176,7 @@ mod tests {
 
     #[test]
     fn handles_of_other_tables_and_random_words_find_nothing() {
-        let (a, b) = (Table::new(1), Table::new(2));
+        let (a, b) = (Table::new(Kind::Stream), Table::new(Kind::Event));
         let handle = a.insert(1).unwrap();
         assert_eq!(b.insert(2).map(|h| h == handle), Ok(false));
         assert_eq!(b.get(handle), None);

@@ -18,19 +18,19 @@ use crate::{
         hipErrorInvalidValue, hipErrorStreamDetached,
     },
     graph_ref::{self, GraphRef, Held},
-    handle::Table,
+    handle::{Kind, Table},
     types::{
         hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipModule_t, hipStream_t,
         hipStreamLegacy, hipStreamPerThread,
     },
 };
 
-pub static STREAMS: Table<Stream> = Table::new(1);
-pub static EVENTS: Table<Event> = Table::new(2);
-pub static GRAPHS: Table<Held> = Table::new(3);
-pub static EXECS: Table<Exec> = Table::new(4);
-pub static MODULES: Table<LoadedModule> = Table::new(5);
-pub static FUNCTIONS: Table<Function> = Table::new(6);
+pub static STREAMS: Table<Stream> = Table::new(Kind::Stream);
+pub static EVENTS: Table<Event> = Table::new(Kind::Event);
+pub static GRAPHS: Table<Held> = Table::new(Kind::Graph);
+pub static EXECS: Table<Exec> = Table::new(Kind::Exec);
+pub static MODULES: Table<LoadedModule> = Table::new(Kind::Module);
+pub static FUNCTIONS: Table<Function> = Table::new(Kind::Function);
 
 /// A module and the functions that were asked of it, which end with it.
 #[derive(Clone)]

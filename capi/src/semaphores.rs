@@ -4,12 +4,12 @@ use aqlipse::external::ExternalSemaphore;
 
 use crate::{
     error::{hipError_t, hipErrorInvalidValue},
-    handle::Table,
+    handle::{Kind, Table},
     types::hipExternalSemaphore_t,
 };
 
 /// Every semaphore that was imported and not destroyed since.
-pub static SEMAPHORES: Table<ExternalSemaphore> = Table::new(21);
+pub static SEMAPHORES: Table<ExternalSemaphore> = Table::new(Kind::ExternalSemaphore);
 
 /// The semaphore behind a handle.
 ///

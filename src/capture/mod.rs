@@ -481,6 +481,12 @@ pub(crate) fn invalidate(stream: &Stream, reason: impl FnOnce() -> Reason) -> bo
 }
 
 /// Spoils the capture that a captured event belongs to: the host asked for the event, or waited for it.
+///
+/// HIP documents the code only, and AMD's 5.2.3 says that the event has been reached and captures on
+/// (`tests/conformance/capture_prohibited_events.cpp`), which is an answer about work that was never submitted. CUDA's
+/// guide calls the question invalid, and has any invalid operation invalidate the capture that it concerns; so it was
+/// measured (ADR 24). To capture on would spare nobody: who is refused here is a program that waits for work of the
+/// capture, and whose graph would be launched without the wait.
 pub(crate) fn refuse_captured_event(captured: &Captured, call: &str) -> CaptureError {
     if let Some(session) = captured.session.upgrade().filter(|session| !session.is_over()) {
         session.break_by(&Reason::of(call, calls::Class::WaitsEvent));

@@ -373,6 +373,11 @@ impl Exec {
         self.take_over(place, template).inspect_err(explain)
     }
 
+    /// Whether the executable was made from a graph with this node, at any depth.
+    pub fn has_node(&self, node: NodeId) -> bool {
+        self.0.shape.graphs.iter().any(|graph| graph.topology.contains(node))
+    }
+
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let device = &self.0.device;
         let failed = |error: Error| Refusal::new(error);

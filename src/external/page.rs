@@ -30,6 +30,8 @@ pub(super) enum Kind {
     Timeline = 2,
     /// `value` is the number of the latest record that was reached, `issued` that of the latest that was made.
     Event = 3,
+    /// `value` is the ordinal of the device whose memory the pool hands out.
+    Pool = 4,
 }
 
 /// The first words of the page.

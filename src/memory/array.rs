@@ -103,6 +103,13 @@ impl ArrayShape {
             _ => Ok(()),
         }
     }
+
+    /// Bytes of so many elements, if the shape was checked.
+    fn bytes(self, format: ElementFormat) -> u64 {
+        let [width, height, depth] = self.extent;
+        // At most 2^14 * 2^14 * 2^13 elements of 2^4 bytes.
+        width * height.max(1) * depth.max(1) * format.bytes()
+    }
 }
 
 /// An array in the memory of a device.
@@ -124,14 +131,17 @@ impl Array {
     /// [`Error::InvalidValue`] for a shape that no array has, [`Error::OutOfMemory`].
     pub fn new(device: &Device, format: ElementFormat, shape: ArrayShape) -> Result<Self> {
         shape.check()?;
-        let [width, height, depth] = shape.extent;
-        // At most 2^14 * 2^14 * 2^13 elements of 2^4 bytes.
-        let bytes = width * height.max(1) * depth.max(1) * format.bytes();
+        let bytes = shape.bytes(format);
         if bytes > device.properties().total_memory {
             return Err(Error::OutOfMemory { bytes: bytes as usize });
         }
         let memory = allocate(device, bytes as usize)?;
         Ok(Self { format, shape, address: memory.address, memory: Arc::downgrade(&memory) })
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> u64 {
+        self.shape.bytes(self.format)
     }
 
     /// What its elements are made of.

@@ -40,17 +40,33 @@ pub fn export(address: u64) -> Result<MemoryHandle> {
     let system = System::get()?;
     let region = system.memory().at(address).filter(|region| region.origin == Origin::Device);
     let region = region.ok_or(Error::InvalidValue("not the start of an allocation of device memory"))?;
-    // What the HSA runtime counts may be rounded up.
-    let known = system.runtime().pointer_info(address)?;
-    let allocated = known.map_or(region.bytes, |info| info.len as u64);
-    // CAST: a 64-bit process.
-    let handle = system.runtime().export_memory(address, allocated as usize).map_err(|error| {
-        crate::error::explain(format!("the allocation cannot be shared with other processes: {error}"));
-        Error::NotSupported("memory that other processes open")
-    })?;
+    let (words, allocated) = name_of(system, address, region.bytes).map_err(|error| cannot_share(&error))?;
     // CAST: ordinals are small.
     let device = region.device as u32;
-    Ok(MemoryHandle { words: handle.0, allocated, bytes: region.bytes, process: std::process::id(), device })
+    Ok(MemoryHandle { words, allocated, bytes: region.bytes, process: std::process::id(), device })
+}
+
+/// The HSA runtime's name for its allocation at `address` of `bytes` bytes or more, and how many it has.
+///
+/// # Errors
+/// What the HSA runtime says if it cannot share it.
+pub(super) fn name_of(
+    system: &System,
+    address: u64,
+    bytes: u64,
+) -> std::result::Result<([u32; 8], u64), hsa::Error> {
+    // What the HSA runtime counts may be rounded up.
+    let known = system.runtime().pointer_info(address)?;
+    let allocated = known.map_or(bytes, |info| info.len as u64);
+    // CAST: a 64-bit process.
+    let handle = system.runtime().export_memory(address, allocated as usize)?;
+    Ok((handle.0, allocated))
+}
+
+/// The error for an allocation that has no name, with the reason kept for who asks.
+pub(super) fn cannot_share(error: &hsa::Error) -> Error {
+    crate::error::explain(format!("the allocation cannot be shared with other processes: {error}"));
+    Error::NotSupported("memory that other processes open")
 }
 
 /// Maps another process's memory, for all devices; at a new address for each call.

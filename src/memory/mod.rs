@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub use advice::{Advice, Processor, advice, advise};
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
-pub use stream_pool::{PoolLimit, PoolOptions, Reuse, Right, StreamPool};
+pub use stream_pool::{PoolLimit, PoolOptions, PoolPointer, Reuse, Right, StreamPool, export_pointer};
 pub use synchronous::{is_synchronous, set_synchronous};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
@@ -244,8 +244,9 @@ pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
 /// its memory who may access the pool's, but it has nothing else to do with the pool.
 ///
 /// # Errors
-/// As there.
+/// As there; [`Error::NotSupported`] for another process's pool.
 pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> Result<u64> {
+    pool.check_allocates()?;
     if stream.is_capturing() {
         let options = pool.node_options();
         return crate::capture::extend(stream, |template, after| {

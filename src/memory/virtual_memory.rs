@@ -429,7 +429,11 @@ pub fn access_of(device: &Device, region: &Region) -> Access {
 
 /// Whether the memory of a region may leave the process as a file descriptor.
 pub fn is_shareable(region: &Region) -> bool {
-    matches!(&region.backing, Backing::Mapped(mapped) if mapped.physical.properties.shareable)
+    match &region.backing {
+        Backing::Mapped(mapped) => mapped.physical.properties.shareable,
+        Backing::Pooled(grant) => grant.pool().options().is_shareable,
+        _ => false,
+    }
 }
 
 /// Takes one more hold on the physical memory that is mapped at an address: the handle it was mapped with, even if

@@ -2,8 +2,8 @@
 #include "observe.h"
 
 // DIFFERS allocation type: 5.2.3 takes any; only pinned memory is a pool's (HIP 7 documentation of hipMemPoolProps)
-// DIFFERS handle type: 5.2.3 takes any, though it cannot share pools either; a pool that cannot be shared with other
-//     processes is refused (HIP 7 documentation of hipMemPoolCreate)
+// DIFFERS(rocr) handle type: 5.2.3 takes any, though it cannot share pools; where the driver shares no memory, a pool to be
+//     shared is refused (HIP 7 documentation of hipMemPoolCreate)
 // DIFFERS reserved: 5.2.3 does not look; the bytes must be 0 (HIP 7 documentation of hipMemPoolProps)
 int main() {
     hipMemPoolProps props = {};

@@ -52,6 +52,17 @@ hipError_t hipGraphAddConditionalNode(hipGraphNode_t* node, hipGraph_t graph, co
                                       size_t numDependencies, hipGraphConditionalHandle handle,
                                       hipGraphConditionalNodeType type, unsigned int numBodies, hipGraph_t* bodies);
 
+/* A conditional node for hipGraphAddNode: type is hipGraphNodeTypeConditional, and this stands where the union of
+ * hipGraphNodeParams begins. The node is made with size empty bodies, and phGraph_out is set to their handles, which are
+ * those of hipGraphConditionalNodeGetBody; the array is the node's. At most 65536 bodies are made so.
+ * hipErrorInvalidValue: as for hipGraphAddConditionalNode. */
+typedef struct hipConditionalNodeParams {
+  hipGraphConditionalHandle handle;
+  hipGraphConditionalNodeType type;
+  unsigned int size;
+  hipGraph_t* phGraph_out;
+} hipConditionalNodeParams;
+
 /* Stores the graph that is a body of a conditional node. It belongs to the node, like the graph inside a child graph
  * node: nodes and handles can be added to it, its nodes name those of executables, and only the node's end destroys
  * it.

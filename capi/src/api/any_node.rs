@@ -1,29 +1,35 @@
 //! Nodes of any kind through one structure that says which.
 
 use super::{
-    batch_node,
+    batch_mem_op, batch_node,
     child::add_child,
+    conditional::add_with_empty_bodies,
     event_node::{record_node, wait_node},
     exec::{set_exec, set_exec_copy},
     node::{
         add, add_allocation, add_copy, add_free, box_copy, host_node, kernel_node, memset_node, plain, set,
         set_copy,
     },
-    semaphore_node,
+    params::with_node,
+    semaphore_node, update,
 };
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{hipError_t, hipErrorInvalidValue},
     object,
     types::*,
 };
 
-use aqlipse::{GraphNode, graph::Node};
+use aqlipse::{Error, GraphNode, graph::Node};
 
-/// What a caller's structure says of a node whose parameters can be changed.
+/// What a caller's structure says of a node.
 enum Work {
     /// A copy, which has rules of its own.
     Copy(aqlipse::graph::Memcpy),
+    /// A graph whose nodes have the parameters.
+    Graph(hipGraph_t),
+    /// Nothing: there are no parameters.
+    Empty,
     Other(GraphNode),
 }
 
@@ -52,16 +58,43 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
                 let batch: *const hipGraphNodeParamsUnion = &params.params;
                 Work::Other(batch_node::copies_node(batch.cast())?)
             }
-            // The union has no member for their parameters.
-            hipGraphNodeTypeBatchMemOp => return Err(hipErrorNotSupported),
-            kind if is_kind(kind) => return Err(hipErrorNotSupported),
-            _ => return Err(hipErrorInvalidValue),
+            hipGraphNodeTypeBatchMemOp => Work::Other(batch_mem_op::batch_node(&params.params.memOp)?),
+            hipGraphNodeTypeGraph => Work::Graph(params.params.graph.graph),
+            hipGraphNodeTypeEmpty => Work::Empty,
+            kind => return Err(refused(kind)),
         })
     }
 }
 
-fn is_kind(kind: hipGraphNodeType) -> bool {
-    kind.0 <= hipGraphNodeTypeConditional.0
+/// The code for a kind of node whose parameters cannot be given by the structure.
+fn refused(kind: hipGraphNodeType) -> hipError_t {
+    let why = match kind {
+        hipGraphNodeTypeMemAlloc | hipGraphNodeTypeMemFree => {
+            "memory nodes keep the parameters that they were made with: addresses are theirs for good"
+        }
+        hipGraphNodeTypeConditional => {
+            "conditional nodes keep condition and kind: change the graphs inside them (hipGraphConditionalNodeGetBody)"
+        }
+        hipGraphNodeTypeMemcpyFromSymbol | hipGraphNodeTypeMemcpyToSymbol => {
+            "hipGraphNodeParams has no member for symbols: use hipGraphAddMemcpyNodeToSymbol and its like, or \
+             hipGetSymbolAddress and a copy node"
+        }
+        _ => return hipErrorInvalidValue,
+    };
+    Error::NotSupported(why).into()
+}
+
+/// The code for other parameters of a node in a template that has a graph inside.
+fn refuse_graph() -> hipError_t {
+    Error::NotSupported(
+        "another graph for a child graph node: change the one inside it (hipGraphChildGraphNodeGetGraph)",
+    )
+    .into()
+}
+
+/// Whether a node is an empty one.
+fn is_empty(node: hipGraphNode_t) -> Result<(), hipError_t> {
+    with_node(node, |node| if matches!(node, Node::Empty) { Ok(()) } else { Err(hipErrorInvalidValue) })
 }
 
 entry! {
@@ -87,9 +120,13 @@ entry! {
                 hipGraphNodeTypeMemcpy => {
                     add_copy(node, graph, after, count, || box_copy(&given.params.memcpy.copyParams))
                 }
+                hipGraphNodeTypeConditional => {
+                    let params = &raw mut (*params).params.conditional;
+                    add_with_empty_bodies(node, graph, after, count, params)
+                }
                 _ => add(node, graph, after, count, |graph, after| match work(&given)? {
                     Work::Other(made) => plain(made)(graph, after),
-                    Work::Copy(_) => Err(hipErrorInvalidValue),
+                    Work::Copy(_) | Work::Graph(_) | Work::Empty => Err(hipErrorInvalidValue),
                 }),
             }
         }
@@ -103,6 +140,8 @@ entry! {
         // SAFETY: the caller's pointer, null or readable, and what it points to.
         match unsafe { work(&caller::read(params)?) }? {
             Work::Copy(copy) => set_copy(node, copy),
+            Work::Graph(_) => Err(refuse_graph()),
+            Work::Empty => is_empty(node),
             Work::Other(made) => set(node, made),
         }
     }
@@ -115,11 +154,14 @@ entry! {
         node: hipGraphNode_t,
         params: *mut hipGraphNodeParams,
     ) -> hipError_t {
-        object::exec(exec)?;
-        object::node(node)?;
+        let executable = object::exec(exec)?;
+        let (_, id) = object::node(node)?;
         // SAFETY: the caller's pointer, null or readable, and what it points to.
         match unsafe { work(&caller::read(params)?) }? {
             Work::Copy(copy) => set_exec_copy(exec, node, || Ok(copy)),
+            Work::Graph(graph) => update::set_child(exec, node, graph),
+            Work::Empty if executable.has_node(id) => is_empty(node),
+            Work::Empty => Err(hipErrorInvalidValue),
             Work::Other(made) => set_exec(exec, node, made),
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use aqlipse::{
-    Error, capture,
+    Error,
     memory::{Array, ArrayShape, ChannelKind, ElementFormat},
 };
 
@@ -128,14 +128,12 @@ unsafe fn create(
     format: ElementFormat,
     extent: [usize; 3],
     flags: c_uint,
-    call: &str,
 ) -> Result<(), hipError_t> {
     if out.is_null() {
         return Err(hipErrorInvalidValue);
     }
     let shape = shape(extent, flags)?;
     let device = current::device()?;
-    capture::check_unsafe_call(call)?;
     let array = Array::new(&device, format, shape)?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(out, handle(array, flags, false)) }
@@ -153,7 +151,7 @@ entry! {
         // SAFETY: the caller's pointers, null or valid.
         unsafe {
             let format = element_format(&caller::read(desc)?)?;
-            create(array, format, [width, height, 0], flags, "hipMallocArray")
+            create(array, format, [width, height, 0], flags)
         }
     }
 }
@@ -169,7 +167,7 @@ entry! {
         // SAFETY: the caller's pointers, null or valid.
         unsafe {
             let format = element_format(&caller::read(desc)?)?;
-            create(array, format, [extent.width, extent.height, extent.depth], flags, "hipMalloc3DArray")
+            create(array, format, [extent.width, extent.height, extent.depth], flags)
         }
     }
 }
@@ -181,7 +179,7 @@ entry! {
         unsafe {
             let desc = caller::read(desc)?;
             let format = driver_format(desc.Format, desc.NumChannels)?;
-            create(array, format, [desc.Width, desc.Height, 0], 0, "hipArrayCreate")
+            create(array, format, [desc.Width, desc.Height, 0], 0)
         }
     }
 }
@@ -193,15 +191,14 @@ entry! {
         unsafe {
             let desc = caller::read(desc)?;
             let format = driver_format(desc.Format, desc.NumChannels)?;
-            create(array, format, [desc.Width, desc.Height, desc.Depth], desc.Flags, "hipArray3DCreate")
+            create(array, format, [desc.Width, desc.Height, desc.Depth], desc.Flags)
         }
     }
 }
 
 /// Frees an array; the levels of a mipmapped array end with that.
-fn free(array: hipArray_t, call: &str) -> Result<(), hipError_t> {
+fn free(array: hipArray_t) -> Result<(), hipError_t> {
     let known = arrays::get(array).filter(|known| !known.is_level).ok_or(hipErrorInvalidValue)?;
-    capture::check_unsafe_call(call)?;
     let outcome = known.array.free();
     if known.array.is_alive() {
         // A host function asked for it.
@@ -218,14 +215,14 @@ fn free(array: hipArray_t, call: &str) -> Result<(), hipError_t> {
 entry! {
     /// Frees an array after all work of its device.
     fn hipFreeArray(array: hipArray_t) -> hipError_t {
-        free(array, "hipFreeArray")
+        free(array)
     }
 }
 
 entry! {
     /// Frees an array after all work of its device.
     fn hipArrayDestroy(array: hipArray_t) -> hipError_t {
-        free(array, "hipArrayDestroy")
+        free(array)
     }
 }
 

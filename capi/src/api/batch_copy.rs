@@ -45,6 +45,14 @@ fn during_call(order: hipMemcpySrcAccessOrder) -> Result<bool, hipError_t> {
     }
 }
 
+/// Whether `places` are where each of several things begins to hold for `count` operations: at 0, then at ascending ones.
+pub(super) fn are_starts(places: &[usize], count: usize) -> bool {
+    let ascending = places.windows(2).all(|pair| pair[0] < pair[1]);
+    ascending
+        && places.first().is_none_or(|&first| first == 0)
+        && places.last().is_none_or(|&last| last < count)
+}
+
 /// Reads a batch; says whether a source must have been read before the call returns.
 ///
 /// # Errors
@@ -68,8 +76,7 @@ pub(super) unsafe fn runs(batch: &Batch) -> Result<(Vec<RunCopy>, bool), Failed>
             caller::read_slice(batch.places, batch.attribute_count).map_err(whole)?,
         )
     };
-    let ascending = places.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascending || places.first().is_some_and(|&first| first != 0) || places.last() >= Some(&batch.count) {
+    if !are_starts(&places, batch.count) {
         return Err(whole(hipErrorInvalidValue));
     }
     let mut waits = false;

@@ -118,7 +118,7 @@ entry! {
 }
 
 /// The node that does a batch.
-unsafe fn batch_node(params: *const hipBatchMemOpNodeParams) -> Result<GraphNode, hipError_t> {
+pub(super) unsafe fn batch_node(params: *const hipBatchMemOpNodeParams) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable, and the array in it.
     let steps = unsafe {
         let params = caller::read(params)?;

@@ -2,9 +2,12 @@
 
 use std::{collections::HashSet, ffi::c_uint};
 
-use aqlipse::graph::{ConditionalKind, Inside};
+use aqlipse::{
+    Template,
+    graph::{ConditionalKind, Inside},
+};
 
-use super::graph::dependencies;
+use super::{graph::dependencies, node_view};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},
@@ -90,6 +93,45 @@ entry! {
         })?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(node, object::node_handle(id)) }
+    }
+}
+
+/// The most bodies that a node is made with at once: each is a graph of its own.
+const MOST_BODIES: c_uint = 1 << 16;
+
+/// Adds a node with empty bodies, and stores where their handles are. The array is the node's.
+///
+/// # Safety
+/// `node` and `params` are null or point to what can be read and written; `after` is null or readable.
+pub(super) unsafe fn add_with_empty_bodies(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    params: *mut hipConditionalNodeParams,
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's promise.
+    let mut given = unsafe { caller::read(params) }?;
+    let kind = kind_of(given.r#type)?;
+    if node.is_null() || given.size > MOST_BODIES || !kind.takes(given.size as usize) {
+        return Err(hipErrorInvalidValue);
+    }
+    let device = current::device()?;
+    let around = object::graph(graph)?;
+    let id = around.with(|graph| {
+        // SAFETY: the caller's promise.
+        let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
+        let condition = graph.condition_at(given.handle.device_ptr).ok_or(hipErrorInvalidValue)?;
+        let bodies = (0..given.size).map(|_| Template::new(&device)).collect();
+        Ok(graph.on(&device).add_conditional(&condition, kind, bodies, &after)?)
+    })?;
+    let handle = |body| Ok(object::nested_graph(&around.inside(Inside { node: id, body }))?.0 as u64);
+    let handles = (0..given.size).map(handle).collect::<Result<Box<[u64]>, hipError_t>>()?;
+    given.phGraph_out = node_view::keep(id, vec![handles])[0].cast();
+    // SAFETY: the caller's pointers, which are not null.
+    unsafe {
+        caller::write(params, given)?;
+        caller::write(node, object::node_handle(id))
     }
 }
 

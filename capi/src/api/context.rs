@@ -14,11 +14,11 @@ use super::configuration::{flags_of, reset, schedule, set_flags};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidDevice, hipErrorInvalidValue},
-    handle::Table,
+    handle::{Kind, Table},
     types::{hipCtx_t, hipDevice_t},
 };
 
-static CONTEXTS: Table<usize> = Table::new(8);
+static CONTEXTS: Table<usize> = Table::new(Kind::Context);
 
 thread_local! {
     /// Ordinals of the devices that were current before the pushes of this thread.

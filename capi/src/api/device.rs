@@ -2,8 +2,9 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use aqlipse::{Properties, capture, memory::virtual_memory};
+use aqlipse::{Device, Properties, capture, memory::virtual_memory};
 
+use super::mem_pool::shareable_handles;
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
@@ -163,7 +164,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let device = current::device_at(device)?;
-        let found = attribute_value(device.properties(), attribute).ok_or(hipErrorInvalidValue)?;
+        let found = attribute_value(&device, attribute).ok_or(hipErrorInvalidValue)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(value, found) }
     }
@@ -175,7 +176,8 @@ pub(super) const TEXTURE_ALIGNMENT: usize = 256;
 
 /// What an attribute is on a device; `None` if there is no such attribute: none that was dropped, and none of the two
 /// that would be addresses, which an integer does not hold.
-fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_int> {
+fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c_int> {
+    let p = device.properties();
     Some(match attribute {
         hipDeviceAttributeClockRate => int(p.clock_khz),
         hipDeviceAttributeVirtualMemoryManagementSupported => {
@@ -210,6 +212,8 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         hipDeviceAttributeNumberOfXccs => int(p.xccs),
         // What a compute unit has for one wavefront on each of its SIMDs, accumulation registers included.
         hipDeviceAttributeMaxAvailableVgprsPerThread => int(p.registers_per_unit / p.wavefront.max(1) / 4),
+        // CAST: small numbers.
+        hipDeviceAttributeMemoryPoolSupportedHandleTypes => shareable_handles(device).0 as c_int,
         // HSA does not tell on which node of the host the device is; -1 is CUDA's word for that.
         hipDeviceAttributeHostNumaId => -1,
         hipDeviceAttributeTextureAlignment | hipDeviceAttributeTexturePitchAlignment => {
@@ -265,7 +269,6 @@ fn attribute_value(p: &Properties, attribute: hipDeviceAttribute_t) -> Option<c_
         | hipDeviceAttributeReservedSharedMemPerBlock
         | hipDeviceAttributeSingleToDoublePrecisionPerfRatio
         // What is not supported.
-        | hipDeviceAttributeMemoryPoolSupportedHandleTypes
         | hipDeviceAttributeDmaBufSupported
         | hipDeviceAttributeGPUDirectRDMAWithHipVMMSupported
         | hipDeviceAttributeHandleTypeFabricSupported

@@ -14,14 +14,14 @@ use super::{
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidHandle, hipErrorInvalidValue},
-    handle::Table,
+    handle::{Kind, Table},
     object::{self, STREAMS},
     types::*,
 };
 
-static CONTEXTS: Table<ExecutionContext> = Table::new(41);
+static CONTEXTS: Table<ExecutionContext> = Table::new(Kind::ExecutionContext);
 /// Descriptors are never given back: the same units have the same one.
-static DESCRIPTORS: Table<Units> = Table::new(42);
+static DESCRIPTORS: Table<Units> = Table::new(Kind::ResourceDescriptor);
 
 /// The contexts of whole devices, by ordinal.
 fn of_devices() -> Result<&'static [usize], hipError_t> {

@@ -11,14 +11,14 @@ use super::virtual_memory::descriptor;
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory},
-    handle::Table,
+    handle::{Kind, Table},
     object,
     semaphores::{SEMAPHORES, semaphore},
     soname,
     types::*,
 };
 
-static MEMORIES: Table<ExternalMemory> = Table::new(22);
+static MEMORIES: Table<ExternalMemory> = Table::new(Kind::ExternalMemory);
 
 /// Closes a descriptor that was imported: it is the library's then, as with CUDA.
 fn take_over(number: c_int) {

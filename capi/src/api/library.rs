@@ -10,13 +10,13 @@ use super::module::{copy_image, find_function, forget_functions, load, read_imag
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidResourceHandle, hipErrorInvalidValue, hipErrorNotFound},
-    handle::Table,
+    handle::{Kind, Table},
     object::LoadedModule,
     types::{hipJitOption, hipKernel_t, hipLibrary_t, hipLibraryOption},
 };
 
 /// Loaded on the device that was current, and elsewhere when a kernel is needed there.
-static LIBRARIES: Table<LoadedModule> = Table::new(40);
+static LIBRARIES: Table<LoadedModule> = Table::new(Kind::Library);
 /// The library of each kernel that was asked for.
 static OWNERS: RwLock<Option<HashMap<usize, usize>>> = RwLock::new(None);
 
@@ -99,7 +99,6 @@ entry! {
 entry! {
     /// Unloads a library; its kernels' handles are stale from now on.
     fn hipLibraryUnload(library: hipLibrary_t) -> hipError_t {
-        aqlipse::capture::check_unsafe_call("hipLibraryUnload")?;
         let removed = LIBRARIES.remove(library.0).ok_or(hipErrorInvalidValue)?;
         forget_functions(&removed);
         let mut owners = OWNERS.write().unwrap_or_else(PoisonError::into_inner);

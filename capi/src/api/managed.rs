@@ -54,7 +54,7 @@ fn number(processor: Option<Processor>) -> c_int {
 ///
 /// # Errors
 /// `hipErrorInvalidValue` for a kind of location that managed memory cannot be in, `hipErrorInvalidDevice`.
-fn processor_of(location: hipMemLocation) -> Result<Processor, hipError_t> {
+pub(super) fn processor_of(location: hipMemLocation) -> Result<Processor, hipError_t> {
     match location.r#type {
         hipMemLocationTypeDevice if location.id >= 0 => processor(location.id),
         hipMemLocationTypeDevice => Err(hipErrorInvalidDevice),
@@ -126,11 +126,12 @@ entry! {
         flags: c_uint,
         stream: hipStream_t,
     ) -> hipError_t {
-        object::stream(stream)?;
+        let stream = object::stream(stream)?;
         if flags != 0 {
             return Err(hipErrorInvalidValue);
         }
         let processor = processor_of(location)?;
+        capture::refuse_uncapturable(&stream, "prefetching memory")?;
         Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
     }
 }

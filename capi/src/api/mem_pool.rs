@@ -1,12 +1,12 @@
 //! Stream-ordered memory pools: creation, attributes, access, the current one, allocation.
 
 use std::{
-    ffi::{c_int, c_uint, c_void},
+    ffi::{c_int, c_void},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use aqlipse::{
-    Device, Error, capture,
+    Device, Error,
     memory::{self, PoolLimit, PoolOptions, Reuse, Right, StreamPool},
 };
 
@@ -15,15 +15,15 @@ use crate::{
     error::{
         hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
     },
-    handle::Table,
+    handle::{Kind, Table},
     object,
     types::*,
 };
 
-static POOLS: Table<StreamPool> = Table::new(30);
+pub(super) static POOLS: Table<StreamPool> = Table::new(Kind::MemoryPool);
 
 /// The pool behind a handle.
-fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
+pub(super) fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
     POOLS.get(handle.0).ok_or(hipErrorInvalidValue)
 }
 
@@ -58,9 +58,8 @@ fn current_of(device: &Device) -> Result<hipMemPool_t, hipError_t> {
 }
 
 /// Makes the pool of a handle a device's current one.
-fn make_current(device: &Device, handle: hipMemPool_t, call: &str) -> Result<(), hipError_t> {
+fn make_current(device: &Device, handle: hipMemPool_t) -> Result<(), hipError_t> {
     pool(handle)?;
-    capture::check_unsafe_call(call)?;
     let _naming = naming();
     Ok(device.set_pool(&pool(handle)?)?)
 }
@@ -134,6 +133,11 @@ fn no_pool(of: PoolLimit) -> hipError_t {
     of.refusal().into()
 }
 
+/// The kinds of handle by which pools of a device's memory can be shared.
+pub(super) fn shareable_handles(device: &Device) -> hipMemAllocationHandleType {
+    if device.shares_pools() { hipMemHandleTypePosixFileDescriptor } else { hipMemHandleTypeNone }
+}
+
 entry! {
     /// Creates a memory pool.
     fn hipMemPoolCreate(handle: *mut hipMemPool_t, props: *const hipMemPoolProps) -> hipError_t {
@@ -143,8 +147,13 @@ entry! {
         // SAFETY: the caller's pointer, null or readable.
         let props = unsafe { caller::read(props) }?;
         let kinds = hipMemHandleTypePosixFileDescriptor.0 | hipMemHandleTypeWin32.0 | hipMemHandleTypeWin32Kmt.0;
-        if props.allocType != hipMemAllocationTypePinned || props.handleTypes.0 & !kinds != 0 {
+        if props.handleTypes.0 & !kinds != 0 {
             return Err(hipErrorInvalidValue);
+        }
+        match props.allocType {
+            hipMemAllocationTypePinned => {}
+            hipMemAllocationTypeManaged => return Err(no_pool(PoolLimit::Managed)),
+            _ => return Err(hipErrorInvalidValue),
         }
         if matches!(props.location.r#type, hipMemLocationTypeHost | hipMemLocationTypeHostNuma) {
             return Err(no_pool(PoolLimit::Host));
@@ -153,8 +162,11 @@ entry! {
         if props.reserved.iter().any(|byte| *byte != 0) {
             return Err(hipErrorInvalidValue);
         }
-        capture::check_unsafe_call("hipMemPoolCreate")?;
-        let options = PoolOptions { max_bytes: props.maxSize as u64, handle_types: props.handleTypes.0 };
+        let options = PoolOptions {
+            max_bytes: props.maxSize as u64,
+            handle_types: props.handleTypes.0,
+            is_shareable: props.handleTypes == hipMemHandleTypePosixFileDescriptor,
+        };
         let made = hipMemPool_t(POOLS.insert(StreamPool::new(&device, options)?)?);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, made) }
@@ -165,7 +177,6 @@ entry! {
     /// Destroys a memory pool; its memory goes when the last allocation is freed.
     fn hipMemPoolDestroy(handle: hipMemPool_t) -> hipError_t {
         let pool = pool(handle)?;
-        capture::check_unsafe_call("hipMemPoolDestroy")?;
         let _naming = naming();
         pool.device().retire_pool(&pool)?;
         POOLS.remove(handle.0).map(drop).ok_or(hipErrorInvalidValue)
@@ -289,7 +300,7 @@ entry! {
 entry! {
     /// Sets the pool that a device's streams allocate from.
     fn hipDeviceSetMemPool(device: c_int, handle: hipMemPool_t) -> hipError_t {
-        make_current(&current::device_at(device)?, handle, "hipDeviceSetMemPool")
+        make_current(&current::device_at(device)?, handle)
     }
 }
 
@@ -355,7 +366,7 @@ entry! {
     ) -> hipError_t {
         // SAFETY: the caller's pointer.
         let device = unsafe { pools_at(location, kind) }?;
-        make_current(&device, handle, "hipMemSetMemPool")
+        make_current(&device, handle)
     }
 }
 
@@ -409,65 +420,5 @@ entry! {
             return Ok(());
         }
         Ok(memory::free_async(&stream, address as u64)?)
-    }
-}
-
-entry! {
-    /// Refuses to share a pool with another process: no pool is made that could be.
-    fn hipMemPoolExportToShareableHandle(
-        shared: *mut c_void,
-        handle: hipMemPool_t,
-        _kind: hipMemAllocationHandleType,
-        flags: c_uint,
-    ) -> hipError_t {
-        pool(handle)?;
-        if shared.is_null() || flags != 0 {
-            return Err(hipErrorInvalidValue);
-        }
-        capture::check_unsafe_call("hipMemPoolExportToShareableHandle")?;
-        Err(no_pool(PoolLimit::Shared))
-    }
-}
-
-entry! {
-    /// Refuses a pool that another process has shared.
-    fn hipMemPoolImportFromShareableHandle(
-        handle: *mut hipMemPool_t,
-        shared: *mut c_void,
-        _kind: hipMemAllocationHandleType,
-        flags: c_uint,
-    ) -> hipError_t {
-        if handle.is_null() || shared.is_null() || flags != 0 {
-            return Err(hipErrorInvalidValue);
-        }
-        capture::check_unsafe_call("hipMemPoolImportFromShareableHandle")?;
-        Err(no_pool(PoolLimit::Shared))
-    }
-}
-
-entry! {
-    /// Refuses to share an allocation of a pool with another process.
-    fn hipMemPoolExportPointer(data: *mut hipMemPoolPtrExportData, address: *mut c_void) -> hipError_t {
-        if data.is_null() || memory::pool_of(address as u64)?.is_none() {
-            return Err(hipErrorInvalidValue);
-        }
-        capture::check_unsafe_call("hipMemPoolExportPointer")?;
-        Err(no_pool(PoolLimit::Shared))
-    }
-}
-
-entry! {
-    /// Refuses an allocation that another process has shared.
-    fn hipMemPoolImportPointer(
-        address: *mut *mut c_void,
-        handle: hipMemPool_t,
-        data: *mut hipMemPoolPtrExportData,
-    ) -> hipError_t {
-        pool(handle)?;
-        if address.is_null() || data.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-        capture::check_unsafe_call("hipMemPoolImportPointer")?;
-        Err(no_pool(PoolLimit::Shared))
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     types::*,
 };
 
-pub(super) unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &str) -> Result<(), hipError_t> {
+pub(super) unsafe fn allocate(address: *mut *mut c_void, bytes: usize) -> Result<(), hipError_t> {
     if address.is_null() {
         return Err(hipErrorInvalidValue);
     }
@@ -25,7 +25,6 @@ pub(super) unsafe fn allocate(address: *mut *mut c_void, bytes: usize, call: &st
         // SAFETY: the caller's pointer, which is not null.
         return unsafe { caller::write(address, std::ptr::null_mut()) };
     }
-    capture::check_unsafe_call(call)?;
     let region = memory::allocate(&device, bytes)?;
     // SAFETY: as above.
     unsafe { caller::write(address, region.address as usize as *mut c_void) }
@@ -35,7 +34,6 @@ pub(super) unsafe fn allocate_host(
     address: *mut *mut c_void,
     bytes: usize,
     flags: c_uint,
-    call: &str,
 ) -> Result<(), hipError_t> {
     let known = hipHostMallocPortable
         | hipHostMallocMapped
@@ -52,7 +50,6 @@ pub(super) unsafe fn allocate_host(
         // SAFETY: the caller's pointer, which is not null.
         return unsafe { caller::write(address, std::ptr::null_mut()) };
     }
-    capture::check_unsafe_call(call)?;
     let region = memory::allocate_host(&device, bytes, Origin::Host, flags)?;
     // SAFETY: as above.
     unsafe { caller::write(address, region.address as usize as *mut c_void) }
@@ -62,7 +59,7 @@ entry! {
     /// Allocates device memory; no bytes give a null address.
     fn hipMalloc(address: *mut *mut c_void, bytes: usize) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate(address, bytes, "hipMalloc") }
+        unsafe { allocate(address, bytes) }
     }
 }
 
@@ -84,7 +81,7 @@ entry! {
     /// Allocates pinned host memory.
     fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, flags, "hipHostMalloc") }
+        unsafe { allocate_host(address, bytes, flags) }
     }
 }
 
@@ -92,7 +89,7 @@ entry! {
     /// Allocates pinned host memory.
     fn hipHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, flags, "hipHostAlloc") }
+        unsafe { allocate_host(address, bytes, flags) }
     }
 }
 
@@ -100,7 +97,7 @@ entry! {
     /// Allocates pinned host memory.
     fn hipMallocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, 0, "hipMallocHost") }
+        unsafe { allocate_host(address, bytes, 0) }
     }
 }
 
@@ -108,7 +105,7 @@ entry! {
     /// Allocates pinned host memory.
     fn hipMemAllocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, 0, "hipMemAllocHost") }
+        unsafe { allocate_host(address, bytes, 0) }
     }
 }
 
@@ -116,7 +113,7 @@ entry! {
     /// Allocates pinned host memory; the name that HIP 6.3 headers give [`hipHostMalloc`].
     fn hipExtHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, flags, "hipExtHostAlloc") }
+        unsafe { allocate_host(address, bytes, flags) }
     }
 }
 
@@ -129,11 +126,11 @@ entry! {
         match flags {
             hipDeviceMallocDefault => {
                 // SAFETY: the caller's pointer.
-                unsafe { allocate(address, bytes, "hipExtMallocWithFlags") }
+                unsafe { allocate(address, bytes) }
             }
             hipMallocSignalMemory if bytes == SIGNAL_BYTES => {
                 // SAFETY: the caller's pointer.
-                unsafe { allocate_host(address, bytes, hipHostMallocCoherent, "hipExtMallocWithFlags") }
+                unsafe { allocate_host(address, bytes, hipHostMallocCoherent) }
             }
             // HIP: 5.2.3 takes no other size (tests/conformance/stream_wait_value_errors.cpp).
             hipMallocSignalMemory => Err(hipErrorInvalidValue),
@@ -142,7 +139,6 @@ entry! {
                     return Err(hipErrorInvalidValue);
                 }
                 let device = current::device()?;
-                capture::check_unsafe_call("hipExtMallocWithFlags")?;
                 let region = memory::allocate_fine_grained(&device, bytes, flags)?;
                 // SAFETY: the caller's pointer, which is not null.
                 unsafe { caller::write(address, region.address as usize as *mut c_void) }
@@ -151,7 +147,7 @@ entry! {
             hipDeviceMallocUncached if bytes > 0 => Err(hipErrorNotSupported),
             hipDeviceMallocFinegrained | hipDeviceMallocUncached => {
                 // SAFETY: the caller's pointer.
-                unsafe { allocate(address, 0, "hipExtMallocWithFlags") }
+                unsafe { allocate(address, 0) }
             }
             _ => Err(hipErrorInvalidValue),
         }

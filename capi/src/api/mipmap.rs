@@ -3,15 +3,15 @@
 use std::{ffi::c_uint, sync::Arc};
 
 use aqlipse::{
-    Error, capture,
-    memory::{ElementFormat, MipmappedArray},
+    Error,
+    memory::{ElementFormat, MipmappedArray, virtual_memory},
 };
 
 use super::array::{driver_format, element_format, handle, shape};
 use crate::{
     arrays, caller, current,
     error::{hipError_t, hipErrorInvalidValue},
-    handle::Table,
+    handle::{Kind, Table},
     types::*,
 };
 
@@ -22,7 +22,7 @@ struct Known {
     levels: Arc<[hipArray_t]>,
 }
 
-static MIPMAPS: Table<Known> = Table::new(20);
+static MIPMAPS: Table<Known> = Table::new(Kind::MipmappedArray);
 
 unsafe fn create(
     out: *mut hipMipmappedArray_t,
@@ -30,14 +30,12 @@ unsafe fn create(
     extent: [usize; 3],
     levels: c_uint,
     flags: c_uint,
-    call: &str,
 ) -> Result<(), hipError_t> {
     if out.is_null() || levels == 0 {
         return Err(hipErrorInvalidValue);
     }
     let shape = shape(extent, flags)?;
     let device = current::device()?;
-    capture::check_unsafe_call(call)?;
     let array = MipmappedArray::new(&device, format, shape, levels)?;
     let levels = array.levels().iter().map(|level| handle(level.clone(), flags, true)).collect();
     let made = MIPMAPS.insert(Known { array, levels })?;
@@ -58,7 +56,7 @@ entry! {
         unsafe {
             let format = element_format(&caller::read(desc)?)?;
             let extent = [extent.width, extent.height, extent.depth];
-            create(array, format, extent, levels, flags, "hipMallocMipmappedArray")
+            create(array, format, extent, levels, flags)
         }
     }
 }
@@ -75,14 +73,13 @@ entry! {
             let desc = caller::read(desc)?;
             let format = driver_format(desc.Format, desc.NumChannels)?;
             let extent = [desc.Width, desc.Height, desc.Depth];
-            create(array, format, extent, levels, desc.Flags, "hipMipmappedArrayCreate")
+            create(array, format, extent, levels, desc.Flags)
         }
     }
 }
 
-fn free(array: hipMipmappedArray_t, call: &str) -> Result<(), hipError_t> {
+fn free(array: hipMipmappedArray_t) -> Result<(), hipError_t> {
     let known = MIPMAPS.get(array.0).ok_or(hipErrorInvalidValue)?;
-    capture::check_unsafe_call(call)?;
     let outcome = known.array.free();
     if known.array.levels().iter().any(|level| level.is_alive()) {
         // A host function asked for it.
@@ -100,14 +97,14 @@ fn free(array: hipMipmappedArray_t, call: &str) -> Result<(), hipError_t> {
 entry! {
     /// Frees a mipmapped array and its levels after all work of its device.
     fn hipFreeMipmappedArray(array: hipMipmappedArray_t) -> hipError_t {
-        free(array, "hipFreeMipmappedArray")
+        free(array)
     }
 }
 
 entry! {
     /// Frees a mipmapped array and its levels after all work of its device.
     fn hipMipmappedArrayDestroy(array: hipMipmappedArray_t) -> hipError_t {
-        free(array, "hipMipmappedArrayDestroy")
+        free(array)
     }
 }
 
@@ -116,6 +113,23 @@ unsafe fn level(out: *mut hipArray_t, array: hipMipmappedArray_t, level: c_uint)
     let found = known.levels.get(level as usize).ok_or(hipErrorInvalidValue)?;
     // SAFETY: the caller's pointer, null or writable.
     unsafe { caller::write(out, *found) }
+}
+
+entry! {
+    /// Stores how many bytes all levels of a mipmapped array have, and of what mapped memory begins at multiples.
+    fn hipMipmappedArrayGetMemoryRequirements(
+        requirements: *mut hipArrayMemoryRequirements,
+        array: hipMipmappedArray_t,
+        device: hipDevice_t,
+    ) -> hipError_t {
+        let known = MIPMAPS.get(array.0).ok_or(hipErrorInvalidValue)?;
+        let device = current::device_at(device).map_err(|_| hipErrorInvalidValue)?;
+        let bytes: u64 = known.array.levels().iter().map(|level| level.bytes()).sum();
+        // CAST: the library is for 64-bit hosts only.
+        let alignment = virtual_memory::granularity(&device, false) as usize;
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(requirements, hipArrayMemoryRequirements { alignment, size: bytes as usize }) }
+    }
 }
 
 entry! {

@@ -29,20 +29,19 @@ unsafe fn allocate_rows(
     pitch: *mut usize,
     width: usize,
     rows: usize,
-    call: &str,
 ) -> Result<(), hipError_t> {
     if address.is_null() || pitch.is_null() {
         return Err(hipErrorInvalidValue);
     }
     if width == 0 || rows == 0 {
         // SAFETY: the caller's pointer, which is not null.
-        return unsafe { allocate(address, 0, call) };
+        return unsafe { allocate(address, 0) };
     }
     let apart = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(hipErrorOutOfMemory)?;
     let bytes = apart.checked_mul(rows).ok_or(hipErrorOutOfMemory)?;
     // SAFETY: the caller's pointers, which are not null.
     unsafe {
-        allocate(address, bytes, call)?;
+        allocate(address, bytes)?;
         caller::write(pitch, apart)
     }
 }
@@ -51,7 +50,7 @@ entry! {
     /// Allocates rows, padded so that each is aligned; no rows or empty ones give a null address.
     fn hipMallocPitch(address: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { allocate_rows(address, pitch, width, height, "hipMallocPitch") }
+        unsafe { allocate_rows(address, pitch, width, height) }
     }
 }
 
@@ -68,7 +67,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointers.
-        unsafe { allocate_rows(address, pitch, width, height, "hipMemAllocPitch") }
+        unsafe { allocate_rows(address, pitch, width, height) }
     }
 }
 
@@ -82,7 +81,7 @@ entry! {
         let mut out =
             hipPitchedPtr { ptr: std::ptr::null_mut(), pitch: 0, xsize: extent.width, ysize: extent.height };
         // SAFETY: both are ours.
-        unsafe { allocate_rows(&mut out.ptr, &mut out.pitch, extent.width, rows, "hipMalloc3D") }?;
+        unsafe { allocate_rows(&mut out.ptr, &mut out.pitch, extent.width, rows) }?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(pointer, out) }
     }

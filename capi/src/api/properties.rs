@@ -2,9 +2,12 @@
 
 use std::ffi::{c_char, c_int};
 
-use aqlipse::Properties;
+use aqlipse::Device;
 
-use super::device::{TEXTURE_ALIGNMENT, identity, int};
+use super::{
+    device::{TEXTURE_ALIGNMENT, identity, int},
+    mem_pool::shareable_handles,
+};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},
@@ -70,7 +73,8 @@ macro_rules! fill {
     };
 }
 
-fn since_6(p: &Properties) -> hipDeviceProp_tR0600 {
+fn since_6(device: &Device) -> hipDeviceProp_tR0600 {
+    let p = device.properties();
     // SAFETY: all fields are plain data, for which zeros are values.
     let mut out: hipDeviceProp_tR0600 = unsafe { std::mem::zeroed() };
     fill!(out, p);
@@ -79,6 +83,7 @@ fn since_6(p: &Properties) -> hipDeviceProp_tR0600 {
     out.sharedMemPerMultiprocessor = p.lds_per_block as usize;
     out.regsPerMultiprocessor = int(p.registers_per_unit);
     out.memoryPoolsSupported = 1;
+    out.memoryPoolSupportedHandleTypes = shareable_handles(device).0;
     out.streamPrioritiesSupported = 1;
     out.hostRegisterSupported = 1;
     out.canUseHostPointerForRegisteredMem = 1;
@@ -87,7 +92,8 @@ fn since_6(p: &Properties) -> hipDeviceProp_tR0600 {
     out
 }
 
-fn before_6(p: &Properties) -> hipDeviceProp_tR0000 {
+fn before_6(device: &Device) -> hipDeviceProp_tR0000 {
+    let p = device.properties();
     // SAFETY: all fields are plain data, for which zeros are values.
     let mut out: hipDeviceProp_tR0000 = unsafe { std::mem::zeroed() };
     fill!(out, p);
@@ -103,13 +109,13 @@ fn gcn_number(arch: &str) -> c_int {
     digits.flatten().fold(0, |number: c_int, digit| number.wrapping_mul(10).wrapping_add(digit as c_int))
 }
 
-unsafe fn store<P: Copy>(out: *mut P, device: c_int, layout: fn(&Properties) -> P) -> Result<(), hipError_t> {
+unsafe fn store<P: Copy>(out: *mut P, device: c_int, layout: fn(&Device) -> P) -> Result<(), hipError_t> {
     if out.is_null() {
         return Err(hipErrorInvalidValue);
     }
     let device = current::device_at(device)?;
     // SAFETY: the caller's pointer, which is not null.
-    unsafe { caller::write(out, layout(device.properties())) }
+    unsafe { caller::write(out, layout(&device)) }
 }
 
 entry! {

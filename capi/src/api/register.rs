@@ -17,12 +17,12 @@ use aqlipse::{
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidSymbol, hipErrorInvalidValue},
-    handle::Table,
+    handle::{Kind, Table},
     object,
     types::{dim3, hipFunction_t},
 };
 
-static FAT_BINARIES: Table<Arc<FatBinary>> = Table::new(7);
+static FAT_BINARIES: Table<Arc<FatBinary>> = Table::new(Kind::FatBinary);
 static KERNELS: RwLock<Option<HashMap<usize, Arc<Registered>>>> = RwLock::new(None);
 static VARIABLES: RwLock<Option<HashMap<usize, Arc<Registered>>>> = RwLock::new(None);
 

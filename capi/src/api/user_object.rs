@@ -14,13 +14,13 @@ use aqlipse::UserObject;
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidValue},
-    handle::Table,
+    handle::{Kind, Table},
     object,
     types::*,
 };
 
 /// The objects whose destructor has not been called yet.
-static OBJECTS: Table<UserObject> = Table::new(14);
+static OBJECTS: Table<UserObject> = Table::new(Kind::UserObject);
 
 fn object_of(handle: hipUserObject_t) -> Result<UserObject, hipError_t> {
     OBJECTS.get(handle.0).ok_or(hipErrorInvalidValue)

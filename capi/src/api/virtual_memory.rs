@@ -16,12 +16,13 @@ use aqlipse::{
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
+    handle::{KIND_SHIFT, Kind},
     object,
     types::*,
 };
 
-/// Bits of every handle of physical memory: a mark that no address has, and what tells it from other handles.
-const MARK: usize = 1 << 62 | 0x2f << 56;
+/// Bits of every handle of physical memory.
+const MARK: usize = Kind::PhysicalMemory.bits();
 
 fn handle_of(id: PhysicalId) -> hipMemGenericAllocationHandle_t {
     // CAST: the library is for 64-bit hosts only. Handles count up, and never reach the mark.
@@ -30,7 +31,7 @@ fn handle_of(id: PhysicalId) -> hipMemGenericAllocationHandle_t {
 
 fn physical(handle: hipMemGenericAllocationHandle_t) -> Result<PhysicalId, hipError_t> {
     let bits = handle.0 ^ MARK;
-    if bits & 0xf != 0 || bits >> 56 != 0 {
+    if bits & 0xf != 0 || bits >> KIND_SHIFT != 0 {
         return Err(hipErrorInvalidValue);
     }
     Ok(PhysicalId::from_bits(bits as u64 >> 4))
@@ -290,7 +291,7 @@ entry! {
 }
 
 /// Refuses kinds of handles that are no file descriptors.
-fn descriptors_only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
+pub(super) fn descriptors_only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
     match kind {
         hipMemHandleTypePosixFileDescriptor => Ok(()),
         hipMemHandleTypeWin32 | hipMemHandleTypeWin32Kmt => Err(hipErrorNotSupported),

@@ -3,9 +3,10 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::{
-    dim3, hipCtx_t, hipDeviceptr_t, hipEvent_t, hipExternalSemaphore_t, hipExternalSemaphoreSignalParams,
-    hipExternalSemaphoreWaitParams, hipGraph_t, hipGraphInstantiateResult, hipGraphNode_t, hipGraphNodeType,
-    hipHostFn_t, hipMemAccessDesc, hipMemPoolProps, hipMemcpy3DParms, hipStream_t, hipStreamBatchMemOpType,
+    dim3, hipConditionalNodeParams, hipCtx_t, hipDeviceptr_t, hipEvent_t, hipExternalSemaphore_t,
+    hipExternalSemaphoreSignalParams, hipExternalSemaphoreWaitParams, hipGraph_t, hipGraphInstantiateResult,
+    hipGraphNode_t, hipGraphNodeType, hipHostFn_t, hipMemAccessDesc, hipMemPoolProps, hipMemcpy3DParms,
+    hipStream_t, hipStreamBatchMemOpType,
 };
 
 c_struct! {
@@ -166,6 +167,9 @@ c_union! {
         extSemWait: hipExternalSemaphoreWaitNodeParams,
         alloc: hipMemAllocNodeParams,
         free: hipMemFreeNodeParams,
+        // No released header has these; as CUDA's union of the same name, it begins with them where they are meant.
+        memOp: hipBatchMemOpNodeParams,
+        conditional: hipConditionalNodeParams,
     }
 }
 

@@ -144,3 +144,11 @@ c_struct! {
         84 format: hipArray_Format,
     }
 }
+
+c_struct! {
+    /// Bytes of an array, and of what memory that is mapped to it begins at multiples.
+    hipArrayMemoryRequirements: 16, 8 {
+        0 alignment: usize,
+        8 size: usize,
+    }
+}

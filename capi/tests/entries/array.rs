@@ -38,6 +38,11 @@ unsafe extern "C" {
         levels: c_uint,
         flags: c_uint,
     ) -> hipError_t;
+    fn hipMipmappedArrayGetMemoryRequirements(
+        requirements: *mut hipArrayMemoryRequirements,
+        mipmapped: hipMipmappedArray_t,
+        device: c_int,
+    ) -> hipError_t;
     fn hipMipmappedArrayCreate(
         array: *mut hipMipmappedArray_t,
         desc: *mut HIP_ARRAY3D_DESCRIPTOR,
@@ -782,4 +787,20 @@ fn levels_of_a_mipmapped_array_are_arrays_that_end_with_it() {
     fails!(hipErrorInvalidValue, hipMipmappedArrayGetLevel(&mut level, mipmapped, 3));
     ok!(hipMipmappedArrayDestroy(mipmapped));
     fails!(hipErrorInvalidValue, hipMipmappedArrayDestroy(mipmapped));
+}
+
+// proves: hipMipmappedArrayGetMemoryRequirements
+#[test]
+fn a_mipmapped_array_requires_the_bytes_of_all_its_levels() {
+    let mut mipmapped = hipMipmappedArray_t::NULL;
+    ok!(hipMallocMipmappedArray(&mut mipmapped, &FLOAT, extent(8, 4, 0), 3, 0));
+    let mut found = hipArrayMemoryRequirements { alignment: 0, size: 0 };
+    ok!(hipMipmappedArrayGetMemoryRequirements(&mut found, mipmapped, 0));
+    // 8 by 4, 4 by 2 and 2 by 1 floats.
+    assert_eq!(found.size, 4 * (32 + 8 + 2));
+    assert!(found.alignment.is_power_of_two(), "{}", found.alignment);
+    fails!(hipErrorInvalidValue, hipMipmappedArrayGetMemoryRequirements(ptr::null_mut(), mipmapped, 0));
+    fails!(hipErrorInvalidValue, hipMipmappedArrayGetMemoryRequirements(&mut found, mipmapped, 99));
+    ok!(hipFreeMipmappedArray(mipmapped));
+    fails!(hipErrorInvalidValue, hipMipmappedArrayGetMemoryRequirements(&mut found, mipmapped, 0));
 }

@@ -6,6 +6,7 @@
     reason = "`random` declares functions by projections, which the lint takes for other types"
 )]
 
+mod any_node;
 mod array;
 mod batch;
 mod bodies;
@@ -31,11 +32,13 @@ mod library;
 mod logging;
 mod lookup;
 mod managed;
+mod managed_batch;
 mod mem_pool;
 mod memory_nodes;
 mod per_thread;
 mod pitched;
 mod pointer;
+mod pool_share;
 mod process;
 mod program;
 mod random;

@@ -1,4 +1,4 @@
-use std::{ffi::c_uint, ptr};
+use std::ptr;
 
 use capi::{error::hipError_t, types::*};
 
@@ -54,19 +54,6 @@ unsafe extern "C" {
         stream: hipStream_t,
     ) -> hipError_t;
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
-    fn hipMemPoolExportToShareableHandle(
-        shared: *mut c_void,
-        pool: hipMemPool_t,
-        kind: hipMemAllocationHandleType,
-        flags: c_uint,
-    ) -> hipError_t;
-    fn hipMemPoolImportFromShareableHandle(
-        pool: *mut hipMemPool_t,
-        shared: *mut c_void,
-        kind: hipMemAllocationHandleType,
-        flags: c_uint,
-    ) -> hipError_t;
-    fn hipMemPoolExportPointer(data: *mut hipMemPoolPtrExportData, address: *mut c_void) -> hipError_t;
     fn hipMemPoolImportPointer(
         address: *mut *mut c_void,
         pool: hipMemPool_t,
@@ -144,9 +131,11 @@ fn pools_are_made_of_pinned_memory_of_a_device() {
         // SAFETY: a handle to write and properties to read.
         unsafe { hipMemPoolCreate(&mut pool, &props) }
     };
-    for kind in [hipMemAllocationTypeInvalid, hipMemAllocationTypeManaged, hipMemAllocationType(99)] {
+    for kind in [hipMemAllocationTypeInvalid, hipMemAllocationTypeUncached, hipMemAllocationType(99)] {
         fails!(hipErrorInvalidValue, refused(&|props| props.allocType = kind));
     }
+    // CUDA: where a device cannot access managed memory concurrently.
+    fails!(hipErrorNotSupported, refused(&|props| props.allocType = hipMemAllocationTypeManaged));
     fails!(hipErrorInvalidValue, refused(&|props| props.location.r#type = hipMemLocationTypeInvalid));
     fails!(hipErrorInvalidValue, refused(&|props| props.location.r#type = hipMemLocationTypeHostNumaCurrent));
     fails!(hipErrorNotSupported, refused(&|props| props.location = at(hipMemLocationTypeHost, 0)));
@@ -155,7 +144,7 @@ fn pools_are_made_of_pinned_memory_of_a_device() {
     }
     fails!(hipErrorInvalidValue, refused(&|props| props.reserved[55] = 1));
     fails!(hipErrorInvalidValue, refused(&|props| props.handleTypes = hipMemAllocationHandleType(8)));
-    fails!(hipErrorNotSupported, refused(&|props| props.handleTypes = hipMemHandleTypePosixFileDescriptor));
+    fails!(hipErrorNotSupported, refused(&|props| props.handleTypes = hipMemHandleTypeWin32));
     fails!(hipErrorInvalidValue, hipMemPoolCreate(ptr::null_mut(), &props()));
     fails!(hipErrorInvalidValue, hipMemPoolCreate(&mut pool, ptr::null()));
 
@@ -385,31 +374,6 @@ fn a_pool_refuses_what_exceeds_its_size() {
     ok!(hipFreeAsync(held, stream));
     let held = from_pool(pool, 2 << 20, stream);
     ok!(hipFreeAsync(held, stream), hipMemPoolDestroy(pool), hipStreamDestroy(stream));
-}
-
-// proves: hipMemPoolExportToShareableHandle, hipMemPoolImportFromShareableHandle
-// proves: hipMemPoolExportPointer, hipMemPoolImportPointer
-#[test]
-fn pools_stay_in_their_process() {
-    let (pool, stream) = (new_pool(), new_stream());
-    let address = from_pool(pool, 64, stream);
-    let (mut fd, mut data) = (-1, hipMemPoolPtrExportData { reserved: [0; 64] });
-    let (shared, kind) = ((&raw mut fd).cast::<c_void>(), hipMemHandleTypePosixFileDescriptor);
-    let (mut other, mut elsewhere) = (hipMemPool_t::NULL, ptr::null_mut());
-    fails!(hipErrorNotSupported, hipMemPoolExportToShareableHandle(shared, pool, kind, 0));
-    fails!(hipErrorInvalidValue, hipMemPoolExportToShareableHandle(shared, BAD, kind, 0));
-    fails!(hipErrorInvalidValue, hipMemPoolExportToShareableHandle(ptr::null_mut(), pool, kind, 0));
-    fails!(hipErrorInvalidValue, hipMemPoolExportToShareableHandle(shared, pool, kind, 1));
-    fails!(hipErrorNotSupported, hipMemPoolImportFromShareableHandle(&mut other, shared, kind, 0));
-    fails!(hipErrorInvalidValue, hipMemPoolImportFromShareableHandle(ptr::null_mut(), shared, kind, 0));
-    fails!(hipErrorInvalidValue, hipMemPoolImportFromShareableHandle(&mut other, ptr::null_mut(), kind, 0));
-    fails!(hipErrorNotSupported, hipMemPoolExportPointer(&mut data, address));
-    fails!(hipErrorInvalidValue, hipMemPoolExportPointer(ptr::null_mut(), address));
-    fails!(hipErrorInvalidValue, hipMemPoolExportPointer(&mut data, ptr::null_mut()));
-    fails!(hipErrorNotSupported, hipMemPoolImportPointer(&mut elsewhere, pool, &mut data));
-    fails!(hipErrorInvalidValue, hipMemPoolImportPointer(ptr::null_mut(), pool, &mut data));
-    fails!(hipErrorInvalidValue, hipMemPoolImportPointer(&mut elsewhere, BAD, &mut data));
-    ok!(hipFreeAsync(address, stream), hipMemPoolDestroy(pool), hipStreamDestroy(stream));
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl StreamPool {
         let visitors = visitors.iter().filter_map(|&ordinal| devices.get(ordinal));
         AllocationOptions {
             access: visitors.map(|device| (device.clone(), Right::ReadWrite)).collect(),
-            handle_types: self.0.options.handle_types,
+            // A graph's memory is shared with nobody.
+            handle_types: 0,
             max_bytes: self.0.options.max_bytes,
         }
     }

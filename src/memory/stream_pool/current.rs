@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use super::{Inner, PoolOptions, StreamPool};
+use super::{Inner, PoolOptions, StreamPool, shared::Sharing};
 use crate::{
     device::{Device, Fence},
     error::{Error, Result},
@@ -22,6 +22,8 @@ pub(crate) struct Pools {
     pub(super) mapped: AtomicU64,
     /// Memory was freed that a synchronisation may give back to the device.
     freed: AtomicBool,
+    /// Whether other processes can map the device's memory, once that was tried.
+    pub(super) shares: OnceLock<bool>,
 }
 
 impl Pools {
@@ -77,7 +79,7 @@ impl Pools {
 impl Device {
     /// The pool that there always is.
     pub fn default_pool(&self) -> &StreamPool {
-        self.0.pools.default.get_or_init(|| StreamPool::make(self, PoolOptions::default()))
+        self.0.pools.default.get_or_init(|| StreamPool::make(self, PoolOptions::default(), Sharing::None))
     }
 
     /// The pool that stream-ordered allocations on the device's streams come from.
@@ -88,8 +90,9 @@ impl Device {
     /// Sets the pool that stream-ordered allocations on the device's streams come from.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] for memory of another device.
+    /// [`Error::InvalidValue`] for memory of another device; [`Error::NotSupported`] for another process's pool.
     pub fn set_pool(&self, pool: &StreamPool) -> Result<()> {
+        pool.check_allocates()?;
         if pool.device() != self {
             return Err(Error::InvalidValue("the pool's memory lies on another device"));
         }

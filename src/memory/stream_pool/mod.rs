@@ -6,6 +6,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`shared`] | pools that several processes have a part in |
 //! | [`space`] | arenas and their free ranges |
 //! | [`access`] | which devices may access a pool |
 //! | [`current`] | the pools of a device: the default one, the current one, what a synchronisation gives back |
@@ -15,6 +16,7 @@
 
 mod access;
 pub(crate) mod current;
+mod shared;
 mod space;
 
 use std::{
@@ -25,10 +27,14 @@ use std::{
     },
 };
 
-pub use self::access::Right;
 use self::{
     access::Access,
+    shared::Sharing,
     space::{Pending, Space},
+};
+pub use self::{
+    access::Right,
+    shared::{PoolPointer, export_pointer},
 };
 use super::{Backing, Origin, Region};
 use crate::{
@@ -62,6 +68,8 @@ pub struct PoolOptions {
     pub max_bytes: u64,
     /// The kinds of handle that the pool can be exported by, as its maker encoded them.
     pub handle_types: u32,
+    /// Whether other processes may import the pool.
+    pub is_shareable: bool,
 }
 
 /// What no pool can be.
@@ -81,7 +89,10 @@ impl PoolLimit {
         let why = match self {
             Self::Host => "memory pools hold memory of devices: allocate host memory with hipHostMalloc",
             Self::Managed => "there are no pools of managed memory: allocate it with hipMallocManaged",
-            Self::Shared => "memory of a pool stays in its process: create the pool without handle types",
+            Self::Shared => {
+                "the pool cannot be shared with other processes: pools are shared by file descriptors, on back ends \
+                 that share memory; create it without handle types"
+            }
         };
         explain(why);
         Error::NotSupported(why)
@@ -97,6 +108,7 @@ struct Inner {
     device: Device,
     options: PoolOptions,
     access: Access,
+    sharing: Sharing,
     /// By [`Reuse`].
     reuse: [AtomicBool; 3],
     release_threshold: AtomicU64,
@@ -165,6 +177,8 @@ pub(crate) struct Grant {
     pool: StreamPool,
     /// Bytes taken from the pool's space.
     bytes: u64,
+    /// What holds the range in place of the pool's space, if another process has allocated it.
+    attached: Option<Arc<hsa::Attachment>>,
 }
 
 impl Grant {
@@ -182,20 +196,23 @@ impl StreamPool {
     /// A new pool of memory on `device`, which only that device may access.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] if it is to be shared with other processes.
+    /// [`Error::NotSupported`] if it is to be shared with other processes in a way that it cannot be;
+    /// [`Error::OperatingSystem`].
     pub fn new(device: &Device, options: PoolOptions) -> Result<Self> {
-        if options.handle_types != 0 {
-            Err(PoolLimit::Shared.refusal())
-        } else {
-            Ok(Self::make(device, options))
+        match options {
+            PoolOptions { is_shareable: true, .. } => Self::shareable(device, options),
+            // Handles of other kinds.
+            PoolOptions { handle_types: 1.., .. } => Err(PoolLimit::Shared.refusal()),
+            _ => Ok(Self::make(device, options, Sharing::None)),
         }
     }
 
-    fn make(device: &Device, options: PoolOptions) -> Self {
+    fn make(device: &Device, options: PoolOptions, sharing: Sharing) -> Self {
         let pool = Self(Arc::new(Inner {
             device: device.clone(),
             options,
             access: Access::default(),
+            sharing,
             reuse: [true, true, true].map(AtomicBool::new),
             release_threshold: AtomicU64::new(0),
             state: Mutex::default(),
@@ -279,7 +296,7 @@ impl StreamPool {
             device: self.0.device.ordinal(),
             flags: 0,
             device_address: address,
-            backing: Backing::Pooled(Grant { pool: self.clone(), bytes: size }),
+            backing: Backing::Pooled(Grant { pool: self.clone(), bytes: size, attached: None }),
         }))
     }
 
@@ -382,6 +399,14 @@ impl StreamPool {
         let pool = &grant.pool;
         let mut state = pool.state();
         state.used.sub(region.bytes);
+        if let Some(attached) = &grant.attached {
+            drop(state);
+            // It stays mapped until the stream has passed the free.
+            if let Some(freed) = freed {
+                freed.fence.keep_all(vec![Keep::Other(attached.clone())]);
+            }
+            return;
+        }
         state.space.give(region.address, grant.bytes, freed);
         drop(state);
         pool.0.device.0.pools.note_free();
@@ -413,13 +438,16 @@ pub(super) fn free_behind(stream: &Stream, address: u64) -> Result<()> {
     Ok(())
 }
 
-/// Frees the pool's allocation at `address`, which nobody uses any more, and waits for nothing.
+/// Frees the pool's allocation at `address`, which nobody uses any more, and waits for nothing unless it is another
+/// process's.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] if no such allocation starts there.
 pub(super) fn free_now(address: u64) -> Result<()> {
-    StreamPool::take_back(&*remove(address)?, None);
-    Ok(())
+    let region = remove(address)?;
+    let settled = shared::settle(&region);
+    StreamPool::take_back(&region, None);
+    settled
 }
 
 /// Gives back an allocation that was taken out of the table already and that nobody uses any more.

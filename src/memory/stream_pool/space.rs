@@ -117,6 +117,12 @@ impl<A, P: Pending> Space<A, P> {
         })
     }
 
+    /// The memory of the arena that an address lies in.
+    pub(super) fn memory_at(&self, address: u64) -> Option<&A> {
+        let (start, arena) = self.arenas.range(..=address).next_back()?;
+        (address - start < arena.bytes).then_some(&arena.memory)
+    }
+
     /// The memory of all arenas.
     pub(super) fn memory(&self) -> impl Iterator<Item = &A> {
         self.arenas.values().map(|arena| &arena.memory)
