@@ -23,6 +23,8 @@ pub struct Event(Arc<Inner>);
 struct Inner {
     id: u64,
     timing: bool,
+    /// The only device whose streams record it outside of captures, if there is one.
+    home: Option<Device>,
     /// Of an event that other processes may have.
     shared: Option<Arc<SharedEvent>>,
     state: Mutex<State>,
@@ -42,7 +44,13 @@ enum State {
 impl Event {
     /// A new event; `timing` says whether it can be measured.
     pub fn new(timing: bool) -> Self {
-        Self::make(timing, None)
+        Self::make(timing, None, None)
+    }
+
+    /// As [`Event::new`], for streams of one device: those of others neither record it, unless they are captured, nor
+    /// is it measured with events of others. Any stream may wait for it.
+    pub fn of(device: &Device, timing: bool) -> Self {
+        Self::make(timing, Some(device.clone()), None)
     }
 
     /// A new event that other processes can open; it cannot be measured.
@@ -50,7 +58,7 @@ impl Event {
     /// # Errors
     /// [`Error::OperatingSystem`].
     pub fn interprocess() -> Result<Self> {
-        Ok(Self::make(false, Some(Arc::new(SharedEvent::create()?))))
+        Ok(Self::make(false, None, Some(Arc::new(SharedEvent::create()?))))
     }
 
     /// The event of another process behind a handle.
@@ -58,13 +66,13 @@ impl Event {
     /// # Errors
     /// [`Error::InvalidValue`] if it names none that still exists.
     pub fn open(handle: EventHandle) -> Result<Self> {
-        Ok(Self::make(false, Some(Arc::new(SharedEvent::open(handle)?))))
+        Ok(Self::make(false, None, Some(Arc::new(SharedEvent::open(handle)?))))
     }
 
-    fn make(timing: bool, shared: Option<Arc<SharedEvent>>) -> Self {
+    fn make(timing: bool, home: Option<Device>, shared: Option<Arc<SharedEvent>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(Inner { id, timing, shared, state: Mutex::default() }))
+        Self(Arc::new(Inner { id, timing, home, shared, state: Mutex::default() }))
     }
 
     /// What another process needs to open the event.
@@ -136,10 +144,12 @@ impl Event {
     /// Milliseconds of device time from `start` to this event.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] if one was not recorded or cannot be measured, [`Error::NotReady`] if one has not
+    /// [`Error::InvalidHandle`] if one was not recorded or cannot be measured, or they are [of](Event::of) different
+    /// devices, [`Error::NotReady`] if one has not
     /// been reached, or the fault that took it.
     pub fn elapsed_since(&self, start: &Event) -> Result<f32> {
-        if !self.0.timing || !start.0.timing {
+        let apart = self.0.home.as_ref().zip(start.0.home.as_ref()).is_some_and(|(to, from)| to != from);
+        if !self.0.timing || !start.0.timing || apart {
             return Err(Error::InvalidHandle);
         }
         let reached = |event: &Event| -> Result<f64> {
@@ -160,6 +170,14 @@ impl Event {
         match self.captured() {
             Some(captured) => Err(crate::capture::refuse_captured_event(&captured, call).into()),
             None => crate::capture::check_unsafe_call(call),
+        }
+    }
+
+    /// Refuses to be recorded by a stream of a device that it is not [of](Event::of).
+    pub(crate) fn check_home(&self, device: &Device) -> Result<()> {
+        match &self.0.home {
+            Some(home) if home != device => Err(Error::InvalidHandle),
+            _ => Ok(()),
         }
     }
 

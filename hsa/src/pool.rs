@@ -80,9 +80,13 @@ pub struct Link {
     pub kind: hsa_amd_link_info_type_t,
     /// Number of hops.
     pub hops: u32,
+    /// Whether the first hop lets atomic operations of 32 and 64 bits through.
+    pub atomics: bool,
 }
 
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, link_type) == 20);
+const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, atomic_support_32bit) == 16);
+const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, atomic_support_64bit) == 17);
 
 impl Pool {
     pub(crate) fn new(runtime: Arc<Runtime>, raw: hsa_amd_memory_pool_t) -> Result<Self, Error> {
@@ -177,9 +181,11 @@ impl Pool {
         }
         let bytes = (hops as usize).saturating_mul(size_of::<hsa_amd_memory_pool_link_info_t>());
         let links = ask(bytes, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO)?;
-        // Six words of the first hop's structure; the last is what kind of link it is.
-        let [.., kind] = links.u32s::<6>();
-        Ok(Some(Link { kind: hsa_amd_link_info_type_t(kind), hops }))
+        // Six words of the first hop's structure; the last is what kind of link it is, before it come flags of a byte.
+        let [.., flags, kind] = links.u32s::<6>();
+        let [atomics_of_32_bits, atomics_of_64_bits, ..] = flags.to_ne_bytes();
+        let atomics = atomics_of_32_bits != 0 && atomics_of_64_bits != 0;
+        Ok(Some(Link { kind: hsa_amd_link_info_type_t(kind), hops, atomics }))
     }
 
     /// Allocates at least `len` bytes.

@@ -31,14 +31,13 @@ pub fn can_access_peer(device: &Device, peer: &Device) -> Result<bool> {
     Ok(device != peer && peer.0.local.access(&device.0.agent)? != hsa::PoolAccess::Never)
 }
 
-/// What kind of link leads from `device` to the memory of `peer` (`hsa_amd_link_info_type_t`), and its hops; `None` if
-/// they are the same.
+/// The way from `device` to the memory of `peer`; `None` if they are the same, or there is none.
 ///
 /// # Errors
 /// [`Error::Hsa`].
-pub fn link(device: &Device, peer: &Device) -> Result<Option<(u32, u32)>> {
+pub fn link(device: &Device, peer: &Device) -> Result<Option<hsa::Link>> {
     let link = peer.0.local.link(&device.0.agent)?;
-    Ok(link.filter(|_| device != peer).map(|link| (link.kind.0, link.hops)))
+    Ok(link.filter(|_| device != peer))
 }
 
 /// Lets kernels on `device` access what was and will be allocated on `peer` ([`allocate`](super::allocate)).

@@ -306,6 +306,7 @@ impl Stream {
     }
 
     fn record_event_now(&self, event: &Event) -> Result<()> {
+        event.check_home(self.device())?;
         let submission = self.submission()?;
         // Before the point is marked: a free that another thread numbers meanwhile may lie behind it.
         let passed = self.passed_frees();

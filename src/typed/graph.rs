@@ -23,6 +23,13 @@ use crate::{
 pub struct Node(NodeId);
 
 /// A graph template: it can be changed, but not run.
+///
+/// ```compile_fail,E0599
+/// # use aqlipse::{Stream, typed::Graph};
+/// fn example(graph: &Graph, stream: &Stream) {
+///     graph.launch(stream);
+/// }
+/// ```
 pub struct Graph {
     template: Template,
     /// Where what has no device of its own is placed.
@@ -30,6 +37,13 @@ pub struct Graph {
 }
 
 /// A graph ready to run: it can be launched, but its shape cannot be changed.
+///
+/// ```compile_fail,E0599
+/// # use aqlipse::typed::{ExecGraph, Launch};
+/// fn example(exec: &mut ExecGraph, launch: &Launch) {
+///     exec.kernel(launch, &[]);
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ExecGraph(Exec);
 

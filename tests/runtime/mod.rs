@@ -20,6 +20,7 @@ mod graph_memory;
 mod graphs;
 mod lifetimes;
 mod objects;
+mod parts;
 mod pools;
 mod scale;
 mod seeds;

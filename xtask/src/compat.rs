@@ -232,8 +232,11 @@ fn claims(text: &str) -> Vec<(Vec<String>, Option<String>)> {
     claims
 }
 
-/// Files of [`LANGUAGES`] below a directory, which need not exist.
-fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+/// Sources in Rust, C and their relatives below a directory, which need not exist.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     if !directory.exists() {
         return Ok(Vec::new());
     }

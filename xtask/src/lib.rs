@@ -15,6 +15,7 @@
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`compat`] | `compat`: write COMPAT.md |
+//! | [`compare`] | `compare`: write docs/compare.md |
 //! | [`packages`] | the Debian packages that tests want |
 //! | [`pseudocode`] | `valu-oracle`: vector arithmetic against AMD's pseudocode and our models |
 //! | [`surface`] | the exported symbols, shared with capi's build script |
@@ -27,6 +28,7 @@ use std::{
     process::{Command, ExitStatus},
 };
 
+pub mod compare;
 pub mod compat;
 pub mod conformance;
 pub mod dist;
@@ -81,6 +83,9 @@ pub enum Error {
     /// Packages are missing although `AQLIPSE_REQUIRE_PACKAGES` is set.
     #[error("missing packages: {}", .0.join(" "))]
     Packages(Vec<String>),
+    /// `docs/compare.txt` makes no sense, or claims what no test proves.
+    #[error("{0}")]
+    Comparison(String),
     /// Conformance programs cannot be run as they should be.
     #[error("{0}")]
     Conformance(String),

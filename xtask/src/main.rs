@@ -2,7 +2,7 @@
 
 use std::{env, process::ExitCode};
 
-use xtask::{Error, Result, compat, conformance, dist, kernels, pseudocode, suite, triton};
+use xtask::{Error, Result, compare, compat, conformance, dist, kernels, pseudocode, suite, triton};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -14,7 +14,8 @@ usage: cargo xtask COMMAND
                                          run the same programs on our library and on AMD's, write docs/conformance.md
   isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
   valu-oracle [SAMPLES]                  compare vector arithmetic with AMD's pseudocode and with our models
-  compat [--check]                       write COMPAT.md, or compare with it";
+  compat [--check]                       write COMPAT.md, or compare with it
+  compare [--check]                      write docs/compare.md, or compare with it";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -45,6 +46,8 @@ fn dispatch(args: &[String]) -> Result {
         ["valu-oracle", samples] if samples.parse::<u32>().is_ok() => pseudocode::valu_oracle(samples),
         ["compat"] => compat::write(),
         ["compat", "--check"] => compat::check(),
+        ["compare"] => compare::write(),
+        ["compare", "--check"] => compare::check(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

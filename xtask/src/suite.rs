@@ -143,7 +143,7 @@ fn choose<'c>(command: &'c mut Command, device: &str, dist: &Path) -> &'c mut Co
 }
 
 /// The programs in `examples/`.
-const EXAMPLES: [&str; 5] = ["captured", "explicit", "places", "recorded", "relaunched"];
+pub const EXAMPLES: [&str; 5] = ["captured", "explicit", "places", "recorded", "relaunched"];
 
 /// The loom models of the ring protocol. Their `cfg` changes every crate, so they have a folder of their own.
 fn models() -> Command {

@@ -75,7 +75,7 @@ entry! {
 }
 
 entry! {
-    /// Stores a property of the link between two devices: whether there is one.
+    /// Stores a property of the link between two devices.
     fn hipDeviceGetP2PAttribute(
         value: *mut c_int,
         attribute: hipDeviceP2PAttr,
@@ -93,10 +93,13 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let access = memory::can_access_peer(&source, &destination)?;
+        let link = memory::link(&source, &destination)?;
         let answer = match attribute {
-            hipDevP2PAttrAccessSupported => access.into(),
-            // Not known of the link, and arrays do not exist.
-            _ => 0,
+            // CUDA documents a relative value, lower for the better link: each hop makes it worse.
+            hipDevP2PAttrPerformanceRank => link.map_or(0, |link| c_int::try_from(link.hops).unwrap_or(c_int::MAX)),
+            hipDevP2PAttrNativeAtomicSupported => link.is_some_and(|link| link.atomics).into(),
+            // Arrays are ordinary memory: whoever reaches that can copy to and from them.
+            _ => access.into(),
         };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(value, answer) }
@@ -122,8 +125,8 @@ entry! {
         let found = memory::link(&from, &to)?.ok_or(hipErrorInvalidValue)?;
         // SAFETY: the caller's pointers, which are not null.
         unsafe {
-            caller::write(kind, found.0)?;
-            caller::write(hops, found.1)
+            caller::write(kind, found.kind.0)?;
+            caller::write(hops, found.hops)
         }
     }
 }

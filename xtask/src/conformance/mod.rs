@@ -227,7 +227,7 @@ fn run_one(program: &Program, configurations: &[Configuration], libraries: &Libr
     };
     let mut runs = Vec::new();
     for &configuration in configurations {
-        runs.push((configuration, run::run(&binary, configuration, libraries)?));
+        runs.push((configuration, run::run(&binary, program.devices, configuration, libraries)?));
     }
     if let [(_, only)] = &runs[..] {
         // Nothing to compare it with: what it printed is the answer.

@@ -9,6 +9,11 @@ use std::{
 use super::marker::{self, Marker};
 use crate::{Error, Result, file_error, read, root};
 
+/// Starts the comment that says how many devices a program wants; without one it has one.
+const DEVICES: &str = "// DEVICES: ";
+/// Most devices that a program can ask for: what a machine with AMD GPUs has.
+const MOST_DEVICES: u32 = 8;
+
 /// What a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
@@ -29,6 +34,8 @@ pub struct Program {
     pub language: Language,
     /// What it observes: its first comment.
     pub topic: String,
+    /// How many devices it runs with.
+    pub devices: u32,
     /// The differences that it announces.
     pub markers: Vec<Marker>,
 }
@@ -58,9 +65,28 @@ impl Program {
                 return refuse(line, "expected `// DIFFERS <label prefix>: <reason>; <reference>`");
             }
         };
+        let devices = match devices(source) {
+            Ok(devices) => devices,
+            Err(line) => {
+                return refuse(line, &format!("expected `{DEVICES}<2 to {MOST_DEVICES}>`, and once"));
+            }
+        };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, topic: topic.to_owned(), path, language, markers })
+        Ok(Self { name, topic: topic.to_owned(), devices, path, language, markers })
     }
+}
+
+/// How many devices a source asks for, or the number of a line that asks for none or a second time.
+fn devices(source: &str) -> std::result::Result<u32, usize> {
+    let mut devices = None;
+    for (index, line) in source.lines().enumerate() {
+        let Some(rest) = line.strip_prefix(DEVICES.trim_end()) else { continue };
+        match rest.trim().parse() {
+            Ok(number @ 2..=MOST_DEVICES) if devices.is_none() => devices = Some(number),
+            _ => return Err(index + 1),
+        }
+    }
+    Ok(devices.unwrap_or(1))
 }
 
 /// The directory of the programs.
@@ -148,6 +174,20 @@ mod tests {
             |source: &str| Program::parse("a.cpp".into(), Language::Cpp, source).unwrap_err().to_string();
         assert!(parse("#include \"observe.h\"\n").starts_with("a.cpp:1: the first line"));
         assert!(parse("// Topic.\n\n// DIFFERS a\n").starts_with("a.cpp:3: expected `// DIFFERS"));
+    }
+
+    #[test]
+    fn a_program_has_one_device_unless_it_asks_for_more() {
+        let parse = |source: &str| {
+            let parsed = Program::parse("a.cpp".into(), Language::Cpp, &format!("// Topic.\n{source}\n"));
+            parsed.map(|program| program.devices).map_err(|error| error.to_string())
+        };
+        assert_eq!(parse("int main() {}"), Ok(1));
+        assert_eq!(parse("// DEVICES: 2"), Ok(2));
+        for bad in ["// DEVICES:", "// DEVICES: 1", "// DEVICES: 9", "// DEVICES: two"] {
+            assert!(parse(bad).unwrap_err().starts_with("a.cpp:2: expected `// DEVICES: "), "{bad}");
+        }
+        assert!(parse("// DEVICES: 2\n// DEVICES: 2").unwrap_err().starts_with("a.cpp:3: "));
     }
 
     #[test]

@@ -132,11 +132,11 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs `program` in a directory of its own.
+/// Runs `program` in a directory of its own, on so many emulated devices.
 ///
 /// # Errors
 /// [`Error::Start`], [`Error::File`].
-pub fn run(program: &Path, configuration: Configuration, libraries: &Libraries) -> Result<Run> {
+pub fn run(program: &Path, devices: u32, configuration: Configuration, libraries: &Libraries) -> Result<Run> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let directory = build::directory().join("run").join(format!("{name}-{}", configuration.name()));
     if directory.exists() {
@@ -147,7 +147,7 @@ pub fn run(program: &Path, configuration: Configuration, libraries: &Libraries) 
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", &LIMIT_SECONDS.to_string()]).arg(program);
     command.current_dir(&directory).stdin(Stdio::null());
-    environment(&mut command, configuration, libraries)?;
+    environment(&mut command, devices, configuration, libraries)?;
     let output =
         command.output().map_err(|source| Error::Start { program: program.display().to_string(), source })?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -155,13 +155,20 @@ pub fn run(program: &Path, configuration: Configuration, libraries: &Libraries) 
 }
 
 /// Only what is said here: a variable of the user's must not make one library behave unlike the other.
-fn environment(command: &mut Command, configuration: Configuration, libraries: &Libraries) -> Result {
+fn environment(
+    command: &mut Command,
+    devices: u32,
+    configuration: Configuration,
+    libraries: &Libraries,
+) -> Result {
     let path = env::join_paths(libraries.search_path(configuration))
         .map_err(|error| Error::Conformance(format!("LD_LIBRARY_PATH: {error}")))?;
     // The last two change nothing but what is said on stderr.
     let kept = ["PATH", "HOME", "TMPDIR", "AQLIPSE_LOG", "AMD_LOG_LEVEL"];
     let kept: Vec<_> = kept.into_iter().filter_map(|name| Some((name, env::var_os(name)?))).collect();
-    command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", ARCHITECTURE);
+    // The thunk shows them to AMD's ROCr as the emulator shows them to us.
+    let emulate = format!("{devices}x{ARCHITECTURE}");
+    command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
     match configuration {
         Configuration::Ours => command.env("AQLIPSE_DEVICE", "emulated"),
         Configuration::Rocr => command.env("AQLIPSE_DEVICE", "rocr"),

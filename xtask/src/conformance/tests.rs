@@ -7,6 +7,7 @@ fn program(source: &str) -> Program {
         path: "tests/conformance/graph_clone.cpp".into(),
         language: Language::Cpp,
         topic: "Clones.".into(),
+        devices: 1,
         markers: marker::parse(source).unwrap(),
     }
 }

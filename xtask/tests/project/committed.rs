@@ -1,10 +1,15 @@
 //! What is generated and committed is what its sources make.
 
-use xtask::{compat, kernels, packages};
+use xtask::{compare, compat, kernels, packages};
 
 #[test]
 fn compat_md_is_up_to_date() {
     compat::check().unwrap();
+}
+
+#[test]
+fn the_comparison_is_up_to_date_and_names_tests_that_exist() {
+    compare::check().unwrap();
 }
 
 #[test]

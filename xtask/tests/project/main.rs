@@ -3,4 +3,5 @@
 mod committed;
 mod conformance;
 mod dependencies;
+mod documents;
 mod library;

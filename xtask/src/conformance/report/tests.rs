@@ -7,6 +7,7 @@ fn verdict(name: &str, source: &str, sides: Vec<Side>) -> Verdict {
         path: format!("tests/conformance/{name}.cpp").into(),
         language: Language::Cpp,
         topic: format!("What {name} shows | <all>."),
+        devices: 1,
         markers: marker::parse(source).unwrap(),
     };
     Verdict { program, amd: Some((End::Completed, 5)), sides, failures: Vec::new() }

@@ -1,0 +1,97 @@
+//! What the documents say of the sources, and of each other, is so.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use xtask::{compat, read, root};
+
+/// Where variables of the environment are read.
+const SOURCES: [&str; 12] = [
+    "benches", "capi", "emulator", "examples", "fuzz", "hsa", "kernels", "loader", "src", "tests", "thunk",
+    "xtask",
+];
+/// Starts the names of all variables.
+const OURS: &str = "AQLIPSE_";
+/// Starts the names of variables by which a test talks to a process that it starts.
+const INTERNAL: &str = "AQLIPSE_TEST_";
+
+/// Names that stand in quotes in a text, and are variables of ours.
+fn variables(text: &str) -> BTreeSet<String> {
+    let quoted = text.split('"').filter(|part| part.starts_with(OURS) && !part.starts_with(INTERNAL));
+    let is_name = |part: &&str| part.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    quoted.filter(|part| part.len() > OURS.len()).filter(is_name).map(String::from).collect()
+}
+
+#[test]
+fn the_table_of_variables_has_those_that_are_read_and_no_others() {
+    let mut read_somewhere = BTreeSet::new();
+    for directory in SOURCES {
+        for path in compat::files(&root().join(directory)).unwrap() {
+            read_somewhere.extend(variables(&read(&path).unwrap()));
+        }
+    }
+    let readme = read(&root().join("README.md")).unwrap();
+    let rows = readme.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let listed: BTreeSet<_> =
+        rows.map(|(name, _)| name.to_owned()).filter(|name| name.starts_with(OURS)).collect();
+    let missing: Vec<_> = read_somewhere.difference(&listed).collect();
+    let stale: Vec<_> = listed.difference(&read_somewhere).collect();
+    assert!(
+        missing.is_empty() && stale.is_empty(),
+        "not in the README: {missing:?}; read nowhere: {stale:?}"
+    );
+}
+
+/// The documents at the top and below `docs`.
+fn documents() -> Vec<PathBuf> {
+    let folders = ["", "docs", "docs/adr"].map(|folder| root().join(folder));
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    paths
+}
+
+/// Where the links of a document lead that lead to files.
+fn links(path: &Path) -> Vec<PathBuf> {
+    // What stands between backticks is code, where a bracket is a bracket.
+    let text: String = read(path).unwrap().split('`').step_by(2).collect();
+    let ends = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets = ends.filter_map(|(target, _)| target.split([' ', '#']).next());
+    let files = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+    files.map(|target| path.with_file_name("").join(target)).collect()
+}
+
+#[test]
+fn links_between_documents_and_to_sources_lead_somewhere() {
+    for document in documents() {
+        for target in links(&document) {
+            assert!(target.exists(), "{} links to {}", document.display(), target.display());
+        }
+    }
+}
+
+#[test]
+fn the_readme_leads_to_every_page() {
+    let reached: BTreeSet<_> =
+        links(&root().join("README.md")).iter().map(|path| path.canonicalize().unwrap()).collect();
+    for document in documents() {
+        let document = document.canonicalize().unwrap();
+        let own = document.ends_with("README.md");
+        let folder = document.parent().is_some_and(|folder| reached.contains(folder));
+        assert!(own || folder || reached.contains(&document), "no link to {}", document.display());
+    }
+}
+
+#[test]
+fn examples_are_run_and_shown() {
+    let shown = ["README.md", "docs/rust.md"].map(|page| read(&root().join(page)).unwrap()).concat();
+    for example in compat::files(&root().join("examples")).unwrap() {
+        let name = example.file_stem().unwrap().to_str().unwrap();
+        assert!(xtask::suite::EXAMPLES.contains(&name), "`cargo xtask test` does not run {name}");
+        assert!(shown.contains(&format!("examples/{name}.rs")), "no page shows {name}");
+    }
+}
