@@ -26,6 +26,7 @@ mod functions;
 mod graph;
 mod graph_memory;
 mod host;
+mod host_copies;
 mod in_flight;
 mod ipc;
 mod launch;
