@@ -97,7 +97,8 @@ struct Inner {
     /// Where each unit works.
     seats: Vec<Seat>,
     flat: FlatGraph,
-    /// What must stay of each flat node; nothing of a join.
+    /// What must stay of each flat node; nothing of a join. `shape` has the same in the order of each graph, by which
+    /// whole graphs are paired; a setter has a flat node and must find it at once.
     fixed: Box<[Option<Fixed>]>,
     shape: Shape,
     options: Options,
