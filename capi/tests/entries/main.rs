@@ -16,6 +16,7 @@ mod capture_params;
 mod child;
 mod conditional;
 mod context;
+mod cooperative;
 mod copies;
 mod devices;
 mod execution;
