@@ -21,6 +21,7 @@ mod copies;
 mod devices;
 mod execution;
 mod external;
+mod faults;
 mod function;
 mod functions;
 mod graph;

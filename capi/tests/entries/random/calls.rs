@@ -20,6 +20,12 @@ impl Call {
     pub fn is_rare(&self) -> bool {
         RARE.iter().any(|part| self.name.contains(part))
     }
+
+    /// Whether it frees memory that the nodes of a graph may be about.
+    pub fn frees_operands(&self) -> bool {
+        ["hipFreeArray", "hipArrayDestroy", "hipFreeMipmappedArray", "hipMipmappedArrayDestroy"]
+            .contains(&self.name)
+    }
 }
 
 const RARE: [&str; 12] = [

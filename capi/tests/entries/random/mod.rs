@@ -74,9 +74,11 @@ fn watch(threads: &[Arc<Progress>]) {
     }
 }
 
-/// Calls at random from `threads` threads, then destroys what they have made. Counts the successes of each call.
-fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) {
+/// Calls at random from `threads` threads, then destroys what they have made. Counts the successes of each call; says
+/// whether all could succeed.
+fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) -> bool {
     let world = World::new();
+    let is_tame = world.is_tame;
     let progress: Vec<Arc<Progress>> = (0..threads).map(|_| Arc::default()).collect();
     thread::scope(|scope| {
         for (n, progress) in progress.iter().enumerate() {
@@ -85,29 +87,14 @@ fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) {
                 let mut caller = Caller::new(world, seed);
                 for _ in 0..calls {
                     let call = caller.below(CALLS.len());
-                    static ONLY: std::sync::LazyLock<(Vec<String>, Vec<String>)> =
-                        std::sync::LazyLock::new(|| {
-                            let v = |n: &str| {
-                                env::var(n)
-                                    .map(|v| v.split(',').map(Into::into).collect())
-                                    .unwrap_or_default()
-                            };
-                            (v("ONLY"), v("EXCEPT"))
-                        });
-                    if !ONLY.0.is_empty() && !ONLY.0.iter().any(|o| CALLS[call].name.contains(o.as_str())) {
-                        continue;
-                    }
-                    if ONLY.1.iter().any(|o| CALLS[call].name.contains(o.as_str())) {
-                        continue;
-                    }
                     if CALLS[call].is_rare() && !caller.once_in(8) {
+                        continue;
+                    }
+                    if world.is_tame && CALLS[call].frees_operands() {
                         continue;
                     }
                     caller.begin(CALLS[call].name);
                     progress.call.store(call as u64, Ordering::Relaxed);
-                    if env::var_os("TRACE").is_some() {
-                        eprintln!("{n} {}", CALLS[call].name);
-                    }
                     let succeeded = (CALLS[call].run)(&mut caller);
                     successes[call].fetch_add(succeeded.into(), Ordering::Relaxed);
                     progress.calls.fetch_add(1, Ordering::Relaxed);
@@ -126,6 +113,7 @@ fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) {
         let _ = hipGetLastError();
     }
     ok!(hipDeviceSynchronize());
+    !is_tame
 }
 
 /// What this process has of its device and of its machine.
@@ -199,9 +187,9 @@ fn one_thread_survives_what_it_does() {
         return;
     }
     let successes = no_successes();
-    let mut warm = None;
+    let (mut warm, mut all) = (None, true);
     for seed in 0..15 {
-        round(seed, 1, CALLS_OF_A_ROUND, &successes);
+        all = round(seed, 1, CALLS_OF_A_ROUND, &successes);
         if seed == 4 {
             warm = Some(Footprint::now());
         }
@@ -209,7 +197,7 @@ fn one_thread_survives_what_it_does() {
     // Otherwise the arguments would be too wild to get anywhere.
     let never = CALLS.iter().zip(successes).filter(|(_, successes)| successes.load(Ordering::Relaxed) == 0);
     let never: Vec<&str> = never.map(|(call, _)| call.name).filter(|name| !REFUSED.contains(name)).collect();
-    assert!(never.len() <= 5, "never succeeded: {never:?}");
+    assert!(never.len() <= 5 || !all, "never succeeded: {never:?}");
     Footprint::now().check_since(warm.expect("five rounds"), 15);
 }
 

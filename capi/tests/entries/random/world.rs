@@ -11,7 +11,10 @@ use std::{
     },
 };
 
-use aqlipse::external::{ExternalSemaphore, SemaphoreKind};
+use aqlipse::{
+    Backend, Device,
+    external::{ExternalSemaphore, SemaphoreKind},
+};
 use capi::error::hipSuccess as SUCCESS;
 
 use super::{super::program, *};
@@ -170,6 +173,8 @@ pub struct World {
     module: hipModule_t,
     pub kernels: [hipFunction_t; 3],
     pub context: hipCtx_t,
+    /// Whether a memory fault would lose the device: no work may use what is gone then.
+    pub is_tame: bool,
     /// A word of device memory that is always 0.
     pub zero: *mut c_void,
     /// Bytes of a range of [`Kind::Range`].
@@ -205,6 +210,7 @@ impl World {
             module: hipModule_t::NULL,
             kernels: [hipFunction_t::NULL; 3],
             context: hipCtx_t::NULL,
+            is_tame: Device::get(0).is_ok_and(|device| device.backend() == Backend::Rocr),
             zero: ptr::null_mut(),
             granule: 0,
             units: units(),
@@ -214,16 +220,14 @@ impl World {
             pages: vec![0; BUFFER],
             dot: dot_path(),
         };
-        ok!(
-            hipCtxGetCurrent(&mut world.context),
-            hipMalloc(&mut world.zero, 8),
-            hipMemset(world.zero, 0, 8),
-            hipMemGetAllocationGranularity(
-                &mut world.granule,
-                &physical(),
-                hipMemAllocationGranularityRecommended
-            ),
-        );
+        ok!(hipCtxGetCurrent(&mut world.context), hipMalloc(&mut world.zero, 8), hipMemset(world.zero, 0, 8),);
+        // SAFETY: a place for the number, and properties.
+        let _ = unsafe {
+            let wanted = hipMemAllocationGranularityRecommended;
+            hipMemGetAllocationGranularity(&mut world.granule, &physical(), wanted)
+        };
+        // Where there is no such memory, calls for some are refused.
+        world.granule = world.granule.max(4096);
         for memory in &mut world.device {
             ok!(hipMalloc(memory, BUFFER));
         }
