@@ -5,7 +5,10 @@
 //! is there for kernels on a cooperative queue. Newer libraries count on gfx942 in memory that the launch brings
 //! along. As there is one such resource, a device has one queue for these kernels, which run one after the other.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 
@@ -64,7 +67,29 @@ impl GridInfo {
 pub(crate) struct Cooperative {
     /// Held while the packets of one launch are published, which must follow each other.
     order: Mutex<()>,
+    /// Kernels that streams or graphs will come to, and that are not published yet.
+    expected: Arc<AtomicUsize>,
     init: OnceLock<Result<KernelCode>>,
+}
+
+/// A kernel that is to be published; while it is not, no other may be published that waits for anything.
+///
+/// The device's queue for such kernels runs them in order. A kernel in front of this one that waits for its stream could
+/// wait for this one: streams share queues, and what this one is to run for may hold that stream back.
+pub(crate) struct Expected(Arc<AtomicUsize>);
+
+impl Expected {
+    /// Whether no other kernel is expected.
+    pub(crate) fn is_alone(&self) -> bool {
+        // ORDER: SeqCst. Who has published packets that this kernel's stream may be behind was counted before that.
+        self.0.load(Ordering::SeqCst) == 1
+    }
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A cooperative kernel with its kernel arguments in place.
@@ -129,6 +154,13 @@ impl Device {
             return Err(self.0.faults.error());
         }
         lane.submit(&packets)
+    }
+
+    /// Counts a kernel that is to be published, before the packets are that wait for it.
+    pub(crate) fn expect_cooperative(&self) -> Expected {
+        let expected = self.0.cooperative.expected.clone();
+        expected.fetch_add(1, Ordering::SeqCst);
+        Expected(expected)
     }
 
     fn cooperative_lane(&self) -> Result<std::sync::Arc<Lane>> {

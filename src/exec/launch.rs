@@ -175,8 +175,14 @@ impl Exec {
         let (device, epoch) = party.of_ordinal(self.0.seats[step.unit as usize].device);
         let unit = state.units[step.unit as usize].clone();
         let arguments = matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(step.unit + 1));
+        // Before the packets are published that wait for it.
+        let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional(_));
+        let expected = may_publish.then(|| device.expect_cooperative());
         let (device, pinned) = (device.clone(), pinned.clone());
-        Box::new(move || run_on_host(&device, &unit, arguments.as_ref(), &pinned, epoch))
+        Box::new(move || {
+            let _expected = expected;
+            run_on_host(&device, &unit, arguments.as_ref(), &pinned, epoch);
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Kernels that are launched together: the blocks of one grid, or grids on several devices.
 //!
 //! A cooperative kernel runs on its device's queue for such kernels, behind a marker on the stream; the stream goes on
-//! when it is over.
+//! when it is over. Mostly the kernel is published at once, with a packet in front of it that waits for the marker. While
+//! other kernels are expected on that queue (see [`Expected`]), the stream's worker publishes it at the marker.
 
 use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 
@@ -11,7 +12,7 @@ use super::{Stream, host::Job};
 use crate::{
     device::{
         System,
-        cooperative::{GridInfo, INFO_BYTES, Placed},
+        cooperative::{Expected, GridInfo, INFO_BYTES, Placed},
         fence::{Keep, PooledSignal},
     },
     dispatch::Dispatch,
@@ -68,26 +69,39 @@ impl Stream {
         };
         dispatch.set_hidden(&ValueKind::HiddenMultigridSyncArg, address);
         if !dispatch.code.prints() {
-            let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
-            let part = self.enter(dispatch, keep)?;
-            return publish(&part, &[part.entry.handle()]);
+            return self.launch_alone(dispatch, keep).map(drop);
         }
         // A buffer of its own: it is read when the stream has gone on already.
         let fifo = Fifo::new(self.device())?;
         fifo.attach(&mut dispatch);
         self.start_worker()?;
-        let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = self.enter(dispatch, keep)?;
-        publish(&part, &[part.entry.handle()])?;
+        let done = self.launch_alone(dispatch, keep)?;
         let mut submission = self.submission()?;
         let (drain, read) = (Drain(fifo), submission.signal(1)?);
         submission.wait_signal(read.clone());
-        submission.push_job(Job::new(vec![part.done], move || drop(drain), Some(read)))?;
+        submission.push_job(Job::new(vec![done], move || drop(drain), Some(read)))?;
         submission.finish()
     }
 
-    /// Puts a marker on the stream, and lets what follows wait until `done` falls.
-    fn enter(&self, dispatch: Dispatch, keep: Option<Keep>) -> Result<Part<'_>> {
+    /// Launches a kernel on this device alone; returns the signal that falls when it is over.
+    fn launch_alone(&self, dispatch: Dispatch, keep: Option<Keep>) -> Result<Arc<PooledSignal>> {
+        let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
+        let expected = self.device().expect_cooperative();
+        let (part, expected) = self.enter(dispatch, keep, Some(expected))?;
+        if expected.is_some() {
+            publish(&part, &[part.entry.handle()])?;
+        }
+        Ok(part.done)
+    }
+
+    /// Puts a marker on the stream, and lets what follows wait until `done` falls. If `expected` is given, and others are
+    /// expected as well, the stream's worker publishes the kernel; otherwise it comes back, and the caller does.
+    fn enter(
+        &self,
+        dispatch: Dispatch,
+        keep: Option<Keep>,
+        expected: Option<Expected>,
+    ) -> Result<(Part<'_>, Option<Expected>)> {
         let mut submission = self.submission()?;
         let (entry, done) = (submission.signal(1)?, submission.signal(1)?);
         let kernarg = submission.place(&dispatch.kernargs)?;
@@ -96,12 +110,37 @@ impl Stream {
         keep.into_iter().for_each(|keep| submission.keep(keep));
         submission.mark(&entry);
         submission.wait_signal(done.clone());
-        if let Err(error) = submission.finish() {
-            // The wait may have been published already.
-            done.store(0, Ordering::Release);
-            return Err(error);
-        }
-        Ok(Part { stream: self, dispatch, kernarg, init_kernarg, entry, done })
+        // The wait may have been published already when something fails.
+        let give_up = |_: &Error| done.store(0, Ordering::Release);
+        submission.flush().inspect_err(give_up)?;
+        let part = Part { stream: self, dispatch, kernarg, init_kernarg, entry, done: done.clone() };
+        let expected = match expected {
+            Some(expected) if !expected.is_alone() => {
+                submission.push_job(part.job(expected)).inspect_err(give_up)?;
+                None
+            }
+            other => other,
+        };
+        submission.finish().inspect_err(give_up)?;
+        Ok((part, expected))
+    }
+}
+
+impl Part<'_> {
+    /// Publishes the kernel when the stream comes to it.
+    fn job(&self, expected: Expected) -> Job {
+        let (device, dispatch, done) =
+            (self.stream.device().clone(), self.dispatch.clone(), self.done.clone());
+        let (kernarg, init_kernarg) = (self.kernarg, self.init_kernarg);
+        let publish = move || {
+            let placed = Placed { dispatch: &dispatch, kernarg, init_kernarg };
+            if let Err(error) = device.publish_cooperative(&placed, &[], &done) {
+                // Nobody can be told otherwise, and what follows must not run without it.
+                device.0.faults.record(error, done.epoch());
+            }
+            drop(expected);
+        };
+        Job::new(vec![self.entry.clone()], publish, None)
     }
 }
 
@@ -181,8 +220,8 @@ fn launch_cooperative(kernels: &[(Stream, graph::Kernel<Function>)], how: Togeth
     let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut parts: Vec<Part<'_>> = Vec::new();
     for ((stream, _), dispatch) in kernels.iter().zip(dispatches) {
-        match stream.enter(dispatch, Some(Keep::Other(memory.clone()))) {
-            Ok(part) => parts.push(part),
+        match stream.enter(dispatch, Some(Keep::Other(memory.clone())), None) {
+            Ok((part, _)) => parts.push(part),
             Err(error) => {
                 give_up(&parts);
                 return Err(error);

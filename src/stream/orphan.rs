@@ -88,7 +88,8 @@ mod tests {
             let (node, address) = template.add_allocation(device, 4096, &[]).unwrap();
             template.add_free(address, &[node]).unwrap();
             template.add(Node::Host(HostFn::new(|| {})), &[]).unwrap();
-            template.keep(&[held.clone()]);
+            let kept: crate::typed::Alive = held.clone();
+            template.keep(&[kept]);
             Exec::new(&template, Options::default()).unwrap().launch(stream).unwrap();
         });
         assert_eq!(Arc::strong_count(&held), 1);

@@ -234,7 +234,9 @@ pub(super) fn forget_abandoned() {
     let lent: Vec<_> = over.filter_map(|(_, shown)| shown.lent).collect();
     drop(shown);
     // Another thread may have destroyed the graph by the handle that it was lent.
-    lent.into_iter().for_each(|graph| drop(super::graph::destroy(graph)));
+    for graph in lent {
+        let _ = super::graph::destroy(graph);
+    }
 }
 
 entry! {

@@ -276,25 +276,3 @@ fn cooperative_kernels_run_by_every_route_if_they_fit() {
     assert_eq!(memory.read()[0], 64.0, "what was refused has not run");
     ok!(hipModuleUnload(module));
 }
-
-#[test]
-fn cooperative_kernels_of_streams_that_share_queues_do_not_wait_for_each_other() {
-    let launch = || {
-        let (stream, memory) = (new_stream(), Memory::of(&[0u32; BLOCK as usize]));
-        let mut address = memory.pointer();
-        let mut arguments = [(&raw mut address).cast::<c_void>()];
-        for _ in 0..50 {
-            ok!(hipLaunchCooperativeKernel(
-                crate::program::threes(),
-                line(1),
-                line(BLOCK),
-                arguments.as_mut_ptr(),
-                0,
-                stream
-            ));
-        }
-        ok!(hipStreamSynchronize(stream), hipStreamDestroy(stream));
-        assert_eq!(memory.read(), [3; BLOCK as usize]);
-    };
-    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(launch))));
-}

@@ -37,7 +37,8 @@ impl Wave {
     #[inline(always)]
     pub(super) fn allows(&mut self, first: u64, last: u64, write: bool) -> bool {
         let entry = &self.near.0[(self.pc >> 3) as usize % ENTRIES];
-        if entry.start <= first && last < entry.end && (entry.writable || !write) {
+        // At the end of the address space the last byte may come before the first.
+        if entry.start <= first && first <= last && last < entry.end && (entry.writable || !write) {
             return true;
         }
         self.allows_cold(first, last, write)

@@ -93,7 +93,11 @@ numbers! {
     AsyncMemory: *mut c_void = |caller| caller.handle(Kind::AsyncMemory) as *mut c_void;
     Kernel: hipFunction_t = |caller| {
         let kernels = caller.world.kernels;
-        if caller.once_in(32) { hipFunction_t(caller.handle(Kind::Exec)) } else { caller.one_of(&kernels) }
+        match caller.below(32) {
+            0 => hipFunction_t(caller.handle(Kind::Exec)),
+            1..4 => hipFunction_t(caller.handle(Kind::Function)),
+            _ => caller.one_of(&kernels),
+        }
     };
     NoExtra: *mut *mut c_void = |_caller| ptr::null_mut();
     HostFunction: hipHostFn_t = |caller| if caller.once_in(32) { None } else { Some(count) };
@@ -114,9 +118,9 @@ unsafe extern "C" fn called(_stream: hipStream_t, _status: hipError_t, user: *mu
     unsafe { count(user) }
 }
 
-/// Handles, the places for new ones, and handles that a call destroys.
-macro_rules! handles {
-    ($($kind:ident: $ty:ident, $new:ident, $doomed:ident;)*) => { $(
+/// Handles.
+macro_rules! known {
+    ($($kind:ident: $ty:ident;)*) => { $(
         pub struct $kind(usize);
 
         impl Argument for $kind {
@@ -130,7 +134,12 @@ macro_rules! handles {
                 $ty(self.0)
             }
         }
+    )* };
+}
 
+/// Places for new handles.
+macro_rules! fresh {
+    ($($new:ident: $ty:ident, $kind:ident;)*) => { $(
         pub struct $new(Option<$ty>);
 
         impl Argument for $new {
@@ -150,7 +159,12 @@ macro_rules! handles {
                 }
             }
         }
+    )* };
+}
 
+/// Handles that a call destroys.
+macro_rules! doomed {
+    ($($doomed:ident: $ty:ident, $kind:ident;)*) => { $(
         pub struct $doomed(Doomed);
 
         impl Argument for $doomed {
@@ -169,6 +183,15 @@ macro_rules! handles {
             }
         }
     )* };
+}
+
+/// All three.
+macro_rules! handles {
+    ($($kind:ident: $ty:ident, $new:ident, $doomed:ident;)*) => {
+        known! { $($kind: $ty;)* }
+        fresh! { $($new: $ty, $kind;)* }
+        doomed! { $($doomed: $ty, $kind;)* }
+    };
 }
 
 handles! {
@@ -324,7 +347,7 @@ impl KernelArguments {
     fn make(caller: &mut Caller<'_>) -> Box<Self> {
         let memory = caller.world.device;
         // Once in a while memory that may be gone: a fault, which others hear of.
-        let first = if caller.once_in(400) {
+        let first = if caller.once_in(400) && !caller.world.is_tame {
             caller.handle(Kind::AsyncMemory) as *mut c_void
         } else {
             caller.one_of(&memory)
@@ -614,3 +637,9 @@ impl Argument for ModeInOut {
         &mut self.0
     }
 }
+
+mod memory;
+mod work;
+
+pub use memory::*;
+pub use work::*;

@@ -2,10 +2,20 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    ffi::{c_char, c_void},
+    ffi::{CString, c_char, c_int, c_uint, c_void},
+    os::fd::OwnedFd,
     ptr,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
+
+use aqlipse::{
+    Backend, Device,
+    external::{ExternalSemaphore, SemaphoreKind},
+};
+use capi::error::hipSuccess as SUCCESS;
 
 use super::{super::program, *};
 
@@ -16,6 +26,46 @@ unsafe extern "C" {
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn hipMemset(memory: *mut c_void, value: c_int, bytes: usize) -> hipError_t;
+    fn hipCtxGetCurrent(context: *mut hipCtx_t) -> hipError_t;
+    fn hipMemGetAllocationGranularity(
+        granularity: *mut usize,
+        properties: *const hipMemAllocationProp,
+        option: hipMemAllocationGranularity_flags,
+    ) -> hipError_t;
+    fn hipDeviceGetDevResource(
+        device: hipDevice_t,
+        resource: *mut hipDevResource,
+        kind: hipDevResourceType,
+    ) -> hipError_t;
+    fn hipDevSmResourceSplitByCount(
+        result: *mut hipDevResource,
+        groups: *mut c_uint,
+        input: *const hipDevResource,
+        remainder: *mut hipDevResource,
+        flags: c_uint,
+        least: c_uint,
+    ) -> hipError_t;
+    fn hipDeviceGetDefaultMemPool(pool: *mut hipMemPool_t, device: c_int) -> hipError_t;
+    fn hipDeviceSetMemPool(device: c_int, pool: hipMemPool_t) -> hipError_t;
+    fn hipMemPoolSetAttribute(
+        pool: hipMemPool_t,
+        attribute: hipMemPoolAttr,
+        value: *mut c_void,
+    ) -> hipError_t;
+    fn hipMemPoolTrimTo(pool: hipMemPool_t, keep: usize) -> hipError_t;
+    fn hipMemPoolDestroy(pool: hipMemPool_t) -> hipError_t;
+    fn hipExecutionCtxDestroy(context: hipExecutionCtx_t) -> hipError_t;
+    fn hipUserObjectRelease(object: hipUserObject_t, count: c_uint) -> hipError_t;
+    fn hipLibraryUnload(library: hipLibrary_t) -> hipError_t;
+    fn hipMemUnmap(address: *mut c_void, bytes: usize) -> hipError_t;
+    fn hipMemAddressFree(address: *mut c_void, bytes: usize) -> hipError_t;
+    fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
+    fn hipFreeMipmappedArray(array: hipMipmappedArray_t) -> hipError_t;
+    fn hipFreeArray(array: hipArray_t) -> hipError_t;
+    fn hipHostUnregister(address: *mut c_void) -> hipError_t;
+    fn hipDestroyExternalMemory(memory: hipExternalMemory_t) -> hipError_t;
+    fn hipDestroyExternalSemaphore(semaphore: hipExternalSemaphore_t) -> hipError_t;
     fn hipModuleLoadData(module: *mut hipModule_t, image: *const c_void) -> hipError_t;
     fn hipModuleUnload(module: hipModule_t) -> hipError_t;
     fn hipModuleGetFunction(
@@ -42,9 +92,56 @@ pub enum Kind {
     Memory,
     /// Memory of `hipMallocAsync` and of allocation nodes.
     AsyncMemory,
+    /// Pinned memory that nobody reads or writes.
+    HostMemory,
+    Pool,
+    Array,
+    Mipmap,
+    /// Physical memory.
+    Physical,
+    /// Reserved addresses of one granule.
+    Range,
+    UserObject,
+    /// Execution contexts.
+    Context,
+    /// What execution contexts are made of.
+    Descriptor,
+    Module,
+    /// Kernels of modules.
+    Function,
+    Library,
+    /// Kernels of libraries.
+    LibraryKernel,
+    Semaphore,
+    ExternalMemory,
 }
 
-const KINDS: usize = 7;
+/// Parts of the names of calls that say which kind of node they add, set or ask.
+const NODE_KINDS: [&str; 14] = [
+    "MemcpyBatch",
+    "BatchMemOp",
+    "SemaphoresSignal",
+    "SemaphoresWait",
+    "Kernel",
+    "Memcpy",
+    "Memset",
+    "Host",
+    "ChildGraph",
+    "EventRecord",
+    "EventWait",
+    "MemAlloc",
+    "MemFree",
+    "Conditional",
+];
+
+const KINDS: usize = Kind::ExternalMemory as usize + 1;
+
+/// A node, and its kind as far as the call that has added it said.
+#[derive(Clone, Copy)]
+struct KnownNode {
+    handle: usize,
+    kind: Option<&'static str>,
+}
 
 #[derive(Default)]
 struct Handles {
@@ -65,7 +162,7 @@ pub struct World {
     handles: [Mutex<Handles>; KINDS],
     /// The nodes that calls have added to each graph, and the graph of each executable: most arguments of a call
     /// belong together.
-    nodes: Mutex<HashMap<usize, Vec<usize>>>,
+    nodes: Mutex<HashMap<usize, Vec<KnownNode>>>,
     sources: Mutex<HashMap<usize, usize>>,
     /// The latest condition of each graph.
     conditions: Mutex<HashMap<usize, hipGraphConditionalHandle>>,
@@ -75,12 +172,29 @@ pub struct World {
     pub host: [*mut c_void; 2],
     module: hipModule_t,
     pub kernels: [hipFunction_t; 3],
+    pub context: hipCtx_t,
+    /// Whether a memory fault would lose the device: no work may use what is gone then.
+    pub is_tame: bool,
+    /// A word of device memory that is always 0.
+    pub zero: *mut c_void,
+    /// Bytes of a range of [`Kind::Range`].
+    pub granule: usize,
+    /// Compute units in three sizes.
+    pub units: [hipDevResource; 3],
+    /// What another process would be sent: of a timeline, of physical memory, of an event.
+    pub timeline: OwnedFd,
+    pub exported: Mutex<Option<OwnedFd>>,
+    pub event: Mutex<hipIpcEventHandle_t>,
+    /// Ordinary memory that is pinned and let go.
+    pub pages: Vec<u8>,
+    /// Where graphs are printed to.
+    pub dot: CString,
 }
 
 // SAFETY: the addresses are given to calls only, which may come from any thread.
 unsafe impl Sync for World {}
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -95,7 +209,25 @@ impl World {
             host: [ptr::null_mut(); 2],
             module: hipModule_t::NULL,
             kernels: [hipFunction_t::NULL; 3],
+            context: hipCtx_t::NULL,
+            is_tame: Device::get(0).is_ok_and(|device| device.backend() == Backend::Rocr),
+            zero: ptr::null_mut(),
+            granule: 0,
+            units: units(),
+            timeline: ExternalSemaphore::create(SemaphoreKind::Timeline, 0).expect("shared memory").0,
+            exported: Mutex::default(),
+            event: Mutex::new(hipIpcEventHandle_t { reserved: [0; 64] }),
+            pages: vec![0; BUFFER],
+            dot: dot_path(),
         };
+        ok!(hipCtxGetCurrent(&mut world.context), hipMalloc(&mut world.zero, 8), hipMemset(world.zero, 0, 8),);
+        // SAFETY: a place for the number, and properties.
+        let _ = unsafe {
+            let wanted = hipMemAllocationGranularityRecommended;
+            hipMemGetAllocationGranularity(&mut world.granule, &physical(), wanted)
+        };
+        // Where there is no such memory, calls for some are refused.
+        world.granule = world.granule.max(4096);
         for memory in &mut world.device {
             ok!(hipMalloc(memory, BUFFER));
         }
@@ -121,6 +253,13 @@ impl World {
                 }
                 let _ = hipStreamDestroy(hipStream_t(stream));
             }
+            let mut pool = hipMemPool_t::NULL;
+            let _ = hipDeviceGetDefaultMemPool(&mut pool, 0);
+            let _ = hipDeviceSetMemPool(0, pool);
+            // What it retains would look as if it were lost.
+            let mut threshold = 0u64;
+            let address = (&raw mut threshold).cast();
+            let _ = hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, address);
             for exec in alive(Kind::Exec) {
                 let _ = hipGraphExecDestroy(hipGraphExec_t(exec));
             }
@@ -130,20 +269,103 @@ impl World {
             for event in alive(Kind::Event) {
                 let _ = hipEventDestroy(hipEvent_t(event));
             }
+            for context in alive(Kind::Context) {
+                let _ = hipExecutionCtxDestroy(hipExecutionCtx_t(context));
+            }
+            for object in alive(Kind::UserObject) {
+                while hipUserObjectRelease(hipUserObject_t(object), 1) == SUCCESS {}
+            }
             let _ = hipDeviceSynchronize();
+            self.destroy_others(alive);
             for memory in alive(Kind::Memory).into_iter().chain(alive(Kind::AsyncMemory)) {
                 let _ = hipFree(memory as *mut c_void);
             }
+            let _ = hipMemPoolTrimTo(pool, 0);
             for memory in self.device {
                 let _ = hipFree(memory);
             }
             for memory in self.host {
                 let _ = hipHostFree(memory);
             }
+            let _ = hipFree(self.zero);
             let _ = hipModuleUnload(self.module);
             let _ = hipGetLastError();
         }
+        let _ = std::fs::remove_file(self.dot.to_str().expect("made of text"));
     }
+
+    /// Destroys what work no longer uses.
+    ///
+    /// # Safety
+    /// None of it is memory that anybody uses any more.
+    unsafe fn destroy_others(&self, alive: impl Fn(Kind) -> Vec<usize>) {
+        // SAFETY: handles may be anything.
+        unsafe {
+            for library in alive(Kind::Library) {
+                let _ = hipLibraryUnload(hipLibrary_t(library));
+            }
+            for module in alive(Kind::Module) {
+                let _ = hipModuleUnload(hipModule_t(module));
+            }
+            for range in alive(Kind::Range) {
+                let _ = hipMemUnmap(range as *mut c_void, self.granule);
+                let _ = hipMemAddressFree(range as *mut c_void, self.granule);
+            }
+            for memory in alive(Kind::Physical) {
+                // Whoever asked for the handle of mapped memory has a reference more.
+                while hipMemRelease(hipMemGenericAllocationHandle_t(memory)) == SUCCESS {}
+            }
+            for mipmap in alive(Kind::Mipmap) {
+                let _ = hipFreeMipmappedArray(hipMipmappedArray_t(mipmap));
+            }
+            for array in alive(Kind::Array) {
+                let _ = hipFreeArray(hipArray_t(array));
+            }
+            for memory in alive(Kind::HostMemory) {
+                let _ = hipHostFree(memory as *mut c_void);
+            }
+            for memory in alive(Kind::ExternalMemory) {
+                let _ = hipDestroyExternalMemory(hipExternalMemory_t(memory));
+            }
+            for semaphore in alive(Kind::Semaphore) {
+                let _ = hipDestroyExternalSemaphore(hipExternalSemaphore_t(semaphore));
+            }
+            let _ = hipHostUnregister(self.pages.as_ptr().cast_mut().cast());
+            for pool in alive(Kind::Pool) {
+                let _ = hipMemPoolDestroy(hipMemPool_t(pool));
+            }
+        }
+    }
+}
+
+/// Physical memory of the device that other processes can be sent.
+pub fn physical() -> hipMemAllocationProp {
+    hipMemAllocationProp {
+        r#type: hipMemAllocationTypePinned,
+        requestedHandleType: hipMemHandleTypePosixFileDescriptor,
+        location: hipMemLocation { r#type: hipMemLocationTypeDevice, id: 0 },
+        win32HandleMetaData: ptr::null_mut(),
+        allocFlags: hipMemAllocationFlags { compressionType: 0, gpuDirectRDMACapable: 0, usage: 0 },
+    }
+}
+
+/// All compute units of the device, and two parts of them.
+fn units() -> [hipDevResource; 3] {
+    // SAFETY: a plain C structure, of which zeros are one.
+    let mut units: [hipDevResource; 3] = unsafe { std::mem::zeroed() };
+    let mut parts = 1;
+    ok!(hipDeviceGetDevResource(0, &mut units[0], hipDevResourceTypeSm));
+    let [all, part, rest] = &mut units;
+    ok!(hipDevSmResourceSplitByCount(part, &mut parts, all, rest, 0, 2));
+    units
+}
+
+/// A file of this world alone.
+fn dot_path() -> CString {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("aqlipse-random-{}-{n}.dot", std::process::id()));
+    CString::new(path.to_str().expect("made of text")).expect("without zeros")
 }
 
 /// One thread that calls.
@@ -152,11 +374,14 @@ pub struct Caller<'w> {
     random: u64,
     /// The graph that the arguments of a call are about, if one of them says.
     graph: usize,
+    /// The name of the call, and the kind of node that it says.
+    call: &'static str,
+    node_kind: Option<&'static str>,
 }
 
 impl<'w> Caller<'w> {
     pub fn new(world: &'w World, seed: u64) -> Self {
-        Self { world, random: seed, graph: 0 }
+        Self { world, random: seed, graph: 0, call: "", node_kind: None }
     }
 
     /// The next random word (SplitMix64).
@@ -183,8 +408,10 @@ impl<'w> Caller<'w> {
     }
 
     /// Forgets what the arguments of the call before were about.
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, call: &'static str) {
         self.graph = 0;
+        self.call = call;
+        self.node_kind = NODE_KINDS.into_iter().find(|kind| call.contains(kind));
     }
 
     /// A handle, mostly one of the kind that was alive once.
@@ -218,10 +445,17 @@ impl<'w> Caller<'w> {
         if self.graph == 0 {
             self.graph = self.known(Kind::Graph);
         }
+        // What a node is set to, or asked for, depends on its kind; what it stands behind does not.
+        let matters = !self.call.contains("Add") && !self.once_in(4);
         let index = self.random() as usize;
         let nodes = lock(&self.world.nodes);
         let nodes = nodes.get(&self.graph).map_or(&[][..], Vec::as_slice);
-        if nodes.is_empty() { 0 } else { nodes[index % nodes.len()] }
+        let mut fitting: Vec<KnownNode> = nodes.to_vec();
+        if let Some(kind) = self.node_kind.filter(|_| matters) {
+            fitting.retain(|node| node.kind == Some(kind));
+        }
+        let from = if fitting.is_empty() { nodes } else { &fitting };
+        if from.is_empty() { 0 } else { from[index % from.len()].handle }
     }
 
     /// The condition that was made last for the graph that the call is about.
@@ -243,16 +477,21 @@ impl<'w> Caller<'w> {
             Kind::Node => {
                 let mut nodes = lock(&self.world.nodes);
                 let nodes = nodes.entry(self.graph).or_default();
-                if nodes.len() < REMEMBERED {
-                    nodes.push(handle);
+                if nodes.len() < 2 * REMEMBERED {
+                    nodes.push(KnownNode { handle, kind: self.node_kind });
                 }
             }
             Kind::Exec => drop(lock(&self.world.sources).insert(handle, self.graph)),
             _ => {}
         }
+        lock(&self.world.handles[kind as usize]).alive.insert(handle);
+        self.found(kind, handle);
+    }
+
+    /// Remembers a handle of something that is not the caller's to destroy.
+    pub fn found(&mut self, kind: Kind, handle: usize) {
         let place = self.random() as usize;
         let mut handles = lock(&self.world.handles[kind as usize]);
-        handles.alive.insert(handle);
         if handles.known.len() < REMEMBERED {
             handles.known.push(handle);
         } else {
@@ -263,8 +502,8 @@ impl<'w> Caller<'w> {
     /// A handle that a call is about to destroy.
     pub fn doomed(&mut self, kind: Kind) -> Doomed {
         let handle = self.handle(kind);
-        // Memory may be freed in a capture, by a node that never runs.
-        let was_alive = kind != Kind::AsyncMemory
+        // Memory may be freed in a capture, by a node that never runs; physical memory may have other references.
+        let was_alive = ![Kind::AsyncMemory, Kind::Physical].contains(&kind)
             // Before the call: as soon as it has freed memory, another thread may be given the address.
             && lock(&self.world.handles[kind as usize]).alive.remove(&handle);
         Doomed { handle, was_alive }
