@@ -228,7 +228,7 @@ const TABLE: &[Group] = &[
          hipMemPoolExportPointer hipMemPoolExportToShareableHandle hipMemPoolImportFromShareableHandle \
          hipMemPoolImportPointer hipMallocArray hipMalloc3DArray hipMallocMipmappedArray hipArrayCreate \
          hipArray3DCreate hipMipmappedArrayCreate hipFreeArray hipFreeMipmappedArray hipArrayDestroy \
-         hipMipmappedArrayDestroy",
+         hipMipmappedArrayDestroy hipIpcOpenMemHandle hipIpcCloseMemHandle hipMemUnmap",
     ),
     group(
         Class::Restricted,
@@ -311,8 +311,8 @@ const TABLE: &[Group] = &[
          hipGetDeviceProperties hipGetDevicePropertiesR0000 hipGetDevicePropertiesR0600 hipInit hipInitDevice \
          hipRuntimeGetVersion hipSetDevice hipSetDeviceFlags hipSetValidDevices \
          hipCtxDisablePeerAccess hipCtxEnablePeerAccess hipDeviceCanAccessPeer hipDeviceDisablePeerAccess \
-         hipDeviceEnablePeerAccess hipDeviceGetP2PAttribute hipExtGetLinkTypeAndHopCount hipIpcCloseMemHandle \
-         hipIpcGetEventHandle hipIpcGetMemHandle hipIpcOpenEventHandle hipIpcOpenMemHandle \
+         hipDeviceEnablePeerAccess hipDeviceGetP2PAttribute hipExtGetLinkTypeAndHopCount \
+         hipIpcGetEventHandle hipIpcGetMemHandle hipIpcOpenEventHandle \
          hipDevResourceGenerateDesc hipDevSmResourceSplit hipDevSmResourceSplitByCount hipDeviceGetDevResource \
          hipDeviceGetExecutionCtx hipExecutionCtxDestroy hipExecutionCtxGetDevResource hipExecutionCtxGetDevice \
          hipExecutionCtxGetId hipExecutionCtxStreamCreate hipGreenCtxCreate",
@@ -323,7 +323,7 @@ const TABLE: &[Group] = &[
         "hipMemAddressFree hipMemAddressReserve hipMemCreate hipMemExportToShareableHandle hipMemGetAccess \
          hipMemGetAllocationGranularity hipMemGetAllocationPropertiesFromHandle hipMemGetHandleForAddressRange \
          hipMemImportFromShareableHandle hipMemMap hipMemRelease hipMemRetainAllocationHandle hipMemSetAccess \
-         hipMemUnmap hipDestroyExternalMemory hipDestroyExternalSemaphore hipExternalMemoryGetMappedBuffer \
+         hipDestroyExternalMemory hipDestroyExternalSemaphore hipExternalMemoryGetMappedBuffer \
          hipImportExternalMemory hipImportExternalSemaphore",
     ),
     group(

@@ -5,7 +5,7 @@ use std::{
     process,
 };
 
-use aqlipse::{Event, capture, external::EventHandle, memory::ipc};
+use aqlipse::{Event, external::EventHandle, memory::ipc};
 
 use crate::{
     caller, current,
@@ -95,7 +95,6 @@ entry! {
         if named.is_ours() {
             return Err(hipErrorInvalidContext);
         }
-        capture::check_unsafe_call("hipIpcOpenMemHandle")?;
         let region = ipc::open(&device, &named)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(address, region.address as usize as *mut c_void) }
@@ -108,7 +107,6 @@ entry! {
         if address.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        capture::check_unsafe_call("hipIpcCloseMemHandle")?;
         ipc::close(address as u64).map_err(|error| match error {
             aqlipse::Error::InvalidValue(_) => hipErrorInvalidHandle,
             error => error.into(),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use aqlipse::{
-    Device, capture,
+    Device,
     memory::{
         Processor,
         virtual_memory::{self, Access, PhysicalId},
@@ -151,7 +151,6 @@ entry! {
         if address.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        capture::check_unsafe_call("hipMemUnmap")?;
         Ok(virtual_memory::unmap(address as u64, bytes as u64)?)
     }
 }

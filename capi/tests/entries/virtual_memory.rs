@@ -39,6 +39,7 @@ unsafe extern "C" {
         flags: c_ulonglong,
     ) -> hipError_t;
     fn hipMemUnmap(address: *mut c_void, bytes: usize) -> hipError_t;
+    fn hipIpcCloseMemHandle(address: *mut c_void) -> hipError_t;
     fn hipMemSetAccess(
         address: *mut c_void,
         bytes: usize,
@@ -442,6 +443,28 @@ fn unmapping_waits_for_the_work_that_uses_the_memory() {
         hipMemRelease(handle),
         hipMemAddressFree(base, 2 * size),
     );
+}
+
+#[test]
+fn unmapping_would_wait_for_a_capture() {
+    let (stream, mut graph) = (new_stream(), hipGraph_t::NULL);
+    let begin = |mode| ok!(hipStreamBeginCapture(stream, mode));
+    // What it waits for may hold what is captured, whatever there is at the address.
+    for unmaps in [true, false] {
+        let call = || match unmaps {
+            // SAFETY: what is no mapping is refused.
+            true => unsafe { hipMemUnmap(ptr::dangling_mut(), 1) },
+            // SAFETY: as above.
+            false => unsafe { hipIpcCloseMemHandle(ptr::dangling_mut()) },
+        };
+        begin(hipStreamCaptureModeGlobal);
+        fails!(hipErrorStreamCaptureUnsupported, call());
+        fails!(hipErrorStreamCaptureInvalidated, hipStreamEndCapture(stream, &mut graph));
+        begin(hipStreamCaptureModeRelaxed);
+        assert_ne!(call(), capi::error::hipErrorStreamCaptureUnsupported);
+        ok!(hipStreamEndCapture(stream, &mut graph), hipGraphDestroy(graph));
+    }
+    ok!(hipStreamDestroy(stream));
 }
 
 fn external_semaphore() -> (hipExternalSemaphore_t, ExternalSemaphore) {

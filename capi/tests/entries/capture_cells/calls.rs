@@ -500,7 +500,7 @@ pub(super) const UNWALKED: &[(&str, &str)] = &[
          hipMemcpy3DPeer hipMemcpy3DPeerAsync hipMemAdvise_v2 hipMemPrefetchAsync_v2 hipMemPrefetchBatchAsync \
          hipMemDiscardBatchAsync hipMemDiscardAndPrefetchBatchAsync hipDrvMemDiscardBatchAsync \
          hipDrvMemDiscardAndPrefetchBatchAsync hipMemMapArrayAsync hipLibraryUnload hipExecutionCtxRecordEvent \
-         hipExecutionCtxWaitEvent hipExecutionCtxSynchronize",
+         hipIpcOpenMemHandle hipIpcCloseMemHandle hipMemUnmap hipExecutionCtxWaitEvent hipExecutionCtxSynchronize",
         "tested with what they belong to, where they are implemented",
     ),
 ];
