@@ -44,6 +44,7 @@ mod stream_attributes;
 mod streams;
 mod symbol;
 mod template;
+mod threads;
 mod update;
 mod variants;
 mod virtual_memory;
