@@ -16,6 +16,7 @@
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`packages`] | the Debian packages that tests want |
+//! | [`sanitize`] | `sanitize`: tests under the compiler's sanitizers |
 //! | [`pseudocode`] | `valu-oracle`: vector arithmetic against AMD's pseudocode and our models |
 //! | [`surface`] | the exported symbols, shared with capi's build script |
 
@@ -33,6 +34,7 @@ pub mod dist;
 pub mod kernels;
 pub mod packages;
 pub mod pseudocode;
+pub mod sanitize;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;
