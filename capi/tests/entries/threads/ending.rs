@@ -31,6 +31,9 @@ pub fn destroys_what_runs(w: &mut Worker<'_>) {
     let filled = template.fill(&[], a, word);
     let counted = template.host(&[filled], w.counting());
     template.copy(&[counted], b, a);
+    // Recorded by the graph, and below behind it: neither must keep the other.
+    let mut recorded = hipGraphNode_t::NULL;
+    ok!(hipGraphAddEventRecordNode(&mut recorded, template.0, &filled, 1, event));
     let exec = template.into_exec();
     ok!(
         hipGraphLaunch(exec, stream),
