@@ -245,3 +245,39 @@ impl fmt::Debug for Event {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::{
+        Exec, Options, Stream, Template,
+        graph::{HostFn, Node},
+        stream::StreamKind,
+    };
+
+    #[test]
+    fn an_event_that_stands_for_a_launch_with_its_node_is_not_kept_by_the_launch() {
+        let device = Device::get(0).unwrap();
+        let (stream, event) = (Stream::new(&device, StreamKind::NonBlocking, 0), Event::new(false));
+        let (open, gate) = channel::<()>();
+        let gate = Mutex::new(gate);
+        let mut template = Template::new(&device);
+        let wait = move || {
+            // An error says that the test has failed already.
+            let _ = gate.lock().unwrap().recv();
+        };
+        let (blocked, ()) = template.add(Node::Host(HostFn::new(wait)), &[]).unwrap();
+        template.add(Node::EventRecord(event.clone()), &[blocked]).unwrap();
+        let exec = Exec::new(&template, Options::default()).unwrap();
+        exec.launch(&stream).unwrap();
+        stream.record_event(&event).unwrap();
+        let weak = Arc::downgrade(&event.0);
+        drop((template, exec, event));
+        // Otherwise the launch's fence and the event keep each other, if nobody asks whether the launch is over.
+        assert!(weak.upgrade().is_none());
+        open.send(()).unwrap();
+        stream.synchronize().unwrap();
+    }
+}

@@ -1,13 +1,17 @@
 //! The few things asked of the kernel: address space, shared files, futexes, the clock, the machine's size.
 
+mod event;
+#[cfg(test)]
+mod model;
 mod shared;
 
+pub use event::Event;
 pub use shared::{SharedMemory, name_of};
 
 use std::{
     io,
     ptr::NonNull,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicU32, Ordering, fence},
     time::Duration,
 };
 
@@ -245,38 +249,9 @@ pub fn physical_memory() -> u64 {
     }
 }
 
-/// An event counter: sleepers lose no notification, and a notifier without sleepers pays one load.
-#[derive(Default)]
-pub struct Event {
-    sequence: AtomicU32,
-    sleepers: AtomicU32,
-}
-
 impl Event {
     /// An event that nobody sleeps on.
     pub const fn new() -> Self {
         Self { sequence: AtomicU32::new(0), sleepers: AtomicU32::new(0) }
-    }
-
-    /// Sleeps until notified, or `timeout`, unless `ready` (asked once the notifier can see us) holds.
-    pub fn wait(&self, timeout: Option<Duration>, ready: impl FnOnce() -> bool) {
-        // ORDER: SeqCst. The count goes up before `ready` looks; a notifier publishes before it reads
-        // the count; so one of the two sees the other.
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let seen = self.sequence.load(Ordering::SeqCst);
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if !ready() {
-            futex_wait(&self.sequence, seen, timeout);
-        }
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    /// Wakes all sleepers; what was stored before is visible to them.
-    pub fn notify(&self) {
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if self.sleepers.load(Ordering::SeqCst) != 0 {
-            self.sequence.fetch_add(1, Ordering::SeqCst);
-            futex_wake(&self.sequence);
-        }
     }
 }

@@ -567,7 +567,10 @@ impl Drop for Inner {
         let moved: Vec<_> = state.moved.drain().map(|(_, moved)| moved.block).collect();
         let alive: Vec<_> = state.alive.drain().flat_map(|(_, (objects, _))| objects).collect();
         let taken_over = std::mem::take(&mut state.taken_over);
-        let units = std::mem::take(&mut state.units);
+        let mut units = std::mem::take(&mut state.units);
+        // Packets have the events' signals. An event may have been recorded behind this launch: what keeps it would be
+        // kept by it.
+        units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
         if let Some((fence, _)) = &state.last {
             fence.keep(Keep::Other(Arc::new((moved, alive, taken_over, units))));
         }

@@ -17,6 +17,7 @@
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`compare`] | `compare`: write docs/compare.md |
 //! | [`packages`] | the Debian packages that tests want |
+//! | [`sanitize`] | `sanitize`: tests under the compiler's sanitizers |
 //! | [`pseudocode`] | `valu-oracle`: vector arithmetic against AMD's pseudocode and our models |
 //! | [`surface`] | the exported symbols, shared with capi's build script |
 
@@ -35,6 +36,7 @@ pub mod dist;
 pub mod kernels;
 pub mod packages;
 pub mod pseudocode;
+pub mod sanitize;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;

@@ -2,7 +2,9 @@
 
 use std::{env, process::ExitCode};
 
-use xtask::{Error, Result, compare, compat, conformance, dist, kernels, pseudocode, suite, triton};
+use xtask::{
+    Error, Result, compare, compat, conformance, dist, kernels, pseudocode, sanitize, suite, triton,
+};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -12,6 +14,8 @@ usage: cargo xtask COMMAND
   test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
   conformance [FILTER...] [--check] [--jobs N] [--only ours|rocr|amd[,...]] [--debug]
                                          run the same programs on our library and on AMD's, write docs/conformance.md
+  sanitize thread|address|leak [CARGO TEST ARGS]
+                                         run tests under a sanitizer of the compiler
   isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
   valu-oracle [SAMPLES]                  compare vector arithmetic with AMD's pseudocode and with our models
   compat [--check]                       write COMPAT.md, or compare with it
@@ -40,6 +44,9 @@ fn dispatch(args: &[String]) -> Result {
         ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),
         ["test", ref rest @ ..] => suite::run_all(None, rest),
         ["conformance", ref rest @ ..] => conformance::command(&conformance::Options::parse(rest)?),
+        ["sanitize", name, ref rest @ ..] if let Some(sanitizer) = sanitize::Sanitizer::named(name) => {
+            sanitize::sanitize(sanitizer, rest)
+        }
         ["isa-oracle"] => suite::isa_oracle("2000"),
         ["isa-oracle", samples] if samples.parse::<u32>().is_ok() => suite::isa_oracle(samples),
         ["valu-oracle"] => pseudocode::valu_oracle("100"),

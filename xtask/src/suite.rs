@@ -153,7 +153,8 @@ fn models() -> Command {
     command
 }
 
-fn has_nextest() -> bool {
+/// Whether tests can run in processes of their own.
+pub(crate) fn has_nextest() -> bool {
     let mut command: Command = cargo();
     output(command.args(["nextest", "--version"])).is_ok()
 }

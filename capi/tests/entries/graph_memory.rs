@@ -161,7 +161,7 @@ fn an_allocation_node_is_checked_and_gives_back_what_it_was_given() {
     fails!(hipErrorInvalidValue, add(&|p| p.accessDescCount = usize::MAX));
     let with = |desc: hipMemAccessDesc, count: usize| {
         move |p: &mut hipMemAllocNodeParams| {
-            (p.accessDescs, p.accessDescCount) = (Box::leak(Box::new(desc)), count);
+            (p.accessDescs, p.accessDescCount) = (forever(desc), count);
         }
     };
     fails!(hipErrorInvalidValue, add(&with(access, 99)));

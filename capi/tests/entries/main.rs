@@ -53,11 +53,15 @@ mod stream_attributes;
 mod streams;
 mod symbol;
 mod template;
+mod threads;
 mod update;
 mod variants;
 mod virtual_memory;
 
-use std::ffi::{c_int, c_void};
+use std::{
+    ffi::{c_int, c_void},
+    sync::{Mutex, PoisonError},
+};
 
 use capi::{error::hipError_t, types::*};
 
@@ -91,6 +95,14 @@ unsafe extern "C" {
     fn hipStreamCreate(stream: *mut hipStream_t) -> hipError_t;
     fn hipStreamDestroy(stream: hipStream_t) -> hipError_t;
     fn hipStreamSynchronize(stream: hipStream_t) -> hipError_t;
+}
+
+/// What lives as long as the process, as compilers' constants do, where a leak checker can see it.
+fn forever<T>(value: T) -> &'static mut T {
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let kept = Box::leak(Box::new(value));
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(std::ptr::from_mut(kept) as usize);
+    kept
 }
 
 /// Device memory of elements of one type.

@@ -100,9 +100,9 @@ pub fn counters() -> *mut c_void {
 /// Registers an image as clang's constructor does.
 pub fn register_image(image: &'static [u8]) -> *mut *mut c_void {
     let wrapper = Wrapper { magic: 0x4849_5046, version: 1, image: image.as_ptr(), unused: ptr::null() };
-    let wrapper: &'static Wrapper = Box::leak(Box::new(wrapper));
+    let wrapper = crate::forever(wrapper);
     // SAFETY: a wrapper as compilers write it, around an image that stays.
-    unsafe { __hipRegisterFatBinary(ptr::from_ref(wrapper).cast()) }
+    unsafe { __hipRegisterFatBinary(ptr::from_mut(wrapper).cast_const().cast()) }
 }
 
 /// A byte whose address stands for the kernel that doubles doubles.

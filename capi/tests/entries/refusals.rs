@@ -85,8 +85,8 @@ const BYTES: usize = 64;
 
 /// A launch on the memory at an address; what it points to stays.
 fn kernel_params(address: *mut c_void) -> hipKernelNodeParams {
-    let address = Box::leak(Box::new(address));
-    let arguments = Box::leak(Box::new([ptr::from_mut(address).cast::<c_void>()]));
+    let address = forever(address);
+    let arguments = forever([ptr::from_mut(address).cast::<c_void>()]);
     hipKernelNodeParams {
         blockDim: line(BLOCK),
         extra: null_mut(),

@@ -540,7 +540,7 @@ fn a_graph_can_be_copied_into_itself_and_into_its_child() {
 fn a_cooperative_kernel_stays_cooperative_when_its_parameters_change() {
     let (one, two) = (Memory::of(&[1f64; BLOCK as usize]), Memory::of(&[1f64; BLOCK as usize]));
     let params = |address: *mut c_void| {
-        let list = Box::leak(Box::new([std::ptr::from_mut(Box::leak(Box::new(address))).cast::<c_void>()]));
+        let list = forever([std::ptr::from_mut(forever(address)).cast::<c_void>()]);
         hipKernelNodeParams {
             blockDim: line(BLOCK),
             extra: null_mut(),

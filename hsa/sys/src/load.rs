@@ -1,6 +1,6 @@
 //! The table of the installed ROCr library.
 
-use core::ptr::NonNull;
+use core::{mem::ManuallyDrop, ptr::NonNull};
 use std::sync::OnceLock;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -48,8 +48,8 @@ fn open() -> Result<Api, LoadError> {
     // SAFETY: the initialisers that run are those of the system's ROCr, which expects to be loaded this way.
     let library = unsafe { Library::open(Some(LIBRARY), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| LoadError::Library { library: LIBRARY, reason: reason(&error) })?;
-    // Leaked, so that the addresses below stay valid for the life of the process.
-    let library: &'static Library = Box::leak(Box::new(library));
+    // Never closed, so that the addresses below stay valid for the life of the process.
+    let library = ManuallyDrop::new(library);
     let lookup = |name: &'static str| {
         // SAFETY: the symbol is only ever read as an address.
         let symbol = unsafe { library.get::<*mut core::ffi::c_void>(name) }.ok()?;

@@ -203,7 +203,7 @@ fn host_memory(_: &Fixture) -> usize {
 
 /// Pages of nobody else, never given back.
 fn pages(_: &Fixture) -> usize {
-    vec![0u8; 8192].leak().as_mut_ptr() as usize
+    forever([0u8; 8192]).as_mut_ptr() as usize
 }
 
 fn registered(f: &Fixture) -> usize {
