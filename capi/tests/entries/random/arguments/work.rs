@@ -166,6 +166,8 @@ parameters! {
         |caller| std::array::from_fn(|_| hipExternalSemaphore_t(caller.handle(Kind::Semaphore)));
     Ends: [*mut c_void; 4] = |caller| std::array::from_fn(|_| Place::make(caller).c());
     Sizes: [usize; 4] = |caller| std::array::from_fn(|_| Bytes::make(caller).c());
+    Ranges: [*mut c_void; 4] = |caller| std::array::from_fn(|_| AnyMemory::make(caller).c());
+    Locations: [hipMemLocation; 1] = |caller| [Location::make(caller).c()];
     CopyAttributes: [hipMemcpyAttributes; 1] = |caller| [copy_attributes(caller)];
     FirstCopies: [usize; 1] = |caller| [caller.one_of(&[0, 0, 0, 0, 1])];
 }

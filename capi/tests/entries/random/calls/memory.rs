@@ -16,6 +16,24 @@ calls! {
     hipMemPrefetchAsync_v2(
         memory: AnyMemory, bytes: Bytes, location: Location, flags: Rarely, stream: Stream,
     );
+    hipMemPrefetchBatchAsync(
+        starts: First<Ranges>, bytes: First<Sizes>, count: Few, locations: First<Locations>,
+        firsts: First<FirstCopies>, location_count: One64, flags: NoFlags64, stream: Stream,
+    );
+    hipMemDiscardBatchAsync(
+        starts: First<Ranges>, bytes: First<Sizes>, count: Few, flags: NoFlags64, stream: Stream,
+    );
+    hipMemDiscardAndPrefetchBatchAsync(
+        starts: First<Ranges>, bytes: First<Sizes>, count: Few, locations: First<Locations>,
+        firsts: First<FirstCopies>, location_count: One64, flags: NoFlags64, stream: Stream,
+    );
+    hipDrvMemDiscardBatchAsync(
+        starts: First<Ranges>, bytes: First<Sizes>, count: Few, flags: NoFlags64, stream: Stream,
+    );
+    hipDrvMemDiscardAndPrefetchBatchAsync(
+        starts: First<Ranges>, bytes: First<Sizes>, count: Few, locations: First<Locations>,
+        firsts: First<FirstCopies>, location_count: One64, flags: NoFlags64, stream: Stream,
+    );
     hipMemRangeGetAttribute(
         value: AnyRoom, room: Four, attribute: RangeAttribute, memory: AnyMemory, bytes: Bytes,
     );
@@ -101,6 +119,9 @@ calls! {
         array: NewMipmap, description: ChannelDescription, extent: Extent, levels: Levels, flags: Rarely,
     );
     hipMipmappedArrayCreate(array: NewMipmap, description: BoxArrayDescription, levels: Levels);
+    hipMipmappedArrayGetMemoryRequirements(
+        requirements: Room<hipArrayMemoryRequirements>, array: Mipmap, device: Ordinal,
+    );
     hipFreeMipmappedArray(array: DoomedMipmap);
     hipMipmappedArrayDestroy(array: DoomedMipmap);
     hipGetMipmappedArrayLevel(level: FoundLevel, array: Mipmap, number: LevelNumber);
