@@ -12,7 +12,7 @@ use hsa_sys::*;
 use crate::agent::{Agent, count};
 use crate::error::{Error, check};
 use crate::packet::Packet;
-use crate::ring::{Claim, Port, QueueFull, Ring};
+use crate::ring::{Claim, Port, QueueFull, Ring, Slots};
 use crate::runtime::Runtime;
 use crate::token::{Token, Tokens};
 
@@ -126,6 +126,19 @@ impl HsaPort {
     }
 }
 
+/// Asks for the cache line of `word` to be written soon: the packet processor of an emulated device, which is another
+/// core, has it. A store to a line that is elsewhere holds up all stores behind it.
+#[inline(always)]
+fn expect_write(word: *const u32) {
+    // SAFETY: a hint, which cannot fault whatever the address. Every x86-64 processor that ROCm knows has it.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = word;
+}
+
 impl Port for HsaPort {
     fn size(&self) -> u32 {
         self.size
@@ -170,6 +183,37 @@ impl Port for HsaPort {
                     words[at + 3],
                 ]);
             }
+        }
+    }
+
+    unsafe fn write_bodies(&self, index: u64, packets: &[Packet]) {
+        // CAST: masked to less than the ring's size.
+        let slot = (index & u64::from(self.size - 1)) as usize;
+        let (front, wrapped) = packets.split_at(packets.len().min(self.size as usize - slot));
+        for (slot, packets) in [(slot, front), (0, wrapped)] {
+            // SAFETY: the base has `size` packets behind it, and `slot` is less.
+            let mut place: *mut u32 = unsafe { self.base.add(slot) }.as_ptr().cast();
+            for packet in packets {
+                // SAFETY: as in `write_body`; the packets end before the ring does. They lie in memory for long, so
+                // that their loads wait for no store.
+                unsafe {
+                    AtomicU32::from_ptr(place).store(Packet::INVALID.header_word(), Ordering::Relaxed);
+                    place.add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
+                }
+                place = place.wrapping_add(16);
+            }
+        }
+    }
+
+    unsafe fn write_double(&self, index: u64, double: usize, value: u64) {
+        // SAFETY: the slot has eight double words, aligned to them. The caller has claimed it, and the packet processor
+        // reads no body whose header is invalid.
+        unsafe { self.slot(index).cast::<u64>().add(double).write(value) };
+    }
+
+    fn expect_writes(&self, index: u64, slots: u32) {
+        for slot in index..index + u64::from(slots) {
+            expect_write(self.slot(slot));
         }
     }
 
@@ -339,6 +383,24 @@ impl Queue {
         self.health.check()?;
         // SAFETY: the caller's promise.
         unsafe { self.ring.submit_some(packets, patch) }
+    }
+
+    /// Copies as many packets from the front of an image as there is room for, and returns how many. See
+    /// [`Ring::submit_image`].
+    ///
+    /// # Errors
+    /// [`Error::QueueStopped`].
+    ///
+    /// # Safety
+    /// As for [`Ring::submit_image`].
+    pub unsafe fn submit_image(
+        &self,
+        image: &[Packet],
+        fill: impl FnMut(&mut Slots<'_, HsaPort>),
+    ) -> Result<usize, Error> {
+        self.health.check()?;
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.ring.submit_image(image, fill) })
     }
 
     /// Submits one packet and returns the index behind it.

@@ -6,6 +6,7 @@
     reason = "`random` declares functions by projections, which the lint takes for other types"
 )]
 
+mod arguments;
 mod array;
 mod batch;
 mod bodies;
