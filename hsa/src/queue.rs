@@ -124,19 +124,15 @@ impl HsaPort {
         // SAFETY: the base has `size` packets behind it, and `slot` is less.
         unsafe { self.base.add(slot) }.as_ptr().cast()
     }
-}
 
-/// Asks for the cache line of `word` to be written soon: the packet processor of an emulated device, which is another
-/// core, has it. A store to a line that is elsewhere holds up all stores behind it.
-#[inline(always)]
-fn expect_write(word: *const u32) {
-    // SAFETY: a hint, which cannot fault whatever the address. Every x86-64 processor that ROCm knows has it.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        std::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+    /// The one or two stretches of the ring that so many slots from `index` on lie in, each with its number of slots.
+    #[inline]
+    fn stretches(&self, index: u64, slots: usize) -> [(*mut u32, usize); 2] {
+        // CAST: masked to less than the ring's size.
+        let slot = (index & u64::from(self.size - 1)) as usize;
+        let front = slots.min(self.size as usize - slot);
+        [(self.slot(index), front), (self.slot(0), slots - front)]
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = word;
 }
 
 impl Port for HsaPort {
@@ -187,14 +183,11 @@ impl Port for HsaPort {
     }
 
     unsafe fn write_bodies(&self, index: u64, packets: &[Packet]) {
-        // CAST: masked to less than the ring's size.
-        let slot = (index & u64::from(self.size - 1)) as usize;
-        let (front, wrapped) = packets.split_at(packets.len().min(self.size as usize - slot));
-        for (slot, packets) in [(slot, front), (0, wrapped)] {
-            // SAFETY: the base has `size` packets behind it, and `slot` is less.
-            let mut place: *mut u32 = unsafe { self.base.add(slot) }.as_ptr().cast();
+        let [(front, n), (start, _)] = self.stretches(index, packets.len());
+        let (before, wrapped) = packets.split_at(n);
+        for (mut place, packets) in [(front, before), (start, wrapped)] {
             for packet in packets {
-                // SAFETY: as in `write_body`; the packets end before the ring does. They lie in memory for long, so
+                // SAFETY: as in `write_body`; the packets end before the stretch does. They lie in memory for long, so
                 // that their loads wait for no store.
                 unsafe {
                     AtomicU32::from_ptr(place).store(Packet::INVALID.header_word(), Ordering::Relaxed);
@@ -205,16 +198,23 @@ impl Port for HsaPort {
         }
     }
 
+    unsafe fn store_headers(&self, index: u64, packets: &[Packet]) {
+        let [(front, n), (start, _)] = self.stretches(index, packets.len());
+        let (before, wrapped) = packets.split_at(n);
+        for (place, packets) in [(start, wrapped), (front, before)] {
+            let mut place = place.wrapping_add(16 * packets.len());
+            for packet in packets.iter().rev() {
+                place = place.wrapping_sub(16);
+                // SAFETY: as in `write_body`. ORDER: Release; see `store_header`.
+                unsafe { AtomicU32::from_ptr(place) }.store(packet.header_word(), Ordering::Release);
+            }
+        }
+    }
+
     unsafe fn write_double(&self, index: u64, double: usize, value: u64) {
         // SAFETY: the slot has eight double words, aligned to them. The caller has claimed it, and the packet processor
         // reads no body whose header is invalid.
         unsafe { self.slot(index).cast::<u64>().add(double).write(value) };
-    }
-
-    fn expect_writes(&self, index: u64, slots: u32) {
-        for slot in index..index + u64::from(slots) {
-            expect_write(self.slot(slot));
-        }
     }
 
     unsafe fn store_header(&self, index: u64, word: u32) {

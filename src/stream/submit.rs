@@ -114,7 +114,8 @@ pub(crate) struct Submission<'a> {
 #[derive(Default)]
 struct Released {
     keeps: Vec<Vec<Keep>>,
-    _state: Option<State>,
+    /// On the heap: it is rare, and a submission is moved about.
+    _state: Option<Box<State>>,
 }
 
 impl Released {
@@ -132,7 +133,7 @@ impl<'a> Submission<'a> {
         if state.epoch != lane.epoch() {
             let lane_of = state.lane.take();
             let fresh = State { epoch: lane.epoch(), lane: lane_of, ..State::default() };
-            released._state = Some(std::mem::replace(&mut *state, fresh));
+            released._state = Some(Box::new(std::mem::replace(&mut *state, fresh)));
         }
         // What a submission that failed has left is not published by another.
         state.packets.clear();

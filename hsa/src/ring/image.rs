@@ -66,20 +66,15 @@ impl<P: Port> Claim<'_, P> {
         debug_assert!(image.len() == self.len as usize && !image.iter().any(Packet::is_invalid));
         let (first, len, port) = (self.first, self.len, &self.ring.port);
         let mut end = len;
-        port.expect_writes(first + u64::from(end.saturating_sub(RUN)), end.min(RUN));
         while end > 0 {
             let start = end.saturating_sub(RUN);
-            // The next run's slots travel here while this one's are written.
-            port.expect_writes(first + u64::from(start.saturating_sub(RUN)), start.min(RUN));
             let run = &image[start as usize..end as usize];
             // SAFETY: the slots are this claim's, and it announces them only below.
             unsafe { port.write_bodies(first + u64::from(start), run) };
             fill(&mut Slots { port, first, packets: start..end });
             // ORDER: last to first, each with release; see `Ring::store`.
-            for (n, packet) in run.iter().enumerate().rev() {
-                // SAFETY: as above; the body was just written.
-                unsafe { port.store_header(first + u64::from(start) + n as u64, packet.header_word()) };
-            }
+            // SAFETY: as above; the bodies were just written.
+            unsafe { port.store_headers(first + u64::from(start), run) };
             end = start;
         }
         self.len = 0;

@@ -73,16 +73,22 @@ pub trait Port {
         }
     }
 
+    /// As [`Port::store_header`] for consecutive slots, the last one first.
+    ///
+    /// # Safety
+    /// As for [`Port::store_header`], for each of the slots.
+    unsafe fn store_headers(&self, index: u64, packets: &[Packet]) {
+        for (n, packet) in packets.iter().enumerate().rev() {
+            // SAFETY: the caller's promise.
+            unsafe { self.store_header(index + n as u64, packet.header_word()) };
+        }
+    }
+
     /// Replaces two words of a body, those from word `2 * double` on; `double` is 1 to 7.
     ///
     /// # Safety
     /// As for [`Port::store_header`], which has not been called for this packet.
     unsafe fn write_double(&self, index: u64, double: usize, value: u64);
-
-    /// Hints that so many slots from `index` on are about to be written.
-    fn expect_writes(&self, index: u64, slots: u32) {
-        let _ = (index, slots);
-    }
 
     /// Tells the packet processor that all packets up to `last` are valid, with release.
     fn ring_doorbell(&self, last: u64);
