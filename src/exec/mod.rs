@@ -589,17 +589,16 @@ impl Drop for Inner {
 
 impl Report {
     fn of(image: &Image, plan: &Plan, bounds: Bounds) -> Self {
-        let packets = || image.lanes.iter().flat_map(|lane| &lane.packets);
-        let kernel_packets =
-            packets().filter(|p| p.kind() == Some(hsa::packet::Kind::KernelDispatch)).count();
+        let mut packets = hsa::Counts::default();
+        image.lanes.iter().flat_map(|lane| &lane.packets).for_each(|packet| packets.add(packet));
         Self {
             counts: plan.counts(),
             bounds,
             devices: 1,
             lanes: image.lanes.len(),
-            kernel_packets,
-            barrier_packets: packets().filter(|p| p.kind() == Some(hsa::packet::Kind::BarrierAnd)).count(),
-            barrier_bits: packets().filter(|p| p.barrier()).count(),
+            kernel_packets: packets.kernel_dispatch,
+            barrier_packets: packets.barrier_and,
+            barrier_bits: packets.barrier_bits,
             conditionals: (0, 0),
             signals: image.signals as usize + 1,
             exec_bytes: 0,
@@ -612,8 +611,13 @@ impl Report {
 /// The different kernels of `units`.
 fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
     let mut codes: HashMap<u64, KernelCode> = HashMap::new();
+    let mut last = None;
     for unit in units {
         if let Some(dispatch) = unit.kernel() {
+            // Mostly it is the one before again.
+            if last.replace(dispatch.code.object()) == Some(dispatch.code.object()) {
+                continue;
+            }
             codes.entry(dispatch.code.object()).or_insert_with(|| dispatch.code.clone());
         }
     }

@@ -331,20 +331,17 @@ proptest! {
 
 #[test]
 fn a_fence_that_is_taken_away_leaves_something_stale() {
-    // A chain; a fork and a join on one queue, and on two.
+    // Where a packet that comes between has the barrier bit, its fences do for those before it as well: these graphs have
+    // no such packet.
     let chain: &[(u32, u32)] = &[(1, 0), (2, 1)];
     let diamond: &[(u32, u32)] = &[(1, 0), (2, 0), (3, 1), (3, 2)];
-    for (edges, count, kind, lanes) in [
-        (chain, 3, Candidate::Levels, 1),
-        (diamond, 4, Candidate::Levels, 1),
-        (diamond, 4, Candidate::Strict, 2),
-    ] {
+    for (edges, count) in [(chain, 3), (diamond, 4)] {
         let units: Vec<Unit> = (0..count).map(|_| a_fill()).collect();
         let preds = Csr::from_pairs(units.len(), edges.iter().copied());
         let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);
         let classes: Vec<_> = units.iter().map(Unit::class).collect();
         let problem = Problem::new(&preds, &succs, &classes, &costs).unwrap();
-        let plan = schedule::candidate(&problem, kind, lanes, &CostTable::default());
+        let plan = schedule::candidate(&problem, Candidate::Levels, 1, &CostTable::default());
         let mut image = encode(&plan, &units, |_| 0).unwrap();
         assert_eq!((0..50).find_map(|seed| stale_words(&image, &units, &preds, seed)), None);
         let mut taken = 0;
@@ -362,13 +359,13 @@ fn a_fence_that_is_taken_away_leaves_something_stale() {
                 for fences in without.into_iter().flatten() {
                     image.lanes[lane].packets[packet].set_fences(fences).unwrap();
                     let stale = (0..50).find_map(|seed| stale_words(&image, &units, &preds, seed));
-                    assert!(stale.is_some(), "{kind:?}: packet {packet} of lane {lane} without {fences:?}");
+                    assert!(stale.is_some(), "packet {packet} of lane {lane} without {fences:?}");
                     image.lanes[lane].packets[packet] = whole;
                     taken += 1;
                 }
             }
         }
-        assert!(taken >= count, "{kind:?}: {taken} fences");
+        assert!(taken > count, "{taken} fences of {count} packets");
     }
 }
 
