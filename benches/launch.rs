@@ -1,6 +1,7 @@
 //! What do building, compiling, updating and launching a graph cost the host?
 //!
-//! `cargo bench --bench launch -- --quick` is `aqlipse bench --quick`: one table, printed by one program.
+//! `cargo bench --bench launch` is `aqlipse bench --goals`: the launch table, through the C ABI of the library that
+//! `cargo xtask dist` has built. With arguments it is `aqlipse bench` with those: one program prints all tables.
 
 use std::{
     env,
@@ -9,7 +10,10 @@ use std::{
 
 fn main() -> ExitCode {
     // Cargo adds `--bench` to what the user gives.
-    let arguments = env::args_os().skip(1).filter(|argument| argument != "--bench");
+    let mut arguments: Vec<_> = env::args_os().skip(1).filter(|argument| argument != "--bench").collect();
+    if arguments.is_empty() {
+        arguments.push("--goals".into());
+    }
     let status = Command::new(env!("CARGO_BIN_EXE_aqlipse")).arg("bench").args(arguments).status();
     match status {
         Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -9,6 +9,8 @@ use crate::{error::Result, module::KernelCode};
 pub(crate) struct Dispatch {
     /// The kernel.
     pub(crate) code: KernelCode,
+    /// The word by which its owner knows the kernel; 0 for one of ours.
+    pub(crate) token: usize,
     /// Work-items in x, y, z.
     pub(crate) grid: [u32; 3],
     /// Work-items of a workgroup in x, y, z.

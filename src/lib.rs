@@ -76,7 +76,7 @@ pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, Reason as UpdateReason,
-    Refusal as UpdateRefusal, Report,
+    Refusal as UpdateRefusal, Report, SameLaunch,
 };
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};

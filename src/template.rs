@@ -3,7 +3,10 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use smallvec::SmallVec;
@@ -41,6 +44,40 @@ pub struct Template {
     alive: Vec<Alive>,
     /// Counts executable graphs, and tells the next one of the last launch of one that is gone.
     instances: Arc<Instances>,
+    edits: Edits,
+}
+
+/// Counts the edits of a template, for executables that ask whether its nodes are still those that they were made of.
+#[derive(Default)]
+struct Edits(Arc<AtomicU64>);
+
+impl Edits {
+    /// What the count of a template is that is gone.
+    const GONE: u64 = u64::MAX;
+
+    fn count(&mut self) {
+        // ORDER: Relaxed. Who asks while somebody edits may come before or behind that. Nobody else counts.
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Edits {
+    fn drop(&mut self) {
+        self.0.store(Self::GONE, Ordering::Relaxed);
+    }
+}
+
+/// The state of a template when it was looked at.
+pub(crate) struct Edition {
+    edits: Arc<AtomicU64>,
+    seen: u64,
+}
+
+impl Edition {
+    /// Whether the template exists and was not edited since.
+    pub(crate) fn is_current(&self) -> bool {
+        self.edits.load(Ordering::Relaxed) == self.seen
+    }
 }
 
 impl Template {
@@ -53,7 +90,13 @@ impl Template {
             memory: GraphMemory::default(),
             alive: Vec::new(),
             instances: Arc::default(),
+            edits: Edits::default(),
         }
+    }
+
+    /// The template as it is now, to be told from what edits make of it.
+    pub(crate) fn edition(&self) -> Edition {
+        Edition { edits: self.edits.0.clone(), seen: self.edits.0.load(Ordering::Relaxed) }
     }
 
     /// The nodes and edges.
@@ -63,6 +106,7 @@ impl Template {
 
     /// The nodes and edges, for edits that do not touch memory nodes.
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
+        self.edits.count();
         if Arc::get_mut(&mut self.graph).is_none() {
             self.graph = Arc::new(self.graph.snapshot());
         }
@@ -292,6 +336,7 @@ impl Template {
             memory: GraphMemory::default(),
             alive,
             instances: Arc::default(),
+            edits: Edits::default(),
         }
     }
 
@@ -342,8 +387,8 @@ impl Template {
 pub struct Subgraph<'t> {
     template: &'t mut Template,
     path: SmallVec<[Inside; 4]>,
-    /// Where nodes are placed; on the device of their graph if nobody says.
-    device: Option<Device>,
+    /// The ordinal of the device on which nodes are placed; that of their graph if nobody says.
+    device: Option<u32>,
 }
 
 /// Nested graphs own no memory: their allocations would have as many owners as the graph around them has copies.
@@ -370,7 +415,8 @@ impl Subgraph<'_> {
     /// Places the nodes that are added or set from now on on `device`: kernels run there; copies, fills and events do
     /// unless their operands ask for another.
     pub fn on(&mut self, device: &Device) -> &mut Self {
-        self.device = Some(device.clone());
+        // CAST: ordinals are small.
+        self.device = Some(device.ordinal() as u32);
         self
     }
 
@@ -392,9 +438,8 @@ impl Subgraph<'_> {
     }
 
     fn place(&mut self, node: NodeId) -> Result<()> {
-        match self.device.clone() {
-            // CAST: ordinals are small.
-            Some(device) => Ok(self.graph_mut().place(node, device.ordinal() as u32)?),
+        match self.device {
+            Some(device) => Ok(self.graph_mut().place(node, device)?),
             None => Ok(()),
         }
     }
@@ -408,8 +453,12 @@ impl Subgraph<'_> {
             let what = "allocation, free and conditional nodes are not made from parameters";
             return Err(Error::InvalidValue(what));
         }
-        let node = self.graph_mut().add(node, dependencies)?;
-        self.place(node)?;
+        let device = self.device;
+        let graph = self.graph_mut();
+        let node = graph.add(node, dependencies)?;
+        if let Some(device) = device {
+            graph.place(node, device)?;
+        }
         Ok(node)
     }
 

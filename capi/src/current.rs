@@ -2,7 +2,10 @@
 
 use std::{
     cell::Cell,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use aqlipse::Device;
@@ -21,9 +24,14 @@ thread_local! {
 /// # Errors
 /// `hipErrorNoDevice`, `hipErrorNotInitialized`.
 pub fn devices() -> Result<&'static [Device], hipError_t> {
+    // Once there are devices there always are, and nearly every call asks.
+    static FOUND: OnceLock<&'static [Device]> = OnceLock::new();
+    if let Some(devices) = FOUND.get() {
+        return Ok(devices);
+    }
     match Device::all() {
         Ok([]) => Err(hipErrorNoDevice),
-        Ok(devices) => Ok(devices),
+        Ok(devices) => Ok(FOUND.get_or_init(|| devices)),
         Err(error) => {
             tracing::error!("{error}");
             Err(hipErrorNotInitialized)
@@ -36,7 +44,15 @@ pub fn devices() -> Result<&'static [Device], hipError_t> {
 /// # Errors
 /// As [`devices`].
 pub fn device() -> Result<Device, hipError_t> {
-    devices()?.get(ordinal()).cloned().ok_or(hipErrorInvalidDevice)
+    device_ref().cloned()
+}
+
+/// As [`device`], for a look: devices are never let go.
+///
+/// # Errors
+/// As [`devices`].
+pub fn device_ref() -> Result<&'static Device, hipError_t> {
+    devices()?.get(ordinal()).ok_or(hipErrorInvalidDevice)
 }
 
 /// The device with this ordinal.

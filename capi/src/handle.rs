@@ -1,8 +1,19 @@
 //! Handles: places in tables, with a generation that tells a living object from what stood there before.
 //!
 //! No handle is ever followed as a pointer. One that is stale, foreign or random finds nothing.
+//!
+//! Looking an object up touches nothing but the object's own place: threads that use different objects do not meet.
+//! Places lie in blocks that never move and never go away; each counts who is looking at its object, and whoever removes
+//! that leaves it to the last of them to let go.
 
-use std::sync::{PoisonError, RwLock};
+use std::{
+    cell::UnsafeCell,
+    ops::Deref,
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
 
 use crate::error::{hipError_t, hipErrorOutOfMemory};
 
@@ -49,27 +60,76 @@ impl Kind {
     }
 }
 
+/// Places of the first block; each further one has twice as many as the one before.
+const FIRST_BLOCK: usize = 64;
+/// Blocks that hold all places which a handle can name.
+const BLOCKS: usize = 19;
+const _: () = assert!(FIRST_BLOCK * ((1 << BLOCKS) - 1) > PLACE_MASK);
+
 /// Objects of one kind.
 pub struct Table<T> {
     kind: Kind,
-    slots: RwLock<Slots<T>>,
+    blocks: [OnceLock<Box<[Slot<T>]>>; BLOCKS],
+    /// Places that have been given out at least once; only grows.
+    used: AtomicU32,
+    free: Mutex<Vec<usize>>,
 }
 
-struct Slots<T> {
-    slots: Vec<Slot<T>>,
-    free: Vec<usize>,
-}
+/// What a slot's word says besides who looks at the object.
+const LIVING: u64 = 1 << 63;
+/// Where the generation stands in the word; below it is the number of those who look at the object.
+const WORD_SHIFT: u32 = 32;
+const LOOKING: u64 = (1 << WORD_SHIFT) - 1;
 
+/// A place. On a cache line of its own: counting who looks at one object must not disturb who looks at another.
+#[repr(align(64))]
 struct Slot<T> {
-    generation: usize,
-    object: Option<T>,
+    /// Whether there is an object, the generation of the latest, and how many look at it.
+    word: AtomicU64,
+    object: UnsafeCell<Option<T>>,
 }
 
-impl<T: Clone> Table<T> {
+// SAFETY: the object is written by one thread at a time, with nobody looking, and shared references to it are handed out
+// only while it is counted as looked at; it is dropped by whatever thread comes last.
+unsafe impl<T: Send + Sync> Sync for Slot<T> {}
+
+/// An object that is being looked at. While this lives the object does, even if it is removed.
+pub struct Found<'t, T> {
+    table: &'t Table<T>,
+    place: usize,
+    slot: &'t Slot<T>,
+}
+
+impl<T> Deref for Found<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: nobody writes the object while it is counted as looked at.
+        let object = unsafe { &*self.slot.object.get() };
+        // PANIC: an object that was found is there until the last one has looked away.
+        object.as_ref().expect("an object that was found is there")
+    }
+}
+
+impl<T> Drop for Found<'_, T> {
+    fn drop(&mut self) {
+        // ORDER: release, so that what was read of the object comes before it is let go; acquire for who does that.
+        let before = self.slot.word.fetch_sub(1, Ordering::AcqRel);
+        if before & LIVING == 0 && before & LOOKING == 1 {
+            drop(self.table.vacate(self.place, self.slot));
+        }
+    }
+}
+
+impl<T> Table<T> {
     /// An empty table.
     pub const fn new(kind: Kind) -> Self {
-        let slots = Slots { slots: Vec::new(), free: Vec::new() };
-        Self { kind, slots: RwLock::new(slots) }
+        Self {
+            kind,
+            blocks: [const { OnceLock::new() }; BLOCKS],
+            used: AtomicU32::new(0),
+            free: Mutex::new(Vec::new()),
+        }
     }
 
     /// Puts what `make` makes of its own handle into the table.
@@ -77,17 +137,32 @@ impl<T: Clone> Table<T> {
     /// # Errors
     /// `hipErrorOutOfMemory` when the table is full.
     pub fn insert_with(&self, make: impl FnOnce(usize) -> T) -> Result<usize, hipError_t> {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let place = match slots.free.pop() {
+        let mut free = self.free();
+        let place = match free.pop() {
             Some(place) => place,
-            None if slots.slots.len() > PLACE_MASK => return Err(hipErrorOutOfMemory),
             None => {
-                slots.slots.push(Slot { generation: 0, object: None });
-                slots.slots.len() - 1
+                let place = self.used.load(Ordering::Relaxed) as usize;
+                if place > PLACE_MASK {
+                    return Err(hipErrorOutOfMemory);
+                }
+                let (block, _) = Self::position(place);
+                self.blocks[block]
+                    .get_or_init(|| (0..FIRST_BLOCK << block).map(|_| Slot::vacant()).collect());
+                // CAST: at most 2^24. ORDER: release. Who sees the place finds its block.
+                self.used.store(place as u32 + 1, Ordering::Release);
+                place
             }
         };
-        let handle = self.handle(place, slots.slots[place].generation);
-        slots.slots[place].object = Some(make(handle));
+        drop(free);
+        // PANIC: a place that was given out has its block.
+        let slot = self.slot(place).expect("the place's block");
+        let generation = slot.word.load(Ordering::Acquire) >> WORD_SHIFT & GENERATION_MASK as u64;
+        let handle = self.handle(place, generation as usize);
+        let object = make(handle);
+        // SAFETY: the place was free, so nobody looks at it: `enter` takes no vacant one.
+        unsafe { *slot.object.get() = Some(object) };
+        // ORDER: release. Who finds the object living sees all of it.
+        slot.word.store(LIVING | generation << WORD_SHIFT, Ordering::Release);
         Ok(handle)
     }
 
@@ -99,66 +174,131 @@ impl<T: Clone> Table<T> {
         self.insert_with(|_| object)
     }
 
-    /// The object behind a handle.
-    pub fn get(&self, handle: usize) -> Option<T> {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let slot = slots.slots.get(Self::place(handle))?;
-        if handle != self.handle(Self::place(handle), slot.generation) {
+    /// The object behind a handle, for a look.
+    #[inline]
+    pub fn look(&self, handle: usize) -> Option<Found<'_, T>> {
+        let place = handle >> PLACE_SHIFT & PLACE_MASK;
+        let generation = handle >> GENERATION_SHIFT & GENERATION_MASK;
+        if handle != self.handle(place, generation) {
             return None;
         }
-        slot.object.clone()
+        self.enter(place, |word| word >> WORD_SHIFT & GENERATION_MASK as u64 == generation as u64)
     }
 
-    /// Takes the object behind a handle out; the handle is stale from now on.
-    pub fn remove(&self, handle: usize) -> Option<T> {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let place = Self::place(handle);
-        let slot = slots.slots.get_mut(place)?;
-        if handle != self.handle(place, slot.generation) {
-            return None;
+    /// Whether a handle names an object at this moment.
+    #[inline]
+    pub fn is_living(&self, handle: usize) -> bool {
+        let place = handle >> PLACE_SHIFT & PLACE_MASK;
+        let generation = handle >> GENERATION_SHIFT & GENERATION_MASK;
+        let named = |slot: &Slot<T>| {
+            let word = slot.word.load(Ordering::Relaxed);
+            word & LIVING != 0 && word >> WORD_SHIFT & GENERATION_MASK as u64 == generation as u64
+        };
+        handle == self.handle(place, generation) && self.slot(place).is_some_and(named)
+    }
+
+    /// Counts itself in at a place whose object lives and `is` the right one.
+    #[inline]
+    fn enter(&self, place: usize, is: impl Fn(u64) -> bool) -> Option<Found<'_, T>> {
+        let slot = self.slot(place)?;
+        let mut word = slot.word.load(Ordering::Relaxed);
+        loop {
+            if word & LIVING == 0 || !is(word) {
+                return None;
+            }
+            // ORDER: acquire, pairs with the release of whoever put the object there. One who would be the last that
+            // the word can count does not exist: each is a thread.
+            match slot.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(Found { table: self, place, slot }),
+                Err(now) => word = now,
+            }
         }
-        let object = slot.object.take()?;
-        slot.generation = (slot.generation + 1) & GENERATION_MASK;
-        slots.free.push(place);
-        Some(object)
+    }
+
+    /// Takes the object behind a handle out of the table; the handle is stale from now on. Whoever looks at it still
+    /// has it, and the last of them lets it go.
+    pub fn remove(&self, handle: usize) -> Option<Found<'_, T>> {
+        self.look(handle).filter(Found::end)
     }
 
     /// Takes out all objects for which `is_doomed` holds; their handles are stale from now on.
     pub fn remove_all(&self, is_doomed: impl Fn(&T) -> bool) {
-        let mut doomed = Vec::new();
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let Slots { slots: all, free } = &mut *slots;
-        for (place, slot) in all.iter_mut().enumerate() {
-            if let Some(object) = slot.object.take_if(|object| is_doomed(object)) {
-                slot.generation = (slot.generation + 1) & GENERATION_MASK;
-                free.push(place);
-                doomed.push(object);
-            }
+        for found in self.all().filter(|found| is_doomed(found)) {
+            found.end();
         }
-        // What the objects own is let go outside the lock.
-        drop(slots);
-        drop(doomed);
     }
 
     /// The handle of the first object that `is` it.
     pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<usize> {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all = slots.slots.iter().enumerate();
-        let (place, slot) = all.find(|(_, slot)| slot.object.as_ref().is_some_and(&is))?;
-        Some(self.handle(place, slot.generation))
+        let found = self.all().find(|found| is(found))?;
+        let generation = found.slot.word.load(Ordering::Relaxed) >> WORD_SHIFT & GENERATION_MASK as u64;
+        // CAST: 28 bits.
+        Some(self.handle(found.place, generation as usize))
+    }
+
+    /// All objects, one at a time.
+    fn all(&self) -> impl Iterator<Item = Found<'_, T>> {
+        // ORDER: acquire, pairs with the release in `insert_with`.
+        (0..self.used.load(Ordering::Acquire) as usize).filter_map(|place| self.enter(place, |_| true))
+    }
+
+    /// Empties a place whose object is removed and that nobody looks at, and gives it back.
+    fn vacate(&self, place: usize, slot: &Slot<T>) -> Option<T> {
+        // SAFETY: the object was removed, and its last observer is here: nobody else comes to it any more.
+        let object = unsafe { (*slot.object.get()).take() };
+        let generation = slot.word.load(Ordering::Relaxed) >> WORD_SHIFT & GENERATION_MASK as u64;
+        let next = (generation + 1) & GENERATION_MASK as u64;
+        slot.word.store(next << WORD_SHIFT, Ordering::Release);
+        self.free().push(place);
+        object
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The block of a place, and where it is there.
+    #[inline]
+    fn position(place: usize) -> (usize, usize) {
+        let block = (place / FIRST_BLOCK + 1).ilog2() as usize;
+        (block, place - FIRST_BLOCK * ((1 << block) - 1))
+    }
+
+    #[inline]
+    fn slot(&self, place: usize) -> Option<&Slot<T>> {
+        let (block, at) = Self::position(place);
+        self.blocks.get(block)?.get()?.get(at)
     }
 
     fn handle(&self, place: usize, generation: usize) -> usize {
         self.kind.bits() | generation << GENERATION_SHIFT | place << PLACE_SHIFT
     }
+}
 
-    fn place(handle: usize) -> usize {
-        handle >> PLACE_SHIFT & PLACE_MASK
+impl<T: Clone> Table<T> {
+    /// The object behind a handle.
+    pub fn get(&self, handle: usize) -> Option<T> {
+        self.look(handle).map(|found| found.clone())
+    }
+}
+
+impl<T> Found<'_, T> {
+    /// Removes the object; whether it was this call that did.
+    fn end(&self) -> bool {
+        self.slot.word.fetch_and(!LIVING, Ordering::AcqRel) & LIVING != 0
+    }
+}
+
+impl<T> Slot<T> {
+    fn vacant() -> Self {
+        Self { word: AtomicU64::new(0), object: UnsafeCell::new(None) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -166,11 +306,11 @@ mod tests {
         let table = Table::new(Kind::Stream);
         let first = table.insert("first").unwrap();
         assert_eq!(table.get(first), Some("first"));
-        assert_eq!(table.remove(first), Some("first"));
+        assert_eq!(table.remove(first).as_deref(), Some(&"first"));
         let second = table.insert("second").unwrap();
         assert_ne!(first, second);
         assert_eq!(table.get(first), None);
-        assert_eq!(table.remove(first), None);
+        assert!(table.remove(first).is_none() && !table.is_living(first) && table.is_living(second));
         assert_eq!(table.get(second), Some("second"));
     }
 
@@ -183,5 +323,57 @@ mod tests {
         for word in [0, 1, 2, 0xdead_beef, usize::MAX, handle + 1, handle ^ MARK] {
             assert_eq!(a.get(word), None, "{word:#x}");
         }
+    }
+
+    #[test]
+    fn an_object_that_is_removed_stays_as_long_as_somebody_looks_at_it() {
+        let table = Table::new(Kind::Stream);
+        let object = Arc::new(7);
+        let handle = table.insert(object.clone()).unwrap();
+        let (first, second) = (table.look(handle).unwrap(), table.look(handle).unwrap());
+        assert!(table.remove(handle).is_some());
+        assert!(
+            table.get(handle).is_none() && table.remove(handle).is_none() && table.find(|_| true).is_none()
+        );
+        let other = table.insert(Arc::new(8)).unwrap();
+        assert_eq!((**first, **table.look(other).unwrap()), (7, 8), "its place is not free yet");
+        drop(first);
+        assert_eq!((Arc::strong_count(&object), **second), (2, 7));
+        drop(second);
+        assert_eq!(Arc::strong_count(&object), 1);
+        assert_eq!(table.insert(Arc::new(9)).map(|new| new >> PLACE_SHIFT & PLACE_MASK), Ok(0));
+    }
+
+    #[test]
+    fn places_lie_in_blocks_one_behind_the_other() {
+        let mut next = 0;
+        for block in 0..4 {
+            for at in 0..FIRST_BLOCK << block {
+                assert_eq!(Table::<()>::position(next), (block, at));
+                next += 1;
+            }
+        }
+        let table = Table::new(Kind::Stream);
+        let handles: Vec<_> = (0..1000).map(|n| table.insert(n).unwrap()).collect();
+        assert!(handles.iter().zip(0..).all(|(&handle, n)| table.get(handle) == Some(n)));
+        assert_eq!(table.find(|&n| n == 777), Some(handles[777]));
+        table.remove_all(|n| n % 2 == 0);
+        assert!(handles.iter().zip(0..).all(|(&handle, n)| table.get(handle) == (n % 2 == 1).then_some(n)));
+    }
+
+    #[test]
+    fn threads_that_look_and_one_that_removes_end_with_every_object_gone() {
+        let table = Table::new(Kind::Stream);
+        let alive = Arc::new(());
+        for _ in 0..200 {
+            let handle = table.insert(alive.clone()).unwrap();
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| while table.look(handle).is_some() {});
+                }
+                assert!(table.remove(handle).is_some());
+            });
+        }
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 }

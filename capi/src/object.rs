@@ -6,7 +6,7 @@ use std::{
 };
 
 use aqlipse::{
-    Device, Event, Exec, Function, Module, Stream, Template,
+    Device, Event, Exec, Function, Module, Stream, Subgraph, Template,
     capture::SharedTemplate,
     graph::{GraphId, NodeId},
 };
@@ -18,7 +18,7 @@ use crate::{
         hipErrorInvalidValue, hipErrorStreamDetached,
     },
     graph_ref::{self, GraphRef, Held},
-    handle::{Kind, Table},
+    handle::{Found, Kind, Table},
     types::{
         hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipModule_t, hipStream_t,
         hipStreamLegacy, hipStreamPerThread,
@@ -46,14 +46,25 @@ pub struct LoadedModule {
 /// `hipErrorContextIsDestroyed` for a stream that does not exist (any more), as HIP 6 answers;
 /// `hipErrorStreamDetached` for one whose execution context does not.
 pub fn stream(handle: hipStream_t) -> Result<Stream, hipError_t> {
+    with_stream(handle, |stream| Ok(stream.clone()))
+}
+
+/// Does `work` on the stream that a handle means, as [`stream`] does.
+///
+/// # Errors
+/// As [`stream`], and what `work` refuses.
+pub fn with_stream<T>(
+    handle: hipStream_t,
+    work: impl FnOnce(&Stream) -> Result<T, hipError_t>,
+) -> Result<T, hipError_t> {
     if handle == hipStream_t::NULL || handle == hipStreamLegacy {
-        return Ok(current::device()?.default_stream().clone());
+        return work(current::device()?.default_stream());
     }
     if handle == hipStreamPerThread {
-        return Ok(Stream::per_thread(&current::device()?));
+        return work(&Stream::per_thread(&current::device()?));
     }
-    let stream = STREAMS.get(handle.0).ok_or(hipErrorContextIsDestroyed)?;
-    if stream.is_detached() { Err(hipErrorStreamDetached) } else { Ok(stream) }
+    let stream = STREAMS.look(handle.0).ok_or(hipErrorContextIsDestroyed)?;
+    if stream.is_detached() { Err(hipErrorStreamDetached) } else { work(&stream) }
 }
 
 /// The event behind a handle.
@@ -73,6 +84,29 @@ pub fn event(handle: hipEvent_t) -> Result<Event, hipError_t> {
 /// `hipErrorInvalidValue`.
 pub fn graph(handle: hipGraph_t) -> Result<GraphRef, hipError_t> {
     GRAPHS.get(handle.0).and_then(|held| held.graph()).ok_or(hipErrorInvalidValue)
+}
+
+/// Queries or edits the graph behind a handle.
+///
+/// # Errors
+/// `hipErrorInvalidValue` if there is none; what `work` refuses.
+pub fn with_graph<T>(
+    handle: hipGraph_t,
+    work: impl FnOnce(&mut Subgraph<'_>) -> Result<T, hipError_t>,
+) -> Result<T, hipError_t> {
+    let held = GRAPHS.look(handle.0).ok_or(hipErrorInvalidValue)?;
+    match &*held {
+        Held::Whole(template) => work(&mut lock(template).whole()),
+        nested => nested.graph().ok_or(hipErrorInvalidValue)?.with(work),
+    }
+}
+
+/// The executable graph behind a handle, for a look.
+///
+/// # Errors
+/// `hipErrorInvalidValue`.
+pub fn look_exec(handle: hipGraphExec_t) -> Result<Found<'static, Exec>, hipError_t> {
+    EXECS.look(handle.0).ok_or(hipErrorInvalidValue)
 }
 
 /// The executable graph behind a handle.

@@ -26,16 +26,17 @@ impl Counts {
         self.kernel_dispatch + self.barrier_and + self.barrier_or + self.barrier_value + self.other
     }
 
-    fn of(packet: &Packet) -> Self {
-        let mut counts = Self { barrier_bits: usize::from(packet.barrier()), ..Self::default() };
-        *match packet.kind() {
-            Some(Kind::KernelDispatch) => &mut counts.kernel_dispatch,
-            Some(Kind::BarrierAnd) => &mut counts.barrier_and,
-            Some(Kind::BarrierOr) => &mut counts.barrier_or,
-            Some(Kind::VendorSpecific) if packet.is_barrier_value() => &mut counts.barrier_value,
-            _ => &mut counts.other,
-        } = 1;
-        counts
+    /// Counts a packet.
+    pub fn add(&mut self, packet: &Packet) {
+        let header = packet.header().ok();
+        *match header.map(|header| header.kind) {
+            Some(Kind::KernelDispatch) => &mut self.kernel_dispatch,
+            Some(Kind::BarrierAnd) => &mut self.barrier_and,
+            Some(Kind::BarrierOr) => &mut self.barrier_or,
+            Some(Kind::VendorSpecific) if packet.is_barrier_value() => &mut self.barrier_value,
+            _ => &mut self.other,
+        } += 1;
+        self.barrier_bits += usize::from(header.is_some_and(|header| header.fences.barrier));
     }
 }
 
@@ -97,7 +98,7 @@ impl Batch {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for packet in &self.packets {
-            counts += Counts::of(packet);
+            counts.add(packet);
         }
         counts
     }

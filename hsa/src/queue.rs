@@ -12,7 +12,7 @@ use hsa_sys::*;
 use crate::agent::{Agent, count};
 use crate::error::{Error, check};
 use crate::packet::Packet;
-use crate::ring::{Claim, Port, QueueFull, Ring};
+use crate::ring::{Claim, Port, QueueFull, Ring, Slots};
 use crate::runtime::Runtime;
 use crate::token::{Token, Tokens};
 
@@ -124,6 +124,15 @@ impl HsaPort {
         // SAFETY: the base has `size` packets behind it, and `slot` is less.
         unsafe { self.base.add(slot) }.as_ptr().cast()
     }
+
+    /// The one or two stretches of the ring that so many slots from `index` on lie in, each with its number of slots.
+    #[inline]
+    fn stretches(&self, index: u64, slots: usize) -> [(*mut u32, usize); 2] {
+        // CAST: masked to less than the ring's size.
+        let slot = (index & u64::from(self.size - 1)) as usize;
+        let front = slots.min(self.size as usize - slot);
+        [(self.slot(index), front), (self.slot(0), slots - front)]
+    }
 }
 
 impl Port for HsaPort {
@@ -171,6 +180,41 @@ impl Port for HsaPort {
                 ]);
             }
         }
+    }
+
+    unsafe fn write_bodies(&self, index: u64, packets: &[Packet]) {
+        let [(front, n), (start, _)] = self.stretches(index, packets.len());
+        let (before, wrapped) = packets.split_at(n);
+        for (mut place, packets) in [(front, before), (start, wrapped)] {
+            for packet in packets {
+                // SAFETY: as in `write_body`; the packets end before the stretch does. They lie in memory for long, so
+                // that their loads wait for no store.
+                unsafe {
+                    AtomicU32::from_ptr(place).store(Packet::INVALID.header_word(), Ordering::Relaxed);
+                    place.add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
+                }
+                place = place.wrapping_add(16);
+            }
+        }
+    }
+
+    unsafe fn store_headers(&self, index: u64, packets: &[Packet]) {
+        let [(front, n), (start, _)] = self.stretches(index, packets.len());
+        let (before, wrapped) = packets.split_at(n);
+        for (place, packets) in [(start, wrapped), (front, before)] {
+            let mut place = place.wrapping_add(16 * packets.len());
+            for packet in packets.iter().rev() {
+                place = place.wrapping_sub(16);
+                // SAFETY: as in `write_body`. ORDER: Release; see `store_header`.
+                unsafe { AtomicU32::from_ptr(place) }.store(packet.header_word(), Ordering::Release);
+            }
+        }
+    }
+
+    unsafe fn write_double(&self, index: u64, double: usize, value: u64) {
+        // SAFETY: the slot has eight double words, aligned to them. The caller has claimed it, and the packet processor
+        // reads no body whose header is invalid.
+        unsafe { self.slot(index).cast::<u64>().add(double).write(value) };
     }
 
     unsafe fn store_header(&self, index: u64, word: u32) {
@@ -339,6 +383,24 @@ impl Queue {
         self.health.check()?;
         // SAFETY: the caller's promise.
         unsafe { self.ring.submit_some(packets, patch) }
+    }
+
+    /// Copies as many packets from the front of an image as there is room for, and returns how many. See
+    /// [`Ring::submit_image`].
+    ///
+    /// # Errors
+    /// [`Error::QueueStopped`].
+    ///
+    /// # Safety
+    /// As for [`Ring::submit_image`].
+    pub unsafe fn submit_image(
+        &self,
+        image: &[Packet],
+        fill: impl FnMut(&mut Slots<'_, HsaPort>),
+    ) -> Result<usize, Error> {
+        self.health.check()?;
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.ring.submit_image(image, fill) })
     }
 
     /// Submits one packet and returns the index behind it.

@@ -182,6 +182,7 @@ impl Blit {
 
     fn dispatch(&self, kernel: &KernelCode, grid: [u32; 3], args: Arguments) -> Dispatch {
         Dispatch {
+            token: 0,
             code: kernel.clone(),
             grid,
             workgroup: [WORKGROUP as u16, 1, 1],

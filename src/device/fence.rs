@@ -4,7 +4,10 @@ use std::{
     any::Any,
     collections::VecDeque,
     fmt,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -164,12 +167,15 @@ pub struct Fence(Arc<Inner>);
 struct Inner {
     signal: Arc<PooledSignal>,
     keeps: Mutex<Vec<Keep>>,
+    /// Whether there are any: who asks whenever it passes by need not lock.
+    keeps_any: AtomicBool,
 }
 
 impl Fence {
     /// A fence that fires when `signal` reaches 0, holding `keeps` until somebody sees that it has.
     pub(crate) fn new(signal: Arc<PooledSignal>, keeps: Vec<Keep>) -> Self {
-        Self(Arc::new(Inner { signal, keeps: Mutex::new(keeps) }))
+        let keeps_any = AtomicBool::new(!keeps.is_empty());
+        Self(Arc::new(Inner { signal, keeps: Mutex::new(keeps), keeps_any }))
     }
 
     pub(crate) fn signal(&self) -> &Arc<PooledSignal> {
@@ -187,7 +193,33 @@ impl Fence {
 
     /// Keeps `keeps` alive until somebody sees that the fence has fired. Nothing is dropped here.
     pub(crate) fn keep_all(&self, keeps: Vec<Keep>) {
-        self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner).extend(keeps);
+        let mut kept = self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(keeps);
+        self.0.keeps_any.store(!kept.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Whether the fence keeps anything.
+    pub(crate) fn keeps_any(&self) -> bool {
+        // What is kept at this moment is let go the next time.
+        self.0.keeps_any.load(Ordering::Relaxed)
+    }
+
+    /// Whether the fence, which has fired, can be armed for packets on queues of `epoch`: nobody else knows it or its
+    /// signal, and it keeps nothing.
+    pub(crate) fn is_free(&self, epoch: u64) -> bool {
+        let free = Arc::strong_count(&self.0) == 1
+            && Arc::strong_count(&self.0.signal) == 1
+            && self.0.signal.epoch == epoch
+            && !self.keeps_any();
+        // ORDER: acquire, pairs with the release of whoever let go last: what it did with the fence comes before.
+        std::sync::atomic::fence(Ordering::Acquire);
+        free
+    }
+
+    /// Arms a fence that [is free](Fence::is_free).
+    pub(crate) fn arm(&self) {
+        debug_assert!(self.has_fired(), "a packet in flight would fire the fence of another");
+        self.0.signal.silent_store(1, Ordering::Relaxed);
     }
 
     /// Whether the fence has fired. Releases nothing, so that it may be asked with locks held: what a fence keeps
@@ -235,7 +267,9 @@ impl Fence {
 
     /// Takes what the fence keeps, which must have fired; to be dropped where no lock is held.
     pub(crate) fn take_keeps(&self) -> Vec<Keep> {
-        std::mem::take(&mut *self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut kept = self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.keeps_any.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *kept)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A lane: one HSA queue that streams and graphs publish packets to.
 
 use std::{
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -8,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use hsa::packet::Packet;
+use hsa::packet::{Packet, SignalPlace};
 
 use super::fault::Faults;
 use crate::error::{Error, Result};
@@ -18,6 +19,32 @@ const RING: u32 = 16 * 1024;
 
 /// How long a producer sleeps at most before it looks again whether a full ring has room.
 const MAX_PAUSE: Duration = Duration::from_micros(200);
+
+/// Packets of an image that is published in two parts.
+const LONG: usize = 1024;
+
+/// Packets of its first part: what the device takes longer for than the host for the rest of a launch.
+const BEGINNING: usize = 64;
+
+/// Packets of an image that lie in the ring and are not published yet.
+pub(crate) struct Slots<'a, 'r> {
+    slots: &'a mut hsa::ring::Slots<'r, hsa::HsaPort>,
+    /// Packets of the image that are published.
+    done: usize,
+}
+
+impl Slots<'_, '_> {
+    /// Which of the image's packets they are.
+    pub(crate) fn packets(&self) -> Range<usize> {
+        let Range { start, end } = self.slots.packets();
+        self.done + start..self.done + end
+    }
+
+    /// Replaces a signal in one of them.
+    pub(crate) fn set(&mut self, packet: usize, place: SignalPlace, signal: hsa::hsa_signal_t) {
+        self.slots.set(packet - self.done, place.double(), signal.handle);
+    }
+}
 
 /// One HSA queue of a device.
 pub(crate) struct Lane {
@@ -83,20 +110,20 @@ impl Lane {
     /// # Errors
     /// The device's fault, if the queue died of one.
     pub(crate) fn submit(&self, packets: &[Packet]) -> Result<()> {
-        self.submit_image(packets, |_, _| {})
+        self.submit_image(packets, |_| {})
     }
 
-    /// Publishes a packet image whose packets `patch` completes on their way into the ring.
+    /// Publishes a packet image; `fill` may replace words of packets that lie in the ring and are not published.
     ///
-    /// An image that does not fit goes in parts, as room comes free. `patch` is called with the packet's index in
-    /// the image, in no particular order.
+    /// An image that does not fit goes in parts, as room comes free, and a long one in two, so that the device starts
+    /// while the rest is copied. `fill` is called for all packets, a run of them at a time, in no particular order.
     ///
     /// # Errors
     /// As [`Lane::submit`]; a part of the image may have been published by then.
     pub(crate) fn submit_image(
         &self,
         image: &[Packet],
-        mut patch: impl FnMut(usize, &mut Packet),
+        mut fill: impl FnMut(&mut Slots<'_, '_>),
     ) -> Result<()> {
         // PANIC: present from construction to drop.
         let queue = self.queue.as_ref().expect("the queue is present until drop");
@@ -107,10 +134,12 @@ impl Lane {
             if !self.is_current() {
                 return Err(self.faults.error());
             }
-            // SAFETY: packets are made by this crate alone, and point to loaded kernels, to kernel arguments and to
-            // signals that a fence behind them keeps alive. What the kernels do with the caller's memory is what the
-            // caller who launched them vouched for.
-            let some = unsafe { queue.submit_some(&image[done..], |i, packet| patch(done + i, packet)) };
+            let rest = &image[done..];
+            let part = if done == 0 && rest.len() > LONG { &rest[..BEGINNING] } else { rest };
+            // SAFETY: packets are made by this crate alone, none is invalid, and they point to loaded kernels, to kernel
+            // arguments and to signals that a fence behind them keeps alive. What the kernels do with the caller's
+            // memory is what the caller who launched them vouched for.
+            let some = unsafe { queue.submit_image(part, |slots| fill(&mut Slots { slots, done })) };
             match some.map_err(|e| self.explain(e))? {
                 0 => {
                     std::thread::sleep(pause);

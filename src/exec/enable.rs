@@ -7,8 +7,6 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
-
 use hsa::packet::{BarrierAnd, Fences, Packet};
 
 use super::{
@@ -93,8 +91,7 @@ impl State {
             (&self.units[main as usize], self.image.places[main as usize])
         {
             // A launch that is publishing holds the state's lock; the image is ours.
-            let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
-            let packet = &mut image.lanes[lane as usize].packets[at as usize];
+            let packet = &mut self.image.lanes[lane as usize].packets[at as usize];
             *packet = packet_in_place_of(packet, enabled, |fences| dispatch.packet(fences, address))?;
         }
         for unit in [Some(main), pin].into_iter().flatten() {

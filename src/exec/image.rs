@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use hsa::packet::{BarrierAnd, Fences, Packet, Scope};
+use std::ops::Range;
+
+use hsa::packet::{BarrierAnd, Fences, Packet, Scope, SignalPlace as Field};
 use smallvec::SmallVec;
 
 use super::units::Unit;
@@ -10,14 +12,6 @@ use crate::{
     error::{Error, Result},
     schedule::{Action, LaneKind, Plan, StepRef, plan::SIGNALS_PER_BARRIER_AND},
 };
-
-/// Where a packet names a signal of the launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
-    /// Dependency `n` of a barrier-AND packet.
-    Dependency(u8),
-    Completion,
-}
 
 /// Which signal a launch fills in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,15 +48,20 @@ pub(crate) struct LaneImage {
 }
 
 impl LaneImage {
-    /// What is to be filled in in one packet.
-    pub(crate) fn patches_of(&self, packet: u32) -> &[Patch] {
+    /// What is to be filled in in some packets.
+    pub(crate) fn patches_among(&self, packets: Range<usize>) -> &[Patch] {
         // Most graphs run in one lane and have nothing to fill in.
         if self.patches.is_empty() {
             return &[];
         }
-        let start = self.patches.partition_point(|p| p.packet < packet);
-        let end = start + self.patches[start..].partition_point(|p| p.packet == packet);
+        let start = self.patches.partition_point(|p| (p.packet as usize) < packets.start);
+        let end = start + self.patches[start..].partition_point(|p| (p.packet as usize) < packets.end);
         &self.patches[start..end]
+    }
+
+    /// What is to be filled in in one packet.
+    pub(crate) fn patches_of(&self, packet: u32) -> &[Patch] {
+        self.patches_among(packet as usize..packet as usize + 1)
     }
 }
 
@@ -100,6 +99,12 @@ pub(crate) struct Image {
 }
 
 impl Image {
+    /// Whether it is packets for one queue, to be copied there as they are but for the completion signal.
+    pub(crate) fn is_plain(&self) -> bool {
+        let [lane] = &self.lanes[..] else { return false };
+        lane.patches.is_empty() && self.host.is_empty() && self.events.is_empty() && self.signals == 0
+    }
+
     /// Bytes that the image holds on the host.
     pub(crate) fn bytes(&self) -> usize {
         let lanes = self.lanes.iter();

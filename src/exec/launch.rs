@@ -1,13 +1,16 @@
 //! One launch: arm signals, copy the images into the rings, hand the host steps to the worker.
 
-use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+};
 
-use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope};
+use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
 
 use super::{
     Exec, State,
     events::Events,
-    image::{Field, HostStep, LaneImage, Run, Source},
+    image::{HostStep, LaneImage, Run, Source},
     party::{Epochs, Party},
     units::{Pin, Unit},
 };
@@ -32,6 +35,12 @@ pub(super) struct SignalSet {
     launch: Option<Fence>,
 }
 
+impl SignalSet {
+    pub(super) fn into_signals(self) -> Arc<Vec<Arc<PooledSignal>>> {
+        self.signals
+    }
+}
+
 impl Exec {
     /// Launches the graph behind what is on `stream`, and behind its own earlier launches; on a capturing stream it
     /// becomes a child graph of the captured one, with the parameters that it has now. The stream may be of any device:
@@ -46,7 +55,9 @@ impl Exec {
         }
         let mut state = self.state();
         let memory = &self.0.resources.memory;
-        memory.take(self.0.options.auto_free)?;
+        if !memory.is_empty() {
+            memory.take(self.0.options.auto_free)?;
+        }
         let published = if !state.image.lanes.is_empty() {
             self.publish(&mut state, stream)
         } else if memory.is_empty() {
@@ -55,15 +66,17 @@ impl Exec {
             // Nothing runs, but what is freed is so behind what is on the stream.
             stream.fence().map(|fence| memory.launched(&fence))
         };
-        if published.is_err() {
+        if published.is_err() && !memory.is_empty() {
             memory.give_back();
         }
         published
     }
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
-        let image = state.image.clone();
-        if !image.host.is_empty() {
+        if self.is_plain(state, stream) {
+            return self.publish_plain(state, stream);
+        }
+        if !state.image.host.is_empty() {
             // Once packets wait for host steps, their thread must not fail to start.
             stream.start_worker()?;
         }
@@ -77,8 +90,9 @@ impl Exec {
         turn.wait(&mut submission);
         let completion = submission.signal(1)?;
         let own = submission.lane().clone();
-        let party = Party::new(&self.0.devices, &image, stream, &own, &self.0.priorities)?;
+        let party = Party::new(&self.0.devices, &state.image, stream, &own, &self.0.priorities)?;
         let set = state.arm(&party)?;
+        let image = &state.image;
         let bracket = party.has_guest().then(|| Bracket::new(&party)).transpose()?;
         party.stand_together(&completion);
         if let Some((fence, lane)) = &state.last {
@@ -116,13 +130,12 @@ impl Exec {
             device.takes_part(fence.signal());
         }
         events.record(&party);
-        fence.keep_all(vec![
-            Keep::Other(Arc::new((set.signals.clone(), state.arena.clone()))),
-            Keep::Other(self.0.resources.clone()),
-        ]);
+        // What all launches use the executable keeps, and lets go behind the latest.
         let mut keeps = events.into_keeps();
         keeps.extend(state.conditionals().map(|nested| Keep::Other(nested.clone())));
-        fence.keep_all(keeps);
+        if !keeps.is_empty() {
+            fence.keep_all(keeps);
+        }
         self.0.resources.memory.launched(&fence);
         let lane = own.id();
         turn.end(fence.signal(), lane);
@@ -132,6 +145,29 @@ impl Exec {
         }
         state.last = Some((fence, lane));
         state.launches += 1;
+        Ok(())
+    }
+
+    /// Whether a launch is nothing but packets for the stream's own queue.
+    fn is_plain(&self, state: &State, stream: &Stream) -> bool {
+        state.is_plain && self.0.devices[0] == *stream.device()
+    }
+
+    /// As [`Exec::publish`], for what is plain: nobody outside of the stream and the executable takes part.
+    fn publish_plain(&self, state: &mut State, stream: &Stream) -> Result<()> {
+        let mut submission = stream.submission()?;
+        if let Some((fence, lane)) = &state.last {
+            submission.wait(fence, *lane);
+        }
+        let fence = submission.copy(&state.image.lanes[0].packets)?;
+        let memory = &self.0.resources.memory;
+        if !memory.is_empty() {
+            memory.launched(&fence);
+        }
+        // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
+        state.last = Some((fence.clone(), submission.lane().id()));
+        state.launches += 1;
+        submission.passed(fence);
         Ok(())
     }
 
@@ -256,6 +292,9 @@ impl PinnedPages {
 impl State {
     /// Arms the signals of the oldest launch if that is over, or else new ones.
     fn arm(&mut self, party: &Party<'_>) -> Result<SignalSet> {
+        if self.image.signals == 0 {
+            return Ok(SignalSet { signals: Arc::default(), epochs: party.epochs().clone(), launch: None });
+        }
         // Launches complete in order: if the oldest is not over, none is.
         let over = |set: &SignalSet| set.launch.as_ref().is_none_or(Fence::is_over);
         if let Some(set) = self.sets.pop_front_if(|set| over(set)) {
@@ -311,26 +350,19 @@ fn copy_run(
 ) -> Result<()> {
     let last = lane.packets.len() - 1;
     let start = run.start as usize;
-    // Packets are asked for in the ring's own order, not in theirs.
-    queue.submit_image(&lane.packets[start..run.end as usize], |i, packet| {
-        let i = start + i;
-        for patch in lane.patches_of(i as u32) {
+    queue.submit_image(&lane.packets[start..run.end as usize], |slots| {
+        let Range { start: first, end: behind } = slots.packets();
+        for patch in lane.patches_among(start + first..start + behind) {
             let handle = match patch.source {
                 Source::Launch(signal) => signals[signal as usize].handle(),
                 Source::Event(event) => events.handle(event),
             };
-            match patch.field {
-                Field::Dependency(n) => {
-                    let set = packet.set_dep(n.into(), handle);
-                    debug_assert!(set.is_ok(), "only barrier packets have dependencies filled in");
-                }
-                Field::Completion => packet.set_completion_signal(handle),
-            }
+            slots.set(patch.packet as usize - start, patch.field, handle);
         }
-        if i == last
-            && let Some(end) = end
+        if let Some(end) = end
+            && start + behind > last
         {
-            packet.set_completion_signal(end.handle());
+            slots.set(last - start, Field::Completion, end.handle());
         }
     })
 }

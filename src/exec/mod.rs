@@ -10,12 +10,14 @@
 //! | [`party`] | the devices and queues of one launch |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
+//! | [`arguments`] | other arguments for kernels that stay what they are |
 //! | [`enable`] | nodes that do not run for a while |
 //! | [`references`] | user objects |
 //! | [`priority`] | priorities of nodes |
 //! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
 //! | [`recorded`] | the executable as a child graph of a capture |
 
+mod arguments;
 mod conditional;
 mod differences;
 mod enable;
@@ -38,6 +40,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
 pub use update::{Reason, Refusal};
@@ -60,7 +63,7 @@ use crate::{
     module::KernelCode,
     pool::lease::Lease,
     schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
-    template::{Instances, Template},
+    template::{Edition, Instances, Template},
     typed::Alive,
     user_object::release_behind,
 };
@@ -103,6 +106,8 @@ struct Inner {
     shape: Shape,
     options: Options,
     resources: Arc<Resources>,
+    /// The template as it was taken: while it is so, its nodes are those of the executable.
+    edition: Edition,
     /// Counted with the template: see [`Template::instances`].
     instance: Arc<Instances>,
     report: Report,
@@ -136,7 +141,9 @@ struct Moved {
 
 /// What changes from launch to launch.
 struct State {
-    image: Arc<Image>,
+    image: Image,
+    /// Whether a launch on a stream of the executable's device is packets for that stream's queue and nothing else.
+    is_plain: bool,
     units: Vec<Unit>,
     main: Vec<u32>,
     /// The units that are conditional nodes.
@@ -282,7 +289,8 @@ impl Exec {
         let codes = codes_of(&units.units);
         let last = template.instances().lock().unwrap_or_else(PoisonError::into_inner).take();
         let state = State {
-            image: Arc::new(image),
+            is_plain: image.is_plain() && conditionals.is_empty() && units.devices.len() == 1,
+            image,
             units: units.units,
             main: units.main,
             conditionals,
@@ -308,6 +316,7 @@ impl Exec {
             shape,
             options,
             resources: Arc::new(Resources { memory, _codes: codes, alive: template.alive().to_vec() }),
+            edition: template.edition(),
             instance: template.instances().clone(),
             report,
             bodies,
@@ -374,6 +383,7 @@ impl Exec {
         }
         state.units[main as usize] = unit;
         state.parameters.set(node, parameters.clone());
+        state.parameters.forget_arguments(flat);
         _kept = state.replace_alive(node, objects);
         Ok(())
     }
@@ -460,8 +470,7 @@ impl State {
         let changed = Unit::Conditional(Arc::new(changed));
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[main] {
-            let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
-            let old = &mut image.lanes[lane as usize].packets[packet as usize];
+            let old = &mut self.image.lanes[lane as usize].packets[packet as usize];
             *old = enable::packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
         }
         Ok(std::mem::replace(&mut self.units[main], changed))
@@ -479,9 +488,10 @@ impl State {
         self.conditionals().flat_map(|nested| nested.conditions()).cloned().collect()
     }
 
-    /// Whether the device may still read what the latest launch uses.
+    /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
+    /// be destroyed yet.
     fn in_flight(&self) -> bool {
-        self.last.as_ref().is_some_and(|(fence, _)| !fence.is_over())
+        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired())
     }
 
     /// Keeps what the latest launch uses until that is over.
@@ -531,8 +541,7 @@ impl State {
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {
-            let image = Arc::get_mut(&mut self.image).ok_or(Error::IllegalState("the image is in use"))?;
-            let old = &mut image.lanes[lane as usize].packets[packet as usize];
+            let old = &mut self.image.lanes[lane as usize].packets[packet as usize];
             let enabled = !self.disabled.contains(&unit);
             *old = enable::packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
         }
@@ -563,7 +572,6 @@ impl Drop for Inner {
         if !state.in_flight() {
             return;
         }
-        // The launch in flight keeps the rest by itself; see `publish`.
         let moved: Vec<_> = state.moved.drain().map(|(_, moved)| moved.block).collect();
         let alive: Vec<_> = state.alive.drain().flat_map(|(_, (objects, _))| objects).collect();
         let taken_over = std::mem::take(&mut state.taken_over);
@@ -571,8 +579,10 @@ impl Drop for Inner {
         // Packets have the events' signals. An event may have been recorded behind this launch: what keeps it would be
         // kept by it.
         units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
+        let signals: Vec<_> = state.sets.drain(..).map(SignalSet::into_signals).collect();
+        let (arena, resources) = (state.arena.clone(), self.resources.clone());
         if let Some((fence, _)) = &state.last {
-            fence.keep(Keep::Other(Arc::new((moved, alive, taken_over, units))));
+            fence.keep(Keep::Other(Arc::new((moved, alive, taken_over, units, signals, arena, resources))));
         }
         if !self.resources.memory.is_empty() {
             *self.instance.lock().unwrap_or_else(PoisonError::into_inner) = state.last.take();
@@ -582,17 +592,16 @@ impl Drop for Inner {
 
 impl Report {
     fn of(image: &Image, plan: &Plan, bounds: Bounds) -> Self {
-        let packets = || image.lanes.iter().flat_map(|lane| &lane.packets);
-        let kernel_packets =
-            packets().filter(|p| p.kind() == Some(hsa::packet::Kind::KernelDispatch)).count();
+        let mut packets = hsa::Counts::default();
+        image.lanes.iter().flat_map(|lane| &lane.packets).for_each(|packet| packets.add(packet));
         Self {
             counts: plan.counts(),
             bounds,
             devices: 1,
             lanes: image.lanes.len(),
-            kernel_packets,
-            barrier_packets: packets().filter(|p| p.kind() == Some(hsa::packet::Kind::BarrierAnd)).count(),
-            barrier_bits: packets().filter(|p| p.barrier()).count(),
+            kernel_packets: packets.kernel_dispatch,
+            barrier_packets: packets.barrier_and,
+            barrier_bits: packets.barrier_bits,
             conditionals: (0, 0),
             signals: image.signals as usize + 1,
             exec_bytes: 0,
@@ -605,8 +614,13 @@ impl Report {
 /// The different kernels of `units`.
 fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
     let mut codes: HashMap<u64, KernelCode> = HashMap::new();
+    let mut last = None;
     for unit in units {
         if let Some(dispatch) = unit.kernel() {
+            // Mostly it is the one before again.
+            if last.replace(dispatch.code.object()) == Some(dispatch.code.object()) {
+                continue;
+            }
             codes.entry(dispatch.code.object()).or_insert_with(|| dispatch.code.clone());
         }
     }

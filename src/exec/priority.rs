@@ -101,8 +101,8 @@ mod tests {
 
     /// The grids of the kernels on each queue, in the order of their packets.
     fn packets(exec: &Exec) -> Vec<Vec<u32>> {
-        let image = exec.state().image.clone();
-        let lanes = image.lanes.iter();
+        let state = exec.state();
+        let lanes = state.image.lanes.iter();
         lanes.map(|lane| lane.packets.iter().filter_map(|p| p.grid()).map(|grid| grid[0]).collect()).collect()
     }
 

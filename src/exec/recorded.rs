@@ -24,11 +24,45 @@ pub(super) struct Parameters {
     taken: Vec<(usize, Arc<Graph<Function, Event>>)>,
     /// What single nodes were given since.
     set: HashMap<NodeId, GraphNode>,
+    /// A bit for each flat node that was given other arguments since and nothing else: its unit has them.
+    arguments: Vec<u64>,
 }
 
 impl Parameters {
     pub(super) fn new(original: Arc<Graph<Function, Event>>) -> Self {
-        Self { original, taken: Vec::new(), set: HashMap::new() }
+        Self { original, taken: Vec::new(), set: HashMap::new(), arguments: Vec::new() }
+    }
+
+    /// A flat node was given other arguments.
+    pub(super) fn set_arguments(&mut self, flat: u32) {
+        let (word, bit) = (flat as usize / 64, flat % 64);
+        if self.arguments.len() <= word {
+            self.arguments.resize(word + 1, 0);
+        }
+        self.arguments[word] |= 1 << bit;
+    }
+
+    /// A flat node was given everything anew.
+    pub(super) fn forget_arguments(&mut self, flat: u32) {
+        if let Some(word) = self.arguments.get_mut(flat as usize / 64) {
+            *word &= !(1 << (flat % 64));
+        }
+    }
+
+    /// The flat nodes that were given other arguments.
+    fn with_arguments(&self) -> impl Iterator<Item = u32> {
+        let words = (0u32..).zip(&self.arguments);
+        words.flat_map(|(n, &word)| {
+            (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| 64 * n + bit)
+        })
+    }
+
+    /// The outermost graph, which has no other in it, took over all that `graph` has.
+    pub(super) fn take_over_all(&mut self, graph: Arc<Graph<Function, Event>>) {
+        self.taken.clear();
+        self.taken.push((0, graph));
+        self.set.clear();
+        self.arguments.clear();
     }
 
     /// A node was given other parameters.
@@ -56,8 +90,9 @@ impl Parameters {
         shape: &Shape,
         priorities: bool,
         disabled: impl Iterator<Item = NodeId>,
+        arguments: HashMap<GraphId, Vec<(NodeId, &[u8])>>,
     ) -> Result<Graph<Function, Event>> {
-        let (mut now, place_only) = (Present::default(), Node::Empty);
+        let (mut now, place_only) = (Present { arguments, ..Present::default() }, Node::Empty);
         for (place, taken) in &self.taken {
             let pairs = shape.pair(*place, taken, priorities);
             let pairs = pairs.map_err(|refusal| Error::Graph(refusal.to_string()))?;
@@ -81,6 +116,7 @@ struct Present<'p> {
     nodes: HashMap<GraphId, HashMap<NodeId, &'p GraphNode>>,
     /// What was declared for graphs that took others over.
     conditions: HashMap<GraphId, &'p [Condition]>,
+    arguments: HashMap<GraphId, Vec<(NodeId, &'p [u8])>>,
 }
 
 impl<'p> Present<'p> {
@@ -89,6 +125,17 @@ impl<'p> Present<'p> {
     }
 
     fn put_into(&self, graph: &mut Graph<Function, Event>) -> Result<()> {
+        self.put_nodes_into(graph)?;
+        for (node, arguments) in self.arguments.get(&graph.id()).into_iter().flatten() {
+            // A disabled node is an empty one here.
+            if let Node::Kernel(kernel) = graph.node_mut(*node)? {
+                kernel.kernargs = (*arguments).into();
+            }
+        }
+        Ok(())
+    }
+
+    fn put_nodes_into(&self, graph: &mut Graph<Function, Event>) -> Result<()> {
         for (&node, &parameters) in self.nodes.get(&graph.id()).into_iter().flatten() {
             match (graph.node_mut(node)?, parameters) {
                 // Its bodies are graphs of their own, with what they were given.
@@ -121,7 +168,16 @@ impl Exec {
         let flat = (0u32..).zip(&state.main).filter(|(_, unit)| state.is_disabled(**unit));
         let disabled = flat.map(|(flat, _)| self.0.flat.nodes()[flat as usize].origin);
         let disabled = disabled.chain(state.conditionals().flat_map(|nested| nested.disabled()));
-        let graph = state.parameters.graph(&self.0.shape, self.0.options.node_priority, disabled)?;
+        let mut arguments: HashMap<GraphId, Vec<(NodeId, &[u8])>> = HashMap::new();
+        for flat in state.parameters.with_arguments() {
+            let origin = self.0.flat.nodes()[flat as usize].origin;
+            if let Some(dispatch) = state.units[state.main[flat as usize] as usize].kernel() {
+                let bytes = &dispatch.kernargs[..dispatch.code.argument_bytes()];
+                arguments.entry(origin.graph()).or_default().push((origin, bytes));
+            }
+        }
+        let priorities = self.0.options.node_priority;
+        let graph = state.parameters.graph(&self.0.shape, priorities, disabled, arguments)?;
         let is_memory = |(_, node): (_, &GraphNode)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
         if graph.with_nested().iter().any(|graph| graph.nodes().any(is_memory)) {
             return Err(Error::NotSupported("launching a graph with memory nodes into a capture"));

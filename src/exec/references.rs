@@ -36,6 +36,11 @@ impl Held {
         had
     }
 
+    /// Whether nothing is.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What is held.
     pub(super) fn resources(&self) -> impl Iterator<Item = &Resource> {
         self.0.values().flatten()

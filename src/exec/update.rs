@@ -304,6 +304,11 @@ impl Shape {
         Ok(paired)
     }
 
+    /// Whether it is that of one graph, with nodes and edges in the same places as in another.
+    pub(super) fn is_laid_out_like(&self, topology: &Topology) -> bool {
+        self.graphs.len() == 1 && self.graphs[0].topology.is_laid_out_like(topology)
+    }
+
     /// The identity of the graph at a place.
     pub(super) fn graph(&self, place: usize) -> GraphId {
         self.graphs[place].topology.id()
@@ -360,6 +365,9 @@ impl Exec {
     /// # Errors
     /// A [`Refusal`], after which the executable is as it was.
     pub fn update(&self, template: &Template) -> Result<(), Refusal> {
+        if self.take_arguments(template) {
+            return Ok(());
+        }
         self.take_over(0, template).inspect_err(explain)
     }
 
@@ -411,6 +419,7 @@ impl Exec {
         let mut state = self.state();
         let state = &mut *state;
         let mut units = state.units.clone();
+        let changed: Vec<u32> = changes.iter().map(|(flat, ..)| *flat).collect();
         for (flat, named, pin, unit) in changes {
             let main = state.main[flat as usize] as usize;
             units::replace(&mut units, main, pin, unit)
@@ -427,8 +436,7 @@ impl Exec {
         let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
-        let busy = || failed(Error::IllegalState("the image is in use"));
-        let image = Arc::get_mut(&mut state.image).ok_or_else(busy)?;
+        let image = &mut state.image;
         let mut packets = Vec::new();
         for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
             if let &Some((lane, packet)) = place {
@@ -457,6 +465,7 @@ impl Exec {
         state.offsets = offsets;
         let held = state.held.replace(paired.graphs);
         state.parameters.take_over(place, template.shared_graph(), &given);
+        changed.into_iter().for_each(|flat| state.parameters.forget_arguments(flat));
         state.taken_over.insert(place, template.alive().to_vec());
         // Only what a launch has seen must be kept: any number of updates between two launches leave nothing behind.
         let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;

@@ -6,7 +6,7 @@
 //! (the scheduler gives it no packet) and keeps the edges few. Everything is linear in nodes and edges.
 
 use super::csr::Csr;
-use super::{Error, Graph, GraphId, Node, NodeId};
+use super::{Error, Graph, GraphId, Node, NodeId, Topology};
 
 const NONE: u32 = u32::MAX;
 
@@ -58,6 +58,8 @@ pub struct FlatGraph {
     inlined: Vec<Inlined>,
     /// Indices into `inlined`, by ascending graph identity.
     by_id: Vec<u32>,
+    /// Whether the nodes are those of one graph in the order of their insertion.
+    in_order: bool,
 }
 
 impl FlatGraph {
@@ -102,6 +104,11 @@ impl FlatGraph {
             _ => nodes.binary_search_by_key(&node.index(), |&(index, _)| index).ok()?,
         };
         Some(nodes[place].1)
+    }
+
+    /// Whether its nodes are those of one graph, in their order, and as many as `topology` has.
+    pub fn is_laid_out_like(&self, topology: &Topology) -> bool {
+        self.in_order && self.nodes.len() == topology.node_count()
     }
 
     /// The identities of the graph and of those inlined into it.
@@ -377,7 +384,8 @@ impl<'g, K, E> Expanded<'g, K, E> {
         let mut by_id: Vec<u32> = (0..inlined.len() as u32).collect();
         by_id.sort_unstable_by_key(|&at| inlined[at as usize].id);
         let succs = rows.transposed();
-        Flattened { graph: FlatGraph { nodes, preds: rows, succs, inlined, by_id }, work }
+        let in_order = order.is_none() && inlined.len() == 1;
+        Flattened { graph: FlatGraph { nodes, preds: rows, succs, inlined, by_id, in_order }, work }
     }
 }
 

@@ -119,6 +119,11 @@ impl<K, E> Graph<K, E> {
         self.away.get(&node.index()).copied().unwrap_or(self.home)
     }
 
+    /// Whether all nodes were placed on the device with this ordinal.
+    pub fn is_at_home(&self, device: u32) -> bool {
+        self.home == device && self.away.is_empty()
+    }
+
     /// Places a node on the device with an ordinal.
     ///
     /// # Errors
@@ -126,7 +131,9 @@ impl<K, E> Graph<K, E> {
     pub fn place(&mut self, node: NodeId, device: u32) -> Result<(), Error> {
         self.node(node)?;
         if device == self.home {
-            self.away.remove(&node.index());
+            if !self.away.is_empty() {
+                self.away.remove(&node.index());
+            }
         } else {
             self.away.insert(node.index(), device);
         }

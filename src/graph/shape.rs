@@ -44,6 +44,12 @@ impl Topology {
         Ok(self.nodes().zip(other.nodes()).collect())
     }
 
+    /// Whether both have their nodes and edges in the same places, and no place is empty: a short way to tell that two
+    /// graphs which were built alike have the same shape. Others may have it, too.
+    pub fn is_laid_out_like(&self, other: &Self) -> bool {
+        self.is_dense() && other.is_dense() && self.has_ends_of(other)
+    }
+
     /// A topological order, first come first served in insertion order.
     ///
     /// # Errors

@@ -251,6 +251,19 @@ impl Topology {
         self.by_ends = None;
     }
 
+    /// Whether every slot has a node, with the slot's number, and every place of an edge an edge.
+    pub(super) fn is_dense(&self) -> bool {
+        let nodes = self.live_nodes == self.links.len() && self.next_index as usize == self.live_nodes;
+        nodes && self.live_edges == self.edges.len()
+    }
+
+    /// Whether as many slots have edges with the same ends in the same places.
+    pub(super) fn has_ends_of(&self, other: &Self) -> bool {
+        self.links.len() == other.links.len()
+            && self.edges.len() == other.edges.len()
+            && self.edges.iter().zip(&other.edges).all(|(one, other)| one.ends == other.ends)
+    }
+
     /// The slot of a live node.
     ///
     /// # Errors

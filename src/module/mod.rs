@@ -194,7 +194,7 @@ impl Drop for Loaded {
 /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes, what loading can fail with.
 pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
     let code = launch.function.code(device)?;
-    code.dispatch(launch)?;
+    code.check_launch(launch)?;
     if launch.attributes.cooperative { code.check_cooperative(device.properties(), launch) } else { Ok(()) }
 }
 
@@ -254,6 +254,10 @@ struct Code {
     _loaded: Arc<Loaded>,
     object: u64,
     args: Box<[Arg]>,
+    /// Offset and size of each argument that a caller gives.
+    explicit: Box<[(usize, usize)]>,
+    /// The arguments that the runtime fills in.
+    hidden: Box<[Arg]>,
     explicit_bytes: usize,
     kernarg_bytes: usize,
     group_bytes: u32,
@@ -284,6 +288,8 @@ impl KernelCode {
         let meta = kernel.metadata;
         let args: Box<[Arg]> = meta.args.clone().into();
         let explicit_bytes = args::explicit_bytes(&args);
+        let explicit = args::explicit(&args).map(|a| (a.offset as usize, a.size as usize)).collect();
+        let hidden = args.iter().filter(|arg| arg.value_kind.is_hidden()).cloned().collect();
         let kernarg_bytes = (meta.kernarg_segment_size as usize).max(explicit_bytes);
         let stack = if meta.uses_dynamic_stack { STACK_BYTES } else { 0 };
         let services = &device.0.hostcall;
@@ -297,6 +303,8 @@ impl KernelCode {
         Ok(Self(Arc::new(Code {
             _loaded: loaded.clone(),
             object,
+            explicit,
+            hidden,
             explicit_bytes,
             kernarg_bytes,
             group_bytes: group_size,
@@ -349,8 +357,8 @@ impl KernelCode {
     }
 
     /// Offset and size in bytes of each argument that a caller gives.
-    pub fn arguments(&self) -> impl Iterator<Item = (usize, usize)> {
-        args::explicit(&self.0.args).map(|a| (a.offset as usize, a.size as usize))
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
+        self.0.explicit.iter().copied()
     }
 
     /// Bytes from the start of the first argument to the end of the last that a caller gives.
@@ -378,14 +386,12 @@ impl KernelCode {
     /// # Errors
     /// [`Error::InvalidConfiguration`], or [`Error::InvalidValue`] if the arguments do not have the kernel's size.
     pub(crate) fn dispatch(&self, launch: &graph::Kernel<Function>) -> Result<Dispatch> {
-        let (block, work_items) = self.check(launch)?;
-        // A caller that packs its arguments itself may pad them at the end.
-        if launch.kernargs.len() < self.0.explicit_bytes {
-            return Err(Error::InvalidValue("fewer argument bytes than the kernel takes"));
-        }
-        let mut kernargs = vec![0; self.0.kernarg_bytes].into_boxed_slice();
-        let given = launch.kernargs.len().min(kernargs.len());
-        kernargs[..given].copy_from_slice(&launch.kernargs[..given]);
+        let (block, work_items) = self.check_launch(launch)?;
+        let given = launch.kernargs.len().min(self.0.kernarg_bytes);
+        let mut kernargs = Vec::with_capacity(self.0.kernarg_bytes);
+        kernargs.extend_from_slice(&launch.kernargs[..given]);
+        kernargs.resize(self.0.kernarg_bytes, 0);
+        let mut kernargs = kernargs.into_boxed_slice();
         let shape = args::LaunchShape {
             work_items,
             block,
@@ -393,14 +399,25 @@ impl KernelCode {
             hostcall: self.0.hostcall,
             heap: self.0.heap,
         };
-        args::fill_hidden(&mut kernargs, &self.0.args, &shape);
+        args::fill_hidden(&mut kernargs, &self.0.hidden, &shape);
         Ok(Dispatch {
             code: self.clone(),
+            token: launch.function.token(),
             grid: work_items,
             workgroup: block,
             group_bytes: self.0.group_bytes + launch.shared_bytes,
             kernargs,
         })
+    }
+
+    /// Checks a launch with the arguments that come with it; returns the workgroup and the grid, in work-items.
+    fn check_launch(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
+        let shape = self.check(launch)?;
+        // A caller that packs its arguments itself may pad them at the end.
+        if launch.kernargs.len() < self.0.explicit_bytes {
+            return Err(Error::InvalidValue("fewer argument bytes than the kernel takes"));
+        }
+        Ok(shape)
     }
 
     fn check(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {

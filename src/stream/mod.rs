@@ -404,9 +404,13 @@ impl Stream {
 
     /// Opens the stream for packets that follow only what is on it.
     fn own_submission(&self) -> Result<Submission<'_>> {
-        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         // With the state locked, so that no submission comes with an older lane than the one before.
-        let lane = self.device().lane(self.lane_number())?;
+        let number = self.lane_number();
+        let lane = match state.lane(number) {
+            Some(lane) => lane,
+            None => state.found_lane(number, self.device().lane(number)?),
+        };
         Ok(Submission::new(&self.0, state, lane))
     }
 

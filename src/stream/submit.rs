@@ -2,17 +2,16 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, MutexGuard, atomic::Ordering},
+    sync::{Arc, MutexGuard, Weak, atomic::Ordering},
 };
 
-use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope};
-use smallvec::SmallVec;
+use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace};
 
 use super::{StreamInner, StreamKind, host::Job};
 use crate::{
     device::{
         fence::{Fence, Keep, PooledSignal},
-        lane::Lane,
+        lane::{Lane, Slots},
         slabs::Block,
     },
     dispatch::Dispatch,
@@ -31,44 +30,89 @@ const FENCE_EVERY: u32 = 256;
 pub(crate) struct State {
     /// Fault epoch of everything below; work of an older one is lost.
     epoch: u64,
-    /// The newest fence.
-    last: Option<Fence>,
+    past: Past,
     /// What was on another lane, by number, and that nothing on this one waits for yet.
     behind: Option<(Fence, u64)>,
-    /// Packets were published behind `last`.
+    /// Packets were published behind the last fence.
     dirty: bool,
     since_fence: u32,
     keeps: Vec<Keep>,
-    /// Fences that may still hold something, oldest first.
-    retiring: Retiring,
     kernargs: Option<(Block, usize)>,
     /// The kernel that `keeps` has seen last.
     code: Option<KernelCode>,
+    /// The lane with a number, as it was found last. Not held: after a fault it must go when the device gives it up.
+    lane: Option<(usize, Weak<Lane>)>,
+    /// Packets of the submission that is open. Here because it is used again and again: a submission is moved about.
+    packets: Vec<Packet>,
+    /// Fences that have fired, oldest first, to be used again when nobody else has them any more.
+    spare: VecDeque<Fence>,
 }
 
-/// Fences in the order of the stream, and what they keep: that goes with the stream's past, whoever else holds a fence.
-/// What it keeps may hold the fence itself, as an executable holds an event that stands for its own launch.
+/// Fences of the stream, and what they keep: that goes with the stream's past, whoever else holds a fence. What it keeps
+/// may hold the fence itself, as an executable holds an event that stands for its own launch.
 #[derive(Default)]
-struct Retiring(VecDeque<Fence>);
+struct Past {
+    /// The newest one.
+    last: Option<Fence>,
+    /// Those before it that may still hold something, oldest first.
+    retiring: VecDeque<Fence>,
+}
 
-impl Drop for Retiring {
+impl Drop for Past {
     fn drop(&mut self) {
-        for fence in self.0.drain(..) {
+        for fence in self.retiring.drain(..).chain(self.last.take()) {
             drop(fence.take_keeps());
         }
     }
 }
 
+/// Fences that a stream keeps to use again, at most.
+const SPARE: usize = 16;
+
+/// How many of them are looked at for one that is free.
+const TRIES: usize = 4;
+
 impl State {
+    /// The lane with this number, if it is known and as good as when it was found.
+    pub(super) fn lane(&self, number: usize) -> Option<Arc<Lane>> {
+        let (known, lane) = self.lane.as_ref()?;
+        if *known != number {
+            return None;
+        }
+        lane.upgrade().filter(|lane| lane.is_current())
+    }
+
+    /// Notes a lane that was looked up.
+    pub(super) fn found_lane(&mut self, number: usize, lane: Arc<Lane>) -> Arc<Lane> {
+        self.lane = Some((number, Arc::downgrade(&lane)));
+        lane
+    }
+
+    /// Puts a fence aside that has fired.
+    fn spare(&mut self, fence: Fence, released: &mut Released) {
+        released.take(&fence);
+        if self.spare.len() == SPARE {
+            // One that somebody holds for long.
+            self.spare.pop_front();
+        }
+        self.spare.push_back(fence);
+    }
+
+    /// A fence that has fired and that nobody else has, to be armed for packets on queues of `epoch`.
+    fn free_fence(&mut self, epoch: u64) -> Option<Fence> {
+        let free = self.spare.iter().take(TRIES).position(|fence| fence.is_free(epoch))?;
+        self.spare.remove(free)
+    }
+
     /// What is left to wait for, as (fence, everything that it must outlive), if anything is.
     pub(super) fn into_rest(self) -> Option<(Fence, Box<dyn Send + Sync>)> {
-        let fence = self.last?;
-        Some((fence, Box::new((self.retiring, self.kernargs))))
+        let fence = self.past.last.clone()?;
+        Some((fence, Box::new((self.past, self.kernargs))))
     }
 
     /// Whether something may still be in flight or is kept for it.
     pub(super) fn has_rest(&self) -> bool {
-        self.dirty || !self.keeps.is_empty() || self.last.as_ref().is_some_and(|last| !last.is_over())
+        self.dirty || !self.keeps.is_empty() || self.past.last.as_ref().is_some_and(|last| !last.is_over())
     }
 }
 
@@ -77,30 +121,45 @@ pub(crate) struct Submission<'a> {
     stream: &'a StreamInner,
     state: MutexGuard<'a, State>,
     lane: Arc<Lane>,
-    packets: SmallVec<[Packet; 4]>,
     /// What completed work needed. It may be the caller's, whose `Drop` may wait for this very stream, so it is
     /// dropped behind `state`.
-    _released: Released,
+    released: Released,
 }
 
 #[derive(Default)]
 struct Released {
-    _keeps: Vec<Vec<Keep>>,
-    _state: Option<State>,
+    keeps: Vec<Vec<Keep>>,
+    /// On the heap: it is rare, and a submission is moved about.
+    _state: Option<Box<State>>,
+}
+
+impl Released {
+    /// Takes what a fence keeps that has fired.
+    fn take(&mut self, fence: &Fence) {
+        if fence.keeps_any() {
+            self.keeps.push(fence.take_keeps());
+        }
+    }
 }
 
 impl<'a> Submission<'a> {
     pub(crate) fn new(stream: &'a StreamInner, mut state: MutexGuard<'a, State>, lane: Arc<Lane>) -> Self {
         let mut released = Released::default();
         if state.epoch != lane.epoch() {
-            let fresh = State { epoch: lane.epoch(), ..State::default() };
-            released._state = Some(std::mem::replace(&mut *state, fresh));
+            let lane_of = state.lane.take();
+            let fresh = State { epoch: lane.epoch(), lane: lane_of, ..State::default() };
+            released._state = Some(Box::new(std::mem::replace(&mut *state, fresh)));
         }
-        while let Some(fence) = state.retiring.0.pop_front_if(|oldest| oldest.has_fired()) {
-            released._keeps.push(fence.take_keeps());
+        // What a submission that failed has left is not published by another.
+        state.packets.clear();
+        while let Some(fence) = state.past.retiring.pop_front_if(|fence| fence.has_fired()) {
+            state.spare(fence, &mut released);
+        }
+        if let Some(last) = state.past.last.as_ref().filter(|last| last.keeps_any() && last.has_fired()) {
+            released.take(last);
         }
         let behind = state.behind.clone();
-        let mut submission = Self { stream, state, lane, packets: SmallVec::new(), _released: released };
+        let mut submission = Self { stream, state, lane, released };
         if let Some((fence, lane)) = behind {
             submission.wait(&fence, lane);
         }
@@ -153,13 +212,13 @@ impl<'a> Submission<'a> {
         let fences = Fences { barrier: false, acquire: Scope::System, release: Scope::None };
         let mut deps = [NO_SIGNAL; 5];
         deps[0] = signal.handle();
-        self.packets.push(BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet());
+        self.state.packets.push(BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet());
         self.keep(Keep::Signal(signal));
     }
 
     /// Lets `signal` fall to 0 when everything before has completed.
     pub(crate) fn mark(&mut self, signal: &Arc<PooledSignal>) {
-        self.packets.push(marker(signal));
+        self.state.packets.push(marker(signal));
         self.keep(Keep::Signal(signal.clone()));
     }
 
@@ -169,7 +228,7 @@ impl<'a> Submission<'a> {
         // The host may have written what the kernel reads since the packet before: system acquire. Its
         // results leave the device with the next fence.
         let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::Agent };
-        self.packets.push(dispatch.packet(fences, kernarg)?);
+        self.state.packets.push(dispatch.packet(fences, kernarg)?);
         // The module may be unloaded before the kernel has run.
         if !self.state.code.as_ref().is_some_and(|code| code.is(&dispatch.code)) {
             self.keep(Keep::Other(Arc::new(dispatch.code.clone())));
@@ -218,7 +277,7 @@ impl<'a> Submission<'a> {
     /// As [`Submission::fence`]; `None` if nothing was ever put on the stream.
     pub(crate) fn past(mut self) -> Result<Option<Fence>> {
         self.flush()?;
-        if !self.state.dirty && self.state.last.is_none() { Ok(None) } else { self.fence_so_far().map(Some) }
+        if !self.state.dirty && self.state.past.last.is_none() { Ok(None) } else { self.fence_so_far().map(Some) }
     }
 
     /// As [`Submission::fence`], with the stream's activity that the fence covers.
@@ -229,7 +288,7 @@ impl<'a> Submission<'a> {
 
     fn fence_so_far(&mut self) -> Result<Fence> {
         self.flush()?;
-        if let (false, Some(last)) = (self.state.dirty, &self.state.last) {
+        if let (false, Some(last)) = (self.state.dirty, &self.state.past.last) {
             return Ok(last.clone());
         }
         self.fence_here()
@@ -241,6 +300,32 @@ impl<'a> Submission<'a> {
         self.fence_here()
     }
 
+    /// Publishes what was pushed so far and an image of packets, with a fence at the last of them, which waits for all of
+    /// them; to be [passed](Submission::passed) on.
+    pub(crate) fn copy(&mut self, image: &[Packet]) -> Result<Fence> {
+        let fence = self.armed_fence()?;
+        self.flush()?;
+        let (last, signal) = (image.len().wrapping_sub(1), fence.signal().handle());
+        let end = |slots: &mut Slots<'_, '_>| {
+            if slots.packets().contains(&last) {
+                slots.set(last, SignalPlace::Completion, signal);
+            }
+        };
+        self.lane.submit_image(image, end).map_err(|error| self.report(error))?;
+        Ok(fence)
+    }
+
+    /// A fence that nobody else has, for a packet that is yet to be published.
+    fn armed_fence(&mut self) -> Result<Fence> {
+        match self.state.free_fence(self.lane.epoch()) {
+            Some(fence) => {
+                fence.arm();
+                Ok(fence)
+            }
+            None => Ok(Fence::new(self.signal(1)?, Vec::new())),
+        }
+    }
+
     /// Takes note of packets that were published past this submission and that end with `fence`.
     pub(crate) fn passed(mut self, fence: Fence) {
         self.adopt(fence);
@@ -248,11 +333,11 @@ impl<'a> Submission<'a> {
 
     /// Publishes what was pushed so far.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        if !self.packets.is_empty() {
-            self.lane.submit(&self.packets).map_err(|error| self.report(error))?;
+        if !self.state.packets.is_empty() {
+            self.lane.submit(&self.state.packets).map_err(|error| self.report(error))?;
             self.state.dirty = true;
-            self.state.since_fence += self.packets.len() as u32;
-            self.packets.clear();
+            self.state.since_fence += self.state.packets.len() as u32;
+            self.state.packets.clear();
             self.state.behind = None;
             self.note_activity();
         }
@@ -263,16 +348,17 @@ impl<'a> Submission<'a> {
     fn note_activity(&self) {
         // ORDER: Release, behind the packets. Who sees the activity and looks for its fence must find it: a fence on
         // another stream, or the queue's own order.
-        self.stream.activity.fetch_add(1, Ordering::Release);
+        // Nobody else changes it: the state is locked.
+        let activity = self.stream.activity.load(Ordering::Relaxed);
+        self.stream.activity.store(activity + 1, Ordering::Release);
         if self.stream.kind == StreamKind::Blocking {
             self.stream.device.0.blocking_activity.fetch_add(1, Ordering::Release);
         }
     }
 
     fn fence_here(&mut self) -> Result<Fence> {
-        let signal = self.signal(1)?;
-        self.lane.submit(&[marker(&signal)]).map_err(|error| self.report(error))?;
-        let fence = Fence::new(signal, Vec::new());
+        let fence = self.armed_fence()?;
+        self.lane.submit(&[marker(fence.signal())]).map_err(|error| self.report(error))?;
         self.adopt(fence.clone());
         Ok(fence)
     }
@@ -283,9 +369,13 @@ impl<'a> Submission<'a> {
     }
 
     fn adopt(&mut self, fence: Fence) {
-        fence.keep_all(std::mem::take(&mut self.state.keeps));
-        self.state.retiring.0.push_back(fence.clone());
-        self.state.last = Some(fence);
+        if !self.state.keeps.is_empty() {
+            fence.keep_all(std::mem::take(&mut self.state.keeps));
+        }
+        match self.state.past.last.replace(fence) {
+            Some(before) if before.has_fired() => self.state.spare(before, &mut self.released),
+            before => self.state.past.retiring.extend(before),
+        }
         self.state.dirty = false;
         self.state.since_fence = 0;
         self.state.code = None;

@@ -1,6 +1,6 @@
 //! Kernel arguments: an array of pointers, or a packed buffer in a list of keys and values.
 
-use std::{ffi::c_void, ptr};
+use std::{ffi::c_void, iter, ptr};
 
 use aqlipse::KernelCode;
 
@@ -53,7 +53,27 @@ pub unsafe fn pack(
 }
 
 unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {
-    let mut bytes = vec![0; code.argument_bytes()].into_boxed_slice();
+    // Not `vec!`: calloc takes longer than malloc for a few bytes.
+    let mut bytes = Vec::with_capacity(code.argument_bytes());
+    bytes.extend(iter::repeat_n(0, code.argument_bytes()));
+    let mut bytes = bytes.into_boxed_slice();
+    // SAFETY: the caller's promise.
+    unsafe { gather(code, parameters, &mut bytes) }?;
+    Ok(bytes)
+}
+
+/// Packs arguments into the bytes that they take.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a null pointer among them; some of the bytes may have been written.
+///
+/// # Safety
+/// As [`pack`].
+unsafe fn gather(
+    code: &KernelCode,
+    parameters: *mut *mut c_void,
+    bytes: &mut [u8],
+) -> Result<(), hipError_t> {
     for (n, (offset, size)) in code.arguments().enumerate() {
         // SAFETY: the array has an entry for each argument, by the caller's promise.
         let argument = unsafe { caller::read(parameters.add(n)) }?;
@@ -64,7 +84,29 @@ unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Bo
         // SAFETY: the entry points to an argument of this size, by the caller's promise.
         unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) };
     }
-    Ok(bytes)
+    Ok(())
+}
+
+/// Packs arguments that are all there into the bytes that they take; nothing is written unless they are.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a null pointer among them.
+///
+/// # Safety
+/// `parameters` holds a pointer to each argument of the kernel.
+pub unsafe fn pack_into(
+    code: &KernelCode,
+    parameters: *mut *mut c_void,
+    bytes: &mut [u8],
+) -> Result<(), hipError_t> {
+    for n in 0..code.arguments().len() {
+        // SAFETY: the array has an entry for each argument, by the caller's promise.
+        if unsafe { caller::read(parameters.add(n)) }?.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { gather(code, parameters, bytes) }
 }
 
 unsafe fn packed(extra: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {

@@ -3,13 +3,15 @@
 use std::ffi::{c_char, c_void};
 
 use aqlipse::{
-    Error, Exec, GraphNode, InstantiateFailure as Failure, Options,
-    graph::{Memcpy, Node},
+    Error, Exec, GraphNode, InstantiateFailure as Failure, Options, SameLaunch,
+    graph::{Memcpy, Node, NodeId},
 };
 
 use super::{
+    arguments,
     node::{box_copy, copy_node, host_node, kernel_node, memset_node},
     params::{apart, with_node},
+    register,
 };
 use crate::{
     caller, current,
@@ -188,16 +190,16 @@ fn has_unused_condition(graph: hipGraph_t) -> bool {
 entry! {
     /// Launches an executable graph.
     fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
-        let exec = object::exec(exec)?;
-        Ok(exec.launch(&object::stream(stream)?)?)
+        let exec = object::look_exec(exec)?;
+        object::with_stream(stream, |stream| Ok(exec.launch(stream)?))
     }
 }
 
 entry! {
     /// [`hipGraphLaunch`] for callers for whom a null stream is the thread's own.
     fn hipGraphLaunch_spt(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
-        let exec = object::exec(exec)?;
-        Ok(exec.launch(&object::stream(object::per_thread(stream))?)?)
+        let exec = object::look_exec(exec)?;
+        object::with_stream(object::per_thread(stream), |stream| Ok(exec.launch(stream)?))
     }
 }
 
@@ -256,10 +258,45 @@ entry! {
         node: hipGraphNode_t,
         params: *const hipKernelNodeParams,
     ) -> hipError_t {
-        object::exec(exec)?;
+        // SAFETY: the caller's pointer.
+        if unsafe { set_arguments(exec, node, params) }? {
+            return Ok(());
+        }
         // SAFETY: the caller's pointer.
         set_exec(exec, node, unsafe { kernel_node(params) }?)
     }
+}
+
+/// Gives a kernel node of an executable other arguments if that is all that is new; says whether it was.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for an executable that does not exist and for a missing argument.
+///
+/// # Safety
+/// `params` is null or readable, and its arguments are as the kernel's metadata describes them.
+unsafe fn set_arguments(
+    exec: hipGraphExec_t,
+    node: hipGraphNode_t,
+    params: *const hipKernelNodeParams,
+) -> Result<bool, hipError_t> {
+    let exec = object::look_exec(exec)?;
+    let Some(node) = NodeId::from_bits(node.0 as u64).filter(|_| !params.is_null()) else { return Ok(false) };
+    // SAFETY: the caller's pointer, which is not null.
+    let params = unsafe { caller::read(params) }?;
+    if params.kernelParams.is_null() || !params.extra.is_null() || !register::is_kernel(params.func) {
+        return Ok(false);
+    }
+    let launch = SameLaunch {
+        token: params.func as usize,
+        device: current::ordinal(),
+        grid: [params.gridDim.x, params.gridDim.y, params.gridDim.z],
+        block: [params.blockDim.x, params.blockDim.y, params.blockDim.z],
+        shared_bytes: params.sharedMemBytes,
+    };
+    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
+    exec.set_arguments(node, &launch, |code, bytes| unsafe {
+        arguments::pack_into(code, params.kernelParams, bytes)
+    })
 }
 
 /// Gives a copy node of an executable other operands; the direction must stay.

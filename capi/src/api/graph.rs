@@ -95,10 +95,17 @@ pub(super) unsafe fn dependencies(
     if count > graph.node_count() {
         return Err(hipErrorInvalidValue);
     }
-    // SAFETY: the caller's promise.
-    let ids = object::node_ids(&unsafe { caller::read_slice(nodes, count) }?)?;
-    let known = |id: &NodeId| graph.contains(*id);
-    if ids.iter().all(known) { Ok(ids) } else { Err(hipErrorInvalidValue) }
+    if count > 0 && nodes.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let mut ids = Vec::with_capacity(count);
+    for n in 0..count {
+        // SAFETY: the caller's promise: the array has as many handles, and is not null.
+        let handle: hipGraphNode_t = unsafe { caller::read(nodes.add(n)) }?;
+        let id = NodeId::from_bits(handle.0 as u64).filter(|&id| graph.contains(id));
+        ids.push(id.ok_or(hipErrorInvalidValue)?);
+    }
+    Ok(ids)
 }
 
 unsafe fn edges(

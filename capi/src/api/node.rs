@@ -35,10 +35,10 @@ pub(super) unsafe fn add(
     if node.is_null() {
         return Err(hipErrorInvalidValue);
     }
-    let id = object::graph(graph)?.with(|graph| {
+    let id = object::with_graph(graph, |graph| {
         // SAFETY: the caller's array.
         let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
-        make(graph.on(&current::device()?), &after)
+        make(graph.on(current::device_ref()?), &after)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
@@ -68,8 +68,8 @@ pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<G
         return Err(hipErrorInvalidValue);
     }
     let function = register::kernel(params.func)?;
-    let device = current::device()?;
-    let code = function.code(&device)?;
+    let device = current::device_ref()?;
+    let code = function.code(device)?;
     // SAFETY: the caller's arguments, as the kernel's metadata describes them.
     let kernargs = unsafe { arguments::pack(code, params.kernelParams, params.extra) }?;
     let kernel = Kernel {
@@ -80,7 +80,7 @@ pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<G
         kernargs,
         attributes: Default::default(),
     };
-    aqlipse::check_kernel(&device, &kernel)?;
+    aqlipse::check_kernel(device, &kernel)?;
     Ok(Node::Kernel(kernel))
 }
 

@@ -109,6 +109,14 @@ pub fn kernel(host: *const c_void) -> Result<Function, hipError_t> {
     registered_kernel(host)?.function().cloned()
 }
 
+/// Whether a host function, or a module function's handle, stands for a kernel at this moment.
+pub fn is_kernel(host: *const c_void) -> bool {
+    object::FUNCTIONS.is_living(host as usize) || {
+        let known = KERNELS.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().is_some_and(|known| known.contains_key(&(host as usize)))
+    }
+}
+
 /// Address and size in bytes, on the current device, of the variable with this host shadow.
 ///
 /// # Errors

@@ -7,6 +7,7 @@
 )]
 
 mod any_node;
+mod arguments;
 mod array;
 mod batch;
 mod bodies;

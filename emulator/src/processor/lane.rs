@@ -113,11 +113,17 @@ impl Lane {
 
     /// The packet at the front of the ring, if it is published.
     fn ring_front(&self) -> Option<Packet> {
-        if self.read >= self.queue.limit() {
+        // The doorbell of a client is looked at in any case: how often it rings is counted. Otherwise the slot comes
+        // first: who looks for packets in vain leaves the line with the indices to the program.
+        if self.queue.client().is_some() && self.read >= self.queue.limit() {
             return None;
         }
         // ORDER: Acquire. Pairs with the program's release store of the header: the body is visible.
         if packet::is_invalid(self.queue.header(self.read).load(Ordering::Acquire)) {
+            return None;
+        }
+        // Whatever a slot says that no program has claimed, it is no packet.
+        if self.queue.client().is_none() && self.read >= self.queue.limit() {
             return None;
         }
         Some(self.queue.fetch(self.read))

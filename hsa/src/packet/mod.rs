@@ -67,6 +67,25 @@ pub enum PacketError {
     },
 }
 
+/// Where a packet names a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalPlace {
+    /// Dependency `n` of a barrier-AND or barrier-OR packet.
+    Dependency(u8),
+    /// The completion signal of any packet.
+    Completion,
+}
+
+impl SignalPlace {
+    /// The pair of words that holds the handle: half the number of its first word.
+    pub const fn double(self) -> usize {
+        match self {
+            Self::Dependency(n) => 1 + n as usize,
+            Self::Completion => 7,
+        }
+    }
+}
+
 /// One 64-byte AQL packet, as it will lie in the ring (HSA Runtime 1.2, 2.9).
 #[repr(C, align(64))]
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,12 +170,12 @@ impl Packet {
 
     /// The signal that is decremented when the packet has completed; every type has it in the same place.
     pub fn completion_signal(&self) -> hsa_signal_t {
-        hsa_signal_t { handle: self.double(14) }
+        hsa_signal_t { handle: self.double(2 * SignalPlace::Completion.double()) }
     }
 
     /// Replaces the completion signal; [`NO_SIGNAL`] for none.
     pub fn set_completion_signal(&mut self, signal: hsa_signal_t) {
-        self.set_double(14, signal.handle);
+        self.set_double(2 * SignalPlace::Completion.double(), signal.handle);
     }
 
     /// Address of the kernel descriptor of a dispatch.

@@ -128,6 +128,12 @@ impl Port for FakeQueue {
         }
     }
 
+    unsafe fn write_double(&self, index: u64, double: usize, value: u64) {
+        if let Some(word) = self.slot(index).body.get(double - 1) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
     unsafe fn store_header(&self, index: u64, word: u32) {
         self.slot(index).header.store(u64::from(word), Ordering::Release);
     }

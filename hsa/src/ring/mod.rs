@@ -13,6 +13,7 @@
 mod backoff;
 #[cfg(test)]
 mod fake;
+mod image;
 #[cfg(all(loom, test))]
 mod model;
 #[cfg(all(test, not(loom)))]
@@ -22,6 +23,7 @@ use crate::error::Error;
 use crate::packet::{Packet, PacketError};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use backoff::Backoff;
+pub use image::Slots;
 
 /// A claim found less room than it asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +62,34 @@ pub trait Port {
     /// As for [`Port::write_body`], which has been called for this packet.
     unsafe fn store_header(&self, index: u64, word: u32);
 
+    /// As [`Port::write_body`] for consecutive slots.
+    ///
+    /// # Safety
+    /// As for [`Port::write_body`], for each of the slots.
+    unsafe fn write_bodies(&self, index: u64, packets: &[Packet]) {
+        for (index, packet) in (index..).zip(packets) {
+            // SAFETY: the caller's promise.
+            unsafe { self.write_body(index, packet) };
+        }
+    }
+
+    /// As [`Port::store_header`] for consecutive slots, the last one first.
+    ///
+    /// # Safety
+    /// As for [`Port::store_header`], for each of the slots.
+    unsafe fn store_headers(&self, index: u64, packets: &[Packet]) {
+        for (n, packet) in packets.iter().enumerate().rev() {
+            // SAFETY: the caller's promise.
+            unsafe { self.store_header(index + n as u64, packet.header_word()) };
+        }
+    }
+
+    /// Replaces two words of a body, those from word `2 * double` on; `double` is 1 to 7.
+    ///
+    /// # Safety
+    /// As for [`Port::store_header`], which has not been called for this packet.
+    unsafe fn write_double(&self, index: u64, double: usize, value: u64);
+
     /// Tells the packet processor that all packets up to `last` are valid, with release.
     fn ring_doorbell(&self, last: u64);
 }
@@ -81,6 +111,9 @@ pub struct Ring<P> {
     announced: AtomicU64,
     /// Held by the one producer that is ringing the doorbell.
     ringing: AtomicBool,
+    /// Slots of packets below this index may be claimed again: what the read index allowed when somebody last needed
+    /// to look at it. The packet processor writes that for every packet; a launch leaves it alone.
+    reusable: AtomicU64,
 }
 
 impl<P: Port> Ring<P> {
@@ -95,7 +128,14 @@ impl<P: Port> Ring<P> {
         }
         let start = port.write_index();
         let ends = (0..size).map(|_| AtomicU64::new(start)).collect();
-        Ok(Self { port, size, ends, announced: AtomicU64::new(start), ringing: AtomicBool::new(false) })
+        Ok(Self {
+            port,
+            size,
+            ends,
+            announced: AtomicU64::new(start),
+            ringing: AtomicBool::new(false),
+            reusable: AtomicU64::new(start),
+        })
     }
 
     /// Slots of the ring.
@@ -115,13 +155,20 @@ impl<P: Port> Ring<P> {
     pub fn claim(&self, n: u32) -> Result<Claim<'_, P>, QueueFull> {
         let mut write = self.port.write_index();
         loop {
-            // ORDER: the read index is loaded after the write index and with acquire. The packet processor's
-            // last read of a slot happens before it moves the index past it, so our overwriting comes after.
-            let read = self.port.read_index();
-            // ORDER: acquire, pairs with the release in `announce`: whoever announced the slot's last packet
-            // has read its entry in `ends`, which we shall overwrite. A processor that looks ahead of the
-            // doorbell can retire a packet before that.
-            let reusable = read.min(self.announced.load(Ordering::Acquire));
+            // ORDER: acquire, pairs with the release below: what whoever stored it had seen, we have seen.
+            let mut reusable = self.reusable.load(Ordering::Acquire);
+            if (write + u64::from(n)).saturating_sub(reusable) > u64::from(self.size) {
+                // ORDER: the read index is loaded after the write index and with acquire. The packet processor's
+                // last read of a slot happens before it moves the index past it, so our overwriting comes after.
+                let read = self.port.read_index();
+                // ORDER: acquire, pairs with the release in `announce`: whoever announced the slot's last packet
+                // has read its entry in `ends`, which we shall overwrite. A processor that looks ahead of the
+                // doorbell can retire a packet before that.
+                reusable = read.min(self.announced.load(Ordering::Acquire));
+                // ORDER: release, pairs with the acquire above. A thread that was overtaken stores an older index,
+                // which costs the next one a look.
+                self.reusable.store(reusable, Ordering::Release);
+            }
             let Some(used) = write.checked_sub(reusable) else {
                 // Others claimed, and the processor consumed, since we looked at the write index. Having
                 // acquired the other two we cannot see a write index below both again.

@@ -178,6 +178,66 @@ fn submit_some_takes_what_fits() {
 }
 
 #[test]
+fn an_image_arrives_as_it_is_but_for_what_is_filled_in() {
+    let ring = ring(256);
+    submit(&ring, 0..100).unwrap();
+    drain(&ring);
+    let image: Vec<_> = (0..200).map(packet).collect();
+    let mut seen = vec![0; 200];
+    // SAFETY: nothing executes the packets of a fake queue.
+    let copied = unsafe {
+        ring.submit_image(&image, |slots| {
+            slots.packets().for_each(|at| seen[at] += 1);
+            for at in [0, 63, 64, 155, 156, 199] {
+                if slots.packets().contains(&at) {
+                    (1..8).for_each(|double| slots.set(at, double, 1000 + at as u64));
+                }
+            }
+        })
+    };
+    assert_eq!((copied, rings(&ring)), (200, 2));
+    assert!(seen.iter().all(|calls| *calls == 1));
+    let expected = |at: u64| if [0, 63, 64, 155, 156, 199].contains(&at) { 1000 + at } else { at };
+    assert_eq!(drain(&ring), (0..200).map(expected).collect::<Vec<_>>(), "across the end of the ring");
+}
+
+#[test]
+fn as_much_of_an_image_is_copied_as_there_is_room_for() {
+    let ring = ring(8);
+    let image: Vec<_> = (0..20).map(packet).collect();
+    // SAFETY: nothing executes the packets of a fake queue.
+    let some = |from: usize| unsafe { ring.submit_image(&image[from..], |_| ()) };
+    assert_eq!((some(0), some(8)), (8, 0));
+    ring.port().step();
+    assert_eq!((some(8), some(9)), (1, 0));
+    assert_eq!(drain(&ring), (1..9).collect::<Vec<_>>());
+    assert_eq!((some(18), some(20)), (2, 0));
+}
+
+#[test]
+fn a_panic_while_an_image_is_filled_in_leaves_no_hole() {
+    let ring = ring(128);
+    let image: Vec<_> = (1..101).map(packet).collect();
+    let filled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        // SAFETY: nothing executes the packets of a fake queue.
+        unsafe { ring.submit_image(&image, |slots| assert_ne!(slots.packets().start, 0)) }
+    }));
+    assert!(filled.is_err());
+    assert_eq!(submit(&ring, 5..6), Ok(101));
+    let payloads = drain(&ring);
+    assert_eq!((payloads[..100].iter().sum::<u64>(), payloads[100]), (0, 5));
+}
+
+#[test]
+#[should_panic(expected = "no such word now")]
+fn nothing_is_filled_in_but_bodies_whose_turn_it_is() {
+    let ring = ring(128);
+    let image: Vec<_> = (0..100).map(packet).collect();
+    // SAFETY: nothing executes the packets of a fake queue.
+    unsafe { ring.submit_image(&image, |slots| slots.set(0, 1, 7)) };
+}
+
+#[test]
 fn full_queue_that_has_stopped_is_an_error() {
     let ring = ring(4);
     submit(&ring, 0..4).unwrap();

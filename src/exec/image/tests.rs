@@ -1,7 +1,10 @@
-//! The order that images keep, played as a device may run them.
+//! The order that images keep, and what their packets see of memory, played as a device may run them.
+
+mod memory;
 
 use proptest::prelude::*;
 
+use self::memory::Memory;
 use super::*;
 use crate::{
     event::Event,
@@ -104,6 +107,7 @@ struct Player<'i> {
     /// By unit: when it started and when it had completed.
     times: Vec<[Option<usize>; 2]>,
     clock: usize,
+    memory: Option<Memory>,
 }
 
 impl<'i> Player<'i> {
@@ -117,7 +121,24 @@ impl<'i> Player<'i> {
             host: 0,
             times: vec![[None; 2]; units.len()],
             clock: 0,
+            memory: None,
         }
+    }
+
+    /// Watches what units see that depend on those of `preds`.
+    fn watching(image: &'i Image, units: &[Unit], preds: &Csr) -> Self {
+        let needs =
+            (0..units.len() as u32).map(|unit| preds.row(unit).iter().fold(0, |all, &n| all | 1 << n));
+        Self { memory: Some(Memory::new(image, needs)), ..Self::new(image, units) }
+    }
+
+    /// A packet's queue and device, its fences, and the unit whose work it does.
+    fn packet(&self, lane: usize, packet: usize) -> ((usize, usize), Fences, Option<usize>) {
+        let place = Some((lane as u32, packet as u32));
+        let unit = self.image.places.iter().position(|at| *at == place);
+        let of_lane = &self.image.lanes[lane];
+        let fences = of_lane.packets[packet].header().unwrap().fences;
+        ((lane, usize::from(of_lane.device)), fences, unit)
     }
 
     fn has_fired(&self, source: Source) -> bool {
@@ -174,10 +195,14 @@ impl<'i> Player<'i> {
         match (steps.get(choice), outside.get(choice.wrapping_sub(steps.len())), host) {
             (Some(&(lane, None)), ..) => {
                 self.note_events(lane, self.launched[lane], 0);
+                let (queue, fences, unit) = self.packet(lane, self.launched[lane]);
+                self.memory.iter_mut().for_each(|memory| memory.launch(queue, fences, unit));
                 self.launched[lane] += 1;
             }
             (Some(&(lane, Some(packet))), ..) => {
                 self.completed[lane][packet] = true;
+                let (queue, fences, unit) = self.packet(lane, packet);
+                self.memory.iter_mut().for_each(|memory| memory.complete(queue, fences, unit));
                 self.note_events(lane, packet, 1);
                 for patch in image.lanes[lane].patches_of(packet as u32) {
                     match (patch.field, patch.source) {
@@ -191,6 +216,7 @@ impl<'i> Player<'i> {
             (None, None, Some(step)) => {
                 self.note(step.unit, 0);
                 self.note(step.unit, 1);
+                self.memory.iter_mut().for_each(|memory| memory.host(step.unit as usize));
                 step.done.into_iter().for_each(|done| self.fired[done as usize] = true);
                 self.host += 1;
             }
@@ -206,7 +232,7 @@ proptest! {
         nodes in prop::collection::vec((0u8..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 1..24),
         lanes in 1usize..5,
         kind in 0usize..4,
-        mut seed in any::<u64>(),
+        seed in any::<u64>(),
     ) {
         let mut preds = Csr::with_capacity(nodes.len(), 0);
         let mut units = Vec::new();
@@ -230,10 +256,7 @@ proptest! {
         let image = encode(&plan, &units, |_| 0).unwrap();
 
         let mut player = Player::new(&image, &units);
-        let mut random = |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % below
-        };
+        let mut random = drawn(seed);
         while player.step(&mut random, &units) {}
         let last = image.lanes[0].packets.len() - 1;
         prop_assert!(player.completed.iter().flatten().all(|&completed| completed), "every packet runs");
@@ -246,16 +269,112 @@ proptest! {
     }
 }
 
+/// Numbers below a bound, drawn by a seed.
+fn drawn(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    }
+}
+
+/// A fill, which a device does.
+fn a_fill() -> Unit {
+    let fill =
+        crate::graph::Memset { dst: 0x1000, pitch: 0, value: 0, element_size: 4, width: 64, height: 1 };
+    Unit::Dispatch(crate::Device::get(0).unwrap().blit().unwrap().memset(&fill))
+}
+
+/// Plays an image in an order that a seed draws; what a unit sees that is old, or what the launch leaves unseen.
+fn stale_words(image: &Image, units: &[Unit], preds: &Csr, seed: u64) -> Option<String> {
+    let mut player = Player::watching(image, units, preds);
+    let mut random = drawn(seed);
+    while player.step(&mut random, units) {}
+    let memory = player.memory.unwrap();
+    let unseen = !memory.everybody() & ((1 << units.len()) - 1);
+    memory.stale.or((unseen != 0).then(|| format!("nobody sees {unseen:#b}")))
+}
+
+proptest! {
+    #[test]
+    fn every_unit_sees_what_it_depends_on_in_every_plan(
+        nodes in prop::collection::vec(
+            (0u8..6, 0u16..2, prop::collection::vec(any::<prop::sample::Index>(), 0..4)),
+            1..24,
+        ),
+        lanes in 1usize..5,
+        kind in 0usize..4,
+        two_devices in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let mut preds = Csr::with_capacity(nodes.len(), 0);
+        let (mut units, mut devices) = (Vec::new(), Vec::new());
+        for (at, (what, device, before)) in nodes.iter().enumerate() {
+            let mut row: Vec<u32> = before.iter().filter(|_| at > 0).map(|i| i.index(at) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            preds.push_row(row);
+            units.push(if *what == 0 { Unit::Host(HostFn::new(|| ())) } else { a_fill() });
+            devices.push(if two_devices { *device } else { 0 });
+        }
+        // A launch begins and ends on a device that has packets.
+        prop_assume!(units.iter().zip(&devices).any(|(unit, &device)| device == 0 && unit.kernel().is_some()));
+        let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);
+        let classes: Vec<_> = units.iter().map(Unit::class).collect();
+        let problem = Problem::new(&preds, &succs, &classes, &costs).unwrap();
+        let problem = if two_devices { problem.on_devices(&devices).unwrap() } else { problem };
+        let kinds = [Candidate::Levels, Candidate::HostDepth, Candidate::Strict, Candidate::Relaxed];
+        let plan = schedule::candidate(&problem, kinds[kind], lanes, &CostTable::default());
+        let image = encode(&plan, &units, |_| 0).unwrap();
+        prop_assert_eq!(stale_words(&image, &units, &preds, seed), None);
+    }
+}
+
+#[test]
+fn a_fence_that_is_taken_away_leaves_something_stale() {
+    // Where a packet that comes between has the barrier bit, its fences do for those before it as well: these graphs have
+    // no such packet.
+    let chain: &[(u32, u32)] = &[(1, 0), (2, 1)];
+    let diamond: &[(u32, u32)] = &[(1, 0), (2, 0), (3, 1), (3, 2)];
+    for (edges, count) in [(chain, 3), (diamond, 4)] {
+        let units: Vec<Unit> = (0..count).map(|_| a_fill()).collect();
+        let preds = Csr::from_pairs(units.len(), edges.iter().copied());
+        let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);
+        let classes: Vec<_> = units.iter().map(Unit::class).collect();
+        let problem = Problem::new(&preds, &succs, &classes, &costs).unwrap();
+        let plan = schedule::candidate(&problem, Candidate::Levels, 1, &CostTable::default());
+        let mut image = encode(&plan, &units, |_| 0).unwrap();
+        assert_eq!((0..50).find_map(|seed| stale_words(&image, &units, &preds, seed)), None);
+        let mut taken = 0;
+        for lane in 0..image.lanes.len() {
+            for packet in 0..image.lanes[lane].packets.len() {
+                let whole = image.lanes[lane].packets[packet];
+                let fences = whole.header().unwrap().fences;
+                // A barrier packet's release has nothing of its own to make visible.
+                let writes = whole.grid().is_some();
+                let without = [
+                    (fences.acquire != Scope::None).then_some(Fences { acquire: Scope::None, ..fences }),
+                    (writes && fences.release != Scope::None)
+                        .then_some(Fences { release: Scope::None, ..fences }),
+                ];
+                for fences in without.into_iter().flatten() {
+                    image.lanes[lane].packets[packet].set_fences(fences).unwrap();
+                    let stale = (0..50).find_map(|seed| stale_words(&image, &units, &preds, seed));
+                    assert!(stale.is_some(), "packet {packet} of lane {lane} without {fences:?}");
+                    image.lanes[lane].packets[packet] = whole;
+                    taken += 1;
+                }
+            }
+        }
+        assert!(taken > count, "{taken} fences of {count} packets");
+    }
+}
+
 /// The emulator has no caches, so only this shows a fence that is missing or too narrow.
 #[test]
 fn signals_between_devices_release_and_acquire_at_system_scope() {
-    let device = crate::Device::get(0).unwrap();
-    let fill =
-        crate::graph::Memset { dst: 0x1000, pitch: 0, value: 0, element_size: 4, width: 64, height: 1 };
-    let fill = || Unit::Dispatch(device.blit().unwrap().memset(&fill));
     // A fork and a join on device 0, with a detour over device 1, and a host step behind it.
     let edges = [(1, 0), (2, 0), (3, 2), (4, 1), (4, 3), (5, 4), (6, 5)];
-    let mut units: Vec<Unit> = (0..7).map(|_| fill()).collect();
+    let mut units: Vec<Unit> = (0..7).map(|_| a_fill()).collect();
     units[5] = Unit::Host(HostFn::new(|| ()));
     let preds = Csr::from_pairs(units.len(), edges.into_iter());
     let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);

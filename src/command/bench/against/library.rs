@@ -166,6 +166,12 @@ functions! {
     );
     /// Launches a compiled graph.
     fn hipGraphLaunch(exec: Handle, stream: Handle);
+    /// Launches a compiled graph; a null stream is the thread's own.
+    fn hipGraphLaunch_spt(exec: Handle, stream: Handle);
+    /// Gives a compiled graph the parameters of another graph.
+    fn hipGraphExecUpdate(exec: Handle, graph: Handle, node: *mut Handle, result: *mut c_int);
+    /// Gives a kernel of a compiled graph other parameters.
+    fn hipGraphExecKernelNodeSetParams(exec: Handle, node: Handle, parameters: *const KernelNode);
     /// Destroys a compiled graph.
     fn hipGraphExecDestroy(exec: Handle);
     /// Destroys a graph.

@@ -8,6 +8,8 @@
 //! | [`contestant`] | who is measured, and the environment of its processes |
 //! | [`process`] | starts a worker and collects what it tells |
 //! | [`worker`] | the worker: measures one library through its C ABI |
+//! | [`costs`] | what a graph costs, beside the copy of its packets |
+//! | [`goals`] | those costs, and what they may be |
 //! | [`session`] | a stream, a kernel and graphs of it |
 //! | [`library`] | the functions of a `libamdhip64`, found by name |
 //! | [`counters`] | the packets that the thunk counts |
@@ -16,7 +18,9 @@
 //! | [`table`], [`plot`] | text and SVG of them |
 
 mod contestant;
+mod costs;
 mod counters;
+mod goals;
 mod library;
 mod plot;
 mod process;
@@ -37,6 +41,7 @@ use serde_json::{Map, Value, json};
 
 use self::{
     contestant::{Below, Contestant, Environment},
+    process::Work,
     protocol::{Case, Counters, MOST_NODES, Quantity},
     results::{Entry, Results},
     table::Table,
@@ -47,6 +52,9 @@ use crate::command::{installed, machine::Machine};
 /// How to compare.
 #[derive(Args, Debug)]
 pub struct Options {
+    /// Measure, through the C ABI, all that graphs cost the host, beside what it may cost.
+    #[arg(long, conflicts_with_all = ["full", "execute", "svg"])]
+    goals: bool,
     /// Measure this library beside another `libamdhip64`: a file, or a name such as `libamdhip64.so.5`. May
     /// be given several times.
     #[arg(long, value_name = "LIBRARY")]
@@ -138,12 +146,13 @@ pub struct Plan {
     cases: Vec<Case>,
     rounds: usize,
     budget: Duration,
+    goals: bool,
 }
 
 impl Options {
     /// Whether there is anything to compare with.
     pub fn wanted(&self) -> bool {
-        !self.against.is_empty()
+        self.goals || !self.against.is_empty()
     }
 
     fn plan(&self, quick: bool, filter: &str) -> Result<Plan, Error> {
@@ -166,8 +175,10 @@ impl Options {
         if self.against.len() > MOST_LIBRARIES {
             return Err(Error::Libraries);
         }
-        let thunk = if self.no_thunk { None } else { Some(self.thunk_folder()?) };
+        let alone = self.against.is_empty();
+        let thunk = if self.no_thunk || alone { None } else { Some(self.thunk_folder()?) };
         Ok(Plan {
+            goals: self.goals,
             environment: Environment { thunk, null_kernels: !self.execute },
             cases,
             rounds: usize::from(self.rounds.unwrap_or(extent.rounds)),
@@ -189,12 +200,17 @@ impl Options {
 /// # Errors
 /// [`Error`]; with [`Error::Nothing`] everything has been printed.
 pub fn run(options: &Options, quick: bool, filter: &str, output: &Output) -> Result<(), Error> {
-    let plan = options.plan(quick, filter)?;
+    let mut plan = options.plan(quick, filter)?;
+    if plan.goals && options.sizes.is_empty() && options.shapes.is_empty() && filter.is_empty() {
+        plan.cases = goals::cases(quick);
+    }
     let ours = installed::library_folder().ok_or(Error::Library)?.join(installed::LIBRARY);
     let contestants = contestant::all(&ours, &options.against, plan.environment.thunk.is_some());
     let results = measure(&plan, contestants)?;
     let machine = Machine::here();
-    if !output.only_json() {
+    if plan.goals && !output.only_json() {
+        print!("{}", goals::Table { plan: &plan, results: &results, machine: &machine });
+    } else if !output.only_json() {
         print!("{}", Table { plan: &plan, results: &results, machine: &machine });
     }
     let write = |file: &Path, text: &str| {
@@ -231,7 +247,15 @@ fn measure(plan: &Plan, contestants: Vec<Contestant>) -> Result<Results, Error> 
         let contestant = results.entries[index].contestant.clone();
         let executing = Environment { null_kernels: false, ..plan.environment.clone() };
         let environment = if round.is_some() { &plan.environment } else { &executing };
-        let told = process::run(&contestant, environment, &plan.cases, plan.budget, round.is_none());
+        let work = match round {
+            None => Work::Verify,
+            Some(_) if plan.goals => Work::Goals,
+            Some(_) => Work::Measure,
+        };
+        // What is only compiled needs no proof that it runs.
+        let launched = |case: &&Case| round.is_some() || case.is_launched();
+        let cases: Vec<Case> = plan.cases.iter().filter(launched).copied().collect();
+        let told = process::run(&contestant, environment, &cases, plan.budget, work);
         let told = told.map_err(|error| Error::File(worker::COMMAND.into(), error))?;
         results.add(index, round, told);
         Ok(())

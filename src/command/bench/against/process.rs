@@ -27,6 +27,17 @@ pub struct Told {
     pub broken: Option<String>,
 }
 
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Checks that the graphs run as they should.
+    Verify,
+    /// Measures launches.
+    Measure,
+    /// Measures all that graphs cost.
+    Goals,
+}
+
 /// Runs a worker for `contestant`.
 ///
 /// # Errors
@@ -36,14 +47,16 @@ pub fn run(
     environment: &Environment,
     cases: &[Case],
     budget: Duration,
-    verify: bool,
+    work: Work,
 ) -> io::Result<Told> {
     let mut command = Command::new(env::current_exe()?);
     command.args([worker::COMMAND, "--library"]).arg(&contestant.library);
     command.args(["--budget", &budget.as_millis().to_string()]);
     command.args(cases.iter().flat_map(|case| ["--case".into(), case.to_string()]));
-    if verify {
-        command.arg("--verify");
+    match work {
+        Work::Verify => _ = command.arg("--verify"),
+        Work::Measure => {}
+        Work::Goals => _ = command.arg("--goals"),
     }
     environment.apply(contestant, &mut command);
     collect(command, LIMIT)

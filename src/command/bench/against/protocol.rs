@@ -21,6 +21,16 @@ pub enum Case {
     },
 }
 
+/// Nodes of a graph that is launched at most: a queue has fewer slots than larger ones have packets.
+pub const MOST_LAUNCHED: usize = 8192;
+
+impl Case {
+    /// Whether it is launched, and not only compiled.
+    pub fn is_launched(self) -> bool {
+        !matches!(self, Self::Graph { nodes, .. } if nodes > MOST_LAUNCHED)
+    }
+}
+
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -63,7 +73,7 @@ impl TryFrom<String> for Case {
     }
 }
 
-/// A time that is measured of a case, in nanoseconds.
+/// A time that is measured of a case, in nanoseconds, or a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -81,11 +91,25 @@ pub enum Quantity {
     Call,
     /// From the call of `hipGraphLaunch` to the end of a wait for it.
     Complete,
+    /// `hipGraphLaunch`, one of several in a row without a wait.
+    CallInBatch,
+    /// A node: its share of creating a graph with `hipGraphAddKernelNode`.
+    BuildNode,
+    /// A node: its share of `hipGraphExecUpdate` with a graph whose kernels have other arguments.
+    UpdateNode,
+    /// `hipGraphExecKernelNodeSetParams` with other arguments.
+    SetNode,
+    /// A copy of as many packets into a queue of an emulated device, in turns with the launches.
+    Floor,
+    /// The same into memory that nobody else looks at.
+    WarmFloor,
+    /// Bytes of memory that a process grows by for each of many executables.
+    ExecBytes,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 14] = [
         Self::LaunchInBatch,
         Self::LaunchAndWait,
         Self::InstantiateNode,
@@ -93,6 +117,13 @@ impl Quantity {
         Self::FirstCall,
         Self::Call,
         Self::Complete,
+        Self::CallInBatch,
+        Self::BuildNode,
+        Self::UpdateNode,
+        Self::SetNode,
+        Self::Floor,
+        Self::WarmFloor,
+        Self::ExecBytes,
     ];
 
     /// Its key in reports.
@@ -105,6 +136,13 @@ impl Quantity {
             Self::FirstCall => "first_call",
             Self::Call => "call",
             Self::Complete => "complete",
+            Self::CallInBatch => "call_in_batch",
+            Self::BuildNode => "build_node",
+            Self::UpdateNode => "update_node",
+            Self::SetNode => "set_node",
+            Self::Floor => "floor",
+            Self::WarmFloor => "warm_floor",
+            Self::ExecBytes => "exec_bytes",
         }
     }
 }

@@ -4,13 +4,14 @@ use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
     sync::atomic::{AtomicU32, Ordering},
+    time::Instant,
 };
 
 use super::{
     library::{Dimensions, Failed, Handle, KernelNode, Library, NON_BLOCKING},
     protocol::Loaded,
 };
-use crate::command::bench::shape::Shape;
+use crate::command::bench::{sampling::nanoseconds, shape::Shape};
 
 /// Code objects by target. Of version 4 and with a symbol table: every release of the library takes such.
 const OBJECTS: [(&str, &[u8]); 2] = [
@@ -178,11 +179,19 @@ impl Session {
         assert!(nodes <= self.stamps.words, "the session is for fewer nodes");
         let mut arguments: Vec<_> = (0..nodes).map(|node| self.arguments(node)).collect();
         let mut pointers: Vec<_> = arguments.iter_mut().map(Arguments::pointers).collect();
-        let mut graph = Graph { session: self, handle: ptr::null_mut(), _arguments: arguments };
+        let mut graph = self.graph_of(shape, &mut pointers)?;
+        graph._arguments = arguments;
+        Ok(graph)
+    }
+
+    /// As [`Session::graph`], of kernels with these arguments, which must live as long as the graph.
+    fn graph_of(&self, shape: Shape, pointers: &mut [[*mut c_void; 3]]) -> Result<Graph<'_>, Failed> {
+        let nodes = pointers.len();
+        let ids = Vec::with_capacity(nodes);
+        let mut graph = Graph { session: self, handle: ptr::null_mut(), ids, _arguments: Vec::new() };
         // SAFETY: the pointer goes to the graph.
         unsafe { self.library.hipGraphCreate(&raw mut graph.handle, 0)? };
         let one = Dimensions { x: 1, y: 1, z: 1 };
-        let mut ids: Vec<Handle> = Vec::with_capacity(nodes);
         for (node, pointers) in pointers.iter_mut().enumerate() {
             let parameters = KernelNode {
                 block: one,
@@ -192,7 +201,7 @@ impl Session {
                 arguments: pointers.as_mut_ptr(),
                 shared_bytes: 0,
             };
-            let dependencies = &ids[shape.dependencies(node, nodes)];
+            let dependencies = &graph.ids[shape.dependencies(node, nodes)];
             let before = if dependencies.is_empty() { ptr::null() } else { dependencies.as_ptr() };
             let mut id = ptr::null_mut();
             // SAFETY: the dependencies are nodes of this graph; the arguments are those that the kernel
@@ -207,9 +216,23 @@ impl Session {
                     &raw const parameters,
                 )?;
             }
-            ids.push(id);
+            graph.ids.push(id);
         }
         Ok(graph)
+    }
+
+    /// What building a graph of `nodes` kernels takes, in nanoseconds.
+    ///
+    /// # Errors
+    /// The first call that fails.
+    pub fn time_of_building(&self, shape: Shape, nodes: usize) -> Result<f64, Failed> {
+        let mut arguments: Vec<_> = (0..nodes).map(|node| self.arguments(node)).collect();
+        let mut pointers: Vec<_> = arguments.iter_mut().map(Arguments::pointers).collect();
+        let start = Instant::now();
+        let graph = self.graph_of(shape, &mut pointers)?;
+        let time = nanoseconds(start);
+        drop(graph);
+        Ok(time)
     }
 
     /// Runs a graph twice and checks every node and dependency.
@@ -255,6 +278,7 @@ fn load(library: &Library) -> Result<(&'static str, Handle), Failed> {
 pub struct Graph<'a> {
     session: &'a Session,
     handle: Handle,
+    ids: Vec<Handle>,
     /// The library has copied them by HIP's rules; one that has not finds them here.
     _arguments: Vec<Arguments>,
 }
@@ -308,6 +332,56 @@ impl Exec<'_> {
     pub fn launch(&self) -> Result<(), Failed> {
         // SAFETY: graph and stream are alive; the kernels write to stamps of the session.
         unsafe { self.session.library.hipGraphLaunch(self.handle, self.session.stream) }
+    }
+
+    /// As [`Exec::launch`], by an entry of another name.
+    ///
+    /// # Errors
+    /// That of the call.
+    pub fn launch_aside(&self) -> Result<(), Failed> {
+        // SAFETY: as there.
+        unsafe { self.session.library.hipGraphLaunch_spt(self.handle, self.session.stream) }
+    }
+
+    /// Gives all nodes the parameters of those of `graph`.
+    ///
+    /// # Errors
+    /// That of the call.
+    pub fn update(&self, graph: &Graph<'_>) -> Result<(), Failed> {
+        let (mut node, mut result) = (ptr::null_mut(), 0);
+        // SAFETY: both graphs are alive; the results go to variables of this function.
+        unsafe {
+            self.session.library.hipGraphExecUpdate(self.handle, graph.handle, &raw mut node, &raw mut result)
+        }
+    }
+
+    /// Gives nodes of `graph`, of which this was made, other arguments, one after the other, `times` in all.
+    ///
+    /// # Errors
+    /// The first call that fails.
+    pub fn set(&self, graph: &Graph<'_>, times: usize) -> Result<(), Failed> {
+        let mut arguments = self.session.arguments(0);
+        let mut pointers = arguments.pointers();
+        let one = Dimensions { x: 1, y: 1, z: 1 };
+        let parameters = KernelNode {
+            block: one,
+            extra: ptr::null_mut(),
+            function: self.session.kernel,
+            grid: one,
+            arguments: pointers.as_mut_ptr(),
+            shared_bytes: 0,
+        };
+        for &node in graph.ids.iter().cycle().take(times) {
+            // SAFETY: executable and node are alive; the arguments are those that the kernel takes.
+            unsafe {
+                self.session.library.hipGraphExecKernelNodeSetParams(
+                    self.handle,
+                    node,
+                    &raw const parameters,
+                )?;
+            }
+        }
+        Ok(())
     }
 
     /// Destroys it. It must not be running.

@@ -216,6 +216,7 @@ mod tests {
             cases: vec![Case::Launches, graph(16), graph(128)],
             rounds: 2,
             budget: Duration::ZERO,
+            goals: false,
         };
         let machine = Machine { processor: "a processor".into(), cores: 2 };
         Table { plan: &plan, results: &results::tests::fixed(), machine: &machine }.to_string()

@@ -9,6 +9,7 @@ use std::{
 use clap::Args;
 
 use super::{
+    costs,
     counters::Source,
     library::{Failed, Library},
     protocol::{Case, Quantity, Record},
@@ -44,6 +45,12 @@ pub struct Task {
     /// Check that the graphs run as they should instead of measuring.
     #[arg(long)]
     verify: bool,
+    /// Measure what else graphs cost, and what a copy of their packets does.
+    #[arg(long)]
+    goals: bool,
+    /// Launch the graphs so often, each launch behind the one before, and nothing else: for tools that count.
+    #[arg(long)]
+    launches: Option<usize>,
 }
 
 /// Does the task, prints records, and ends the process.
@@ -82,7 +89,12 @@ fn work(task: &Task) -> io::Result<()> {
     }
     let measured = Measured { session: &session, counters: Source::find(), effort: effort(task.budget) };
     for &case in &task.case {
-        let records = if task.verify { verify(&session, case) } else { measured.case(case) };
+        let records = match (task.launches, task.verify, task.goals) {
+            (Some(launches), ..) => count(&session, case, launches),
+            (None, true, _) => verify(&session, case),
+            (None, false, false) => measured.case(case),
+            (None, false, true) => measured.goals(case),
+        };
         match records {
             Ok(records) => records.into_iter().try_for_each(&mut tell)?,
             Err(error) => tell(Record::Problem { case: Some(case), what: error.to_string() })?,
@@ -93,6 +105,22 @@ fn work(task: &Task) -> io::Result<()> {
 
 fn effort(milliseconds: u64) -> Effort {
     Effort { budget: Duration::from_millis(milliseconds), ..SAMPLES }
+}
+
+/// Launches a graph. What is done once comes before, by another entry, so that a tool can leave it out by name.
+fn count(session: &Session, case: Case, launches: usize) -> Result<Vec<Record>, Failed> {
+    let Case::Graph { shape, nodes } = case else { return Ok(vec![]) };
+    let graph = session.graph(shape, nodes)?;
+    let exec = graph.instantiate()?;
+    for _ in 0..4 {
+        exec.launch_aside()?;
+        session.synchronize()?;
+    }
+    for _ in 0..launches {
+        exec.launch()?;
+        session.synchronize()?;
+    }
+    Ok(vec![])
 }
 
 fn verify(session: &Session, case: Case) -> Result<Vec<Record>, Failed> {
@@ -106,7 +134,16 @@ fn verify(session: &Session, case: Case) -> Result<Vec<Record>, Failed> {
 }
 
 /// Samples in nanoseconds.
-type Times = Vec<(Quantity, Vec<f64>)>;
+pub(super) type Times = Vec<(Quantity, Vec<f64>)>;
+
+/// Records of the times of a case.
+fn told(case: Case, times: Times) -> impl Iterator<Item = Record> {
+    times.into_iter().map(move |(quantity, samples)| {
+        // Tenths of a nanosecond: more than the clock can tell.
+        let samples = samples.into_iter().map(|time| (time * 10.0).round() / 10.0).collect();
+        Record::Times { case, quantity, samples }
+    })
+}
 
 /// Measurements of a library.
 struct Measured<'a> {
@@ -125,12 +162,14 @@ impl Measured<'_> {
                 (self.graph(&graph, &exec, nodes)?, self.packets(case, || exec.launch())?)
             }
         };
-        let times = times.into_iter().map(|(quantity, samples)| {
-            // Tenths of a nanosecond: more than the clock can tell.
-            let samples = samples.into_iter().map(|time| (time * 10.0).round() / 10.0).collect();
-            Record::Times { case, quantity, samples }
-        });
-        Ok(times.chain(packets).collect())
+        Ok(told(case, times).chain(packets).collect())
+    }
+
+    /// All that graphs cost the host.
+    fn goals(&self, case: Case) -> Result<Vec<Record>, Failed> {
+        let Case::Graph { shape, nodes } = case else { return Ok(Vec::new()) };
+        let times = costs::of_graph(self.session, shape, nodes, self.effort)?;
+        Ok(told(case, times).collect())
     }
 
     fn launches(&self) -> Result<Times, Failed> {

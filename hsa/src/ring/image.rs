@@ -1,0 +1,83 @@
+//! Packets that are copied as they are, but for what a launch fills in.
+//!
+//! A launch copies thousands of packets of which it changes one or two. So the copy knows nothing of changes: bodies go
+//! in runs, and whoever submits changes single words in the ring before a run's headers turn valid.
+
+use std::ops::Range;
+
+use super::{Claim, Port, RUN, Ring};
+use crate::packet::Packet;
+
+/// Slots of a ring that hold bodies and no headers yet, to be changed before they do.
+pub struct Slots<'a, P> {
+    port: &'a P,
+    /// Index, in the ring, of the image's first packet.
+    first: u64,
+    packets: Range<u32>,
+}
+
+impl<P: Port> Slots<'_, P> {
+    /// The packets of the image whose turn it is.
+    pub fn packets(&self) -> Range<usize> {
+        // CAST: u32 fits usize on the 64-bit hosts that ROCm has.
+        self.packets.start as usize..self.packets.end as usize
+    }
+
+    /// Replaces two words of a packet, those from word `2 * double` on.
+    ///
+    /// # Panics
+    /// If it is not the packet's turn, or the words are not 2 to 15: the first two are the header's.
+    pub fn set(&mut self, packet: usize, double: usize, value: u64) {
+        assert!(self.packets().contains(&packet) && (1..8).contains(&double), "no such word now");
+        // SAFETY: the claim's slot, whose header is not stored yet.
+        unsafe { self.port.write_double(self.first + packet as u64, double, value) };
+    }
+}
+
+impl<P: Port> Ring<P> {
+    /// Copies as many packets from the front of an image as there is room for, without waiting, and returns how many.
+    ///
+    /// `fill` is called for each run of packets, the last one first, with their bodies in the ring and their headers
+    /// not: it may replace words there.
+    ///
+    /// # Safety
+    /// As for [`Claim::publish`]; and none of the packets has the type INVALID: the packet processor would wait there
+    /// for ever.
+    pub unsafe fn submit_image(&self, image: &[Packet], fill: impl FnMut(&mut Slots<'_, P>)) -> usize {
+        let mut n = u32::try_from(image.len()).unwrap_or(u32::MAX).min(self.size);
+        loop {
+            match self.claim(n) {
+                Ok(claim) => {
+                    // SAFETY: the caller's promise covers every packet of the image.
+                    unsafe { claim.publish_image(&image[..n as usize], fill) };
+                    return n as usize;
+                }
+                Err(full) if full.free == 0 => return 0,
+                Err(full) => n = n.min(full.free),
+            }
+        }
+    }
+}
+
+impl<P: Port> Claim<'_, P> {
+    /// # Safety
+    /// As for [`Ring::submit_image`]; `image` is as long as the claim.
+    unsafe fn publish_image(mut self, image: &[Packet], mut fill: impl FnMut(&mut Slots<'_, P>)) {
+        debug_assert!(image.len() == self.len as usize && !image.iter().any(Packet::is_invalid));
+        let (first, len, port) = (self.first, self.len, &self.ring.port);
+        let mut end = len;
+        while end > 0 {
+            let start = end.saturating_sub(RUN);
+            let run = &image[start as usize..end as usize];
+            // SAFETY: the slots are this claim's, and it announces them only below.
+            unsafe { port.write_bodies(first + u64::from(start), run) };
+            fill(&mut Slots { port, first, packets: start..end });
+            // ORDER: last to first, each with release; see `Ring::store`.
+            // SAFETY: as above; the bodies were just written.
+            unsafe { port.store_headers(first + u64::from(start), run) };
+            end = start;
+        }
+        self.len = 0;
+        self.ring.announce(first, len);
+    }
+}
