@@ -28,6 +28,7 @@
 //! | [`Candidate::Levels`] | one queue of each device; antichains by longest path from the roots, a barrier bit between levels, no signals but between devices |
 //! | [`Candidate::Balanced`] | the same, but packets with slack move to levels that take as long anyway |
 //! | [`Candidate::HostDepth`] | the same, but packets that no host node holds back come first |
+//! | [`Candidate::Serial`] | one queue of each device, level by level, every packet behind the one before it |
 //! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues of each device, each strictly in order, the unique fewest waits |
 //! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
 //!
@@ -200,14 +201,14 @@ impl<'a> Problem<'a> {
     }
 
     /// The nodes in an order, on one queue of each device.
-    fn on_one_lane_each(&self, order: &[u32]) -> Plan {
+    fn on_one_lane_each(&self, order: &[u32], strict: bool) -> Plan {
         if self.devices.is_empty() {
-            return emit::emit(self, order, None, &[0], false);
+            return emit::emit(self, order, None, &[0], strict);
         }
         // CAST: there are at most MAX_DEVICES.
         let lane_of: Vec<u8> = self.nodes().map(|node| self.device(node) as u8).collect();
         let queues: Vec<u16> = (0..self.device_count as u16).collect();
-        emit::emit(self, order, Some(&lane_of), &queues, false)
+        emit::emit(self, order, Some(&lane_of), &queues, strict)
     }
 
     /// The number of nodes, joins included.
@@ -241,6 +242,11 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
         best = cheaper(best, candidate(problem, Candidate::HostDepth, 1, table));
     } else if !levels::uniform(problem) {
         best = cheaper(best, candidate(problem, Candidate::Balanced, 1, table));
+    }
+    if has_host || problem.device_count > 1 {
+        // What waits for many packets of another lane waits for a fence behind them; in a lane that is in order anyway
+        // the last of them serves, and nothing that follows is held back by the fence.
+        best = cheaper(best, candidate(problem, Candidate::Serial, 1, table));
     }
     let lanes = problem.lanes_each(lanes);
     let floor = Bounds::of(problem, table).makespan_ns(table);
@@ -276,9 +282,10 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
 pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
     let lanes = problem.lanes_each(lanes);
     let plan = match kind {
-        Candidate::Levels => problem.on_one_lane_each(&levels::order(problem)),
-        Candidate::Balanced => problem.on_one_lane_each(&levels::balanced(problem)),
-        Candidate::HostDepth => problem.on_one_lane_each(&levels::by_host_depth(problem)),
+        Candidate::Levels => problem.on_one_lane_each(&levels::order(problem), false),
+        Candidate::Balanced => problem.on_one_lane_each(&levels::balanced(problem), false),
+        Candidate::HostDepth => problem.on_one_lane_each(&levels::by_host_depth(problem), false),
+        Candidate::Serial => problem.on_one_lane_each(&levels::order(problem), true),
         Candidate::Strict | Candidate::Relaxed => {
             let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
             let chains = chains::Chains::of(problem, &reduced, Effort::Thorough);

@@ -107,6 +107,8 @@ pub enum Candidate {
     Balanced,
     /// One queue; what fewer host nodes hold back comes first, then level by level.
     HostDepth,
+    /// One queue, level by level, one packet after the other: a barrier bit on each.
+    Serial,
     /// Chains on several queues, each strictly in order.
     Strict,
     /// Chains on several queues, in order only where a dependency needs it.
