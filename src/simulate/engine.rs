@@ -173,11 +173,11 @@ impl<'p> Machine<'p> {
 
     /// Lets the time pass in which the running kernels work.
     fn pass(&mut self, at: u64) {
-        let span = at - self.now;
+        let span = at.saturating_sub(self.now);
         for kernel in &mut self.running {
             kernel.left = kernel.left.saturating_sub(span * u64::from(kernel.granted));
         }
-        self.now = at;
+        self.now = self.now.max(at);
     }
 
     fn complete(&mut self) {
