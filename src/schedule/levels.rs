@@ -64,7 +64,7 @@ impl Levels {
     }
 
     /// About what the levels take, one after the other.
-    fn time_ns(&self, problem: &Problem<'_>, table: &CostTable) -> u64 {
+    pub(super) fn time_ns(&self, problem: &Problem<'_>, table: &CostTable) -> u64 {
         let level_ns = |level: &[u32]| {
             let ends = (0u64..)
                 .zip(level)

@@ -317,6 +317,20 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     {
         return on_lanes(problem, &order, Candidate::Urgency, table);
     }
+    let lanes = problem.lanes_each(lanes);
+    let small = problem.len() <= SEARCHED_FULLY;
+    let quick = !small && problem.guessed && one_device && !has_host;
+    // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations. More lanes
+    // would not be any faster at it: what they can gain is what levels wait for each other.
+    let worth_lanes = quick && lanes > 1 && table.worth_more_lanes(levels.slack_ns(problem));
+    let mut spread = None;
+    if worth_lanes {
+        let (plan, links) = level_lanes(problem, &levels, lanes, table);
+        if mostly_chains(problem, links) && plan.estimate_ns() < levels.time_ns(problem, table) {
+            return plan;
+        }
+        spread = Some((plan, links));
+    }
     let mut best = one_lane(problem, &levels, Candidate::Levels, table);
     if has_host {
         let by_host_depth = Levels::by_host_depth(problem);
@@ -330,24 +344,17 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
         // the last of them serves, and nothing that follows is held back by the fence.
         best = cheaper(best, one_lane(problem, &levels, Candidate::Serial, table));
     }
-    let lanes = problem.lanes_each(lanes);
-    let small = problem.len() <= SEARCHED_FULLY;
-    let above_floor = if !small && one_device && !has_host && problem.guessed {
-        // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations, and
-        // are above the floor for that. More lanes would not be any faster at it.
-        levels.slack_ns(problem)
-    } else {
-        best.estimate_ns().saturating_sub(Bounds::weighed(problem, table).makespan_ns(table))
+    let gain = || {
+        let floor = Bounds::weighed(problem, table).makespan_ns(table);
+        table.worth_more_lanes(best.estimate_ns().saturating_sub(floor))
     };
-    if lanes == 1 && one_device || !table.worth_more_lanes(above_floor) {
+    if lanes == 1 && one_device || if quick { !worth_lanes } else { !gain() } {
         return best;
     }
     if !small {
-        let chains = Chains::by_level(problem, &levels);
-        let order = lanes::by_level(problem, &chains, lanes, &levels);
-        best = cheaper(best, on_lanes(problem, &order, Candidate::LevelLanes, table));
-        // Where nearly all of the graph is chains, little is left to find.
-        if chains.links() >= problem.len() - problem.len() / 8 {
+        let (plan, links) = spread.unwrap_or_else(|| level_lanes(problem, &levels, lanes, table));
+        best = cheaper(best, plan);
+        if mostly_chains(problem, links) {
             return best;
         }
     }
@@ -399,6 +406,18 @@ pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &C
         _ => lanes::list_schedule(problem, &chains, lanes, table),
     };
     on_lanes(problem, &order, kind, table)
+}
+
+/// A large graph's [`Candidate::LevelLanes`], and the links of the chains that it is made of.
+fn level_lanes(problem: &Problem<'_>, levels: &Levels, lanes: usize, table: &CostTable) -> (Plan, usize) {
+    let chains = Chains::by_level(problem, levels);
+    let order = lanes::by_level(problem, &chains, lanes, levels);
+    (on_lanes(problem, &order, Candidate::LevelLanes, table), chains.links())
+}
+
+/// Whether nearly all of a graph is chains: other orders of their nodes have little to find then.
+fn mostly_chains(problem: &Problem<'_>, links: usize) -> bool {
+    links >= problem.len() - problem.len() / 8
 }
 
 /// The plan of a kind that needs one queue of each device.

@@ -35,9 +35,11 @@
 //! | [`program`] | what runs: queues of packets, host calls, signals |
 //! | [`policy`] | how AMD's releases lay a graph out, by what is published of them |
 //! | `engine` | virtual time |
+//! | `choose` | the plan that takes the shortest time in it |
 
 #![forbid(unsafe_code)]
 
+mod choose;
 mod engine;
 pub mod policy;
 pub mod program;
@@ -45,6 +47,7 @@ pub mod program;
 #[cfg(test)]
 mod tests;
 
+pub use choose::choose;
 pub use engine::{Stuck, Timeline, run};
 pub use policy::Policy;
 pub use program::{HostCall, Packet, Program, Queue, Work};
