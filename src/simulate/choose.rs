@@ -10,7 +10,7 @@ use crate::{
 const SEVERAL: [Candidate; 3] = [Candidate::Strict, Candidate::Relaxed, Candidate::LevelLanes];
 
 /// Makes the plan of a graph that takes the shortest time in the simulator, for callers who know how long its kernels take
-/// and how many compute units each can use: [`plan`](crate::schedule::plan) takes no account of units, and compares by
+/// and how many compute units each can use: [`plan`](crate::schedule::plan()) takes no account of units, and compares by
 /// a simpler model. Takes some ten times as long. `units` as in [`Program::of_plan`].
 ///
 /// # Errors
