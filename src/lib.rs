@@ -38,6 +38,7 @@
 //! | [`UserObject`] | resources of the caller's that graphs hold |
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
 //! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
+//! | [`simulate`] | the packets of a plan in virtual time, beside those of other ways to lay a graph out |
 //! | `hostcall` | what kernels ask of the host: `printf`, memory |
 //! | `exec` | [`Exec`]: packet images, launches, updates, conditional nodes |
 //! | `condition` | the values that conditional nodes look at |
@@ -55,6 +56,7 @@ pub mod graph;
 pub mod memory;
 pub mod module;
 pub mod schedule;
+pub mod simulate;
 pub mod trace;
 pub mod typed;
 

@@ -102,6 +102,12 @@ fn report(name: &str, r: &Report) {
     println!("  waits between lanes    {}", r.counts.waits);
     println!("  host steps             {}", r.counts.host_calls);
     println!("  signals per launch     {}", r.signals);
+    let us = |ns: u64| ns as f64 / 1e3;
+    println!(
+        "  bounds, by guess       longest path {:.1} us, kernels one by one over the lanes {:.1} us",
+        us(r.bounds.critical_path_ns),
+        us(r.bounds.work_ns.div_ceil(r.lanes.max(1) as u64))
+    );
     println!("  executable memory      {} bytes", r.exec_bytes);
     println!(
         "  graph memory           {} bytes for allocations of {} bytes",
@@ -124,6 +130,8 @@ fn graph_json(time: &Spread, r: &Report) -> Value {
         "waits": r.counts.waits,
         "host_steps": r.counts.host_calls,
         "signals": r.signals,
+        "critical_path_ns": r.bounds.critical_path_ns,
+        "work_ns": r.bounds.work_ns,
         "exec_bytes": r.exec_bytes,
         "memory_bytes": r.memory_bytes,
         "allocated_bytes": r.allocated_bytes,

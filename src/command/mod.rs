@@ -1,6 +1,7 @@
 //! What the `aqlipse` command can do.
 
 mod bench;
+mod calibrate;
 mod demo;
 mod info;
 mod installed;
@@ -27,6 +28,8 @@ enum Command {
     /// Measure one library for `bench --against`.
     #[command(name = bench::against::worker::COMMAND, hide = true)]
     BenchWorker(bench::against::worker::Task),
+    /// Measure what packets, barriers and signals cost on a device, as the scheduler's cost table says it.
+    Calibrate(calibrate::Calibration),
     /// Run the reference graph, captured and built node by node; compare launches with plain streams.
     Demo {
         /// Print one JSON object instead of text.
@@ -58,6 +61,7 @@ pub fn run() -> ExitCode {
     let outcome: Result<(), Box<dyn Error>> = match Arguments::parse().command {
         Command::Bench(selection) => bench::run(&selection),
         Command::BenchWorker(task) => bench::against::worker::run(&task),
+        Command::Calibrate(calibration) => calibrate::run(&calibration),
         Command::Demo { json, size, iterations } => demo::run(json, size, iterations).map_err(Into::into),
         Command::Info { json } => info::run(json).map_err(Into::into),
         Command::Run { program } => return run::run(&program),
@@ -92,6 +96,13 @@ mod tests {
             accepted("aqlipse bench --json --quick") && accepted("aqlipse bench --json out.json --quick")
         );
         assert!(!accepted("aqlipse bench --json one two"));
+    }
+
+    #[test]
+    fn simulations_measure_nothing() {
+        assert!(accepted("aqlipse bench --simulate --filter full --json out.json"));
+        assert!(!accepted("aqlipse bench --simulate --quick"));
+        assert!(!accepted("aqlipse bench --simulate --against libamdhip64.so.5"));
     }
 
     #[test]

@@ -114,15 +114,43 @@ impl Image {
     }
 }
 
+/// What a unit puts into its queue.
+pub(crate) enum Content {
+    Packet(Packet),
+    /// A packet that fires an event.
+    Record,
+    /// A packet that waits for an event.
+    Wait,
+}
+
 /// Encodes `plan`; `kernarg` gives the address of a unit's kernel arguments.
 ///
 /// # Errors
 /// [`Error::IllegalState`] if the plan does not fit its units, which would be a defect of the scheduler.
 pub(crate) fn encode(plan: &Plan, units: &[Unit], kernarg: impl Fn(u32) -> u64) -> Result<Image> {
+    encode_contents(plan, units.len(), |unit, fences| match units.get(unit as usize) {
+        Some(work @ (Unit::Dispatch(_) | Unit::Conditional(_))) => {
+            work.packet(fences, kernarg(unit)).map(Content::Packet)
+        }
+        Some(Unit::Record(_)) => Ok(Content::Record),
+        Some(Unit::Wait(_)) => Ok(Content::Wait),
+        _ => Err(Error::IllegalState("a plan puts on a queue what is no packet")),
+    })
+}
+
+/// Encodes `plan` for `units` units whose `content` is given with the fences that it must have.
+///
+/// # Errors
+/// As [`encode`], and those of `content`.
+pub(crate) fn encode_contents(
+    plan: &Plan,
+    units: usize,
+    content: impl Fn(u32, Fences) -> Result<Content>,
+) -> Result<Image> {
     let mut encoder = Encoder::new(plan, units);
     encoder.enter();
     for &at in plan.order() {
-        encoder.step(at, &kernarg)?;
+        encoder.step(at, &content)?;
     }
     let mut image = encoder.image;
     image.runs = runs(&image)?;
@@ -187,7 +215,6 @@ fn runs(image: &Image) -> Result<Vec<Run>> {
 
 struct Encoder<'a> {
     plan: &'a Plan,
-    units: &'a [Unit],
     image: Image,
     /// Signal of each step that has one, by lane and position.
     signal_of: Vec<Vec<u32>>,
@@ -198,15 +225,15 @@ struct Encoder<'a> {
 const NONE: u32 = u32::MAX;
 
 impl<'a> Encoder<'a> {
-    fn new(plan: &'a Plan, units: &'a [Unit]) -> Self {
+    fn new(plan: &'a Plan, units: usize) -> Self {
         let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue);
         let image = Image {
             lanes: queues.map(|l| LaneImage { device: l.device, ..LaneImage::default() }).collect(),
-            places: vec![None; units.len()],
+            places: vec![None; units],
             ..Image::default()
         };
         let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
-        Self { plan, units, image, signal_of, entry: None }
+        Self { plan, image, signal_of, entry: None }
     }
 
     /// Lanes that begin on their own wait for the stream's earlier work through a marker on lane 0.
@@ -225,7 +252,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn step(&mut self, at: StepRef, kernarg: &impl Fn(u32) -> u64) -> Result<()> {
+    fn step(&mut self, at: StepRef, content: &impl Fn(u32, Fences) -> Result<Content>) -> Result<()> {
         let lane = &self.plan.lanes[at.lane as usize];
         let step = self.plan.step(at);
         let mut after: SmallVec<[u32; 8]> = SmallVec::new();
@@ -282,12 +309,12 @@ impl<'a> Encoder<'a> {
                     },
                     release,
                 };
-                match self.units.get(unit as usize) {
-                    Some(work @ (Unit::Dispatch(_) | Unit::Conditional(_))) => {
-                        let at_packet = self.push(at.lane, work.packet(fences, kernarg(unit))?);
+                match content(unit, fences)? {
+                    Content::Packet(packet) => {
+                        let at_packet = self.push(at.lane, packet);
                         self.image.places[unit as usize] = Some((at.lane, at_packet));
                     }
-                    Some(Unit::Record(_)) => {
+                    Content::Record => {
                         let event = self.event_packet(at.lane, unit, fences, Field::Completion);
                         if last || done.is_some() {
                             // A packet has room for one signal, which is the event's here.
@@ -295,10 +322,9 @@ impl<'a> Encoder<'a> {
                             self.patch(at.lane, Field::Dependency(0), event);
                         }
                     }
-                    Some(Unit::Wait(_)) => {
+                    Content::Wait => {
                         self.event_packet(at.lane, unit, fences, Field::Dependency(0));
                     }
-                    _ => return Err(Error::IllegalState("a plan puts on a queue what is no packet")),
                 }
             }
         }

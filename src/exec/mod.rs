@@ -6,6 +6,7 @@
 //! | [`seat`] | which device does a node's work |
 //! | [`conditional`] | bodies that run as a condition says |
 //! | [`image`] | a plan as packets |
+//! | [`costs`] | the cost table of a device |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`party`] | the devices and queues of one launch |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
@@ -19,11 +20,12 @@
 
 mod arguments;
 mod conditional;
+mod costs;
 mod differences;
 mod enable;
 mod events;
 mod failure;
-mod image;
+pub(crate) mod image;
 mod launch;
 mod parts;
 mod party;
@@ -62,14 +64,11 @@ use crate::{
     graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
     module::KernelCode,
     pool::lease::Lease,
-    schedule::{self, Bounds, Candidate, CostTable, Plan, Problem, plan::Counts},
+    schedule::{self, Bounds, Candidate, Plan, Problem, plan::Counts},
     template::{Edition, Instances, Template},
     typed::Alive,
     user_object::release_behind,
 };
-
-/// Expected duration of a node of which nothing is known, in nanoseconds.
-const UNKNOWN_COST: u32 = 5_000;
 
 /// How an executable graph is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -253,7 +252,8 @@ impl Exec {
                 conditionals.push(main);
             }
         }
-        let (plan, bounds) = schedule_units(&units, options)?;
+        let urgencies = if options.node_priority { priority::urgencies(&units, work) } else { Vec::new() };
+        let Scheduled { plan, bounds, contested } = schedule_units(&units, options, &urgencies)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
         let image = image::encode(&plan, &units.units, kernarg)?;
@@ -269,8 +269,11 @@ impl Exec {
         });
         let memory = Lease::new(template.memory());
         let (shape, held) = Shape::of(template.graph());
-        let priorities =
-            if options.node_priority { priority::of_queues(&plan, &units, work) } else { Vec::new() };
+        let priorities = if options.node_priority {
+            priority::of_queues(&plan, &units, work, &contested)
+        } else {
+            Vec::new()
+        };
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&fixed[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
@@ -627,14 +630,26 @@ fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
     codes.into_values().collect()
 }
 
-fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
+/// What the scheduler makes of units.
+struct Scheduled {
+    plan: Plan,
+    bounds: Bounds,
+    /// By unit: whether it may run at the same time as one of another priority; empty where priorities do not matter.
+    contested: Vec<bool>,
+}
+
+fn schedule_units(units: &Units, options: Options, urgencies: &[u8]) -> Result<Scheduled> {
     let classes: Vec<_> = units.units.iter().map(Unit::class).collect();
-    let costs = vec![UNKNOWN_COST; classes.len()];
+    let table = costs::table(&units.devices[0])?;
+    let costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
     let succs = units.preds.transposed();
-    let table = CostTable::default();
     let numbers = units.numbers();
     let problem = Problem::new(&units.preds, &succs, &classes, &costs)
+        .map(Problem::with_guessed_durations)
         .and_then(|problem| if numbers.is_empty() { Ok(problem) } else { problem.on_devices(&numbers) })
+        .and_then(
+            |problem| if urgencies.is_empty() { Ok(problem) } else { problem.with_urgencies(urgencies) },
+        )
         .map_err(|e| Error::Graph(e.to_string()))?;
     let lanes =
         if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
@@ -647,7 +662,14 @@ fn schedule_units(units: &Units, options: Options) -> Result<(Plan, Bounds)> {
     {
         return Err(Error::Graph(format!("the schedule does not enforce the graph: {fault}")));
     }
-    Ok((plan, Bounds::of(&problem, &table)))
+    if cfg!(debug_assertions)
+        && plan.candidate == Candidate::Urgency
+        && let Err(fault) = schedule::check_urgency(&problem, &plan)
+    {
+        return Err(Error::Graph(format!("the schedule does not keep priorities apart: {fault}")));
+    }
+    let contested = if urgencies.is_empty() { Vec::new() } else { problem.contested() };
+    Ok(Scheduled { plan, bounds: Bounds::of(&problem, &table), contested })
 }
 
 /// A place for the kernel arguments of every unit, written.

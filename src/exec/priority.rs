@@ -1,9 +1,11 @@
 //! Priorities of kernel nodes, where the executable was asked to honour them.
 //!
-//! Two things follow from them. Nodes that may run in any order are laid out the most urgent first, so that their packets
-//! stand first in their queue. And of a graph that runs on several queues, every queue but that of the launch stream
-//! has the priority of its most urgent kernel; the first is the stream's own, whose priority is the stream's.
-//! Without the option, priorities of nodes are kept and reported but decide nothing.
+//! Three things follow from them. Nodes that may run in any order are laid out the most urgent first, so that their
+//! packets stand first in their queue. Kernels of different priority that may run at the same time are on different
+//! queues ([`Candidate::Urgency`](crate::schedule::Candidate::Urgency)). And of a graph that runs on several queues, every
+//! queue but that of the launch stream has the priority of its kernels, of those that may meet others first; the first is
+//! the stream's own, whose priority is the stream's: the least urgent are there. HSA has queues of three priorities, so a
+//! number below 0 is as urgent as any other. Without the option, priorities of nodes are kept and reported but decide nothing.
 
 #![forbid(unsafe_code)]
 
@@ -44,21 +46,44 @@ pub(super) fn order(flat: &FlatGraph, work: &[Option<&GraphNode>]) -> Vec<u32> {
     order
 }
 
-/// The priority of the most urgent kernel of each queue of a plan; 0 where there is no kernel.
-pub(super) fn of_queues(plan: &Plan, units: &Units, work: &[Option<&GraphNode>]) -> Vec<i32> {
+/// The priority of each unit that is a kernel.
+fn of_units(units: &Units, work: &[Option<&GraphNode>]) -> Vec<Option<i32>> {
     let mut priorities: Vec<Option<i32>> = vec![None; units.units.len()];
     for (&unit, work) in units.main.iter().zip(work) {
         if let Some(GraphNode::Kernel(kernel)) = work {
             priorities[unit as usize] = Some(kernel.attributes.priority);
         }
     }
+    priorities
+}
+
+/// The class of queues that each unit belongs on, the least urgent first; what is no kernel is as urgent as a kernel is
+/// by default.
+pub(super) fn urgencies(units: &Units, work: &[Option<&GraphNode>]) -> Vec<u8> {
+    let class = |priority: Option<i32>| match priority.unwrap_or(0) {
+        1.. => 0,
+        0 => 1,
+        ..0 => 2,
+    };
+    of_units(units, work).into_iter().map(class).collect()
+}
+
+/// The priority of the most urgent kernel of each queue of a plan, of the `contested` ones if there are any; 0 where
+/// there is no kernel.
+pub(super) fn of_queues(
+    plan: &Plan,
+    units: &Units,
+    work: &[Option<&GraphNode>],
+    contested: &[bool],
+) -> Vec<i32> {
+    let priorities = of_units(units, work);
     let queues = plan.lanes.iter().filter(|lane| lane.kind == LaneKind::Queue);
     let most_urgent = queues.map(|lane| {
         let kernels = lane.steps.iter().filter_map(|step| match step.action {
-            Action::Node(unit) => priorities[unit as usize],
+            Action::Node(unit) => Some((!contested[unit as usize], priorities[unit as usize]?)),
             Action::Fence => None,
         });
-        kernels.min().unwrap_or(0)
+        kernels.min().map_or(0, |(_, priority)| priority)
     });
     most_urgent.collect()
 }
@@ -130,6 +155,24 @@ mod tests {
         let ordinary = device.lane_beside(0, 1).unwrap().id();
         assert_ne!(device.lane_beside_of(0, 1, exec.0.priorities[1]).unwrap().id(), ordinary);
         assert_eq!(device.lane_beside_of(0, 1, 0).unwrap().id(), ordinary);
+    }
+
+    #[test]
+    fn kernels_of_different_priority_that_may_meet_are_on_different_queues() {
+        let with = |priorities: &[i32], lanes| {
+            let options = Options { node_priority: true, lanes, ..Options::default() };
+            let exec = Exec::new(&fan(priorities), options).unwrap();
+            (packets(&exec), exec.0.priorities.clone())
+        };
+        let (queues, priorities) = with(&[0, 5, -1, 0, -2], 0);
+        let mut found: Vec<_> = queues.into_iter().zip(priorities).collect();
+        // The first queue is the stream's own: the least urgent are there.
+        assert_eq!(found[0], (vec![3], 5));
+        found.sort();
+        assert_eq!(found, [(vec![1, 2, 5], 0), (vec![3], 5), (vec![6, 4], -2)]);
+        // Where all are equally urgent, or there are not enough queues, priorities decide about the order alone.
+        assert_eq!(with(&[-1, -1, -1], 0).0.len(), 1);
+        assert_eq!(with(&[0, -1, 0], 1).0, [[1, 3, 2, 4]]);
     }
 
     #[test]

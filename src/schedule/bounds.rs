@@ -21,6 +21,15 @@ pub struct Bounds {
 impl Bounds {
     /// Computes the bounds in linear time.
     pub fn of(problem: &Problem<'_>, table: &CostTable) -> Self {
+        Self::with(problem, table, |node| problem.cost(node))
+    }
+
+    /// The bounds for the durations by which plans are compared.
+    pub(super) fn weighed(problem: &Problem<'_>, table: &CostTable) -> Self {
+        Self::with(problem, table, |node| problem.weight(node))
+    }
+
+    fn with(problem: &Problem<'_>, table: &CostTable, cost: impl Fn(u32) -> u32) -> Self {
         let mut bounds = Self { critical_path_ns: 0, work_ns: 0, packets: 0, packets_of_busiest: 0 };
         let mut packets_of = vec![0; problem.device_count];
         // When each node completes at the earliest; nothing for a join without work before it.
@@ -47,7 +56,7 @@ impl Bounds {
                 finish.push(start);
                 continue;
             }
-            let cost = u64::from(problem.cost(node));
+            let cost = u64::from(cost(node));
             let end = start.unwrap_or(0) + cost;
             finish.push(Some(end));
             bounds.critical_path_ns = bounds.critical_path_ns.max(end);

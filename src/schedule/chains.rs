@@ -10,6 +10,7 @@
 
 use crate::graph::Csr;
 
+use super::levels::Levels;
 use super::reduce::{Effort, Reduced};
 use super::{Class, Problem};
 
@@ -56,6 +57,25 @@ impl Chains {
         Self { next: matching.next, prev: matching.prev }
     }
 
+    /// Links each packet node with the first of its successors on the next level that nobody else is linked with. An
+    /// edge to the next level is never redundant, so no reduction is needed; there may be more chains than necessary.
+    pub(super) fn by_level(problem: &Problem<'_>, levels: &Levels) -> Self {
+        let mut this = Self { next: vec![NONE; problem.len()], prev: vec![NONE; problem.len()] };
+        let fits = |node: u32, succ: u32| {
+            problem.class(succ) == Class::Packet
+                && levels.level_of(succ) == levels.level_of(node) + 1
+                && problem.device(succ) == problem.device(node)
+        };
+        for node in problem.nodes().filter(|&node| problem.class(node) == Class::Packet) {
+            let free = |succ: &&u32| this.prev[**succ as usize] == NONE && fits(node, **succ);
+            if let Some(&succ) = problem.succs.row(node).iter().find(free) {
+                this.next[node as usize] = succ;
+                this.prev[succ as usize] = node;
+            }
+        }
+        this
+    }
+
     /// The node after this one in its chain.
     pub fn next(&self, node: u32) -> Option<u32> {
         Some(self.next[node as usize]).filter(|&next| next != NONE)
@@ -64,6 +84,11 @@ impl Chains {
     /// The node before this one in its chain.
     pub fn prev(&self, node: u32) -> Option<u32> {
         Some(self.prev[node as usize]).filter(|&prev| prev != NONE)
+    }
+
+    /// The first node of each chain, ascending; nodes that are no packets are in chains of their own.
+    pub fn heads(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.prev).filter(|(_, prev)| **prev == NONE).map(|(node, _)| node)
     }
 
     /// The number of matched edges.

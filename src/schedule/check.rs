@@ -40,6 +40,14 @@ pub enum Fault {
     /// The last step of lane 0 may complete before this one.
     #[error("the launch may complete before step {0:?}")]
     NotAwaited(StepRef),
+    /// Both nodes may run at the same time and are of different urgency, but share a lane.
+    #[error("nodes {first} and {second} of different urgency share a lane")]
+    Mixed {
+        /// A node.
+        first: u32,
+        /// One that is neither before nor behind it.
+        second: u32,
+    },
     /// The lane may start before earlier work of the stream has completed.
     #[error("lane {0} starts before the launch may")]
     NotHeldBack(u32),
@@ -85,6 +93,33 @@ pub fn check(problem: &Problem<'_>, plan: &Plan) -> Result<(), Fault> {
         Some(open) => Err(Fault::NotAwaited(open)),
         None => Ok(()),
     }
+}
+
+/// Proves that nodes of different urgency that may run at the same time share no lane, which a plan on several lanes
+/// keeps in graphs whose nodes have one. Takes O(nodes edges / 64) and as much memory as nodes squared / 8.
+///
+/// # Errors
+/// The first [`Fault::Mixed`] found.
+pub fn check_urgency(problem: &Problem<'_>, plan: &Plan) -> Result<(), Fault> {
+    let before = super::urgency::reached(problem, false);
+    for lane in &plan.lanes {
+        let nodes = lane.steps.iter().filter_map(|step| match step.action {
+            Action::Node(node) if lane.kind == LaneKind::Queue => Some(node),
+            _ => None,
+        });
+        let nodes: Vec<u32> = nodes.collect();
+        for (at, &second) in nodes.iter().enumerate() {
+            let free = |first: &&u32| {
+                problem.urgency(**first) != problem.urgency(second)
+                    && !before.holds(second, **first)
+                    && !before.holds(**first, second)
+            };
+            if let Some(&first) = nodes[..at].iter().find(free) {
+                return Err(Fault::Mixed { first, second });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// For each join and lane the earliest position that starts after everything the join stands for.

@@ -36,11 +36,7 @@ pub(super) fn emit(
 ) -> Plan {
     let has_host = problem.classes.contains(&Class::Host);
     let mut emitter = Emitter::new(problem, queues, has_host, strict);
-    if queues.len() == 1 && !has_host {
-        emitter.lanes[0].steps.reserve(order.len() + 1);
-        emitter.state[0].last_barrier.reserve(order.len() + 1);
-    }
-    emitter.order.reserve(order.len() + 1);
+    emitter.reserve(order.len());
     for &node in order {
         let lane = match problem.class(node) {
             Class::Host => queues.len(),
@@ -119,6 +115,24 @@ impl<'p> Emitter<'p> {
             waits: Vec::new(),
             known: vec![0; width],
             joins: Vec::new(),
+        }
+    }
+
+    /// Makes room for about as many steps, shared evenly among the queues.
+    fn reserve(&mut self, steps: usize) {
+        let width = self.lanes.len();
+        let queues = self.lanes.iter().filter(|lane| lane.kind == LaneKind::Queue).count();
+        let each = steps / queues + 2;
+        self.order.reserve(steps + width);
+        for (lane, state) in self.lanes.iter_mut().zip(&mut self.state) {
+            if lane.kind == LaneKind::Queue {
+                lane.steps.reserve(each);
+                state.last_barrier.reserve(each);
+                if width > 1 {
+                    state.started.reserve(each * width);
+                    state.waiters.reserve(each);
+                }
+            }
         }
     }
 

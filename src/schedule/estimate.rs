@@ -5,7 +5,7 @@
 
 use super::Problem;
 use super::cost::CostTable;
-use super::plan::{Action, Candidate, LaneKind, Plan};
+use super::plan::{Action, Candidate, Lane, LaneKind, Plan};
 
 /// The plan, labelled and with its estimate; closed by a barrier bit instead of a fence where that is faster.
 pub(super) fn with_estimate(
@@ -39,8 +39,12 @@ struct Progress {
 }
 
 fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
-    let mut lanes: Vec<Progress> = plan.lanes.iter().map(|_| Progress::default()).collect();
-    let single = lanes.len() == 1;
+    if let [queue] = &plan.lanes[..] {
+        return estimate_queue(queue, problem, table);
+    }
+    let progress =
+        |lane: &Lane| Progress { done: Vec::with_capacity(lane.steps.len()), ..Progress::default() };
+    let mut lanes: Vec<Progress> = plan.lanes.iter().map(progress).collect();
     // By device: each has a packet processor of its own.
     let mut packets = vec![0u64; problem.device_count];
     for &at in plan.order() {
@@ -58,7 +62,7 @@ fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
             start = start.max(progress.drained + u64::from(drain));
         }
         let work = match step.action {
-            Action::Node(node) => u64::from(problem.cost(node)),
+            Action::Node(node) => u64::from(problem.weight(node)),
             Action::Fence => 0,
         };
         if !is_host {
@@ -69,10 +73,27 @@ fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
         }
         let done = start + work;
         progress.drained = progress.drained.max(done);
-        if !single {
-            progress.done.push(done);
-        }
+        progress.done.push(done);
     }
     let drained = lanes.iter().map(|lane| lane.drained).max().unwrap_or(0);
     drained.max(packets.into_iter().max().unwrap_or(0) * u64::from(table.packet_ns))
+}
+
+/// As [`estimate`], for one queue alone, in which no step waits for another lane.
+fn estimate_queue(queue: &Lane, problem: &Problem<'_>, table: &CostTable) -> u64 {
+    let (packet, dependent) = (u64::from(table.packet_ns), u64::from(table.dependent_ns));
+    let (mut free, mut drained) = (0u64, 0u64);
+    for (at, step) in queue.steps.iter().enumerate() {
+        let mut start = free;
+        if step.barrier && at > 0 {
+            start = start.max(drained + dependent);
+        }
+        let work = match step.action {
+            Action::Node(node) => u64::from(problem.weight(node)),
+            Action::Fence => 0,
+        };
+        free = start + packet;
+        drained = drained.max(start + work);
+    }
+    drained.max(queue.steps.len() as u64 * packet)
 }

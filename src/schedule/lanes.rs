@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::chains::Chains;
 use super::cost::CostTable;
+use super::levels::Levels;
 use super::{Class, Problem};
 
 /// An order of the nodes other than joins, and a lane for each packet node.
@@ -17,6 +18,27 @@ pub(super) struct Order {
     pub queues: Vec<u16>,
     /// When the last node completes if every lane runs one node at a time.
     pub makespan_ns: u64,
+}
+
+/// The nodes level by level, each chain as a whole on the lane of its device that has the least to do.
+pub(super) fn by_level(problem: &Problem<'_>, chains: &Chains, queues: usize, levels: &Levels) -> Order {
+    let all_queues = queues * problem.device_count;
+    let mut load = vec![0u64; all_queues];
+    let mut lane_of = vec![0u8; problem.len()];
+    for head in chains.heads().filter(|&head| problem.class(head) == Class::Packet) {
+        let first = usize::from(problem.device(head)) * queues;
+        // PANIC: there is at least one queue.
+        let lane = (first..first + queues).min_by_key(|&lane| load[lane]).expect("a queue");
+        let mut next = Some(head);
+        while let Some(node) = next {
+            // CAST: lanes are at most MAX_QUEUES.
+            lane_of[node as usize] = lane as u8;
+            load[lane] += u64::from(problem.cost(node)) + 1;
+            next = chains.next(node);
+        }
+    }
+    let queues = number_lanes(problem, &levels.nodes, &mut lane_of, all_queues);
+    Order { nodes: levels.nodes.clone(), lane_of, queues, makespan_ns: 0 }
 }
 
 /// Places each ready node, longest remaining path first, where it starts earliest; of equal lanes on that of the node
@@ -155,34 +177,44 @@ impl<'p> Placement<'p> {
         }
     }
 
-    /// Numbers the used lanes by first use, those of device 0 before all others.
     fn into_order(mut self) -> Order {
-        const UNUSED: u8 = u8::MAX;
-        let mut number = vec![UNUSED; self.all_queues];
-        let mut queues: Vec<u16> = Vec::new();
-        let is_packet = |node: u32| self.problem.class(node) == Class::Packet;
-        let home = |node: u32| self.problem.device(node) == 0;
-        for first in [true, false] {
-            for &node in self.nodes.iter().filter(|&&node| is_packet(node) && home(node) == first) {
-                let number = &mut number[self.lane_of[node as usize] as usize];
-                if *number == UNUSED {
-                    // CAST: as above.
-                    *number = queues.len() as u8;
-                    queues.push(self.problem.device(node));
-                }
-            }
-            if self.problem.device_count == 1 {
-                break;
-            }
-        }
-        for &node in self.nodes.iter().filter(|&&node| is_packet(node)) {
-            let lane = &mut self.lane_of[node as usize];
-            *lane = number[*lane as usize];
-        }
-        if queues.is_empty() {
-            queues.push(0);
-        }
+        let queues = number_lanes(self.problem, &self.nodes, &mut self.lane_of, self.all_queues);
         let makespan_ns = self.finish.iter().copied().max().unwrap_or(0);
         Order { nodes: self.nodes, lane_of: self.lane_of, queues, makespan_ns }
     }
+}
+
+/// Numbers the used lanes by first use, those of device 0 before all others; returns the device of each.
+pub(super) fn number_lanes(
+    problem: &Problem<'_>,
+    nodes: &[u32],
+    lane_of: &mut [u8],
+    all_queues: usize,
+) -> Vec<u16> {
+    const UNUSED: u8 = u8::MAX;
+    let mut number = vec![UNUSED; all_queues];
+    let mut queues: Vec<u16> = Vec::new();
+    let is_packet = |node: u32| problem.class(node) == Class::Packet;
+    let home = |node: u32| problem.device(node) == 0;
+    for first in [true, false] {
+        for &node in nodes.iter().filter(|&&node| is_packet(node) && home(node) == first) {
+            let number = &mut number[lane_of[node as usize] as usize];
+            if *number == UNUSED {
+                // CAST: lanes are at most MAX_QUEUES.
+                *number = queues.len() as u8;
+                queues.push(problem.device(node));
+            }
+        }
+        if problem.device_count == 1 {
+            break;
+        }
+    }
+    for &node in nodes.iter().filter(|&&node| is_packet(node)) {
+        let lane = &mut lane_of[node as usize];
+        *lane = number[*lane as usize];
+    }
+    if queues.is_empty() {
+        queues.push(0);
+    }
+    queues
 }

@@ -3,7 +3,21 @@
 //! A path of `n` packets needs `n - 1` barrier bits in any order on one queue, and level order needs no more than the
 //! longest path does: it is optimal in barrier bits.
 
-use super::{Class, Problem};
+use std::cmp::Reverse;
+
+use crate::graph::Csr;
+
+use super::cost::CostTable;
+use super::plan::{Action, Candidate, Lane, Plan, StepRef};
+use super::{Class, Problem, SEARCHED_FULLY};
+
+/// The nodes other than joins, level by level.
+pub(super) struct Levels {
+    pub(super) nodes: Vec<u32>,
+    /// Where each level ends.
+    ends: Vec<u32>,
+    ranks: Vec<Rank>,
+}
 
 /// The place of a node: how many host nodes hold it back, then its level among those.
 type Rank = (u32, u32);
@@ -11,20 +25,150 @@ type Rank = (u32, u32);
 /// Levels after its own that a node is tried in by [`balanced`].
 const MAX_DELAY: u32 = 64;
 
-/// The nodes other than joins, level by level.
-pub(super) fn order(problem: &Problem<'_>) -> Vec<u32> {
-    sorted(problem, &ranks(problem, false))
+impl Levels {
+    /// By the longest path from the roots.
+    pub(super) fn of(problem: &Problem<'_>) -> Self {
+        sorted(problem, ranks(problem, false))
+    }
+
+    /// What fewer host nodes hold back first, then by the longest path.
+    pub(super) fn by_host_depth(problem: &Problem<'_>) -> Self {
+        sorted(problem, ranks(problem, true))
+    }
+
+    /// The level of a node, among those that as many host nodes hold back; of a join, that of what follows it.
+    pub(super) fn level_of(&self, node: u32) -> u32 {
+        self.ranks[node as usize].1
+    }
+
+    /// The nodes of each level.
+    fn each(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.nodes[start as usize..end as usize])
+    }
+
+    /// By how much the levels, one after the other, take longer than the longest path, if launching took no time: what
+    /// other orders can gain at most.
+    pub(super) fn slack_ns(&self, problem: &Problem<'_>) -> u64 {
+        let longest = |level: &[u32]| level.iter().map(|&node| problem.weight(node)).max().unwrap_or(0);
+        let levels: u64 = self.each().map(longest).map(u64::from).sum();
+        let mut finish = vec![0u64; problem.len()];
+        let mut path = 0;
+        for node in problem.nodes() {
+            let start = problem.preds.row(node).iter().map(|&pred| finish[pred as usize]).max().unwrap_or(0);
+            let end = start + u64::from(problem.weight(node));
+            finish[node as usize] = end;
+            path = path.max(end);
+        }
+        levels.saturating_sub(path)
+    }
+
+    /// About what the levels take, one after the other.
+    pub(super) fn time_ns(&self, problem: &Problem<'_>, table: &CostTable) -> u64 {
+        let level_ns = |level: &[u32]| {
+            let ends = (0u64..)
+                .zip(level)
+                .map(|(at, &node)| at * u64::from(table.packet_ns) + u64::from(problem.weight(node)));
+            ends.max().unwrap_or(0) + u64::from(table.dependent_ns)
+        };
+        self.each().map(level_ns).sum()
+    }
+
+    /// The plan of a graph of one device without host nodes: a barrier bit on the first packet of each level, whose last
+    /// completion some packet of the level waits for, and a fence behind the last level if it has several.
+    pub(super) fn plan(&self, problem: &Problem<'_>) -> Plan {
+        let packets = self.nodes.len();
+        let mut lane = Lane::on_device(0);
+        lane.steps.reserve(packets + 1);
+        let mut order = Vec::with_capacity(packets + 1);
+        let mut places = vec![None; problem.len()];
+        let mut single = false;
+        for level in self.each() {
+            for (at, &node) in level.iter().enumerate() {
+                // CAST: a plan has fewer than 2^32 steps.
+                let step = StepRef { lane: 0, position: order.len() as u32 };
+                lane.push(Action::Node(node), at == 0, &[]);
+                order.push(step);
+                places[node as usize] = Some(step);
+            }
+            single = level.len() == 1;
+        }
+        if !single {
+            order.push(StepRef { lane: 0, position: order.len() as u32 });
+            lane.push(Action::Fence, true, &[]);
+        }
+        Plan { lanes: vec![lane], candidate: Candidate::Levels, order, places, estimate_ns: 0 }
+    }
 }
 
-/// The nodes other than joins: what fewer host nodes hold back first, then level by level.
-pub(super) fn by_host_depth(problem: &Problem<'_>) -> Vec<u32> {
-    sorted(problem, &ranks(problem, true))
+/// The nodes other than joins, in levels that take less time together than those by the longest path.
+///
+/// On one queue a level takes as long as its longest node, so nodes of like durations should share levels. Some ways to
+/// do that are tried; in large graphs only the first.
+pub(super) fn balanced(problem: &Problem<'_>, table: &CostTable) -> Levels {
+    let mut best = settled(problem, ranks(problem, false));
+    if problem.len() <= SEARCHED_FULLY {
+        let mut least = best.time_ns(problem, table);
+        // By powers of 2, 4, 16 and 256 of the duration, and whatever the duration.
+        for classes in [1, 2, 4, 8, u32::BITS] {
+            for from_end in [false, true] {
+                let levels = settled(problem, shortest_first(problem, classes, from_end));
+                let time = levels.time_ns(problem, table);
+                if time < least {
+                    (best, least) = (levels, time);
+                }
+            }
+        }
+    }
+    best
 }
 
-/// The nodes other than joins, level by level; a node that alone makes its level long moves to a later level that is as
-/// long already, if its successors allow it.
-pub(super) fn balanced(problem: &Problem<'_>) -> Vec<u32> {
-    let mut ranks = ranks(problem, false);
+/// Levels of nodes that are ready and belong to the lowest class of durations there is: longer ones wait until nothing
+/// shorter is left, and then run together. With `from_end` the levels are found from the last to the first.
+fn shortest_first(problem: &Problem<'_>, classes: u32, from_end: bool) -> Vec<Rank> {
+    let class = |node: u32| problem.cost(node).checked_ilog2().unwrap_or(0) / classes;
+    let (before, behind) =
+        if from_end { (problem.succs, problem.preds) } else { (problem.preds, problem.succs) };
+    let mut pending: Vec<usize> = problem.nodes().map(|node| before.row(node).len()).collect();
+    let mut ready: Vec<u32> = problem.nodes().filter(|&node| pending[node as usize] == 0).collect();
+    let mut ranks = vec![(0, 0); problem.len()];
+    let mut level = 0u32;
+    while !ready.is_empty() {
+        // A join takes no time: what is behind it is ready with it.
+        while let Some(at) = ready.iter().position(|&node| problem.class(node) == Class::Join) {
+            let join = ready.swap_remove(at);
+            ranks[join as usize].1 = level;
+            release(join, behind, &mut pending, &mut ready);
+        }
+        let Some(lowest) = ready.iter().map(|&node| class(node)).min() else { break };
+        let (now, later): (Vec<u32>, Vec<u32>) = ready.iter().partition(|&&node| class(node) == lowest);
+        ready = later;
+        for node in now {
+            ranks[node as usize].1 = level;
+            release(node, behind, &mut pending, &mut ready);
+        }
+        level += 1;
+    }
+    if from_end {
+        let last = level.saturating_sub(1);
+        ranks.iter_mut().for_each(|(_, level)| *level = last.saturating_sub(*level));
+    }
+    ranks
+}
+
+/// Counts a node off what is behind it, and adds what waits for nothing else.
+fn release(node: u32, behind: &Csr, pending: &mut [usize], ready: &mut Vec<u32>) {
+    for &next in behind.row(node) {
+        pending[next as usize] -= 1;
+        if pending[next as usize] == 0 {
+            ready.push(next);
+        }
+    }
+}
+
+/// The levels, with each node that alone makes its level long moved to a later level that is as long already, if its
+/// successors allow it.
+fn settled(problem: &Problem<'_>, mut ranks: Vec<Rank>) -> Levels {
     let levels = ranks.iter().map(|&(_, level)| level + 1).max().unwrap_or(0);
     // The two longest durations of each level.
     let mut longest = vec![[0u32; 2]; levels as usize];
@@ -55,7 +199,20 @@ pub(super) fn balanced(problem: &Problem<'_>) -> Vec<u32> {
         }
         bound[node as usize] = *level;
     }
-    sorted(problem, &ranks)
+    close_gaps(problem, &mut ranks, levels);
+    sorted(problem, ranks)
+}
+
+/// Numbers the levels that have nodes other than joins without gaps.
+fn close_gaps(problem: &Problem<'_>, ranks: &mut [Rank], levels: u32) {
+    let mut number = vec![0u32; levels as usize + 1];
+    for node in problem.nodes().filter(|&node| problem.class(node) != Class::Join) {
+        number[ranks[node as usize].1 as usize + 1] = 1;
+    }
+    for level in 1..number.len() {
+        number[level] += number[level - 1];
+    }
+    ranks.iter_mut().for_each(|(_, level)| *level = number[*level as usize]);
 }
 
 fn insert(longest: &mut [u32; 2], cost: u32) {
@@ -72,25 +229,32 @@ pub(super) fn uniform(problem: &Problem<'_>) -> bool {
 }
 
 /// The nodes other than joins by ascending rank, and within a rank in a good order for launching.
-fn sorted(problem: &Problem<'_>, ranks: &[Rank]) -> Vec<u32> {
-    let mut order = sorted_by_rank(problem, ranks);
+fn sorted(problem: &Problem<'_>, ranks: Vec<Rank>) -> Levels {
+    let (mut nodes, ends) = sorted_by_rank(problem, &ranks);
     let has_host = problem.classes.contains(&Class::Host);
     if has_host || !uniform(problem) {
-        // Host calls first, as they start off the lane; what waits for one last, as it holds the lane back; of the
-        // rest the longest first.
+        // Host calls first, as they start off the lane; what waits for one last, as it holds the lane back. Of the rest,
+        // what needs the level before comes first: its barrier bit would wait for the others otherwise. Of equal ones,
+        // the longest first.
+        let ready_earlier = |node: u32| {
+            let (_, level) = ranks[node as usize];
+            let before =
+                |&pred: &u32| ranks[pred as usize].1 + 1 == level || problem.class(pred) == Class::Join;
+            !problem.preds.row(node).iter().any(before)
+        };
         let key = |&node: &u32| {
             let phase = match problem.class(node) {
                 Class::Host => 0,
                 _ if has_host && waits_for_host(problem, node) => 2,
                 _ => 1,
             };
-            (phase, std::cmp::Reverse(problem.cost(node)))
+            (phase, ready_earlier(node), Reverse(problem.cost(node)))
         };
-        for level in order.chunk_by_mut(|&a, &b| ranks[a as usize] == ranks[b as usize]) {
+        for level in nodes.chunk_by_mut(|&a, &b| ranks[a as usize] == ranks[b as usize]) {
             level.sort_by_key(key);
         }
     }
-    order
+    Levels { nodes, ends, ranks }
 }
 
 /// The earliest rank of each node; of a join, the earliest rank of what follows it.
@@ -111,8 +275,8 @@ fn ranks(problem: &Problem<'_>, by_host_depth: bool) -> Vec<Rank> {
     ranks
 }
 
-/// The nodes other than joins by ascending rank, equal ranks by number: a counting sort.
-fn sorted_by_rank(problem: &Problem<'_>, ranks: &[Rank]) -> Vec<u32> {
+/// The nodes other than joins by ascending rank, equal ranks by number, and where each rank ends: a counting sort.
+fn sorted_by_rank(problem: &Problem<'_>, ranks: &[Rank]) -> (Vec<u32>, Vec<u32>) {
     // The levels of one host depth follow those of the depth before.
     let mut first_level = vec![0u32];
     for &(depth, level) in ranks {
@@ -143,7 +307,10 @@ fn sorted_by_rank(problem: &Problem<'_>, ranks: &[Rank]) -> Vec<u32> {
         order[*place as usize] = node;
         *place += 1;
     }
-    order
+    // Each start has moved to the end of its level; what is left is the end of all.
+    starts.pop();
+    starts.dedup();
+    (order, starts)
 }
 
 /// Whether a node has a host node among its predecessors, looking through one join.

@@ -26,12 +26,15 @@
 //! | candidate | idea |
 //! |---|---|
 //! | [`Candidate::Levels`] | one queue of each device; antichains by longest path from the roots, a barrier bit between levels, no signals but between devices |
-//! | [`Candidate::Balanced`] | the same, but packets with slack move to levels that take as long anyway |
+//! | [`Candidate::Balanced`] | the same, but packets of like durations share levels, as far as the order allows |
 //! | [`Candidate::HostDepth`] | the same, but packets that no host node holds back come first |
+//! | [`Candidate::Serial`] | one queue of each device, level by level, every packet behind the one before it |
 //! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues of each device, each strictly in order, the unique fewest waits |
 //! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
+//! | [`Candidate::LevelLanes`] | Nimble's chains spread over `k` queues of each device, each queue level by level |
+//! | [`Candidate::Urgency`] | a queue of each device for each class of urgency, level by level |
 //!
-//! The [`CostTable`] chooses. Candidates with several queues are tried only when the bounds leave room for a gain.
+//! The [`CostTable`] chooses; where nodes of different urgency may run at the same time, it is `Urgency`. Candidates with several queues are tried only when the bounds leave room for a gain.
 //!
 //! ```
 //! use aqlipse::graph::Csr;
@@ -60,20 +63,24 @@ pub mod check;
 pub mod cost;
 mod emit;
 mod estimate;
+mod guess;
 mod lanes;
 mod levels;
 pub mod plan;
 pub mod reduce;
+mod urgency;
 
 #[cfg(test)]
 mod tests;
 
 pub use bounds::Bounds;
-pub use check::{Fault, check};
-pub use cost::CostTable;
+pub use check::{Fault, check, check_urgency};
+pub use cost::{CostFile, CostTable};
 pub use plan::{Action, Candidate, Lane, LaneKind, Plan, Step, StepRef};
 
 use crate::graph::Csr;
+use chains::Chains;
+use levels::Levels;
 use reduce::Effort;
 
 /// More queues of a device than this are never used: two already saturate the packet processors measured so far.
@@ -85,8 +92,9 @@ const MAX_QUEUES: usize = 128;
 /// A graph can be spread over this many devices.
 pub const MAX_DEVICES: usize = MAX_QUEUES;
 
-/// Up to this many nodes all candidates are made in full; in larger graphs a list schedule that would be slower than
-/// the one-lane plan if its lanes ran one packet at a time is not pursued, so that planning stays linear and quick.
+/// Up to this many nodes all candidates are made in full. In larger graphs the search for redundant edges and for links of
+/// chains is cut short; if durations are guessed, a list schedule that would be slower than the best plan so far if its
+/// lanes ran one packet at a time is not pursued, so that planning stays linear and quick.
 const SEARCHED_FULLY: usize = 256;
 
 /// How a node is executed.
@@ -135,6 +143,10 @@ pub struct Problem<'a> {
     /// By node; empty if there is one device.
     devices: &'a [u16],
     device_count: usize,
+    /// Whether the costs are guesses.
+    guessed: bool,
+    /// By node; empty if all are equally urgent.
+    urgencies: &'a [u8],
 }
 
 impl<'a> Problem<'a> {
@@ -158,8 +170,24 @@ impl<'a> Problem<'a> {
         }
         match preds.pairs().find(|(to, from)| from >= to) {
             Some((to, from)) => Err(Error::NotTopological { from, to }),
-            None => Ok(Self { preds, succs, classes, costs, devices: &[], device_count: 1 }),
+            None => Ok(Self {
+                preds,
+                succs,
+                classes,
+                costs,
+                devices: &[],
+                device_count: 1,
+                guessed: false,
+                urgencies: &[],
+            }),
         }
+    }
+
+    /// Says that nobody knows the durations: those given are guesses. Plans are made with them, but compared as if each
+    /// node took something between a quarter and four times its own, so that of two plans that are as good while all
+    /// kernels take equally long, the one is chosen that is better when they do not.
+    pub fn with_guessed_durations(self) -> Self {
+        Self { guessed: true, ..self }
     }
 
     /// Spreads the packet nodes over several devices: a number for each node, of meaning for packet nodes only. The
@@ -183,6 +211,29 @@ impl<'a> Problem<'a> {
         Ok(Self { devices, device_count: usize::from(top) + 1, ..self })
     }
 
+    /// Sorts the packet nodes into classes of urgency: a number for each node, of meaning for packet nodes only. Two of
+    /// different classes that may run at the same time are put on different lanes, if there are several.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`].
+    pub fn with_urgencies(self, urgencies: &'a [u8]) -> Result<Self, Error> {
+        if urgencies.len() != self.len() {
+            return Err(Error::LengthMismatch { nodes: self.len(), found: urgencies.len() });
+        }
+        Ok(Self { urgencies, ..self })
+    }
+
+    /// The class of urgency of a packet node.
+    fn urgency(&self, node: u32) -> u8 {
+        self.urgencies.get(node as usize).copied().unwrap_or(0)
+    }
+
+    /// Which packet nodes may run at the same time as one of another class of urgency; in large graphs all, if there are
+    /// several classes.
+    pub fn contested(&self) -> Vec<bool> {
+        urgency::contested(self)
+    }
+
     /// The number of devices.
     pub fn device_count(&self) -> usize {
         self.device_count
@@ -200,14 +251,14 @@ impl<'a> Problem<'a> {
     }
 
     /// The nodes in an order, on one queue of each device.
-    fn on_one_lane_each(&self, order: &[u32]) -> Plan {
+    fn on_one_lane_each(&self, order: &[u32], strict: bool) -> Plan {
         if self.devices.is_empty() {
-            return emit::emit(self, order, None, &[0], false);
+            return emit::emit(self, order, None, &[0], strict);
         }
         // CAST: there are at most MAX_DEVICES.
         let lane_of: Vec<u8> = self.nodes().map(|node| self.device(node) as u8).collect();
         let queues: Vec<u16> = (0..self.device_count as u16).collect();
-        emit::emit(self, order, Some(&lane_of), &queues, false)
+        emit::emit(self, order, Some(&lane_of), &queues, strict)
     }
 
     /// The number of nodes, joins included.
@@ -220,15 +271,38 @@ impl<'a> Problem<'a> {
         self.classes.is_empty()
     }
 
-    fn class(&self, node: u32) -> Class {
+    /// How a node is executed.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    pub fn class(&self, node: u32) -> Class {
         self.classes[node as usize]
     }
 
-    fn cost(&self, node: u32) -> u32 {
+    /// Expected duration of a node in nanoseconds; 0 for a join.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    pub fn cost(&self, node: u32) -> u32 {
         if self.class(node) == Class::Join { 0 } else { self.costs[node as usize] }
     }
 
-    fn nodes(&self) -> impl DoubleEndedIterator<Item = u32> + Clone + use<> {
+    /// The duration of a node by which plans are compared.
+    fn weight(&self, node: u32) -> u32 {
+        let cost = self.cost(node);
+        if self.guessed { guess::spread(node, cost) } else { cost }
+    }
+
+    /// What a node comes behind.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    pub fn preds_of(&self, node: u32) -> &[u32] {
+        self.preds.row(node)
+    }
+
+    /// All nodes, in topological order.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = u32> + Clone + use<> {
         0..self.len() as u32
     }
 }
@@ -236,37 +310,75 @@ impl<'a> Problem<'a> {
 /// Plans a graph for at most `lanes` queues of each device (1 to [`MAX_LANES`]; other numbers count as the nearest).
 pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let has_host = problem.classes.contains(&Class::Host);
-    let mut best = candidate(problem, Candidate::Levels, 1, table);
-    if has_host {
-        best = cheaper(best, candidate(problem, Candidate::HostDepth, 1, table));
-    } else if !levels::uniform(problem) {
-        best = cheaper(best, candidate(problem, Candidate::Balanced, 1, table));
+    let one_device = problem.device_count == 1;
+    let levels = Levels::of(problem);
+    if !problem.urgencies.is_empty()
+        && let Some(order) = urgency::lanes(problem, &levels, problem.lanes_each(lanes))
+    {
+        return on_lanes(problem, &order, Candidate::Urgency, table);
     }
     let lanes = problem.lanes_each(lanes);
-    let floor = Bounds::of(problem, table).makespan_ns(table);
-    if lanes == 1 && problem.device_count == 1 || !table.worth_more_lanes(best.estimate_ns(), floor) {
+    let small = problem.len() <= SEARCHED_FULLY;
+    let quick = !small && problem.guessed && one_device && !has_host;
+    // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations. More lanes
+    // would not be any faster at it: what they can gain is what levels wait for each other.
+    let worth_lanes = quick && lanes > 1 && table.worth_more_lanes(levels.slack_ns(problem));
+    let mut spread = None;
+    if worth_lanes {
+        let (plan, links) = level_lanes(problem, &levels, lanes, table);
+        if mostly_chains(problem, links) && plan.estimate_ns() < levels.time_ns(problem, table) {
+            return plan;
+        }
+        spread = Some((plan, links));
+    }
+    let mut best = one_lane(problem, &levels, Candidate::Levels, table);
+    if has_host {
+        let by_host_depth = Levels::by_host_depth(problem);
+        best = cheaper(best, one_lane(problem, &by_host_depth, Candidate::HostDepth, table));
+    } else if !levels::uniform(problem) {
+        best =
+            cheaper(best, one_lane(problem, &levels::balanced(problem, table), Candidate::Balanced, table));
+    }
+    if has_host || !one_device {
+        // What waits for many packets of another lane waits for a fence behind them; in a lane that is in order anyway
+        // the last of them serves, and nothing that follows is held back by the fence.
+        best = cheaper(best, one_lane(problem, &levels, Candidate::Serial, table));
+    }
+    let gain = || {
+        let floor = Bounds::weighed(problem, table).makespan_ns(table);
+        table.worth_more_lanes(best.estimate_ns().saturating_sub(floor))
+    };
+    if lanes == 1 && one_device || if quick { !worth_lanes } else { !gain() } {
         return best;
     }
-    let small = problem.len() <= SEARCHED_FULLY;
+    if !small {
+        let (plan, links) = spread.unwrap_or_else(|| level_lanes(problem, &levels, lanes, table));
+        best = cheaper(best, plan);
+        if mostly_chains(problem, links) {
+            return best;
+        }
+    }
     let effort = if small { Effort::Thorough } else { Effort::Quick };
     let reduced = reduce::transitive_reduction(problem, effort);
-    let chains = chains::Chains::of(problem, &reduced, effort);
+    let chains = Chains::of(problem, &reduced, effort);
     let mut widths = vec![2, lanes];
-    if problem.device_count > 1 {
+    if !one_device {
         // In another order, one lane of each device may do better.
         widths.insert(0, 1);
         widths.retain(|width| *width <= lanes);
     }
     widths.dedup();
     for width in widths {
+        if small {
+            let order = lanes::by_level(problem, &chains, width, &levels);
+            best = cheaper(best, on_lanes(problem, &order, Candidate::LevelLanes, table));
+        }
         let order = lanes::list_schedule(problem, &chains, width, table);
-        if !small && order.makespan_ns >= best.estimate_ns() {
+        if !small && problem.guessed && order.makespan_ns >= best.estimate_ns() {
             continue;
         }
-        for strict in [true, false] {
-            let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, strict);
-            let kind = if strict { Candidate::Strict } else { Candidate::Relaxed };
-            best = cheaper(best, estimate::with_estimate(plan, kind, problem, table));
+        for kind in [Candidate::Strict, Candidate::Relaxed] {
+            best = cheaper(best, on_lanes(problem, &order, kind, table));
         }
     }
     best
@@ -274,18 +386,54 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
 
 /// Makes one particular candidate, whether or not it is a good one.
 pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
-    let lanes = problem.lanes_each(lanes);
-    let plan = match kind {
-        Candidate::Levels => problem.on_one_lane_each(&levels::order(problem)),
-        Candidate::Balanced => problem.on_one_lane_each(&levels::balanced(problem)),
-        Candidate::HostDepth => problem.on_one_lane_each(&levels::by_host_depth(problem)),
-        Candidate::Strict | Candidate::Relaxed => {
-            let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
-            let chains = chains::Chains::of(problem, &reduced, Effort::Thorough);
-            let order = lanes::list_schedule(problem, &chains, lanes, table);
-            emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, kind == Candidate::Strict)
-        }
+    let levels = match kind {
+        Candidate::Balanced => levels::balanced(problem, table),
+        Candidate::HostDepth => Levels::by_host_depth(problem),
+        _ => Levels::of(problem),
     };
+    if matches!(kind, Candidate::Levels | Candidate::Balanced | Candidate::HostDepth | Candidate::Serial) {
+        return one_lane(problem, &levels, kind, table);
+    }
+    let lanes = problem.lanes_each(lanes);
+    let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
+    let chains = Chains::of(problem, &reduced, Effort::Thorough);
+    let order = match kind {
+        Candidate::Urgency => match urgency::lanes(problem, &levels, lanes) {
+            Some(order) => order,
+            None => return one_lane(problem, &levels, kind, table),
+        },
+        Candidate::LevelLanes => lanes::by_level(problem, &chains, lanes, &levels),
+        _ => lanes::list_schedule(problem, &chains, lanes, table),
+    };
+    on_lanes(problem, &order, kind, table)
+}
+
+/// A large graph's [`Candidate::LevelLanes`], and the links of the chains that it is made of.
+fn level_lanes(problem: &Problem<'_>, levels: &Levels, lanes: usize, table: &CostTable) -> (Plan, usize) {
+    let chains = Chains::by_level(problem, levels);
+    let order = lanes::by_level(problem, &chains, lanes, levels);
+    (on_lanes(problem, &order, Candidate::LevelLanes, table), chains.links())
+}
+
+/// Whether nearly all of a graph is chains: other orders of their nodes have little to find then.
+fn mostly_chains(problem: &Problem<'_>, links: usize) -> bool {
+    links >= problem.len() - problem.len() / 8
+}
+
+/// The plan of a kind that needs one queue of each device.
+fn one_lane(problem: &Problem<'_>, levels: &Levels, kind: Candidate, table: &CostTable) -> Plan {
+    let plain = problem.device_count == 1 && !problem.classes.contains(&Class::Host);
+    let plan = match kind {
+        Candidate::Levels if plain => levels.plan(problem),
+        _ => problem.on_one_lane_each(&levels.nodes, kind == Candidate::Serial),
+    };
+    estimate::with_estimate(plan, kind, problem, table)
+}
+
+/// The plan of a kind with several queues.
+fn on_lanes(problem: &Problem<'_>, order: &lanes::Order, kind: Candidate, table: &CostTable) -> Plan {
+    let strict = kind == Candidate::Strict;
+    let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, strict);
     estimate::with_estimate(plan, kind, problem, table)
 }
 

@@ -103,14 +103,20 @@ impl Lane {
 pub enum Candidate {
     /// One queue, level by level.
     Levels,
-    /// One queue, level by level, with slack used so that long packets share levels.
+    /// One queue, level by level, with packets of like durations in the same levels as far as the order allows.
     Balanced,
     /// One queue; what fewer host nodes hold back comes first, then level by level.
     HostDepth,
+    /// One queue, level by level, one packet after the other: a barrier bit on each.
+    Serial,
     /// Chains on several queues, each strictly in order.
     Strict,
     /// Chains on several queues, in order only where a dependency needs it.
     Relaxed,
+    /// Chains on several queues, each queue level by level.
+    LevelLanes,
+    /// A queue for each class of urgency, level by level; one queue if nodes of different classes never meet.
+    Urgency,
 }
 
 /// A schedule of a graph.

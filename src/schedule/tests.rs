@@ -4,7 +4,10 @@
 mod devices;
 mod executor;
 mod minimal;
+mod optimal;
 mod shapes;
+mod templates;
+mod urgency;
 
 use proptest::prelude::*;
 
@@ -29,7 +32,7 @@ impl Dag {
     fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
         let preds = Csr::from_pairs(nodes, edges.iter().map(|&(from, to)| (to, from)));
         let succs = preds.transposed();
-        let (classes, costs) = (vec![Class::Packet; nodes], vec![cost::CDNA3.kernel_ns; nodes]);
+        let (classes, costs) = (vec![Class::Packet; nodes], vec![cost::CDNA3.table.kernel_ns; nodes]);
         Self { preds, succs, classes, costs, devices: Vec::new() }
     }
 
@@ -53,9 +56,9 @@ impl Dag {
     fn plan(&self, lanes: usize) -> Plan {
         let problem = self.problem();
         for kind in CANDIDATES {
-            check(&problem, &candidate(&problem, kind, lanes, &cost::CDNA3)).unwrap();
+            check(&problem, &candidate(&problem, kind, lanes, &cost::CDNA3.table)).unwrap();
         }
-        let plan = plan(&problem, lanes, &cost::CDNA3);
+        let plan = plan(&problem, lanes, &cost::CDNA3.table);
         check(&problem, &plan).unwrap();
         plan
     }
@@ -184,7 +187,25 @@ fn a_long_packet_with_slack_moves_to_a_level_that_is_long_anyway() {
     let plan = dag.plan(1);
     assert_eq!(plan.candidate, Candidate::Balanced);
     assert!(plan.estimate_ns() < 100_000);
-    assert!(candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3).estimate_ns() > 170_000);
+    assert!(candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3.table).estimate_ns() > 170_000);
+}
+
+#[test]
+fn packets_whose_hosts_wait_for_fences_may_run_one_by_one() {
+    // Three host nodes between packets: what other candidates gain by overlap, they lose to fences and waits.
+    let edges = [(0, 4), (4, 5), (0, 6), (5, 7), (4, 8), (7, 8), (2, 9), (3, 9), (4, 9), (0, 10), (7, 10)];
+    let mut dag = Dag::new(11, &edges);
+    for host in [0, 6, 9] {
+        dag.classes[host] = Class::Host;
+    }
+    dag.classes[7] = Class::Join;
+    dag.costs = vec![5_000; 11];
+    let serial = candidate(&dag.problem(), Candidate::Serial, 1, &cost::CDNA3.table).estimate_ns();
+    let others = [Candidate::Levels, Candidate::HostDepth];
+    for other in others.map(|kind| candidate(&dag.problem(), kind, 1, &cost::CDNA3.table)) {
+        assert!(serial < other.estimate_ns(), "{:?}", other.candidate);
+    }
+    assert!(dag.plan(2).estimate_ns() <= serial);
 }
 
 #[test]
@@ -195,11 +216,28 @@ fn long_unequal_paths_take_two_lanes() {
         *cost = if (at / 2 + at) % 2 == 0 { 200_000 } else { 10_000 };
     }
     let plan = dag.plan(2);
-    assert!(matches!(plan.candidate, Candidate::Strict | Candidate::Relaxed));
+    assert_eq!(plan.lanes.len(), 2, "{:?}", plan.candidate);
     let counts = plan.counts();
     assert_eq!((counts.waits, plan.lanes[1].entry), (1, true));
-    let levels = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3);
+    let levels = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3.table);
     assert!(plan.estimate_ns() * 3 < levels.estimate_ns() * 2);
+}
+
+#[test]
+fn branches_of_unknown_durations_take_lanes_of_their_own() {
+    // While all packets take equally long, the levels of one lane are as good.
+    for dag in [shapes::paths(4, 20), shapes::paths(4, 200)] {
+        let problem = dag.problem().with_guessed_durations();
+        let plan = plan(&problem, 4, &cost::CDNA3.table);
+        assert_eq!((plan.lanes.len(), plan.counts().waits), (4, 3), "{:?}", plan.candidate);
+    }
+    // Where each level waits for all of the one before, nothing is gained.
+    for dag in
+        [shapes::fork_join(8, 16), shapes::fork_join(8, 160), shapes::full(4, 40), shapes::full(4, 400)]
+    {
+        let problem = dag.problem().with_guessed_durations();
+        assert_eq!(plan(&problem, 4, &cost::CDNA3.table).candidate, Candidate::Levels);
+    }
 }
 
 #[test]
@@ -214,7 +252,7 @@ fn chains_of_parallel_paths_are_the_paths() {
 
 #[test]
 fn bounds_of_a_chain_and_of_independent_packets() {
-    let table = cost::CDNA3;
+    let table = cost::CDNA3.table;
     let bounds = Bounds::of(&shapes::chain(10).problem(), &table);
     let length = 10 * u64::from(table.kernel_ns) + 9 * u64::from(table.dependent_ns);
     assert_eq!((bounds.critical_path_ns, bounds.packets), (length, 10));
@@ -238,7 +276,7 @@ fn a_problem_must_be_numbered_in_topological_order() {
 fn small_plan() -> (Dag, Plan) {
     let mut dag = Dag::new(5, &[(0, 1), (1, 2), (0, 3), (2, 4), (3, 4)]);
     dag.classes[1] = Class::Host;
-    let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3);
+    let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3.table);
     check(&dag.problem(), &plan).unwrap();
     (dag, plan)
 }
@@ -317,7 +355,9 @@ fn a_hundred_thousand_nodes_are_planned_and_checked() {
         shapes::paths(4, 25_000),
     ] {
         let problem = dag.problem();
-        check(&problem, &plan(&problem, 4, &cost::CDNA3)).unwrap();
+        check(&problem, &plan(&problem, 4, &cost::CDNA3.table)).unwrap();
+        let problem = problem.with_guessed_durations();
+        check(&problem, &plan(&problem, 4, &cost::CDNA3.table)).unwrap();
     }
 }
 
@@ -346,8 +386,15 @@ fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
     })
 }
 
-const CANDIDATES: [Candidate; 5] =
-    [Candidate::Levels, Candidate::Balanced, Candidate::HostDepth, Candidate::Strict, Candidate::Relaxed];
+const CANDIDATES: [Candidate; 7] = [
+    Candidate::Levels,
+    Candidate::Balanced,
+    Candidate::HostDepth,
+    Candidate::Serial,
+    Candidate::Strict,
+    Candidate::Relaxed,
+    Candidate::LevelLanes,
+];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
@@ -356,7 +403,7 @@ proptest! {
     fn every_plan_passes_the_checker_and_the_executor(dag in dags(40), lanes in 1usize..5, seed in any::<u64>()) {
         let problem = dag.problem();
         for kind in CANDIDATES {
-            let plan = candidate(&problem, kind, lanes, &cost::CDNA3);
+            let plan = candidate(&problem, kind, lanes, &cost::CDNA3.table);
             prop_assert_eq!(check(&problem, &plan), Ok(()));
             for seed in 0..4 {
                 executor::run(&dag, &plan, seed).map_err(TestCaseError::fail)?;
@@ -369,14 +416,15 @@ proptest! {
     fn no_wait_and_no_barrier_bit_can_be_spared(dag in dags(24), lanes in 1usize..5) {
         let problem = dag.problem();
         for kind in CANDIDATES {
-            let plan = candidate(&problem, kind, lanes, &cost::CDNA3);
+            let plan = candidate(&problem, kind, lanes, &cost::CDNA3.table);
             for &at in plan.order() {
                 for nth in 0..plan.waits(at).len() {
                     let mut worse = plan.clone();
                     worse.lanes[at.lane as usize].remove_wait(at.position, nth);
                     prop_assert!(check(&problem, &worse).is_err(), "wait {} of {:?} in {:?}", nth, at, plan);
                 }
-                if kind != Candidate::Strict && plan.lanes[at.lane as usize].kind == LaneKind::Queue && plan.step(at).barrier {
+                let in_order = matches!(kind, Candidate::Strict | Candidate::Serial);
+                if !in_order && plan.lanes[at.lane as usize].kind == LaneKind::Queue && plan.step(at).barrier {
                     let mut worse = plan.clone();
                     worse.lanes[at.lane as usize].steps[at.position as usize].barrier = false;
                     prop_assert!(check(&problem, &worse).is_err(), "barrier of {:?} in {:?}", at, plan);
@@ -394,7 +442,7 @@ proptest! {
         breaks in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..6),
     ) {
         let problem = dag.problem();
-        let mut plan = candidate(&problem, kind, lanes, &cost::CDNA3);
+        let mut plan = candidate(&problem, kind, lanes, &cost::CDNA3.table);
         for (at, barrier) in breaks {
             let at = *at.get(plan.order());
             if barrier {
@@ -411,11 +459,9 @@ proptest! {
 
     #[test]
     fn a_plan_is_no_worse_than_serial_and_no_better_than_the_bounds(dag in dags(40), lanes in 1usize..5) {
-        let (problem, table) = (dag.problem(), cost::CDNA3);
+        let (problem, table) = (dag.problem(), cost::CDNA3.table);
         let plan = plan(&problem, lanes, &table);
-        let order = levels::order(&problem);
-        let serial = emit::emit(&problem, &order, None, &[0], true);
-        let serial = estimate::with_estimate(serial, Candidate::Levels, &problem, &table);
+        let serial = candidate(&problem, Candidate::Serial, 1, &table);
         prop_assert!(plan.estimate_ns() <= serial.estimate_ns());
         prop_assert!(plan.estimate_ns() >= Bounds::of(&problem, &table).makespan_ns(&table));
         // A packet's path in packets is a lower bound on the barrier bits of a one-lane plan without host nodes.
@@ -425,6 +471,21 @@ proptest! {
             prop_assert!(levels.barrier_bits - levels.barrier_ands <= path.max(1));
             prop_assert_eq!((levels.waits, levels.signals), (0, 0));
         }
+    }
+
+    #[test]
+    fn levels_without_host_nodes_need_no_search_for_barriers(mut dag in dags(40)) {
+        dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+        let problem = dag.problem();
+        let levels = levels::Levels::of(&problem);
+        let searched = emit::emit(&problem, &levels.nodes, None, &[0], false);
+        prop_assert_eq!(levels.plan(&problem), searched);
+    }
+
+    #[test]
+    fn plans_of_guessed_durations_are_valid(dag in dags(60), lanes in 1usize..5) {
+        let problem = dag.problem().with_guessed_durations();
+        prop_assert_eq!(check(&problem, &plan(&problem, lanes, &cost::CDNA3.table)), Ok(()));
     }
 
     #[test]

@@ -277,7 +277,11 @@ impl<'a> Submission<'a> {
     /// As [`Submission::fence`]; `None` if nothing was ever put on the stream.
     pub(crate) fn past(mut self) -> Result<Option<Fence>> {
         self.flush()?;
-        if !self.state.dirty && self.state.past.last.is_none() { Ok(None) } else { self.fence_so_far().map(Some) }
+        if !self.state.dirty && self.state.past.last.is_none() {
+            Ok(None)
+        } else {
+            self.fence_so_far().map(Some)
+        }
     }
 
     /// As [`Submission::fence`], with the stream's activity that the fence covers.

@@ -21,9 +21,9 @@ pub enum Work {
 }
 
 /// Every kind of plan on `lanes` queues, also those that the scheduler would not choose.
-pub fn on_lanes(lanes: usize) -> [Options; 3] {
-    let several = [None, Some(Candidate::Strict), Some(Candidate::Relaxed)];
-    let one = [None, Some(Candidate::Levels), Some(Candidate::Balanced)];
+pub fn on_lanes(lanes: usize) -> [Options; 4] {
+    let several = [None, Some(Candidate::Strict), Some(Candidate::Relaxed), Some(Candidate::LevelLanes)];
+    let one = [None, Some(Candidate::Levels), Some(Candidate::Balanced), Some(Candidate::Serial)];
     let kinds = if lanes > 1 { several } else { one };
     kinds.map(|candidate| Options { lanes, candidate, ..Options::default() })
 }

@@ -7,12 +7,14 @@
 //! | [`measure`] | verification and measurements of one graph of this library |
 //! | [`floor`] | the copy that no launch can do without |
 //! | [`against`] | this library beside others |
+//! | [`simulate`] | plans in virtual time, beside AMD's ways to lay graphs out |
 
 pub mod against;
 mod floor;
 mod measure;
 mod sampling;
 mod shape;
+mod simulate;
 
 use std::{
     error, fs, io,
@@ -42,6 +44,9 @@ pub struct Selection {
     /// Fewer sizes and samples: seconds instead of minutes.
     #[arg(long)]
     quick: bool,
+    /// Compare plans in virtual time with AMD's ways to lay the same graphs out, instead of measuring.
+    #[arg(long, conflicts_with_all = ["quick", "against"])]
+    simulate: bool,
     #[command(flatten)]
     against: against::Options,
 }
@@ -89,7 +94,10 @@ const QUICK_EFFORT: Effort =
 /// [`Error::InvalidValue`] if the filter leaves nothing; a graph that is not what it should be; a file that
 /// cannot be written; [`against::Error`].
 pub fn run(selection: &Selection) -> Result<(), Box<dyn error::Error>> {
-    let Selection { output, filter, quick, against } = selection;
+    let Selection { output, filter, quick, simulate, against } = selection;
+    if *simulate {
+        return simulate::simulate(filter, output);
+    }
     if against.wanted() {
         return Ok(against::run(against, *quick, filter, output)?);
     }

@@ -231,7 +231,7 @@ proptest! {
     fn event_nodes_and_host_steps_keep_their_order_in_every_plan(
         nodes in prop::collection::vec((0u8..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 1..24),
         lanes in 1usize..5,
-        kind in 0usize..4,
+        kind in 0usize..6,
         seed in any::<u64>(),
     ) {
         let mut preds = Csr::with_capacity(nodes.len(), 0);
@@ -250,7 +250,8 @@ proptest! {
         let (succs, costs) = (preds.transposed(), vec![1000; units.len()]);
         let classes: Vec<_> = units.iter().map(Unit::class).collect();
         let problem = Problem::new(&preds, &succs, &classes, &costs).unwrap();
-        let kinds = [Candidate::Levels, Candidate::HostDepth, Candidate::Strict, Candidate::Relaxed];
+        let one_lane = [Candidate::Levels, Candidate::HostDepth, Candidate::Serial];
+        let kinds = [one_lane, [Candidate::Strict, Candidate::Relaxed, Candidate::LevelLanes]].concat();
         let plan = schedule::candidate(&problem, kinds[kind], lanes, &CostTable::default());
         prop_assert_eq!(schedule::check(&problem, &plan), Ok(()));
         let image = encode(&plan, &units, |_| 0).unwrap();

@@ -14,7 +14,7 @@ fn spread(max_nodes: usize) -> impl Strategy<Value = Dag> {
 fn one_lane_of_each_device_and_a_signal_for_each_crossing() {
     // A pipeline that visits three devices twice.
     let dag = shapes::chain(6).spread(|node| (node % 3) as u16);
-    let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3);
+    let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3.table);
     check(&dag.problem(), &plan).unwrap();
     assert_eq!(plan.lanes.iter().map(|lane| lane.device).collect::<Vec<_>>(), [0, 1, 2]);
     let counts = plan.counts();
@@ -35,7 +35,7 @@ fn work_of_two_devices_that_never_meets_waits_only_at_the_ends() {
 fn a_plan_for_one_device_does_not_depend_on_how_it_is_said() {
     for dag in [shapes::fork_join(8, 16), shapes::paths(4, 50), shapes::full(3, 20)] {
         let said = dag.clone().spread(|_| 0);
-        assert_eq!(plan(&said.problem(), 4, &cost::CDNA3), plan(&dag.problem(), 4, &cost::CDNA3));
+        assert_eq!(plan(&said.problem(), 4, &cost::CDNA3.table), plan(&dag.problem(), 4, &cost::CDNA3.table));
     }
 }
 
@@ -56,7 +56,7 @@ fn devices_are_numbered_without_gaps() {
 #[test]
 fn the_checker_refuses_a_packet_on_another_device() {
     let dag = Dag::new(4, &[(0, 1), (1, 2), (2, 3)]).spread(|node| u16::from(node == 2));
-    let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3);
+    let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3.table);
     check(&dag.problem(), &plan).unwrap();
     let mut worse = plan.clone();
     worse.lanes[1].device = 0;
@@ -81,7 +81,7 @@ fn a_hundred_thousand_nodes_over_four_devices_are_planned_and_checked() {
     for dag in [shapes::chain(100_000), shapes::full(4, 25_000), shapes::paths(4, 25_000)] {
         let dag = dag.spread(|node| (node / 3 % 4) as u16);
         let problem = dag.problem();
-        check(&problem, &plan(&problem, 4, &cost::CDNA3)).unwrap();
+        check(&problem, &plan(&problem, 4, &cost::CDNA3.table)).unwrap();
     }
 }
 
@@ -96,22 +96,22 @@ proptest! {
     ) {
         let problem = dag.problem();
         for kind in CANDIDATES {
-            let plan = candidate(&problem, kind, lanes, &cost::CDNA3);
+            let plan = candidate(&problem, kind, lanes, &cost::CDNA3.table);
             prop_assert_eq!(check(&problem, &plan), Ok(()));
             for seed in [0, 1, seed] {
                 executor::run(&dag, &plan, seed).map_err(TestCaseError::fail)?;
             }
         }
-        let (plan, bounds) = (plan(&problem, lanes, &cost::CDNA3), Bounds::of(&problem, &cost::CDNA3));
+        let (plan, bounds) = (plan(&problem, lanes, &cost::CDNA3.table), Bounds::of(&problem, &cost::CDNA3.table));
         prop_assert_eq!(check(&problem, &plan), Ok(()));
-        prop_assert!(plan.estimate_ns() >= bounds.makespan_ns(&cost::CDNA3));
+        prop_assert!(plan.estimate_ns() >= bounds.makespan_ns(&cost::CDNA3.table));
     }
 
     #[test]
     fn no_wait_between_devices_can_be_spared(dag in spread(20), lanes in 1usize..4) {
         let problem = dag.problem();
         for kind in CANDIDATES {
-            let plan = candidate(&problem, kind, lanes, &cost::CDNA3);
+            let plan = candidate(&problem, kind, lanes, &cost::CDNA3.table);
             for &at in plan.order() {
                 for nth in 0..plan.waits(at).len() {
                     let mut worse = plan.clone();

@@ -1,0 +1,306 @@
+//! `aqlipse bench --simulate`: plans in virtual time, beside what AMD's releases would make of the same graphs.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`workload`] | the graphs |
+
+mod workload;
+
+use std::error;
+
+use aqlipse::{
+    schedule::{self, Bounds, Candidate, CostFile, CostTable, Plan, Problem, bounds, cost},
+    simulate::{Policy, Program, choose, run},
+};
+use serde_json::{Value, json};
+
+use self::workload::Workload;
+use super::{Output, number};
+
+/// Queues that a plan may use, as many as streams of one priority share.
+const LANES: usize = 4;
+
+/// Seeds of random graphs of which only a summary is printed.
+const FURTHER: std::ops::Range<u64> = 6..606;
+
+/// What the plans and policies for one graph take.
+struct Row {
+    name: String,
+    kernels: usize,
+    /// What no plan can beat: the longest path, the launching of all packets, the work of all compute units.
+    floor_ns: u64,
+    critical_path_ns: u64,
+    /// Work of kernels one by one, shared evenly among the plan's queues.
+    work_over_lanes_ns: u64,
+    /// Fewest waits if no two independent kernels may share a queue.
+    fewest_syncs: Option<usize>,
+    /// All durations and units are known.
+    known: Ours,
+    /// None is known, as when a program's graph is instantiated.
+    unknown: Ours,
+    /// By [`Policy::ALL`].
+    policies: Vec<(u64, usize)>,
+}
+
+/// A plan of this library's.
+struct Ours {
+    candidate: Candidate,
+    lanes: usize,
+    waits: usize,
+    packets: usize,
+    makespan_ns: u64,
+}
+
+impl Ours {
+    /// Proves a plan for `planned`, and runs it with the durations of `real`.
+    fn new(
+        plan: Plan,
+        planned: &Problem<'_>,
+        real: &Problem<'_>,
+        units: &[u32],
+        table: &CostTable,
+    ) -> Result<Self, Box<dyn error::Error>> {
+        schedule::check(planned, &plan)?;
+        let program = Program::of_plan(real, &plan, units)?;
+        Ok(Self {
+            candidate: plan.candidate,
+            lanes: plan.lanes.len(),
+            waits: plan.counts().waits,
+            packets: program.packets(),
+            makespan_ns: run(&program, table)?.makespan_ns,
+        })
+    }
+}
+
+impl Row {
+    fn of(workload: &Workload, table: &CostTable) -> Result<Self, Box<dyn error::Error>> {
+        let real = workload.problem()?;
+        let guesses = vec![table.kernel_ns; workload.len()];
+        let guessed = workload.problem_with(&guesses)?.with_guessed_durations();
+        let chosen = choose(&real, &workload.units, LANES, table)?;
+        let known = Ours::new(chosen, &real, &real, &workload.units, table)?;
+        let blind = schedule::plan(&guessed, LANES, table);
+        let bounds = Bounds::of(&real, table);
+        let policy = |policy: &Policy| {
+            let program = policy.program(&real, &workload.units);
+            run(&program, table).map(|timeline| (timeline.makespan_ns, program.packets()))
+        };
+        Ok(Self {
+            name: workload.name.clone(),
+            kernels: workload.len(),
+            floor_ns: bounds.makespan_ns(table).max(workload.work_ns(table.compute_units)),
+            critical_path_ns: bounds.critical_path_ns,
+            work_over_lanes_ns: bounds.work_ns.div_ceil(known.lanes as u64),
+            fewest_syncs: bounds::fewest_syncs(&real),
+            unknown: Ours::new(blind, &guessed, &real, &workload.units, table)?,
+            known,
+            policies: Policy::ALL.iter().map(policy).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The best of AMD's ways.
+    fn best_policy_ns(&self) -> u64 {
+        self.policies.iter().map(|(makespan, _)| *makespan).min().unwrap_or(u64::MAX)
+    }
+
+    fn line(&self) {
+        let over = |part: u64, whole: u64| number(part as f64 / whole.max(1) as f64);
+        let ours = |ours: &Ours| {
+            let plan = format!("{:?} x{}", ours.candidate, ours.lanes);
+            format!(
+                "{plan:<14}{:>6}{:>10}{:>7}{:>7}",
+                ours.packets,
+                us(ours.makespan_ns),
+                over(ours.makespan_ns, self.floor_ns),
+                over(self.best_policy_ns(), ours.makespan_ns),
+            )
+        };
+        let policies = self.policies.iter().map(|(makespan, _)| format!("{:>10}", us(*makespan)));
+        println!(
+            "{:<37}{:>6}{:>9}{:>9}{:>9}{:>7} | {}{:>6} | {} |{}",
+            self.name,
+            self.kernels,
+            us(self.floor_ns),
+            us(self.critical_path_ns),
+            us(self.work_over_lanes_ns),
+            self.fewest_syncs.map_or("-".into(), |syncs| syncs.to_string()),
+            ours(&self.known),
+            self.known.waits,
+            ours(&self.unknown),
+            policies.collect::<String>(),
+        );
+    }
+
+    fn json(&self) -> Value {
+        let ours = |ours: &Ours| {
+            json!({
+                "candidate": format!("{:?}", ours.candidate),
+                "lanes": ours.lanes,
+                "waits": ours.waits,
+                "packets": ours.packets,
+                "makespan_ns": ours.makespan_ns,
+            })
+        };
+        let policy = |(policy, (makespan, packets)): (&Policy, &(u64, usize))| json!({ "policy": policy.name(), "packets": packets, "makespan_ns": makespan });
+        json!({
+            "graph": self.name,
+            "kernels": self.kernels,
+            "floor_ns": self.floor_ns,
+            "critical_path_ns": self.critical_path_ns,
+            "work_over_lanes_ns": self.work_over_lanes_ns,
+            "fewest_syncs": self.fewest_syncs,
+            "known_durations": ours(&self.known),
+            "unknown_durations": ours(&self.unknown),
+            "policies": Policy::ALL.iter().zip(&self.policies).map(policy).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Simulates and prints; only graphs whose name contains `filter`.
+///
+/// # Errors
+/// A plan that the checker refuses; a file that cannot be written.
+pub fn simulate(filter: &str, output: &Output) -> Result<(), Box<dyn error::Error>> {
+    let file: &CostFile = &cost::CDNA3;
+    if !output.only_json() {
+        header(file);
+    }
+    let mut rows = Vec::new();
+    for workload in Workload::all().iter().filter(|workload| workload.name.contains(filter)) {
+        let row = Row::of(workload, &file.table)?;
+        if !output.only_json() {
+            row.line();
+        }
+        rows.push(row);
+    }
+    let further = further(&file.table)?;
+    if !output.only_json() {
+        println!();
+        summary("these graphs", &rows);
+        summary("further random layers", &further);
+        // With a third of the compute units, kernels get into each other's way, which the planner knows nothing of.
+        let fewer: &CostFile = &cost::CDNA2;
+        println!("with the costs of {} ({} compute units):", fewer.family.0, fewer.table.compute_units);
+        let same = Workload::all().into_iter().filter(|workload| workload.name.contains(filter));
+        let same = same.map(|workload| Row::of(&workload, &fewer.table)).collect::<Result<Vec<_>, _>>()?;
+        summary("the same graphs", &same);
+        summary("further random layers", &self::further(&fewer.table)?);
+    }
+    let report = || {
+        json!({
+            "costs": file.family.0,
+            "graphs": rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "further": further.iter().map(Row::json).collect::<Vec<_>>(),
+        })
+    };
+    output.json(report).map_err(|(file, error)| format!("{}: {error}", file.display()).into())
+}
+
+/// Random graphs that are only counted.
+fn further(table: &CostTable) -> Result<Vec<Row>, Box<dyn error::Error>> {
+    FURTHER.map(|seed| Row::of(&Workload::random(seed), table)).collect()
+}
+
+fn header(file: &CostFile) {
+    println!(
+        "costs     of {} ({}), {} compute units",
+        file.family.0, file.family.1, file.table.compute_units
+    );
+    println!("graphs    of kernels whose durations and compute units are chosen, not measured");
+    println!("time      virtual, of the packets alone: every packet lies in its queue at time 0");
+    println!("floor     the longest path, all packets launched, or all units busy, whichever takes longest");
+    println!("syncs     the fewest waits if no two independent kernels may share a queue (Nimble)");
+    println!(
+        "AMD's     as their pull requests describe them, at their best where those leave something open"
+    );
+    println!("/floor    time over the floor; AMD/ the best of AMD's ways over ours");
+    println!();
+    println!(
+        "{:<37}{:>6}{:^34} | {:^50} | {:^44} | {:^39}",
+        "", "", "bounds", "ours, durations known", "ours, durations unknown", "AMD's, us"
+    );
+    let ours = format!("{:<14}{:>6}{:>10}{:>7}{:>7}", "plan", "packets", "us", "/floor", "AMD/");
+    println!(
+        "{:<37}{:>6}{:>9}{:>9}{:>9}{:>7} | {ours}{:>6} | {ours} |{:>10}{:>10}{:>10}{:>10}",
+        "graph",
+        "nodes",
+        "floor",
+        "path",
+        "work/k",
+        "syncs",
+        "waits",
+        "1 queue",
+        "4 streams",
+        "by level",
+        "in depth",
+    );
+}
+
+fn summary(which: &str, rows: &[Row]) {
+    let lost = |ours: fn(&Row) -> u64| rows.iter().filter(|row| ours(row) > row.best_policy_ns()).count();
+    let mean = |ours: fn(&Row) -> u64| {
+        let logs = rows.iter().map(|row| (row.best_policy_ns() as f64 / ours(row).max(1) as f64).ln());
+        (logs.sum::<f64>() / rows.len().max(1) as f64).exp()
+    };
+    for (what, ours) in [
+        ("known", (|row| row.known.makespan_ns) as fn(&Row) -> u64),
+        ("unknown", |row| row.unknown.makespan_ns),
+    ] {
+        println!(
+            "{which}, durations {what}: slower than the best of AMD's ways on {} of {}, as fast or faster on the rest; \
+             {:.2} times as fast in the geometric mean",
+            lost(ours),
+            rows.len(),
+            mean(ours),
+        );
+    }
+}
+
+fn us(ns: u64) -> String {
+    format!("{:.1}", ns as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_layout_of_amd_s_is_faster_than_ours() {
+        // On a third of the compute units, which a plan for unknown kernels cannot allow for, 2 % may be lost.
+        for (file, at_most) in [(&cost::CDNA2, 1.03), (&cost::CDNA3, 1.0)] {
+            for workload in Workload::all() {
+                let row = Row::of(&workload, &file.table).unwrap();
+                let best = row.best_policy_ns();
+                for (what, ours, at_most) in [("known", &row.known, 1.0), ("unknown", &row.unknown, at_most)]
+                {
+                    let (name, took) = ((&workload.name, &file.family.0, what), ours.makespan_ns);
+                    assert!(took as f64 <= best as f64 * at_most, "{name:?}: {took} > {best}");
+                    assert!(took + u64::from(file.table.packet_ns) >= row.floor_ns, "{name:?}");
+                }
+            }
+        }
+    }
+
+    /// Nobody can be right about all graphs without knowing durations: a plan for what is likely may be the wrong one.
+    #[test]
+    fn random_graphs_are_faster_with_known_durations_and_mostly_with_unknown_ones() {
+        let rows: Vec<Row> =
+            (100..160).map(|seed| Row::of(&Workload::random(seed), &cost::CDNA3.table).unwrap()).collect();
+        assert!(rows.iter().all(|row| row.known.makespan_ns <= row.best_policy_ns()));
+        let slower = rows.iter().filter(|row| row.unknown.makespan_ns > row.best_policy_ns()).count();
+        assert!(slower * 10 <= rows.len(), "{slower} of {}", rows.len());
+        assert!(rows.iter().all(|row| row.unknown.makespan_ns * 9 <= row.best_policy_ns() * 10));
+    }
+
+    #[test]
+    fn every_workload_is_there_once_under_its_name() {
+        let mut names: Vec<String> = Workload::all().into_iter().map(|workload| workload.name).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        for wanted in ["full4", "forkjoin8", "tree", "random layers", "transformer", "conjugate", "stencil"] {
+            assert!(names.iter().any(|name| name.contains(wanted)), "{wanted}");
+        }
+    }
+}

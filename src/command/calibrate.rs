@@ -1,0 +1,259 @@
+//! `aqlipse calibrate`: measures what the cost table of a device's family says, and writes another one.
+//!
+//! Each value is the time by which a launch gets longer with each node, or layer, of a graph of empty kernels: what the
+//! launch costs by itself drops out.
+
+use std::{error, fs, path::PathBuf, time::Instant};
+
+use aqlipse::{
+    Backend, Device, Module, Options, Stream, StreamKind,
+    schedule::{
+        Candidate, CostFile,
+        cost::{CDNA2, CDNA3},
+    },
+    typed::{Graph, Kernel, Launch, Node},
+};
+use clap::Args;
+
+use super::{demo::OBJECTS, info::backend, machine::Machine, timing::quartiles};
+
+/// What to calibrate, and where the result goes.
+#[derive(Args)]
+pub struct Calibration {
+    /// The device's number.
+    #[arg(long, default_value_t = 0)]
+    device: usize,
+    /// Write the table to a file, which `AQLIPSE_COSTS` can name then, instead of printing it.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+/// A graph whose length says what one thing costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probe {
+    /// A chain of kernels on one queue.
+    Chain,
+    /// Kernels that depend on nothing, on one queue.
+    Independent,
+    /// Layers of two kernels on two queues, each behind both of the layer before.
+    Crossing,
+    /// A kernel and a host call, by turns.
+    Host,
+}
+
+/// What a node of a probe is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Kernel,
+    HostCall,
+}
+
+/// Lengths that are compared, and how often each is measured.
+const LENGTHS: [usize; 2] = [128, 384];
+const TIMES: usize = 15;
+
+impl Probe {
+    const ALL: [Self; 4] = [Self::Chain, Self::Independent, Self::Crossing, Self::Host];
+
+    /// The plan under which the probe shows what it is for.
+    fn plan(self) -> (Candidate, usize) {
+        match self {
+            Self::Crossing => (Candidate::Strict, 2),
+            Self::Chain | Self::Independent | Self::Host => (Candidate::Levels, 1),
+        }
+    }
+
+    /// The nodes of a probe of this length with what each depends on.
+    fn nodes(self, length: usize) -> Vec<(Step, Vec<usize>)> {
+        let chain = |at: usize| at.checked_sub(1).into_iter().collect();
+        match self {
+            Self::Chain => (0..length).map(|at| (Step::Kernel, chain(at))).collect(),
+            Self::Independent => vec![(Step::Kernel, Vec::new()); length],
+            Self::Crossing => {
+                let before = |at: usize| (at / 2 * 2).saturating_sub(2)..at / 2 * 2;
+                (0..2 * length).map(|at| (Step::Kernel, before(at).collect())).collect()
+            }
+            Self::Host => {
+                let step = |at: usize| if at.is_multiple_of(2) { Step::Kernel } else { Step::HostCall };
+                // A kernel ends it, so that each call is waited for.
+                (0..=2 * length).map(|at| (step(at), chain(at))).collect()
+            }
+        }
+    }
+}
+
+/// What a unit of length of each probe takes, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Slopes {
+    chain: f64,
+    independent: f64,
+    crossing: f64,
+    host: f64,
+}
+
+impl Slopes {
+    /// Measures all probes: `time` says what a probe of a length takes.
+    fn measure<E>(mut time: impl FnMut(Probe, usize) -> Result<f64, E>) -> Result<Self, E> {
+        let mut slopes = Self::default();
+        for probe in Probe::ALL {
+            let [short, long] = [time(probe, LENGTHS[0])?, time(probe, LENGTHS[1])?];
+            let slope = (long - short) / (LENGTHS[1] - LENGTHS[0]) as f64;
+            *match probe {
+                Probe::Chain => &mut slopes.chain,
+                Probe::Independent => &mut slopes.independent,
+                Probe::Crossing => &mut slopes.crossing,
+                Probe::Host => &mut slopes.host,
+            } = slope;
+        }
+        Ok(slopes)
+    }
+
+    /// The values of a cost table that follow.
+    fn values(self) -> [(&'static str, u32); 4] {
+        // CAST: saturates; a slope below zero is noise about nothing.
+        let whole = |slope: f64| slope.round().max(0.0) as u32;
+        [
+            ("packet_ns", whole(self.independent)),
+            ("dependent_ns", whole(self.chain)),
+            ("cross_queue_ns", whole(self.crossing)),
+            // To the host, and from there to the next kernel.
+            ("host_wake_ns", whole(self.host - self.crossing)),
+        ]
+    }
+}
+
+/// Measures a device and prints or writes its table.
+///
+/// # Errors
+/// What making or launching graphs fails with; a file that cannot be written.
+pub fn run(calibration: &Calibration) -> Result<(), Box<dyn error::Error>> {
+    let device = Device::get(calibration.device)?;
+    let before = [&CDNA2, &CDNA3].into_iter().find(|file| file.serves(&device.properties().arch));
+    let mut file: CostFile = (**before.unwrap_or(&CDNA3)).clone();
+    let source = source(&device);
+    let family = device.properties().arch.split(':').next().unwrap_or_default().to_owned();
+    file.family = (family, device.properties().name.clone());
+    let slopes = Slopes::measure(|probe, length| time(&device, probe, length))?;
+    eprintln!("{source}");
+    let units = ("compute_units", device.properties().compute_units);
+    for (name, value) in std::iter::once(units).chain(slopes.values()) {
+        if !file.set(name, value, &source) {
+            return Err(format!("{name} would be {value}, which no cost table may say").into());
+        }
+        eprintln!("{name:<16}{value:>10}");
+    }
+    if device.backend() == Backend::Emulated {
+        eprintln!("The device is emulated: these are times of the emulator, and say nothing about a GPU.");
+    }
+    match &calibration.write {
+        None => print!("{file}"),
+        Some(path) => {
+            fs::write(path, file.to_string()).map_err(|error| format!("{}: {error}", path.display()))?;
+            eprintln!("AQLIPSE_COSTS={} has plans compared by it", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// Where the values are from.
+fn source(device: &Device) -> String {
+    let (name, by) = (&device.properties().name, backend(device));
+    let what = match device.backend() {
+        Backend::Rocr => String::new(),
+        Backend::Emulated => {
+            format!(": times of the emulator on {}, not of a GPU", Machine::here().processor)
+        }
+    };
+    format!("aqlipse calibrate {}, median of {TIMES} on {name} ({by}){what}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The median time from a launch to its end.
+fn time(device: &Device, probe: Probe, length: usize) -> aqlipse::Result<f64> {
+    let kernel = Module::first_that_fits(device, &OBJECTS)?.kernel("empty")?;
+    // SAFETY: the kernel touches no memory.
+    let kernel = unsafe { Kernel::trusted(kernel) };
+    let launch: Launch = kernel.launch(device, [1; 3], [64, 1, 1], 0, &[])?;
+    let mut graph = Graph::new(device);
+    let mut ids: Vec<Node> = Vec::new();
+    for (step, after) in probe.nodes(length) {
+        let after: Vec<Node> = after.into_iter().map(|at| ids[at]).collect();
+        ids.push(match step {
+            Step::Kernel => graph.kernel(&launch, &after)?,
+            Step::HostCall => graph.host(|| (), &after)?,
+        });
+    }
+    let (candidate, lanes) = probe.plan();
+    let options = Options { candidate: Some(candidate), lanes, ..Options::default() };
+    let exec = graph.instantiate_with(options)?;
+    if exec.report().lanes != lanes {
+        return Err(aqlipse::Error::IllegalState(
+            "a graph to calibrate with runs on other queues than it should",
+        ));
+    }
+    let stream = Stream::new(device, StreamKind::NonBlocking, 0);
+    let mut taken = Vec::with_capacity(TIMES);
+    for _ in 0..TIMES {
+        let start = Instant::now();
+        exec.launch(&stream)?;
+        stream.synchronize()?;
+        taken.push(start.elapsed().as_nanos() as f64);
+    }
+    taken.sort_unstable_by(f64::total_cmp);
+    Ok(quartiles(&taken)[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use aqlipse::{
+        graph::Csr,
+        schedule::{Class, CostTable, Problem, candidate, check},
+        simulate::{self, Program},
+    };
+
+    use super::*;
+
+    /// What a probe takes on a device that is as a table says.
+    fn simulated(table: &CostTable, probe: Probe, length: usize) -> f64 {
+        let nodes = probe.nodes(length);
+        let mut preds = Csr::default();
+        nodes.iter().for_each(|(_, after)| preds.push_row(after.iter().map(|&at| at as u32)));
+        let succs = preds.transposed();
+        let class = |step: &Step| if *step == Step::Kernel { Class::Packet } else { Class::Host };
+        let classes: Vec<Class> = nodes.iter().map(|(step, _)| class(step)).collect();
+        let guesses: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
+        let planned = Problem::new(&preds, &succs, &classes, &guesses).unwrap();
+        let (kind, lanes) = probe.plan();
+        let plan = candidate(&planned, kind, lanes, table);
+        check(&planned, &plan).unwrap();
+        let nothing = vec![0; nodes.len()];
+        let real = Problem::new(&preds, &succs, &classes, &nothing).unwrap();
+        let program = Program::of_plan(&real, &plan, &[]).unwrap();
+        assert_eq!(program.queues.len(), lanes, "{probe:?}");
+        simulate::run(&program, table).unwrap().makespan_ns as f64
+    }
+
+    #[test]
+    fn a_device_that_is_as_a_table_says_is_measured_to_be_so() {
+        let faster = CostTable { packet_ns: 200, dependent_ns: 900, cross_queue_ns: 3_000, ..CDNA3.table };
+        for table in [CDNA3.table, faster] {
+            let slopes =
+                Slopes::measure(|probe, length| Ok::<_, ()>(simulated(&table, probe, length))).unwrap();
+            let expected = [
+                ("packet_ns", table.packet_ns),
+                ("dependent_ns", table.dependent_ns),
+                ("cross_queue_ns", table.cross_queue_ns),
+                ("host_wake_ns", table.host_wake_ns),
+            ];
+            assert_eq!(slopes.values(), expected);
+        }
+    }
+
+    #[test]
+    fn the_device_at_hand_can_be_calibrated() {
+        let device = Device::get(0).unwrap();
+        for probe in Probe::ALL {
+            assert!(time(&device, probe, 8).unwrap() > 0.0, "{probe:?}");
+        }
+        assert_eq!(source(&device).contains("not of a GPU"), device.backend() == Backend::Emulated);
+    }
+}

@@ -1,0 +1,53 @@
+//! Launches in virtual time: what the packets of a plan take on a device that a cost table describes.
+//!
+//! The input are the packets that a launch would copy into its queues, with what they wait for and signal. The output
+//! is when each would run. What is modelled, and by which value of the [`CostTable`](crate::schedule::CostTable):
+//!
+//! | what | how | value |
+//! |---|---|---|
+//! | dispatch | the packet processors of a device launch one packet at a time, over all its queues | `packet_ns` |
+//! | barrier bit | the packet launches behind the last completion of a kernel before it in its queue | `dependent_ns` |
+//! | barrier-AND | holds its queue until its signals are seen, which takes a signal's way from where it fires | `cross_queue_ns`, with one packet in it |
+//! | host call | one at a time, behind the signals that it waits for | `host_wake_ns` |
+//! | occupancy | a kernel takes as many compute units as it can use; who started first chooses first, and who gets fewer takes longer | `compute_units` |
+//!
+//! Every packet lies in its queue at time 0: what the launch itself takes is measured, not simulated. Nothing is known
+//! here of how a plan was made: the scheduler's own estimate is another, simpler model, without queues that compete.
+//!
+//! ```
+//! use aqlipse::graph::Csr;
+//! use aqlipse::schedule::{Class, CostTable, Problem, plan};
+//! use aqlipse::simulate::{Policy, Program, run};
+//!
+//! // Two kernels of 20 us, both behind one of 5 us.
+//! let preds = Csr::from_pairs(3, [(1, 0), (2, 0)].into_iter());
+//! let succs = preds.transposed();
+//! let problem = Problem::new(&preds, &succs, &[Class::Packet; 3], &[5_000, 20_000, 20_000])?;
+//! let table = CostTable::default();
+//! let ours = Program::of_plan(&problem, &plan(&problem, 4, &table), &[])?;
+//! let streams = Policy::RoundRobin.program(&problem, &[]);
+//! assert!(run(&ours, &table)?.makespan_ns < run(&streams, &table)?.makespan_ns);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`program`] | what runs: queues of packets, host calls, signals |
+//! | [`policy`] | how AMD's releases lay a graph out, by what is published of them |
+//! | `engine` | virtual time |
+//! | `choose` | the plan that takes the shortest time in it |
+
+#![forbid(unsafe_code)]
+
+mod choose;
+mod engine;
+pub mod policy;
+pub mod program;
+
+#[cfg(test)]
+mod tests;
+
+pub use choose::choose;
+pub use engine::{Stuck, Timeline, run};
+pub use policy::Policy;
+pub use program::{HostCall, Packet, Program, Queue, Work};
