@@ -319,12 +319,12 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     }
     let lanes = problem.lanes_each(lanes);
     let small = problem.len() <= SEARCHED_FULLY;
-    let quick = !small && problem.guessed && one_device && !has_host;
+    let quick = problem.guessed && one_device && !has_host;
     // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations. More lanes
     // would not be any faster at it: what they can gain is what levels wait for each other.
     let worth_lanes = quick && lanes > 1 && table.worth_more_lanes(levels.slack_ns(problem));
     let mut spread = None;
-    if worth_lanes {
+    if worth_lanes && !small {
         let (plan, links) = level_lanes(problem, &levels, lanes, table);
         if mostly_chains(problem, links) && plan.estimate_ns() < levels.time_ns(problem, table) {
             return plan;
