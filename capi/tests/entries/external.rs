@@ -131,20 +131,37 @@ fn a_stream_waits_until_its_semaphores_are_signalled_and_signals_behind_its_work
     ok!(hipStreamDestroy(first), hipStreamDestroy(second));
 }
 
-#[test]
-fn two_processes_signal_each_other() {
-    const NAME: &str = "external::two_processes_signal_each_other";
+/// Puts the work on a stream, at once or as a graph.
+fn submit(work: impl Fn(), stream: hipStream_t, as_graph: bool) {
+    if !as_graph {
+        return work();
+    }
+    let (mut graph, mut exec) = (hipGraph_t::NULL, hipGraphExec_t::NULL);
+    ok!(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    work();
+    ok!(
+        hipStreamEndCapture(stream, &mut graph),
+        hipGraphInstantiateWithFlags(&mut exec, graph, 0),
+        hipGraphLaunch(exec, stream),
+        hipGraphExecDestroy(exec),
+        hipGraphDestroy(graph),
+    );
+}
+
+/// Two processes go on in turns, each of which a signal of the other begins; `test` is the test that calls.
+fn take_turns(test: &str, as_graphs: bool) {
     const DESCRIPTOR: &str = "AQLIPSE_TEST_DESCRIPTOR";
-    let stream = new_stream();
     const ROUNDS: u64 = 50;
+    let stream = new_stream();
     if role().is_some() {
         let descriptor: c_int = std::env::var(DESCRIPTOR).unwrap().parse().unwrap();
         // SAFETY: inherited for us.
         let semaphore = imported(SemaphoreKind::Timeline, unsafe { OwnedFd::from_raw_fd(descriptor) });
-        (0..ROUNDS).for_each(|round| {
+        let turn = |round| {
             wait(semaphore, 2 * round + 1, stream);
             signal(semaphore, 2 * round + 2, stream);
-        });
+        };
+        submit(|| (0..ROUNDS).for_each(turn), stream, as_graphs);
         ok!(hipStreamSynchronize(stream));
         return;
     }
@@ -152,16 +169,27 @@ fn two_processes_signal_each_other() {
     // For the child; 2 is F_SETFD.
     // SAFETY: a descriptor of ours.
     assert_eq!(unsafe { fcntl(descriptor.as_raw_fd(), 2, 0) }, 0);
-    let mut child = again(NAME, "other");
+    let mut child = again(test, "other");
     let child = child.env(DESCRIPTOR, descriptor.as_raw_fd().to_string()).spawn().unwrap();
     let semaphore = imported(SemaphoreKind::Timeline, descriptor);
-    (0..ROUNDS).for_each(|round| {
+    let turn = |round| {
         signal(semaphore, 2 * round + 1, stream);
         wait(semaphore, 2 * round + 2, stream);
-    });
+    };
+    submit(|| (0..ROUNDS).for_each(turn), stream, as_graphs);
     assert!(ends(child).success());
     ok!(hipStreamSynchronize(stream), hipStreamDestroy(stream), hipDestroyExternalSemaphore(semaphore));
     assert_eq!(ours.value(), 2 * ROUNDS);
+}
+
+#[test]
+fn two_processes_signal_each_other() {
+    take_turns("external::two_processes_signal_each_other", false);
+}
+
+#[test]
+fn graphs_of_two_processes_signal_each_other() {
+    take_turns("external::graphs_of_two_processes_signal_each_other", true);
 }
 
 #[test]

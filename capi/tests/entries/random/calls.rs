@@ -21,6 +21,18 @@ impl Call {
         RARE.iter().any(|part| self.name.contains(part))
     }
 
+    /// Whether it mostly breaks whatever its thread captures.
+    pub fn breaks_captures(&self) -> bool {
+        use aqlipse::capture::calls::Class;
+        let row = aqlipse::capture::calls::row(self.name);
+        row.is_some_and(|row| {
+            !matches!(
+                row.class,
+                Class::Captured | Class::Mark | Class::Allowed | Class::Asks | Class::Session
+            )
+        })
+    }
+
     /// Whether it frees memory that the nodes of a graph may be about.
     pub fn frees_operands(&self) -> bool {
         ["hipFreeArray", "hipArrayDestroy", "hipFreeMipmappedArray", "hipMipmappedArrayDestroy"]

@@ -374,6 +374,8 @@ pub struct Caller<'w> {
     random: u64,
     /// The graph that the arguments of a call are about, if one of them says.
     graph: usize,
+    /// The stream that a call was about last. Calls that follow each other are often about one.
+    stream: usize,
     /// The name of the call, and the kind of node that it says.
     call: &'static str,
     node_kind: Option<&'static str>,
@@ -381,7 +383,7 @@ pub struct Caller<'w> {
 
 impl<'w> Caller<'w> {
     pub fn new(world: &'w World, seed: u64) -> Self {
-        Self { world, random: seed, graph: 0, call: "", node_kind: None }
+        Self { world, random: seed, graph: 0, stream: 0, call: "", node_kind: None }
     }
 
     /// The next random word (SplitMix64).
@@ -424,10 +426,12 @@ impl<'w> Caller<'w> {
                 self.known(other)
             }
             3..60 if kind == Kind::Node => self.node_of_graph(),
+            3..40 if kind == Kind::Stream => self.stream,
             _ => self.known(kind),
         };
         match kind {
             Kind::Graph => self.graph = handle,
+            Kind::Stream => self.stream = handle,
             Kind::Exec => self.graph = lock(&self.world.sources).get(&handle).copied().unwrap_or(0),
             _ => {}
         }
