@@ -76,12 +76,6 @@ struct World {
     child: hipGraph_t,
 }
 
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
-}
-
 impl World {
     fn new() -> Self {
         let (descriptor, _) = ExternalSemaphore::create(SemaphoreKind::Timeline, 0).unwrap();
