@@ -2,8 +2,8 @@
 //! that nobody processes. A function that a test should not reach ends the process.
 
 use std::alloc::Layout;
-use std::collections::HashMap;
-use std::ffi::{c_char, c_void};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -46,6 +46,14 @@ static ALLOCATIONS: LazyLock<Mutex<HashMap<usize, Layout>>> = LazyLock::new(Mute
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locked ranges by address, as lengths in the order in which they were locked.
+static LOCKED: Mutex<BTreeMap<usize, Vec<usize>>> = Mutex::new(BTreeMap::new());
+
+/// Lengths of the locks that begin at `host`.
+pub(crate) fn locked(host: *mut u8) -> Vec<usize> {
+    lock(&LOCKED).get(&host.addr()).cloned().unwrap_or_default()
 }
 
 /// Allocations that have not been freed.
@@ -228,6 +236,31 @@ extern "C" fn pool_free(address: *mut c_void) -> hsa_status_t {
     // SAFETY: the table says that the memory was allocated with this layout.
     unsafe { std::alloc::dealloc(address.cast(), layout) };
     HSA_STATUS_SUCCESS
+}
+
+/// Refuses memory of one byte.
+extern "C" fn memory_lock(
+    host: *mut c_void,
+    size: usize,
+    _: *mut hsa_agent_t,
+    _: c_int,
+    address: *mut *mut c_void,
+) -> hsa_status_t {
+    if size == 1 {
+        return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    }
+    lock(&LOCKED).entry(host.addr()).or_default().push(size);
+    // SAFETY: the caller has room for the pointer.
+    unsafe { *address = host };
+    HSA_STATUS_SUCCESS
+}
+
+/// Of several locks it takes the last, whoever made it.
+extern "C" fn memory_unlock(host: *mut c_void) -> hsa_status_t {
+    match lock(&LOCKED).get_mut(&host.addr()).and_then(Vec::pop) {
+        Some(_) => HSA_STATUS_SUCCESS,
+        None => HSA_STATUS_ERROR_INVALID_ARGUMENT,
+    }
 }
 
 fn signal(signal: hsa_signal_t) -> &'static AtomicI64 {
@@ -441,6 +474,8 @@ pub(crate) fn api() -> &'static Api {
             ("hsa_amd_memory_pool_get_info", pool_get_info as *const ()),
             ("hsa_amd_memory_pool_allocate", pool_allocate as *const ()),
             ("hsa_amd_memory_pool_free", pool_free as *const ()),
+            ("hsa_amd_memory_lock", memory_lock as *const ()),
+            ("hsa_amd_memory_unlock", memory_unlock as *const ()),
             ("hsa_signal_create", signal_create as *const ()),
             ("hsa_signal_destroy", signal_destroy as *const ()),
             ("hsa_signal_load_scacquire", signal_load as *const ()),

@@ -55,6 +55,7 @@ mod executable;
 mod fake;
 mod info;
 mod ipc;
+mod locks;
 mod memory;
 pub mod packet;
 mod pool;

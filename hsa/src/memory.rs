@@ -7,6 +7,7 @@ use hsa_sys::*;
 
 use crate::agent::{Agent, count, handles};
 use crate::error::{Error, check};
+use crate::locks::Kind;
 use crate::pool::Pool;
 use crate::runtime::Runtime;
 use crate::signal::Signal;
@@ -18,6 +19,8 @@ pub struct Pinned {
     host: *mut u8,
     agent_address: u64,
     len: usize,
+    /// What tells it from other locks of the same memory.
+    kind: Kind,
 }
 
 // SAFETY: `host` is only handed back to the runtime, whose functions may be called from any thread.
@@ -49,9 +52,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: the memory was locked at this address, and who drops it vouches that no agent still uses
-        // it.
-        let _ = unsafe { (self.runtime.api().hsa_amd_memory_unlock)(self.host.cast()) };
+        self.runtime.unlock(self.host, &self.kind, true);
     }
 }
 
@@ -96,6 +97,9 @@ impl Runtime {
         pool: Option<&Pool>,
     ) -> Result<Pinned, Error> {
         let mut agents = handles(agents);
+        let reached = agents.iter().map(|agent| agent.handle).chain(pool.map(|pool| pool.raw().handle));
+        let kind: Kind = (len, reached.collect());
+        self.locks().taken(host.addr(), kind.clone());
         let number = i32::try_from(agents.len()).unwrap_or(i32::MAX);
         // ABI: "all agents" is a null array, not an empty one.
         let array = if agents.is_empty() { std::ptr::null_mut() } else { agents.as_mut_ptr() };
@@ -124,9 +128,20 @@ impl Runtime {
                 ("hsa_amd_memory_lock_to_pool", status)
             }
         };
-        check(function, status)?;
+        check(function, status).inspect_err(|_| self.unlock(host, &kind, false))?;
         let agent_address = agent_address.expose_provenance() as u64;
-        Ok(Pinned { runtime: Arc::clone(self), host, agent_address, len })
+        Ok(Pinned { runtime: Arc::clone(self), host, agent_address, len, kind })
+    }
+
+    /// Lets go of a lock, which `made` says has come to be.
+    fn unlock(&self, host: *mut u8, kind: &Kind, made: bool) {
+        let mut locks = self.locks();
+        // Before others can lock the address anew: that might go instead.
+        for _ in 0..locks.released(host.addr(), kind, made) {
+            // SAFETY: the memory was locked at this address, and who dropped the lock vouches that no agent still
+            // uses it.
+            let _ = unsafe { (self.api().hsa_amd_memory_unlock)(host.cast()) };
+        }
     }
 
     /// Looks up which allocation an address belongs to; `None` if the runtime does not know it.
@@ -249,5 +264,30 @@ impl Runtime {
             )
         };
         check("hsa_amd_memory_async_copy", status)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::{Runtime, fake};
+
+    #[test]
+    fn a_lock_that_ends_leaves_others_of_the_same_address() {
+        let runtime = Runtime::new(fake::api()).unwrap();
+        let mut memory = [0u8; 300];
+        let host = memory.as_mut_ptr();
+        // SAFETY: the memory outlives the locks, and no agent uses it.
+        let lock = |len| unsafe { runtime.lock(host, len, &[], None) };
+        let short = lock(100).unwrap();
+        let long = lock(300).unwrap();
+        assert_eq!(lock(1).unwrap_err().status(), Some(hsa_sys::HSA_STATUS_ERROR_OUT_OF_RESOURCES));
+        drop(short);
+        assert!(fake::locked(host).contains(&300), "the longer one is still held");
+        drop(long);
+        assert!(fake::locked(host).is_empty());
+        let again = lock(100).unwrap();
+        assert_eq!(fake::locked(host), [100]);
+        drop(again);
+        assert!(fake::locked(host).is_empty());
     }
 }

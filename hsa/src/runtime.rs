@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hsa_sys::*;
@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::error::{Error, check};
 use crate::event::{EventHandler, HANDLERS, Handlers, on_system_event};
 use crate::info::Answer;
+use crate::locks::Locks;
 use crate::token::Token;
 
 /// A reference to the runtime behind a function table; the last one shuts it down.
@@ -22,6 +23,7 @@ pub struct Runtime {
     handlers: Arc<Handlers>,
     /// What the system event handler carries, once it is registered.
     token: Mutex<Option<Token>>,
+    locks: Mutex<Locks>,
 }
 
 impl Runtime {
@@ -33,7 +35,13 @@ impl Runtime {
     pub fn new(api: &'static Api) -> Result<Arc<Self>, Error> {
         // SAFETY: the function has no precondition.
         check("hsa_init", unsafe { (api.hsa_init)() })?;
-        let mut runtime = Self { api, frequency: 0, handlers: Arc::default(), token: Mutex::new(None) };
+        let mut runtime = Self {
+            api,
+            frequency: 0,
+            handlers: Arc::default(),
+            token: Mutex::new(None),
+            locks: Mutex::default(),
+        };
         runtime.frequency = runtime.info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY)?.u64();
         Ok(Arc::new(runtime))
     }
@@ -41,6 +49,11 @@ impl Runtime {
     /// The function table, for what this crate does not wrap.
     pub fn api(&self) -> &'static Api {
         self.api
+    }
+
+    /// Host memory that is locked for agents.
+    pub(crate) fn locks(&self) -> MutexGuard<'_, Locks> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All agents, in the runtime's order.

@@ -82,7 +82,11 @@ impl Sanitizer {
         match self {
             // A report needs both stacks, and the other one may be some thousand accesses old.
             Self::Thread => ("TSAN_OPTIONS", "history_size=4:second_deadlock_stack=1"),
-            Self::Address => ("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1"),
+            // Random calls check what memory their process has: little of it may wait to be freed.
+            Self::Address => (
+                "ASAN_OPTIONS",
+                "detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=8",
+            ),
             Self::Leak => ("LSAN_OPTIONS", "report_objects=1"),
         }
     }

@@ -90,6 +90,12 @@ impl Destinations {
 }
 
 /// Discards ranges, prefetches them, or both; all or none.
+///
+/// To discard is to allow that contents are lost. What that saves is a copy when pages move; managed memory has one place
+/// here and never moves, so nothing is lost and nothing is left to do.
+///
+/// # Safety
+/// The arrays are null or readable for their count.
 // HIP restricts the stream by nothing. CUDA rules out the legacy one, which would be no gain here.
 unsafe fn batch(
     ranges: &Ranges,

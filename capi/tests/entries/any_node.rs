@@ -62,8 +62,8 @@ const CELLS: [(hipGraphNodeType, [hipError_t; 3]); 18] = [
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 
 /// What stays where it is for as long as the process, for parameters to point to.
-fn kept<T>(value: T) -> *mut T {
-    Box::leak(Box::new(value))
+fn kept<T: 'static>(value: T) -> *mut T {
+    forever(value)
 }
 
 /// What nodes work on.
@@ -74,12 +74,6 @@ struct World {
     semaphore: hipExternalSemaphore_t,
     _descriptor: OwnedFd,
     child: hipGraph_t,
-}
-
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
 }
 
 impl World {

@@ -49,12 +49,6 @@ unsafe extern "C" {
     fn hipGraphConditionalNodeGetBody(node: hipGraphNode_t, index: u32, body: *mut hipGraph_t) -> hipError_t;
 }
 
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
-}
-
 /// A graph with a conditional node that runs its one body, the node, and that body.
 fn graph_with_body() -> (hipGraph_t, hipGraphNode_t, hipGraph_t) {
     let (graph, mut empty) = (new_graph(), new_graph());

@@ -34,7 +34,6 @@ unsafe extern "C" {
     ) -> hipError_t;
     fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t;
-    fn hipGraphCreate(graph: *mut hipGraph_t, flags: u32) -> hipError_t;
     fn hipGraphClone(clone: *mut hipGraph_t, graph: hipGraph_t) -> hipError_t;
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphDestroyNode(node: hipGraphNode_t) -> hipError_t;
@@ -63,12 +62,6 @@ const RELAXED: hipStreamCaptureMode = hipStreamCaptureModeRelaxed;
 fn begin(stream: hipStream_t, graph: hipGraph_t) -> hipError_t {
     // SAFETY: no dependencies, which null says.
     unsafe { hipStreamBeginCaptureToGraph(stream, graph, ptr::null(), ptr::null(), 0, RELAXED) }
-}
-
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
 }
 
 fn count(graph: hipGraph_t) -> usize {

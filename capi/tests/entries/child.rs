@@ -5,7 +5,6 @@ use capi::{error::hipError_t, types::*};
 use super::*;
 
 unsafe extern "C" {
-    fn hipGraphCreate(graph: *mut hipGraph_t, flags: u32) -> hipError_t;
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphAddEmptyNode(
         node: *mut hipGraphNode_t,
@@ -52,12 +51,6 @@ unsafe extern "C" {
     ) -> hipError_t;
     fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
     fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
-}
-
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
 }
 
 /// `child` as a node of `graph`, and the graph inside the node.

@@ -5,7 +5,6 @@ use capi::{error::hipError_t, types::*};
 use super::*;
 
 unsafe extern "C" {
-    fn hipGraphCreate(graph: *mut hipGraph_t, flags: u32) -> hipError_t;
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphAddMemsetNode(
         node: *mut hipGraphNode_t,
@@ -68,12 +67,6 @@ unsafe extern "C" {
         bodies: *mut hipGraph_t,
     ) -> hipError_t;
     fn hipGraphConditionalNodeGetBody(node: hipGraphNode_t, index: u32, body: *mut hipGraph_t) -> hipError_t;
-}
-
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
 }
 
 fn new_handle(graph: hipGraph_t, default: u32) -> hipGraphConditionalHandle {

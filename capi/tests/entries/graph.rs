@@ -9,7 +9,6 @@ use super::*;
 use crate::program::{BLOCK, doubles, line};
 
 unsafe extern "C" {
-    fn hipGraphCreate(graph: *mut hipGraph_t, flags: u32) -> hipError_t;
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphAddNode(
         node: *mut hipGraphNode_t,
@@ -65,12 +64,6 @@ unsafe extern "C" {
         to: *const hipGraphNode_t,
         count: usize,
     ) -> hipError_t;
-}
-
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
 }
 
 fn params(kind: hipGraphNodeType, params: hipGraphNodeParamsUnion) -> hipGraphNodeParams {

@@ -5,7 +5,6 @@ use capi::{error::hipError_t, types::*};
 use super::*;
 
 unsafe extern "C" {
-    fn hipGraphCreate(graph: *mut hipGraph_t, flags: u32) -> hipError_t;
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphClone(clone: *mut hipGraph_t, graph: hipGraph_t) -> hipError_t;
     fn hipGraphDestroyNode(node: hipGraphNode_t) -> hipError_t;
@@ -95,12 +94,6 @@ fn params(bytes: usize) -> hipMemAllocNodeParams {
     params.poolProps.location = hipMemLocation { r#type: hipMemLocationTypeDevice, id: 0 };
     params.bytesize = bytes;
     params
-}
-
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t(0);
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
 }
 
 fn allocate(graph: hipGraph_t, bytes: usize) -> (hipGraphNode_t, *mut c_void) {

@@ -98,6 +98,15 @@ unsafe extern "C" {
     fn hipStreamSynchronize(stream: hipStream_t) -> hipError_t;
 }
 
+fn new_graph() -> hipGraph_t {
+    unsafe extern "C" {
+        fn hipGraphCreate(graph: *mut hipGraph_t, flags: std::ffi::c_uint) -> hipError_t;
+    }
+    let mut graph = hipGraph_t::NULL;
+    ok!(hipGraphCreate(&mut graph, 0));
+    graph
+}
+
 /// What lives as long as the process, as compilers' constants do, where a leak checker can see it.
 fn forever<T>(value: T) -> &'static mut T {
     static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());

@@ -32,12 +32,6 @@ unsafe extern "C" {
     ) -> hipError_t;
 }
 
-fn new_graph() -> hipGraph_t {
-    let mut graph = hipGraph_t::NULL;
-    ok!(hipGraphCreate(&mut graph, 0));
-    graph
-}
-
 fn fill(dst: *mut c_void, value: u32) -> hipMemsetParams {
     hipMemsetParams { dst, elementSize: 4, height: 1, pitch: 16, value, width: 4 }
 }

@@ -200,11 +200,12 @@ fn a_kernel_in_the_clients_memory_runs_and_completes_its_signal() {
 fn a_packet_waits_for_its_doorbell() {
     let client = Client::new();
     let queue = client.queue();
-    for index in 0..3 {
+    for index in 0..2 {
         client.publish(index, barrier(0, client.signal(index, 1)));
     }
     client.ring(queue, 1);
     client.until("the second", || client.value(1).load(Ordering::Acquire) == 0);
+    client.publish(2, barrier(0, client.signal(2, 1)));
     std::thread::sleep(Duration::from_millis(5));
     assert_eq!(client.value(2).load(Ordering::Acquire), 1, "nobody rang for the third");
     client.ring(queue, 2);
@@ -215,6 +216,18 @@ fn a_packet_waits_for_its_doorbell() {
     client.ring(queue, 3);
     client.until("the fourth", || client.value(3).load(Ordering::Acquire) == 0);
     assert_eq!(client.driver.counters(0).barrier_and, 4);
+}
+
+#[test]
+fn a_ring_that_takes_the_place_of_a_later_one_is_for_both_packets() {
+    let client = Client::new();
+    let queue = client.queue();
+    for index in 0..2 {
+        client.publish(index, barrier(0, client.signal(index, 1)));
+    }
+    // The thread of the second packet was quicker, and nobody has looked in between.
+    client.ring(queue, 0);
+    client.until("the second", || client.value(1).load(Ordering::Acquire) == 0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::{Owner, Queue, Words};
 pub(crate) struct ClientQueue {
     /// Index of the last packet that was published, as the client last stored it; all ones before that.
     doorbell: Doorbell,
-    /// Index behind the last packet that the doorbell ever named: it may go backwards when several threads ring.
+    /// Index behind the last packet that was claimed when the doorbell last changed.
     limit: AtomicU64,
     /// What the doorbell held when it was last looked at.
     seen: AtomicU64,
@@ -43,16 +43,21 @@ impl Doorbell {
 }
 
 impl ClientQueue {
-    /// Looks at the doorbell.
-    pub(super) fn limit(&self) -> u64 {
-        // ORDER: Acquire. Pairs with the client's release: the packets up to the index are published.
+    /// Looks at the doorbell; `write_index` says how many packets are claimed.
+    ///
+    /// When several threads ring, the doorbell may go backwards, and one index may take the place of a later one before
+    /// anybody looks. So a ring is for all that is claimed: what is not published yet has no valid header. Hardware
+    /// polls the write index as well.
+    pub(super) fn limit(&self, write_index: impl Fn() -> u64) -> u64 {
+        // ORDER: Acquire. Pairs with the client's release: the packets up to the index are published, and whoever rang
+        // before had claimed theirs.
         let now = self.doorbell.word().load(Ordering::Acquire);
         // Only the packet processor comes here: plain stores lose nothing.
         let mut limit = self.limit.load(Ordering::Relaxed);
         if now != self.seen.load(Ordering::Relaxed) {
             self.seen.store(now, Ordering::Relaxed);
             self.rings.store(self.rings.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            limit = limit.max(now.wrapping_add(1));
+            limit = limit.max(now.wrapping_add(1)).max(write_index());
             self.limit.store(limit, Ordering::Relaxed);
         }
         limit

@@ -140,7 +140,7 @@ impl Queue {
                 // header says.
                 index.load(Ordering::Acquire)
             }
-            Owner::Client(client) => client.limit(),
+            Owner::Client(client) => client.limit(|| self.write_index()),
         }
     }
 

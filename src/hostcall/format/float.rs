@@ -13,6 +13,9 @@ pub(super) struct Number {
 const FRACTION: u32 = 52;
 /// Hexadecimal digits of a double's fraction.
 const HEX_DIGITS: usize = 13;
+/// Decimal digits behind the point that a double can have: its last bit is 2^-1074. Further ones are zeros, which
+/// the standard library, whose precision ends at 65535, need not write.
+const DECIMAL_DIGITS: usize = 1074;
 
 /// The digits of `value`, which has no sign. `point`: the decimal point stands even with nothing behind it, and
 /// `%g` keeps its zeros.
@@ -36,22 +39,28 @@ pub(super) fn digits(value: f64, style: Style, precision: Option<usize>, point: 
 }
 
 fn fixed(value: f64, precision: usize, point: bool) -> String {
-    let mut text = format!("{value:.precision$}");
+    let shown = precision.min(DECIMAL_DIGITS);
+    let mut text = format!("{value:.shown$}");
+    finish(&mut text, precision, shown, point);
+    text
+}
+
+/// Puts the zeros behind the `shown` digits, or the point that stands alone.
+fn finish(text: &mut String, precision: usize, shown: usize, point: bool) {
+    text.extend(std::iter::repeat_n('0', precision - shown));
     if point && precision == 0 {
         text.push('.');
     }
-    text
 }
 
 /// Mantissa and decimal exponent.
 fn scientific(value: f64, precision: usize, point: bool) -> (String, i32) {
-    let text = format!("{value:.precision$e}");
+    let shown = precision.min(DECIMAL_DIGITS);
+    let text = format!("{value:.shown$e}");
     // PANIC: the standard library writes an exponent behind every finite number of this form.
     let (mantissa, exponent) = text.split_once('e').expect("an exponent follows the mantissa");
     let mut mantissa = mantissa.to_owned();
-    if point && precision == 0 {
-        mantissa.push('.');
-    }
+    finish(&mut mantissa, precision, shown, point);
     (mantissa, exponent.parse().expect("the exponent is a number"))
 }
 

@@ -16,7 +16,7 @@ fn ours(format: &str, words: &[u64]) -> String {
 macro_rules! theirs {
     ($format:expr $(, $value:expr)*) => {{
         let format = CString::new($format).unwrap();
-        let mut text = vec![0u8; 4096];
+        let mut text = vec![0u8; 1 << 17];
         // SAFETY: the buffer has the length given, and each test passes arguments that fit its format.
         let n = unsafe { libc::snprintf(text.as_mut_ptr().cast(), text.len(), format.as_ptr() $(, $value)*) };
         text.truncate(usize::try_from(n).unwrap());
@@ -130,6 +130,23 @@ proptest! {
     fn no_likely_format_panics(format in "(%[-+ #0]{0,2}[0-9*]{0,3}(\\.[0-9*]{0,2})?(hh|ll|[hljztL])?[a-zA-Z%]?){0,4}",
                                message in any::<Vec<u8>>()) {
         let _ = print(format.as_bytes(), &mut Arguments::new(&message));
+    }
+}
+
+/// The standard library's own precision ends at 65535; 2^-1074 has the most digits of all doubles.
+#[test]
+fn precisions_beyond_every_digit_give_zeros() {
+    for value in [f64::from_bits(1), 1.0 / 3.0, f64::MAX, 0.0, 12.5] {
+        for letter in ["f", "e", "g", "#g", "a"] {
+            for precision in [766, 767, 1073, 1074, 1075, 65_535, 65_536, 100_000] {
+                let (format, letter) = match letter.strip_prefix('#') {
+                    Some(letter) => (format!("%#.{precision}{letter}"), letter),
+                    None => (format!("%.{precision}{letter}"), letter),
+                };
+                let same = ours(&format, &[value.to_bits()]) == theirs!(format.as_str(), value);
+                assert!(same, "{format} of {value:e} ({letter})");
+            }
+        }
     }
 }
 
