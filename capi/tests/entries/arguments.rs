@@ -120,7 +120,7 @@ fn hold(stream: hipStream_t) -> std::sync::mpsc::Sender<()> {
     open
 }
 
-// proves: hipGraphExecKernelNodeSetParams hipGraphExecUpdate
+// proves: hipGraphExecKernelNodeSetParams, hipGraphExecUpdate
 #[test]
 fn later_launches_use_other_arguments_and_one_in_flight_its_own() {
     let [a, b, c, d] = [(); 4].map(|()| ones());
@@ -196,7 +196,7 @@ fn a_launch_of_another_size_is_more_than_arguments() {
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
 }
 
-// proves: hipGraphExecKernelNodeSetParams hipStreamEndCapture
+// proves: hipGraphExecKernelNodeSetParams, hipStreamEndCapture
 #[test]
 fn a_capture_records_the_arguments_that_nodes_were_given_last() {
     let [a, b, c, d] = [(); 4].map(|()| ones());
