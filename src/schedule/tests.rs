@@ -386,7 +386,7 @@ fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
     })
 }
 
-const CANDIDATES: [Candidate; 7] = [
+const CANDIDATES: [Candidate; 8] = [
     Candidate::Levels,
     Candidate::Balanced,
     Candidate::HostDepth,
@@ -394,6 +394,7 @@ const CANDIDATES: [Candidate; 7] = [
     Candidate::Strict,
     Candidate::Relaxed,
     Candidate::LevelLanes,
+    Candidate::Turns,
 ];
 
 proptest! {
