@@ -78,6 +78,9 @@ mod urgency;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use trial::time_ns;
+
 pub use bounds::Bounds;
 pub use check::{Fault, check, check_urgency};
 pub use cost::{CostFile, CostTable};
@@ -254,7 +257,8 @@ impl<'a> Problem<'a> {
     /// Whether [`plan()`] would look at compute units if it knew them: not in large graphs, nor where nothing can run
     /// beside anything else.
     pub fn weighs_units(&self) -> bool {
-        let alone = |node| self.succs.row(node).len() <= 1 && self.preds.row(node).len() == usize::from(node > 0);
+        let alone =
+            |node| self.succs.row(node).len() <= 1 && self.preds.row(node).len() == usize::from(node > 0);
         self.len() <= SEARCHED_FULLY && self.is_plain() && !self.nodes().all(alone)
     }
 

@@ -8,10 +8,10 @@
 //! the same durations, is the smallest on average: a plan that is a little better if all kernels take equally long, and
 //! much worse if they do not, is none to take.
 
+use super::Problem;
 use super::cost::CostTable;
 use super::guess;
 use super::plan::{Action, Plan};
-use super::Problem;
 
 /// Sets of durations that the last plans are compared with.
 const SETS: u32 = 4;
@@ -50,6 +50,13 @@ pub(super) fn best(problem: &Problem<'_>, table: &CostTable, plans: Vec<Plan>) -
     // PANIC: there is a plan, as the caller promises.
     let chosen = chosen.expect("a plan").0;
     plans.into_iter().nth(chosen).expect("a plan")
+}
+
+/// What a plan takes if its packets last as long as the problem says.
+#[cfg(test)]
+pub(crate) fn time_ns(problem: &Problem<'_>, plan: &Plan, table: &CostTable) -> u64 {
+    let durations: Vec<u32> = problem.nodes().map(|node| problem.cost(node)).collect();
+    Trial::new(problem, table).play(&Steps::of(plan), &durations)
 }
 
 const NONE: u32 = u32::MAX;
@@ -202,7 +209,8 @@ impl<'p> Trial<'p> {
             self.lanes.push(Progress { next: start, turn, ..Progress::default() });
         }
         self.ready.clear();
-        self.ready.extend((0..self.lanes.len()).map(|lane| self.lanes[lane].ready(steps, lane, &self.done, cross)));
+        self.ready
+            .extend((0..self.lanes.len()).map(|lane| self.lanes[lane].ready(steps, lane, &self.done, cross)));
         let mut end = 0;
         loop {
             // Of lanes that the dispatcher keeps waiting, the one that has waited longest is next.
@@ -212,7 +220,12 @@ impl<'p> Trial<'p> {
                     (ready, lane) = (at, other);
                 }
             }
-            if self.completion <= ready.max(dispatcher) {
+            let step = self.lanes[lane].next;
+            let start = match steps.steps.get(step as usize) {
+                Some(step) if ready < OPEN => ready.max(dispatcher + u64::from(step.ands) * packet),
+                _ => OPEN,
+            };
+            if self.completion <= start {
                 if self.completion == OPEN {
                     return end;
                 }
@@ -220,9 +233,7 @@ impl<'p> Trial<'p> {
                 self.complete(steps, end);
                 continue;
             }
-            let step = self.lanes[lane].next;
-            let Step { node, ands, .. } = steps.steps[step as usize];
-            let start = ready.max(dispatcher + u64::from(ands) * packet);
+            let node = steps.steps[step as usize].node;
             dispatcher = start + packet;
             self.lanes[lane].next += 1;
             self.lanes[lane].turn = start;
@@ -290,4 +301,70 @@ impl<'p> Trial<'p> {
 /// When a kernel ends that has so much left to do; `OPEN` without a unit.
 fn end(since: u64, left: u64, granted: u32) -> u64 {
     if granted == 0 { OPEN } else { since + left.div_ceil(u64::from(granted)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Csr;
+    use crate::schedule::{Candidate, Class, candidate, cost, plan};
+
+    #[test]
+    fn kernels_that_want_more_units_than_there_are_share_them_by_start() {
+        let preds = Csr::from_pairs(2, std::iter::empty());
+        let succs = preds.transposed();
+        let problem = Problem::new(&preds, &succs, &[Class::Packet; 2], &[10_000; 2]).unwrap();
+        let table = CostTable { compute_units: 100, packet_ns: 0, ..cost::CDNA3.table };
+        let time = |units: [u32; 2]| {
+            let problem = problem.with_units(&units).unwrap();
+            time_ns(&problem, &candidate(&problem, Candidate::Levels, 1, &table), &table)
+        };
+        // The fence that ends the launch drains.
+        let drain = u64::from(table.dependent_ns);
+        assert_eq!(time([50, 50]), 10_000 + drain);
+        assert_eq!(time([100, 100]), 20_000 + drain);
+        // More than there are count as all.
+        assert_eq!(time([1_000, 100]), 20_000 + drain);
+        // For 10 us the second has 40 of its 80 units, then all of them for 5 us.
+        assert_eq!(time([60, 80]), 15_000 + drain);
+    }
+
+    #[test]
+    fn of_plans_that_are_as_good_the_first_is_taken() {
+        let preds = Csr::from_pairs(3, [(1, 0), (2, 1)].into_iter());
+        let succs = preds.transposed();
+        let problem = Problem::new(&preds, &succs, &[Class::Packet; 3], &[5_000; 3]).unwrap();
+        let table = cost::CDNA3.table;
+        for kinds in [[Candidate::Serial, Candidate::Levels], [Candidate::Levels, Candidate::Serial]] {
+            let plans = kinds.map(|kind| candidate(&problem, kind, 1, &table)).into();
+            assert_eq!(best(&problem, &table, plans).candidate, kinds[0]);
+        }
+    }
+
+    #[test]
+    fn of_known_durations_no_plan_that_is_tried_is_faster() {
+        // Layers of long and short kernels that cross over.
+        let edges =
+            [(3, 0), (3, 1), (4, 1), (4, 2), (5, 2), (5, 0), (6, 3), (6, 4), (7, 4), (7, 5), (8, 5), (8, 3)];
+        let preds = Csr::from_pairs(9, edges.into_iter());
+        let succs = preds.transposed();
+        let durations = [9_000, 90_000, 9_000, 90_000, 9_000, 9_000, 9_000, 90_000, 9_000];
+        let problem = Problem::new(&preds, &succs, &[Class::Packet; 9], &durations).unwrap();
+        let table = cost::CDNA2.table;
+        for units in [1, 50, 70, table.compute_units] {
+            let units = [units; 9];
+            let problem = problem.with_units(&units).unwrap();
+            let chosen = time_ns(&problem, &plan(&problem, 4, &table), &table);
+            for kind in [
+                Candidate::Levels,
+                Candidate::Relaxed,
+                Candidate::Strict,
+                Candidate::LevelLanes,
+                Candidate::Turns,
+            ] {
+                let other = candidate(&problem, kind, 4, &table);
+                assert!(chosen <= time_ns(&problem, &other, &table), "{kind:?} on {units:?}");
+            }
+        }
+    }
 }

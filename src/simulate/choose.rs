@@ -10,6 +10,9 @@ use crate::{
 const SEVERAL: [Candidate; 4] =
     [Candidate::Strict, Candidate::Relaxed, Candidate::LevelLanes, Candidate::Turns];
 
+/// Those of them whose order is that of levels.
+const BY_LEVEL: [Candidate; 2] = [Candidate::LevelLanes, Candidate::Turns];
+
 /// Makes the plan of a graph that takes the shortest time in the simulator, for callers who know how long its kernels take
 /// and how many compute units each can use ([`Problem::with_units`]): [`plan`](crate::schedule::plan()) compares fewer
 /// plans, by a simpler model. Takes some ten times as long.
@@ -21,6 +24,10 @@ pub fn choose(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Result<
     let one = one.into_iter().map(|kind| (kind, 1));
     let several = (2..=lanes).flat_map(|lanes| SEVERAL.map(|kind| (kind, lanes)));
     let others = one.chain(several).map(|(kind, lanes)| candidate(problem, kind, lanes, table));
+    // What would be launched first within a level if durations were unknown may be better than the longest.
+    let unknown = problem.with_guessed_durations();
+    let by_need = (2..=lanes).flat_map(|lanes| BY_LEVEL.map(|kind| (kind, lanes)));
+    let others = others.chain(by_need.map(|(kind, lanes)| candidate(&unknown, kind, lanes, table)));
     let mut best = plan(problem, lanes, table);
     let mut least = simulated(problem, &best, table)?;
     for other in others {

@@ -240,6 +240,21 @@ proptest! {
         }
     }
 
+    /// Two programs that share nothing but the table must agree, if packets are launched at once. What competes for units
+    /// has them by its start, which is another order where two start together.
+    #[test]
+    fn the_scheduler_s_trial_of_a_plan_is_what_the_simulator_sees(mut dag in dags(40), lanes in 1usize..5) {
+        dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+        dag.units.iter_mut().for_each(|units| *units %= 10);
+        let table = CostTable { packet_ns: 0, ..CostTable::default() };
+        let problem = dag.problem();
+        for kind in KINDS {
+            let plan = schedule::candidate(&problem, kind, lanes, &table);
+            let simulated = run(&Program::of_plan(&problem, &plan).unwrap(), &table).unwrap().makespan_ns;
+            prop_assert_eq!(schedule::time_ns(&problem, &plan, &table), simulated, "{:?}", kind);
+        }
+    }
+
     /// Two models that share nothing but the table: on one queue with units to spare they must agree.
     #[test]
     fn the_scheduler_s_estimate_of_one_queue_is_what_the_simulator_sees(mut dag in dags(40)) {

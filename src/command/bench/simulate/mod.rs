@@ -213,7 +213,9 @@ fn header(file: &CostFile) {
     );
     println!("graphs    of kernels whose durations and compute units are chosen, not measured");
     println!("time      virtual, of the packets alone: every packet lies in its queue at time 0");
-    println!("path      the longest path with its gaps; work/u all units always busy; work/k one kernel a queue at a time");
+    println!(
+        "path      the longest path with its gaps; work/u all units always busy; work/k one kernel a queue at a time"
+    );
     println!("floor     the longest path, all packets launched, or all units busy, whichever takes longest");
     println!("syncs     the fewest waits if no two independent kernels may share a queue (Nimble)");
     println!(
