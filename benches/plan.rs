@@ -1,11 +1,14 @@
 //! How long does planning a graph take, and how long the proof of the plan?
 //!
 //! Nanoseconds a node, for the shapes of `aqlipse bench` with durations that nobody knows, as when a program's graph is
-//! instantiated.
+//! instantiated; and for random layers, with compute units, which graphs of up to 512 nodes are planned with more care for.
 
 use std::{hint::black_box, time::Instant};
 
-use aqlipse::schedule::{Class, CostTable, Problem, check, plan};
+use aqlipse::{
+    graph::Csr,
+    schedule::{Class, CostTable, Problem, check, plan},
+};
 use shape::Shape;
 
 // The benchmark does not check when nodes ran.
@@ -26,21 +29,53 @@ fn main() {
     );
     for shape in Shape::ALL {
         for nodes in SIZES {
-            measure(shape, nodes);
+            let mut preds = Csr::with_capacity(nodes, nodes * 4);
+            for node in 0..nodes {
+                // CAST: 100,000 nodes.
+                preds.push_row(shape.dependencies(node, nodes).map(|before| before as u32));
+            }
+            measure(&shape.name(), &preds);
         }
+    }
+    for nodes in [32, 145, 500, 1_024, 100_000] {
+        measure("random", &random_layers(nodes));
     }
 }
 
-fn measure(shape: Shape, nodes: usize) {
-    let mut preds = aqlipse::graph::Csr::with_capacity(nodes, nodes * 4);
-    for node in 0..nodes {
-        // CAST: 100,000 nodes.
-        preds.push_row(shape.dependencies(node, nodes).map(|before| before as u32));
+/// Layers of 1 to 8 nodes, each behind up to three nodes of the layer before.
+fn random_layers(nodes: usize) -> Csr {
+    let mut state = 1u32;
+    let mut below = |bound: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % bound
+    };
+    let mut preds = Csr::with_capacity(nodes, nodes * 3);
+    let (mut before, mut left) = (0..0, 1 + below(8));
+    let mut start = 0;
+    // CAST: 100,000 nodes.
+    for node in 0..nodes as u32 {
+        let width = before.end - before.start;
+        let mut row: Vec<u32> = (0..3u32.min(width)).map(|_| before.start + below(width)).collect();
+        row.sort_unstable();
+        row.dedup();
+        preds.push_row(row);
+        left -= 1;
+        if left == 0 {
+            (before, start) = (start..node + 1, node + 1);
+            left = 1 + below(8);
+        }
     }
+    preds
+}
+
+fn measure(name: &str, preds: &Csr) {
+    let nodes = preds.len();
     let (succs, table) = (preds.transposed(), CostTable::default());
     let (classes, costs) = (vec![Class::Packet; nodes], vec![table.kernel_ns; nodes]);
-    let Ok(problem) = Problem::new(&preds, &succs, &classes, &costs) else { return };
-    let problem = problem.with_guessed_durations();
+    // Kernels of a few compute units to two thirds of the device.
+    let units: Vec<u32> = (0..nodes as u32).map(|node| 1 + node.wrapping_mul(0x9e37_79b1) % 200).collect();
+    let problem = Problem::new(preds, &succs, &classes, &costs).and_then(|it| it.with_units(&units));
+    let Ok(problem) = problem.map(Problem::with_guessed_durations) else { return };
     let mut times: Vec<f64> = (0..(NODES / nodes).min(1_000))
         .map(|_| per_node(nodes, || drop(black_box(plan(&problem, LANES, &table)))))
         .collect();
@@ -49,7 +84,7 @@ fn measure(shape: Shape, nodes: usize) {
     let proof = per_node(nodes, || assert_eq!(check(&problem, &made), Ok(())));
     println!(
         "{:<12} {nodes:>7} {:>10} {:>9} {:>9.1} {:>9.1} {proof:>9.1}",
-        shape.name(),
+        name,
         format!("{:?}", made.candidate),
         made.lanes.len(),
         times[0],

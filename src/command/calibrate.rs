@@ -227,7 +227,7 @@ mod tests {
         check(&planned, &plan).unwrap();
         let nothing = vec![0; nodes.len()];
         let real = Problem::new(&preds, &succs, &classes, &nothing).unwrap();
-        let program = Program::of_plan(&real, &plan, &[]).unwrap();
+        let program = Program::of_plan(&real, &plan).unwrap();
         assert_eq!(program.queues.len(), lanes, "{probe:?}");
         simulate::run(&program, table).unwrap().makespan_ns as f64
     }

@@ -5,7 +5,7 @@
 use std::{env, ffi::OsStr, fs, path::Path, sync::OnceLock};
 
 use crate::{
-    device::Device,
+    device::{Device, Properties},
     error::{Error, Result},
     schedule::{CostFile, CostTable},
 };
@@ -20,9 +20,11 @@ const VARIABLE: &str = "AQLIPSE_COSTS";
 pub(super) fn table(device: &Device) -> Result<CostTable> {
     static FILES: OnceLock<Result<Vec<CostFile>>> = OnceLock::new();
     let files = FILES.get_or_init(|| read(&env::var_os(VARIABLE).unwrap_or_default()));
-    let target = &device.properties().arch;
+    let Properties { arch: target, compute_units, .. } = device.properties();
     let own = files.as_ref().map_err(Error::clone)?.iter().find(|file| file.serves(target));
-    Ok(own.map_or_else(|| CostTable::of_target(target), |file| file.table))
+    // Devices of one family differ in their units.
+    let shipped = || CostTable { compute_units: *compute_units, ..CostTable::of_target(target) };
+    Ok(own.map_or_else(shipped, |file| file.table))
 }
 
 fn read(paths: &OsStr) -> Result<Vec<CostFile>> {

@@ -653,6 +653,15 @@ fn schedule_units(units: &Units, options: Options, urgencies: &[u8]) -> Result<S
         .map_err(|e| Error::Graph(e.to_string()))?;
     let lanes =
         if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
+    let device = units.devices[0].properties();
+    let taken: Vec<u32> = match lanes > 1 && problem.weighs_units() {
+        true => units.units.iter().map(|unit| unit.compute_units(device)).collect(),
+        false => Vec::new(),
+    };
+    let problem = match taken.is_empty() {
+        true => problem,
+        false => problem.with_units(&taken).map_err(|e| Error::Graph(e.to_string()))?,
+    };
     let plan = match options.candidate {
         Some(kind) => schedule::candidate(&problem, kind, lanes, &table),
         None => schedule::plan(&problem, lanes, &table),

@@ -11,7 +11,7 @@ use super::{
     seat::Seat,
 };
 use crate::{
-    device::{Device, System},
+    device::{Device, Properties, System},
     dispatch::Dispatch,
     error::{Error, Result},
     event::Event,
@@ -109,6 +109,13 @@ impl Unit {
             Self::Dispatch(dispatch) | Self::Cooperative(dispatch) => Some(dispatch),
             _ => None,
         }
+    }
+
+    /// Compute units of `device` that the unit's packet takes.
+    pub(super) fn compute_units(&self, device: &Properties) -> u32 {
+        let Self::Dispatch(dispatch) = self else { return 1 };
+        let block = dispatch.workgroup.iter().map(|&size| u32::from(size)).fold(1, u32::saturating_mul);
+        dispatch.code.units_filled(device, dispatch.resident_blocks(), block, dispatch.group_bytes)
     }
 
     /// Lets a kernel that prints without calling the host do so.

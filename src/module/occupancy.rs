@@ -40,6 +40,11 @@ impl Demand {
         let by_lds = device.lds_per_block.checked_div(lds).unwrap_or(u32::MAX);
         by_waves.min(by_barriers).min(by_lds)
     }
+
+    /// Compute units that so many blocks fill, one after the other.
+    fn units(&self, device: &Properties, blocks: u32, block: u32) -> u32 {
+        blocks.div_ceil(self.blocks(device, block).max(1)).clamp(1, device.compute_units.max(1))
+    }
 }
 
 impl KernelCode {
@@ -55,6 +60,12 @@ impl KernelCode {
     /// once; 0 if it cannot hold one.
     pub fn blocks_per_unit(&self, device: &Properties, block: u32, dynamic_lds: u32) -> u32 {
         if block > self.0.max_block { 0 } else { self.demand(dynamic_lds).blocks(device, block) }
+    }
+
+    /// Compute units that `blocks` blocks of `block` threads with `lds` bytes of LDS each fill: at least 1, at most all of
+    /// the device. Blocks are spread over more units than that, but what they leave to other kernels is as much.
+    pub(crate) fn units_filled(&self, device: &Properties, blocks: u32, block: u32, lds: u32) -> u32 {
+        Demand { lds, ..self.demand(0) }.units(device, blocks, block)
     }
 
     /// Bytes of LDS that each of `blocks` blocks of `block` threads can ask for at launch for a compute unit to hold all
@@ -112,6 +123,21 @@ mod tests {
         let device = Device::get(0).unwrap();
         assert!([(9, 0), (9, 4)].contains(&device.properties().capability));
         Demand { vgprs, sgprs, lds }.blocks(device.properties(), block)
+    }
+
+    #[test]
+    fn blocks_fill_units_by_what_runs_out_first() {
+        let device = Device::get(0).unwrap();
+        let all = device.properties().compute_units;
+        let units =
+            |vgprs, lds, blocks| Demand { vgprs, sgprs: 32, lds }.units(device.properties(), blocks, 256);
+        // A unit holds 8 of the first kernel's blocks, 2 of the second's, 1 of the third's.
+        for (vgprs, lds, per_unit) in [(32, 0, 8), (256, 0, 2), (32, 64 * 1024, 1)] {
+            assert_eq!(units(vgprs, lds, 1), 1);
+            assert_eq!(units(vgprs, lds, per_unit), 1);
+            assert_eq!(units(vgprs, lds, per_unit + 1), 2.min(all));
+            assert_eq!(units(vgprs, lds, u32::MAX), all);
+        }
     }
 
     #[test]

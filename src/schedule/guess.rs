@@ -7,13 +7,29 @@
 /// From 1/4 to 4 in equal ratios, in units of 1/256.
 const FACTORS: [u32; 16] = [64, 77, 93, 111, 134, 161, 194, 233, 281, 338, 406, 489, 588, 707, 851, 1024];
 
+/// From 1/8 to 8 in equal ratios, in units of 1/256.
+const WIDE: [u32; 16] = [32, 42, 56, 74, 97, 128, 169, 223, 294, 388, 512, 676, 891, 1176, 1552, 2048];
+
 /// The duration of a node instead of the one guessed for all: always the same one for a node of this number.
 pub(super) fn spread(node: u32, guess: u32) -> u32 {
+    scaled(guess, FACTORS[(mixed(node) >> 28) as usize])
+}
+
+/// The duration of a node in one of several sets: spread over 1/8 to 8 times the guess, and over 1/2 to 32
+/// times in every other set: nobody knows either whether kernels are short beside the cost of launching them.
+pub(super) fn drawn(node: u32, set: u32, guess: u32) -> u32 {
+    let factor = WIDE[(mixed(node ^ mixed(set + 1)) >> 28) as usize];
+    scaled(guess, if set.is_multiple_of(2) { factor } else { 4 * factor })
+}
+
+fn mixed(number: u32) -> u32 {
     // A multiplicative hash alone is too regular: neighbours would always differ.
-    let mixed = node.wrapping_mul(0x9e37_79b1);
-    let mixed = (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca77);
-    let factor = FACTORS[(mixed >> 28) as usize];
-    // CAST: at most four times what fits.
+    let mixed = number.wrapping_mul(0x9e37_79b1);
+    (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca77)
+}
+
+/// So many times 1/256 of a guess.
+fn scaled(guess: u32, factor: u32) -> u32 {
     u32::try_from(u64::from(guess) * u64::from(factor) / 256).unwrap_or(u32::MAX)
 }
 

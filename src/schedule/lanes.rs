@@ -41,6 +41,24 @@ pub(super) fn by_level(problem: &Problem<'_>, chains: &Chains, queues: usize, le
     Order { nodes: levels.nodes.clone(), lane_of, queues, makespan_ns: 0 }
 }
 
+/// The nodes level by level, those of each level in turn on the lanes of their device, from the first on.
+pub(super) fn in_turn(problem: &Problem<'_>, queues: usize, levels: &Levels) -> Order {
+    let all_queues = queues * problem.device_count;
+    let mut lane_of = vec![0u8; problem.len()];
+    let mut next = vec![0; problem.device_count];
+    for level in levels.each() {
+        next.fill(0);
+        for &node in level.iter().filter(|&&node| problem.class(node) == Class::Packet) {
+            let device = usize::from(problem.device(node));
+            // CAST: lanes are at most MAX_QUEUES.
+            lane_of[node as usize] = (device * queues + next[device]) as u8;
+            next[device] = (next[device] + 1) % queues;
+        }
+    }
+    let queues = number_lanes(problem, &levels.nodes, &mut lane_of, all_queues);
+    Order { nodes: levels.nodes.clone(), lane_of, queues, makespan_ns: 0 }
+}
+
 /// Places each ready node, longest remaining path first, where it starts earliest; of equal lanes on that of the node
 /// before it in its chain. Each device has `queues` lanes.
 pub(super) fn list_schedule(

@@ -1,4 +1,4 @@
-//! The order of a one-lane plan: antichains by longest path from the roots.
+//! The order of one-lane plans, and of others level by level: antichains by longest path from the roots.
 //!
 //! A path of `n` packets needs `n - 1` barrier bits in any order on one queue, and level order needs no more than the
 //! longest path does: it is optimal in barrier bits.
@@ -41,8 +41,17 @@ impl Levels {
         self.ranks[node as usize].1
     }
 
+    /// Puts the nodes of each level in the order of a key.
+    pub(super) fn sort_each<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
+        let mut start = 0;
+        for &end in &self.ends {
+            self.nodes[start..end as usize].sort_by_key(|&node| key(node));
+            start = end as usize;
+        }
+    }
+
     /// The nodes of each level.
-    fn each(&self) -> impl Iterator<Item = &[u32]> {
+    pub(super) fn each(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.nodes[start as usize..end as usize])
     }

@@ -32,9 +32,12 @@
 //! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues of each device, each strictly in order, the unique fewest waits |
 //! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
 //! | [`Candidate::LevelLanes`] | Nimble's chains spread over `k` queues of each device, each queue level by level |
+//! | [`Candidate::Turns`] | the nodes of each level in turn on `k` queues of each device, each queue level by level |
 //! | [`Candidate::Urgency`] | a queue of each device for each class of urgency, level by level |
 //!
 //! The [`CostTable`] chooses; where nodes of different urgency may run at the same time, it is `Urgency`. Candidates with several queues are tried only when the bounds leave room for a gain.
+//! Small graphs of packets of one device whose durations are unknown, or whose kernels' compute units are known, are
+//! played by events, with several sets of durations; others are compared by one pass over each plan.
 //!
 //! ```
 //! use aqlipse::graph::Csr;
@@ -66,12 +69,17 @@ mod estimate;
 mod guess;
 mod lanes;
 mod levels;
+mod needed;
 pub mod plan;
 pub mod reduce;
+mod trial;
 mod urgency;
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use trial::time_ns;
 
 pub use bounds::Bounds;
 pub use check::{Fault, check, check_urgency};
@@ -95,7 +103,7 @@ pub const MAX_DEVICES: usize = MAX_QUEUES;
 /// Up to this many nodes all candidates are made in full. In larger graphs the search for redundant edges and for links of
 /// chains is cut short; if durations are guessed, a list schedule that would be slower than the best plan so far if its
 /// lanes ran one packet at a time is not pursued, so that planning stays linear and quick.
-const SEARCHED_FULLY: usize = 256;
+const SEARCHED_FULLY: usize = 512;
 
 /// How a node is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +155,8 @@ pub struct Problem<'a> {
     guessed: bool,
     /// By node; empty if all are equally urgent.
     urgencies: &'a [u8],
+    /// By node; empty if unknown.
+    units: &'a [u32],
 }
 
 impl<'a> Problem<'a> {
@@ -179,6 +189,7 @@ impl<'a> Problem<'a> {
                 device_count: 1,
                 guessed: false,
                 urgencies: &[],
+                units: &[],
             }),
         }
     }
@@ -221,6 +232,39 @@ impl<'a> Problem<'a> {
             return Err(Error::LengthMismatch { nodes: self.len(), found: urgencies.len() });
         }
         Ok(Self { urgencies, ..self })
+    }
+
+    /// Says how many compute units of its device each packet node takes while it has all that it can use: at least 1;
+    /// more than the device has count as all. Nodes of which nothing is said take one.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`].
+    pub fn with_units(self, units: &'a [u32]) -> Result<Self, Error> {
+        if units.len() != self.len() {
+            return Err(Error::LengthMismatch { nodes: self.len(), found: units.len() });
+        }
+        Ok(Self { units, ..self })
+    }
+
+    /// The compute units that a packet node can use.
+    ///
+    /// # Panics
+    /// When there is no such node, if units are known.
+    pub fn units(&self, node: u32) -> u32 {
+        if self.units.is_empty() { 1 } else { self.units[node as usize].max(1) }
+    }
+
+    /// Whether [`plan()`] would look at compute units if it knew them: not in large graphs, nor where nothing can run
+    /// beside anything else.
+    pub fn weighs_units(&self) -> bool {
+        let alone =
+            |node| self.succs.row(node).len() <= 1 && self.preds.row(node).len() == usize::from(node > 0);
+        self.len() <= SEARCHED_FULLY && self.is_plain() && !self.nodes().all(alone)
+    }
+
+    /// Whether all is packets of one device, and points in their order.
+    fn is_plain(&self) -> bool {
+        self.device_count == 1 && !self.classes.contains(&Class::Host)
     }
 
     /// The class of urgency of a packet node.
@@ -319,17 +363,22 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     }
     let lanes = problem.lanes_each(lanes);
     let small = problem.len() <= SEARCHED_FULLY;
-    let quick = problem.guessed && one_device && !has_host;
+    let plain = problem.is_plain();
+    let quick = problem.guessed && plain;
     // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations. More lanes
     // would not be any faster at it: what they can gain is what levels wait for each other.
     let worth_lanes = quick && lanes > 1 && table.worth_more_lanes(levels.slack_ns(problem));
     let mut spread = None;
-    if worth_lanes && !small {
-        let (plan, links) = level_lanes(problem, &levels, lanes, table);
-        if mostly_chains(problem, links) && plan.estimate_ns() < levels.time_ns(problem, table) {
-            return plan;
+    if worth_lanes {
+        let chains = Chains::by_level(problem, &levels);
+        let links = chains.links();
+        if !small || mostly_chains(problem, links) {
+            let plan = level_lanes(problem, &chains, &levels, lanes, table);
+            if mostly_chains(problem, links) && plan.estimate_ns() < levels.time_ns(problem, table) {
+                return plan;
+            }
+            spread = Some((plan, links)).filter(|_| !small);
         }
-        spread = Some((plan, links));
     }
     let mut best = one_lane(problem, &levels, Candidate::Levels, table);
     if has_host {
@@ -352,7 +401,10 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
         return best;
     }
     if !small {
-        let (plan, links) = spread.unwrap_or_else(|| level_lanes(problem, &levels, lanes, table));
+        let (plan, links) = spread.unwrap_or_else(|| {
+            let chains = Chains::by_level(problem, &levels);
+            (level_lanes(problem, &chains, &levels, lanes, table), chains.links())
+        });
         best = cheaper(best, plan);
         if mostly_chains(problem, links) {
             return best;
@@ -361,6 +413,10 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let effort = if small { Effort::Thorough } else { Effort::Quick };
     let reduced = reduce::transitive_reduction(problem, effort);
     let chains = Chains::of(problem, &reduced, effort);
+    if small && plain && (problem.guessed || !problem.units.is_empty()) {
+        let several = on_several(problem, &chains, levels, lanes, table);
+        return trial::best(problem, table, std::iter::once(best).chain(several).collect());
+    }
     let mut widths = vec![2, lanes];
     if !one_device {
         // In another order, one lane of each device may do better.
@@ -386,7 +442,7 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
 
 /// Makes one particular candidate, whether or not it is a good one.
 pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
-    let levels = match kind {
+    let mut levels = match kind {
         Candidate::Balanced => levels::balanced(problem, table),
         Candidate::HostDepth => Levels::by_host_depth(problem),
         _ => Levels::of(problem),
@@ -397,22 +453,58 @@ pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &C
     let lanes = problem.lanes_each(lanes);
     let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
     let chains = Chains::of(problem, &reduced, Effort::Thorough);
+    if matches!(kind, Candidate::LevelLanes | Candidate::Turns) {
+        favour(problem, &mut levels);
+    }
     let order = match kind {
         Candidate::Urgency => match urgency::lanes(problem, &levels, lanes) {
             Some(order) => order,
             None => return one_lane(problem, &levels, kind, table),
         },
         Candidate::LevelLanes => lanes::by_level(problem, &chains, lanes, &levels),
+        Candidate::Turns => lanes::in_turn(problem, lanes, &levels),
         _ => lanes::list_schedule(problem, &chains, lanes, table),
     };
     on_lanes(problem, &order, kind, table)
 }
 
-/// A large graph's [`Candidate::LevelLanes`], and the links of the chains that it is made of.
-fn level_lanes(problem: &Problem<'_>, levels: &Levels, lanes: usize, table: &CostTable) -> (Plan, usize) {
-    let chains = Chains::by_level(problem, levels);
-    let order = lanes::by_level(problem, &chains, lanes, levels);
-    (on_lanes(problem, &order, Candidate::LevelLanes, table), chains.links())
+/// Plans on several queues, one of which may be the best whatever the durations are.
+fn on_several(
+    problem: &Problem<'_>,
+    chains: &Chains,
+    mut levels: Levels,
+    lanes: usize,
+    table: &CostTable,
+) -> Vec<Plan> {
+    favour(problem, &mut levels);
+    let listed = lanes::list_schedule(problem, chains, lanes, table);
+    let orders = [
+        (&listed, Candidate::Relaxed),
+        (&listed, Candidate::Strict),
+        (&lanes::by_level(problem, chains, lanes, &levels), Candidate::LevelLanes),
+        (&lanes::in_turn(problem, lanes, &levels), Candidate::Turns),
+    ];
+    orders.map(|(order, kind)| on_lanes(problem, order, kind, table)).into()
+}
+
+/// If nobody knows durations, orders the packets of each level by what is known: what needs them.
+fn favour(problem: &Problem<'_>, levels: &mut Levels) {
+    if problem.guessed && problem.is_plain() && problem.len() <= SEARCHED_FULLY {
+        let ranks = needed::ranks(problem);
+        levels.sort_each(|node| ranks[node as usize]);
+    }
+}
+
+/// [`Candidate::LevelLanes`] of chains that are at hand.
+fn level_lanes(
+    problem: &Problem<'_>,
+    chains: &Chains,
+    levels: &Levels,
+    lanes: usize,
+    table: &CostTable,
+) -> Plan {
+    let order = lanes::by_level(problem, chains, lanes, levels);
+    on_lanes(problem, &order, Candidate::LevelLanes, table)
 }
 
 /// Whether nearly all of a graph is chains: other orders of their nodes have little to find then.

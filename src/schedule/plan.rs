@@ -115,6 +115,8 @@ pub enum Candidate {
     Relaxed,
     /// Chains on several queues, each queue level by level.
     LevelLanes,
+    /// Each level's nodes in turn on several queues, each queue level by level.
+    Turns,
     /// A queue for each class of urgency, level by level; one queue if nodes of different classes never meet.
     Urgency,
 }

@@ -386,7 +386,7 @@ fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
     })
 }
 
-const CANDIDATES: [Candidate; 7] = [
+const CANDIDATES: [Candidate; 8] = [
     Candidate::Levels,
     Candidate::Balanced,
     Candidate::HostDepth,
@@ -394,6 +394,7 @@ const CANDIDATES: [Candidate; 7] = [
     Candidate::Strict,
     Candidate::Relaxed,
     Candidate::LevelLanes,
+    Candidate::Turns,
 ];
 
 proptest! {
@@ -483,9 +484,16 @@ proptest! {
     }
 
     #[test]
-    fn plans_of_guessed_durations_are_valid(dag in dags(60), lanes in 1usize..5) {
+    fn plans_of_guessed_durations_are_valid(mut dag in dags(60), lanes in 1usize..5, unit in 1u32..200) {
+        // Half of them are packets only, which are planned with an eye on compute units.
+        if unit.is_multiple_of(2) {
+            dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+        }
+        let units: Vec<u32> = (0..).map(|at| at * unit % 300).take(dag.classes.len()).collect();
         let problem = dag.problem().with_guessed_durations();
-        prop_assert_eq!(check(&problem, &plan(&problem, lanes, &cost::CDNA3.table)), Ok(()));
+        for problem in [problem, problem.with_units(&units).unwrap()] {
+            prop_assert_eq!(check(&problem, &plan(&problem, lanes, &cost::CDNA3.table)), Ok(()));
+        }
     }
 
     #[test]

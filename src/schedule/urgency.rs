@@ -89,6 +89,11 @@ pub(super) struct Reached {
 }
 
 impl Reached {
+    /// How many nodes the set of `node` has.
+    pub(super) fn count(&self, node: u32) -> u32 {
+        self.bits[node as usize * self.words..][..self.words].iter().map(|word| word.count_ones()).sum()
+    }
+
     /// Whether the set of `node` has `other` in it.
     pub(super) fn holds(&self, node: u32, other: u32) -> bool {
         self.bits[node as usize * self.words + other as usize / 64] >> (other % 64) & 1 == 1

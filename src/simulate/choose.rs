@@ -7,23 +7,31 @@ use crate::{
 };
 
 /// The candidates on several queues.
-const SEVERAL: [Candidate; 3] = [Candidate::Strict, Candidate::Relaxed, Candidate::LevelLanes];
+const SEVERAL: [Candidate; 4] =
+    [Candidate::Strict, Candidate::Relaxed, Candidate::LevelLanes, Candidate::Turns];
+
+/// Those of them whose order is that of levels.
+const BY_LEVEL: [Candidate; 2] = [Candidate::LevelLanes, Candidate::Turns];
 
 /// Makes the plan of a graph that takes the shortest time in the simulator, for callers who know how long its kernels take
-/// and how many compute units each can use: [`plan`](crate::schedule::plan()) takes no account of units, and compares by
-/// a simpler model. Takes some ten times as long. `units` as in [`Program::of_plan`].
+/// and how many compute units each can use ([`Problem::with_units`]): [`plan`](crate::schedule::plan()) compares fewer
+/// plans, by a simpler model. Takes some ten times as long.
 ///
 /// # Errors
 /// As [`Program::of_plan`].
-pub fn choose(problem: &Problem<'_>, units: &[u32], lanes: usize, table: &CostTable) -> Result<Plan> {
+pub fn choose(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Result<Plan> {
     let one = [Candidate::Levels, Candidate::Balanced, Candidate::HostDepth, Candidate::Serial];
     let one = one.into_iter().map(|kind| (kind, 1));
     let several = (2..=lanes).flat_map(|lanes| SEVERAL.map(|kind| (kind, lanes)));
     let others = one.chain(several).map(|(kind, lanes)| candidate(problem, kind, lanes, table));
+    // What would be launched first within a level if durations were unknown may be better than the longest.
+    let unknown = problem.with_guessed_durations();
+    let by_need = (2..=lanes).flat_map(|lanes| BY_LEVEL.map(|kind| (kind, lanes)));
+    let others = others.chain(by_need.map(|(kind, lanes)| candidate(&unknown, kind, lanes, table)));
     let mut best = plan(problem, lanes, table);
-    let mut least = simulated(problem, &best, units, table)?;
+    let mut least = simulated(problem, &best, table)?;
     for other in others {
-        let time = simulated(problem, &other, units, table)?;
+        let time = simulated(problem, &other, table)?;
         if time < least {
             (best, least) = (other, time);
         }
@@ -31,7 +39,7 @@ pub fn choose(problem: &Problem<'_>, units: &[u32], lanes: usize, table: &CostTa
     Ok(best)
 }
 
-fn simulated(problem: &Problem<'_>, plan: &Plan, units: &[u32], table: &CostTable) -> Result<u64> {
-    let timeline = run(&Program::of_plan(problem, plan, units)?, table);
+fn simulated(problem: &Problem<'_>, plan: &Plan, table: &CostTable) -> Result<u64> {
+    let timeline = run(&Program::of_plan(problem, plan)?, table);
     timeline.map(|timeline| timeline.makespan_ns).map_err(|_| Error::IllegalState("a plan waits in a circle"))
 }

@@ -24,8 +24,8 @@
 //! let succs = preds.transposed();
 //! let problem = Problem::new(&preds, &succs, &[Class::Packet; 3], &[5_000, 20_000, 20_000])?;
 //! let table = CostTable::default();
-//! let ours = Program::of_plan(&problem, &plan(&problem, 4, &table), &[])?;
-//! let streams = Policy::RoundRobin.program(&problem, &[]);
+//! let ours = Program::of_plan(&problem, &plan(&problem, 4, &table))?;
+//! let streams = Policy::RoundRobin.program(&problem);
 //! assert!(run(&ours, &table)?.makespan_ns < run(&streams, &table)?.makespan_ns);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -44,8 +44,8 @@ impl Policy {
         }
     }
 
-    /// The packets of a graph of one device; `units` as in [`Program::of_plan`].
-    pub fn program(self, problem: &Problem<'_>, units: &[u32]) -> Program {
+    /// The packets of a graph of one device.
+    pub fn program(self, problem: &Problem<'_>) -> Program {
         let preds = through_joins(problem);
         let segments = match self {
             Self::OneQueue | Self::RoundRobin => Segments::single(problem),
@@ -61,7 +61,7 @@ impl Policy {
             }
             Self::RoundRobin | Self::SegmentsDepthFirst => segments.inherit(&order, &preds),
         };
-        let mut layout = Layout::new(problem, units);
+        let mut layout = Layout::new(problem);
         for segment in order {
             for &node in &segments.nodes[segment] {
                 layout.node(node, stream_of[segment], &preds[node as usize]);
@@ -177,7 +177,6 @@ const ENTRY: Place = Place::Stream(0, 0);
 /// Packets as they are laid out.
 struct Layout<'p> {
     problem: &'p Problem<'p>,
-    units: &'p [u32],
     program: Program,
     place_of: Vec<Option<Place>>,
     /// By stream and other stream: how many packets of that have completed when the next packet here starts.
@@ -187,7 +186,7 @@ struct Layout<'p> {
 }
 
 impl<'p> Layout<'p> {
-    fn new(problem: &'p Problem<'p>, units: &'p [u32]) -> Self {
+    fn new(problem: &'p Problem<'p>) -> Self {
         let queues = (0..STREAMS).map(|_| Queue::default()).collect();
         // The entry: the other streams wait for what is before the launch on the first.
         let nodes = problem.len() as u32;
@@ -195,7 +194,6 @@ impl<'p> Layout<'p> {
         program.queues[0].packets.push(Packet { barrier: true, ..Packet::default() });
         Self {
             problem,
-            units,
             program,
             place_of: vec![None; problem.len()],
             known: [[0; STREAMS]; STREAMS],
@@ -253,7 +251,7 @@ impl<'p> Layout<'p> {
             waits.push(ENTRY);
         }
         self.wait(stream, &waits);
-        let work = Some(Work::of(self.problem, node, self.units));
+        let work = Some(Work::of(self.problem, node));
         let packets = &mut self.program.queues[stream].packets;
         packets.push(Packet { work, barrier: true, ..Packet::default() });
         self.place_of[node as usize] = Some(Place::Stream(stream, packets.len() - 1));

@@ -69,21 +69,21 @@ pub struct Program {
 }
 
 impl Program {
-    /// The packets of a plan, as an executable's launch would publish them. `units` are the compute units that each
-    /// node can use; 1 for each if it is empty.
+    /// The packets of a plan, as an executable's launch would publish them, with the durations and the compute units of
+    /// `problem`.
     ///
     /// # Errors
     /// [`Error::IllegalState`](crate::Error::IllegalState) if the plan is not one of this problem.
-    pub fn of_plan(problem: &Problem<'_>, plan: &Plan, units: &[u32]) -> Result<Self> {
+    pub fn of_plan(problem: &Problem<'_>, plan: &Plan) -> Result<Self> {
         let kernel = |node: u32, fences: Fences| {
             let packet = KernelDispatch { fences, ..KernelDispatch::new(u64::from(node) + 1) };
             Ok(Content::Packet(packet.packet().map_err(hsa::Error::from)?))
         };
         let image = encode_contents(plan, problem.len(), kernel)?;
-        Ok(Self::of_image(&image, problem, units))
+        Ok(Self::of_image(&image, problem))
     }
 
-    fn of_image(image: &Image, problem: &Problem<'_>, units: &[u32]) -> Self {
+    fn of_image(image: &Image, problem: &Problem<'_>) -> Self {
         let mut node_at: Vec<Vec<Option<u32>>> =
             image.lanes.iter().map(|lane| vec![None; lane.packets.len()]).collect();
         for (node, place) in (0..).zip(&image.places) {
@@ -95,7 +95,7 @@ impl Program {
             let packets = (0u32..).zip(&lane.packets).zip(node_at).map(|((at, packet), &node)| {
                 let mut this = Packet { barrier: packet.barrier(), ..Packet::default() };
                 if packet.kind() == Some(Kind::KernelDispatch) {
-                    this.work = node.map(|node| Work::of(problem, node, units));
+                    this.work = node.map(|node| Work::of(problem, node));
                 }
                 for patch in lane.patches_of(at) {
                     // What an event stands for is outside of the launch.
@@ -137,9 +137,8 @@ impl Program {
 
 impl Work {
     /// The kernel of a node.
-    pub(super) fn of(problem: &Problem<'_>, node: u32, units: &[u32]) -> Self {
+    pub(super) fn of(problem: &Problem<'_>, node: u32) -> Self {
         debug_assert!(problem.class(node) == Class::Packet, "a kernel");
-        let units = units.get(node as usize).copied().unwrap_or(1).max(1);
-        Self { node, duration_ns: problem.cost(node), units }
+        Self { node, duration_ns: problem.cost(node), units: problem.units(node) }
     }
 }

@@ -21,11 +21,13 @@ pub enum Work {
 }
 
 /// Every kind of plan on `lanes` queues, also those that the scheduler would not choose.
-pub fn on_lanes(lanes: usize) -> [Options; 4] {
-    let several = [None, Some(Candidate::Strict), Some(Candidate::Relaxed), Some(Candidate::LevelLanes)];
-    let one = [None, Some(Candidate::Levels), Some(Candidate::Balanced), Some(Candidate::Serial)];
-    let kinds = if lanes > 1 { several } else { one };
-    kinds.map(|candidate| Options { lanes, candidate, ..Options::default() })
+pub fn on_lanes(lanes: usize) -> Vec<Options> {
+    const SEVERAL: [Candidate; 4] =
+        [Candidate::Strict, Candidate::Relaxed, Candidate::LevelLanes, Candidate::Turns];
+    const ONE: [Candidate; 3] = [Candidate::Levels, Candidate::Balanced, Candidate::Serial];
+    let kinds: &[Candidate] = if lanes > 1 { &SEVERAL } else { &ONE };
+    let chosen = std::iter::once(None).chain(kinds.iter().copied().map(Some));
+    chosen.map(|candidate| Options { lanes, candidate, ..Options::default() }).collect()
 }
 
 /// A plan that entangles `lanes` queues as much as it can.

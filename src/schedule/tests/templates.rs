@@ -60,7 +60,11 @@ fn try_template(random: &mut Random) -> Result<usize, String> {
     let (problem, table) = (dag.problem(), cost::CDNA3.table);
     let lanes = 1 + random.below(4);
     let plans = CANDIDATES.iter().map(|&kind| candidate(&problem, kind, lanes, &table));
-    let chosen = [plan(&problem, lanes, &table), plan(&problem.with_guessed_durations(), lanes, &table)];
+    let units: Vec<u32> = (0..dag.classes.len()).map(|_| 1 + random.below(400) as u32).collect();
+    let guessed = problem.with_guessed_durations();
+    let with_units =
+        [problem, guessed].map(|problem| problem.with_units(&units).expect("units of each node"));
+    let chosen = [problem, guessed, with_units[0], with_units[1]].map(|it| plan(&it, lanes, &table));
     for plan in plans.chain(chosen) {
         check(&problem, &plan).map_err(|fault| format!("{fault}: {dag:?} {plan:?}"))?;
         executor::run(&dag, &plan, random.below(1 << 30) as u64)
@@ -83,5 +87,5 @@ fn plans_of_templates_enforce_every_edge() {
 #[ignore = "takes minutes"]
 fn plans_of_a_hundred_thousand_templates_enforce_every_edge() {
     let edges = try_templates(100_000, 2);
-    println!("{edges} edges, in {} plans each", CANDIDATES.len() + 2);
+    println!("{edges} edges, in {} plans each", CANDIDATES.len() + 4);
 }

@@ -20,8 +20,8 @@ use super::{Output, number};
 /// Queues that a plan may use, as many as streams of one priority share.
 const LANES: usize = 4;
 
-/// Seeds of random graphs of which only a summary is printed.
-const FURTHER: std::ops::Range<u64> = 6..606;
+/// Seeds of random graphs of which only a summary is printed; nothing was tuned with them.
+const FURTHER: std::ops::Range<u64> = 10_000..10_600;
 
 /// What the plans and policies for one graph take.
 struct Row {
@@ -30,13 +30,15 @@ struct Row {
     /// What no plan can beat: the longest path, the launching of all packets, the work of all compute units.
     floor_ns: u64,
     critical_path_ns: u64,
+    /// Work of the kernels, each on the compute units that it can use, if all units of the device are always busy.
+    work_over_units_ns: u64,
     /// Work of kernels one by one, shared evenly among the plan's queues.
     work_over_lanes_ns: u64,
     /// Fewest waits if no two independent kernels may share a queue.
     fewest_syncs: Option<usize>,
     /// All durations and units are known.
     known: Ours,
-    /// None is known, as when a program's graph is instantiated.
+    /// No duration is known, but units are, as when a program's graph is instantiated.
     unknown: Ours,
     /// By [`Policy::ALL`].
     policies: Vec<(u64, usize)>,
@@ -57,11 +59,10 @@ impl Ours {
         plan: Plan,
         planned: &Problem<'_>,
         real: &Problem<'_>,
-        units: &[u32],
         table: &CostTable,
     ) -> Result<Self, Box<dyn error::Error>> {
         schedule::check(planned, &plan)?;
-        let program = Program::of_plan(real, &plan, units)?;
+        let program = Program::of_plan(real, &plan)?;
         Ok(Self {
             candidate: plan.candidate,
             lanes: plan.lanes.len(),
@@ -77,22 +78,24 @@ impl Row {
         let real = workload.problem()?;
         let guesses = vec![table.kernel_ns; workload.len()];
         let guessed = workload.problem_with(&guesses)?.with_guessed_durations();
-        let chosen = choose(&real, &workload.units, LANES, table)?;
-        let known = Ours::new(chosen, &real, &real, &workload.units, table)?;
+        let chosen = choose(&real, LANES, table)?;
+        let known = Ours::new(chosen, &real, &real, table)?;
         let blind = schedule::plan(&guessed, LANES, table);
         let bounds = Bounds::of(&real, table);
+        let work_over_units_ns = workload.work_ns(table.compute_units);
         let policy = |policy: &Policy| {
-            let program = policy.program(&real, &workload.units);
+            let program = policy.program(&real);
             run(&program, table).map(|timeline| (timeline.makespan_ns, program.packets()))
         };
         Ok(Self {
             name: workload.name.clone(),
             kernels: workload.len(),
-            floor_ns: bounds.makespan_ns(table).max(workload.work_ns(table.compute_units)),
+            floor_ns: bounds.makespan_ns(table).max(work_over_units_ns),
             critical_path_ns: bounds.critical_path_ns,
+            work_over_units_ns,
             work_over_lanes_ns: bounds.work_ns.div_ceil(known.lanes as u64),
             fewest_syncs: bounds::fewest_syncs(&real),
-            unknown: Ours::new(blind, &guessed, &real, &workload.units, table)?,
+            unknown: Ours::new(blind, &guessed, &real, table)?,
             known,
             policies: Policy::ALL.iter().map(policy).collect::<Result<_, _>>()?,
         })
@@ -117,11 +120,12 @@ impl Row {
         };
         let policies = self.policies.iter().map(|(makespan, _)| format!("{:>10}", us(*makespan)));
         println!(
-            "{:<37}{:>6}{:>9}{:>9}{:>9}{:>7} | {}{:>6} | {} |{}",
+            "{:<37}{:>6}{:>9}{:>9}{:>9}{:>9}{:>7} | {}{:>6} | {} |{}",
             self.name,
             self.kernels,
             us(self.floor_ns),
             us(self.critical_path_ns),
+            us(self.work_over_units_ns),
             us(self.work_over_lanes_ns),
             self.fewest_syncs.map_or("-".into(), |syncs| syncs.to_string()),
             ours(&self.known),
@@ -147,6 +151,7 @@ impl Row {
             "kernels": self.kernels,
             "floor_ns": self.floor_ns,
             "critical_path_ns": self.critical_path_ns,
+            "work_over_units_ns": self.work_over_units_ns,
             "work_over_lanes_ns": self.work_over_lanes_ns,
             "fewest_syncs": self.fewest_syncs,
             "known_durations": ours(&self.known),
@@ -161,38 +166,38 @@ impl Row {
 /// # Errors
 /// A plan that the checker refuses; a file that cannot be written.
 pub fn simulate(filter: &str, output: &Output) -> Result<(), Box<dyn error::Error>> {
-    let file: &CostFile = &cost::CDNA3;
-    if !output.only_json() {
-        header(file);
-    }
-    let mut rows = Vec::new();
-    for workload in Workload::all().iter().filter(|workload| workload.name.contains(filter)) {
-        let row = Row::of(workload, &file.table)?;
+    let mut reports = Vec::new();
+    // Of a device with a third of the compute units too, where kernels get into each other's way.
+    for file in [&cost::CDNA3, &cost::CDNA2] {
+        let file: &CostFile = file;
         if !output.only_json() {
-            row.line();
+            header(file);
         }
-        rows.push(row);
+        let mut rows = Vec::new();
+        for workload in Workload::all().iter().filter(|workload| workload.name.contains(filter)) {
+            let row = Row::of(workload, &file.table)?;
+            if !output.only_json() {
+                row.line();
+            }
+            rows.push(row);
+        }
+        let further = further(&file.table)?;
+        if !output.only_json() {
+            println!();
+            summary("these graphs", &rows);
+            summary("further random layers", &further);
+            println!();
+        }
+        reports.push((file, rows, further));
     }
-    let further = further(&file.table)?;
-    if !output.only_json() {
-        println!();
-        summary("these graphs", &rows);
-        summary("further random layers", &further);
-        // With a third of the compute units, kernels get into each other's way, which the planner knows nothing of.
-        let fewer: &CostFile = &cost::CDNA2;
-        println!("with the costs of {} ({} compute units):", fewer.family.0, fewer.table.compute_units);
-        let same = Workload::all().into_iter().filter(|workload| workload.name.contains(filter));
-        let same = same.map(|workload| Row::of(&workload, &fewer.table)).collect::<Result<Vec<_>, _>>()?;
-        summary("the same graphs", &same);
-        summary("further random layers", &self::further(&fewer.table)?);
-    }
-    let report = || {
+    let report = |(file, rows, further): &(&CostFile, Vec<Row>, Vec<Row>)| {
         json!({
             "costs": file.family.0,
             "graphs": rows.iter().map(Row::json).collect::<Vec<_>>(),
             "further": further.iter().map(Row::json).collect::<Vec<_>>(),
         })
     };
+    let report = || json!({ "families": reports.iter().map(report).collect::<Vec<_>>() });
     output.json(report).map_err(|(file, error)| format!("{}: {error}", file.display()).into())
 }
 
@@ -208,6 +213,9 @@ fn header(file: &CostFile) {
     );
     println!("graphs    of kernels whose durations and compute units are chosen, not measured");
     println!("time      virtual, of the packets alone: every packet lies in its queue at time 0");
+    println!(
+        "path      the longest path with its gaps; work/u all units always busy; work/k one kernel a queue at a time"
+    );
     println!("floor     the longest path, all packets launched, or all units busy, whichever takes longest");
     println!("syncs     the fewest waits if no two independent kernels may share a queue (Nimble)");
     println!(
@@ -216,16 +224,17 @@ fn header(file: &CostFile) {
     println!("/floor    time over the floor; AMD/ the best of AMD's ways over ours");
     println!();
     println!(
-        "{:<37}{:>6}{:^34} | {:^50} | {:^44} | {:^39}",
+        "{:<37}{:>6}{:^43} | {:^50} | {:^44} | {:^39}",
         "", "", "bounds", "ours, durations known", "ours, durations unknown", "AMD's, us"
     );
     let ours = format!("{:<14}{:>6}{:>10}{:>7}{:>7}", "plan", "packets", "us", "/floor", "AMD/");
     println!(
-        "{:<37}{:>6}{:>9}{:>9}{:>9}{:>7} | {ours}{:>6} | {ours} |{:>10}{:>10}{:>10}{:>10}",
+        "{:<37}{:>6}{:>9}{:>9}{:>9}{:>9}{:>7} | {ours}{:>6} | {ours} |{:>10}{:>10}{:>10}{:>10}",
         "graph",
         "nodes",
         "floor",
         "path",
+        "work/u",
         "work/k",
         "syncs",
         "waits",
@@ -237,23 +246,31 @@ fn header(file: &CostFile) {
 }
 
 fn summary(which: &str, rows: &[Row]) {
-    let lost = |ours: fn(&Row) -> u64| rows.iter().filter(|row| ours(row) > row.best_policy_ns()).count();
-    let mean = |ours: fn(&Row) -> u64| {
-        let logs = rows.iter().map(|row| (row.best_policy_ns() as f64 / ours(row).max(1) as f64).ln());
-        (logs.sum::<f64>() / rows.len().max(1) as f64).exp()
-    };
     for (what, ours) in [
         ("known", (|row| row.known.makespan_ns) as fn(&Row) -> u64),
         ("unknown", |row| row.unknown.makespan_ns),
     ] {
+        let over_best = |row: &Row| ours(row) as f64 / row.best_policy_ns().max(1) as f64;
+        let over_floor = |row: &Row| ours(row) as f64 / row.floor_ns.max(1) as f64;
+        let lost = rows.iter().filter(|row| ours(row) > row.best_policy_ns());
+        let most = |ratio: &dyn Fn(&Row) -> f64| rows.iter().map(ratio).fold(0.0, f64::max);
         println!(
-            "{which}, durations {what}: slower than the best of AMD's ways on {} of {}, as fast or faster on the rest; \
-             {:.2} times as fast in the geometric mean",
-            lost(ours),
+            "{which}, durations {what}: slower than the best of AMD's ways on {} of {}, by {:.1} % at most; \
+             {:.2} times as fast in the geometric mean; {:.3} of the floor, {:.3} at most",
+            lost.count(),
             rows.len(),
-            mean(ours),
+            (most(&over_best) - 1.0).max(0.0) * 100.0,
+            1.0 / mean(rows, over_best),
+            mean(rows, over_floor),
+            most(&over_floor),
         );
     }
+}
+
+/// The geometric mean.
+fn mean(rows: &[Row], ratio: impl Fn(&Row) -> f64) -> f64 {
+    let logs: f64 = rows.iter().map(|row| ratio(row).ln()).sum();
+    (logs / rows.len().max(1) as f64).exp()
 }
 
 fn us(ns: u64) -> String {
@@ -265,16 +282,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_layout_of_amd_s_is_faster_than_ours() {
-        // On a third of the compute units, which a plan for unknown kernels cannot allow for, 2 % may be lost.
-        for (file, at_most) in [(&cost::CDNA2, 1.03), (&cost::CDNA3, 1.0)] {
+    fn no_layout_of_amd_s_is_faster_than_ours_on_either_family() {
+        for file in [&cost::CDNA2, &cost::CDNA3] {
             for workload in Workload::all() {
                 let row = Row::of(&workload, &file.table).unwrap();
-                let best = row.best_policy_ns();
-                for (what, ours, at_most) in [("known", &row.known, 1.0), ("unknown", &row.unknown, at_most)]
-                {
+                for (what, ours) in [("known", &row.known), ("unknown", &row.unknown)] {
                     let (name, took) = ((&workload.name, &file.family.0, what), ours.makespan_ns);
-                    assert!(took as f64 <= best as f64 * at_most, "{name:?}: {took} > {best}");
+                    assert!(took <= row.best_policy_ns(), "{name:?}: {took} > {}", row.best_policy_ns());
                     assert!(took + u64::from(file.table.packet_ns) >= row.floor_ns, "{name:?}");
                 }
             }
@@ -284,12 +298,19 @@ mod tests {
     /// Nobody can be right about all graphs without knowing durations: a plan for what is likely may be the wrong one.
     #[test]
     fn random_graphs_are_faster_with_known_durations_and_mostly_with_unknown_ones() {
-        let rows: Vec<Row> =
-            (100..160).map(|seed| Row::of(&Workload::random(seed), &cost::CDNA3.table).unwrap()).collect();
-        assert!(rows.iter().all(|row| row.known.makespan_ns <= row.best_policy_ns()));
-        let slower = rows.iter().filter(|row| row.unknown.makespan_ns > row.best_policy_ns()).count();
-        assert!(slower * 10 <= rows.len(), "{slower} of {}", rows.len());
-        assert!(rows.iter().all(|row| row.unknown.makespan_ns * 9 <= row.best_policy_ns() * 10));
+        // By family: of how many graphs with known durations one may be lost, and of how many with unknown ones.
+        for (file, known, unknown) in [(&cost::CDNA3, usize::MAX, 30), (&cost::CDNA2, 30, 10)] {
+            let rows = (100..160).map(|seed| Row::of(&Workload::random(seed), &file.table).unwrap());
+            let rows: Vec<Row> = rows.collect();
+            for (one_of, ours) in [
+                (known, (|row| row.known.makespan_ns) as fn(&Row) -> u64),
+                (unknown, |row| row.unknown.makespan_ns),
+            ] {
+                let slower = rows.iter().filter(|row| ours(row) > row.best_policy_ns()).count();
+                assert!(slower <= rows.len() / one_of, "{slower} of {}, {}", rows.len(), file.family.0);
+                assert!(rows.iter().all(|row| ours(row) * 9 <= row.best_policy_ns() * 10));
+            }
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct Workload {
     classes: Vec<Class>,
     durations: Vec<u32>,
     /// Compute units that each kernel can use.
-    pub units: Vec<u32>,
+    units: Vec<u32>,
 }
 
 impl Workload {
@@ -28,20 +28,20 @@ impl Workload {
         self.durations.len()
     }
 
-    /// The graph with the durations of its kernels.
+    /// The graph with the durations and the compute units of its kernels.
     ///
     /// # Errors
     /// None for the workloads of this file, which list nodes behind those that they depend on.
     pub fn problem(&self) -> Result<Problem<'_>, Error> {
-        Problem::new(&self.preds, &self.succs, &self.classes, &self.durations)
+        self.problem_with(&self.durations)
     }
 
-    /// The graph as a runtime sees it that knows no durations: all kernels take `each` nanoseconds.
+    /// The graph as a runtime sees it that knows no durations, but grids, registers and LDS, and so compute units.
     ///
     /// # Errors
     /// As [`Workload::problem`].
     pub fn problem_with<'a>(&'a self, each: &'a [u32]) -> Result<Problem<'a>, Error> {
-        Problem::new(&self.preds, &self.succs, &self.classes, each)
+        Problem::new(&self.preds, &self.succs, &self.classes, each)?.with_units(&self.units)
     }
 
     /// The time that all compute units together need for the kernels, if none is ever idle.
