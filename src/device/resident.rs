@@ -65,7 +65,8 @@ impl Handle {
     const PRESENT: usize = 16;
     const LOCK: usize = 24;
     const PACKET: usize = 128;
-    const BYTES: usize = 192;
+    /// Bytes of one.
+    pub(crate) const BYTES: usize = 192;
 
     /// A handle of nothing yet.
     ///
@@ -142,7 +143,7 @@ impl Device {
             let (lane, its_epoch) = producer(RESIDENT + n)?;
             if its_epoch != epoch {
                 // A fault has just taken the others.
-                return Err(self.check().err().unwrap_or_else(|| self.0.faults.error()));
+                return Err(self.0.faults.error());
             }
             lanes.push(lane);
         }

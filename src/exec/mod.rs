@@ -295,10 +295,11 @@ impl Exec {
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&fixed[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
+        let resident_bytes = if options.resident { Resident::bytes(&image) } else { 0 };
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.bytes(),
-            exec_bytes: host_bytes + arena.len() + units.fifos.bytes(),
+            exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
             conditionals: {
                 let (branching, driven): (Vec<_>, Vec<_>) =

@@ -67,6 +67,11 @@ pub(super) struct Resident {
 }
 
 impl Resident {
+    /// Bytes of the copy of an image, and of what belongs to it.
+    pub(super) fn bytes(image: &Image) -> usize {
+        Layout::of(image).bytes + 2 * ARGUMENTS + Handle::BYTES
+    }
+
     /// Prepares the copy of an image, to be made by what is pushed to `submission`. Signals of an `older` copy are used
     /// again: launches of one executable follow each other, whatever copy they are of.
     fn new(
@@ -237,7 +242,11 @@ pub(super) struct DeviceGraph {
 }
 
 impl DeviceGraph {
+    /// A handle for an executable on `device`, which has what launches need from then on.
     pub(super) fn new(device: &Device) -> Result<Self> {
+        // Not with a stream locked, as it is when a launch brings the graph to the device.
+        device.blit()?;
+        device.launcher()?;
         Ok(Self { handle: Arc::new(Handle::new(device)?), version: 0 })
     }
 

@@ -53,7 +53,7 @@ fn an_executable_for_kernels_to_launch_is_uploaded_and_launched_by_the_host() {
         hipGraphUpload(exec, stream),
         hipStreamSynchronize(stream),
     );
-    assert_eq!((flags, memory.read()), (DEVICE_LAUNCH, [0; 16]), "an upload runs nothing");
+    assert_eq!((flags, memory.read()), (DEVICE_LAUNCH, vec![0; 16]), "an upload runs nothing");
     ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
     assert_eq!(memory.read(), [9; 16]);
     ok!(aqlipseGraphExecGetDeviceGraph(&mut device_graph, exec));
