@@ -55,6 +55,12 @@ hipError_t aqlipseGraphExecGetDeviceGraph(aqlipseDeviceGraph_t* deviceGraph, hip
 #else
 #define AQLIPSE_DEVICE_FUNCTION static inline
 #endif
+/* The active work-items of the wave, a bit each. */
+#if __has_builtin(__builtin_amdgcn_ballot_w64)
+#define AQLIPSE_ACTIVE_LANES() __builtin_amdgcn_ballot_w64(true)
+#else /* before clang 16 */
+#define AQLIPSE_ACTIVE_LANES() __builtin_amdgcn_read_exec()
+#endif
 
 /* As aqlipseGraphLaunch, for one work-item of the wave. */
 AQLIPSE_DEVICE_FUNCTION int aqlipseGraphLaunchOne(aqlipseDeviceGraph_t graph) {
@@ -97,7 +103,7 @@ AQLIPSE_DEVICE_FUNCTION int aqlipseGraphLaunch(aqlipseDeviceGraph_t graph) {
    * another of its wave would wait for ever. */
   const unsigned int own = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
   int result = aqlipseGraphBusy;
-  for (unsigned long long left = __builtin_amdgcn_ballot_w64(true); left != 0; left &= left - 1) {
+  for (unsigned long long left = AQLIPSE_ACTIVE_LANES(); left != 0; left &= left - 1) {
     if (own == (unsigned int)__builtin_ctzll(left)) result = aqlipseGraphLaunchOne(graph);
   }
   return result;
