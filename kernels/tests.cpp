@@ -1,5 +1,7 @@
 // Kernels of the runtime's own tests (tests/runtime): each checks or leaves a trace of the order it ran in.
 
+#include "aqlipse/device_graph.h"
+
 #define GLOBAL __attribute__((address_space(1)))
 #define KERNEL extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(1, 256))) void
 
@@ -66,4 +68,20 @@ KERNEL next_condition(GLOBAL u32 *script, Condition condition) {
   u32 at = script[0];
   script[0] = at + 1;
   *condition.value = script[at + 1];
+}
+
+// Work-item i launches graph graphs[i], and notes what came of it.
+KERNEL launch_graphs(const GLOBAL u64 *graphs, GLOBAL u32 *results) {
+  u32 i = element();
+  results[i] = aqlipseGraphLaunch((aqlipseDeviceGraph_t)graphs[i]);
+}
+
+// Launches a graph `count` times, each time when the launch before has ended; one work-item.
+KERNEL launch_graph_often(u64 graph, u32 count, GLOBAL u32 *launched) {
+  for (u32 done = 0; done < count;) {
+    int result = aqlipseGraphLaunch((aqlipseDeviceGraph_t)graph);
+    if (result == aqlipseGraphLaunched) *launched = ++done;
+    else if (result != aqlipseGraphBusy) return;
+    __builtin_amdgcn_s_sleep(16);
+  }
 }

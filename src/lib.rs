@@ -77,8 +77,8 @@ pub use device::{Backend, Device, Fence, Properties, System};
 pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{
-    CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, Reason as UpdateReason,
-    Refusal as UpdateRefusal, Report, SameLaunch,
+    CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, RESIDENT_ON_ONE_DEVICE,
+    Reason as UpdateReason, Refusal as UpdateRefusal, Report, SameLaunch,
 };
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};

@@ -1,5 +1,7 @@
 //! Queues: rings whose packets an agent processes.
 
+mod producer;
+
 use std::ffi::c_void;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +17,8 @@ use crate::packet::Packet;
 use crate::ring::{Claim, Port, QueueFull, Ring, Slots};
 use crate::runtime::Runtime;
 use crate::token::{Token, Tokens};
+
+pub use producer::DeviceProducer;
 
 /// Who submits to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -369,6 +369,7 @@ const TABLE: &[Group] = &[
          hipGraphExecEventRecordNodeSetEvent hipGraphExecEventWaitNodeSetEvent hipGraphExecBatchMemOpNodeSetParams \
          hipGraphExecExternalSemaphoresSignalNodeSetParams hipGraphExecExternalSemaphoresWaitNodeSetParams \
          hipGraphExecExtMemcpyBatchNodeSetParams aqlipseGraphExecMemsetD64NodeSetParams \
+         aqlipseGraphExecGetDeviceGraph \
          hipDrvGraphExecMemcpyNodeSetParams hipDrvGraphExecMemsetNodeSetParams hipDeviceGetGraphMemAttribute \
          hipDeviceSetGraphMemAttribute hipDeviceGraphMemTrim",
     ),

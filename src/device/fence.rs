@@ -127,9 +127,14 @@ impl PooledSignal {
         self.epoch == self.pool.faults.epoch()
     }
 
+    /// Whether it has fired.
+    pub(crate) fn has_fired(&self) -> bool {
+        self.load(Ordering::Acquire) <= 0
+    }
+
     /// Whether it has fired or never will, because its device faulted.
     pub(crate) fn is_over(&self) -> bool {
-        self.load(Ordering::Acquire) <= 0 || !self.is_current()
+        self.has_fired() || !self.is_current()
     }
 
     /// Waits at most `timeout` for a value below `limit`.
@@ -225,7 +230,7 @@ impl Fence {
     /// Whether the fence has fired. Releases nothing, so that it may be asked with locks held: what a fence keeps
     /// may be the caller's, whose `Drop` may wait for the device.
     pub(crate) fn has_fired(&self) -> bool {
-        self.0.signal.load(Ordering::Acquire) <= 0
+        self.0.signal.has_fired()
     }
 
     /// Whether the fence has fired; the first to see it releases what the fence kept.

@@ -90,6 +90,11 @@ impl Lane {
         Ok(())
     }
 
+    /// Where device code finds the queue, to publish to it in place of the host.
+    pub(crate) fn device_producer(&self) -> Option<hsa::DeviceProducer> {
+        self.queue.as_ref()?.device_producer()
+    }
+
     /// The number of faults before the queue was made; after one more, all on it is over.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch

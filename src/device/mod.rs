@@ -6,6 +6,7 @@ pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod lane;
 mod properties;
+pub(crate) mod resident;
 pub(crate) mod slabs;
 mod system;
 mod units;
@@ -54,8 +55,14 @@ pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
 /// The number of the first of three lanes for bodies of conditional nodes that the host drives.
 const BODIES: usize = COOPERATIVE + 1;
 
+/// The number of the queue to which kernels publish what launches resident graphs.
+const RESIDENT_LAUNCHES: usize = COOPERATIVE + LANES;
+
+/// The number of the first of [`LANES`] queues that resident graphs run on.
+const RESIDENT: usize = RESIDENT_LAUNCHES + LANES;
+
 /// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
-const RESTRICTED: usize = COOPERATIVE + LANES;
+pub(crate) const RESTRICTED: usize = RESIDENT + LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
@@ -86,6 +93,9 @@ pub(crate) struct DeviceInner {
     pub(crate) signals: Arc<SignalPool>,
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
+    /// Device memory for the packets of resident graphs; the host cannot write it.
+    pub(crate) packets: Arc<Slabs>,
+    residence: Mutex<resident::Residence>,
     /// Pools of stream-ordered memory.
     pub(crate) pools: Pools,
     /// What launches of graphs hold of the memory.
@@ -180,7 +190,12 @@ impl Device {
         }
         let orphaned: Vec<Fence> = lock(&self.0.orphans).iter().map(|orphan| orphan.fence.clone()).collect();
         let visits: Vec<Fence> = lock(&self.0.visits).iter().cloned().collect();
-        self.outlast(fences.iter().chain(&orphaned).chain(&visits))
+        self.outlast(fences.iter().chain(&orphaned).chain(&visits))?;
+        // What was waited for may have launched graphs.
+        let launched = self.launched_by_kernels();
+        self.outlast(&launched)?;
+        self.forget_visits();
+        Ok(())
     }
 
     /// Waits until what lies before `fences` has completed or is lost.
@@ -207,8 +222,12 @@ impl Device {
         Faults::await_recording();
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
         for device in self.0.system.devices() {
-            let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
+            device.withdraw_lost();
+            let mut dead: Vec<_> = lock(&device.0.lanes).iter_mut().map(stale).collect();
+            // What publishes to queues from the device is gone before they are.
+            let published_to = dead.split_off(RESIDENT.min(dead.len()));
             drop(dead);
+            drop(published_to);
         }
         self.recall();
         match self.0.faults.take() {
@@ -300,7 +319,7 @@ impl Device {
     /// A lane for packets of which none waits for anything but packets before it.
     pub(crate) fn body_lane(&self) -> Result<Arc<Lane>> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESTRICTED - BODIES))
+        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESIDENT_LAUNCHES - BODIES))
     }
 
     /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].
@@ -337,10 +356,9 @@ impl Device {
 
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
     pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
-        let mut visits = lock(&self.0.visits);
-        while visits.pop_front_if(|oldest| oldest.is_over()).is_some() {}
+        self.forget_visits();
         // What the launch keeps is its stream's to let go.
-        visits.push_back(Fence::new(signal.clone(), Vec::new()));
+        lock(&self.0.visits).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
     /// The work in flight of streams that nobody holds any more.

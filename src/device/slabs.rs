@@ -1,6 +1,9 @@
 //! Small blocks of device-visible memory (kernel arguments, staging) carved from large slabs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use crate::{
     error::{Error, Result},
@@ -110,6 +113,19 @@ impl Block {
                 bytes.len(),
             );
         }
+    }
+
+    /// Stores a word at `offset`, a multiple of 8, behind everything that was written before: for device code that looks
+    /// at it by atomics.
+    ///
+    /// # Panics
+    /// If it does not fit, or `offset` is no multiple of 8.
+    pub(crate) fn store(&self, offset: usize, value: u64) {
+        assert!(offset + 8 <= self.len() && offset.is_multiple_of(8), "a word beside a block");
+        // SAFETY: as in `write`; blocks are aligned, and the word is reached by atomics while others may look at it.
+        let word = unsafe { AtomicU64::from_ptr((self.address as usize as *mut u64).byte_add(offset)) };
+        // ORDER: release, pairs with the acquire of the device code.
+        word.store(value, Ordering::Release);
     }
 
     /// Copies the block's first `out.len()` bytes to `out`.

@@ -165,7 +165,7 @@ impl Device {
             ordinal,
             system,
             agent: agent.clone(),
-            local,
+            local: local.clone(),
             fine_grained,
             properties,
             target,
@@ -174,6 +174,8 @@ impl Device {
             // One arena serves all the devices of a graph.
             kernargs: Slabs::new(kernarg_pool(system)?, system.gpu_agents(), super::KERNARG_SLAB),
             staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
+            packets: Slabs::new(local.clone(), Vec::new(), super::resident::SLAB),
+            residence: Mutex::default(),
             pools: Default::default(),
             graph_memory: Default::default(),
             visitors: Default::default(),

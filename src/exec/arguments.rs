@@ -159,7 +159,8 @@ impl State {
     /// Writes the arguments of all nodes, which are kernels in the order of the flat nodes; into an `empty` arena
     /// everything that belongs to them.
     fn give_arguments(&mut self, graph: &Graph<Function, Event>, empty: bool) {
-        for ((_, node), &main) in graph.nodes().zip(&self.main) {
+        for (flat, (_, node)) in graph.nodes().enumerate() {
+            let main = self.main[flat];
             let (Node::Kernel(kernel), Unit::Dispatch(dispatch)) = (node, &mut self.units[main as usize])
             else {
                 continue;
@@ -173,9 +174,10 @@ impl State {
             }
             self.arena.write(offset as usize, &dispatch.kernargs);
             if let Some((lane, packet)) = self.image.places[main as usize] {
-                let packet = &mut self.image.lanes[lane as usize].packets[packet as usize];
-                let set = packet.set_kernarg_address(self.arena.address() + u64::from(offset));
+                let mut new = self.image.lanes[lane as usize].packets[packet as usize];
+                let set = new.set_kernarg_address(self.arena.address() + u64::from(offset));
                 debug_assert!(set.is_ok(), "no node is disabled: its packet is a dispatch");
+                self.replace_packet(lane, packet, new);
             }
         }
     }

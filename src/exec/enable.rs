@@ -91,8 +91,9 @@ impl State {
             (&self.units[main as usize], self.image.places[main as usize])
         {
             // A launch that is publishing holds the state's lock; the image is ours.
-            let packet = &mut self.image.lanes[lane as usize].packets[at as usize];
-            *packet = packet_in_place_of(packet, enabled, |fences| dispatch.packet(fences, address))?;
+            let old = &self.image.lanes[lane as usize].packets[at as usize];
+            let new = packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
+            self.replace_packet(lane, at, new);
         }
         for unit in [Some(main), pin].into_iter().flatten() {
             if enabled {

@@ -96,9 +96,23 @@ pub(crate) struct Image {
     pub(crate) runs: Vec<Run>,
     /// Lane and packet of each unit that is a dispatch, or a branch.
     pub(crate) places: Vec<Option<(u32, u32)>>,
+    /// Counts the changes of packets.
+    edition: u64,
 }
 
 impl Image {
+    /// How often packets have changed: a copy of the image is one of this edition or no other.
+    pub(crate) fn edition(&self) -> u64 {
+        self.edition
+    }
+
+    /// Puts a packet in place of another.
+    pub(crate) fn replace(&mut self, lane: u32, packet: u32, new: Packet) {
+        let old = &mut self.lanes[lane as usize].packets[packet as usize];
+        self.edition += u64::from(*old != new);
+        *old = new;
+    }
+
     /// Whether it is packets for one queue, to be copied there as they are but for the completion signal.
     pub(crate) fn is_plain(&self) -> bool {
         let [lane] = &self.lanes[..] else { return false };

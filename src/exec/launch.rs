@@ -58,7 +58,9 @@ impl Exec {
         if !memory.is_empty() {
             memory.take(self.0.options.auto_free)?;
         }
-        let published = if !state.image.lanes.is_empty() {
+        let published = if self.0.options.resident {
+            self.publish_resident(&mut state, stream)
+        } else if !state.image.lanes.is_empty() {
             self.publish(&mut state, stream)
         } else if memory.is_empty() {
             Ok(())

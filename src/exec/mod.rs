@@ -9,6 +9,7 @@
 //! | [`costs`] | the cost table of a device |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`party`] | the devices and queues of one launch |
+//! | [`resident`] | graphs whose packets lie on the device, which publishes them |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
@@ -32,6 +33,7 @@ mod party;
 mod priority;
 mod recorded;
 mod references;
+mod resident;
 mod seat;
 mod units;
 mod update;
@@ -45,6 +47,7 @@ use std::{
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
+pub use resident::RESIDENT_ON_ONE_DEVICE;
 pub use update::{Reason, Refusal};
 
 use self::{
@@ -53,6 +56,7 @@ use self::{
     launch::SignalSet,
     recorded::Parameters,
     references::Held,
+    resident::{DeviceGraph, Resident},
     seat::Seat,
     units::{Fifos, Unit, Units},
     update::{Fixed, Shape},
@@ -83,6 +87,10 @@ pub struct Options {
     pub node_priority: bool,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
+    /// The packets lie on the device, which publishes them: a launch costs the host the same whatever the graph is, and
+    /// kernels can launch it. Only for kernels, copies of memory that the device reaches, fills and graphs of those, all
+    /// on one device; memory nodes are refused. They run on queues of their own, of ordinary priority.
+    pub resident: bool,
     /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
     pub conditionals_on_host: bool,
 }
@@ -166,6 +174,10 @@ struct State {
     sets: VecDeque<SignalSet>,
     last: Option<(Fence, u64)>,
     launches: Version,
+    /// The packets on the device, if the executable is to have them there.
+    resident: Option<Arc<Resident>>,
+    /// What kernels launch it with, if it is to be resident.
+    launchable: Option<DeviceGraph>,
 }
 
 /// An executable graph in numbers.
@@ -233,6 +245,9 @@ impl Exec {
         let flattened =
             flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node)).map_err(of_structure)?;
         let (flat, work) = (&flattened.graph, &flattened.work[..]);
+        if options.resident {
+            resident::check_nodes(template, flat, work)?;
+        }
         let mut units = if options.node_priority {
             Units::new(template.device(), flat, work, priority::order(flat, work))?
         } else {
@@ -240,6 +255,9 @@ impl Exec {
             Units::new(template.device(), flat, work, 0..flat.len() as u32)?
         };
         let device = units.devices[0].clone();
+        if options.resident {
+            resident::check_units(flat, &units)?;
+        }
         let fixed: Box<[_]> = flattened.work.iter().map(|work| work.map(Fixed::of)).collect();
         let mut conditionals = Vec::new();
         let mut bodies = HashMap::new();
@@ -277,10 +295,11 @@ impl Exec {
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&fixed[..]);
         let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
+        let resident_bytes = if options.resident { Resident::bytes(&image) } else { 0 };
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.bytes(),
-            exec_bytes: host_bytes + arena.len() + units.fifos.bytes(),
+            exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
             conditionals: {
                 let (branching, driven): (Vec<_>, Vec<_>) =
@@ -309,6 +328,8 @@ impl Exec {
             sets: VecDeque::new(),
             last,
             launches: 0,
+            resident: None,
+            launchable: options.resident.then(|| DeviceGraph::new(&device)).transpose()?,
         };
         Ok(Self(Arc::new(Inner {
             device,
@@ -473,8 +494,9 @@ impl State {
         let changed = Unit::Conditional(Arc::new(changed));
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[main] {
-            let old = &mut self.image.lanes[lane as usize].packets[packet as usize];
-            *old = enable::packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
+            let old = &self.image.lanes[lane as usize].packets[packet as usize];
+            let new = enable::packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
+            self.replace_packet(lane, packet, new);
         }
         Ok(std::mem::replace(&mut self.units[main], changed))
     }
@@ -494,13 +516,15 @@ impl State {
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
     /// be destroyed yet.
     fn in_flight(&self) -> bool {
-        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired())
+        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired()) || self.is_launched_by_kernel()
     }
 
     /// Keeps what the latest launch uses until that is over.
     fn keep_for_launch(&self, keep: Keep) {
-        if let Some((fence, _)) = &self.last {
-            fence.keep(keep);
+        match (&self.last, &self.resident) {
+            (Some((fence, _)), _) if !fence.has_fired() => fence.keep(keep),
+            (_, Some(resident)) => resident.keep(keep),
+            _ => {}
         }
     }
 
@@ -544,9 +568,10 @@ impl State {
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {
-            let old = &mut self.image.lanes[lane as usize].packets[packet as usize];
+            let old = &self.image.lanes[lane as usize].packets[packet as usize];
             let enabled = !self.disabled.contains(&unit);
-            *old = enable::packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
+            let new = enable::packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
+            self.replace_packet(lane, packet, new);
         }
         Ok(())
     }
@@ -584,9 +609,9 @@ impl Drop for Inner {
         units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
         let signals: Vec<_> = state.sets.drain(..).map(SignalSet::into_signals).collect();
         let (arena, resources) = (state.arena.clone(), self.resources.clone());
-        if let Some((fence, _)) = &state.last {
-            fence.keep(Keep::Other(Arc::new((moved, alive, taken_over, units, signals, arena, resources))));
-        }
+        let rest =
+            Arc::new((moved, alive, taken_over, units, signals, arena, resources, state.resident.clone()));
+        state.keep_for_launch(Keep::Other(rest));
         if !self.resources.memory.is_empty() {
             *self.instance.lock().unwrap_or_else(PoisonError::into_inner) = state.last.take();
         }

@@ -436,7 +436,7 @@ impl Exec {
         let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
-        let image = &mut state.image;
+        let image = &state.image;
         let mut packets = Vec::new();
         for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
             if let &Some((lane, packet)) = place {
@@ -450,7 +450,7 @@ impl Exec {
 
         // From here on nothing fails.
         for (lane, packet, new) in packets {
-            image.lanes[lane as usize].packets[packet as usize] = new;
+            state.replace_packet(lane, packet, new);
         }
         let alive = match place {
             0 => mem::take(&mut state.taken_over).into_values().flatten().collect(),

@@ -297,6 +297,22 @@ impl ExecGraph {
         self.0.launch(stream)
     }
 
+    /// As [`Exec::upload`].
+    ///
+    /// # Errors
+    /// As [`Exec::upload`].
+    pub fn upload(&self, stream: &Stream) -> Result<()> {
+        self.0.upload(stream)
+    }
+
+    /// As [`Exec::device_graph`].
+    ///
+    /// # Errors
+    /// As [`Exec::device_graph`].
+    pub fn device_graph(&self) -> Result<u64> {
+        self.0.device_graph()
+    }
+
     /// Gives the kernel node `node` another launch; launches in flight keep theirs.
     ///
     /// # Errors

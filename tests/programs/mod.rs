@@ -157,3 +157,21 @@ fn conditional_nodes_pass_on_every_architecture_and_both_ways() {
         }
     }
 }
+
+// proves: aqlipseGraphExecGetDeviceGraph, hipGraphUpload, hipGraphInstantiateWithFlags
+#[test]
+fn kernels_launch_graphs_on_every_architecture() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/capi/include/aqlipse/device_graph.h");
+    let installed = toolchain.lib().join("../include/aqlipse/device_graph.h");
+    assert_eq!(std::fs::read(source).unwrap(), std::fs::read(installed).expect("the header is installed"));
+    let compilers = [(Compiler::Clang22, "gfx90a", "0"), (Compiler::Clang15, "gfx90a", "3")];
+    for (compiler, arch, level) in compilers.into_iter().chain([(Compiler::Clang22, "gfx942", "3")]) {
+        if !offers(arch) {
+            continue;
+        }
+        let build = Build::new(compiler, arch, level);
+        let path = build.compile(&toolchain, "graph_device_launch.hip", Output::Program);
+        Program::new(&toolchain, &path, arch).run().expect_passed(&build);
+    }
+}

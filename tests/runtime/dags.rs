@@ -341,7 +341,7 @@ fn a_graph_larger_than_the_ring_waits_for_its_own_host_nodes() {
     assert_eq!(data.read(&stream).unwrap(), [17_999; 2]);
 }
 
-fn thread_scope(threads: usize, work: impl Fn(usize) + Sync) {
+pub fn thread_scope(threads: usize, work: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {
         for n in 0..threads {
             let work = &work;

@@ -22,6 +22,7 @@ mod lifetimes;
 mod objects;
 mod parts;
 mod pools;
+mod resident;
 mod scale;
 mod seeds;
 mod streams;
@@ -50,6 +51,8 @@ pub struct Kernels {
     pub slow: Kernel,
     pub count_down: Kernel,
     pub next_condition: Kernel,
+    pub launch_graphs: Kernel,
+    pub launch_graph_often: Kernel,
 }
 
 pub fn device() -> Device {
@@ -87,6 +90,8 @@ pub fn kernels() -> &'static Kernels {
             slow: kernel("slow"),
             count_down: kernel("count_down"),
             next_condition: kernel("next_condition"),
+            launch_graphs: kernel("launch_graphs"),
+            launch_graph_often: kernel("launch_graph_often"),
         }
     })
 }

@@ -17,6 +17,9 @@ const VERSION_FILE: &str = "kernels/clang-version.txt";
 /// Folders with a table.
 const FOLDERS: [&str; 2] = ["kernels", "loader/tests/samples"];
 
+/// Headers of `capi/include` that device code may include.
+const PUBLIC_HEADERS: [&str; 1] = ["aqlipse/device_graph.h"];
+
 /// One line of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
@@ -90,6 +93,12 @@ fn build(folder: &str) -> Result<Vec<(String, Vec<u8>)>> {
             let to = copy.0.join(path.file_name().expect("a file name"));
             fs::copy(&path, &to).map_err(file_error(&path))?;
         }
+    }
+    // Device code includes what users include.
+    for header in PUBLIC_HEADERS {
+        let (from, to) = (root().join("capi/include").join(header), copy.0.join(header));
+        to.parent().map_or(Ok(()), fs::create_dir_all).map_err(file_error(&to))?;
+        fs::copy(&from, &to).map_err(file_error(&from))?;
     }
     let mut built = Vec::new();
     for step in steps {

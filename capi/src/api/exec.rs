@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use aqlipse::{
-    Error, Exec, GraphNode, InstantiateFailure as Failure, Options, SameLaunch,
+    Error, Exec, GraphNode, InstantiateFailure as Failure, Options, RESIDENT_ON_ONE_DEVICE, SameLaunch,
     graph::{Memcpy, Node, NodeId},
 };
 
@@ -32,7 +32,7 @@ enum Refusal {
     /// The call cannot be served.
     Call(hipError_t),
     /// The graph cannot be launched from a device.
-    DeviceLaunch,
+    DeviceLaunch(Failure),
     /// The graph cannot be made executable.
     Graph(Failure),
 }
@@ -47,15 +47,17 @@ impl Refusal {
     fn code(&self) -> hipError_t {
         match self {
             Self::Call(code) => *code,
-            Self::DeviceLaunch => Error::NotSupported("launching a graph from a device").into(),
-            Self::Graph(failure) => failure.error.clone().into(),
+            Self::DeviceLaunch(failure) | Self::Graph(failure) => failure.error.clone().into(),
         }
     }
 
     fn result(&self) -> hipGraphInstantiateResult {
         match self {
             Self::Call(_) => hipGraphInstantiateError,
-            Self::DeviceLaunch => hipGraphInstantiateNodeOperationNotSupported,
+            Self::DeviceLaunch(failure) if failure.error == Error::NotSupported(RESIDENT_ON_ONE_DEVICE) => {
+                hipGraphInstantiateMultipleDevicesNotSupported
+            }
+            Self::DeviceLaunch(_) => hipGraphInstantiateNodeOperationNotSupported,
             Self::Graph(failure) if failure.structure => hipGraphInstantiateInvalidStructure,
             Self::Graph(_) => hipGraphInstantiateError,
         }
@@ -64,7 +66,8 @@ impl Refusal {
     /// The node that is to blame, or null.
     fn node(&self) -> hipGraphNode_t {
         match self {
-            Self::Graph(Failure { node: Some(node), .. }) => object::node_handle(*node),
+            Self::DeviceLaunch(Failure { node: Some(node), .. })
+            | Self::Graph(Failure { node: Some(node), .. }) => object::node_handle(*node),
             _ => hipGraphNode_t::NULL,
         }
     }
@@ -73,31 +76,40 @@ impl Refusal {
     fn text(&self) -> String {
         match self {
             Self::Call(code) => code.text().to_string_lossy().into_owned(),
-            Self::DeviceLaunch => "graphs cannot be launched from a device".into(),
-            Self::Graph(failure) => failure.to_string(),
+            Self::DeviceLaunch(failure) | Self::Graph(failure) => failure.to_string(),
         }
     }
 }
 
-fn instantiate(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> Result<(), Refusal> {
+/// Makes an executable, and brings one for kernels to launch to its device if it is to be `prepared` on a stream.
+fn instantiate(
+    exec: *mut hipGraphExec_t,
+    graph: hipGraph_t,
+    flags: u64,
+    prepared: Option<hipStream_t>,
+) -> Result<(), Refusal> {
     // A graph that devices launch cannot free what the host's launches have left.
     let contradiction = flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0;
     if exec.is_null() || flags & !KNOWN_FLAGS != 0 || contradiction {
         return Err(hipErrorInvalidValue.into());
     }
     let graph = object::graph(graph)?;
-    if flags & DEVICE_LAUNCH != 0 {
-        return Err(Refusal::DeviceLaunch);
-    }
+    let resident = flags & DEVICE_LAUNCH != 0;
     let options = Options {
         auto_free: flags & AUTO_FREE != 0,
         upload: flags & UPLOAD != 0,
         node_priority: flags & NODE_PRIORITY != 0,
+        resident,
         ..Options::default()
     };
     let made = graph.with_template(|template| Ok(Exec::instantiate(template, options)))?;
-    let made = made.map_err(Refusal::Graph)?;
-    // Kernel arguments are placed when the executable is made: there is nothing left to upload.
+    let made = made.map_err(|failure| match failure.error {
+        Error::NotSupported(_) if resident => Refusal::DeviceLaunch(failure),
+        _ => Refusal::Graph(failure),
+    })?;
+    if let Some(stream) = prepared {
+        object::with_stream(stream, |stream| Ok(made.upload(stream)?))?;
+    }
     let handle = EXECS.insert(made)?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(exec, hipGraphExec_t(handle)) }?;
@@ -128,7 +140,7 @@ entry! {
         log: *mut c_char,
         log_bytes: usize,
     ) -> hipError_t {
-        let outcome = instantiate(exec, graph, 0);
+        let outcome = instantiate(exec, graph, 0, None);
         let (node, text) = match &outcome {
             Ok(()) => (hipGraphNode_t::NULL, String::new()),
             Err(refusal) => (refusal.node(), refusal.text()),
@@ -143,9 +155,9 @@ entry! {
 }
 
 entry! {
-    /// Makes an executable of a graph; `flags` may ask to free automatically on launch.
+    /// Makes an executable of a graph; `flags` may ask to free automatically on launch, and that kernels can launch it.
     fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t {
-        instantiate(exec, graph, flags).map_err(|refusal| refusal.code())
+        instantiate(exec, graph, flags, None).map_err(|refusal| refusal.code())
     }
 }
 
@@ -162,11 +174,10 @@ entry! {
         object::graph(graph)?;
         // SAFETY: the caller's pointer, null or readable.
         let mut given = unsafe { caller::read(params) }?;
-        let outcome = match given.flags & UPLOAD {
-            0 => Ok(()),
-            _ => object::stream(given.uploadStream).map(drop),
-        };
-        let outcome = outcome.map_err(Refusal::Call).and_then(|()| instantiate(exec, graph, given.flags));
+        let prepared = (given.flags & UPLOAD != 0).then_some(given.uploadStream);
+        let outcome = prepared.map_or(Ok(()), |stream| object::stream(stream).map(drop));
+        let outcome =
+            outcome.map_err(Refusal::Call).and_then(|()| instantiate(exec, graph, given.flags, prepared));
         (given.errNode_out, given.result_out) = match &outcome {
             Ok(()) => (hipGraphNode_t::NULL, hipGraphInstantiateSuccess),
             Err(Refusal::Graph(failure)) if failure.structure && has_unused_condition(graph) => {
@@ -204,10 +215,11 @@ entry! {
 }
 
 entry! {
-    /// Prepares a launch; everything that a launch needs is in place already.
+    /// Prepares a launch: brings a graph that kernels may launch to its device. Of others everything that a launch needs is
+    /// in place already.
     fn hipGraphUpload(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
-        object::exec(exec)?;
-        object::stream(stream).map(drop)
+        let exec = object::look_exec(exec)?;
+        object::with_stream(stream, |stream| Ok(exec.upload(stream)?))
     }
 }
 
@@ -222,8 +234,13 @@ entry! {
     /// Stores the flags that an executable was made with.
     fn hipGraphExecGetFlags(exec: hipGraphExec_t, flags: *mut u64) -> hipError_t {
         let exec = object::exec(exec)?;
-        let Options { auto_free, upload, node_priority, .. } = exec.options();
-        let given = [(auto_free, AUTO_FREE), (upload, UPLOAD), (node_priority, NODE_PRIORITY)];
+        let Options { auto_free, upload, node_priority, resident, .. } = exec.options();
+        let given = [
+            (auto_free, AUTO_FREE),
+            (upload, UPLOAD),
+            (resident, DEVICE_LAUNCH),
+            (node_priority, NODE_PRIORITY),
+        ];
         let value = given.iter().filter(|(given, _)| *given).map(|(_, flag)| flag).sum();
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(flags, value) }

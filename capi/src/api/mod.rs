@@ -20,6 +20,7 @@ mod configuration;
 mod context;
 mod cooperative;
 mod device;
+mod device_graph;
 mod dot;
 mod driver_copy;
 mod driver_node;

@@ -20,6 +20,7 @@ mod conditional;
 mod context;
 mod cooperative;
 mod copies;
+mod device_graph;
 mod devices;
 mod execution;
 mod external;

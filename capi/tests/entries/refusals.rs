@@ -1004,7 +1004,7 @@ fn what_is_no_executable_is_refused() {
             "no graph" => hipErrorInvalidValue, (&mut exec, GRAPH, 0);
             "unknown flags" => hipErrorInvalidValue, (&mut exec, w.graph, 16);
             "flags that contradict each other" => hipErrorInvalidValue, (&mut exec, w.graph, 1 | 4);
-            "a launch from the device" => hipErrorNotSupported, (&mut exec, w.graph, 4);
+            "a host node in a graph for kernels to launch" => hipErrorNotSupported, (&mut exec, w.graph, 4);
         }
         hipGraphInstantiateWithParams {
             "no place" => hipErrorInvalidValue, (null_mut(), w.graph, &mut params);

@@ -2,7 +2,10 @@
 
 use std::{io, sync::Arc};
 
-use crate::os::{Mapping, PAGE};
+use crate::{
+    memory::Allocation,
+    os::{Mapping, PAGE},
+};
 
 /// Queues that a driver may have at once.
 pub(super) const CAPACITY: usize = 4 * PAGE / size_of::<u64>();
@@ -19,6 +22,12 @@ impl Doorbells {
     /// Address of the word at `slot`, below [`CAPACITY`].
     pub(super) fn address(&self, slot: usize) -> u64 {
         self.0.address() + (slot * size_of::<u64>()) as u64
+    }
+
+    /// All of them, for the map of a device.
+    pub(super) fn allocation(&self) -> Allocation {
+        let (start, backing) = (self.0.address(), Arc::clone(&self.0) as _);
+        Allocation { start, end: start + self.0.size() as u64, writable: true, backing: Some(backing) }
     }
 
     /// What keeps the words mapped.

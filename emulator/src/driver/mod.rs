@@ -108,8 +108,13 @@ impl Driver {
             let client = Client::Driver(Arc::clone(&interrupts));
             Processor::start(Arc::clone(device), Arc::clone(&workers), client, config.seed)
         };
+        let doorbells = Doorbells::map()?;
+        for device in &devices {
+            // The kernel driver maps a process's doorbells to its devices as well: kernels may publish packets.
+            device.map.insert(doorbells.allocation());
+        }
         let processors = devices.iter().map(start).collect::<Result<_, _>>()?;
-        Ok(Self { processors, queues: Mutex::default(), doorbells: Doorbells::map()?, devices })
+        Ok(Self { processors, queues: Mutex::default(), doorbells, devices })
     }
 
     /// The devices, by index.

@@ -174,7 +174,11 @@ impl Footprint {
     /// Whether it is as large as before but for what allocators keep.
     fn check_since(self, before: Self, rounds: u64) {
         let grown = self.since(before);
-        assert!(grown.device <= 64 << 10, "after {rounds} rounds more of the device is taken: {grown:?}");
+        // The device keeps a slab of 256 KiB for graphs that lie there, once there was one.
+        assert!(
+            grown.device <= (64 + 256) << 10,
+            "after {rounds} rounds more of the device is taken: {grown:?}"
+        );
         assert!(grown.host <= 64 << 20, "after {rounds} rounds more of the host is taken: {grown:?}");
         assert!(grown.descriptors <= 8, "after {rounds} rounds more is open: {grown:?}");
         // Threads of streams that are gone may not have ended yet.

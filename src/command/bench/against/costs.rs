@@ -10,7 +10,7 @@ use hsa::packet::Packet;
 use super::{
     library::Failed,
     protocol::{Case, Quantity},
-    session::Session,
+    session::{Graph, Session},
     worker::Times,
 };
 use crate::command::bench::{
@@ -79,11 +79,39 @@ pub fn of_graph(session: &Session, shape: Shape, nodes: usize, effort: Effort) -
     }
     if (Case::Graph { shape, nodes }).is_launched() {
         times.extend(launches(session, &exec, nodes, effort)?);
+        match resident_launches(session, &graph, effort) {
+            Ok(calls) => times.push((Quantity::ResidentCall, calls)),
+            // Only this library has it.
+            Err(Failed::Missing(_) | Failed::Code { .. }) => {}
+            Err(failed) => return Err(failed),
+        }
     }
     if nodes <= MOST_FOR_MEMORY {
         times.push((Quantity::ExecBytes, vec![memory(&graph)?]));
     }
     Ok(times)
+}
+
+/// Launches of an executable that lies on the device.
+fn resident_launches(session: &Session, graph: &Graph<'_>, effort: Effort) -> Result<Vec<f64>, Failed> {
+    let exec = graph.instantiate_resident()?;
+    let mut calls = Vec::new();
+    let start = Instant::now();
+    while start.elapsed() < effort.budget || calls.len() < effort.least {
+        thread::sleep(NAP);
+        for n in 0..BLOCK {
+            let start = Instant::now();
+            exec.launch()?;
+            let called = nanoseconds(start);
+            session.synchronize()?;
+            // The first of all brings the graph to the device.
+            if n > 0 {
+                calls.push(called);
+            }
+        }
+    }
+    exec.destroy()?;
+    Ok(calls)
 }
 
 /// Launches in turns with copies of as many packets.

@@ -45,6 +45,8 @@ const GOALS: &[Goal] = &[
     goal("launch call", Shape::Independent, 1024, Quantity::Call, COPY),
     goal("launch call", Shape::Full(2), 8192, Quantity::Call, COPY),
     goal("launch call", Shape::Full(4), 8192, Quantity::Call, COPY),
+    goal("resident launch call", Shape::Straight, 1, Quantity::ResidentCall, Limit::Of(300.0)),
+    goal("resident launch call", Shape::Straight, 8192, Quantity::ResidentCall, Limit::Of(300.0)),
     goal("instantiate, a node", Shape::Straight, 1024, Quantity::InstantiateNode, Limit::Of(250.0)),
     goal("instantiate, a node", Shape::Straight, 100_000, Quantity::InstantiateNode, Limit::Of(250.0)),
     goal("update all, a node", Shape::Straight, 1024, Quantity::UpdateNode, Limit::Of(20.0)),

@@ -164,6 +164,8 @@ functions! {
         log: *mut c_char,
         log_bytes: usize,
     );
+    /// Compiles a graph, with flags.
+    fn hipGraphInstantiateWithFlags(exec: *mut Handle, graph: Handle, flags: u64);
     /// Launches a compiled graph.
     fn hipGraphLaunch(exec: Handle, stream: Handle);
     /// Launches a compiled graph; a null stream is the thread's own.

@@ -99,6 +99,8 @@ pub enum Quantity {
     UpdateNode,
     /// `hipGraphExecKernelNodeSetParams` with other arguments.
     SetNode,
+    /// `hipGraphLaunch` of an executable that lies on the device (`hipGraphInstantiateFlagDeviceLaunch`).
+    ResidentCall,
     /// A copy of as many packets into a queue of an emulated device, in turns with the launches.
     Floor,
     /// The same into memory that nobody else looks at.
@@ -109,7 +111,7 @@ pub enum Quantity {
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::LaunchInBatch,
         Self::LaunchAndWait,
         Self::InstantiateNode,
@@ -121,6 +123,7 @@ impl Quantity {
         Self::BuildNode,
         Self::UpdateNode,
         Self::SetNode,
+        Self::ResidentCall,
         Self::Floor,
         Self::WarmFloor,
         Self::ExecBytes,
@@ -140,6 +143,7 @@ impl Quantity {
             Self::BuildNode => "build_node",
             Self::UpdateNode => "update_node",
             Self::SetNode => "set_node",
+            Self::ResidentCall => "resident_call",
             Self::Floor => "floor",
             Self::WarmFloor => "warm_floor",
             Self::ExecBytes => "exec_bytes",

@@ -303,6 +303,21 @@ impl<'a> Graph<'a> {
         }
         Ok(Exec { session: self.session, handle })
     }
+
+    /// Compiles the graph to lie on the device.
+    ///
+    /// # Errors
+    /// That of the call.
+    pub fn instantiate_resident(&self) -> Result<Exec<'a>, Failed> {
+        /// `hipGraphInstantiateFlagDeviceLaunch`.
+        const DEVICE_LAUNCH: u64 = 4;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the graph is alive.
+        unsafe {
+            self.session.library.hipGraphInstantiateWithFlags(&raw mut handle, self.handle, DEVICE_LAUNCH)?;
+        }
+        Ok(Exec { session: self.session, handle })
+    }
 }
 
 impl Drop for Graph<'_> {

@@ -119,6 +119,7 @@ calls! {
     hipGraphExecGetFlags(exec: Exec, flags: Room<u64>);
     hipGraphLaunch(exec: Exec, stream: Stream);
     hipGraphUpload(exec: Exec, stream: Stream);
+    aqlipseGraphExecGetDeviceGraph(graph: Room<*mut c_void>, exec: Exec);
     hipGraphExecDestroy(exec: DoomedExec);
     hipGraphExecUpdate(
         exec: Exec, graph: Graph, node: Room<hipGraphNode_t>, result: Room<hipGraphExecUpdateResult>,

@@ -1,0 +1,218 @@
+//! The queues that a device publishes to by itself: where resident graphs run, and where kernels launch them.
+//!
+//! The host publishes nothing here. It keeps its claims where no device sees them ([`hsa::ring`]), and device code keeps
+//! its own in the words of a lock; a queue with both kinds of producers would need both for every packet.
+
+use std::sync::{Arc, Weak};
+
+use hsa::packet::Packet;
+
+use super::{
+    Device, LANES, RESIDENT, RESIDENT_LAUNCHES,
+    fence::{Fence, Keep, PooledSignal},
+    lock,
+    slabs::Block,
+};
+use crate::{
+    error::{Error, Result},
+    module::{KernelCode, Module},
+};
+
+/// The code objects that `cargo xtask kernels` builds, most specific targets first.
+const OBJECTS: [&[u8]; 4] = [
+    include_bytes!("../../kernels/launcher.gfx90a.co"),
+    include_bytes!("../../kernels/launcher.gfx942.co"),
+    include_bytes!("../../kernels/launcher.gfx9-4-generic.co"),
+    include_bytes!("../../kernels/launcher.gfx9-generic.co"),
+];
+
+/// Bytes of a lock: a cache line, which nothing else shares.
+const LOCK: u64 = 64;
+
+/// Device memory of resident graphs comes in pieces of at least this many bytes.
+pub(super) const SLAB: usize = 256 * 1024;
+
+/// The queues of one fault epoch. They belong to the device, which destroys them after a fault; here are their addresses.
+pub(crate) struct Queues {
+    epoch: u64,
+    lanes: Vec<hsa::DeviceProducer>,
+    launches: hsa::DeviceProducer,
+    locks: Block,
+}
+
+impl Queues {
+    /// The fault epoch of all of them.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The queue for a lane of a graph.
+    pub(crate) fn lane(&self, number: usize) -> &hsa::DeviceProducer {
+        &self.lanes[number]
+    }
+
+    /// The lock of whoever publishes to the lanes. Another one, behind it, is for the queue to which kernels publish.
+    pub(crate) fn lock(&self) -> u64 {
+        self.locks.address()
+    }
+}
+
+/// What kernels launch a graph with: `aqlipseDeviceGraph` of `capi/include/aqlipse/device_graph.h`.
+pub(crate) struct Handle(Block);
+
+impl Handle {
+    const WANTED: usize = 8;
+    const PRESENT: usize = 16;
+    const LOCK: usize = 24;
+    const PACKET: usize = 128;
+    /// Bytes of one.
+    pub(crate) const BYTES: usize = 192;
+
+    /// A handle of nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new(device: &Device) -> Result<Self> {
+        let block = device.0.kernargs.take(Self::BYTES)?;
+        block.write(0, &[0; Self::BYTES]);
+        Ok(Self(block))
+    }
+
+    /// What kernels know it by.
+    pub(crate) fn address(&self) -> u64 {
+        self.0.address()
+    }
+
+    /// The word that says which version lies on the device.
+    pub(crate) fn present(&self) -> u64 {
+        self.0.address() + Self::PRESENT as u64
+    }
+
+    /// Refuses launches from now on.
+    pub(crate) fn withdraw(&self) {
+        self.0.store(Self::WANTED, 0);
+    }
+
+    /// Admits launches as soon as `version` lies on the device: by publishing a packet to `queues` after the word at
+    /// `end` was 0 and has been made 1.
+    pub(crate) fn offer(&self, version: u64, end: u64, queues: &Queues, packet: &Packet) {
+        let hsa::DeviceProducer { ring, slots, write_index, read_index, doorbell } = queues.launches;
+        let words = [queues.locks.address() + LOCK, ring, write_index, read_index, doorbell, slots.into()];
+        self.withdraw();
+        self.0.write(0, &end.to_le_bytes());
+        self.0.write(Self::LOCK, &words.map(u64::to_le_bytes).concat());
+        self.0.write(Self::PACKET, &packet.words().map(u32::to_le_bytes).concat());
+        self.0.store(Self::WANTED, version);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.withdraw();
+    }
+}
+
+/// What a device has for resident graphs, once there is one.
+#[derive(Default)]
+pub(super) struct Residence {
+    queues: Option<Arc<Queues>>,
+    launcher: Option<KernelCode>,
+    /// Graphs that kernels may launch, with their signals: 0 while no launch is in flight.
+    launchable: Vec<(Weak<PooledSignal>, Weak<Handle>)>,
+}
+
+impl Device {
+    /// The queues for resident graphs, created on first use and again after a fault.
+    ///
+    /// # Errors
+    /// The fault that has just taken the device; [`Error::NotSupported`] where device code cannot ring a doorbell.
+    pub(crate) fn resident_queues(&self) -> Result<Arc<Queues>> {
+        let mut residence = lock(&self.0.residence);
+        if let Some(queues) = residence.queues.as_ref().filter(|queues| queues.epoch == self.0.faults.epoch())
+        {
+            return Ok(queues.clone());
+        }
+        let unsupported = Error::NotSupported("graphs that a device launches, with legacy doorbells");
+        let producer = |number| {
+            let lane = self.lane(number)?;
+            lane.device_producer().map(|producer| (producer, lane.epoch())).ok_or(unsupported.clone())
+        };
+        let (launches, epoch) = producer(RESIDENT_LAUNCHES)?;
+        let mut lanes = Vec::with_capacity(LANES);
+        for n in 0..LANES {
+            let (lane, its_epoch) = producer(RESIDENT + n)?;
+            if its_epoch != epoch {
+                // A fault has just taken the others.
+                return Err(self.0.faults.error());
+            }
+            lanes.push(lane);
+        }
+        // What waits at the locks of queues that a fault has taken, is destroyed with them.
+        let locks = self.0.kernargs.take(2 * LOCK as usize)?;
+        locks.write(0, &[0; 2 * LOCK as usize]);
+        let queues = Arc::new(Queues { epoch, lanes, launches, locks });
+        residence.queues = Some(queues.clone());
+        Ok(queues)
+    }
+
+    /// The kernel that publishes a resident graph, loaded on first use.
+    pub(crate) fn launcher(&self) -> Result<KernelCode> {
+        let mut residence = lock(&self.0.residence);
+        if let Some(launcher) = &residence.launcher {
+            return Ok(launcher.clone());
+        }
+        let code = Module::first_that_fits(self, &OBJECTS)?.kernel("launch_graph")?.code(self)?.clone();
+        residence.launcher = Some(code.clone());
+        Ok(code)
+    }
+
+    /// Notes that kernels may launch a graph with `handle`, whose launches `end` with a signal: waiting for the device
+    /// includes them, and a fault withdraws the handle.
+    pub(crate) fn is_launchable(&self, end: &Arc<PooledSignal>, handle: &Arc<Handle>) {
+        let mut residence = lock(&self.0.residence);
+        if residence.launchable.len().is_power_of_two() {
+            residence.launchable.retain(|(signal, _)| signal.strong_count() > 0);
+        }
+        residence.launchable.push((Arc::downgrade(end), Arc::downgrade(handle)));
+    }
+
+    /// Withdraws the handles of graphs whose queues a fault has taken, before others follow.
+    pub(super) fn withdraw_lost(&self) {
+        for (end, handle) in &lock(&self.0.residence).launchable {
+            if let (Some(end), Some(handle)) = (end.upgrade(), handle.upgrade())
+                && !end.is_current()
+            {
+                handle.withdraw();
+            }
+        }
+    }
+
+    /// The ends of what kernels may have launched.
+    pub(super) fn launched_by_kernels(&self) -> Vec<Fence> {
+        let residence = lock(&self.0.residence);
+        let launchable: Vec<_> = residence.launchable.iter().filter_map(|(end, _)| end.upgrade()).collect();
+        drop(residence);
+        launchable.into_iter().map(|end| Fence::new(end, Vec::new())).collect()
+    }
+
+    /// Keeps something until `signal` has fired, even if nobody waits for it.
+    pub(crate) fn keep_behind(&self, signal: &Arc<PooledSignal>, keep: Keep) {
+        self.forget_visits();
+        lock(&self.0.visits).push_back(Fence::new(signal.clone(), vec![keep]));
+    }
+
+    /// Lets go of what launches needed that have ended.
+    pub(super) fn forget_visits(&self) {
+        // What a fault has taken may run on until its queues are destroyed.
+        let over = |oldest: &mut Fence| {
+            let settled = || oldest.is_on(self) && self.0.faults.is_settled(oldest.signal().epoch());
+            oldest.has_fired() || oldest.is_over() && (!oldest.keeps_any() || settled())
+        };
+        // What was needed may be the caller's, whose `Drop` may come here again: it is dropped behind the lock.
+        let forgotten: Vec<Fence> = {
+            let mut visits = lock(&self.0.visits);
+            std::iter::from_fn(|| visits.pop_front_if(over)).collect()
+        };
+        drop(forgotten);
+    }
+}
