@@ -22,6 +22,7 @@ mod lifetimes;
 mod objects;
 mod parts;
 mod pools;
+mod relaunches;
 mod scale;
 mod seeds;
 mod streams;
