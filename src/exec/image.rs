@@ -168,7 +168,8 @@ pub(crate) fn encode_contents(
 fn runs(image: &Image) -> Result<Vec<Run>> {
     if image.signals == 0 && image.host.is_empty() {
         // Nothing waits for anything in the launch.
-        let whole = |(lane, image): (u32, &LaneImage)| Run { lane, start: 0, end: image.packets.len() as u32 };
+        let whole =
+            |(lane, image): (u32, &LaneImage)| Run { lane, start: 0, end: image.packets.len() as u32 };
         let lanes = (0u32..).zip(&image.lanes).filter(|(_, image)| !image.packets.is_empty());
         return Ok(lanes.map(whole).collect());
     }
@@ -241,11 +242,8 @@ impl<'a> Encoder<'a> {
             packets: Vec::with_capacity(l.steps.len()),
             patches: Vec::new(),
         };
-        let image = Image {
-            lanes: queues.map(lane).collect(),
-            places: vec![None; units],
-            ..Image::default()
-        };
+        let image =
+            Image { lanes: queues.map(lane).collect(), places: vec![None; units], ..Image::default() };
         let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
         Self { plan, image, signal_of, entry: None }
     }

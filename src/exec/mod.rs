@@ -319,7 +319,11 @@ impl Exec {
             flat: flattened.graph,
             shape: Shape::of(original),
             options,
-            resources: Arc::new(Resources { memory, _codes: units.codes.into_values().collect(), alive: template.alive().to_vec() }),
+            resources: Arc::new(Resources {
+                memory,
+                _codes: units.codes.into_values().collect(),
+                alive: template.alive().to_vec(),
+            }),
             edition: template.edition(),
             instance: template.instances().clone(),
             report,

@@ -21,8 +21,8 @@ use crate::{
     error::Error,
     event::Event,
     graph::{
-        ConditionalKind, CopyKind, FlatGraph, Graph, GraphId, MemAlloc, MemFree, Memset, Mismatch, Node, NodeId,
-        NodeKind, Topology,
+        ConditionalKind, CopyKind, FlatGraph, Graph, GraphId, MemAlloc, MemFree, Memset, Mismatch, Node,
+        NodeId, NodeKind, Topology,
     },
     module::Function,
     template::Template,
@@ -289,7 +289,9 @@ impl Shape {
                 let detail = differences::in_child(around, detail);
                 Refusal { node, ..Refusal::new(Reason::Topology).because(detail) }
             })?;
-            for (((mine, theirs), (_, old)), (_, node)) in nodes.into_iter().zip(had.nodes()).zip(graph.nodes()) {
+            for (((mine, theirs), (_, old)), (_, node)) in
+                nodes.into_iter().zip(had.nodes()).zip(graph.nodes())
+            {
                 let named = around.unwrap_or(theirs);
                 let fixed = frames.fixed(mine, old);
                 fixed.check(node, priorities).map_err(|(reason, detail)| {

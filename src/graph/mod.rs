@@ -179,7 +179,12 @@ impl<K, E> Graph<K, E> {
     ///
     /// # Errors
     /// As there.
-    pub fn add_on(&mut self, device: u32, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
+    pub fn add_on(
+        &mut self,
+        device: u32,
+        node: Node<K, E>,
+        dependencies: &[NodeId],
+    ) -> Result<NodeId, Error> {
         let id = self.add(node, dependencies)?;
         if device != self.home {
             self.away.insert(id.index(), device);

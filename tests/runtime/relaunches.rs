@@ -68,7 +68,10 @@ fn only_a_full_ring_makes_a_launch_wait_and_then_for_room() {
             thread::sleep(Duration::from_millis(1));
         }
         assert!(!passed.load(Ordering::Acquire), "a launch waited although the ring had room");
-        assert!(launched.load(Ordering::Acquire) <= RING, "packets were overwritten that nobody has taken yet");
+        assert!(
+            launched.load(Ordering::Acquire) <= RING,
+            "packets were overwritten that nobody has taken yet"
+        );
         gate.open();
     });
     assert_eq!(data.read(&stream).unwrap(), [LAUNCHES as u32]);
