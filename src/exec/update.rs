@@ -313,7 +313,7 @@ impl Shape {
 
     /// Whether it is that of one graph, with nodes and edges in the same places as in another.
     pub(super) fn is_laid_out_like(&self, topology: &Topology) -> bool {
-        !self.original.may_nest() && self.original.topology().is_laid_out_like(topology)
+        self.original.topology().is_laid_out_like(topology) && self.original.with_nested().len() == 1
     }
 
     /// The identities of all graphs, by their places.
