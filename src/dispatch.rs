@@ -2,7 +2,7 @@
 
 use hsa::packet::{Fences, KernelDispatch, Packet};
 
-use crate::{error::Result, module::KernelCode};
+use crate::{error::Result, graph::Kernargs, module::KernelCode};
 
 /// A kernel dispatch whose kernel arguments are packed but not placed in device-visible memory yet.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Dispatch {
     /// Bytes of LDS for a workgroup.
     pub(crate) group_bytes: u32,
     /// The kernarg segment.
-    pub(crate) kernargs: Box<[u8]>,
+    pub(crate) kernargs: Kernargs,
 }
 
 impl Dispatch {

@@ -107,7 +107,8 @@ impl Template {
     /// The nodes and edges, for edits that do not touch memory nodes.
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
         self.edits.count();
-        if Arc::get_mut(&mut self.graph).is_none() {
+        // Nobody else can come to share it while it is borrowed here, and there are no weak references.
+        if Arc::strong_count(&self.graph) > 1 {
             self.graph = Arc::new(self.graph.snapshot());
         }
         // PANIC: nobody else had it, or this is a copy that nobody else has.
@@ -453,13 +454,10 @@ impl Subgraph<'_> {
             let what = "allocation, free and conditional nodes are not made from parameters";
             return Err(Error::InvalidValue(what));
         }
-        let device = self.device;
-        let graph = self.graph_mut();
-        let node = graph.add(node, dependencies)?;
-        if let Some(device) = device {
-            graph.place(node, device)?;
+        match self.device {
+            Some(device) => Ok(self.graph_mut().add_on(device, node, dependencies)?),
+            None => Ok(self.graph_mut().add(node, dependencies)?),
         }
-        Ok(node)
     }
 
     /// As [`Template::add_child`].

@@ -1,6 +1,7 @@
-//! Instructions of a launch, counted by callgrind: they do not depend on how busy the machine is.
+//! Instructions of launches, and of what comes before them, counted by callgrind: they do not depend on how busy the machine
+//! is.
 //!
-//! `docs/perf.md` has the numbers and how they came about. Whoever makes a launch cheaper lowers them here and there.
+//! `docs/perf.md` has the numbers and how they came about. Whoever makes something cheaper lowers them here and there.
 
 use std::fs;
 
@@ -8,24 +9,30 @@ use object::{Endianness, Object, read::elf::ElfFile64};
 
 use crate::toolchain::{Program, Toolchain, has, is_emulated};
 
-/// Instructions of `hipGraphLaunch`: of a graph of one kernel, and what each further kernel of a chain adds.
+/// Instructions of chains of kernels.
 struct Cost {
+    /// `hipGraphLaunch` of a graph of one kernel.
     launch: f64,
+    /// What each further kernel adds to that.
     node: f64,
+    /// `hipGraphAddKernelNode`.
+    build: f64,
+    /// What each further kernel adds to `hipGraphInstantiate`.
+    instantiate: f64,
 }
 
 /// Of an optimised library (`cargo xtask dist`).
-const RELEASE: Cost = Cost { launch: 1679.0, node: 14.2 };
+const RELEASE: Cost = Cost { launch: 1687.0, node: 14.2, build: 1869.0, instantiate: 2166.0 };
 /// Of one with assertions (`cargo xtask dist --debug`).
-const DEBUG: Cost = Cost { launch: 2275.0, node: 40.6 };
+const DEBUG: Cost = Cost { launch: 2343.0, node: 40.6, build: 2625.0, instantiate: 3932.0 };
 
 /// What costs may grow by before it is a failure.
 const SLACK: f64 = 1.10;
 
-/// Instructions inside of `hipGraphLaunch`, for one launch of a chain.
-fn instructions(toolchain: &Toolchain, nodes: usize, launches: usize) -> f64 {
-    let callgrind =
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=hipGraphLaunch"];
+/// Instructions inside of an entry while a chain is built, compiled and launched so often.
+fn instructions(toolchain: &Toolchain, entry: &str, nodes: usize, launches: usize) -> f64 {
+    let toggle = format!("--toggle-collect={entry}");
+    let callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &toggle];
     let library = toolchain.lib().join("libamdhip64.so");
     let (case, times) = (format!("straight/{nodes}"), launches.to_string());
     let finished = Program::below(toolchain, &callgrind, &toolchain.command(), "gfx90a")
@@ -37,27 +44,48 @@ fn instructions(toolchain: &Toolchain, nodes: usize, launches: usize) -> f64 {
     assert!(!finished.stdout.contains("problem"), "{}", finished.stdout);
     let total =
         finished.stderr.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    let total: f64 = total.unwrap_or_else(|| panic!("no total:\n{}", finished.stderr));
-    total / launches as f64
+    total.unwrap_or_else(|| panic!("no total:\n{}", finished.stderr))
 }
 
-#[test]
-fn a_launch_takes_no_more_instructions_than_it_did() {
-    let Some(toolchain) = Toolchain::find() else { return };
+/// The library, and what it cost when that was written down.
+fn expected() -> Option<(Toolchain, Cost)> {
+    let toolchain = Toolchain::find()?;
     if !is_emulated() || !has("/usr/bin/valgrind", "valgrind") {
-        return;
+        return None;
     }
     let library = fs::read(toolchain.lib().join("libamdhip64.so")).expect("the library");
     // What is released is stripped.
     let debug = ElfFile64::<Endianness>::parse(&*library).expect("an ELF file").has_debug_symbols();
-    let expected = if debug { DEBUG } else { RELEASE };
-    const NODES: usize = 1025;
-    let one = instructions(&toolchain, 1, 100);
-    let many = instructions(&toolchain, NODES, 20);
+    Some((toolchain, if debug { DEBUG } else { RELEASE }))
+}
+
+const NODES: usize = 1025;
+
+#[test]
+fn a_launch_takes_no_more_instructions_than_it_did() {
+    let Some((toolchain, expected)) = expected() else { return };
+    let one = instructions(&toolchain, "hipGraphLaunch", 1, 100) / 100.0;
+    let many = instructions(&toolchain, "hipGraphLaunch", NODES, 20) / 20.0;
     let node = (many - one) / (NODES - 1) as f64;
-    println!("debug: {debug}; a launch: {one:.0}, a node: {node:.2}");
+    println!("a launch: {one:.0}, a node: {node:.2}");
     assert!(node <= expected.node * SLACK, "{node:.2} instructions a node, {} before", expected.node);
     assert!(one <= expected.launch * SLACK, "{one:.0} instructions a launch, {} before", expected.launch);
     // Numbers that nobody lowers let much grow unseen.
     assert!(node >= expected.node / SLACK, "{node:.2} instructions a node: lower the number");
+}
+
+#[test]
+fn a_node_takes_no_more_instructions_to_add_and_to_compile_than_it_did() {
+    let Some((toolchain, expected)) = expected() else { return };
+    let build = instructions(&toolchain, "hipGraphAddKernelNode", NODES, 1) / NODES as f64;
+    let one = instructions(&toolchain, "hipGraphInstantiate", 1, 1);
+    let instantiate = (instructions(&toolchain, "hipGraphInstantiate", NODES, 1) - one) / (NODES - 1) as f64;
+    println!("adding a node: {build:.0}, compiling it: {instantiate:.0}");
+    for (what, now, before) in
+        [("adding", build, expected.build), ("compiling", instantiate, expected.instantiate)]
+    {
+        assert!(now <= before * SLACK, "{what} a node: {now:.0} instructions, {before} before");
+        // As above.
+        assert!(now >= before / SLACK, "{what} a node: {now:.0} instructions: lower the number");
+    }
 }

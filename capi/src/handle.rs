@@ -6,6 +6,10 @@
 //! Places lie in blocks that never move and never go away; each counts who is looking at its object, and whoever removes
 //! that leaves it to the last of them to let go.
 
+#[cfg(test)]
+mod model;
+mod slot;
+
 use std::{
     cell::UnsafeCell,
     ops::Deref,
@@ -15,13 +19,15 @@ use std::{
     },
 };
 
+use self::slot::Slot;
 use crate::error::{hipError_t, hipErrorOutOfMemory};
 
 /// Bits of a handle: a mark that no user address has, the table, the generation, the place.
 const MARK: usize = 1 << 62;
 pub const KIND_SHIFT: u32 = 56;
 const GENERATION_SHIFT: u32 = 28;
-const GENERATION_MASK: usize = (1 << 28) - 1;
+// CAST: as wide as a handle.
+const GENERATION_MASK: usize = slot::GENERATION_MASK as usize;
 const PLACE_MASK: usize = (1 << 24) - 1;
 /// Handles look like aligned addresses: some clients keep flags in the low bits.
 const PLACE_SHIFT: u32 = 4;
@@ -75,23 +81,23 @@ pub struct Table<T> {
     free: Mutex<Vec<usize>>,
 }
 
-/// What a slot's word says besides who looks at the object.
-const LIVING: u64 = 1 << 63;
-/// Where the generation stands in the word; below it is the number of those who look at the object.
-const WORD_SHIFT: u32 = 32;
-const LOOKING: u64 = (1 << WORD_SHIFT) - 1;
+/// What a slot's object lies in.
+struct Cell<T>(UnsafeCell<T>);
 
-/// A place. On a cache line of its own: counting who looks at one object must not disturb who looks at another.
-#[repr(align(64))]
-struct Slot<T> {
-    /// Whether there is an object, the generation of the latest, and how many look at it.
-    word: AtomicU64,
-    object: UnsafeCell<Option<T>>,
+impl<T> Cell<T> {
+    fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    #[inline]
+    fn read(&self) -> *const T {
+        self.0.get()
+    }
+
+    fn write<R>(&self, work: impl FnOnce(*mut T) -> R) -> R {
+        work(self.0.get())
+    }
 }
-
-// SAFETY: the object is written by one thread at a time, with nobody looking, and shared references to it are handed out
-// only while it is counted as looked at; it is dropped by whatever thread comes last.
-unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 
 /// An object that is being looked at. While this lives the object does, even if it is removed.
 pub struct Found<'t, T> {
@@ -104,19 +110,17 @@ impl<T> Deref for Found<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: nobody writes the object while it is counted as looked at.
-        let object = unsafe { &*self.slot.object.get() };
-        // PANIC: an object that was found is there until the last one has looked away.
-        object.as_ref().expect("an object that was found is there")
+        // SAFETY: it is counted in as long as this lives.
+        unsafe { self.slot.object() }
     }
 }
 
 impl<T> Drop for Found<'_, T> {
     fn drop(&mut self) {
-        // ORDER: release, so that what was read of the object comes before it is let go; acquire for who does that.
-        let before = self.slot.word.fetch_sub(1, Ordering::AcqRel);
-        if before & LIVING == 0 && before & LOOKING == 1 {
-            drop(self.table.vacate(self.place, self.slot));
+        // SAFETY: it is counted in, for the last time.
+        if let Some(object) = unsafe { self.slot.leave() } {
+            self.table.free().push(self.place);
+            drop(object);
         }
     }
 }
@@ -156,13 +160,11 @@ impl<T> Table<T> {
         drop(free);
         // PANIC: a place that was given out has its block.
         let slot = self.slot(place).expect("the place's block");
-        let generation = slot.word.load(Ordering::Acquire) >> WORD_SHIFT & GENERATION_MASK as u64;
-        let handle = self.handle(place, generation as usize);
+        // CAST: 28 bits.
+        let handle = self.handle(place, slot.generation() as usize);
         let object = make(handle);
-        // SAFETY: the place was free, so nobody looks at it: `enter` takes no vacant one.
-        unsafe { *slot.object.get() = Some(object) };
-        // ORDER: release. Who finds the object living sees all of it.
-        slot.word.store(LIVING | generation << WORD_SHIFT, Ordering::Release);
+        // SAFETY: the place was free, and was given to this call alone.
+        unsafe { slot.fill(object) };
         Ok(handle)
     }
 
@@ -182,7 +184,7 @@ impl<T> Table<T> {
         if handle != self.handle(place, generation) {
             return None;
         }
-        self.enter(place, |word| word >> WORD_SHIFT & GENERATION_MASK as u64 == generation as u64)
+        self.enter(place, Some(generation as u64))
     }
 
     /// Whether a handle names an object at this moment.
@@ -190,67 +192,41 @@ impl<T> Table<T> {
     pub fn is_living(&self, handle: usize) -> bool {
         let place = handle >> PLACE_SHIFT & PLACE_MASK;
         let generation = handle >> GENERATION_SHIFT & GENERATION_MASK;
-        let named = |slot: &Slot<T>| {
-            let word = slot.word.load(Ordering::Relaxed);
-            word & LIVING != 0 && word >> WORD_SHIFT & GENERATION_MASK as u64 == generation as u64
-        };
+        let named = |slot: &Slot<T>| slot.is_living(generation as u64);
         handle == self.handle(place, generation) && self.slot(place).is_some_and(named)
     }
 
-    /// Counts itself in at a place whose object lives and `is` the right one.
+    /// Counts itself in at a place whose object lives and is of a generation, if one is asked for.
     #[inline]
-    fn enter(&self, place: usize, is: impl Fn(u64) -> bool) -> Option<Found<'_, T>> {
+    fn enter(&self, place: usize, generation: Option<u64>) -> Option<Found<'_, T>> {
         let slot = self.slot(place)?;
-        let mut word = slot.word.load(Ordering::Relaxed);
-        loop {
-            if word & LIVING == 0 || !is(word) {
-                return None;
-            }
-            // ORDER: acquire, pairs with the release of whoever put the object there. One who would be the last that
-            // the word can count does not exist: each is a thread.
-            match slot.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Some(Found { table: self, place, slot }),
-                Err(now) => word = now,
-            }
-        }
+        slot.enter(generation).then_some(Found { table: self, place, slot })
     }
 
     /// Takes the object behind a handle out of the table; the handle is stale from now on. Whoever looks at it still
     /// has it, and the last of them lets it go.
     pub fn remove(&self, handle: usize) -> Option<Found<'_, T>> {
-        self.look(handle).filter(Found::end)
+        self.look(handle).filter(|found| found.slot.end())
     }
 
     /// Takes out all objects for which `is_doomed` holds; their handles are stale from now on.
     pub fn remove_all(&self, is_doomed: impl Fn(&T) -> bool) {
         for found in self.all().filter(|found| is_doomed(found)) {
-            found.end();
+            found.slot.end();
         }
     }
 
     /// The handle of the first object that `is` it.
     pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<usize> {
         let found = self.all().find(|found| is(found))?;
-        let generation = found.slot.word.load(Ordering::Relaxed) >> WORD_SHIFT & GENERATION_MASK as u64;
         // CAST: 28 bits.
-        Some(self.handle(found.place, generation as usize))
+        Some(self.handle(found.place, found.slot.generation() as usize))
     }
 
     /// All objects, one at a time.
     fn all(&self) -> impl Iterator<Item = Found<'_, T>> {
         // ORDER: acquire, pairs with the release in `insert_with`.
-        (0..self.used.load(Ordering::Acquire) as usize).filter_map(|place| self.enter(place, |_| true))
-    }
-
-    /// Empties a place whose object is removed and that nobody looks at, and gives it back.
-    fn vacate(&self, place: usize, slot: &Slot<T>) -> Option<T> {
-        // SAFETY: the object was removed, and its last observer is here: nobody else comes to it any more.
-        let object = unsafe { (*slot.object.get()).take() };
-        let generation = slot.word.load(Ordering::Relaxed) >> WORD_SHIFT & GENERATION_MASK as u64;
-        let next = (generation + 1) & GENERATION_MASK as u64;
-        slot.word.store(next << WORD_SHIFT, Ordering::Release);
-        self.free().push(place);
-        object
+        (0..self.used.load(Ordering::Acquire) as usize).filter_map(|place| self.enter(place, None))
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<usize>> {
@@ -279,19 +255,6 @@ impl<T: Clone> Table<T> {
     /// The object behind a handle.
     pub fn get(&self, handle: usize) -> Option<T> {
         self.look(handle).map(|found| found.clone())
-    }
-}
-
-impl<T> Found<'_, T> {
-    /// Removes the object; whether it was this call that did.
-    fn end(&self) -> bool {
-        self.slot.word.fetch_and(!LIVING, Ordering::AcqRel) & LIVING != 0
-    }
-}
-
-impl<T> Slot<T> {
-    fn vacant() -> Self {
-        Self { word: AtomicU64::new(0), object: UnsafeCell::new(None) }
     }
 }
 

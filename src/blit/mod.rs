@@ -187,7 +187,7 @@ impl Blit {
             grid,
             workgroup: [WORKGROUP as u16, 1, 1],
             group_bytes: kernel.group_bytes(),
-            kernargs: args.0.into_boxed_slice(),
+            kernargs: args.0.into(),
         }
     }
 }

@@ -56,8 +56,8 @@ impl Exec {
     /// The flat index of a node that can be disabled; nothing for one that may lie in a body of a conditional node.
     fn switchable(&self, node: NodeId) -> Result<Option<u32>> {
         let Some(flat) = self.0.flat.find(node) else { return Ok(None) };
-        let fixed = self.0.fixed[flat as usize].as_ref();
-        fixed.map_or(Err(NOT_SWITCHABLE), Fixed::check_switchable)?;
+        let fixed = self.0.shape.fixed(&self.0.flat, flat);
+        fixed.map_or(Err(NOT_SWITCHABLE), |fixed| fixed.check_switchable())?;
         Ok(Some(flat))
     }
 }

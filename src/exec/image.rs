@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::units::Unit;
 use crate::{
     error::{Error, Result},
-    schedule::{Action, LaneKind, Plan, StepRef, plan::SIGNALS_PER_BARRIER_AND},
+    schedule::{Action, Lane, LaneKind, Plan, StepRef, plan::SIGNALS_PER_BARRIER_AND},
 };
 
 /// Which signal a launch fills in.
@@ -98,6 +98,8 @@ pub(crate) struct Image {
     pub(crate) places: Vec<Option<(u32, u32)>>,
     /// Counts the changes of packets.
     edition: u64,
+    /// Packets of each kind, as they were encoded.
+    pub(crate) counts: hsa::Counts,
 }
 
 impl Image {
@@ -178,6 +180,13 @@ pub(crate) fn encode_contents(
 /// published as a whole, with waits for lanes that are not, could stand in front of another stream's packets that get
 /// into those lanes first.
 fn runs(image: &Image) -> Result<Vec<Run>> {
+    if image.signals == 0 && image.host.is_empty() {
+        // Nothing waits for anything in the launch.
+        let whole =
+            |(lane, image): (u32, &LaneImage)| Run { lane, start: 0, end: image.packets.len() as u32 };
+        let lanes = (0u32..).zip(&image.lanes).filter(|(_, image)| !image.packets.is_empty());
+        return Ok(lanes.map(whole).collect());
+    }
     let mut published = vec![false; image.signals as usize];
     let mut runs: Vec<Run> = Vec::new();
     let mut next = vec![0u32; image.lanes.len()];
@@ -241,11 +250,14 @@ const NONE: u32 = u32::MAX;
 impl<'a> Encoder<'a> {
     fn new(plan: &'a Plan, units: usize) -> Self {
         let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue);
-        let image = Image {
-            lanes: queues.map(|l| LaneImage { device: l.device, ..LaneImage::default() }).collect(),
-            places: vec![None; units],
-            ..Image::default()
+        // Nearly always a packet for each step.
+        let lane = |l: &Lane| LaneImage {
+            device: l.device,
+            packets: Vec::with_capacity(l.steps.len()),
+            patches: Vec::new(),
         };
+        let image =
+            Image { lanes: queues.map(lane).collect(), places: vec![None; units], ..Image::default() };
         let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
         Self { plan, image, signal_of, entry: None }
     }
@@ -375,6 +387,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn push(&mut self, lane: u32, packet: Packet) -> u32 {
+        self.image.counts.add(&packet);
         let packets = &mut self.image.lanes[lane as usize].packets;
         // CAST: a plan has fewer than 2^32 steps.
         let at = packets.len() as u32;

@@ -59,7 +59,7 @@ use self::{
     resident::{DeviceGraph, Resident},
     seat::Seat,
     units::{Fifos, Unit, Units},
-    update::{Fixed, Shape},
+    update::Shape,
 };
 use crate::{
     GraphNode,
@@ -68,7 +68,7 @@ use crate::{
     graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
     module::KernelCode,
     pool::lease::Lease,
-    schedule::{self, Bounds, Candidate, Plan, Problem, plan::Counts},
+    schedule::{self, Bounds, Candidate, Class, Plan, Problem, plan::Counts},
     template::{Edition, Instances, Template},
     typed::Alive,
     user_object::release_behind,
@@ -107,9 +107,6 @@ struct Inner {
     /// Where each unit works.
     seats: Vec<Seat>,
     flat: FlatGraph,
-    /// What must stay of each flat node; nothing of a join. `shape` has the same in the order of each graph, by which
-    /// whole graphs are paired; a setter has a flat node and must find it at once.
-    fixed: Box<[Option<Fixed>]>,
     shape: Shape,
     options: Options,
     resources: Arc<Resources>,
@@ -235,14 +232,15 @@ impl Exec {
         template.check_whole()?;
         let of_structure = |error| Failure::of_structure(template.graph(), error);
         template.graph().check_conditions().map_err(of_structure)?;
-        let memory_nodes: HashSet<NodeId> = template
-            .graph()
-            .nodes()
+        let nodes = template.has_memory_nodes().then(|| template.graph().nodes());
+        let memory_nodes: HashSet<NodeId> = nodes
+            .into_iter()
+            .flatten()
             .filter(|(_, node)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_)))
             .map(|(id, _)| id)
             .collect();
         // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
-        let flattened =
+        let mut flattened =
             flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node)).map_err(of_structure)?;
         let (flat, work) = (&flattened.graph, &flattened.work[..]);
         if options.resident {
@@ -258,13 +256,15 @@ impl Exec {
         if options.resident {
             resident::check_units(flat, &units)?;
         }
-        let fixed: Box<[_]> = flattened.work.iter().map(|work| work.map(Fixed::of)).collect();
         let mut conditionals = Vec::new();
         let mut bodies = HashMap::new();
-        for (flat, &main) in (0u32..).zip(&units.main) {
-            if let Unit::Conditional(conditional) = &mut units.units[main as usize] {
+        let may_branch = if template.graph().may_nest() { &units.main[..] } else { &[] };
+        for (flat, &main) in (0u32..).zip(may_branch) {
+            let unit = &mut units.units[main as usize];
+            if let Unit::Conditional(conditional) = unit {
                 if options.conditionals_on_host {
                     *conditional = Arc::new(conditional.on_host());
+                    units.classes[main as usize] = Class::Host;
                 }
                 bodies.extend(conditional.graphs().map(|graph| (graph, flat)));
                 conditionals.push(main);
@@ -286,15 +286,17 @@ impl Exec {
             _ => 0,
         });
         let memory = Lease::new(template.memory());
-        let (shape, held) = Shape::of(template.graph());
+        let held = Held::of(template.graph());
+        let original = template.shared_graph();
         let priorities = if options.node_priority {
             priority::of_queues(&plan, &units, work, &contested)
         } else {
             Vec::new()
         };
-        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]) + size_of_val(&fixed[..]);
-        let units_bytes = units.units.iter().map(Unit::bytes).sum::<usize>() + size_of_val(&units.seats[..]);
-        let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes() + shape.bytes();
+        flattened.graph.forget_edges();
+        let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
+        let units_bytes = units.bytes + size_of_val(&units.seats[..]);
+        let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes();
         let resident_bytes = if options.resident { Resident::bytes(&image) } else { 0 };
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
@@ -302,13 +304,13 @@ impl Exec {
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
             conditionals: {
-                let (branching, driven): (Vec<_>, Vec<_>) =
-                    conditional::among(&units.units).partition(|nested| nested.branches());
+                let nested = conditionals.iter().map(|&unit| &units.units[unit as usize]);
+                let nested = nested.flat_map(|unit| conditional::among(std::slice::from_ref(unit)));
+                let (branching, driven): (Vec<_>, Vec<_>) = nested.partition(|nested| nested.branches());
                 (branching.len(), driven.len())
             },
             ..Report::of(&image, &plan, bounds)
         };
-        let codes = codes_of(&units.units);
         let last = template.instances().lock().unwrap_or_else(PoisonError::into_inner).take();
         let state = State {
             is_plain: image.is_plain() && conditionals.is_empty() && units.devices.len() == 1,
@@ -324,7 +326,7 @@ impl Exec {
             taken_over: HashMap::new(),
             held,
             disabled: HashSet::new(),
-            parameters: Parameters::new(template.shared_graph()),
+            parameters: Parameters::new(original.clone()),
             sets: VecDeque::new(),
             last,
             launches: 0,
@@ -336,10 +338,13 @@ impl Exec {
             devices: units.devices,
             seats: units.seats,
             flat: flattened.graph,
-            fixed,
-            shape,
+            shape: Shape::of(original),
             options,
-            resources: Arc::new(Resources { memory, _codes: codes, alive: template.alive().to_vec() }),
+            resources: Arc::new(Resources {
+                memory,
+                _codes: units.codes.into_values().collect(),
+                alive: template.alive().to_vec(),
+            }),
             edition: template.edition(),
             instance: template.instances().clone(),
             report,
@@ -377,8 +382,8 @@ impl Exec {
         objects: &[Alive],
     ) -> Result<()> {
         let Some(flat) = self.0.flat.find(node) else { return self.set_in_body(node, parameters, objects) };
-        let fits =
-            self.0.fixed[flat as usize].as_ref().map_or(Ok(()), |fixed| fixed.check(parameters, false));
+        let fixed = self.0.shape.fixed(&self.0.flat, flat);
+        let fits = fixed.map_or(Ok(()), |fixed| fixed.check(parameters, false));
         fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
         refuse_conditional(parameters)?;
         let seat = self.seat(flat);
@@ -620,8 +625,7 @@ impl Drop for Inner {
 
 impl Report {
     fn of(image: &Image, plan: &Plan, bounds: Bounds) -> Self {
-        let mut packets = hsa::Counts::default();
-        image.lanes.iter().flat_map(|lane| &lane.packets).for_each(|packet| packets.add(packet));
+        let packets = image.counts;
         Self {
             counts: plan.counts(),
             bounds,
@@ -639,22 +643,6 @@ impl Report {
     }
 }
 
-/// The different kernels of `units`.
-fn codes_of(units: &[Unit]) -> Vec<KernelCode> {
-    let mut codes: HashMap<u64, KernelCode> = HashMap::new();
-    let mut last = None;
-    for unit in units {
-        if let Some(dispatch) = unit.kernel() {
-            // Mostly it is the one before again.
-            if last.replace(dispatch.code.object()) == Some(dispatch.code.object()) {
-                continue;
-            }
-            codes.entry(dispatch.code.object()).or_insert_with(|| dispatch.code.clone());
-        }
-    }
-    codes.into_values().collect()
-}
-
 /// What the scheduler makes of units.
 struct Scheduled {
     plan: Plan,
@@ -664,12 +652,12 @@ struct Scheduled {
 }
 
 fn schedule_units(units: &Units, options: Options, urgencies: &[u8]) -> Result<Scheduled> {
-    let classes: Vec<_> = units.units.iter().map(Unit::class).collect();
+    let classes = &units.classes[..];
     let table = costs::table(&units.devices[0])?;
     let costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
     let succs = units.preds.transposed();
     let numbers = units.numbers();
-    let problem = Problem::new(&units.preds, &succs, &classes, &costs)
+    let problem = Problem::new(&units.preds, &succs, classes, &costs)
         .map(Problem::with_guessed_durations)
         .and_then(|problem| if numbers.is_empty() { Ok(problem) } else { problem.on_devices(&numbers) })
         .and_then(

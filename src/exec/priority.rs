@@ -34,9 +34,10 @@ pub(super) fn order(flat: &FlatGraph, work: &[Option<&GraphNode>]) -> Vec<u32> {
     let mut ready: BinaryHeap<Reverse<(i32, u32)>> =
         ready.map(|node| Reverse((priority(node), node))).collect();
     let mut order = Vec::with_capacity(flat.len());
+    let succs = flat.succs();
     while let Some(Reverse((_, node))) = ready.pop() {
         order.push(node);
-        for &succ in flat.succs().row(node) {
+        for &succ in succs.row(node) {
             pending[succ as usize] -= 1;
             if pending[succ as usize] == 0 {
                 ready.push(Reverse((priority(succ), succ)));
@@ -113,7 +114,7 @@ mod tests {
                 block: [1; 3],
                 shared_bytes: 0,
                 kernargs: vec![0; 12].into(),
-                attributes: KernelAttributes { priority, ..KernelAttributes::DEFAULT },
+                attributes: KernelAttributes { priority, ..KernelAttributes::DEFAULT }.into(),
             };
             template.add(GraphNode::Kernel(kernel), after).unwrap().0
         };

@@ -93,6 +93,7 @@ impl Parameters {
         arguments: HashMap<GraphId, Vec<(NodeId, &[u8])>>,
     ) -> Result<Graph<Function, Event>> {
         let (mut now, place_only) = (Present { arguments, ..Present::default() }, Node::Empty);
+        let graphs = if self.taken.is_empty() { Vec::new() } else { shape.graphs() };
         for (place, taken) in &self.taken {
             let pairs = shape.pair(*place, taken, priorities);
             let pairs = pairs.map_err(|refusal| Error::Graph(refusal.to_string()))?;
@@ -100,7 +101,7 @@ impl Parameters {
                 now.give(pair.mine, pair.node);
             }
             now.conditions
-                .extend(pairs.graphs.iter().map(|(place, graph)| (shape.graph(*place), graph.conditions())));
+                .extend(pairs.graphs.iter().map(|(place, graph)| (graphs[*place], graph.conditions())));
         }
         self.set.iter().for_each(|(node, parameters)| now.give(*node, parameters));
         disabled.for_each(|node| now.give(node, &place_only));

@@ -36,6 +36,13 @@ impl Held {
         had
     }
 
+    /// What a graph and those nested in it hold.
+    pub(super) fn of(graph: &Graph<Function, Event>) -> Self {
+        let mut held = Self::default();
+        held.replace(graph.with_nested().into_iter().enumerate());
+        held
+    }
+
     /// Whether nothing is.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

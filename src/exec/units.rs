@@ -1,6 +1,6 @@
 //! What a flat graph's nodes are made of: dispatches, host steps, and the pinning of pageable copies.
 
-use std::{mem::discriminant, sync::Arc};
+use std::{collections::HashMap, mem::discriminant, sync::Arc};
 
 use hsa::packet::{Fences, Packet};
 
@@ -18,7 +18,7 @@ use crate::{
     graph::{FlatGraph, HostFn, Memcpy, Node, csr::Csr},
     hostcall::fifo::Fifo,
     memory::{self, Ends, peer::Relay},
-    module::Function,
+    module::{Function, KernelCode},
     schedule::Class,
 };
 
@@ -59,8 +59,11 @@ pub(crate) struct Pin {
 }
 
 /// The units of a graph with their order.
+#[derive(Default)]
 pub(crate) struct Units {
     pub(crate) units: Vec<Unit>,
+    /// What the scheduler is told of each.
+    pub(super) classes: Vec<Class>,
     pub(crate) preds: Csr,
     /// Unit of each flat node that does the node's work.
     pub(crate) main: Vec<u32>,
@@ -70,6 +73,12 @@ pub(crate) struct Units {
     pub(super) devices: Vec<Device>,
     /// By device, what its kernels print to that do not call the host; the last units read it.
     pub(crate) fifos: Fifos,
+    /// The different kernels, by their objects.
+    pub(super) codes: HashMap<u64, KernelCode>,
+    /// The object of the latest kernel.
+    latest: Option<u64>,
+    /// Bytes that the units hold.
+    pub(super) bytes: usize,
 }
 
 /// What an executable's kernels print to that do not call the host: a buffer of each device that has such kernels, by
@@ -100,7 +109,7 @@ impl Unit {
             Self::Conditional(conditional) => conditional.bytes(),
             _ => 0,
         };
-        size_of::<Self>() + nested + self.kernel().map_or(0, |dispatch| dispatch.kernargs.len())
+        size_of::<Self>() + nested + self.kernel().map_or(0, |dispatch| dispatch.kernargs.heap_bytes())
     }
 
     /// The kernel that it runs.
@@ -186,33 +195,34 @@ impl Units {
         work: &[Option<&Node<Function, Event>>],
         order: impl IntoIterator<Item = u32>,
     ) -> Result<Self, Failure> {
-        let mut units = Vec::with_capacity(work.len());
-        let mut preds = Csr::with_capacity(work.len(), flat.preds().entries());
+        let mut these = Self {
+            units: Vec::with_capacity(work.len()),
+            classes: Vec::with_capacity(work.len()),
+            seats: Vec::with_capacity(work.len()),
+            main: vec![u32::MAX; work.len()],
+            ..Self::default()
+        };
+        // Rows of units that are not the flat nodes in their order: those before them are taken over when the first such
+        // unit turns up, and mostly none does.
+        let mut own: Option<Csr> = None;
         let order: Vec<u32> = order.into_iter().collect();
-        let mut main = vec![u32::MAX; work.len()];
-        let mut seats: Vec<Seat> = Vec::with_capacity(work.len());
         let all = System::get()?.devices();
         let at = |ordinal: usize| all.get(ordinal).ok_or(Error::InvalidDevice(ordinal as i64));
         let compiled = conditional::compile_all(&order, flat, work)?;
         for conditional in &compiled {
             for reset in conditional.resets()? {
-                preds.push_row([]);
-                units.push(reset);
-                seats.push(Seat::on(conditional.device()));
+                own.get_or_insert_default().push_row([]);
+                these.push(reset, Seat::on(conditional.device()));
             }
         }
-        if units.len() > 1 {
-            preds.push_row(0..units.len() as u32);
-            units.push(Unit::Join);
-            seats.push(Seat::on(device));
+        if these.units.len() > 1 {
+            own.get_or_insert_default().push_row(0..these.units.len() as u32);
+            these.push(Unit::Join, Seat::on(device));
         }
         // Kernels anywhere in the graph may store to a condition, so its default comes before all of them.
-        let entry = units.len().checked_sub(1).map(|entry| entry as u32);
+        let entry = these.units.len().checked_sub(1).map(|entry| entry as u32);
         let mut compiled = compiled.into_iter();
-        for index in order {
-            let row = flat.preds().row(index);
-            let entry = entry.filter(|_| row.is_empty());
-            let row = row.iter().map(|&pred| main[pred as usize]).chain(entry);
+        for (done, index) in order.into_iter().enumerate() {
             let failed = |error| Failure::of_node(flat.path(index).first().copied(), error);
             let placed = at(flat.nodes()[index as usize].device() as usize).map_err(failed)?;
             let (seat, (before, unit)) = match work[index as usize] {
@@ -228,40 +238,66 @@ impl Units {
                     (seat, unit_of(device, node).map_err(failed)?)
                 }
             };
+            if own.is_none() && (before.is_some() || index as usize != done) {
+                own = Some(flat.preds().head(done));
+            }
+            if let Some(preds) = &mut own {
+                let row = flat.preds().row(index);
+                let entry = entry.filter(|_| row.is_empty());
+                preds.push_row(row.iter().map(|&pred| these.main[pred as usize]).chain(entry));
+                if before.is_some() {
+                    preds.push_row([these.units.len() as u32]);
+                }
+            }
             if let Some(pin) = before {
-                preds.push_row(row);
-                preds.push_row([units.len() as u32]);
-                units.push(pin);
-                seats.push(seat);
-            } else {
-                preds.push_row(row);
+                these.push(pin, seat);
             }
             // CAST: a unit or two for each node, of which there are fewer than 2^31.
-            main[index as usize] = units.len() as u32;
-            units.push(unit);
-            seats.push(seat);
+            these.main[index as usize] = these.units.len() as u32;
+            these.push(unit, seat);
         }
-        let devices = devices_of(device, &units, &seats)?;
+        these.preds = own.unwrap_or_else(|| flat.preds().clone());
+        these.devices = devices_of(device, &these)?;
+        these.let_print()?;
+        Ok(these)
+    }
+
+    fn push(&mut self, unit: Unit, seat: Seat) {
+        self.bytes += unit.bytes();
+        self.classes.push(unit.class());
+        // Mostly it is the one before again.
+        if let Some(Dispatch { code, .. }) = unit.kernel()
+            && self.latest.replace(code.object()) != Some(code.object())
+        {
+            self.codes.entry(code.object()).or_insert_with(|| code.clone());
+        }
+        self.units.push(unit);
+        self.seats.push(seat);
+    }
+
+    /// Gives kernels that print without calling the host what they print to, and what reads it a place behind them.
+    fn let_print(&mut self) -> Result<()> {
+        if !self.codes.values().any(KernelCode::prints) {
+            return Ok(());
+        }
         let prints = |unit: &Unit| unit.kernel().is_some_and(|dispatch| dispatch.code.prints());
-        let mut fifos = Fifos::default();
-        for device in &devices {
-            let own = Seat::on(device);
-            let here = |n: &usize| seats[*n].device == own.device && prints(&units[*n]);
-            let printing: Vec<usize> = (0..units.len()).filter(here).collect();
+        for device in self.devices.clone() {
+            let own = Seat::on(&device);
+            let here = |n: &usize| self.seats[*n].device == own.device && prints(&self.units[*n]);
+            let printing: Vec<usize> = (0..self.units.len()).filter(here).collect();
             if printing.is_empty() {
                 continue;
             }
-            let fifo = Fifo::new(device)?;
+            let fifo = Fifo::new(&device)?;
             for &n in &printing {
-                units[n].print_to(Some(&fifo))?;
+                self.units[n].print_to(Some(&fifo))?;
             }
             // CAST: a flat graph has fewer than 2^31 nodes.
-            preds.push_row(printing.into_iter().map(|n| n as u32));
-            units.push(Unit::Host(fifo.reader()));
-            seats.push(own);
-            fifos.0.push((own.device, fifo));
+            self.preds.push_row(printing.into_iter().map(|n| n as u32));
+            self.push(Unit::Host(fifo.reader()), own);
+            self.fifos.0.push((own.device, fifo));
         }
-        Ok(Self { units, preds, main, seats, devices, fifos })
+        Ok(())
     }
 
     /// The number, among the devices that take part, of each unit's; nothing if there is but one.
@@ -280,15 +316,16 @@ impl Units {
 
 /// The devices of the units: `wanted` first, if it has a packet, then the others with packets, then those of kernels
 /// and bodies that the host launches.
-fn devices_of(wanted: &Device, units: &[Unit], seats: &[Seat]) -> Result<Vec<Device>> {
+fn devices_of(wanted: &Device, units: &Units) -> Result<Vec<Device>> {
     let all = System::get()?.devices();
     // By ordinal: whether the device has packets, and whether it has work at all.
     let mut found = vec![(false, false); all.len()];
-    for (unit, seat) in units.iter().zip(seats) {
+    for (n, (class, seat)) in units.classes.iter().zip(&units.seats).enumerate() {
         if let Some((packets, work)) = found.get_mut(usize::from(seat.device)) {
-            *packets |= unit.class() == Class::Packet;
-            let on_device = unit.kernel().is_some() || matches!(unit, Unit::Conditional(_));
-            *work |= unit.class() == Class::Packet || on_device;
+            let packet = *class == Class::Packet;
+            let on_device = |unit: &Unit| unit.kernel().is_some() || matches!(unit, Unit::Conditional(_));
+            *packets |= packet;
+            *work |= packet || on_device(&units.units[n]);
         }
     }
     let rank = |device: &&Device| match found[device.ordinal()] {

@@ -11,7 +11,6 @@ use super::{
     differences,
     enable::packet_in_place_of,
     place_arguments,
-    references::Held,
     seat::Seat,
     units,
     units::Unit,
@@ -22,8 +21,8 @@ use crate::{
     error::Error,
     event::Event,
     graph::{
-        ConditionalKind, CopyKind, Graph, GraphId, MemAlloc, MemFree, Memset, Mismatch, Node, NodeId,
-        NodeKind, Topology,
+        ConditionalKind, CopyKind, FlatGraph, Graph, GraphId, MemAlloc, MemFree, Memset, Mismatch, Node,
+        NodeId, NodeKind, Topology,
     },
     module::Function,
     template::Template,
@@ -92,23 +91,18 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What updates cannot change of a graph and of those nested in it.
+/// What updates cannot change of a graph and of those nested in it: what is noted of them is looked up in the graph that
+/// the executable was made of, which it keeps.
 pub(super) struct Shape {
-    /// The outermost graph first.
-    graphs: Vec<Frame>,
+    original: Arc<Graph<Function, Event>>,
 }
 
-impl Shape {
-    /// Bytes that the shape holds.
-    pub(super) fn bytes(&self) -> usize {
-        self.graphs.iter().map(|graph| graph.topology.bytes() + size_of_val(&graph.fixed[..])).sum()
-    }
-}
-
-struct Frame {
-    topology: Topology,
-    /// One for each node, in insertion order.
-    fixed: Vec<Fixed>,
+/// A graph of a shape with what is nested in it.
+struct Frames<'s> {
+    /// The outermost graph first, each behind the one around it: the places of graphs.
+    graphs: Vec<&'s Graph<Function, Event>>,
+    /// The place of the first graph in each node that has graphs in it.
+    inside: HashMap<NodeId, usize>,
 }
 
 /// What must stay of one node.
@@ -238,29 +232,39 @@ pub(super) struct Paired<'g> {
 }
 
 impl Shape {
-    /// The shape of a graph, and the user objects that it and those nested in it hold.
-    pub(super) fn of(graph: &Graph<Function, Event>) -> (Self, Held) {
-        let mut found = vec![graph];
-        let mut graphs: Vec<Frame> = Vec::new();
-        while let Some(&graph) = found.get(graphs.len()) {
-            let fixed = graph.nodes().map(|(_, node)| match node {
-                Node::Child(child) => {
-                    found.push(child);
-                    Fixed::Child(found.len() - 1)
+    /// The shape of a graph that stays as it is.
+    pub(super) fn of(original: Arc<Graph<Function, Event>>) -> Self {
+        Self { original }
+    }
+
+    fn frames(&self) -> Frames<'_> {
+        let graphs = self.original.with_nested();
+        let mut inside = HashMap::new();
+        if graphs.len() > 1 {
+            let mut next = 1;
+            for (id, node) in graphs.iter().flat_map(|graph| graph.nodes()) {
+                let bodies = node.nested().len();
+                if bodies > 0 || matches!(node, Node::Conditional(_)) {
+                    inside.insert(id, next);
+                    next += bodies;
                 }
-                Node::Conditional(conditional) => {
-                    let first = found.len();
-                    found.extend(conditional.bodies());
-                    Fixed::Conditional(conditional.kind(), first..found.len())
-                }
-                node => Fixed::of(node),
-            });
-            let fixed = fixed.collect();
-            graphs.push(Frame { topology: graph.topology().snapshot(), fixed });
+            }
         }
-        let mut held = Held::default();
-        held.replace(found.into_iter().enumerate());
-        (Self { graphs }, held)
+        Frames { graphs, inside }
+    }
+
+    /// What must stay of a node that a flat graph of this shape has at a place; nothing of a join.
+    pub(super) fn fixed(&self, flat: &FlatGraph, at: u32) -> Option<Fixed> {
+        let node = &flat.nodes()[at as usize];
+        if node.is_join() {
+            return None;
+        }
+        if node.origin.graph() == self.original.id() {
+            return self.original.node(node.origin).ok().map(Fixed::of);
+        }
+        let path = flat.path(at);
+        let around = self.original.descendant(&path[..path.len() - 1]).ok()?;
+        around.node(node.origin).ok().map(Fixed::of)
     }
 
     /// Pairs the nodes of the graph at a place, and of those nested in it, with those of another graph.
@@ -271,12 +275,13 @@ impl Shape {
         priorities: bool,
     ) -> Result<Paired<'g>, Refusal> {
         let mut paired = Paired::default();
+        let frames = self.frames();
         let mut open = vec![(place, graph, None)];
         while let Some((place, graph, around)) = open.pop() {
             paired.graphs.push((place, graph));
-            let frame = &self.graphs[place];
-            let nodes = frame.topology.pair(graph.topology()).map_err(|mismatch| {
-                let detail = differences::of_shape(&frame.topology, graph.topology(), &mismatch);
+            let had = frames.graphs[place];
+            let nodes = had.topology().pair(graph.topology()).map_err(|mismatch| {
+                let detail = differences::of_shape(had.topology(), graph.topology(), &mismatch);
                 let node = match mismatch {
                     Mismatch::NodeCount => around,
                     Mismatch::Dependencies(node) => around.or(Some(node)),
@@ -284,16 +289,18 @@ impl Shape {
                 let detail = differences::in_child(around, detail);
                 Refusal { node, ..Refusal::new(Reason::Topology).because(detail) }
             })?;
-            for (((mine, theirs), fixed), (_, node)) in nodes.into_iter().zip(&frame.fixed).zip(graph.nodes())
+            for (((mine, theirs), (_, old)), (_, node)) in
+                nodes.into_iter().zip(had.nodes()).zip(graph.nodes())
             {
                 let named = around.unwrap_or(theirs);
+                let fixed = frames.fixed(mine, old);
                 fixed.check(node, priorities).map_err(|(reason, detail)| {
                     Refusal::at(named, reason).because(differences::in_child(around, detail))
                 })?;
                 match (fixed, node) {
-                    (Fixed::Child(place), Node::Child(child)) => open.push((*place, child, Some(named))),
+                    (Fixed::Child(place), Node::Child(child)) => open.push((place, child, Some(named))),
                     (Fixed::Conditional(_, places), Node::Conditional(new)) => {
-                        let bodies = places.clone().zip(new.bodies());
+                        let bodies = places.zip(new.bodies());
                         open.extend(bodies.map(|(place, body)| (place, body, Some(named))));
                         paired.nodes.push(Pair { mine, named, node, placed: graph.device_of(theirs) });
                     }
@@ -306,21 +313,38 @@ impl Shape {
 
     /// Whether it is that of one graph, with nodes and edges in the same places as in another.
     pub(super) fn is_laid_out_like(&self, topology: &Topology) -> bool {
-        self.graphs.len() == 1 && self.graphs[0].topology.is_laid_out_like(topology)
+        self.original.topology().is_laid_out_like(topology) && self.original.with_nested().len() == 1
     }
 
-    /// The identity of the graph at a place.
-    pub(super) fn graph(&self, place: usize) -> GraphId {
-        self.graphs[place].topology.id()
+    /// The identities of all graphs, by their places.
+    pub(super) fn graphs(&self) -> Vec<GraphId> {
+        self.original.with_nested().into_iter().map(|graph| graph.id()).collect()
+    }
+
+    /// Whether one of the graphs has a node.
+    fn has(&self, node: NodeId) -> bool {
+        self.original.with_nested().into_iter().any(|graph| graph.topology().contains(node))
     }
 
     /// The place of the graph nested in a node.
     fn child(&self, node: NodeId) -> Option<usize> {
-        let around = self.graphs.iter().find(|graph| graph.topology.id() == node.graph())?;
-        let mut nodes = around.topology.nodes().zip(&around.fixed);
-        match nodes.find(|(id, _)| *id == node)? {
-            (_, Fixed::Child(place)) => Some(*place),
-            _ => None,
+        let Frames { graphs, inside } = self.frames();
+        let around = graphs.into_iter().find(|graph| graph.id() == node.graph())?;
+        matches!(around.node(node), Ok(Node::Child(_))).then(|| inside.get(&node).copied())?
+    }
+}
+
+impl Frames<'_> {
+    /// What must stay of a node.
+    fn fixed(&self, id: NodeId, node: &GraphNode) -> Fixed {
+        let inside = || self.inside.get(&id).copied().unwrap_or(0);
+        match node {
+            Node::Child(_) => Fixed::Child(inside()),
+            Node::Conditional(conditional) => {
+                let first = inside();
+                Fixed::Conditional(conditional.kind(), first..first + conditional.bodies().len())
+            }
+            node => Fixed::of(node),
         }
     }
 }
@@ -383,7 +407,7 @@ impl Exec {
 
     /// Whether the executable was made from a graph with this node, at any depth.
     pub fn has_node(&self, node: NodeId) -> bool {
-        self.0.shape.graphs.iter().any(|graph| graph.topology.contains(node))
+        self.0.shape.has(node)
     }
 
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {

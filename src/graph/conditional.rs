@@ -185,6 +185,7 @@ impl<K, E> Graph<K, E> {
         let id = self.topology.add(dependencies)?;
         self.nodes.push(Some(Node::Conditional(Box::new(Conditional { condition, kind, bodies }))));
         self.conditionals.push(id.index());
+        self.nests = true;
         Ok(id)
     }
 
@@ -210,7 +211,9 @@ impl<K, E> Graph<K, E> {
         let mut found = vec![self];
         let mut at = 0;
         while let Some(&graph) = found.get(at) {
-            found.extend(graph.nodes().flat_map(|(_, node)| node.nested()));
+            if graph.nests {
+                found.extend(graph.nodes().flat_map(|(_, node)| node.nested()));
+            }
             at += 1;
         }
         found
@@ -283,7 +286,7 @@ impl<K, E> Graph<K, E> {
         let mut used: Vec<&Condition> = Vec::new();
         let mut at = 0;
         while let Some(&(graph, _)) = open.get(at) {
-            for (id, node) in graph.nodes() {
+            for (id, node) in graph.nodes().take(if graph.nests { usize::MAX } else { 0 }) {
                 match node {
                     Node::Child(child) => open.push((child, Some(at))),
                     Node::Conditional(conditional) => {

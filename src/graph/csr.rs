@@ -29,6 +29,16 @@ impl Csr {
         self.starts.push(self.columns.len() as u32);
     }
 
+    /// The first `rows` rows.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn head(&self, rows: usize) -> Self {
+        let starts = self.starts[..=rows].to_vec();
+        let columns = self.columns[..starts[rows] as usize].to_vec();
+        Self { starts, columns }
+    }
+
     /// Sorts `(row, column)` pairs into rows; within a row they keep their order.
     ///
     /// # Panics
@@ -55,7 +65,24 @@ impl Csr {
 
     /// The same pairs with rows and columns exchanged; rows come out ascending.
     pub fn transposed(&self) -> Self {
-        Self::from_pairs(self.len(), self.pairs().map(|(row, column)| (column, row)))
+        // As in `from_pairs`, without a pair at a time being looked for.
+        let mut starts = vec![0u32; self.len() + 2];
+        for &column in &self.columns {
+            starts[column as usize + 2] += 1;
+        }
+        for row in 2..starts.len() {
+            starts[row] += starts[row - 1];
+        }
+        let mut columns = vec![0; self.columns.len()];
+        for row in 0..self.len() as u32 {
+            for &column in self.row(row) {
+                let place = &mut starts[column as usize + 1];
+                columns[*place as usize] = row;
+                *place += 1;
+            }
+        }
+        starts.pop();
+        Self { starts, columns }
     }
 
     /// Bytes of all rows.

@@ -6,6 +6,7 @@
 //! (the scheduler gives it no packet) and keeps the edges few. Everything is linear in nodes and edges.
 
 use super::csr::Csr;
+use super::topology::{IN, Neighbours};
 use super::{Error, Graph, GraphId, Node, NodeId, Topology};
 
 const NONE: u32 = u32::MAX;
@@ -43,6 +44,8 @@ struct Inlined {
     id: GraphId,
     /// The graph around it and the child node there.
     parent: Option<(u32, NodeId)>,
+    /// So many nodes have their own `NodeId::index` as flat index; the others are listed.
+    same: u32,
     /// `NodeId::index` of each node with its flat index, ascending; contracted nodes are not listed.
     nodes: Vec<(u32, u32)>,
 }
@@ -53,7 +56,6 @@ struct Inlined {
 pub struct FlatGraph {
     nodes: Vec<FlatNode>,
     preds: Csr,
-    succs: Csr,
     /// The outermost graph first, parents before children.
     inlined: Vec<Inlined>,
     /// Indices into `inlined`, by ascending graph identity.
@@ -71,8 +73,7 @@ impl FlatGraph {
     /// Bytes that the graph holds.
     pub fn bytes(&self) -> usize {
         let tables = self.inlined.iter().map(|graph| size_of_val(&graph.nodes[..])).sum::<usize>();
-        let adjacency = self.preds.bytes() + self.succs.bytes();
-        size_of_val(&self.nodes[..]) + size_of_val(&self.inlined[..]) + tables + adjacency
+        size_of_val(&self.nodes[..]) + size_of_val(&self.inlined[..]) + tables + self.preds.bytes()
     }
 
     /// Whether nothing is left to run.
@@ -91,14 +92,22 @@ impl FlatGraph {
     }
 
     /// The successors of every node, ascending.
-    pub fn succs(&self) -> &Csr {
-        &self.succs
+    pub fn succs(&self) -> Csr {
+        self.preds.transposed()
+    }
+
+    /// Keeps the nodes alone, for who needs no order any more: no node has predecessors then.
+    pub(crate) fn forget_edges(&mut self) {
+        self.preds = Csr::default();
     }
 
     /// The flat index of a template node of the outermost graph or of any nested one; nothing if it was contracted.
     pub fn find(&self, node: NodeId) -> Option<u32> {
         let at = self.by_id.binary_search_by_key(&node.graph(), |&at| self.inlined[at as usize].id).ok()?;
-        let nodes = &self.inlined[self.by_id[at] as usize].nodes;
+        let Inlined { same, nodes, .. } = &self.inlined[self.by_id[at] as usize];
+        if node.index() < *same {
+            return Some(node.index());
+        }
         let place = match nodes.get(node.index() as usize) {
             Some(&(index, _)) if index == node.index() => node.index() as usize,
             _ => nodes.binary_search_by_key(&node.index(), |&(index, _)| index).ok()?,
@@ -150,10 +159,44 @@ pub fn flatten<'g, K, E>(
     graph: &'g Graph<K, E>,
     enabled: impl Fn(NodeId) -> bool,
 ) -> Result<Flattened<'g, K, E>, Error> {
+    if let Some(flat) = as_it_is(graph, &enabled) {
+        return Ok(flat);
+    }
     let expanded = Expanded::new(graph, enabled)?;
     let preds = Csr::from_pairs(expanded.nodes.len(), expanded.edges.iter().map(|&(from, to)| (to, from)));
     let order = expanded.order(&preds)?;
     Ok(expanded.contract(&preds, order.as_deref()))
+}
+
+/// The flat graph of one that is flat already: nothing nested nor empty in it, nothing removed from it, and each node
+/// added behind all that it depends on. Most graphs are like that.
+fn as_it_is<'g, K, E>(
+    graph: &'g Graph<K, E>,
+    enabled: &impl Fn(NodeId) -> bool,
+) -> Option<Flattened<'g, K, E>> {
+    let topology = &graph.topology;
+    let (count, edges) = (topology.node_count(), topology.edge_count());
+    if !topology.is_dense() || count >= NONE as usize - 2 || edges >= NONE as usize {
+        return None;
+    }
+    let mut nodes = Vec::with_capacity(count);
+    let mut work = Vec::with_capacity(count);
+    let mut preds = Csr::with_capacity(count, edges);
+    for slot in 0..count as u32 {
+        let (node, origin) = (graph.in_slot(slot)?, topology.id_of(slot));
+        let mut ascending = true;
+        let before = Neighbours::new(topology, slot, IN).slots();
+        preds.push_row(before.inspect(|&before| ascending &= before < slot));
+        if !ascending || matches!(node, Node::Empty | Node::Child(_)) || !enabled(origin) {
+            return None;
+        }
+        // CAST: no machine has 2^16 devices.
+        let device = graph.device_of(origin) as u16;
+        nodes.push(FlatNode { origin, graph: 0, device, join: false });
+        work.push(Some(node));
+    }
+    let inlined = vec![Inlined { id: topology.id(), parent: None, same: count as u32, nodes: Vec::new() }];
+    Some(Flattened { graph: FlatGraph { nodes, preds, inlined, by_id: vec![0], in_order: true }, work })
 }
 
 /// A node before contraction.
@@ -383,9 +426,8 @@ impl<'g, K, E> Expanded<'g, K, E> {
         let inlined: Vec<Inlined> = self.graphs.iter().map(|nested| nested.inlined(&place)).collect();
         let mut by_id: Vec<u32> = (0..inlined.len() as u32).collect();
         by_id.sort_unstable_by_key(|&at| inlined[at as usize].id);
-        let succs = rows.transposed();
         let in_order = order.is_none() && inlined.len() == 1;
-        Flattened { graph: FlatGraph { nodes, preds: rows, succs, inlined, by_id, in_order }, work }
+        Flattened { graph: FlatGraph { nodes, preds: rows, inlined, by_id, in_order }, work }
     }
 }
 
@@ -411,6 +453,6 @@ impl<K, E> Nested<'_, K, E> {
             Place::Kept(flat) => Some((topology.id_of(slot).index(), flat)),
             Place::Gone(..) => None,
         });
-        Inlined { id: topology.id(), parent: self.parent, nodes: nodes.collect() }
+        Inlined { id: topology.id(), parent: self.parent, same: 0, nodes: nodes.collect() }
     }
 }

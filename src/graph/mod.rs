@@ -33,6 +33,7 @@ pub mod dot;
 mod error;
 pub mod flatten;
 mod id;
+mod kernargs;
 pub mod node;
 mod parts;
 pub mod references;
@@ -49,6 +50,7 @@ pub use csr::Csr;
 pub use error::Error;
 pub use flatten::{FlatGraph, FlatNode, Flattened, flatten};
 pub use id::{GraphId, NodeId};
+pub use kernargs::{Attributes, Kernargs};
 pub use node::{
     AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
     Node, NodeKind, Surface,
@@ -67,6 +69,8 @@ pub struct Graph<K, E> {
     conditions: Vec<Condition>,
     /// `NodeId::index` of the conditional nodes.
     conditionals: Vec<u32>,
+    /// Whether there may be a node with graphs in it; most graphs need not be searched for one.
+    nests: bool,
     /// Ordinal of the device that nodes run on unless `away` says otherwise.
     home: u32,
     /// The devices of the nodes that run elsewhere, by [`NodeId::index`]: few or none in most graphs.
@@ -105,6 +109,7 @@ impl<K, E> Graph<K, E> {
             nodes: Vec::new(),
             conditions: Vec::new(),
             conditionals: Vec::new(),
+            nests: false,
             home,
             away: HashMap::new(),
             references: References::default(),
@@ -165,7 +170,25 @@ impl<K, E> Graph<K, E> {
         if matches!(node, Node::Conditional(_)) {
             self.conditionals.push(id.index());
         }
+        self.nests |= matches!(node, Node::Child(_) | Node::Conditional(_));
         self.nodes.push(Some(node));
+        Ok(id)
+    }
+
+    /// As [`Graph::add`], for a node that is placed on the device with an ordinal.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_on(
+        &mut self,
+        device: u32,
+        node: Node<K, E>,
+        dependencies: &[NodeId],
+    ) -> Result<NodeId, Error> {
+        let id = self.add(node, dependencies)?;
+        if device != self.home {
+            self.away.insert(id.index(), device);
+        }
         Ok(id)
     }
 
@@ -180,6 +203,7 @@ impl<K, E> Graph<K, E> {
     {
         // The copy may be large: find out first whether it is wanted.
         let id = self.topology.add(dependencies)?;
+        self.nests = true;
         self.nodes.push(Some(Node::Child(Box::new(child.clone()))));
         Ok(id)
     }
@@ -239,6 +263,12 @@ impl<K, E> Graph<K, E> {
     /// # Errors
     /// [`Error::UnknownNode`], [`Error::ForeignNode`].
     pub fn node_mut(&mut self, node: NodeId) -> Result<&mut Node<K, E>, Error> {
+        // What is put there may have graphs in it.
+        self.nests = true;
+        self.in_slot_mut(node)
+    }
+
+    fn in_slot_mut(&mut self, node: NodeId) -> Result<&mut Node<K, E>, Error> {
         let slot = self.topology.slot(node)?;
         self.nodes[slot as usize].as_mut().ok_or(Error::UnknownNode(node))
     }
@@ -248,7 +278,7 @@ impl<K, E> Graph<K, E> {
     /// # Errors
     /// [`Error::KindMismatch`], [`Error::UnknownNode`], [`Error::ForeignNode`].
     pub fn set(&mut self, node: NodeId, parameters: Node<K, E>) -> Result<(), Error> {
-        let current = self.node_mut(node)?;
+        let current = self.in_slot_mut(node)?;
         if current.kind() != parameters.kind() {
             return Err(Error::KindMismatch { node, expected: current.kind(), found: parameters.kind() });
         }
@@ -306,6 +336,11 @@ impl<K, E> Graph<K, E> {
     /// As [`Topology::counterpart`].
     pub fn counterpart(&self, original: NodeId) -> Result<NodeId, Error> {
         self.topology.counterpart(original)
+    }
+
+    /// Whether there may be a node with graphs in it.
+    pub(crate) fn may_nest(&self) -> bool {
+        self.nests
     }
 
     /// What this graph keeps alive, those nested in it aside.
@@ -368,6 +403,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                 topology: topology(&graph.topology),
                 conditions: graph.conditions.clone(),
                 conditionals: graph.conditionals.clone(),
+                nests: graph.nests,
                 home: graph.home,
                 away: graph.away.clone(),
                 references: references(&graph.references),
@@ -397,6 +433,9 @@ impl<K, E> Drop for Graph<K, E> {
     /// Takes nested graphs apart one by one: the default would recurse once per level of nesting.
     fn drop(&mut self) {
         fn take_children<K, E>(graph: &mut Graph<K, E>, into: &mut Vec<Graph<K, E>>) {
+            if !graph.nests {
+                return;
+            }
             for node in &mut graph.nodes {
                 match node.take_if(|node| matches!(node, Node::Child(_) | Node::Conditional(_))) {
                     Some(Node::Child(child)) => into.push(*child),

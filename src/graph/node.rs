@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Conditional, Graph, RunCopy, WordStep};
+use super::{Attributes, Conditional, Graph, Kernargs, RunCopy, WordStep};
 use crate::external::ExternalSemaphore;
 
 /// One node's work and parameters.
@@ -132,9 +132,9 @@ pub struct Kernel<K> {
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     /// The explicit arguments, packed as the kernel's metadata lays them out.
-    pub kernargs: Box<[u8]>,
+    pub kernargs: Kernargs,
     /// Launch attributes.
-    pub attributes: KernelAttributes,
+    pub attributes: Attributes,
 }
 
 /// Launch attributes of a kernel node.

@@ -367,7 +367,8 @@ impl Topology {
             return Err(Error::SelfEdge(self.id_of(to)));
         }
         let ends = [to, from];
-        if self.find(ends).is_some() {
+        // Of a node that is being added, the first edge cannot be there yet.
+        if self.links[to as usize].lists[IN].len > 0 && self.find(ends).is_some() {
             return Err(Error::DuplicateEdge { from: self.id_of(from), to: self.id_of(to) });
         }
         let edge =

@@ -21,7 +21,7 @@ use crate::{
     device::{Device, System},
     dispatch::Dispatch,
     error::{Error, Result},
-    graph,
+    graph::{self, Kernargs},
     hostcall::fifo::{self, Formats},
     memory,
 };
@@ -387,11 +387,7 @@ impl KernelCode {
     /// [`Error::InvalidConfiguration`], or [`Error::InvalidValue`] if the arguments do not have the kernel's size.
     pub(crate) fn dispatch(&self, launch: &graph::Kernel<Function>) -> Result<Dispatch> {
         let (block, work_items) = self.check_launch(launch)?;
-        let given = launch.kernargs.len().min(self.0.kernarg_bytes);
-        let mut kernargs = Vec::with_capacity(self.0.kernarg_bytes);
-        kernargs.extend_from_slice(&launch.kernargs[..given]);
-        kernargs.resize(self.0.kernarg_bytes, 0);
-        let mut kernargs = kernargs.into_boxed_slice();
+        let mut kernargs = Kernargs::padded(&launch.kernargs, self.0.kernarg_bytes);
         let shape = args::LaunchShape {
             work_items,
             block,

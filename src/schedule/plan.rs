@@ -74,6 +74,9 @@ impl Lane {
     /// # Panics
     /// When there is no such step.
     pub fn waits(&self, position: u32) -> &[StepRef] {
+        if self.waits.is_empty() {
+            return &[];
+        }
         let start = match position {
             0 => 0,
             _ => self.steps[position as usize - 1].waits_end as usize,

@@ -6,7 +6,7 @@ use super::{Alive, DeviceBuffer, DeviceSlice, HostBuffer, Plain, access::Touch};
 use crate::{
     device::Device,
     error::{Error, Result},
-    graph::{Condition, Kernel as KernelNode, Node},
+    graph::{Condition, Kernargs, Kernel as KernelNode, Node},
     module::Function,
     stream::Stream,
 };
@@ -149,7 +149,7 @@ impl Kernel {
         arguments: &[&dyn Argument],
     ) -> Result<Launch> {
         let code = self.0.code(device)?;
-        let mut kernargs = vec![0; code.argument_bytes()].into_boxed_slice();
+        let mut kernargs = Kernargs::padded(&[], code.argument_bytes());
         let mut places = code.arguments();
         for argument in arguments {
             let bytes = argument.bytes();

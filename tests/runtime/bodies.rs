@@ -117,7 +117,7 @@ fn only_kernels_copies_and_fills_in_bodies_are_disabled_and_nothing_changes_its_
     assert!(invalid(exec.set_node(empty, &Node::Empty)));
     assert!(invalid(exec.set_node(copy, &copied(CopyKind::HostToDevice))), "directions stay");
     let cooperative = KernelAttributes { cooperative: true, ..KernelAttributes::DEFAULT };
-    let kernel = Kernel { attributes: cooperative, ..kernel_node(&log, 2) };
+    let kernel = Kernel { attributes: cooperative.into(), ..kernel_node(&log, 2) };
     assert!(invalid(exec.set_node(ids[0], &Node::Kernel(kernel))));
     run(&exec);
     assert_eq!(log.entries(), [1]);
@@ -238,7 +238,7 @@ fn conditions_have_their_defaults_where_priorities_decide_about_the_order() {
             last.push(graph.add_conditional(&condition, IF, bodies, &[]).unwrap());
             let priority = -(n as i32);
             let attributes = KernelAttributes { priority, ..KernelAttributes::DEFAULT };
-            let kernel = Kernel { attributes, ..kernel_node(&log, n + 5) };
+            let kernel = Kernel { attributes: attributes.into(), ..kernel_node(&log, n + 5) };
             last.push(graph.add(Node::Kernel(kernel), &[]).unwrap().0);
         }
         graph.add(Node::Kernel(kernel_node(&log, 99)), &last).unwrap();

@@ -22,6 +22,7 @@ mod lifetimes;
 mod objects;
 mod parts;
 mod pools;
+mod relaunches;
 mod resident;
 mod scale;
 mod seeds;

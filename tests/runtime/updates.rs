@@ -20,7 +20,7 @@ pub fn kernel_node(log: &Log, value: u32) -> Kernel<Function> {
         grid: [1; 3],
         block: [1; 3],
         shared_bytes: 0,
-        kernargs,
+        kernargs: kernargs.into(),
         attributes: Default::default(),
     }
 }

@@ -1,8 +1,8 @@
 //! Kernel arguments: an array of pointers, or a packed buffer in a list of keys and values.
 
-use std::{ffi::c_void, iter, ptr};
+use std::{ffi::c_void, ptr};
 
-use aqlipse::KernelCode;
+use aqlipse::{KernelCode, graph::Kernargs};
 
 use crate::{
     caller,
@@ -36,10 +36,10 @@ pub unsafe fn pack(
     code: &KernelCode,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Result<Box<[u8]>, hipError_t> {
+) -> Result<Kernargs, hipError_t> {
     match (parameters.is_null(), extra.is_null()) {
         (false, false) => Err(hipErrorInvalidValue),
-        (true, true) if code.argument_bytes() == 0 => Ok(Box::default()),
+        (true, true) if code.argument_bytes() == 0 => Ok(Kernargs::default()),
         (true, true) => Err(hipErrorInvalidValue),
         (true, false) => {
             // SAFETY: the caller's promise.
@@ -52,11 +52,8 @@ pub unsafe fn pack(
     }
 }
 
-unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {
-    // Not `vec!`: calloc takes longer than malloc for a few bytes.
-    let mut bytes = Vec::with_capacity(code.argument_bytes());
-    bytes.extend(iter::repeat_n(0, code.argument_bytes()));
-    let mut bytes = bytes.into_boxed_slice();
+unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
+    let mut bytes = Kernargs::padded(&[], code.argument_bytes());
     // SAFETY: the caller's promise.
     unsafe { gather(code, parameters, &mut bytes) }?;
     Ok(bytes)
@@ -81,8 +78,15 @@ unsafe fn gather(
             return Err(hipErrorInvalidValue);
         }
         let field = bytes.get_mut(offset..offset + size).ok_or(hipErrorInvalidValue)?;
-        // SAFETY: the entry points to an argument of this size, by the caller's promise.
-        unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) };
+        // Nearly all arguments are words of one of two lengths, which need no call to be copied.
+        match size {
+            // SAFETY: the entry points to an argument of this size, by the caller's promise.
+            8 => field.copy_from_slice(&unsafe { caller::read(argument.cast::<[u8; 8]>()) }?),
+            // SAFETY: as above.
+            4 => field.copy_from_slice(&unsafe { caller::read(argument.cast::<[u8; 4]>()) }?),
+            // SAFETY: as above.
+            _ => unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) },
+        }
     }
     Ok(())
 }
@@ -109,7 +113,7 @@ pub unsafe fn pack_into(
     unsafe { gather(code, parameters, bytes) }
 }
 
-unsafe fn packed(extra: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {
+unsafe fn packed(extra: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
     let (mut buffer, mut size) = (std::ptr::null::<u8>(), None);
     let mut at = extra;
     // Two keys and an end; a longer list is not one of ours.
@@ -134,5 +138,5 @@ unsafe fn packed(extra: *mut *mut c_void) -> Result<Box<[u8]>, hipError_t> {
     }
     let size = size.ok_or(hipErrorInvalidValue)?;
     // SAFETY: the buffer has the size given with it.
-    Ok(unsafe { caller::read_slice(buffer, size) }?.into_boxed_slice())
+    Ok(unsafe { caller::read_slice(buffer, size) }?.into())
 }

@@ -49,7 +49,7 @@ unsafe fn known_nodes(
     count: usize,
 ) -> Result<Vec<NodeId>, hipError_t> {
     // SAFETY: the caller's promise.
-    unsafe { super::graph::dependencies(graph.graph().topology(), nodes, count) }
+    Ok(unsafe { super::graph::dependencies(graph.graph().topology(), nodes, count) }?.into_vec())
 }
 
 fn is_legacy(stream: hipStream_t) -> bool {

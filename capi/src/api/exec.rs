@@ -261,7 +261,7 @@ pub(super) fn set_exec(
     }
     with_node(node, |current| {
         if let (Node::Kernel(old), Node::Kernel(new)) = (current, &mut parameters) {
-            new.attributes = old.attributes;
+            new.attributes = old.attributes.clone();
         }
         Ok(())
     })?;

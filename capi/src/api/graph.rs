@@ -9,6 +9,7 @@ use aqlipse::{
     Template,
     graph::{NodeId, NodeKind, Topology},
 };
+use smallvec::SmallVec;
 
 use crate::{
     caller, current,
@@ -90,7 +91,7 @@ pub(super) unsafe fn dependencies(
     graph: &Topology,
     nodes: *const hipGraphNode_t,
     count: usize,
-) -> Result<Vec<NodeId>, hipError_t> {
+) -> Result<SmallVec<[NodeId; 8]>, hipError_t> {
     // Before the array is read: a count that is too large is the documented error, not a reason to read on.
     if count > graph.node_count() {
         return Err(hipErrorInvalidValue);
@@ -98,7 +99,7 @@ pub(super) unsafe fn dependencies(
     if count > 0 && nodes.is_null() {
         return Err(hipErrorInvalidValue);
     }
-    let mut ids = Vec::with_capacity(count);
+    let mut ids = SmallVec::with_capacity(count);
     for n in 0..count {
         // SAFETY: the caller's promise: the array has as many handles, and is not null.
         let handle: hipGraphNode_t = unsafe { caller::read(nodes.add(n)) }?;

@@ -81,7 +81,7 @@ pub(super) unsafe fn kernel_of(
         block: launch.block,
         shared_bytes: u32::try_from(launch.shared_bytes).map_err(|_| hipErrorInvalidValue)?,
         kernargs,
-        attributes: launch.attributes,
+        attributes: launch.attributes.into(),
     };
     Ok((stream, kernel))
 }

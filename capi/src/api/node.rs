@@ -121,8 +121,8 @@ entry! {
         let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
         let views = views.get_or_insert_default();
         let view = views.entry(id.to_bits()).or_insert(View { bytes: Box::default(), pointers: Box::default() });
-        if view.bytes != kernel.kernargs || view.pointers.is_empty() {
-            view.bytes = kernel.kernargs;
+        if *view.bytes != *kernel.kernargs || view.pointers.is_empty() {
+            view.bytes = (*kernel.kernargs).into();
             let start = view.bytes.as_ptr() as usize;
             view.pointers = code.arguments().map(|(offset, _)| start + offset).collect();
         }
@@ -145,7 +145,7 @@ pub(super) fn set(node: hipGraphNode_t, mut parameters: GraphNode) -> Result<(),
     let (graph, id) = object::node(node)?;
     graph.with(|graph| {
         if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (graph.graph().node(id), &mut parameters) {
-            new.attributes = old.attributes;
+            new.attributes = old.attributes.clone();
         }
         Ok(graph.on(&current::device()?).set(id, parameters)?)
     })

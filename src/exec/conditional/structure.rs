@@ -145,7 +145,7 @@ impl Compiled {
                     return Err(refused.into());
                 }
                 Some(Node::Conditional(conditional)) => {
-                    if flattened.graph.nodes()[flat as usize].device() != self.structure.device.into() {
+                    if flattened.graph.nodes()[flat as usize].device() != u32::from(self.structure.device) {
                         return Err(ELSEWHERE.into());
                     }
                     sites.insert(flat, site(conditional)?);

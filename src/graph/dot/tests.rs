@@ -31,7 +31,7 @@ fn kernel(function: &'static str) -> Node<&'static str, u32> {
         block: [64, 1, 1],
         shared_bytes: 96,
         kernargs,
-        attributes,
+        attributes: attributes.into(),
     })
 }
 

@@ -10,7 +10,8 @@ use hsa::packet::Packet;
 use super::{
     library::Failed,
     protocol::{Case, Quantity},
-    session::{Graph, Session},
+    session::{Exec, Graph, Session},
+    threads,
     worker::Times,
 };
 use crate::command::bench::{
@@ -87,7 +88,15 @@ pub fn of_graph(session: &Session, shape: Shape, nodes: usize, effort: Effort) -
         }
     }
     if nodes <= MOST_FOR_MEMORY {
-        times.push((Quantity::ExecBytes, vec![memory(&graph)?]));
+        times.push((Quantity::ExecBytes, vec![grown(EXECS, || graph.instantiate())?]));
+        let own = || session.graph(shape, nodes)?.instantiate();
+        times.push((Quantity::OwnExecBytes, vec![grown(EXECS, own)?]));
+    } else if nodes <= EXECS {
+        let bytes = grown(EXECS * MOST_FOR_MEMORY / nodes, || graph.instantiate())?;
+        times.push((Quantity::ExecNodeBytes, vec![bytes / share]));
+    }
+    if nodes == threads::NODES {
+        times.extend(threads::of_threads(session, shape)?);
     }
     Ok(times)
 }
@@ -115,12 +124,7 @@ fn resident_launches(session: &Session, graph: &Graph<'_>, effort: Effort) -> Re
 }
 
 /// Launches in turns with copies of as many packets.
-fn launches(
-    session: &Session,
-    exec: &super::session::Exec<'_>,
-    nodes: usize,
-    effort: Effort,
-) -> Result<Times, Failed> {
+fn launches(session: &Session, exec: &Exec<'_>, nodes: usize, effort: Effort) -> Result<Times, Failed> {
     let failed = |error: hsa::Error| Failed::Wrong(format!("the queue of the floor: {error}"));
     let mut device = DeviceRing::new().map_err(failed)?;
     let packets = device.chain(nodes).map_err(failed)?;
@@ -171,17 +175,20 @@ fn launches(
     ])
 }
 
-/// Bytes by which the process grows for each of many executables.
-fn memory(graph: &super::session::Graph<'_>) -> Result<f64, Failed> {
-    // What is made once, and what the allocator has at hand.
-    let first = graph.instantiate()?;
+/// Bytes by which the process grows for each of so many executables.
+fn grown<'s>(count: usize, make: impl Fn() -> Result<Exec<'s>, Failed>) -> Result<f64, Failed> {
+    // What is made once.
+    let first = make()?;
+    // What was used before and is free now would be used again, and the process not grow.
+    // SAFETY: gives free memory of the allocator back to the system.
+    unsafe { libc::malloc_trim(0) };
     let before = resident();
-    let execs = (0..EXECS).map(|_| graph.instantiate()).collect::<Result<Vec<_>, _>>()?;
+    let execs = (0..count).map(|_| make()).collect::<Result<Vec<_>, _>>()?;
     let grown = resident().saturating_sub(before);
     for exec in execs.into_iter().chain([first]) {
         exec.destroy()?;
     }
-    Ok(grown as f64 / EXECS as f64)
+    Ok(grown as f64 / count as f64)
 }
 
 /// Bytes of the process that are in memory; 0 where the system does not tell.

@@ -6,6 +6,7 @@ use super::{
     Plan,
     protocol::{Case, Quantity},
     results::Results,
+    threads::THREADS,
 };
 use crate::command::{
     bench::{number, shape::Shape},
@@ -54,7 +55,13 @@ const GOALS: &[Goal] = &[
     goal("build, a node", Shape::Straight, 1024, Quantity::BuildNode, Limit::Of(100.0)),
     // 10,000 executables in 256 MiB.
     goal("executable, bytes", Shape::Straight, 32, Quantity::ExecBytes, Limit::Of(26_843.0)),
+    goal("and its graph, gone", Shape::Straight, 32, Quantity::OwnExecBytes, Limit::Of(26_843.0)),
+    // 256 bytes, and the cache line that the kernel's arguments have.
+    goal("executable, a node", Shape::Straight, 1024, Quantity::ExecNodeBytes, Limit::Of(320.0)),
 ];
+
+/// What part of the floor's gain by more threads launches must have.
+const SCALING: f64 = 0.75;
 
 /// Sizes of graphs as GraphBench has them.
 const SIZES: [usize; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
@@ -95,6 +102,11 @@ impl Percentiles {
 
     fn median(self) -> f64 {
         self.0[1]
+    }
+
+    /// What a call takes that nothing disturbs.
+    fn low(self) -> f64 {
+        self.0[0]
     }
 
     /// `median [10th-90th]`
@@ -147,6 +159,26 @@ impl Table<'_> {
             goal.title,
             measured.text(),
         )
+    }
+
+    /// How many times as many launches as one thread several make at once, beside as many threads that copy. By the 10th
+    /// percentile: a line or a lock that threads share disturbs every call, a packet processor that sleeps or another
+    /// program on the core some of them, and with fewer threads more.
+    fn threads(&self, f: &mut fmt::Formatter<'_>, case: Case, label: char) -> fmt::Result {
+        let [(_, call, floor), more @ ..] = THREADS;
+        let low = |quantity| Some(self.percentiles(label, case, quantity)?.low());
+        let (Some(call), Some(floor)) = (low(call), low(floor)) else { return Ok(()) };
+        for (threads, calls, floors) in more {
+            let (Some(calls), Some(floors)) = (low(calls), low(floors)) else { continue };
+            let gain = |one: f64, each: f64| threads as f64 * one / each;
+            let (ours, least) = (gain(call, calls), SCALING * gain(floor, floors));
+            let holds = if ours >= least { "holds" } else { "MISSED" };
+            let title = format!("{threads} threads, times 1");
+            let (case, of) = (case.to_string(), format!("at least {}", number(least)));
+            let (ours, floor) = (number(ours), number(gain(floor, floors)));
+            writeln!(f, "{title:<20} {case:<16} {label} |{ours:>26} |{floor:>26} |{of:>30} | {holds}")?;
+        }
+        Ok(())
     }
 
     /// Everything about a shape.
@@ -204,6 +236,9 @@ impl fmt::Display for Table<'_> {
         for goal in GOALS.iter().filter(|goal| plan.cases.contains(&goal.case)) {
             self.labels().into_iter().try_for_each(|label| self.goal(f, goal, label))?;
         }
+        for &case in &plan.cases {
+            self.labels().into_iter().try_for_each(|label| self.threads(f, case, label))?;
+        }
         let mut shapes: Vec<Shape> = Vec::new();
         for case in &plan.cases {
             if let Case::Graph { shape, .. } = case
@@ -259,6 +294,12 @@ mod tests {
             times(case(Shape::Straight, 1024), Quantity::Floor, &[1000.0]),
             times(case(Shape::Straight, 1024), Quantity::SetNode, &[61.0]),
             times(case(Shape::ForkJoin, 145), Quantity::Call, &[300.0]),
+            times(case(Shape::Straight, 32), Quantity::CallBy1, &[100.0]),
+            times(case(Shape::Straight, 32), Quantity::CallBy2, &[100.0]),
+            times(case(Shape::Straight, 32), Quantity::CallBy4, &[400.0]),
+            times(case(Shape::Straight, 32), Quantity::FloorBy1, &[50.0]),
+            times(case(Shape::Straight, 32), Quantity::FloorBy2, &[50.0]),
+            times(case(Shape::Straight, 32), Quantity::FloorBy4, &[100.0]),
         ];
         results.add(0, Some(0), Told { records, broken: None });
         let plan = Plan {
@@ -282,6 +323,9 @@ mod tests {
         assert_eq!(line("launch call straight/1024"), over);
         assert!(line("set one node").ends_with("| 60.0 | MISSED"), "{text}");
         assert_eq!(line("launch call forkjoin8"), "", "without a floor there is nothing to compare with");
+        let both = "2 threads, times 1 straight/32 A | 2.00 | 2.00 | at least 1.50 | holds";
+        assert_eq!(line("2 threads"), both);
+        assert!(line("4 threads").ends_with("| 1.00 | 2.00 | at least 1.50 | MISSED"), "{text}");
         assert!(line("1024 A").starts_with("1024 A | 3000 [3000-3000] | 1000"), "{text}");
     }
 }

@@ -28,6 +28,7 @@ mod protocol;
 mod results;
 mod session;
 mod table;
+mod threads;
 pub mod worker;
 
 use std::{

@@ -105,13 +105,29 @@ pub enum Quantity {
     Floor,
     /// The same into memory that nobody else looks at.
     WarmFloor,
-    /// Bytes of memory that a process grows by for each of many executables.
+    /// Bytes of memory that a process grows by for each of many executables of one graph.
     ExecBytes,
+    /// The same, a node's share.
+    ExecNodeBytes,
+    /// Bytes of memory that a process grows by for each of many executables whose graphs are gone.
+    OwnExecBytes,
+    /// `hipGraphLaunch` by one thread, each launch behind a wait.
+    CallBy1,
+    /// The same by one of two threads at once, each with a stream and an executable of its own.
+    CallBy2,
+    /// The same by one of four.
+    CallBy4,
+    /// A copy of as many packets into a queue, by one thread.
+    FloorBy1,
+    /// The same by one of two threads at once, each with a queue of its own.
+    FloorBy2,
+    /// The same by one of four.
+    FloorBy4,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 23] = [
         Self::LaunchInBatch,
         Self::LaunchAndWait,
         Self::InstantiateNode,
@@ -127,6 +143,14 @@ impl Quantity {
         Self::Floor,
         Self::WarmFloor,
         Self::ExecBytes,
+        Self::ExecNodeBytes,
+        Self::OwnExecBytes,
+        Self::CallBy1,
+        Self::CallBy2,
+        Self::CallBy4,
+        Self::FloorBy1,
+        Self::FloorBy2,
+        Self::FloorBy4,
     ];
 
     /// Its key in reports.
@@ -147,6 +171,14 @@ impl Quantity {
             Self::Floor => "floor",
             Self::WarmFloor => "warm_floor",
             Self::ExecBytes => "exec_bytes",
+            Self::ExecNodeBytes => "exec_node_bytes",
+            Self::OwnExecBytes => "own_exec_bytes",
+            Self::CallBy1 => "call_by1",
+            Self::CallBy2 => "call_by2",
+            Self::CallBy4 => "call_by4",
+            Self::FloorBy1 => "floor_by1",
+            Self::FloorBy2 => "floor_by2",
+            Self::FloorBy4 => "floor_by4",
         }
     }
 }

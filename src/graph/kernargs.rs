@@ -1,0 +1,170 @@
+//! Parts of a kernel launch that most nodes have little of: argument bytes, and attributes.
+
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
+
+use super::KernelAttributes;
+
+/// So many bytes need no memory of their own: four pointers and a word.
+const INLINE: usize = 38;
+
+/// The bytes of a kernel's arguments: in place if they are few, as they mostly are.
+#[derive(Clone)]
+pub struct Kernargs(Bytes);
+
+#[derive(Clone)]
+enum Bytes {
+    Few(u8, [u8; INLINE]),
+    Many(Box<[u8]>),
+}
+
+impl Kernargs {
+    /// The first bytes of `given`, and zeros behind them up to `len` bytes.
+    pub fn padded(given: &[u8], len: usize) -> Self {
+        let given = &given[..given.len().min(len)];
+        if len <= INLINE {
+            let mut bytes = [0; INLINE];
+            bytes[..given.len()].copy_from_slice(given);
+            // CAST: less than 256.
+            return Self(Bytes::Few(len as u8, bytes));
+        }
+        let mut bytes = Vec::with_capacity(len);
+        bytes.extend_from_slice(given);
+        bytes.resize(len, 0);
+        Self(Bytes::Many(bytes.into()))
+    }
+
+    /// Bytes in memory of their own.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.0 {
+            Bytes::Few(..) => 0,
+            Bytes::Many(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl Default for Kernargs {
+    fn default() -> Self {
+        Self::padded(&[], 0)
+    }
+}
+
+impl Deref for Kernargs {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Few(len, bytes) => &bytes[..usize::from(*len)],
+            Bytes::Many(bytes) => bytes,
+        }
+    }
+}
+
+impl DerefMut for Kernargs {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.0 {
+            Bytes::Few(len, bytes) => &mut bytes[..usize::from(*len)],
+            Bytes::Many(bytes) => bytes,
+        }
+    }
+}
+
+impl From<&[u8]> for Kernargs {
+    fn from(bytes: &[u8]) -> Self {
+        Self::padded(bytes, bytes.len())
+    }
+}
+
+impl From<Vec<u8>> for Kernargs {
+    fn from(bytes: Vec<u8>) -> Self {
+        if bytes.len() <= INLINE { Self::from(&bytes[..]) } else { Self(Bytes::Many(bytes.into())) }
+    }
+}
+
+impl From<Box<[u8]>> for Kernargs {
+    fn from(bytes: Box<[u8]>) -> Self {
+        bytes.into_vec().into()
+    }
+}
+
+impl PartialEq for Kernargs {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Kernargs {}
+
+impl fmt::Debug for Kernargs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// Launch attributes of a kernel node, which take no memory where they are those of a launch without any.
+#[derive(Clone, Default)]
+pub struct Attributes(Option<Box<KernelAttributes>>);
+
+impl Deref for Attributes {
+    type Target = KernelAttributes;
+
+    fn deref(&self) -> &KernelAttributes {
+        self.0.as_deref().unwrap_or(&KernelAttributes::DEFAULT)
+    }
+}
+
+impl DerefMut for Attributes {
+    fn deref_mut(&mut self) -> &mut KernelAttributes {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl From<KernelAttributes> for Attributes {
+    fn from(attributes: KernelAttributes) -> Self {
+        Self((attributes != KernelAttributes::DEFAULT).then(|| attributes.into()))
+    }
+}
+
+impl PartialEq for Attributes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_and_many_bytes_read_and_write_alike() {
+        for len in [0, 1, INLINE - 1, INLINE, INLINE + 1, 300] {
+            let bytes: Vec<u8> = (0..len).map(|n| n as u8).collect();
+            let mut kernargs = Kernargs::from(bytes.clone());
+            assert_eq!((&*kernargs, &kernargs), (&bytes[..], &Kernargs::from(&bytes[..])));
+            assert_eq!(kernargs.heap_bytes() > 0, len > INLINE);
+            kernargs.iter_mut().for_each(|byte| *byte ^= 1);
+            assert!(kernargs.iter().zip(&bytes).all(|(new, old)| *new == old ^ 1));
+            let padded = Kernargs::padded(&bytes, len + 5);
+            assert!(padded[..len] == bytes && padded[len..] == [0; 5]);
+            assert_eq!(*Kernargs::padded(&bytes, len / 2), bytes[..len / 2]);
+        }
+    }
+
+    #[test]
+    fn default_attributes_are_equal_however_they_came_about() {
+        let mut attributes = Attributes::default();
+        assert_eq!(attributes, KernelAttributes::DEFAULT.into());
+        attributes.priority = 3;
+        assert_eq!(attributes, KernelAttributes { priority: 3, ..KernelAttributes::DEFAULT }.into());
+        attributes.priority = 0;
+        assert_eq!(attributes, Attributes::default());
+    }
+}
