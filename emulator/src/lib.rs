@@ -47,6 +47,7 @@
 //! | [`wave`] | one wavefront and the instructions' semantics |
 //! | [`isa`] | the instruction table, decoder and disassembler |
 //! | [`memory`] | the allocation map |
+//! | `coherence` | the caches of the strict mode: what is not fenced is stale |
 //! | [`driver`] | the devices below the function table: memory maps, user-mode queues, interrupts |
 //! | [`coverage`] | which rows of the table the tests executed |
 //! | `os` | address space, futexes, the clock |
@@ -55,6 +56,7 @@
 //! `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod coherence;
 mod config;
 mod copy;
 mod device;

@@ -8,6 +8,7 @@ use super::{
     signals::Signals,
 };
 use crate::{
+    coherence::Scope,
     dispatch::Dispatch,
     memory::Map,
     queue::{Packet, Queue, State},
@@ -19,6 +20,8 @@ pub(super) struct Running {
     pub(super) dispatch: Arc<Dispatch>,
     /// Index of its packet.
     pub(super) index: u64,
+    /// The release fence of its packet.
+    pub(super) release: Scope,
     /// Handle of the completion signal, or 0.
     pub(super) completion: u64,
     /// When it was launched, in device ticks.
