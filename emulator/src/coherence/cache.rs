@@ -158,10 +158,9 @@ impl Cache {
         if bypass {
             self.drain(memory, line);
         }
-        if grain == Grain::Coarse || !bypass {
-            if let Some(held) = self.lines.get(&line) {
-                return Some(held.bytes);
-            }
+        let held = self.lines.get(&line).filter(|_| grain == Grain::Coarse || !bypass);
+        if let Some(held) = held {
+            return Some(held.bytes);
         }
         // SAFETY: memory is mapped in whole pages, and stays so while the snapshot is held.
         let bytes = unsafe { Bytes::fetch(line) };

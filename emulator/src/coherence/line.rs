@@ -67,20 +67,20 @@ impl Bytes {
             // SAFETY: the bytes that are written are among those of `mask`, and lie at a multiple of their number.
             let size = unsafe {
                 let to = to.add(place);
-                match part {
-                    &[a, b, c, d, e, f, g, h, ..] if aligned(8) => {
+                match *part {
+                    [a, b, c, d, e, f, g, h, ..] if aligned(8) => {
                         to.cast::<u64>().write_volatile(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
                         8
                     }
-                    &[a, b, c, d, ..] if aligned(4) => {
+                    [a, b, c, d, ..] if aligned(4) => {
                         to.cast::<u32>().write_volatile(u32::from_ne_bytes([a, b, c, d]));
                         4
                     }
-                    &[a, b, ..] if aligned(2) => {
+                    [a, b, ..] if aligned(2) => {
                         to.cast::<u16>().write_volatile(u16::from_ne_bytes([a, b]));
                         2
                     }
-                    &[a, ..] if left & 1 != 0 => {
+                    [a, ..] if left & 1 != 0 => {
                         to.write_volatile(a);
                         1
                     }
