@@ -53,7 +53,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
-//! `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
+//! `coherence`, `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod coherence;

@@ -1,6 +1,6 @@
 //! What a device holds of memory, and what its queues see of that.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{
     Grain, Scope,
@@ -37,7 +37,8 @@ struct Old {
 struct Queue {
     /// When it last acquired.
     epoch: u64,
-    left: Lines<Stored>,
+    /// By dispatch, in the order of their launches.
+    left: BTreeMap<u64, Lines<Stored>>,
 }
 
 /// A device's cache.
@@ -57,6 +58,8 @@ pub(super) struct Cache {
     /// The entries of the past, oldest first.
     order: VecDeque<(u64, u64)>,
     queues: Lines<Queue>,
+    /// How many dispatches there were.
+    dispatches: u64,
     /// Whether stores leave a compute unit sooner or later though nobody releases them.
     drains: bool,
 }
@@ -77,6 +80,12 @@ impl Cache {
     pub(super) fn epoch_of(&mut self, queue: u64) -> u64 {
         let epoch = self.epoch;
         self.queues.entry(queue).or_insert_with(|| Queue { epoch, ..Queue::default() }).epoch
+    }
+
+    /// The number of a dispatch that begins.
+    pub(super) fn next_dispatch(&mut self) -> u64 {
+        self.dispatches += 1;
+        self.dispatches
     }
 
     /// Begins an epoch, in which everything is seen that has been released.
@@ -104,14 +113,25 @@ impl Cache {
         self.forget_past();
     }
 
-    /// Performs a release fence for a queue.
-    pub(super) fn release(&mut self, memory: &Snapshot, queue: u64, scope: Scope) {
+    /// Performs the release fence of a packet of a queue for what its own dispatch stored, and, if it has waited for all
+    /// before it, for what these did.
+    pub(super) fn release(
+        &mut self,
+        memory: &Snapshot,
+        queue: u64,
+        (dispatch, waited): (Option<u64>, bool),
+        scope: Scope,
+    ) {
         if scope == Scope::None {
             return;
         }
-        let left = self.queues.get_mut(&queue).map(|queue| std::mem::take(&mut queue.left));
-        for (line, stored) in left.into_iter().flatten() {
-            self.store(memory, line, &stored);
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            let last = dispatch.unwrap_or(u64::MAX);
+            let first = if waited { 0 } else { last };
+            let left: Vec<_> = queue.left.extract_if(first..=last, |_, _| true).collect();
+            for (line, stored) in left.into_iter().flat_map(|(_, lines)| lines) {
+                self.store(memory, line, &stored);
+            }
         }
         if scope == Scope::System {
             self.write_back(memory);
@@ -119,7 +139,12 @@ impl Cache {
     }
 
     /// Takes over what an ended workgroup has not released.
-    pub(super) fn leave_stored(&mut self, memory: &Snapshot, queue: u64, stored: Vec<(u64, Stored)>) {
+    pub(super) fn leave_stored(
+        &mut self,
+        memory: &Snapshot,
+        (queue, dispatch): (u64, u64),
+        stored: Vec<(u64, Stored)>,
+    ) {
         self.epoch_of(queue);
         for (line, stored) in stored {
             if self.drains && grain(memory, line, stored.mask) != Some(Grain::Coarse) {
@@ -127,12 +152,15 @@ impl Cache {
                 continue;
             }
             let Some(state) = self.queues.get_mut(&queue) else { continue };
-            let left = state.left.entry(line).or_insert(Stored { bytes: Bytes::ZERO, mask: 0 });
+            let lines = state.left.entry(dispatch).or_default();
+            let left = lines.entry(line).or_insert(Stored { bytes: Bytes::ZERO, mask: 0 });
             left.bytes.merge(&stored.bytes, stored.mask);
             left.mask |= stored.mask;
         }
-        if self.queues.get(&queue).is_some_and(|queue| queue.left.len() > LEFT) {
-            self.release(memory, queue, Scope::Agent);
+        let left: usize =
+            self.queues.get(&queue).map_or(0, |queue| queue.left.values().map(Lines::len).sum());
+        if left > LEFT {
+            self.release(memory, queue, (None, true), Scope::Agent);
         }
     }
 
@@ -174,8 +202,8 @@ impl Cache {
     /// Makes visible what ended workgroups stored in a line, where that comes about by itself.
     fn drain(&mut self, memory: &Snapshot, line: u64) {
         if self.drains {
-            let left: Vec<_> =
-                self.queues.values_mut().filter_map(|queue| queue.left.remove(&line)).collect();
+            let dispatches = self.queues.values_mut().flat_map(|queue| queue.left.values_mut());
+            let left: Vec<_> = dispatches.filter_map(|lines| lines.remove(&line)).collect();
             left.iter().for_each(|stored| self.store(memory, line, stored));
         }
     }

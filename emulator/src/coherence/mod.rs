@@ -6,7 +6,8 @@
 //!
 //! ```text
 //!   a workgroup's View    its stores until it releases them, what it has read until it acquires
-//!   its queue             the stores that ended workgroups left, until a packet releases at agent scope
+//!   its dispatch          the stores that ended workgroups left, until its packet, or a later one with the barrier bit,
+//!                         releases at agent scope
 //!   its device's Cache    coarse-grained stores until somebody releases at system scope, what was read until
 //!                         somebody acquires at system scope; and what lines held before they changed, for queues
 //!                         whose latest acquire is older than the change
@@ -23,7 +24,10 @@ mod view;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hsa_sys::{HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE, HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE};
+use hsa_sys::{
+    HSA_PACKET_HEADER_BARRIER, HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE,
+    HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE,
+};
 
 use crate::{isa::Target, memory::Map};
 use cache::Cache;
@@ -47,7 +51,7 @@ impl Scope {
     }
 
     /// As [`Scope::acquire`], of the release fence.
-    pub(crate) fn release(header: u16) -> Self {
+    fn release(header: u16) -> Self {
         Self::of(header >> HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE.0)
     }
 
@@ -77,6 +81,7 @@ pub enum Grain {
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     queue: u64,
+    dispatch: u64,
     epoch: u64,
 }
 
@@ -100,16 +105,19 @@ impl Caches {
         cache.acquire_for(&map.snapshot(), queue, scope);
     }
 
-    /// Performs a packet's release fence: of what the ended workgroups of its queue stored and, at system scope, of
-    /// what the device's cache holds.
-    pub(crate) fn release(&self, map: &Map, queue: u64, scope: Scope) {
+    /// Performs the release fence that a packet's header asks for: for what its dispatch stored; if the packet has the
+    /// barrier bit, also for what those before it left; at system scope, for all that the device's cache holds.
+    pub(crate) fn release(&self, map: &Map, queue: u64, header: u16, origin: Option<Origin>) {
+        let waited = header >> HSA_PACKET_HEADER_BARRIER.0 & 1 != 0;
+        let dispatch = origin.map(|origin| origin.dispatch);
         let mut cache = self.lock();
-        cache.release(&map.snapshot(), queue, scope);
+        cache.release(&map.snapshot(), queue, (dispatch, waited), Scope::release(header));
     }
 
     /// What a dispatch of a queue sees.
     pub(crate) fn origin(&self, queue: u64) -> Origin {
-        Origin { queue, epoch: self.lock().epoch_of(queue) }
+        let mut cache = self.lock();
+        Origin { queue, dispatch: cache.next_dispatch(), epoch: cache.epoch_of(queue) }
     }
 
     /// Forgets a queue that is no more, and stores that none of its packets released.

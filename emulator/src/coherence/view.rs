@@ -31,7 +31,8 @@ struct State {
 /// The view of one workgroup, whose waves share it as they share their compute unit's cache.
 pub struct View {
     map: Arc<Map>,
-    queue: u64,
+    /// Its queue and dispatch.
+    place: (u64, u64),
     state: Mutex<State>,
 }
 
@@ -53,7 +54,7 @@ impl View {
     /// The view of a workgroup that begins.
     pub(crate) fn new(map: Arc<Map>, origin: Origin) -> Self {
         let state = State { epoch: origin.epoch, lines: Lines::default(), dirty: Vec::new() };
-        Self { map, queue: origin.queue, state: Mutex::new(state) }
+        Self { map, place: (origin.queue, origin.dispatch), state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,13 +172,13 @@ impl View {
         });
     }
 
-    /// The workgroup has ended: what it has not released is its queue's.
+    /// The workgroup has ended: what it has not released is its dispatch's.
     pub(crate) fn end(&self) {
         let mut state = self.state();
         let stored = Self::take(&mut state);
         if let Some(caches) = self.caches().filter(|_| !stored.is_empty()) {
             let mut cache = caches.lock();
-            cache.leave_stored(&self.map.snapshot(), self.queue, stored);
+            cache.leave_stored(&self.map.snapshot(), self.place, stored);
         }
         state.lines.clear();
     }

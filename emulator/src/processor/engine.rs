@@ -21,7 +21,7 @@ use super::{
     signals::Signals,
 };
 use crate::{
-    coherence::Scope,
+    coherence::{Origin, Scope},
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
     driver::Interrupts,
@@ -326,7 +326,7 @@ impl Engine {
         }
         let now = self.ticks(index);
         self.lanes[index].advance(false);
-        self.release(index, Scope::release(packet.header()));
+        self.release(index, packet.header(), None);
         self.complete(index, packet::completion(packet), now, now);
     }
 
@@ -373,9 +373,9 @@ impl Engine {
     }
 
     /// Performs a packet's release fence.
-    fn release(&self, index: usize, scope: Scope) {
+    fn release(&self, index: usize, header: u16, origin: Option<Origin>) {
         if let Some(caches) = self.device.map.caches() {
-            caches.release(&self.device.map, self.lanes[index].queue.id, scope);
+            caches.release(&self.device.map, self.lanes[index].queue.id, header, origin);
         }
     }
 
@@ -421,7 +421,8 @@ impl Engine {
         let mut running = Running {
             dispatch,
             index: at,
-            release: Scope::release(packet.header()),
+            header: packet.header(),
+            origin,
             completion,
             start,
             shadow,
@@ -487,7 +488,7 @@ impl Engine {
                 self.workers.withdraw(&running.dispatch);
             }
             any = true;
-            self.release(index, running.release);
+            self.release(index, running.header, running.origin);
             self.lanes[index].free_slots();
             // What the kernel stored is announced before its completion, so that nobody hears of it twice.
             signal::device_wrote();

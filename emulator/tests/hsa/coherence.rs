@@ -350,7 +350,7 @@ fn atomics_are_where_all_workgroups_see_them() {
         for n in 0..64 {
             assert_eq!(words[n as usize], n + 1000, "{target:?}");
             // What a wave did itself it sees, fence or none.
-            assert_eq!(words[64 + n as usize], (n + 1000) | 7 << 24, "{target:?}");
+            assert_eq!(words[64 + n as usize], (n + 1000) | (7 << 24), "{target:?}");
         }
     }
 }
