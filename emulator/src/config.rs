@@ -20,6 +20,8 @@ pub struct Config {
     pub local_memory: Option<u64>,
     /// Kernel dispatches complete without executing: what remains is the cost of the program and its runtime.
     pub null_kernels: bool,
+    /// Devices have caches that keep coherent what fences ask for and nothing else.
+    pub strict_coherence: bool,
 }
 
 impl Default for Config {
@@ -30,6 +32,7 @@ impl Default for Config {
             compute_units: None,
             local_memory: None,
             null_kernels: false,
+            strict_coherence: false,
         }
     }
 }
@@ -56,13 +59,24 @@ pub enum ConfigError {
         /// Largest number allowed.
         most: u64,
     },
+    /// A variable that should hold one of two words holds neither.
+    #[error("{variable}: {value:?} is neither {} nor {}", words[0], words[1])]
+    Word {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it may hold.
+        words: [&'static str; 2],
+    },
     /// A configuration arrived after `hsa_init`.
     #[error("the emulator is already initialised")]
     Initialised,
 }
 
 impl Config {
-    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS` and `AQLIPSE_EMULATE_NULL`.
+    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL` and
+    /// `AQLIPSE_EMULATE_COHERENCE`.
     ///
     /// # Errors
     /// [`ConfigError`] naming the variable that makes no sense.
@@ -85,6 +99,9 @@ impl Config {
         }
         if let Some(null) = given("AQLIPSE_EMULATE_NULL") {
             config.null_kernels = number("AQLIPSE_EMULATE_NULL", &null, 0, 1)? != 0;
+        }
+        if let Some(coherence) = given("AQLIPSE_EMULATE_COHERENCE") {
+            config.strict_coherence = word("AQLIPSE_EMULATE_COHERENCE", &coherence, ["off", "strict"])? == 1;
         }
         Ok(config)
     }
@@ -140,6 +157,12 @@ fn number(variable: &'static str, text: &str, least: u64, most: u64) -> Result<u
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => Err(ConfigError::Number { variable, value: text.to_owned(), least, most }),
     }
+}
+
+/// Which of two words a variable holds.
+fn word(variable: &'static str, text: &str, words: [&'static str; 2]) -> Result<usize, ConfigError> {
+    let refused = || ConfigError::Word { variable, value: text.to_owned(), words };
+    words.iter().position(|word| *word == text.trim()).ok_or_else(refused)
 }
 
 /// Set by [`configure`](crate::configure), read by `hsa_init`.
@@ -198,6 +221,18 @@ mod tests {
         ));
         assert!(matches!(from(&[("AQLIPSE_EMULATE_CUS", "0")]), Err(ConfigError::Number { .. })));
         assert!(matches!(from(&[("AQLIPSE_EMULATE_NULL", "yes")]), Err(ConfigError::Number { .. })));
+    }
+
+    #[test]
+    fn memory_is_coherent_unless_told_otherwise() {
+        let strict = |text| from(&[("AQLIPSE_EMULATE_COHERENCE", text)]).map(|c| c.strict_coherence);
+        assert_eq!(from(&[]).map(|c| c.strict_coherence), Ok(false));
+        assert_eq!(strict("off"), Ok(false));
+        assert_eq!(strict(" strict"), Ok(true));
+        for wrong in ["1", "Strict", "strict,off"] {
+            let Err(error) = strict(wrong) else { panic!("{wrong} is no word that is known") };
+            assert!(error.to_string().contains("AQLIPSE_EMULATE_COHERENCE"), "{error}");
+        }
     }
 
     #[test]

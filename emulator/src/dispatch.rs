@@ -21,6 +21,7 @@ pub use share::{Progress, Share, Worker};
 
 use crate::{
     code::{self, Ranges},
+    coherence::Origin,
     isa::Target,
     memory::Snapshot,
     wave::{Fault, Surroundings, Wave},
@@ -112,6 +113,7 @@ impl Dispatch {
                 scratch_bytes: scratch as u32,
                 surroundings: environment.surroundings.clone(),
                 memory,
+                origin: None,
             },
             launch,
             groups,
@@ -134,6 +136,12 @@ impl Dispatch {
             factor += 1;
         }
         self.order = (factor, seed.rotate_left(32) % total.max(1));
+        self
+    }
+
+    /// Lets the workgroups see memory as a device with caches does, from `origin` on, instead of as everybody does.
+    pub(crate) fn seen_from(mut self, origin: Option<Origin>) -> Self {
+        self.resources.origin = origin;
         self
     }
 

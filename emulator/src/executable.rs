@@ -22,7 +22,7 @@ use loader::{Bytes, CodeObject, Limits, Place, SymbolKind, TargetId};
 use crate::{
     code::Code,
     device::{Device, Image},
-    memory::Allocation,
+    memory::{Allocation, Grain},
     os::{self, Mapping},
 };
 
@@ -424,7 +424,8 @@ fn place(
         // them by copies that the device makes: to a card all of device memory is writable. Code alone stays as
         // it is, for it is decoded once.
         let writable = !segment.protection.execute || segment.protection.write;
-        device.map.insert(Allocation { start, end, writable, backing: Some(backing) });
+        let grain = Grain::Coarse;
+        device.map.insert(Allocation { start, end, writable, grain, backing: Some(backing) });
         shown.push(start);
         if segment.protection.execute && !writable {
             let start = start.next_multiple_of(4);

@@ -6,6 +6,9 @@
 
 use std::sync::{Arc, RwLock};
 
+pub use crate::coherence::Grain;
+use crate::{coherence::Caches, isa::Target};
+
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +23,8 @@ pub struct Allocation {
     pub end: u64,
     /// Whether the device may store to it.
     pub writable: bool,
+    /// How it is kept coherent, which matters where there are caches.
+    pub grain: Grain,
     /// Keeps the backing alive while a wave may still use it.
     pub backing: Option<Arc<dyn Send + Sync>>,
 }
@@ -145,9 +150,21 @@ impl Snapshot {
 #[derive(Default)]
 pub struct Map {
     current: RwLock<Arc<Snapshot>>,
+    /// Between the device and its memory; `None`: it sees memory as everybody does.
+    caches: Option<Box<Caches>>,
 }
 
 impl Map {
+    /// An empty map of a device with caches.
+    pub fn cached(target: Target) -> Self {
+        Self { caches: Some(Box::new(Caches::new(target))), ..Self::default() }
+    }
+
+    /// The device's caches, if it has any.
+    pub fn caches(&self) -> Option<&Caches> {
+        self.caches.as_deref()
+    }
+
     /// The allocations as of now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.read().unwrap_or_else(|e| e.into_inner()).clone()
@@ -163,7 +180,11 @@ impl Map {
 
     /// Removes the range that starts at `start` and gives it back.
     pub fn remove(&self, start: u64) -> Option<Arc<Allocation>> {
-        self.change(|map| map.remove(start))
+        let removed = self.change(|map| map.remove(start));
+        if let (Some(caches), Some(range)) = (&self.caches, &removed) {
+            caches.forget(range.start, range.end, range.backing.is_some());
+        }
+        removed
     }
 
     fn change<T>(&self, f: impl FnOnce(&mut Snapshot) -> T) -> T {

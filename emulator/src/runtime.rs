@@ -17,7 +17,7 @@ use crate::{
     executable::Executables,
     fault,
     heap::Heap,
-    memory::Allocation,
+    memory::{Allocation, Grain},
     processor::{Client, Processor},
     queue,
     signal::{self, Handlers},
@@ -90,7 +90,13 @@ impl Runtime {
         for device in devices.iter() {
             // Signals, doorbells and queue control blocks: one range each, for all there will be.
             for (start, end) in [signal::device_range(), queue::device_range()].into_iter().flatten() {
-                device.map.insert(Allocation { start, end, writable: true, backing: None });
+                device.map.insert(Allocation {
+                    start,
+                    end,
+                    writable: true,
+                    grain: Grain::Fine,
+                    backing: None,
+                });
             }
         }
         let handlers = Arc::new(Handlers::start()?);

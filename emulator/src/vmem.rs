@@ -19,7 +19,7 @@ use hsa_sys::{
 use crate::{
     device::Device,
     heap::{Kind, Pool},
-    memory::Allocation,
+    memory::{Allocation, Grain},
     os::{Mapping, PAGE, SharedMemory},
 };
 
@@ -344,6 +344,8 @@ impl VirtualMemory {
                         start: *start,
                         end: start + range.size as u64,
                         writable: *permission == Permission::ReadWrite,
+                        // One page may be mapped at several addresses.
+                        grain: Grain::Mapped,
                         backing: Some(Arc::clone(&range.shown) as Arc<dyn Send + Sync>),
                     });
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     code::Code,
+    coherence::{Origin, Scope, View},
     isa::Target,
     os::Mapping,
     wave::{Exit, Fault, Surroundings, Vector, Wave},
@@ -49,6 +50,10 @@ pub(crate) struct Workgroup {
     pub id: u64,
     slots: Vec<Slot>,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
+    /// What it sees of memory, if not what everybody sees.
+    view: Option<Arc<View>>,
+    /// Whether stores get beyond the compute unit in time, though nobody waits for them.
+    writes_through: bool,
 }
 
 impl Workgroup {
@@ -66,6 +71,9 @@ impl Workgroup {
     ) -> std::io::Result<Self> {
         let mut lds = (resources.lds_bytes > 0).then(|| pool.lds.pop().unwrap_or_else(lds_buffer));
         let base = lds.as_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr().cast::<u8>());
+        let map = &resources.surroundings.map;
+        let view = resources.origin.map(|origin| Arc::new(View::new(Arc::clone(map), origin)));
+        let writes_through = resources.target == Target::Gfx90a;
         let mut slots = pool.lists.pop().unwrap_or_default();
         for number in 0..waves {
             let mut wave = pool.wave(resources);
@@ -77,17 +85,21 @@ impl Workgroup {
                     Ok(mapping) => Some(mapping),
                     Err(error) => {
                         pool.waves.push(wave);
-                        Self { id, slots, lds }.retire(pool);
+                        Self { id, slots, lds, view, writes_through }.retire(pool);
                         return Err(error);
                     }
                 },
             };
             wave.scratch = scratch.as_ref().map_or(0, Mapping::address);
             wave.scratch_stride = resources.scratch_bytes;
+            if view.is_some() {
+                wave.near.clear();
+                wave.view.clone_from(&view);
+            }
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
-        Ok(Self { id, slots, lds })
+        Ok(Self { id, slots, lds, view, writes_through })
     }
 
     /// How many waves there are, ended ones included.
@@ -97,6 +109,17 @@ impl Workgroup {
 
     /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.
     pub fn run(&mut self, code: &[Arc<Code>], budget: u64) -> Turn {
+        let turn = self.take_turns(code, budget);
+        if let Some(view) = &self.view
+            && self.writes_through
+            && matches!(turn, Turn::Suspended { .. })
+        {
+            view.release(Scope::Agent);
+        }
+        turn
+    }
+
+    fn take_turns(&mut self, code: &[Arc<Code>], budget: u64) -> Turn {
         let mut left = budget;
         loop {
             let (mut live, mut ready, mut worked) = (0u32, 0u32, false);
@@ -145,6 +168,10 @@ impl Workgroup {
 
     /// Gives everything back for the next workgroup.
     pub fn retire(mut self, pool: &mut Pool) {
+        if let Some(view) = self.view.take() {
+            self.slots.iter_mut().for_each(|slot| slot.wave.view = None);
+            view.end();
+        }
         for slot in self.slots.drain(..) {
             pool.waves.push(slot.wave);
             pool.scratches.extend(slot.scratch);
@@ -163,6 +190,8 @@ pub(crate) struct Resources {
     /// Bytes per wave, a multiple of 256.
     pub scratch_bytes: u32,
     pub surroundings: Surroundings,
+    /// Where its view of memory begins, on a device with caches.
+    pub origin: Option<Origin>,
     /// The allocations when the dispatch began.
     pub memory: Arc<crate::memory::Snapshot>,
 }

@@ -20,6 +20,8 @@
 //! | [`recorded`] | the executable as a child graph of a capture |
 
 mod arguments;
+#[cfg(test)]
+mod caches;
 mod conditional;
 mod costs;
 mod differences;

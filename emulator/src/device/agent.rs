@@ -57,7 +57,7 @@ impl Device {
             card,
             compute_units: config.compute_units.unwrap_or(card.compute_units),
             local_memory: local_memory / os::PAGE as u64 * os::PAGE as u64,
-            map: Arc::default(),
+            map: if config.strict_coherence { Arc::new(Map::cached(target)) } else { Arc::default() },
             code: Arc::default(),
             null_kernels: config.null_kernels,
             tally: Tally::default(),

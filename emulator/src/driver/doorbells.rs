@@ -3,6 +3,7 @@
 use std::{io, sync::Arc};
 
 use crate::{
+    coherence::Grain,
     memory::Allocation,
     os::{Mapping, PAGE},
 };
@@ -27,7 +28,8 @@ impl Doorbells {
     /// All of them, for the map of a device.
     pub(super) fn allocation(&self) -> Allocation {
         let (start, backing) = (self.0.address(), Arc::clone(&self.0) as _);
-        Allocation { start, end: start + self.0.size() as u64, writable: true, backing: Some(backing) }
+        let (end, grain) = (start + self.0.size() as u64, Grain::Fine);
+        Allocation { start, end, writable: true, grain, backing: Some(backing) }
     }
 
     /// What keeps the words mapped.

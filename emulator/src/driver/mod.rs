@@ -38,7 +38,7 @@ use crate::{
     code::Code,
     config::Config,
     device::{Card, Counters, Device},
-    memory::Allocation,
+    memory::{Allocation, Grain},
     os,
     processor::{Client, Processor},
     queue::Backing,
@@ -157,7 +157,8 @@ impl Driver {
             let code = unsafe { Code::mutable(start, end, device.card.target, backing.clone()) };
             device.code.insert(Arc::new(code));
         }
-        device.map.insert(Allocation { start, end, writable: access.writable, backing });
+        let writable = access.writable;
+        device.map.insert(Allocation { start, end, writable, grain: Grain::Fine, backing });
     }
 
     /// Takes a range back from a device; says whether one began at `start`. Waves that run may touch it until they

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{GpuSet, Known, Pool};
-use crate::{device::Device, memory::Allocation};
+use crate::{
+    device::Device,
+    memory::{Allocation, Grain},
+};
 
 /// One call of `hsa_amd_memory_lock`.
 struct Lock {
@@ -123,7 +126,8 @@ impl Locked {
             whole.extend(union);
             for (s, e) in whole {
                 shown.insert(s, e);
-                device.map.insert(Allocation { start: s, end: e, writable: true, backing: None });
+                let grain = Grain::Fine;
+                device.map.insert(Allocation { start: s, end: e, writable: true, grain, backing: None });
             }
         }
     }

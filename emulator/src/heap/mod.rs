@@ -195,7 +195,8 @@ impl Heap {
         for device in self.devices.iter().filter(|d| gpus & (1 << d.index) != 0) {
             let backing: Arc<dyn Send + Sync> = Arc::clone(&block.backing) as _;
             let end = base + block.size;
-            device.map.insert(Allocation { start: base, end, writable: true, backing: Some(backing) });
+            let grain = block.pool.grain();
+            device.map.insert(Allocation { start: base, end, writable: true, grain, backing: Some(backing) });
         }
     }
 

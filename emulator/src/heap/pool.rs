@@ -7,7 +7,7 @@ use hsa_sys::{
     HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
 };
 
-use crate::{device::Device, os};
+use crate::{coherence::Grain, device::Device, os};
 
 /// What a pool is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,14 @@ impl Pool {
             }
             Kind::Coarse => HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED.0,
             Kind::Group => 0,
+        }
+    }
+
+    /// How its memory is kept coherent.
+    pub(crate) fn grain(self) -> Grain {
+        match self.kind {
+            Kind::Fine | Kind::Kernarg => Grain::Fine,
+            Kind::Coarse | Kind::Group => Grain::Coarse,
         }
     }
 

@@ -13,7 +13,7 @@ use hsa_sys::*;
 use super::{entry, list, present, store};
 use crate::{
     device::{MAX_QUEUE_SIZE, MIN_QUEUE_SIZE},
-    memory::Allocation,
+    memory::{Allocation, Grain},
     queue::{Block, ErrorCallback, Queue, State},
     runtime,
 };
@@ -56,7 +56,8 @@ entry! {
         let start = ring.address();
         let end = start + ring.size() as u64;
         let backing: Arc<dyn Send + Sync> = Arc::clone(ring) as _;
-        device.map.insert(Allocation { start, end, writable: true, backing: Some(backing) });
+        let grain = Grain::Fine;
+        device.map.insert(Allocation { start, end, writable: true, grain, backing: Some(backing) });
         // SAFETY: the program's output pointer.
         unsafe { store(queue, made.pointer()) }
     }

@@ -1,7 +1,7 @@
-use super::{Allocation, Map};
+use super::{Allocation, Grain, Map};
 
 fn range(start: u64, end: u64) -> Allocation {
-    Allocation { start, end, writable: true, backing: None }
+    Allocation { start, end, writable: true, grain: Grain::Fine, backing: None }
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_snapshot_keeps_what_was_removed_later() {
 fn covers_joins_adjoining_ranges_and_minds_write_permission() {
     let map = Map::default();
     map.insert(range(0x1000, 0x2000));
-    map.insert(Allocation { start: 0x2000, end: 0x3000, writable: false, backing: None });
+    map.insert(Allocation { writable: false, ..range(0x2000, 0x3000) });
     let snapshot = map.snapshot();
     assert!(snapshot.covers(0x1000, 0x3000, false));
     assert!(!snapshot.covers(0x1000, 0x3000, true));

@@ -21,11 +21,12 @@ use super::{
     signals::Signals,
 };
 use crate::{
+    coherence::{Origin, Scope},
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
     driver::Interrupts,
     fault::{self, QueueFault},
-    memory::Allocation,
+    memory::{Allocation, Grain},
     os::{self, Mapping},
     queue::{Packet, State},
     signal,
@@ -109,7 +110,8 @@ impl Engine {
         let shadows = Arc::new(Mapping::anonymous(CONCURRENT * size_of::<Packet>())?);
         let (start, end) = (shadows.address(), shadows.address() + shadows.size() as u64);
         let backing: Arc<dyn Send + Sync> = Arc::clone(&shadows) as _;
-        device.map.insert(Allocation { start, end, writable: false, backing: Some(backing) });
+        let grain = Grain::Fine;
+        device.map.insert(Allocation { start, end, writable: false, grain, backing: Some(backing) });
         let surroundings = Surroundings {
             map: Arc::clone(&device.map),
             apertures: Apertures::default(),
@@ -302,6 +304,9 @@ impl Engine {
     /// Does what a packet other than a dispatch asks for; it is complete then, unless it enters other packets.
     fn process(&mut self, index: usize, packet: &Packet, work: Work) {
         self.count(index, packet, &work);
+        if !matches!(work, Work::Return) {
+            self.acquire(index, packet, matches!(work, Work::Commands(_)));
+        }
         match work {
             Work::Branch(branch) => {
                 if let Some(run) = branch.choose() {
@@ -321,6 +326,7 @@ impl Engine {
         }
         let now = self.ticks(index);
         self.lanes[index].advance(false);
+        self.release(index, packet.header(), None);
         self.complete(index, packet::completion(packet), now, now);
     }
 
@@ -358,12 +364,30 @@ impl Engine {
         }
     }
 
+    /// Performs a packet's acquire fence, at system scope for commands that maintain caches.
+    fn acquire(&self, index: usize, packet: &Packet, maintenance: bool) {
+        if let Some(caches) = self.device.map.caches() {
+            let scope = if maintenance { Scope::System } else { Scope::acquire(packet.header()) };
+            caches.acquire(&self.device.map, self.lanes[index].queue.id, scope);
+        }
+    }
+
+    /// Performs a packet's release fence.
+    fn release(&self, index: usize, header: u16, origin: Option<Origin>) {
+        if let Some(caches) = self.device.map.caches() {
+            caches.release(&self.device.map, self.lanes[index].queue.id, header, origin);
+        }
+    }
+
     fn launch(&mut self, index: usize, packet: &Packet, kernel: &hsa_kernel_dispatch_packet_t) -> bool {
         let Some(shadow) = self.free_shadows.pop() else { return false };
         // CAST: a small index.
         let place = self.shadows.pointer().cast::<Packet>().wrapping_add(shadow as usize);
         // SAFETY: the slot is inside the mapping, aligned, and no dispatch's until it is freed.
         unsafe { place.write(*packet) };
+        self.acquire(index, packet, false);
+        let queue = self.lanes[index].queue.id;
+        let origin = self.device.map.caches().map(|caches| caches.origin(queue));
         let lane = &mut self.lanes[index];
         let at = lane.index();
         // ORDER: Acquire fence of the packet: everything stored before it was published is visible, as
@@ -377,7 +401,7 @@ impl Engine {
             code: self.device.code.snapshot(),
         };
         let order = self.random.as_mut().map(Random::next);
-        let dispatch = match Dispatch::new(&environment, launch) {
+        let dispatch = match Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin)) {
             Ok(dispatch) => Arc::new(match order {
                 Some(seed) => dispatch.shuffled(seed),
                 None => dispatch,
@@ -394,7 +418,16 @@ impl Engine {
         self.count(index, packet, &Work::Kernel(*kernel));
         let completion = packet::completion(packet);
         let start = self.ticks(index);
-        let mut running = Running { dispatch, index: at, completion, start, shadow, offered: false };
+        let mut running = Running {
+            dispatch,
+            index: at,
+            header: packet.header(),
+            origin,
+            completion,
+            start,
+            shadow,
+            offered: false,
+        };
         self.hand.join(&running.dispatch, self.device.index);
         if self.random.is_none() {
             self.start(&mut running, index);
@@ -431,6 +464,9 @@ impl Engine {
             any |= self.finish_lane(index);
             if self.lanes[index].leaving.is_some() && self.lanes[index].running.is_empty() {
                 let lane = self.lanes.swap_remove(index);
+                if let Some(caches) = self.device.map.caches() {
+                    caches.leave(lane.queue.id);
+                }
                 if let Some(answer) = lane.leaving {
                     // Who asked may have given up waiting.
                     let _ = answer.send(());
@@ -452,6 +488,7 @@ impl Engine {
                 self.workers.withdraw(&running.dispatch);
             }
             any = true;
+            self.release(index, running.header, running.origin);
             self.lanes[index].free_slots();
             // What the kernel stored is announced before its completion, so that nobody hears of it twice.
             signal::device_wrote();

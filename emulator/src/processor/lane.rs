@@ -8,6 +8,7 @@ use super::{
     signals::Signals,
 };
 use crate::{
+    coherence::Origin,
     dispatch::Dispatch,
     memory::Map,
     queue::{Packet, Queue, State},
@@ -19,6 +20,10 @@ pub(super) struct Running {
     pub(super) dispatch: Arc<Dispatch>,
     /// Index of its packet.
     pub(super) index: u64,
+    /// The header of its packet.
+    pub(super) header: u16,
+    /// Where it sees memory from, on a device with caches.
+    pub(super) origin: Option<Origin>,
     /// Handle of the completion signal, or 0.
     pub(super) completion: u64,
     /// When it was launched, in device ticks.

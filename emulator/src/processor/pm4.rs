@@ -72,7 +72,7 @@ fn opcode(header: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::{Commands, read};
-    use crate::memory::{Allocation, Map};
+    use crate::memory::{Allocation, Grain, Map};
 
     fn type3(opcode: u32, body: u32) -> u32 {
         3 << 30 | (body - 1) << 16 | opcode << 8
@@ -82,7 +82,7 @@ mod tests {
         let start = commands.as_ptr() as u64;
         let map = Map::default();
         let end = start + 4 * commands.len() as u64;
-        map.insert(Allocation { start, end, writable: false, backing: None });
+        map.insert(Allocation { start, end, writable: false, grain: Grain::Fine, backing: None });
         let size = commands.len() as u64 | 1 << 23;
         read(&[u64::from(type3(0x3f, 3)) << 32, start, size, 0, 0, 0, 0, 0], &map.snapshot())
             .map_err(|refusal| refusal.reason)

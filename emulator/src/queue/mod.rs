@@ -33,6 +33,14 @@ pub(crate) const PRIVATE_APERTURE: u32 = 0x2_0000;
 #[derive(Clone, Copy)]
 pub(crate) struct Packet(pub(crate) [u64; PACKET_BYTES / 8]);
 
+impl Packet {
+    /// The header, with which every packet begins.
+    pub(crate) fn header(&self) -> u16 {
+        // CAST: the low half word.
+        self.0[0] as u16
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

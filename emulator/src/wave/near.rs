@@ -46,6 +46,12 @@ impl Wave {
 
     #[cold]
     fn allows_cold(&mut self, first: u64, last: u64, write: bool) -> bool {
+        // Behind caches every lane is moved by itself, so that nothing is remembered and no range is allowed.
+        self.view.is_none() && self.knows(first, last, write)
+    }
+
+    /// What [`Wave::allows`] says, by the map.
+    fn knows(&mut self, first: u64, last: u64, write: bool) -> bool {
         let fits = |a: &Allocation| last < a.end && first <= last && (a.writable || !write);
         let entry = |a: &Allocation| Entry { start: a.start, end: a.end, writable: a.writable };
         let slot = (self.pc >> 3) as usize % ENTRIES;
@@ -84,11 +90,20 @@ impl Wave {
         lane: usize,
         write: bool,
     ) -> Result<(), FaultKind> {
-        if self.allows(address, address.wrapping_add(u64::from(bytes) - 1), write) {
+        let last = address.wrapping_add(u64::from(bytes) - 1);
+        if self.allows(address, last, write) || self.view.is_some() && self.reaches(address, last, write) {
             Ok(())
         } else {
             Err(FaultKind::Memory { address, lane: lane as u8, bytes: bytes as u8, write })
         }
+    }
+
+    /// What [`Wave::allows`] says, of a device with caches.
+    #[cold]
+    fn reaches(&mut self, first: u64, last: u64, write: bool) -> bool {
+        let reached = self.knows(first, last, write);
+        self.near.clear();
+        reached
     }
 
     /// Turns a fault kind into a stopped wave.

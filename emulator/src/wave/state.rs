@@ -9,6 +9,7 @@ use super::{
     sync::{Ticket, WaveSync},
 };
 use crate::{
+    coherence::View,
     isa::{Flow, Inst, Target},
     memory::{Map, Snapshot},
 };
@@ -325,6 +326,10 @@ pub struct Wave {
     pub allocation: u32,
     /// What it waits for at a resource of [`WaveSync`].
     pub waiting: Option<Ticket>,
+    /// What its workgroup sees of memory; `None`: what everybody sees.
+    pub(crate) view: Option<Arc<View>>,
+    /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
+    pub(crate) bypass: bool,
 }
 
 // SAFETY: `lds` points to memory that the wave's workgroup owns; a workgroup and its waves move between threads
@@ -360,6 +365,8 @@ impl Wave {
             trap_status: 0,
             allocation: 0,
             waiting: None,
+            view: None,
+            bypass: false,
         }
     }
 

@@ -10,7 +10,7 @@ use emulator::{
     code::{Code, Registry},
     dispatch::{Dispatch, DispatchFault, Environment, Launch, Residency, Worker},
     isa::Target,
-    memory::{Allocation, Map},
+    memory::{Allocation, Grain, Map},
     wave::{Apertures, Deaf, Surroundings},
 };
 use loader::{CodeObject, KernelMetadata, Limits, ValueKind};
@@ -102,7 +102,7 @@ impl Kernel {
         for segment in plan.segments() {
             let (start, end) = (base + segment.offset, base + segment.offset + segment.size);
             let writable = segment.protection.write;
-            map.insert(Allocation { start, end, writable, backing: None });
+            map.insert(Allocation { start, end, writable, grain: Grain::Fine, backing: None });
             if segment.protection.execute {
                 // SAFETY: the image lives as long as the kernel, and this segment is not writable.
                 code.insert(Arc::new(unsafe { Code::new(start, end, target) }));
@@ -190,7 +190,8 @@ impl Kernel {
             write(arg.offset, &value.to_le_bytes()[..arg.size as usize]);
         }
         for &(start, bytes, writable) in &ranges {
-            self.map.insert(Allocation { start, end: start + bytes as u64, writable, backing: None });
+            let (end, grain) = (start + bytes as u64, Grain::Fine);
+            self.map.insert(Allocation { start, end, writable, grain, backing: None });
         }
         let stack = if self.metadata.uses_dynamic_stack { DYNAMIC_STACK } else { 0 };
         let launch = Launch {

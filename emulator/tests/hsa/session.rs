@@ -42,8 +42,9 @@ impl Session {
         Self::with(Config::default())
     }
 
-    /// What `config` says.
-    pub fn with(config: Config) -> Self {
+    /// What `config` says; with caches also if the environment says so.
+    pub fn with(mut config: Config) -> Self {
+        config.strict_coherence |= Config::from_env().expect("variables that make sense").strict_coherence;
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let hsa = emulator::api();
         emulator::configure(config).expect("nobody else has initialised the runtime");

@@ -10,7 +10,7 @@ use std::{
 use emulator::{
     code::Code,
     isa::{Target, decode, disassemble},
-    memory::{Allocation, Map},
+    memory::{Allocation, Grain, Map},
     wave::{Apertures, Deaf, Exit, Mode, Surroundings, Wave},
 };
 
@@ -96,7 +96,8 @@ fn word(random: &mut Random, high: bool) -> u32 {
 
 fn wave(target: Target, random: &mut Random) -> Wave {
     let map = Arc::new(Map::default());
-    map.insert(Allocation { start: MEMORY, end: MEMORY + PART, writable: true, backing: None });
+    let (end, grain) = (MEMORY + PART, Grain::Fine);
+    map.insert(Allocation { start: MEMORY, end, writable: true, grain, backing: None });
     let surroundings = Surroundings { map, apertures: Apertures::default(), host: Arc::new(Deaf) };
     let mut wave = Wave::new(target, surroundings);
     for (register, word_of) in wave.sgpr[..124].iter_mut().enumerate() {

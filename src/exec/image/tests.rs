@@ -370,7 +370,6 @@ fn a_fence_that_is_taken_away_leaves_something_stale() {
     }
 }
 
-/// The emulator has no caches, so only this shows a fence that is missing or too narrow.
 #[test]
 fn signals_between_devices_release_and_acquire_at_system_scope() {
     // A fork and a join on device 0, with a detour over device 1, and a host step behind it.

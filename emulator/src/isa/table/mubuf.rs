@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{formatted, mubuf};
+use crate::wave::exec::{cached, formatted, mubuf};
 
 rows! { MUBUF, Mubuf,
       0, "buffer_load_format_x",       BOTH,   B32 = [B32, B128, B32], LDS, Some(formatted::buffer_load_format_x);
@@ -47,12 +47,12 @@ rows! { MUBUF, Mubuf,
      37, "buffer_load_short_d16_hi",   BOTH,   B32 = [B32, B128, B32], 0, Some(mubuf::buffer_load_short_d16_hi);
      38, "buffer_load_format_d16_hi_x", BOTH,   B32 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_d16_hi_x);
      39, "buffer_store_format_d16_hi_x", BOTH,   B32 = [B32, B128, B32], STORE, Some(formatted::buffer_store_format_d16_hi_x);
-     40, "buffer_wbl2",                BOTH,   No = [], CACHE, Some(mubuf::cache_control);
-     41, "buffer_invl2",               GFX90A, No = [], CACHE, Some(mubuf::cache_control);
-     41, "buffer_inv",                 GFX942, No = [], CACHE, Some(mubuf::cache_control);
+     40, "buffer_wbl2",                BOTH,   No = [], CACHE, Some(cached::buffer_wbl2);
+     41, "buffer_invl2",               GFX90A, No = [], CACHE, Some(cached::buffer_invl2);
+     41, "buffer_inv",                 GFX942, No = [], CACHE, Some(cached::buffer_inv);
      61, "buffer_store_lds_dword",     GFX90A, No = [B32, B128, B32], STORE | LDS, Some(mubuf::buffer_store_lds_dword);
-     62, "buffer_wbinvl1",             GFX90A, No = [], CACHE, Some(mubuf::cache_control);
-     63, "buffer_wbinvl1_vol",         GFX90A, No = [], CACHE, Some(mubuf::cache_control);
+     62, "buffer_wbinvl1",             GFX90A, No = [], CACHE, Some(cached::buffer_wbinvl1);
+     63, "buffer_wbinvl1_vol",         GFX90A, No = [], CACHE, Some(cached::buffer_wbinvl1);
      64, "buffer_atomic_swap",         BOTH,   B32 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_swap);
      65, "buffer_atomic_cmpswap",      BOTH,   B64 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_cmpswap);
      66, "buffer_atomic_add",          BOTH,   B32 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_add);

@@ -4,7 +4,7 @@
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{fork, sop1, sop2, sopc, sopk, sopp};
+use crate::wave::exec::{cached, fork, sop1, sop2, sopc, sopk, sopp};
 
 rows! { SOP2, Sop2,
      0, "s_add_u32",         BOTH, B32 = [B32, B32], 0, Some(sop2::s_add_u32);
@@ -179,7 +179,7 @@ rows! { SOPP, Sopp,
      9, "s_cbranch_execnz",           BOTH, No = [], BRANCH,       Some(sopp::s_cbranch_execnz);
     10, "s_barrier",                  BOTH, No = [], NO_IMM,       Some(sopp::s_barrier);
     11, "s_setkill",                  BOTH, No = [], 0,            Some(sopp::s_setkill);
-    12, "s_waitcnt",                  BOTH, No = [], WAITCNT,      Some(sopp::no_effect);
+    12, "s_waitcnt",                  BOTH, No = [], WAITCNT,      Some(cached::s_waitcnt);
     13, "s_sethalt",                  BOTH, No = [], 0,            Some(sopp::s_sethalt);
     14, "s_sleep",                    BOTH, No = [], 0,            Some(sopp::s_sleep);
     15, "s_setprio",                  BOTH, No = [], 0,            Some(sopp::s_setprio);

@@ -147,7 +147,8 @@ pub fn is_coherent(inst: &Inst) -> bool {
 
 /// Keeps a coherent load from overtaking this wave's earlier stores.
 #[inline(always)]
-pub fn fence_for(inst: &Inst) {
+pub fn fence_for(w: &mut Wave, inst: &Inst) {
+    w.note_bypass(inst);
     if is_coherent(inst) {
         // ORDER: an atomic load must not overtake this wave's earlier stores.
         fence(Ordering::SeqCst);

@@ -63,7 +63,8 @@ pub fn lane_address(w: &Wave, row: usize, offset: i64, lane: usize) -> u64 {
 }
 
 #[inline(always)]
-fn fence_for(inst: &Inst) {
+fn fence_for(w: &mut Wave, inst: &Inst) {
+    w.note_bypass(inst);
     if inst.word0 & GLC != 0 {
         // ORDER: an atomic load must not overtake this wave's earlier stores.
         fence(Ordering::SeqCst);
@@ -120,7 +121,7 @@ fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     if inst.dst == Operand::NONE {
         return to_lds::global_load::<K>(w, inst);
     }
-    fence_for(inst);
+    fence_for(w, inst);
     let dst = row(inst.dst);
     let result = match global(w, inst) {
         Place::Linear(from) => transfer::load::<K>(w, dst, from),
@@ -138,6 +139,7 @@ fn load_anywhere<const K: u8>(w: &mut Wave, dst: usize, row: usize, offset: i64)
 #[inline(always)]
 fn global_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     let src = row(inst.src[1]);
+    w.note_bypass(inst);
     let result = match global(w, inst) {
         Place::Linear(to) => transfer::store::<K>(w, src, to),
         Place::Anywhere { row, offset } => store_anywhere::<K>(w, src, row, offset),
@@ -192,7 +194,7 @@ fn flat_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     if let Place::Linear(from) = wide(w, address, offset) {
         match segment(w, from.base.wrapping_add_signed(-offset)) {
             Segment::Memory => {
-                fence_for(inst);
+                fence_for(w, inst);
                 let result = transfer::load::<K>(w, dst, from);
                 return w.finish(inst, result);
             }
@@ -204,7 +206,7 @@ fn flat_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
             Segment::Lds => {}
         }
     }
-    fence_for(inst);
+    fence_for(w, inst);
     let result = flat_load_lanes::<K>(w, dst, address, offset);
     w.finish(inst, result)
 }
@@ -242,6 +244,7 @@ fn flat_load_lanes<const K: u8>(w: &mut Wave, dst: usize, row: usize, offset: i6
 
 #[inline(always)]
 fn flat_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    w.note_bypass(inst);
     let src = row(inst.src[1]);
     let (address, offset) = (row(inst.src[0]), i64::from(inst.imm));
     if let Place::Linear(to) = wide(w, address, offset) {
@@ -485,7 +488,11 @@ fn atomic_lane<const OP: u8, const WIDE: bool, const FLAT: bool>(
     };
     // SAFETY: `at` is writable and aligned: global memory by the check, LDS and scratch by their bounds, both of
     // whose backings are aligned to more than 8.
-    unsafe { atomic_at::<WIDE>(w, inst, op, at, lane, denormals) };
+    let operate = |w: &mut Wave, at| unsafe { atomic_at::<WIDE>(w, inst, op, at, lane, denormals) };
+    match segment {
+        Segment::Memory => w.at_device(at, bytes, operate),
+        Segment::Lds | Segment::Scratch => operate(w, at),
+    }
     Ok(())
 }
 

@@ -49,8 +49,10 @@ impl Formatted {
             for (i, part) in element[..format.bytes() as usize].chunks_mut(4).enumerate() {
                 let place = self.access.advance(start, 4 * i as u32);
                 let at = self.access.host(w, place, part.len() as u32, lane, false)?;
-                // SAFETY: `host` checked as many bytes; they are no register of the wave's.
-                unsafe { std::ptr::copy_nonoverlapping(at.cast_const(), part.as_mut_ptr(), part.len()) };
+                if !w.load_cached(at, part) {
+                    // SAFETY: `host` checked as many bytes; they are no register of the wave's.
+                    unsafe { std::ptr::copy_nonoverlapping(at.cast_const(), part.as_mut_ptr(), part.len()) };
+                }
             }
             components = format.decode(u128::from_le_bytes(element), width);
         }
@@ -87,8 +89,10 @@ impl Formatted {
         for (i, part) in element[..format.bytes() as usize].chunks(4).enumerate() {
             let place = self.access.advance(start, 4 * i as u32);
             let at = self.access.host(w, place, part.len() as u32, lane, true)?;
-            // SAFETY: `host` checked as many bytes; they are no register of the wave's.
-            unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), at, part.len()) };
+            if !w.store_cached(at, part) {
+                // SAFETY: `host` checked as many bytes; they are no register of the wave's.
+                unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), at, part.len()) };
+            }
         }
         Ok(())
     }
@@ -96,7 +100,7 @@ impl Formatted {
 
 /// Loads `N` components into a register each.
 fn load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
-    fence_for(inst);
+    fence_for(w, inst);
     let result = Formatted::new(w, inst).and_then(|source| {
         if inst.row.family != Family::Mtbuf && inst.word0 & LDS != 0 {
             let place = to_lds::Place::of_buffer(w, inst);
@@ -116,6 +120,7 @@ fn load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Stores `N` components from a register each.
 fn store<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
+    w.note_bypass(inst);
     let result = Formatted::new(w, inst).and_then(|target| {
         let src = inst.dst.row().unwrap_or(0);
         shape::lanes(w.exec).try_for_each(|lane| {
@@ -132,7 +137,7 @@ fn store<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
 /// Loads `N` components into halves of registers from half `FIRST` on; halves without a component keep their
 /// value.
 fn load_halves<const N: usize, const FIRST: usize>(w: &mut Wave, inst: &Inst) -> Flow {
-    fence_for(inst);
+    fence_for(w, inst);
     let result = Formatted::new(w, inst).and_then(|source| {
         let dst = inst.dst.row().unwrap_or(0);
         let loaded = source.load_all(w, Width::Half)?;
@@ -150,6 +155,7 @@ fn load_halves<const N: usize, const FIRST: usize>(w: &mut Wave, inst: &Inst) ->
 
 /// Stores `N` components from halves of registers from half `FIRST` on.
 fn store_halves<const N: usize, const FIRST: usize>(w: &mut Wave, inst: &Inst) -> Flow {
+    w.note_bypass(inst);
     let result = Formatted::new(w, inst).and_then(|target| {
         let src = inst.dst.row().unwrap_or(0);
         shape::lanes(w.exec).try_for_each(|lane| {

@@ -16,6 +16,7 @@
 pub mod access;
 pub mod atomic;
 pub mod buffer;
+pub mod cached;
 pub mod clock;
 pub mod ds;
 pub mod exchange;

@@ -1,7 +1,5 @@
 //! MUBUF: untyped buffer accesses (MI200 ISA, 9.1 and 12.13).
 
-use std::sync::atomic::{Ordering, fence};
-
 use super::{
     access::{Access, fence_for, is_coherent},
     atomic::{self, Denormals, Op},
@@ -39,7 +37,7 @@ fn load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
         };
         return w.finish(inst, result);
     }
-    fence_for(inst);
+    fence_for(w, inst);
     if let Some(from) = access.linear(w, kind.bytes()) {
         let result = transfer::load::<K>(w, dst, from);
         return w.finish(inst, result);
@@ -70,7 +68,7 @@ fn load_lane<const K: u8>(
         if !access.excludes(place, part.bytes()) {
             let at = access.host(w, place, part.bytes(), lane, false)?;
             // SAFETY: `host` checked the access.
-            *word = unsafe { kind::read(part, at) }[0];
+            *word = unsafe { w.load_datum(part, at) }[0];
         }
     }
     kind::put(w, kind, dst, lane, words);
@@ -89,6 +87,7 @@ fn store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
         };
         return w.finish(inst, result);
     }
+    w.note_bypass(inst);
     if let Some(to) = access.linear(w, kind.bytes()) {
         let result = transfer::store::<K>(w, src, to);
         return w.finish(inst, result);
@@ -113,7 +112,7 @@ fn store_lane<const K: u8>(w: &mut Wave, src: usize, access: &Access, lane: usiz
         if !access.excludes(place, part.bytes()) {
             let at = access.host(w, place, part.bytes(), lane, true)?;
             // SAFETY: `host` checked the access.
-            unsafe { kind::write(part, at, [word, 0, 0, 0]) };
+            unsafe { w.store_datum(part, at, [word, 0, 0, 0]) };
         }
     }
     Ok(())
@@ -122,7 +121,7 @@ fn store_lane<const K: u8>(w: &mut Wave, src: usize, access: &Access, lane: usiz
 /// Loads straight to LDS. What is out of range reads 0.
 fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow {
     let kind = const { kind_of(K) };
-    fence_for(inst);
+    fence_for(w, inst);
     let result = to_lds::Place::of_buffer(w, inst).fill(w, |w, lane| {
         let place = access.lane(w, lane);
         if access.excludes(place, kind.bytes()) {
@@ -130,7 +129,7 @@ fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow 
         }
         let at = access.host(w, place, kind.bytes(), lane, false)?;
         // SAFETY: `host` checked the access.
-        Ok(kind.extend(unsafe { kind::read(kind, at) }[0], 0))
+        Ok(kind.extend(unsafe { w.load_datum(kind, at) }[0], 0))
     });
     w.finish(inst, result)
 }
@@ -139,6 +138,7 @@ fn load_to_lds<const K: u8>(w: &mut Wave, inst: &Inst, access: &Access) -> Flow 
 pub fn buffer_store_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
     let access = Access::new(w, inst);
     let from = to_lds::Place::of_buffer(w, inst);
+    w.note_bypass(inst);
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let place = access.lane(w, lane);
         let Some(offset) = from.lane(w, lane).filter(|_| !access.excludes(place, 4)) else { return Ok(()) };
@@ -146,7 +146,7 @@ pub fn buffer_store_lds_dword(w: &mut Wave, inst: &Inst) -> Flow {
         // SAFETY: `host` checked the destination, `lane` the source.
         unsafe {
             let word = lds::at(w, offset).cast::<u32>().read_unaligned();
-            at.cast::<u32>().write_unaligned(word);
+            w.store_datum(Kind::B32, at, [word, 0, 0, 0]);
         }
         Ok(())
     });
@@ -206,16 +206,18 @@ fn atomic<const OP: u8, const WIDE: bool>(w: &mut Wave, inst: &Inst) -> Flow {
                 return Err(FaultKind::Misaligned { address, lane: lane as u8, bytes: bytes as u8 });
             }
             let at = access.host(w, place, bytes, lane, true)?;
-            let word = |r: usize| w.row(r)[lane];
-            let pair = |r: usize| u64::from(word(r)) | u64::from(word(r + 1)) << 32;
-            // SAFETY: checked to be writable and aligned.
-            old = unsafe {
-                if WIDE {
-                    atomic::memory64(at.cast(), op, pair(data), pair(data + 2), denormals)
-                } else {
-                    u64::from(atomic::memory32(at.cast(), op, word(data), word(data + 1), denormals))
+            old = w.at_device(at, bytes, |w, at| {
+                let word = |r: usize| w.row(r)[lane];
+                let pair = |r: usize| u64::from(word(r)) | u64::from(word(r + 1)) << 32;
+                // SAFETY: checked to be writable and aligned.
+                unsafe {
+                    if WIDE {
+                        atomic::memory64(at.cast(), op, pair(data), pair(data + 2), denormals)
+                    } else {
+                        u64::from(atomic::memory32(at.cast(), op, word(data), word(data + 1), denormals))
+                    }
                 }
-            };
+            });
         }
         if returns {
             w.row_mut(data)[lane] = old as u32;
@@ -268,12 +270,4 @@ atomics! {
     buffer_atomic_xor_x2: Xor, true;
     buffer_atomic_inc_x2: Inc, true;
     buffer_atomic_dec_x2: Dec, true;
-}
-
-/// Cache write-back or invalidation: memory is coherent here, but what comes after must not overtake what was
-/// before.
-pub fn cache_control(_: &mut Wave, _: &Inst) -> Flow {
-    // ORDER: acquire and release sequences of device programs end in these instructions.
-    fence(Ordering::SeqCst);
-    Flow::Next
 }

@@ -32,15 +32,15 @@ fn atomic<const OP: u8, const WIDE: bool, const BUFFER: bool>(w: &mut Wave, inst
         let register = |n: u16| Operand(inst.dst.0 + n);
         let denormals = Denormals::in_memory(w.target);
         // SAFETY: checked to be writable and aligned.
-        old = unsafe {
+        old = w.at_device(address as *mut u8, bytes, |w, at| unsafe {
             if WIDE {
                 let (data, comparand) = (w.scalar64(inst.dst, inst), w.scalar64(register(2), inst));
-                atomic::memory64(address as *mut u64, op, data, comparand, denormals)
+                atomic::memory64(at.cast(), op, data, comparand, denormals)
             } else {
                 let (data, comparand) = (w.scalar(inst.dst, inst), w.scalar(register(1), inst));
-                atomic::memory32(address as *mut u32, op, data, comparand, denormals).into()
+                atomic::memory32(at.cast(), op, data, comparand, denormals).into()
             }
-        };
+        });
     }
     if inst.word0 & GLC != 0 {
         if WIDE {

@@ -49,6 +49,37 @@ impl Buffer {
     }
 }
 
+/// Reads dwords as the wave's workgroup sees them.
+///
+/// # Safety
+/// They are readable.
+#[inline(always)]
+unsafe fn read<const N: usize>(w: &mut Wave, inst: &Inst, from: *const [u32; N]) -> [u32; N] {
+    if w.view.is_some() {
+        w.note_bypass(inst);
+        let mut bytes = [[0; 4]; N];
+        if w.load_cached(from.cast(), bytes.as_flattened_mut()) {
+            return bytes.map(u32::from_le_bytes);
+        }
+    }
+    // SAFETY: the caller's. Device memory may be written meanwhile; volatile keeps the compiler from assuming
+    // otherwise.
+    unsafe { from.read_volatile() }
+}
+
+/// Writes a dword where the wave's workgroup sees it.
+///
+/// # Safety
+/// It is writable.
+#[inline(always)]
+unsafe fn write(w: &mut Wave, inst: &Inst, to: *mut u32, word: u32) {
+    w.note_bypass(inst);
+    if !w.store_cached(to.cast(), &word.to_le_bytes()) {
+        // SAFETY: the caller's; see `read`.
+        unsafe { to.write_volatile(word) };
+    }
+}
+
 /// Copies `N` dwords of checked memory to consecutive scalar registers.
 #[inline(always)]
 fn load<const N: usize, const UNIT: u64>(w: &mut Wave, inst: &Inst) -> Flow {
@@ -58,8 +89,7 @@ fn load<const N: usize, const UNIT: u64>(w: &mut Wave, inst: &Inst) -> Flow {
     }
     let from = address as *const [u32; N];
     // SAFETY: the allocation map says that the range is readable for as long as this wave holds its snapshot.
-    // Device memory may be written meanwhile; volatile keeps the compiler from assuming otherwise.
-    let words = unsafe { from.read_volatile() };
+    let words = unsafe { read(w, inst, from) };
     let first = usize::from(inst.dst.0);
     if first + N <= 108 {
         w.sgpr[first..first + N].copy_from_slice(&words);
@@ -83,7 +113,7 @@ fn buffer_load<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
                 return w.fault(inst, kind);
             }
             // SAFETY: checked just now; see `load`.
-            word = unsafe { (address as *const u32).read_volatile() };
+            [word] = unsafe { read(w, inst, address as *const [u32; 1]) };
         }
         set(w, inst, i, word);
     }
@@ -107,7 +137,7 @@ fn store<const N: usize, const UNIT: u64>(w: &mut Wave, inst: &Inst) -> Flow {
     for i in 0..N {
         let word = w.scalar(Operand(inst.dst.0 + i as u16), inst);
         // SAFETY: the allocation map says that the range is writable; see `load`.
-        unsafe { (address as *mut u32).add(i).write_volatile(word) };
+        unsafe { write(w, inst, (address as *mut u32).add(i), word) };
     }
     Flow::Next
 }
@@ -122,7 +152,7 @@ fn buffer_store<const N: usize>(w: &mut Wave, inst: &Inst) -> Flow {
             }
             let word = w.scalar(Operand(inst.dst.0 + i as u16), inst);
             // SAFETY: checked just now; see `load`.
-            unsafe { (address as *mut u32).write_volatile(word) };
+            unsafe { write(w, inst, address as *mut u32, word) };
         }
     }
     Flow::Next

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     isa::{Flow, Target, decode},
-    memory::{Allocation, Map},
+    memory::{Allocation, Grain, Map},
     wave::{Apertures, Deaf, FaultKind, Surroundings, Wave},
 };
 
@@ -20,7 +20,7 @@ impl Memory {
         let memory = Self { words: (0..words as u32).collect(), map: Arc::default() };
         for range in ranges {
             let (start, end) = (memory.address(range.0), memory.address(range.1));
-            memory.map.insert(Allocation { start, end, writable: true, backing: None });
+            memory.map.insert(Allocation { start, end, writable: true, grain: Grain::Fine, backing: None });
         }
         memory
     }

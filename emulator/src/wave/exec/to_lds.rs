@@ -5,7 +5,7 @@
 
 use super::{
     flat,
-    kind::{self, Kind, kind_of},
+    kind::{Kind, kind_of},
     lds, scratch, shape,
 };
 use crate::{
@@ -55,6 +55,7 @@ impl Place {
 
 /// Loads from global memory.
 pub fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
+    w.note_bypass(inst);
     let kind = const { kind_of(K) };
     let (row, offset) = (inst.src[0].row().unwrap_or(0), i64::from(inst.imm));
     let scalar =
@@ -66,7 +67,7 @@ pub fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
         };
         w.check(address, kind.bytes(), lane, false)?;
         // SAFETY: checked to be readable just now.
-        let words = unsafe { kind::read(kind, address as *const u8) };
+        let words = unsafe { w.load_datum(kind, address as *const u8) };
         Ok(kind.extend(words[0], 0))
     });
     w.finish(inst, result)

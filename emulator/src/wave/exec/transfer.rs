@@ -74,7 +74,7 @@ pub fn load_lane<const K: u8>(w: &mut Wave, dst: usize, address: u64, lane: usiz
     let kind = const { kind_of(K) };
     w.check(address, kind.bytes(), lane, false)?;
     // SAFETY: checked to be readable just now.
-    let words = unsafe { kind::read(kind, address as *const u8) };
+    let words = unsafe { w.load_datum(kind, address as *const u8) };
     kind::put(w, kind, dst, lane, words);
     Ok(())
 }
@@ -368,7 +368,7 @@ pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, address: u64, lane: usi
     let kind = const { kind_of(K) };
     w.check(address, kind.bytes(), lane, true)?;
     // SAFETY: checked to be writable just now.
-    unsafe { kind::write(kind, address as *mut u8, kind::take(w, kind, src, lane)) };
+    unsafe { w.store_datum(kind, address as *mut u8, kind::take(w, kind, src, lane)) };
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::{
 use emulator::{
     code::Code,
     isa::{Family, Row, Target, decode, table},
-    memory::{Allocation, Map},
+    memory::{Allocation, Grain, Map},
     wave::{Apertures, Exit, FaultKind, Host, Mode, Surroundings, Wave, WaveSync},
 };
 
@@ -106,7 +106,8 @@ impl Bench {
         }
         let map = Arc::new(Map::default());
         let start = memory.address();
-        map.insert(Allocation { start, end: start + MEMORY_BYTES as u64, writable: true, backing: None });
+        let (end, grain) = (start + MEMORY_BYTES as u64, Grain::Fine);
+        map.insert(Allocation { start, end, writable: true, grain, backing: None });
         let apertures = Apertures::default();
         let mut wave = Wave::new(target, Surroundings { map, apertures, host: host.clone() });
         wave.exec = u64::MAX;

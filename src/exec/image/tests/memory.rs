@@ -1,7 +1,7 @@
 //! What packets see of memory, by their fences alone.
 //!
-//! The emulator has no caches, so nothing that runs on it shows a fence that is missing. Here each unit writes one word,
-//! and a queue sees of the words what the rules of the HSA memory model say that it must, and no more: a packet's
+//! Without a device, so that many images can be played: `src/exec/caches.rs` launches a few on one. Each unit writes one
+//! word, and a queue sees of the words what the rules of the HSA memory model say that it must, and no more: a packet's
 //! writes reach its device when it releases at agent scope or wider, and everybody else at system scope; a packet sees
 //! what had reached its device when it, or the latest packet of its queue that did, acquired.
 

@@ -1,0 +1,177 @@
+//! Memory instructions on a device with caches (`coherence`), and the instructions that maintain these.
+
+use std::sync::{
+    Arc,
+    atomic::{Ordering, fence},
+};
+
+use super::kind::{self, Kind, Words};
+use crate::{
+    coherence::{Scope, View},
+    isa::{Family, Flow, Inst, Target},
+    wave::Wave,
+};
+
+/// SC0 and SC1 of an instruction that maintains caches.
+const SC0: u32 = 1 << 14;
+const SC1: u32 = 1 << 15;
+
+impl Wave {
+    /// The view through which an address is accessed: none on a device without caches, and none of scratch, which
+    /// nobody else sees.
+    #[inline(always)]
+    fn view_of(&self, at: *const u8) -> Option<&Arc<View>> {
+        let view = self.view.as_ref()?;
+        std::hint::cold_path();
+        ((at as u64).wrapping_sub(self.scratch) >= u64::from(self.scratch_stride)).then_some(view)
+    }
+
+    /// Loads `to` as the workgroup sees it; `false` if it sees what memory holds.
+    #[inline(always)]
+    pub(super) fn load_cached(&self, at: *const u8, to: &mut [u8]) -> bool {
+        self.view_of(at).is_some_and(|view| view.load(at as u64, to, self.bypass))
+    }
+
+    /// Stores `from` where the workgroup sees it; `false` if it is to be stored to memory.
+    #[inline(always)]
+    pub(super) fn store_cached(&self, at: *mut u8, from: &[u8]) -> bool {
+        let Some(view) = self.view_of(at) else { return false };
+        view.store(at as u64, from, self.bypass);
+        true
+    }
+
+    /// Loads a lane's datum.
+    ///
+    /// # Safety
+    /// `at` is valid for reads of `kind.bytes()` bytes.
+    #[inline(always)]
+    pub(super) unsafe fn load_datum(&self, kind: Kind, at: *const u8) -> Words {
+        let mut bytes = [0; 16];
+        if self.view.is_some() && self.load_cached(at, &mut bytes[..kind.bytes() as usize]) {
+            return std::array::from_fn(|n| {
+                u32::from_le_bytes([bytes[4 * n], bytes[4 * n + 1], bytes[4 * n + 2], bytes[4 * n + 3]])
+            });
+        }
+        // SAFETY: the caller vouches for the datum.
+        unsafe { kind::read(kind, at) }
+    }
+
+    /// Stores a lane's datum.
+    ///
+    /// # Safety
+    /// `at` is valid for writes of `kind.bytes()` bytes.
+    #[inline(always)]
+    pub(super) unsafe fn store_datum(&self, kind: Kind, at: *mut u8, words: Words) {
+        if self.view.is_some() {
+            let bytes = words.map(u32::to_le_bytes);
+            if self.store_cached(at, &bytes.as_flattened()[..kind.bytes() as usize]) {
+                return;
+            }
+        }
+        // SAFETY: the caller vouches for the datum.
+        unsafe { kind::write(kind, at, words) };
+    }
+
+    /// Lets `operate` perform an atomic of `bytes` bytes at the address that it is given: `at`, or where the device's
+    /// caches hold it.
+    #[inline(always)]
+    pub(super) fn at_device<T>(
+        &mut self,
+        at: *mut u8,
+        bytes: u32,
+        operate: impl FnOnce(&mut Self, *mut u8) -> T,
+    ) -> T {
+        match self.view_of(at).cloned() {
+            None => operate(self, at),
+            Some(view) => view.atomic(at as u64, bytes as usize, |at| operate(self, at)),
+        }
+    }
+
+    /// Notes whether the memory instruction at hand passes by its compute unit's caches.
+    #[inline(always)]
+    pub(super) fn note_bypass(&mut self, inst: &Inst) {
+        if self.view.is_some() {
+            self.bypass = bypasses(self.target, inst);
+        }
+    }
+}
+
+/// Whether an instruction reaches beyond the compute unit: GLC loads of gfx90a, SC1 (agent and system scope) of gfx942
+/// (LLVM AMDGPUUsage, "Memory Model gfx90a", "gfx942").
+#[cold]
+fn bypasses(target: Target, inst: &Inst) -> bool {
+    let (glc, sc1) = match inst.row.family {
+        Family::Mubuf => (inst.word0 >> 14, inst.word0 >> 15),
+        Family::Mtbuf => (inst.word0 >> 14, inst.word1 >> 21),
+        Family::Smem => (inst.word0 >> 16, inst.word0 >> 16),
+        _ => (inst.word0 >> 16, inst.word0 >> 25),
+    };
+    match target {
+        Target::Gfx90a => glc & 1 != 0,
+        Target::Gfx942 => sc1 & 1 != 0,
+    }
+}
+
+/// What follows must not overtake what was before.
+fn order() {
+    // ORDER: acquire and release sequences of device programs end in the instructions that call this.
+    fence(Ordering::SeqCst);
+}
+
+/// The scope of an instruction of gfx942, unless it is the workgroup.
+fn scope(inst: &Inst) -> Option<Scope> {
+    match (inst.word0 & SC1 != 0, inst.word0 & SC0 != 0) {
+        (true, true) => Some(Scope::System),
+        (true, false) => Some(Scope::Agent),
+        _ => None,
+    }
+}
+
+/// Waits for memory operations, which are complete: here; on a device with caches, gfx90a's stores are now in the cache
+/// that all compute units share. On gfx942 it takes [`buffer_wbl2`].
+pub fn s_waitcnt(w: &mut Wave, inst: &Inst) -> Flow {
+    if let Some(view) = &w.view {
+        let stores = (inst.imm & 0xf | inst.imm >> 10 & 0x30) < 0x3f;
+        if stores && w.target == Target::Gfx90a {
+            view.release(Scope::Agent);
+        }
+    }
+    Flow::Next
+}
+
+/// Writes the L2 cache back: of gfx90a at system scope, where it is one for the device.
+pub fn buffer_wbl2(w: &mut Wave, inst: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        let scope = if w.target == Target::Gfx90a { Some(Scope::System) } else { scope(inst) };
+        scope.into_iter().for_each(|scope| view.release(scope));
+    }
+    Flow::Next
+}
+
+/// Invalidates the caches of gfx942 up to a scope.
+pub fn buffer_inv(w: &mut Wave, inst: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        scope(inst).into_iter().for_each(|scope| view.acquire(scope));
+    }
+    Flow::Next
+}
+
+/// Invalidates what gfx90a's L2 cache holds of other memory than its own.
+pub fn buffer_invl2(w: &mut Wave, _: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        view.acquire(Scope::System);
+    }
+    Flow::Next
+}
+
+/// Invalidates the compute unit's cache of gfx90a.
+pub fn buffer_wbinvl1(w: &mut Wave, _: &Inst) -> Flow {
+    order();
+    if let Some(view) = &w.view {
+        view.acquire(Scope::Agent);
+    }
+    Flow::Next
+}
