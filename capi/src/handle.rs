@@ -200,7 +200,7 @@ impl<T> Table<T> {
     #[inline]
     fn enter(&self, place: usize, generation: Option<u64>) -> Option<Found<'_, T>> {
         let slot = self.slot(place)?;
-        slot.enter(generation).then_some(Found { table: self, place, slot })
+        slot.enter(generation).then(|| Found { table: self, place, slot })
     }
 
     /// Takes the object behind a handle out of the table; the handle is stale from now on. Whoever looks at it still
