@@ -107,20 +107,26 @@ fn resident_launches(session: &Session, graph: &Graph<'_>, effort: Effort) -> Re
     let mut calls = Vec::new();
     let start = Instant::now();
     while start.elapsed() < effort.budget || calls.len() < effort.least {
-        thread::sleep(NAP);
-        for n in 0..BLOCK {
-            let start = Instant::now();
-            exec.launch()?;
-            let called = nanoseconds(start);
-            session.synchronize()?;
-            // The first of all brings the graph to the device.
-            if n > 0 {
-                calls.push(called);
-            }
-        }
+        launch_block(session, &exec, |called, _| calls.push(called))?;
     }
     exec.destroy()?;
     Ok(calls)
+}
+
+/// Launches one after the other, and notes what the call took and what it took until all was done. The first is not noted:
+/// it wakes the device up, or brings the graph there.
+fn launch_block(session: &Session, exec: &Exec<'_>, mut note: impl FnMut(f64, f64)) -> Result<(), Failed> {
+    thread::sleep(NAP);
+    for n in 0..BLOCK {
+        let start = Instant::now();
+        exec.launch()?;
+        let called = nanoseconds(start);
+        session.synchronize()?;
+        if n > 0 {
+            note(called, nanoseconds(start));
+        }
+    }
+    Ok(())
 }
 
 /// Launches in turns with copies of as many packets.
@@ -132,17 +138,10 @@ fn launches(session: &Session, exec: &Exec<'_>, nodes: usize, effort: Effort) ->
     let [mut call, mut complete, mut floor, mut warm] = [const { Vec::new() }; 4];
     let start = Instant::now();
     while start.elapsed() < 4 * effort.budget || call.len() < effort.least {
-        thread::sleep(NAP);
-        for n in 0..BLOCK {
-            let start = Instant::now();
-            exec.launch()?;
-            let called = nanoseconds(start);
-            session.synchronize()?;
-            if n > 0 {
-                call.push(called);
-                complete.push(nanoseconds(start));
-            }
-        }
+        launch_block(session, exec, |called, completed| {
+            call.push(called);
+            complete.push(completed);
+        })?;
         thread::sleep(NAP);
         for n in 0..BLOCK {
             let time = device.copy(&packets);
