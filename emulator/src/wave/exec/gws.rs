@@ -1,6 +1,7 @@
 //! DS_GWS_*: global wave sync (CDNA3 ISA, 12.12). A wave that has to wait gives way and tries again.
 
 use crate::{
+    coherence::Scope,
     isa::{Flow, Inst},
     wave::{FaultKind, Restriction, Ticket, Wave, WaveSync},
 };
@@ -23,6 +24,11 @@ fn with(w: &mut Wave, inst: &Inst, operation: impl FnOnce(&Wave, &WaveSync, u32)
     };
     w.waiting = operation(w, sync, resource(w, inst));
     if w.waiting.is_none() {
+        // Device libraries invalidate the cache before they wait for the grid, and take for granted that it has fetched
+        // nothing since.
+        if let Some(view) = &w.view {
+            view.acquire(Scope::Agent);
+        }
         return Flow::Next;
     }
     w.pc = w.pc.wrapping_sub(u64::from(inst.size));
