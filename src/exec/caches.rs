@@ -7,7 +7,7 @@ use hsa::packet::{Fences, Packet, Scope};
 
 use super::*;
 use crate::{
-    Stream,
+    Backend, Stream,
     graph::Memcpy,
     stream::StreamKind,
     typed::{DeviceBuffer, HostBuffer},
@@ -28,11 +28,15 @@ struct Bench {
 }
 
 impl Bench {
-    /// `None` if something else has brought a device up before, as in a process with other tests.
+    /// `None` on another device than the emulated one, and if something else has brought a device up before, as in a
+    /// process with other tests.
     fn new(target: Target) -> Option<Self> {
         let config = Config { devices: vec![target], strict_coherence: true, ..Config::default() };
         emulator::configure(config).ok()?;
         let device = Device::get(0).unwrap();
+        if device.backend() != Backend::Emulated {
+            return None;
+        }
         Some(Self {
             stream: Stream::new(&device, StreamKind::NonBlocking, 0),
             input: HostBuffer::new(&device, COUNT, 0).unwrap(),
