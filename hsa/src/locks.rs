@@ -44,6 +44,10 @@ impl Locks {
             return usize::from(made);
         }
         group.standing += usize::from(made);
+        if group.held == 0 && group.standing == 0 {
+            // Never made: it is no reason for the others to wait for each other.
+            groups.remove(kind);
+        }
         if groups.values().any(|group| group.held > 0) {
             return 0;
         }
@@ -90,6 +94,18 @@ mod tests {
         assert_eq!(locks.released(16, &kind(200), false), 1);
         locks.taken(16, kind(100));
         assert_eq!(locks.released(16, &kind(100), false), 0);
+        assert!(locks.0.is_empty());
+    }
+
+    #[test]
+    fn a_lock_that_was_refused_lets_equal_ones_go_one_by_one() {
+        let mut locks = Locks::default();
+        locks.taken(16, kind(100));
+        locks.taken(16, kind(100));
+        locks.taken(16, kind(200));
+        assert_eq!(locks.released(16, &kind(200), false), 0);
+        assert_eq!(locks.released(16, &kind(100), true), 1);
+        assert_eq!(locks.released(16, &kind(100), true), 1);
         assert!(locks.0.is_empty());
     }
 
