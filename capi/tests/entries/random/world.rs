@@ -17,7 +17,7 @@ use aqlipse::{
 };
 use capi::error::hipSuccess as SUCCESS;
 
-use super::{super::program, *};
+use super::{super::program, zeros::Zeros, *};
 
 unsafe extern "C" {
     fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: u32) -> hipError_t;
@@ -26,7 +26,6 @@ unsafe extern "C" {
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
-    fn hipMemset(memory: *mut c_void, value: c_int, bytes: usize) -> hipError_t;
     fn hipCtxGetCurrent(context: *mut hipCtx_t) -> hipError_t;
     fn hipMemGetAllocationGranularity(
         granularity: *mut usize,
@@ -175,8 +174,8 @@ pub struct World {
     pub context: hipCtx_t,
     /// Whether a memory fault would lose the device: no work may use what is gone then.
     pub is_tame: bool,
-    /// A word of device memory that is always 0.
-    pub zero: *mut c_void,
+    /// Words of device memory that are always 0.
+    pub zeros: Zeros,
     /// Bytes of a range of [`Kind::Range`].
     pub granule: usize,
     /// Compute units in three sizes.
@@ -200,6 +199,13 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl World {
     pub fn new() -> Self {
+        let is_tame = Device::get(0).is_ok_and(|device| device.backend() == Backend::Rocr);
+        let mut granule = 0;
+        // SAFETY: a place for the number, and properties.
+        let _ = unsafe {
+            let wanted = hipMemAllocationGranularityRecommended;
+            hipMemGetAllocationGranularity(&mut granule, &physical(), wanted)
+        };
         let mut world = Self {
             handles: Default::default(),
             nodes: Mutex::default(),
@@ -210,9 +216,10 @@ impl World {
             module: hipModule_t::NULL,
             kernels: [hipFunction_t::NULL; 3],
             context: hipCtx_t::NULL,
-            is_tame: Device::get(0).is_ok_and(|device| device.backend() == Backend::Rocr),
-            zero: ptr::null_mut(),
-            granule: 0,
+            is_tame,
+            zeros: if is_tame { Zeros::ordinary() } else { Zeros::protected(granule) },
+            // Where there is no such memory, calls for some are refused.
+            granule: granule.max(4096),
             units: units(),
             timeline: ExternalSemaphore::create(SemaphoreKind::Timeline, 0).expect("shared memory").0,
             exported: Mutex::default(),
@@ -220,14 +227,7 @@ impl World {
             pages: vec![0; BUFFER],
             dot: dot_path(),
         };
-        ok!(hipCtxGetCurrent(&mut world.context), hipMalloc(&mut world.zero, 8), hipMemset(world.zero, 0, 8),);
-        // SAFETY: a place for the number, and properties.
-        let _ = unsafe {
-            let wanted = hipMemAllocationGranularityRecommended;
-            hipMemGetAllocationGranularity(&mut world.granule, &physical(), wanted)
-        };
-        // Where there is no such memory, calls for some are refused.
-        world.granule = world.granule.max(4096);
+        ok!(hipCtxGetCurrent(&mut world.context));
         for memory in &mut world.device {
             ok!(hipMalloc(memory, BUFFER));
         }
@@ -287,10 +287,10 @@ impl World {
             for memory in self.host {
                 let _ = hipHostFree(memory);
             }
-            let _ = hipFree(self.zero);
             let _ = hipModuleUnload(self.module);
             let _ = hipGetLastError();
         }
+        self.zeros.free();
         let _ = std::fs::remove_file(self.dot.to_str().expect("made of text"));
     }
 

@@ -57,7 +57,7 @@ numbers! {
     NoneOfThem: u32 = |_caller| 0;
     ResourceType: hipDevResourceType = |caller| hipDevResourceType(caller.one_of(&[1, 1, 1, 0, 1000, 99]));
     /// A word that waits find as they want it, and that nothing changes.
-    Zero: *mut c_void = |caller| if caller.once_in(32) { ptr::null_mut() } else { caller.world.zero };
+    Zero: *mut c_void = |caller| if caller.once_in(32) { ptr::null_mut() } else { caller.world.zeros.address() };
     /// What a word of zeros has reached.
     Reached: u32 = |_caller| 0;
     ReachedLong: u64 = |_caller| 0;
