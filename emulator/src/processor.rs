@@ -47,6 +47,8 @@ enum Request {
     Detach(u64, Sender<()>),
     /// Answer once the queue states of this moment are respected.
     Quiesce(Sender<()>),
+    /// Abort what runs of a queue that is stopped; answer when nothing of it runs any longer.
+    Abort(u64, Sender<()>),
 }
 
 #[derive(Default)]
@@ -121,6 +123,11 @@ impl Processor {
     /// Wakes the thread: a queue may be served again.
     pub(crate) fn wake(&self) {
         signal::processor_event(self.device).notify();
+    }
+
+    /// Aborts what runs of `queue`, which is stopped, and returns when nothing of it does any more.
+    pub(crate) fn abort(&self, queue: &Queue) {
+        self.ask_and_wait(|answer| Request::Abort(queue.id, answer));
     }
 
     /// Returns when the packet processor has seen that `queue` is stopped.

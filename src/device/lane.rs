@@ -95,6 +95,15 @@ impl Lane {
         self.queue.as_ref()?.device_producer()
     }
 
+    /// Stops the queue, with what runs on it, whoever holds the lane: a fault has taken it.
+    pub(crate) fn stop(&self) {
+        if let Some(queue) = self.queue.as_ref().filter(|_| !self.faults.is_lost())
+            && let Err(error) = queue.inactivate()
+        {
+            tracing::warn!("stopping a queue that a fault has taken: {error}");
+        }
+    }
+
     /// The number of faults before the queue was made; after one more, all on it is over.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch

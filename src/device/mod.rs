@@ -216,20 +216,11 @@ impl Device {
         if !self.0.faults.is_pending() {
             return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
         }
-        // Taking the lanes first: what the fault did not reach runs no longer when it is reported. Another thread may
-        // have been here in between, so that others already work on fresh lanes: those stay. Devices that the fault
-        // took along lose theirs with it: they would wait for signals that this one is about to use again.
+        // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
         Faults::await_recording();
-        let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
-        for device in self.0.system.devices() {
-            device.withdraw_lost();
-            let mut dead: Vec<_> = lock(&device.0.lanes).iter_mut().map(stale).collect();
-            // What publishes to queues from the device is gone before they are.
-            let published_to = dead.split_off(RESIDENT.min(dead.len()));
-            drop(dead);
-            drop(published_to);
-        }
+        let burial = self.bury_lanes();
         self.recall();
+        drop(burial);
         match self.0.faults.take() {
             Some(error) => {
                 crate::error::explain(&error);
@@ -240,9 +231,28 @@ impl Device {
         }
     }
 
-    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run.
+    /// Ends everything on queues that faults have taken. While the caller has what is returned nobody else does, and no
+    /// queue is created: none of a new epoch may exist while one of an older epoch still runs, for what that uses, memory,
+    /// signals, rings, is used again.
+    fn bury_lanes(&self) -> MutexGuard<'static, ()> {
+        static BURIAL: Mutex<()> = Mutex::new(());
+        let burial = lock(&BURIAL);
+        // Others may have been here in between, so that others already work on fresh lanes: those stay. Devices that the
+        // fault took along lose theirs with it: they would wait for signals that this one is about to use again.
+        let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
+        for device in self.0.system.devices() {
+            device.withdraw_lost();
+            // What publishes to queues from the device stops before they do: by number.
+            let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
+            // Stopped first, as somebody may hold one who is about to find out that it is of no use any more.
+            dead.iter().for_each(|lane| lane.stop());
+        }
+        burial
+    }
+
+    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run. During a burial, so that
+    /// no lane comes between.
     fn recall(&self) {
-        // With the lanes locked, so that no kernel comes between.
         let lanes = lock(&self.0.lanes);
         let epoch = self.0.faults.epoch();
         if lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1) {
@@ -260,15 +270,31 @@ impl Device {
 
     /// The lane with this number, created on first use and again after a fault.
     pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
-        let mut lanes = lock(&self.0.lanes);
-        if lanes.len() <= number {
-            lanes.resize(number + 1, None);
+        let known = |lanes: &[Option<Arc<Lane>>]| lanes.get(number)?.clone().filter(|lane| lane.is_current());
+        if let Some(lane) = known(&lock(&self.0.lanes)) {
+            return Ok(lane);
         }
-        let slot = &mut lanes[number];
-        if let Some(lane) = slot.as_ref().filter(|lane| lane.is_current()) {
-            return Ok(lane.clone());
+        loop {
+            let epoch = self.0.faults.epoch();
+            let _burial = self.bury_lanes();
+            // Another thread may have been faster.
+            if let Some(lane) = known(&lock(&self.0.lanes)) {
+                return Ok(lane);
+            }
+            let lane = self.create_lane(number)?;
+            // Otherwise a fault has come in between, and what it took is to be buried first.
+            if lane.epoch() == epoch {
+                let mut lanes = lock(&self.0.lanes);
+                if lanes.len() <= number {
+                    lanes.resize(number + 1, None);
+                }
+                lanes[number] = Some(lane.clone());
+                return Ok(lane);
+            }
         }
-        *slot = None;
+    }
+
+    fn create_lane(&self, number: usize) -> Result<Arc<Lane>> {
         if self.0.faults.is_lost() {
             return Err(self.0.faults.error());
         }
@@ -282,9 +308,7 @@ impl Device {
         if let Some(units) = self.restriction(number) {
             lane.restrict(&units)?;
         }
-        let lane = Arc::new(lane);
-        *slot = Some(lane.clone());
-        Ok(lane)
+        Ok(Arc::new(lane))
     }
 
     /// The number of the lane that a new stream of this priority takes.

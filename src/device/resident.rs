@@ -127,10 +127,12 @@ impl Device {
     /// # Errors
     /// The fault that has just taken the device; [`Error::NotSupported`] where device code cannot ring a doorbell.
     pub(crate) fn resident_queues(&self) -> Result<Arc<Queues>> {
-        let mut residence = lock(&self.0.residence);
-        if let Some(queues) = residence.queues.as_ref().filter(|queues| queues.epoch == self.0.faults.epoch())
-        {
-            return Ok(queues.clone());
+        let known = |residence: &Residence| {
+            let queues = residence.queues.as_ref()?;
+            (queues.epoch == self.0.faults.epoch()).then(|| queues.clone())
+        };
+        if let Some(queues) = known(&lock(&self.0.residence)) {
+            return Ok(queues);
         }
         let unsupported = Error::NotSupported("graphs that a device launches, with legacy doorbells");
         let producer = |number| {
@@ -147,9 +149,15 @@ impl Device {
             }
             lanes.push(lane);
         }
-        // What waits at the locks of queues that a fault has taken, is destroyed with them.
+        // What waits at the locks of queues that a fault has taken, has ended with them.
         let locks = self.0.kernargs.take(2 * LOCK as usize)?;
         locks.write(0, &[0; 2 * LOCK as usize]);
+        let mut residence = lock(&self.0.residence);
+        // Whoever was faster has chosen the locks.
+        let theirs = residence.queues.as_ref().filter(|queues| queues.epoch >= epoch);
+        if let Some(queues) = theirs.cloned() {
+            return Ok(queues);
+        }
         let queues = Arc::new(Queues { epoch, lanes, launches, locks });
         residence.queues = Some(queues.clone());
         Ok(queues)
@@ -214,5 +222,62 @@ impl Device {
             std::iter::from_fn(|| visits.pop_front_if(over)).collect()
         };
         drop(forgotten);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{thread, time::Duration};
+
+    use super::*;
+    use crate::{Backend, Stream, StreamKind, dispatch::Dispatch};
+
+    /// Device code that waits for a word to be 0, and stores 1 then.
+    fn wait_for(word: &Block, device: &Device, stream: &Stream) -> Result<()> {
+        // A graph without packets (`kernels/launcher.cpp`), whose end and lock are in the block.
+        let graph = device.0.kernargs.take(40)?;
+        let words = [word.address(), word.address() + 8, 0, 0, 0];
+        graph.write(0, &words.map(u64::to_le_bytes).concat());
+        let code = device.launcher()?;
+        let kernargs = [graph.address().to_le_bytes(), [0; 8]].concat();
+        let group_bytes = code.group_bytes();
+        let mut submission = stream.submission()?;
+        submission.keep(Keep::Block(graph));
+        submission.dispatch(&Dispatch {
+            token: 0,
+            code,
+            grid: [64, 1, 1],
+            workgroup: [64, 1, 1],
+            group_bytes,
+            kernargs: kernargs.into(),
+        })?;
+        submission.finish()
+    }
+
+    #[test]
+    fn nothing_runs_behind_a_fault_on_a_queue_that_somebody_still_holds() {
+        let device = Device::get(0).unwrap();
+        if device.backend() == Backend::Rocr {
+            return; // There a fault takes a device for good.
+        }
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        let word = device.0.kernargs.take(16).unwrap();
+        word.write(0, &[1u64.to_le_bytes(), [0; 8]].concat());
+        let load = || {
+            let mut bytes = [0; 8];
+            word.read(&mut bytes);
+            u64::from_le_bytes(bytes)
+        };
+        wait_for(&word, &device, &stream).unwrap();
+        let held = device.lane(stream.lane_number()).unwrap();
+        thread::sleep(Duration::from_millis(5));
+        device.0.faults.record(Error::LaunchFailure("test".into()), held.epoch());
+        let fresh = device.lane(stream.lane_number()).unwrap();
+        assert!(fresh.epoch() > held.epoch(), "a queue for what follows");
+        word.store(0, 0);
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(load(), 0, "the kernel would have seen the word and changed it");
+        assert!(device.check().is_err());
+        stream.synchronize().unwrap();
     }
 }

@@ -495,3 +495,45 @@ fn launch_outcome(stream: &Stream, graph: u64) -> aqlipse::Result<()> {
     stream.run(&single(&kernels().launch_graphs, &[&handles, &results]))?;
     device().synchronize()
 }
+
+#[test]
+fn faults_among_launches_of_several_threads_leave_queues_that_work() {
+    if device().backend() != Backend::Emulated {
+        return; // A memory fault takes a device of ROCr's for good.
+    }
+    in_child(
+        "runtime::resident::faults_among_launches_of_several_threads_leave_queues_that_work",
+        &[],
+        || {
+            let mut graph = Graph::new(&device());
+            graph.kernel(&single(&kernels().poke, &[&NOWHERE, &1u32]), &[]).unwrap();
+            let bad = instantiate(&graph);
+            let counter = buffer(&[0; 1]);
+            let mut graph = Graph::new(&device());
+            let mut last = Vec::new();
+            for _ in 0..100 {
+                last = vec![graph.kernel(&affine(&counter, 1, 1), &last).unwrap()];
+            }
+            let good: Vec<_> = (0..4).map(|_| (stream(), instantiate(&graph))).collect();
+            thread_scope(4, |n| {
+                let (stream, good) = &good[n];
+                for round in 0..100 {
+                    // What a fault takes, it may take.
+                    let _ = good.launch(stream);
+                    if round % 4 == n {
+                        let _ = bad.launch(stream);
+                    }
+                    if round % 3 == 0 {
+                        let _ = stream.synchronize();
+                    }
+                }
+            });
+            let _ = device().synchronize();
+            let (stream, log) = (stream(), Log::new(4));
+            let exec = instantiate(&chain(&log, [1, 2]));
+            exec.launch(&stream).unwrap();
+            stream.synchronize().unwrap();
+            assert_eq!(log.entries(), [1, 2]);
+        },
+    );
+}

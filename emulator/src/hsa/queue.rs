@@ -79,7 +79,7 @@ entry! {
         let runtime = runtime::get()?;
         let queue = find(queue)?;
         queue.stop(State::Inactive);
-        runtime.processors[queue.device as usize].quiesce(&queue);
+        runtime.processors[queue.device as usize].abort(&queue);
         Ok(())
     }
 

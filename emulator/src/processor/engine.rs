@@ -214,9 +214,14 @@ impl Engine {
                 }
                 Request::Detach(id, answer) => {
                     if let Some(lane) = self.lanes.iter_mut().find(|l| l.queue.id == id) {
-                        lane.stop();
+                        lane.abort();
                         lane.leaving = Some(answer);
-                        lane.running.iter().for_each(|r| r.dispatch.stop());
+                    }
+                }
+                Request::Abort(id, answer) => {
+                    if let Some(lane) = self.lanes.iter_mut().find(|l| l.queue.id == id) {
+                        lane.abort();
+                        lane.silenced.push(answer);
                     }
                 }
                 Request::Quiesce(answer) => {
@@ -462,6 +467,12 @@ impl Engine {
         let mut index = 0;
         while index < self.lanes.len() {
             any |= self.finish_lane(index);
+            if self.lanes[index].running.is_empty() {
+                for answer in self.lanes[index].silenced.drain(..) {
+                    // Who asked may have given up waiting.
+                    let _ = answer.send(());
+                }
+            }
             if self.lanes[index].leaving.is_some() && self.lanes[index].running.is_empty() {
                 let lane = self.lanes.swap_remove(index);
                 if let Some(caches) = self.device.map.caches() {
@@ -505,8 +516,7 @@ impl Engine {
     /// Stops a queue for good and tells everybody.
     fn fail(&mut self, index: usize, fault: QueueFault) {
         let lane = &mut self.lanes[index];
-        lane.stop();
-        lane.running.iter().for_each(|r| r.dispatch.stop());
+        lane.abort();
         if lane.queue.state() != State::Active {
             // The first fault is the cause; a destroyed queue has nobody left to tell.
             return;

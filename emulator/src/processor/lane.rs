@@ -59,6 +59,8 @@ pub(super) struct Lane {
     watches: Option<Vec<Watch>>,
     /// Who waits for the queue to fall silent.
     pub(super) leaving: Option<Sender<()>>,
+    /// Who waits for what was launched to have stopped; the queue stays.
+    pub(super) silenced: Vec<Sender<()>>,
 }
 
 impl Lane {
@@ -74,6 +76,7 @@ impl Lane {
             entered: Vec::new(),
             watches: None,
             leaving: None,
+            silenced: Vec::new(),
         }
     }
 
@@ -212,10 +215,11 @@ impl Lane {
         self.queue.free_slots_below(oldest.unwrap_or(self.read));
     }
 
-    /// Forgets what the front packet waits for: the queue has stopped.
-    pub(super) fn stop(&mut self) {
+    /// Stops what runs, and forgets what the front packet waits for: the queue has stopped.
+    pub(super) fn abort(&mut self) {
         self.watches = None;
         self.entered.clear();
+        self.running.iter().for_each(|running| running.dispatch.stop());
     }
 }
 

@@ -168,6 +168,24 @@ fn destroying_a_queue_ends_a_kernel_that_never_would() {
 }
 
 #[test]
+fn inactivating_a_queue_aborts_what_runs_on_it() {
+    let session = Session::new();
+    let Some(spin) = kernel(&session, 0, Target::Gfx90a, "spin") else { return };
+    let base = session.array::<u32>(2).as_ptr() as u64;
+    let kernarg = kernarg(&session, &[base, base + 4, 1]);
+    let queue = session.queue(0, 64);
+    let done = session.signal(1);
+    queue.submit(&[dispatch(0, spin, 1, kernarg, done)]);
+    assert!(!session.finished_within(done, 20_000_000));
+    // SAFETY: the queue exists.
+    ok(unsafe { (session.hsa.hsa_queue_inactivate)(queue.queue) });
+    // SAFETY: the word is the kernel's flag; both sides use atomic-width accesses.
+    unsafe { AtomicU32::from_ptr(base as *mut u32) }.store(1, Ordering::SeqCst);
+    assert!(!session.finished_within(done, 20_000_000), "it would end now if it still ran");
+    queue.destroy();
+}
+
+#[test]
 fn a_store_of_device_code_into_a_signal_wakes_the_host() {
     let session = Session::new();
     let Some(set) = kernel(&session, 0, Target::Gfx90a, "set") else { return };
