@@ -138,6 +138,8 @@ fn instrumented(sanitizer: Sanitizer, host: &str, nextest: bool, suppressions: O
         command.args(["-Z", "build-std"]);
     }
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", format!("-Zsanitizer={name}"));
+    // For tests that count what the sanitizer changes.
+    command.env("AQLIPSE_SANITIZER", name);
     let (variable, ours) = sanitizer.options();
     let mut options = ours.to_owned();
     if let Some(file) = suppressions {

@@ -192,7 +192,10 @@ impl Footprint {
             grown.device <= (64 + 256) << 10,
             "after {rounds} rounds more of the device is taken: {grown:?}"
         );
-        assert!(grown.host <= 64 << 20, "after {rounds} rounds more of the host is taken: {grown:?}");
+        // ThreadSanitizer notes who was where beside the memory itself: up to four times as much.
+        let notes = env::var("AQLIPSE_SANITIZER").is_ok_and(|name| name == "thread");
+        let limit = if notes { 5 * (64 << 20) } else { 64 << 20 };
+        assert!(grown.host <= limit, "after {rounds} rounds more of the host is taken: {grown:?}");
         assert!(grown.descriptors <= 8, "after {rounds} rounds more is open: {grown:?}");
         assert!(grown.threads <= 8, "after {rounds} rounds more threads run: {grown:?}");
     }
