@@ -1,6 +1,7 @@
 //! Queues: rings whose packets an agent processes.
 
 mod producer;
+mod stream;
 
 use std::ffi::c_void;
 use std::fmt;
@@ -19,6 +20,8 @@ use crate::runtime::Runtime;
 use crate::token::{Token, Tokens};
 
 pub use producer::DeviceProducer;
+pub use stream::RingStores;
+use stream::Stream;
 
 /// Who submits to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,6 +47,16 @@ pub enum Priority {
     High,
 }
 
+/// Where a queue's packets lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RingMemory {
+    /// In memory of the host, which the device reads over the bus.
+    #[default]
+    System,
+    /// In memory of the device, which the host writes over the bus and never reads.
+    Device,
+}
+
 /// What a queue is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
@@ -53,12 +66,27 @@ pub struct QueueOptions {
     /// runtime find out.
     pub private_segment: Option<u32>,
     /// Group memory a workgroup that dispatches are expected to need, in bytes, or `None`.
+    ///
+    /// A queue whose ring is in device memory takes no such hint.
     pub group_segment: Option<u32>,
+    /// Where its ring lies.
+    ///
+    /// An HSA runtime may have been told to put all rings into device memory (ROCr, by `HSA_ALLOCATE_QUEUE_DEV_MEM=1`
+    /// in the environment), and does so then: [`Queue::ring_memory`] says what came of it.
+    pub ring: RingMemory,
+    /// How packets are stored to a ring in device memory.
+    pub stores: RingStores,
 }
 
 impl Default for QueueOptions {
     fn default() -> Self {
-        Self { producers: Producers::Multi, private_segment: None, group_segment: None }
+        Self {
+            producers: Producers::Multi,
+            private_segment: None,
+            group_segment: None,
+            ring: RingMemory::System,
+            stores: RingStores::NonTemporal,
+        }
     }
 }
 
@@ -113,6 +141,8 @@ pub struct HsaPort {
     base: NonNull<[u32; 16]>,
     size: u32,
     doorbell: hsa_signal_t,
+    /// The way to a ring in device memory.
+    stream: Option<Stream>,
 }
 
 // SAFETY: the queue functions and the doorbell signal may be used from any thread, and the ring's slots are
@@ -161,6 +191,10 @@ impl Port for HsaPort {
 
     unsafe fn write_body(&self, index: u64, packet: &Packet) {
         let slot = self.slot(index);
+        if let Some(stream) = &self.stream {
+            // SAFETY: one slot and one packet.
+            return unsafe { stream.store_bodies(slot, std::slice::from_ref(packet)) };
+        }
         // SAFETY: the slot is aligned to 64 bytes and lives as long as the queue; the packet processor may be
         // polling this word, so it is only ever accessed as an atomic.
         let header = unsafe { AtomicU32::from_ptr(slot) };
@@ -190,6 +224,11 @@ impl Port for HsaPort {
         let [(front, n), (start, _)] = self.stretches(index, packets.len());
         let (before, wrapped) = packets.split_at(n);
         for (mut place, packets) in [(front, before), (start, wrapped)] {
+            if let Some(stream) = &self.stream {
+                // SAFETY: the packets end before the stretch does.
+                unsafe { stream.store_bodies(place, packets) };
+                continue;
+            }
             for packet in packets {
                 // SAFETY: as in `write_body`; the packets end before the stretch does. They lie in memory for long, so
                 // that their loads wait for no store.
@@ -234,6 +273,18 @@ impl Port for HsaPort {
         // SAFETY: the doorbell exists as long as the queue.
         unsafe { (self.api.hsa_signal_store_screlease)(self.doorbell, last as i64) };
     }
+
+    #[inline]
+    fn is_weakly_ordered(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    #[inline]
+    fn drain(&self) {
+        if let Some(stream) = &self.stream {
+            stream.drain();
+        }
+    }
 }
 
 impl fmt::Debug for HsaPort {
@@ -259,7 +310,9 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::Call`]: `HSA_STATUS_ERROR_OUT_OF_RESOURCES` if the device has no queue left,
-    /// `HSA_STATUS_ERROR_INVALID_ARGUMENT` for a bad size.
+    /// `HSA_STATUS_ERROR_INVALID_ARGUMENT` for a bad size, `HSA_STATUS_ERROR_INVALID_QUEUE_CREATION` if the ring is to be
+    /// in device memory and the host does not reach that. [`Error::Unsupported`] if it is, and the runtime cannot put
+    /// it there.
     pub fn create(
         agent: &Agent,
         size: u32,
@@ -275,23 +328,14 @@ impl Queue {
         };
         let health = Arc::new(Health { status: AtomicU32::new(RUNNING), handler: on_error });
         let token = HEALTH.issue(&health);
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: `raw` has room for the pointer; the callback has the type that the function wants, and its
-        // data is a token. ABI: all ones mean that there is no hint.
-        let status = unsafe {
-            (api.hsa_queue_create)(
-                agent.raw(),
-                size,
-                producers.0,
-                Some(on_queue_error),
-                token.as_data(),
-                options.private_segment.unwrap_or(u32::MAX),
-                options.group_segment.unwrap_or(u32::MAX),
-                &raw mut raw,
-            )
+        let by_descriptor = api.hsa_amd_queue_create.filter(|_| options.ring == RingMemory::Device);
+        let created = match by_descriptor {
+            Some(create) => create_in_device_memory(create, agent, size, producers, &options, token),
+            None => create(api, agent, size, producers, &options, token),
         };
-        let port = check("hsa_queue_create", status).and_then(|()| HsaPort::new(api, raw));
-        let port = port.inspect_err(|_| HEALTH.withdraw(token))?;
+        let created = created.and_then(|raw| Self::open(agent, raw, options, by_descriptor.is_some()));
+        let port = created.inspect_err(|_| HEALTH.withdraw(token))?;
+        let raw = port.queue.as_ptr();
         // SAFETY: `HsaPort::new` found the queue to exist.
         let id = unsafe { (*raw).id };
         let ring = Ring::new(port).inspect_err(|_| {
@@ -300,6 +344,38 @@ impl Queue {
             let _ = unsafe { (api.hsa_queue_destroy)(raw) };
         })?;
         Ok(Self { ring, health, token, runtime, id })
+    }
+
+    /// Finds out where a new queue's ring lies, and how to write it; destroys the queue if it is not as asked for.
+    ///
+    /// `placed` says that the runtime has put it into device memory because it was told to.
+    fn open(
+        agent: &Agent,
+        raw: *mut hsa_queue_t,
+        options: QueueOptions,
+        placed: bool,
+    ) -> Result<HsaPort, Error> {
+        let mut port = HsaPort::new(agent.runtime().api(), raw)?;
+        // Asked even if the options name system memory: the runtime's environment may have decided otherwise, and to
+        // write such a ring as if it were the host's would be wrong. A runtime that does not know the address has not
+        // taken it from a pool of the device.
+        let known = agent.runtime().pointer_info(port.base.as_ptr().expose_provenance() as u64);
+        if placed || known.ok().flatten().is_some_and(|known| known.owner == agent.raw()) {
+            port.stream = Some(Stream::new(options.stores, agent.hdp_flush()));
+        } else if options.ring == RingMemory::Device {
+            // SAFETY: the queue was just created, and nobody else knows it.
+            let _ = unsafe { (port.api.hsa_queue_destroy)(raw) };
+            return Err(Error::Unsupported { function: "hsa_amd_queue_create" });
+        }
+        Ok(port)
+    }
+
+    /// Where the ring lies.
+    pub fn ring_memory(&self) -> RingMemory {
+        match self.ring.port().stream {
+            None => RingMemory::System,
+            Some(_) => RingMemory::Device,
+        }
     }
 
     /// The queue in the function table.
@@ -484,8 +560,76 @@ impl HsaPort {
         // SAFETY: a queue that was created successfully is readable.
         let hsa_queue_t { base_address, size, doorbell_signal, .. } = unsafe { queue.read() };
         let base = NonNull::new(base_address.cast()).ok_or(unusable)?;
-        Ok(Self { api, queue, base, size, doorbell: doorbell_signal })
+        Ok(Self { api, queue, base, size, doorbell: doorbell_signal, stream: None })
     }
+}
+
+/// Creates a queue where the runtime puts queues.
+fn create(
+    api: &Api,
+    agent: &Agent,
+    size: u32,
+    producers: hsa_queue_type_t,
+    options: &QueueOptions,
+    token: Token,
+) -> Result<*mut hsa_queue_t, Error> {
+    let mut raw = std::ptr::null_mut();
+    // SAFETY: `raw` has room for the pointer; the callback has the type that the function wants, and its
+    // data is a token. ABI: all ones mean that there is no hint.
+    let status = unsafe {
+        (api.hsa_queue_create)(
+            agent.raw(),
+            size,
+            producers.0,
+            Some(on_queue_error),
+            token.as_data(),
+            options.private_segment.unwrap_or(u32::MAX),
+            options.group_segment.unwrap_or(u32::MAX),
+            &raw mut raw,
+        )
+    };
+    check("hsa_queue_create", status).map(|()| raw)
+}
+
+/// Creates a queue whose ring is in the agent's memory, by `hsa_amd_queue_create`.
+fn create_in_device_memory(
+    create: unsafe extern "C" fn(hsa_agent_t, *mut hsa_amd_queue_create_desc_t, u32) -> hsa_status_t,
+    agent: &Agent,
+    size: u32,
+    producers: hsa_queue_type_t,
+    options: &QueueOptions,
+    token: Token,
+) -> Result<*mut hsa_queue_t, Error> {
+    let function = "hsa_amd_queue_create";
+    // CAST: 64.
+    let bytes = size.checked_mul(PACKET_BYTES as u32);
+    let invalid = Error::Call { function, status: HSA_STATUS_ERROR_INVALID_ARGUMENT };
+    let mut descriptor = hsa_amd_queue_create_desc_t {
+        version: HSA_AMD_QUEUE_CREATE_DESC_VERSION,
+        // CAST: 1.
+        flags: HSA_AMD_QUEUE_CREATE_DEVICE_MEM_RING_BUF.0 as u16,
+        // CAST: 0.
+        engine_type: HSA_AMD_QUEUE_ENGINE_COMPUTE.0 as u8,
+        reserved_header: [0; 3],
+        queue_size_bytes: bytes.ok_or(invalid)?,
+        priority: HSA_AMD_QUEUE_PRIORITY_NORMAL,
+        callback: Some(on_queue_error),
+        callback_data: token.as_data(),
+        queue: std::ptr::null_mut(),
+        engine: hsa_amd_compute_queue_params_t {
+            cu_mask: std::ptr::null(),
+            type_: producers.0,
+            private_segment_size: options.private_segment.unwrap_or(u32::MAX),
+            cu_mask_count: 0,
+            reserved: [0; 3],
+        },
+        traffic_class: 0,
+        reserved: [0; 20],
+    };
+    // SAFETY: one descriptor of the version that it names, to which the function stores the queue; the callback has the
+    // type that the header gives it, and its data is a token.
+    check(function, unsafe { create(agent.raw(), &raw mut descriptor, 1) })?;
+    Ok(descriptor.queue)
 }
 
 impl Drop for Queue {
