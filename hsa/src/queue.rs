@@ -378,6 +378,11 @@ impl Queue {
         }
     }
 
+    /// How packets are stored, if the ring is in device memory.
+    pub fn ring_stores(&self) -> RingStores {
+        self.ring.port().stream.map_or(RingStores::Ordinary, |stream| stream.stores())
+    }
+
     /// The queue in the function table.
     pub fn raw(&self) -> *mut hsa_queue_t {
         self.ring.port().queue.as_ptr()

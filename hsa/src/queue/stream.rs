@@ -32,6 +32,7 @@ type StoreBodies = unsafe fn(*mut u32, &[Packet]);
 /// The way to a ring in device memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
+    stores: RingStores,
     bodies: StoreBodies,
     /// Flushes the device's host data path when it is stored to; none where the host's stores do not take it.
     flush: Option<NonNull<u32>>,
@@ -44,7 +45,12 @@ impl Stream {
             RingStores::NonTemporal => non_temporal(),
             RingStores::Ordinary => ordinary,
         };
-        Self { bodies, flush }
+        Self { stores, bodies, flush }
+    }
+
+    /// How packets are stored.
+    pub(super) fn stores(&self) -> RingStores {
+        self.stores
     }
 
     /// Stores the bodies of `packets` to slots from `place` on, with headers that read INVALID.
