@@ -32,7 +32,7 @@ pub fn run(json: bool) -> Result<()> {
 
 /// Where the device's queues have their rings, as `AQLIPSE_RING` spells it.
 fn rings(device: &Device) -> Result<&'static str> {
-    device.rings().map(Rings::name)
+    device.default_stream().rings().map(Rings::name)
 }
 
 /// The name of a device's back end, as `AQLIPSE_DEVICE` spells it.

@@ -161,17 +161,10 @@ impl Device {
     }
 
     /// Lets queues of the device that are created from now on have their rings there; [`RING_VARIABLE`] says where until
-    /// then. Queues are created when streams first need them, up to four for each priority, and stay.
+    /// then. Queues are created when streams first need them, up to four for each priority, and stay. What came of it
+    /// says [`Stream::rings`].
     pub fn set_rings(&self, rings: Rings) {
         self.0.placement.set(rings);
-    }
-
-    /// Where the queue of the default stream has its ring, which is created if nobody has used it.
-    ///
-    /// # Errors
-    /// The fault that has taken the device; what refuses the queue.
-    pub fn rings(&self) -> Result<Rings> {
-        Ok(self.lane(0)?.rings())
     }
 
     /// The stream that orders itself with all blocking streams (HIP's null stream).
