@@ -223,20 +223,13 @@ impl Port for HsaPort {
     unsafe fn write_bodies(&self, index: u64, packets: &[Packet]) {
         let [(front, n), (start, _)] = self.stretches(index, packets.len());
         let (before, wrapped) = packets.split_at(n);
-        for (mut place, packets) in [(front, before), (start, wrapped)] {
-            if let Some(stream) = &self.stream {
-                // SAFETY: the packets end before the stretch does.
-                unsafe { stream.store_bodies(place, packets) };
-                continue;
-            }
-            for packet in packets {
-                // SAFETY: as in `write_body`; the packets end before the stretch does. They lie in memory for long, so
-                // that their loads wait for no store.
-                unsafe {
-                    AtomicU32::from_ptr(place).store(Packet::INVALID.header_word(), Ordering::Relaxed);
-                    place.add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
+        for (place, packets) in [(front, before), (start, wrapped)] {
+            // SAFETY: the packets end before the stretch does. The caller has claimed the slots.
+            unsafe {
+                match &self.stream {
+                    None => stream::ordinary(place, packets),
+                    Some(stream) => stream.store_bodies(place, packets),
                 }
-                place = place.wrapping_add(16);
             }
         }
     }

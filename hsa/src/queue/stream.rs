@@ -9,6 +9,7 @@
 //! The device may hold what arrives in its host data path, until that is flushed.
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::packet::Packet;
 
@@ -67,22 +68,29 @@ impl Stream {
     pub(super) fn drain(&self) {
         store_fence();
         if let Some(register) = self.flush {
-            // Behind the fence, and no store passes it: its page is uncached. What it flushes came the same way before.
+            // ORDER: release, for the compiler. The processor keeps the order behind the fence: the page is uncached. What is
+            // flushed came the same way before.
             // SAFETY: a register of the device that the HSA runtime has mapped for this; any value flushes.
-            unsafe { register.write_volatile(1) };
+            unsafe { AtomicU32::from_ptr(register.as_ptr()) }.store(1, Ordering::Release);
         }
     }
 }
 
-/// As any other data; the compiler picks the width.
-unsafe fn ordinary(place: *mut u32, packets: &[Packet]) {
-    for (n, packet) in packets.iter().enumerate() {
-        let mut words = *packet.words();
-        words[0] = Packet::INVALID.header_word();
-        // Whole slots, header and all: it reads INVALID before, while and after it is stored, and a buffer that is
-        // filled from end to end crosses the bus in one piece. Volatile, as the device may look at the header meanwhile.
+/// As any other data.
+///
+/// # Safety
+/// As for [`StoreBodies`].
+#[inline]
+pub(super) unsafe fn ordinary(mut place: *mut u32, packets: &[Packet]) {
+    for packet in packets {
+        // The packet processor may look at the header meanwhile, which is an atomic to all; at nothing else behind one
+        // that is invalid. The packets lie in memory for long, so that their loads wait for no store.
         // SAFETY: as many slots as packets, each of 16 words and aligned to as much.
-        unsafe { place.cast::<[u32; 16]>().add(n).write_volatile(words) };
+        unsafe {
+            AtomicU32::from_ptr(place).store(Packet::INVALID.header_word(), Ordering::Relaxed);
+            place.add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
+        }
+        place = place.wrapping_add(16);
     }
 }
 
@@ -94,7 +102,7 @@ fn non_temporal() -> StoreBodies {
 #[cfg(not(target_arch = "x86_64"))]
 fn store_fence() {
     // The strongest that the language has.
-    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    std::sync::atomic::fence(Ordering::SeqCst);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -102,7 +110,8 @@ use x86_64::{non_temporal, store_fence};
 
 /// x86-64: 16 bytes at once everywhere, more where the processor has them.
 ///
-/// Each function stores the INVALID header with the rest of its line, as `ordinary` does; see there.
+/// Each function stores the INVALID header with the rest of its line. Whoever looks at it meanwhile finds it invalid, as it
+/// was before. To the language these stores are assembly, whose accesses it knows nothing of.
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::x86_64::*;
@@ -238,9 +247,8 @@ mod tests {
 
     #[test]
     fn draining_flushes_the_host_data_path() {
-        let mut register = 0;
-        Stream::new(RingStores::NonTemporal, NonNull::new(&raw mut register)).drain();
-        // SAFETY: the variable lives here; read again because it was written behind the compiler's back.
-        assert_eq!(unsafe { (&raw const register).read_volatile() }, 1);
+        let register = AtomicU32::new(0);
+        Stream::new(RingStores::NonTemporal, NonNull::new(register.as_ptr())).drain();
+        assert_eq!(register.load(Ordering::Relaxed), 1);
     }
 }
