@@ -1,5 +1,6 @@
 //! Queues: rings whose packets an agent processes.
 
+mod create;
 mod producer;
 mod stream;
 
@@ -314,20 +315,9 @@ impl Queue {
     ) -> Result<Self, Error> {
         let runtime = Arc::clone(agent.runtime());
         let api = runtime.api();
-        let producers = match options.producers {
-            Producers::Multi => HSA_QUEUE_TYPE_MULTI,
-            Producers::Single => HSA_QUEUE_TYPE_SINGLE,
-            Producers::Cooperative => HSA_QUEUE_TYPE_COOPERATIVE,
-        };
         let health = Arc::new(Health { status: AtomicU32::new(RUNNING), handler: on_error });
         let token = HEALTH.issue(&health);
-        let by_descriptor = api.hsa_amd_queue_create.filter(|_| options.ring == RingMemory::Device);
-        let created = match by_descriptor {
-            Some(create) => create_in_device_memory(create, agent, size, producers, &options, token),
-            None => create(api, agent, size, producers, &options, token),
-        };
-        let created = created.and_then(|raw| Self::open(agent, raw, options, by_descriptor.is_some()));
-        let port = created.inspect_err(|_| HEALTH.withdraw(token))?;
+        let port = create::port(agent, size, options, token).inspect_err(|_| HEALTH.withdraw(token))?;
         let raw = port.queue.as_ptr();
         // SAFETY: `HsaPort::new` found the queue to exist.
         let id = unsafe { (*raw).id };
@@ -337,30 +327,6 @@ impl Queue {
             let _ = unsafe { (api.hsa_queue_destroy)(raw) };
         })?;
         Ok(Self { ring, health, token, runtime, id })
-    }
-
-    /// Finds out where a new queue's ring lies, and how to write it; destroys the queue if it is not as asked for.
-    ///
-    /// `placed` says that the runtime has put it into device memory because it was told to.
-    fn open(
-        agent: &Agent,
-        raw: *mut hsa_queue_t,
-        options: QueueOptions,
-        placed: bool,
-    ) -> Result<HsaPort, Error> {
-        let mut port = HsaPort::new(agent.runtime().api(), raw)?;
-        // Asked even if the options name system memory: the runtime's environment may have decided otherwise, and to
-        // write such a ring as if it were the host's would be wrong. A runtime that does not know the address has not
-        // taken it from a pool of the device.
-        let known = agent.runtime().pointer_info(port.base.as_ptr().expose_provenance() as u64);
-        if placed || known.ok().flatten().is_some_and(|known| known.owner == agent.raw()) {
-            port.stream = Some(Stream::new(options.stores, agent.hdp_flush()));
-        } else if options.ring == RingMemory::Device {
-            // SAFETY: the queue was just created, and nobody else knows it.
-            let _ = unsafe { (port.api.hsa_queue_destroy)(raw) };
-            return Err(Error::Unsupported { function: "hsa_amd_queue_create" });
-        }
-        Ok(port)
     }
 
     /// Where the ring lies.
@@ -548,86 +514,6 @@ impl Queue {
             unsafe { (self.runtime.api().hsa_amd_profiling_set_profiler_enabled)(self.raw(), i32::from(on)) };
         check("hsa_amd_profiling_set_profiler_enabled", status)
     }
-}
-
-impl HsaPort {
-    /// Reads where a new queue's ring and doorbell are.
-    fn new(api: &'static Api, raw: *mut hsa_queue_t) -> Result<Self, Error> {
-        let unusable = Error::Call { function: "hsa_queue_create", status: HSA_STATUS_ERROR_INVALID_QUEUE };
-        let queue = NonNull::new(raw).ok_or_else(|| unusable.clone())?;
-        // SAFETY: a queue that was created successfully is readable.
-        let hsa_queue_t { base_address, size, doorbell_signal, .. } = unsafe { queue.read() };
-        let base = NonNull::new(base_address.cast()).ok_or(unusable)?;
-        Ok(Self { api, queue, base, size, doorbell: doorbell_signal, stream: None })
-    }
-}
-
-/// Creates a queue where the runtime puts queues.
-fn create(
-    api: &Api,
-    agent: &Agent,
-    size: u32,
-    producers: hsa_queue_type_t,
-    options: &QueueOptions,
-    token: Token,
-) -> Result<*mut hsa_queue_t, Error> {
-    let mut raw = std::ptr::null_mut();
-    // SAFETY: `raw` has room for the pointer; the callback has the type that the function wants, and its
-    // data is a token. ABI: all ones mean that there is no hint.
-    let status = unsafe {
-        (api.hsa_queue_create)(
-            agent.raw(),
-            size,
-            producers.0,
-            Some(on_queue_error),
-            token.as_data(),
-            options.private_segment.unwrap_or(u32::MAX),
-            options.group_segment.unwrap_or(u32::MAX),
-            &raw mut raw,
-        )
-    };
-    check("hsa_queue_create", status).map(|()| raw)
-}
-
-/// Creates a queue whose ring is in the agent's memory, by `hsa_amd_queue_create`.
-fn create_in_device_memory(
-    create: unsafe extern "C" fn(hsa_agent_t, *mut hsa_amd_queue_create_desc_t, u32) -> hsa_status_t,
-    agent: &Agent,
-    size: u32,
-    producers: hsa_queue_type_t,
-    options: &QueueOptions,
-    token: Token,
-) -> Result<*mut hsa_queue_t, Error> {
-    let function = "hsa_amd_queue_create";
-    // CAST: 64.
-    let bytes = size.checked_mul(PACKET_BYTES as u32);
-    let invalid = Error::Call { function, status: HSA_STATUS_ERROR_INVALID_ARGUMENT };
-    let mut descriptor = hsa_amd_queue_create_desc_t {
-        version: HSA_AMD_QUEUE_CREATE_DESC_VERSION,
-        // CAST: 1.
-        flags: HSA_AMD_QUEUE_CREATE_DEVICE_MEM_RING_BUF.0 as u16,
-        // CAST: 0.
-        engine_type: HSA_AMD_QUEUE_ENGINE_COMPUTE.0 as u8,
-        reserved_header: [0; 3],
-        queue_size_bytes: bytes.ok_or(invalid)?,
-        priority: HSA_AMD_QUEUE_PRIORITY_NORMAL,
-        callback: Some(on_queue_error),
-        callback_data: token.as_data(),
-        queue: std::ptr::null_mut(),
-        engine: hsa_amd_compute_queue_params_t {
-            cu_mask: std::ptr::null(),
-            type_: producers.0,
-            private_segment_size: options.private_segment.unwrap_or(u32::MAX),
-            cu_mask_count: 0,
-            reserved: [0; 3],
-        },
-        traffic_class: 0,
-        reserved: [0; 20],
-    };
-    // SAFETY: one descriptor of the version that it names, to which the function stores the queue; the callback has the
-    // type that the header gives it, and its data is a token.
-    check(function, unsafe { create(agent.raw(), &raw mut descriptor, 1) })?;
-    Ok(descriptor.queue)
 }
 
 impl Drop for Queue {
