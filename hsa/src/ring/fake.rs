@@ -72,6 +72,8 @@ pub(crate) struct FakeQueue {
     read: AtomicU64,
     doorbell: AtomicU64,
     pub(crate) rings: AtomicU64,
+    /// Drains so far; nothing is ordered by it.
+    pub(crate) drains: std::sync::atomic::AtomicU64,
     stores: Stores,
     /// Never held while an atomic is touched: loom would switch threads there.
     buffers: Mutex<HashMap<ThreadId, Buffer>>,
@@ -89,6 +91,7 @@ impl FakeQueue {
             read: AtomicU64::new(0),
             doorbell: AtomicU64::new(NEVER),
             rings: AtomicU64::new(0),
+            drains: std::sync::atomic::AtomicU64::new(0),
             stores,
             buffers: Mutex::default(),
         }
@@ -218,6 +221,7 @@ impl Port for FakeQueue {
     }
 
     fn drain(&self) {
+        self.drains.fetch_add(1, Ordering::Relaxed);
         if self.stores == Stores::Weak {
             for (slot, word, value) in self.with_buffer(|buffer| std::mem::take(&mut buffer.words)) {
                 self.reveal(slot, word, value, Ordering::Relaxed);

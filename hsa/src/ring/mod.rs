@@ -436,6 +436,11 @@ impl<P: Port> Claim<'_, P> {
 
 impl<P: Port> Drop for Claim<'_, P> {
     fn drop(&mut self) {
+        if self.len == 0 {
+            return;
+        }
+        // Bodies may have been stored, and are about to be stored again.
+        self.ring.port.drain();
         // SAFETY: the slots are this claim's, and it has not announced them: publishing sets `len` to 0.
         let stored = unsafe { self.ring.store(self.first, self.len, |_| Ok(Packet::NO_OPERATION)) };
         debug_assert!(stored.is_ok(), "a no-operation is a valid packet");

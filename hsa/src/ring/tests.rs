@@ -323,3 +323,16 @@ fn nothing_is_filled_in_but_bodies_whose_turn_it_is() {
     // SAFETY: nothing executes the packets of a fake queue.
     unsafe { ring.submit_image(&image, |slots| slots.set(0, 1, 7)) };
 }
+
+#[test]
+fn an_image_takes_two_fences_however_long_it_is() {
+    let ring = ring(Stores::Weak, 1024);
+    for len in [1, 64, 65, 1000] {
+        let image: Vec<_> = (0..len).map(packet).collect();
+        let before = ring.port().drains.load(Ordering::Relaxed);
+        // SAFETY: nothing executes the packets of a fake queue.
+        let copied = unsafe { ring.submit_image(&image, |_| ()) };
+        assert_eq!((copied as u64, ring.port().drains.load(Ordering::Relaxed) - before), (len, 2));
+        assert_eq!(drain(&ring).len() as u64, len);
+    }
+}
