@@ -73,7 +73,7 @@ mod stream;
 mod template;
 mod user_object;
 
-pub use device::{Backend, Device, Fence, Properties, System};
+pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System};
 pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{

@@ -1,6 +1,7 @@
 //! Agents: the processors of a system, and what they say about themselves.
 
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use hsa_sys::*;
@@ -252,6 +253,15 @@ impl Agent {
         };
         check("hsa_amd_profiling_convert_tick_to_system_domain", status)?;
         Ok(system)
+    }
+
+    /// The register that flushes the device's host data path, through which the host's stores reach its memory over
+    /// PCIe; `None` where there is none.
+    pub(crate) fn hdp_flush(&self) -> Option<NonNull<u32>> {
+        // The first of two addresses: `HDP_MEM_FLUSH_CNTL`.
+        let address = self.info(HSA_AMD_AGENT_INFO_HDP_FLUSH).ok()?.u64();
+        // CAST: addresses have 64 bits where ROCm runs.
+        NonNull::new(std::ptr::with_exposed_provenance_mut(address as usize))
     }
 
     fn info(&self, attribute: impl Into<hsa_agent_info_t>) -> Result<Answer, Error> {

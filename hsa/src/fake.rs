@@ -5,7 +5,7 @@ use std::alloc::Layout;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use hsa_sys::*;
@@ -37,6 +37,12 @@ struct FakeQueue {
     on_error: QueueErrorCallback,
     data: usize,
 }
+
+/// Rings that were asked for in device memory, by address.
+static DEVICE_RINGS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+/// Stores to it flush the fake GPU's host data path.
+pub(crate) static HDP_FLUSH: AtomicU32 = AtomicU32::new(0);
 
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
@@ -166,6 +172,9 @@ extern "C" fn agent_get_info(
         HSA_AGENT_INFO_GRID_MAX_DIM => answer(value, [u32::MAX, 7, 8]),
         attribute if attribute == HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES.into() => answer(value, gpu),
         attribute if attribute == HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT.into() => answer(value, 4_u32),
+        attribute if attribute == HSA_AMD_AGENT_INFO_HDP_FLUSH.into() && gpu => {
+            answer(value, [HDP_FLUSH.as_ptr().expose_provenance() as u64, 0])
+        }
         _ => HSA_STATUS_ERROR_INVALID_ARGUMENT,
     }
 }
@@ -406,9 +415,58 @@ extern "C" fn queue_create(
     HSA_STATUS_SUCCESS
 }
 
+/// Makes one queue, which must ask for a ring in device memory and for nothing else.
+extern "C" fn queue_create_by_descriptor(
+    agent: hsa_agent_t,
+    descriptor: *mut hsa_amd_queue_create_desc_t,
+    count: u32,
+) -> hsa_status_t {
+    // SAFETY: the caller has as many descriptors as it says, of the version that they name.
+    let descriptor = unsafe { &mut *descriptor };
+    let engine = &descriptor.engine;
+    let plain = (descriptor.reserved_header, descriptor.reserved, engine.reserved)
+        == ([0; 3], [0; 20], [0; 3])
+        && (descriptor.engine_type, descriptor.traffic_class, engine.cu_mask_count) == (0, 0, 0)
+        && descriptor.priority == HSA_AMD_QUEUE_PRIORITY_NORMAL
+        && engine.cu_mask.is_null();
+    if count != 1 || (descriptor.version, descriptor.flags) != (1, 1) || !plain {
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    }
+    let (bytes, data) = (descriptor.queue_size_bytes, descriptor.callback_data);
+    let place = &raw mut descriptor.queue;
+    let status =
+        queue_create(agent, bytes / 64, engine.type_, descriptor.callback, data, u32::MAX, u32::MAX, place);
+    if status == HSA_STATUS_SUCCESS {
+        let base = fake(descriptor.queue).raw.base_address;
+        lock(&DEVICE_RINGS).insert(base.expose_provenance(), bytes as usize);
+    }
+    status
+}
+
+/// Knows rings in device memory, and nothing else.
+extern "C" fn pointer_info(
+    address: *const c_void,
+    info: *mut hsa_amd_pointer_info_t,
+    _: PointerInfoAllocator,
+    _: *mut u32,
+    _: *mut *mut hsa_agent_t,
+) -> hsa_status_t {
+    if let Some(bytes) = lock(&DEVICE_RINGS).get(&address.addr()) {
+        // SAFETY: the caller has room for what is known.
+        unsafe {
+            (*info).type_ = HSA_EXT_POINTER_TYPE_HSA;
+            (*info).agentBaseAddress = address.cast_mut();
+            (*info).sizeInBytes = *bytes;
+            (*info).agentOwner = hsa_agent_t { handle: GPU };
+        }
+    }
+    HSA_STATUS_SUCCESS
+}
+
 extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     // SAFETY: the queue came from `queue_create`, and its owner gives it up.
     let queue = unsafe { Box::<FakeQueue>::from_raw(queue.cast()) };
+    lock(&DEVICE_RINGS).remove(&queue.ring.addr());
     // SAFETY: the ring came from a box, and goes with its queue.
     drop(unsafe { Box::from_raw(queue.ring) });
     signal_destroy(queue.raw.doorbell_signal)
@@ -491,6 +549,8 @@ pub(crate) fn api() -> &'static Api {
             ("hsa_amd_signal_wait_any", signal_wait_any as *const ()),
             ("hsa_amd_signal_async_handler", signal_async_handler as *const ()),
             ("hsa_queue_create", queue_create as *const ()),
+            ("hsa_amd_queue_create", queue_create_by_descriptor as *const ()),
+            ("hsa_amd_pointer_info", pointer_info as *const ()),
             ("hsa_queue_destroy", queue_destroy as *const ()),
             ("hsa_queue_inactivate", queue_inactivate as *const ()),
             ("hsa_queue_load_read_index_scacquire", queue_read_index as *const ()),

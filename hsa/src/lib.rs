@@ -77,7 +77,10 @@ pub use ipc::{Attachment, MemoryHandle};
 pub use memory::{Pinned, PointerInfo};
 pub use packet::Packet;
 pub use pool::{Allocation, Link, Pool, PoolAccess, PoolProperties};
-pub use queue::{DeviceProducer, HsaPort, Priority, Producers, Queue, QueueErrorHandler, QueueOptions};
+pub use queue::{
+    DeviceProducer, HsaPort, Priority, Producers, Queue, QueueErrorHandler, QueueOptions, RingMemory,
+    RingStores,
+};
 pub use ring::{Claim, QueueFull};
 pub use runtime::Runtime;
 pub use signal::{Condition, DispatchTime, Signal, WaitState, Waiters};

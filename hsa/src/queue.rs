@@ -1,6 +1,8 @@
 //! Queues: rings whose packets an agent processes.
 
+mod create;
 mod producer;
+mod stream;
 
 use std::ffi::c_void;
 use std::fmt;
@@ -19,6 +21,8 @@ use crate::runtime::Runtime;
 use crate::token::{Token, Tokens};
 
 pub use producer::DeviceProducer;
+pub use stream::RingStores;
+use stream::Stream;
 
 /// Who submits to a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,6 +48,16 @@ pub enum Priority {
     High,
 }
 
+/// Where a queue's packets lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RingMemory {
+    /// In memory of the host, which the device reads over the bus.
+    #[default]
+    System,
+    /// In memory of the device, which the host writes over the bus and never reads.
+    Device,
+}
+
 /// What a queue is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
@@ -53,12 +67,27 @@ pub struct QueueOptions {
     /// runtime find out.
     pub private_segment: Option<u32>,
     /// Group memory a workgroup that dispatches are expected to need, in bytes, or `None`.
+    ///
+    /// A queue whose ring is in device memory takes no such hint.
     pub group_segment: Option<u32>,
+    /// Where its ring lies.
+    ///
+    /// An HSA runtime may have been told to put all rings into device memory (ROCr, by `HSA_ALLOCATE_QUEUE_DEV_MEM=1`
+    /// in the environment), and does so then: [`Queue::ring_memory`] says what came of it.
+    pub ring: RingMemory,
+    /// How packets are stored to a ring in device memory.
+    pub stores: RingStores,
 }
 
 impl Default for QueueOptions {
     fn default() -> Self {
-        Self { producers: Producers::Multi, private_segment: None, group_segment: None }
+        Self {
+            producers: Producers::Multi,
+            private_segment: None,
+            group_segment: None,
+            ring: RingMemory::System,
+            stores: RingStores::NonTemporal,
+        }
     }
 }
 
@@ -113,6 +142,8 @@ pub struct HsaPort {
     base: NonNull<[u32; 16]>,
     size: u32,
     doorbell: hsa_signal_t,
+    /// The way to a ring in device memory.
+    stream: Option<Stream>,
 }
 
 // SAFETY: the queue functions and the doorbell signal may be used from any thread, and the ring's slots are
@@ -161,6 +192,10 @@ impl Port for HsaPort {
 
     unsafe fn write_body(&self, index: u64, packet: &Packet) {
         let slot = self.slot(index);
+        if let Some(stream) = &self.stream {
+            // SAFETY: one slot and one packet.
+            return unsafe { stream.store_bodies(slot, std::slice::from_ref(packet)) };
+        }
         // SAFETY: the slot is aligned to 64 bytes and lives as long as the queue; the packet processor may be
         // polling this word, so it is only ever accessed as an atomic.
         let header = unsafe { AtomicU32::from_ptr(slot) };
@@ -189,15 +224,13 @@ impl Port for HsaPort {
     unsafe fn write_bodies(&self, index: u64, packets: &[Packet]) {
         let [(front, n), (start, _)] = self.stretches(index, packets.len());
         let (before, wrapped) = packets.split_at(n);
-        for (mut place, packets) in [(front, before), (start, wrapped)] {
-            for packet in packets {
-                // SAFETY: as in `write_body`; the packets end before the stretch does. They lie in memory for long, so
-                // that their loads wait for no store.
-                unsafe {
-                    AtomicU32::from_ptr(place).store(Packet::INVALID.header_word(), Ordering::Relaxed);
-                    place.add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
+        for (place, packets) in [(front, before), (start, wrapped)] {
+            // SAFETY: the packets end before the stretch does. The caller has claimed the slots.
+            unsafe {
+                match &self.stream {
+                    None => stream::ordinary(place, packets),
+                    Some(stream) => stream.store_bodies(place, packets),
                 }
-                place = place.wrapping_add(16);
             }
         }
     }
@@ -234,6 +267,18 @@ impl Port for HsaPort {
         // SAFETY: the doorbell exists as long as the queue.
         unsafe { (self.api.hsa_signal_store_screlease)(self.doorbell, last as i64) };
     }
+
+    #[inline]
+    fn is_weakly_ordered(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    #[inline]
+    fn drain(&self) {
+        if let Some(stream) = &self.stream {
+            stream.drain();
+        }
+    }
 }
 
 impl fmt::Debug for HsaPort {
@@ -259,7 +304,9 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::Call`]: `HSA_STATUS_ERROR_OUT_OF_RESOURCES` if the device has no queue left,
-    /// `HSA_STATUS_ERROR_INVALID_ARGUMENT` for a bad size.
+    /// `HSA_STATUS_ERROR_INVALID_ARGUMENT` for a bad size, `HSA_STATUS_ERROR_INVALID_QUEUE_CREATION` if the ring is to be
+    /// in device memory and the host does not reach that. [`Error::Unsupported`] if it is, and the runtime cannot put
+    /// it there.
     pub fn create(
         agent: &Agent,
         size: u32,
@@ -268,30 +315,10 @@ impl Queue {
     ) -> Result<Self, Error> {
         let runtime = Arc::clone(agent.runtime());
         let api = runtime.api();
-        let producers = match options.producers {
-            Producers::Multi => HSA_QUEUE_TYPE_MULTI,
-            Producers::Single => HSA_QUEUE_TYPE_SINGLE,
-            Producers::Cooperative => HSA_QUEUE_TYPE_COOPERATIVE,
-        };
         let health = Arc::new(Health { status: AtomicU32::new(RUNNING), handler: on_error });
         let token = HEALTH.issue(&health);
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: `raw` has room for the pointer; the callback has the type that the function wants, and its
-        // data is a token. ABI: all ones mean that there is no hint.
-        let status = unsafe {
-            (api.hsa_queue_create)(
-                agent.raw(),
-                size,
-                producers.0,
-                Some(on_queue_error),
-                token.as_data(),
-                options.private_segment.unwrap_or(u32::MAX),
-                options.group_segment.unwrap_or(u32::MAX),
-                &raw mut raw,
-            )
-        };
-        let port = check("hsa_queue_create", status).and_then(|()| HsaPort::new(api, raw));
-        let port = port.inspect_err(|_| HEALTH.withdraw(token))?;
+        let port = create::port(agent, size, options, token).inspect_err(|_| HEALTH.withdraw(token))?;
+        let raw = port.queue.as_ptr();
         // SAFETY: `HsaPort::new` found the queue to exist.
         let id = unsafe { (*raw).id };
         let ring = Ring::new(port).inspect_err(|_| {
@@ -300,6 +327,19 @@ impl Queue {
             let _ = unsafe { (api.hsa_queue_destroy)(raw) };
         })?;
         Ok(Self { ring, health, token, runtime, id })
+    }
+
+    /// Where the ring lies.
+    pub fn ring_memory(&self) -> RingMemory {
+        match self.ring.port().stream {
+            None => RingMemory::System,
+            Some(_) => RingMemory::Device,
+        }
+    }
+
+    /// How packets are stored, if the ring is in device memory.
+    pub fn ring_stores(&self) -> RingStores {
+        self.ring.port().stream.map_or(RingStores::Ordinary, |stream| stream.stores())
     }
 
     /// The queue in the function table.
@@ -473,18 +513,6 @@ impl Queue {
         let status =
             unsafe { (self.runtime.api().hsa_amd_profiling_set_profiler_enabled)(self.raw(), i32::from(on)) };
         check("hsa_amd_profiling_set_profiler_enabled", status)
-    }
-}
-
-impl HsaPort {
-    /// Reads where a new queue's ring and doorbell are.
-    fn new(api: &'static Api, raw: *mut hsa_queue_t) -> Result<Self, Error> {
-        let unusable = Error::Call { function: "hsa_queue_create", status: HSA_STATUS_ERROR_INVALID_QUEUE };
-        let queue = NonNull::new(raw).ok_or_else(|| unusable.clone())?;
-        // SAFETY: a queue that was created successfully is readable.
-        let hsa_queue_t { base_address, size, doorbell_signal, .. } = unsafe { queue.read() };
-        let base = NonNull::new(base_address.cast()).ok_or(unusable)?;
-        Ok(Self { api, queue, base, size, doorbell: doorbell_signal })
     }
 }
 

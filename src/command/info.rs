@@ -1,13 +1,13 @@
 //! `aqlipse info`: the devices.
 
-use aqlipse::{Backend, Device, Result};
+use aqlipse::{Backend, Device, Result, Rings};
 use serde_json::json;
 
 /// Lists the devices with what programs ask of them.
 pub fn run(json: bool) -> Result<()> {
     let devices = Device::all()?;
     if json {
-        let list: Vec<_> = devices.iter().map(describe).collect();
+        let list = devices.iter().map(describe).collect::<Result<Vec<_>>>()?;
         println!("{}", json!({ "devices": list }));
         return Ok(());
     }
@@ -24,9 +24,15 @@ pub fn run(json: bool) -> Result<()> {
             p.clock_khz / 1000,
             p.memory_clock_khz / 1000
         );
+        println!("  rings            in {} memory", rings(device)?);
         println!("  PCI              {:04x}:{:02x}:{:02x}.{}", p.pci.0, p.pci.1, p.pci.2, p.pci.3);
     }
     Ok(())
+}
+
+/// Where the device's queues have their rings, as `AQLIPSE_RING` spells it.
+fn rings(device: &Device) -> Result<&'static str> {
+    device.default_stream().rings().map(Rings::name)
 }
 
 /// The name of a device's back end, as `AQLIPSE_DEVICE` spells it.
@@ -37,9 +43,9 @@ pub fn backend(device: &Device) -> &'static str {
     }
 }
 
-fn describe(device: &Device) -> serde_json::Value {
+fn describe(device: &Device) -> Result<serde_json::Value> {
     let p = device.properties();
-    json!({
+    Ok(json!({
         "ordinal": device.ordinal(),
         "name": p.name,
         "backend": backend(device),
@@ -51,6 +57,7 @@ fn describe(device: &Device) -> serde_json::Value {
         "threads_per_block": p.max_threads_per_block,
         "clock_khz": p.clock_khz,
         "memory_clock_khz": p.memory_clock_khz,
+        "rings": rings(device)?,
         "pci": format!("{:04x}:{:02x}:{:02x}.{}", p.pci.0, p.pci.1, p.pci.2, p.pci.3),
-    })
+    }))
 }

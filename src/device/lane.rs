@@ -11,7 +11,10 @@ use std::{
 
 use hsa::packet::{Packet, SignalPlace};
 
-use super::fault::Faults;
+use super::{
+    fault::Faults,
+    rings::{Placement, Rings},
+};
 use crate::error::{Error, Result};
 
 /// Packets a lane's ring holds.
@@ -61,6 +64,7 @@ impl Lane {
         faults: &Arc<Faults>,
         producers: hsa::Producers,
         priority: hsa::Priority,
+        placement: &Placement,
         describe: fn(hsa_sys::hsa_status_t) -> Error,
     ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -68,11 +72,18 @@ impl Lane {
         let epoch = faults.queue_created();
         // From here on the drop takes the epoch back.
         let mut lane = Self { id, queue: None, faults: faults.clone(), epoch };
-        let record = faults.clone();
-        let on_error = Box::new(move |status| record.record(describe(status), epoch));
-        let options = hsa::QueueOptions { producers, ..hsa::QueueOptions::default() };
         let size = RING.min(agent.queue_max_size()?);
-        let queue = hsa::Queue::create(agent, size, options, on_error)?;
+        let create = |options| {
+            let record = faults.clone();
+            let on_error = Box::new(move |status| record.record(describe(status), epoch));
+            hsa::Queue::create(agent, size, hsa::QueueOptions { producers, ..options }, on_error)
+        };
+        let queue = if producers == hsa::Producers::Cooperative {
+            // One queue of the device serves all who ask for one of these, so it is not ours to place.
+            create(hsa::QueueOptions::default())?
+        } else {
+            placement.place(create)?
+        };
         queue.set_profiling(true)?;
         if priority != hsa::Priority::Normal {
             queue.set_priority(priority)?;
@@ -112,6 +123,17 @@ impl Lane {
     /// Whether no fault has happened since the queue was made.
     pub(crate) fn is_current(&self) -> bool {
         self.epoch == self.faults.epoch()
+    }
+
+    /// Where the queue's ring is.
+    pub(crate) fn rings(&self) -> Rings {
+        // PANIC: present from construction to drop.
+        let queue = self.queue.as_ref().expect("the queue is present until drop");
+        match (queue.ring_memory(), queue.ring_stores()) {
+            (hsa::RingMemory::System, _) => Rings::System,
+            (hsa::RingMemory::Device, hsa::RingStores::NonTemporal) => Rings::Device,
+            (hsa::RingMemory::Device, hsa::RingStores::Ordinary) => Rings::DeviceOrdinary,
+        }
     }
 
     /// Unique over the process: tells whether two fences lie on the same queue.

@@ -7,6 +7,7 @@ pub(crate) mod fence;
 pub(crate) mod lane;
 mod properties;
 pub(crate) mod resident;
+mod rings;
 pub(crate) mod slabs;
 mod system;
 mod units;
@@ -22,6 +23,7 @@ use std::{
 
 pub use fence::Fence;
 pub use properties::Properties;
+pub use rings::{RING_VARIABLE, Rings};
 pub use system::{Backend, System};
 
 pub(crate) use self::units::Units;
@@ -30,6 +32,7 @@ use self::{
     fault::Faults,
     fence::{PooledSignal, SignalPool},
     lane::Lane,
+    rings::Placement,
     slabs::Slabs,
 };
 use crate::{
@@ -108,6 +111,8 @@ pub(crate) struct DeviceInner {
     restrictions: Mutex<Vec<Units>>,
     pub(crate) cooperative: Cooperative,
     next_lane: AtomicUsize,
+    /// Where lanes that are created get their rings.
+    placement: Placement,
     pub(crate) legacy: OnceLock<Stream>,
     streams: Mutex<Vec<Weak<StreamInner>>>,
     /// What is left of streams that were let go with work in flight.
@@ -153,6 +158,13 @@ impl Device {
     /// Whether it is the emulated GPU or hardware behind ROCr.
     pub fn backend(&self) -> Backend {
         self.0.system.backend()
+    }
+
+    /// Lets queues of the device that are created from now on have their rings there; [`RING_VARIABLE`] says where until
+    /// then. Queues are created when streams first need them, up to four for each priority, and stay. What came of it
+    /// says [`Stream::rings`].
+    pub fn set_rings(&self, rings: Rings) {
+        self.0.placement.set(rings);
     }
 
     /// The stream that orders itself with all blocking streams (HIP's null stream).
@@ -304,7 +316,8 @@ impl Device {
             None => (hsa::Producers::Multi, hsa::Priority::Normal),
         };
         let faults = &self.0.faults;
-        let lane = Lane::new(&self.0.agent, faults, producers, priority, system::queue_error)?;
+        let placement = &self.0.placement;
+        let lane = Lane::new(&self.0.agent, faults, producers, priority, placement, system::queue_error)?;
         if let Some(units) = self.restriction(number) {
             lane.restrict(&units)?;
         }

@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hsa::AgentKind;
 
-use super::{Device, DeviceInner, Properties, advice, fault::Faults, fence::SignalPool, slabs::Slabs};
+use super::{
+    Device, DeviceInner, Properties, Rings, advice, fault::Faults, fence::SignalPool, rings::Placement,
+    slabs::Slabs,
+};
 use crate::{
     error::{Error, Result},
     memory::Table,
@@ -30,6 +33,8 @@ pub struct System {
     timestamp_hz: u64,
     memory: Table,
     devices: OnceLock<Vec<Device>>,
+    /// Where the environment wants rings.
+    rings: Rings,
     gpus: Vec<hsa::Agent>,
 }
 
@@ -65,6 +70,7 @@ impl System {
     }
 
     fn start_on(backend: Backend) -> Result<System> {
+        let rings = Rings::from_env()?;
         let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
         let api = match backend {
             Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
@@ -92,6 +98,7 @@ impl System {
             timestamp_hz,
             memory: Table::default(),
             devices: OnceLock::new(),
+            rings,
             gpus,
         })
     }
@@ -183,6 +190,7 @@ impl Device {
             restrictions: Mutex::default(),
             cooperative: Default::default(),
             next_lane: Default::default(),
+            placement: Placement::new(system.rings),
             legacy: OnceLock::new(),
             streams: Mutex::default(),
             orphans: Mutex::default(),

@@ -34,7 +34,7 @@ use self::{
 pub(crate) use self::{order::PassedFrees, orphan::Orphan};
 use crate::{
     capture::Membership,
-    device::{Device, Fence, Units, fence::Keep},
+    device::{Device, Fence, Rings, Units, fence::Keep},
     dispatch::Dispatch,
     error::Result,
     event::Event,
@@ -425,6 +425,14 @@ impl Stream {
         let lane = submission.lane().id();
         let (fence, activity) = submission.fence_with_activity()?;
         Ok(((fence, lane), activity))
+    }
+
+    /// Where the queue that the stream publishes to has its ring; creates the queue if nobody has used it.
+    ///
+    /// # Errors
+    /// The fault that has taken the device; what refuses the queue.
+    pub fn rings(&self) -> Result<Rings> {
+        Ok(self.device().lane(self.lane_number())?.rings())
     }
 
     /// The number of the lane that the stream publishes to.

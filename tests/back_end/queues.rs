@@ -6,8 +6,8 @@ use std::{
 };
 
 use hsa::{
-    Condition, Error, Executable, Packet, PoolProperties, Priority, Producers, Queue, QueueOptions, Signal,
-    Symbol, WaitState, Waiters,
+    Condition, Error, Executable, Packet, PoolProperties, Priority, Producers, Queue, QueueOptions,
+    RingMemory, RingStores, Signal, Symbol, WaitState, Waiters,
     packet::{BarrierAnd, BarrierOr, BarrierValue, Fences, KernelDispatch, NO_SIGNAL},
 };
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, hsa_signal_t};
@@ -74,6 +74,42 @@ fn packets_go_round_a_ring_many_times_in_order() {
     assert!(reaches_zero(&done, LONG));
     // CAST: positive.
     assert_eq!(queue.write_index(), PACKETS as u64);
+}
+
+#[test]
+fn a_ring_is_in_device_memory_if_the_runtime_can_put_it_there() {
+    let machine = machine();
+    assert_eq!(small().ring_memory(), RingMemory::System);
+    for stores in [RingStores::NonTemporal, RingStores::Ordinary] {
+        let options = QueueOptions { ring: RingMemory::Device, stores, ..QueueOptions::default() };
+        let queue = match Queue::create(&machine.gpu, 64, options, Box::new(|_| ())) {
+            Ok(queue) => queue,
+            Err(error) => {
+                assert_eq!(error, Error::Unsupported { function: "hsa_amd_queue_create" });
+                assert!(machine.runtime.api().hsa_amd_queue_create.is_none());
+                continue;
+            }
+        };
+        assert_eq!((queue.ring_memory(), queue.size()), (RingMemory::Device, 64));
+        for packets in (1..=64).chain([64; 8]) {
+            // CAST: at most 64.
+            let (all, last) = (signal(packets as i64 - 1), signal(1));
+            let image = vec![after(&[], &all).packet(); packets];
+            let mut left = packets;
+            while left > 0 {
+                // SAFETY: the signals outlive the packets, which are waited for.
+                let copied = unsafe {
+                    queue.submit_image(&image[packets - left..], |slots| {
+                        if slots.packets().contains(&(left - 1)) {
+                            slots.set(left - 1, 7, last.handle().handle);
+                        }
+                    })
+                };
+                left -= copied.expect("the queue runs");
+            }
+            assert!(reaches_zero(&all, LONG) && reaches_zero(&last, LONG), "{packets} packets, {stores:?}");
+        }
+    }
 }
 
 #[test]

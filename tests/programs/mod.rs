@@ -175,3 +175,33 @@ fn kernels_launch_graphs_on_every_architecture() {
         Program::new(&toolchain, &path, arch).run().expect_passed(&build);
     }
 }
+
+/// Whoever publishes packets: the host by one queue and by several, from one thread and from two, and kernels.
+#[test]
+fn programs_pass_with_rings_in_device_memory() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    for program in GRAPHS.into_iter().chain(["graph_conditional", "graph_device_launch", "relaunch_memory"]) {
+        let path = FAST.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        for (rings, coherence) in [("device", "off"), ("device-ordinary", "off"), ("device", "strict")] {
+            // Caches grow, which is what this one measures.
+            if (program, coherence) == ("relaunch_memory", "strict") {
+                continue;
+            }
+            let run = Program::new(&toolchain, &path, FAST.arch).env("AQLIPSE_RING", rings);
+            let run = run.env("AQLIPSE_EMULATE_COHERENCE", coherence);
+            let run = if GRAPHS.contains(&program) { run.args(&TINY) } else { run };
+            run.run().expect_passed(&format!("{program}, rings: {rings}, coherence: {coherence}"));
+        }
+    }
+}
+
+#[test]
+fn a_place_for_rings_that_is_none_is_an_error_that_says_so() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let path = FAST.compile(&toolchain, "graph_capture.hip", Output::Program);
+    let run = Program::new(&toolchain, &path, FAST.arch).args(&TINY).env("AQLIPSE_RING", "elsewhere");
+    let run = run.env("AQLIPSE_LOG", "warn").run();
+    assert!(!run.passed());
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(said.contains("AQLIPSE_RING=elsewhere: expected system, device or device-ordinary"), "{said}");
+}

@@ -24,6 +24,7 @@ mod parts;
 mod pools;
 mod relaunches;
 mod resident;
+mod rings;
 mod scale;
 mod seeds;
 mod streams;

@@ -318,4 +318,5 @@ static TABLE: Api = Api {
     hsa_amd_portable_export_dmabuf: Some(share::hsa_amd_portable_export_dmabuf),
     hsa_amd_portable_close_dmabuf: Some(share::hsa_amd_portable_close_dmabuf),
     hsa_amd_queue_get_info: Some(queue::hsa_amd_queue_get_info),
+    hsa_amd_queue_create: Some(queue::hsa_amd_queue_create),
 };

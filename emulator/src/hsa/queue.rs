@@ -13,13 +13,132 @@ use hsa_sys::*;
 use super::{entry, list, present, store};
 use crate::{
     device::{MAX_QUEUE_SIZE, MIN_QUEUE_SIZE},
+    heap::{Kind, Pool},
     memory::{Allocation, Grain},
-    queue::{Block, ErrorCallback, Queue, State},
-    runtime,
+    queue::{Block, ErrorCallback, Queue, Ring, State},
+    runtime::{self, Runtime},
 };
 
 fn find(queue: *const hsa_queue_t) -> Result<Arc<Queue>, hsa_status_t> {
     Queue::find(queue).ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)
+}
+
+/// The GPU whose queues an agent's are.
+fn gpu(runtime: &Runtime, agent: hsa_agent_t) -> Result<u32, hsa_status_t> {
+    let agent = runtime.agent(agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
+    agent.gpu().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE_CREATION)
+}
+
+/// Where a ring is to lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    System,
+    Device,
+}
+
+/// Makes a queue that is served from now on.
+fn make(
+    runtime: &Runtime,
+    gpu: u32,
+    size: u32,
+    type_: u32,
+    callback: ErrorCallback,
+    place: Place,
+) -> Result<Arc<Queue>, hsa_status_t> {
+    if !size.is_power_of_two() || !(MIN_QUEUE_SIZE..=MAX_QUEUE_SIZE).contains(&size) {
+        return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    }
+    if type_ > HSA_QUEUE_TYPE_COOPERATIVE.0 {
+        return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    }
+    let ring = match place {
+        Place::System => {
+            let ring = Ring::in_system_memory(size).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
+            if let Ring::System(mapping) = &ring {
+                let (start, end) = (mapping.address(), mapping.address() + mapping.size() as u64);
+                let backing: Arc<dyn Send + Sync> = Arc::clone(mapping) as _;
+                let grain = Grain::Fine;
+                let memory = Allocation { start, end, writable: true, grain, backing: Some(backing) };
+                runtime.devices[gpu as usize].map.insert(memory);
+            }
+            ring
+        }
+        Place::Device => {
+            // Programs find no pool for it, as on these cards, but the packet processor needs what passes by caches.
+            let (pool, bytes) = (Pool { gpu: Some(gpu), kind: Kind::Fine }, size as usize * PACKET_BYTES);
+            let base = runtime.heap.allocate(pool, bytes)?;
+            let backing = runtime.heap.backing(base, bytes as u64).ok_or(HSA_STATUS_ERROR)?;
+            Ring::Device(base, backing)
+        }
+    };
+    if let Some(made) = Queue::create(gpu, size, type_, callback, ring.clone()) {
+        if runtime.processors[gpu as usize].attach(&made) {
+            return Ok(made);
+        }
+        made.retire();
+        made.release();
+    }
+    forget(runtime, gpu, &ring);
+    Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES)
+}
+
+/// Takes a ring's memory out of its device's map; it goes when nobody uses it any more.
+fn forget(runtime: &Runtime, gpu: u32, ring: &Ring) {
+    match ring {
+        Ring::System(mapping) => {
+            runtime.devices[gpu as usize].map.remove(mapping.address());
+        }
+        Ring::Device(base, backing) => {
+            // A program that has freed the block itself may have another one there.
+            if runtime.heap.backing(*base, 1).is_some_and(|now| Arc::ptr_eq(&now, backing)) {
+                let _ = runtime.heap.free(*base);
+            }
+        }
+    }
+}
+
+/// Makes the queue that a descriptor of `hsa_amd_queue_create` describes.
+fn described(
+    runtime: &Runtime,
+    gpu: u32,
+    descriptor: &hsa_amd_queue_create_desc_t,
+) -> Result<Arc<Queue>, hsa_status_t> {
+    let hsa_amd_queue_create_desc_t { flags, engine, .. } = descriptor;
+    let (in_ring, in_descriptor) = (
+        HSA_AMD_QUEUE_CREATE_DEVICE_MEM_RING_BUF.0 as u16,
+        HSA_AMD_QUEUE_CREATE_DEVICE_MEM_QUEUE_DESCRIPTOR.0 as u16,
+    );
+    let reserved = descriptor.reserved_header.iter().chain(&descriptor.reserved);
+    if descriptor.version != HSA_AMD_QUEUE_CREATE_DESC_VERSION
+        || reserved.copied().any(|byte| byte != 0)
+        || descriptor.traffic_class != 0
+        || descriptor.priority.0 > HSA_AMD_QUEUE_PRIORITY_HIGH.0
+        || u32::from(descriptor.engine_type) > HSA_AMD_QUEUE_ENGINE_AIE.0
+        || flags & !(in_ring | in_descriptor) != 0
+    {
+        return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    }
+    // There are no queues for copies, and a descriptor in device memory is nothing for devices behind PCIe.
+    if u32::from(descriptor.engine_type) != HSA_AMD_QUEUE_ENGINE_COMPUTE.0 || flags & in_descriptor != 0 {
+        return Err(HSA_STATUS_ERROR_INVALID_QUEUE_CREATION);
+    }
+    if !descriptor.queue_size_bytes.is_multiple_of(PACKET_BYTES as u32)
+        || !engine.cu_mask_count.is_multiple_of(32)
+        || engine.reserved != [0; 3]
+    {
+        return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    }
+    // SAFETY: the program's input array of so many bits.
+    let mask = unsafe { list(engine.cu_mask, engine.cu_mask_count as usize / 32) }?;
+    let callback = ErrorCallback { function: descriptor.callback, data: descriptor.callback_data };
+    let size = descriptor.queue_size_bytes / PACKET_BYTES as u32;
+    let place = if flags & in_ring != 0 { Place::Device } else { Place::System };
+    let made = make(runtime, gpu, size, engine.type_, callback, place)?;
+    made.set_priority(descriptor.priority.0);
+    if !mask.is_empty() {
+        made.set_cu_mask(mask.to_vec());
+    }
+    Ok(made)
 }
 
 entry! {
@@ -34,43 +153,42 @@ entry! {
         queue: *mut *mut hsa_queue_t,
     ) {
         let runtime = runtime::get()?;
-        let agent = runtime.agent(agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
+        let gpu = gpu(&runtime, agent)?;
         present(queue)?;
-        if !size.is_power_of_two() || !(MIN_QUEUE_SIZE..=MAX_QUEUE_SIZE).contains(&size) {
-            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-        }
-        if type_ > HSA_QUEUE_TYPE_COOPERATIVE.0 {
-            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-        }
-        let gpu = agent.gpu().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE_CREATION)?;
-        let device = &runtime.devices[gpu as usize];
-        let processor = &runtime.processors[gpu as usize];
-        let made = Queue::create(gpu, size, type_, ErrorCallback { function: callback, data })
-            .ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
-        if !processor.attach(&made) {
-            made.retire();
-            made.release();
-            return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
-        }
-        let ring = made.table().ok_or(HSA_STATUS_ERROR)?.ring();
-        let start = ring.address();
-        let end = start + ring.size() as u64;
-        let backing: Arc<dyn Send + Sync> = Arc::clone(ring) as _;
-        let grain = Grain::Fine;
-        device.map.insert(Allocation { start, end, writable: true, grain, backing: Some(backing) });
+        let made = make(&runtime, gpu, size, type_, ErrorCallback { function: callback, data }, Place::System)?;
         // SAFETY: the program's output pointer.
         unsafe { store(queue, made.pointer()) }
+    }
+
+    fn hsa_amd_queue_create(agent: hsa_agent_t, descs: *mut hsa_amd_queue_create_desc_t, num_descs: u32) {
+        let runtime = runtime::get()?;
+        let gpu = gpu(&runtime, agent)?;
+        present(descs)?;
+        if num_descs == 0 {
+            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+        }
+        let mut outcome = Ok(());
+        for at in 0..num_descs as usize {
+            let place = descs.wrapping_add(at);
+            // SAFETY: the program's array of so many descriptors.
+            let made = described(&runtime, gpu, &unsafe { place.read_unaligned() });
+            let pointer = made.as_ref().map_or(std::ptr::null_mut(), |queue| queue.pointer());
+            // SAFETY: as above; its output field.
+            unsafe { (&raw mut (*place).queue).write_unaligned(pointer) };
+            outcome = outcome.and(made.map(|_| ()));
+        }
+        outcome
     }
 
     fn hsa_queue_destroy(queue: *mut hsa_queue_t) {
         let runtime = runtime::get()?;
         let queue = find(queue)?;
-        let ring = queue.table().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)?.ring().address();
+        let ring = queue.table().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)?.ring();
         if !queue.retire() {
             return Err(HSA_STATUS_ERROR_INVALID_QUEUE);
         }
         runtime.processors[queue.device as usize].detach(&queue);
-        runtime.devices[queue.device as usize].map.remove(ring);
+        forget(&runtime, queue.device, ring);
         queue.release();
         Ok(())
     }

@@ -227,24 +227,25 @@ impl Lane {
 mod tests {
     use super::*;
     use crate::{
-        queue::{Block, ErrorCallback},
+        queue::{Block, ErrorCallback, Ring},
         signal::Signal,
     };
 
     #[test]
     fn a_processor_does_not_sleep_before_it_watches_a_pending_barrier() {
         let callback = ErrorCallback { function: None, data: std::ptr::null_mut() };
-        let queue = Queue::create(0, 64, 0, callback).expect("a queue");
+        let ring = Ring::in_system_memory(64).expect("memory");
+        let queue = Queue::create(0, 64, 0, callback, ring).expect("a queue");
         let gate = Signal::create(1).expect("a signal");
         let mut lane = Lane::new(Arc::clone(&queue), Arc::new(Signals::Slab), Arc::default());
         assert!(!lane.has_work(), "nothing is there");
 
-        let ring = queue.table().expect("one of the table's").ring().pointer();
+        let ring = queue.table().expect("one of the table's").ring().address() as *mut Packet;
         let mut words = [0; 8];
         words[0] = u64::from(hsa_sys::HSA_PACKET_TYPE_BARRIER_AND.0);
         words[1] = gate.handle();
         // SAFETY: the first slot of a ring that nobody else knows.
-        unsafe { ring.cast::<Packet>().write(Packet(words)) };
+        unsafe { ring.write(Packet(words)) };
         let block = Block::find(queue.pointer()).expect("its control block");
         block.write_dispatch_id().store(1, Ordering::Release);
         assert!(lane.has_work(), "its signal wakes nobody yet");

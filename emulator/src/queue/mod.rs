@@ -19,7 +19,7 @@ use hsa_sys::{
 };
 
 pub(crate) use client::{Backing, ClientQueue, ClientWords};
-pub(crate) use table::{Block, TableQueue, all, device_range};
+pub(crate) use table::{Block, Ring, TableQueue, all, device_range};
 
 /// Where the device sees group and private memory in its flat address space (upper 32 bits).
 ///

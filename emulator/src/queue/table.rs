@@ -2,7 +2,7 @@
 //!
 //! Control blocks live in a slab that stays mapped and device visible, so that the index functions,
 //! which have no way to report an error, can check a pointer by two comparisons and survive a stale
-//! one. The ring is the queue's own and goes with it.
+//! one. The ring is the queue's own and goes with it, or a block of its device's memory.
 
 use std::sync::{
     Arc, Mutex, OnceLock,
@@ -16,6 +16,7 @@ use hsa_sys::{
 
 use super::{ErrorCallback, GROUP_APERTURE, Owner, PRIVATE_APERTURE, Queue, State, Words, lock};
 use crate::{
+    heap,
     os::{self, Mapping},
     signal::Signal,
 };
@@ -103,6 +104,31 @@ pub(crate) fn all() -> Vec<Arc<Queue>> {
     slab().map_or(Vec::new(), |slab| lock(&slab.queues).queues.iter().flatten().cloned().collect())
 }
 
+/// A ring's memory, which stays mapped while this exists.
+#[derive(Clone)]
+pub(crate) enum Ring {
+    /// Of the host.
+    System(Arc<Mapping>),
+    /// A block of a device's memory from this address on, which the heap has shown to the device.
+    Device(u64, Arc<heap::Backing>),
+}
+
+impl Ring {
+    /// Memory of the host for a ring of `size` packets, if there is any left.
+    pub(crate) fn in_system_memory(size: u32) -> Option<Self> {
+        let bytes = os::pages(size as usize * PACKET_BYTES)?;
+        Some(Self::System(Arc::new(Mapping::anonymous(bytes).ok()?)))
+    }
+
+    /// Where it begins.
+    pub(crate) fn address(&self) -> u64 {
+        match self {
+            Self::System(mapping) => mapping.address(),
+            Self::Device(base, _) => *base,
+        }
+    }
+}
+
 /// What a queue of the table has beside its ring and its indices.
 pub(crate) struct TableQueue {
     pub(crate) callback: ErrorCallback,
@@ -110,21 +136,26 @@ pub(crate) struct TableQueue {
     pub(super) inactive: Signal,
     doorbell: Signal,
     slot: usize,
-    ring: Arc<Mapping>,
+    ring: Ring,
 }
 
 impl TableQueue {
     /// The ring's memory.
-    pub(crate) fn ring(&self) -> &Arc<Mapping> {
+    pub(crate) fn ring(&self) -> &Ring {
         &self.ring
     }
 }
 
 impl Queue {
-    /// Makes a queue and its control block; `None` when the process has no room for it.
-    pub(crate) fn create(device: u32, size: u32, type_: u32, callback: ErrorCallback) -> Option<Arc<Self>> {
+    /// Makes a queue over a ring of `size` packets, and its control block; `None` when the process has no room for it.
+    pub(crate) fn create(
+        device: u32,
+        size: u32,
+        type_: u32,
+        callback: ErrorCallback,
+        ring: Ring,
+    ) -> Option<Arc<Self>> {
         let slab = slab()?;
-        let ring = Arc::new(Mapping::anonymous(os::pages(size as usize * PACKET_BYTES)?).ok()?);
         let mut slots = lock(&slab.queues);
         let slot = match slots.queues.iter().position(Option::is_none) {
             Some(slot) => slot,
@@ -142,13 +173,13 @@ impl Queue {
         };
         let id = slots.next_id;
         slots.next_id += 1;
-        let base_address = ring.pointer();
+        let base_address = ring.address() as *mut std::ffi::c_void;
         // SAFETY: the slot is ours until the queue is destroyed, and nobody knows its address yet.
         let words = unsafe {
             (*control).hsa_queue = hsa_queue_t {
                 type_,
                 features: HSA_QUEUE_FEATURE_KERNEL_DISPATCH.0,
-                base_address: base_address.cast(),
+                base_address,
                 doorbell_signal: hsa_signal_t { handle: doorbell.handle() },
                 size,
                 reserved1: 0,

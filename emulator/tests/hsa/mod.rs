@@ -6,6 +6,7 @@ mod kernels;
 mod memory;
 mod order;
 mod queues;
+mod rings;
 mod session;
 mod share;
 mod signals;

@@ -241,6 +241,11 @@ impl Session {
         });
         Queue { session: self, queue }
     }
+
+    /// A queue that was made by other means.
+    pub fn adopt(&self, queue: *mut hsa_queue_t) -> Queue<'_> {
+        Queue { session: self, queue }
+    }
 }
 
 impl Drop for Session {

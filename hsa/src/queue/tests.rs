@@ -6,7 +6,11 @@ use crate::fake;
 use crate::packet::KernelDispatch;
 
 fn gpu() -> Agent {
-    let runtime = Runtime::new(fake::api()).unwrap();
+    gpu_of(fake::api())
+}
+
+fn gpu_of(api: &'static Api) -> Agent {
+    let runtime = Runtime::new(api).unwrap();
     runtime.agents().unwrap().into_iter().find(|agent| agent.raw().handle == fake::GPU).unwrap()
 }
 
@@ -119,4 +123,76 @@ fn reduced_cu_mask_is_no_error() {
     assert_eq!(queue.set_cu_mask(&[1]), Ok(false));
     assert_eq!(queue.set_cu_mask(&[1, 1]), Ok(true));
     assert!(queue.set_cu_mask(&[1, 1, 1]).is_err());
+}
+
+const IN_DEVICE_MEMORY: QueueOptions = QueueOptions {
+    producers: Producers::Multi,
+    private_segment: None,
+    group_segment: None,
+    ring: RingMemory::Device,
+    stores: RingStores::NonTemporal,
+};
+
+#[test]
+fn a_ring_in_device_memory_holds_the_packets_that_one_in_system_memory_does() {
+    let all: Vec<_> = (0..100).map(|index| dispatch(0x1000 + index)).collect();
+    for stores in [RingStores::NonTemporal, RingStores::Ordinary] {
+        let options = QueueOptions { stores, ..IN_DEVICE_MEMORY };
+        let device = Queue::create(&gpu(), 32, options, Box::new(|_| ())).unwrap();
+        let system = queue(32);
+        assert_eq!((device.ring_memory(), system.ring_memory()), (RingMemory::Device, RingMemory::System));
+        let (mut start, mut round) = (0, 0);
+        // Lengths that wrap at every slot, by all ways of submitting.
+        while start + round % 32 < all.len() * 20 {
+            let len = round % 32 + 1;
+            let image: Vec<_> = (0..len).map(|at| all[(start + at) % all.len()]).collect();
+            for queue in [&device, &system] {
+                // SAFETY: the fake queue executes nothing.
+                unsafe {
+                    if round % 3 == 0 {
+                        let change =
+                            |at, packet: &mut Packet| packet.set_kernarg_address(0x100 + at as u64).unwrap();
+                        queue.submit(&image, change).unwrap();
+                    } else {
+                        let filled = queue.submit_image(&image, |slots| {
+                            for at in slots.packets().filter(|at| at % 5 == round % 5) {
+                                slots.set(at, 7, 0xdead_0000_beef + at as u64);
+                                slots.set(at, 2, u64::MAX - at as u64);
+                            }
+                        });
+                        assert_eq!(filled, Ok(len));
+                    }
+                }
+                fake::retire(queue.raw(), (start + len) as u64);
+            }
+            for slot in 0..32 {
+                let (there, here) = (fake::slot(device.raw(), slot), fake::slot(system.raw(), slot));
+                assert_eq!(there.0, here.0, "slot {slot} in round {round}, {stores:?}");
+            }
+            assert_eq!(fake::doorbell(device.raw()), fake::doorbell(system.raw()));
+            start += len;
+            round += 1;
+        }
+    }
+}
+
+#[test]
+fn packets_in_device_memory_are_flushed_out_of_the_host_data_path() {
+    let queue = Queue::create(&gpu(), 8, IN_DEVICE_MEMORY, Box::new(|_| ())).unwrap();
+    fake::HDP_FLUSH.store(0, Ordering::Relaxed);
+    submit(&queue, &[dispatch(1)]).unwrap();
+    assert_eq!(fake::HDP_FLUSH.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_runtime_that_cannot_put_rings_into_device_memory_says_so() {
+    let table: &'static Api = Box::leak(Box::new(Api { hsa_amd_queue_create: None, ..*fake::api() }));
+    let refused = Queue::create(&gpu_of(table), 8, IN_DEVICE_MEMORY, Box::new(|_| ())).unwrap_err();
+    assert_eq!(refused, Error::Unsupported { function: "hsa_amd_queue_create" });
+}
+
+#[test]
+fn sizes_that_no_descriptor_can_name_are_refused() {
+    let refused = Queue::create(&gpu(), 1 << 30, IN_DEVICE_MEMORY, Box::new(|_| ())).unwrap_err();
+    assert_eq!(refused.status(), Some(HSA_STATUS_ERROR_INVALID_ARGUMENT));
 }

@@ -2,16 +2,61 @@
 //!
 //! Every word is an atomic, bodies relaxed, so that a lost ordering shows as a stale value, under loom in
 //! each interleaving that allows it.
+//!
+//! A queue may be weakly ordered, as device memory is to the host: what a thread stores stays in its buffer, word for
+//! word, until it drains that, and is stored relaxed then. No later store of the thread, whatever its own ordering, waits
+//! for it. A word that is stored again meanwhile takes the place of the former value, before the words that were stored
+//! in between. A full buffer gives up any of its words.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use super::Port;
 use crate::packet::{Header, Kind, Packet};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, ThreadId, fence, this_thread};
 
 /// Double words of a body that the fake keeps; loom explores fewer.
 #[cfg(loom)]
 const BODY: usize = 1;
 #[cfg(not(loom))]
 const BODY: usize = 7;
+
+/// Words that a buffer holds; under loom as many as there are, which is what delays most.
+const BUFFERED: usize = if cfg!(loom) { usize::MAX } else { 12 };
+
+/// How stores to a ring become visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stores {
+    /// As their own ordering says.
+    Ordered,
+    /// In any order, before the next drain at the latest.
+    Weak,
+}
+
+/// What a thread has stored and nobody sees yet: slot, word (0 is the header), value.
+#[derive(Default)]
+struct Buffer {
+    words: Vec<(usize, usize, u64)>,
+    random: u64,
+}
+
+impl Buffer {
+    /// Takes a word in; returns one that has to go.
+    fn hold(&mut self, slot: usize, word: usize, value: u64) -> Option<(usize, usize, u64)> {
+        if let Some(held) = self.words.iter_mut().find(|held| (held.0, held.1) == (slot, word)) {
+            held.2 = value;
+            return None;
+        }
+        self.words.push((slot, word, value));
+        if self.words.len() <= BUFFERED {
+            return None;
+        }
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (self.random >> 33) as usize % self.words.len();
+        Some(self.words.remove(at))
+    }
+}
 
 /// What the doorbell reads before it is first rung.
 const NEVER: u64 = u64::MAX;
@@ -27,10 +72,15 @@ pub(crate) struct FakeQueue {
     read: AtomicU64,
     doorbell: AtomicU64,
     pub(crate) rings: AtomicU64,
+    /// Drains so far; nothing is ordered by it.
+    pub(crate) drains: std::sync::atomic::AtomicU64,
+    stores: Stores,
+    /// Never held while an atomic is touched: loom would switch threads there.
+    buffers: Mutex<HashMap<ThreadId, Buffer>>,
 }
 
 impl FakeQueue {
-    pub(crate) fn new(size: u32) -> Self {
+    pub(crate) fn new(size: u32, stores: Stores) -> Self {
         let slot = || Slot {
             header: AtomicU64::new(u64::from(Packet::INVALID.header_word())),
             body: std::array::from_fn(|_| AtomicU64::new(0)),
@@ -41,6 +91,34 @@ impl FakeQueue {
             read: AtomicU64::new(0),
             doorbell: AtomicU64::new(NEVER),
             rings: AtomicU64::new(0),
+            drains: std::sync::atomic::AtomicU64::new(0),
+            stores,
+            buffers: Mutex::default(),
+        }
+    }
+
+    fn with_buffer<T>(&self, act: impl FnOnce(&mut Buffer) -> T) -> T {
+        act(self.buffers.lock().unwrap_or_else(PoisonError::into_inner).entry(this_thread()).or_default())
+    }
+
+    /// Stores a word of the slot of `index`, the header by the ordering given.
+    fn store(&self, index: u64, word: usize, value: u64, ordering: Ordering) {
+        let slot = (index % self.slots.len() as u64) as usize;
+        match self.stores {
+            Stores::Ordered => self.reveal(slot, word, value, ordering),
+            Stores::Weak => {
+                if let Some((slot, word, value)) = self.with_buffer(|buffer| buffer.hold(slot, word, value)) {
+                    self.reveal(slot, word, value, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    fn reveal(&self, slot: usize, word: usize, value: u64, ordering: Ordering) {
+        let slot = &self.slots[slot];
+        match word {
+            0 => slot.header.store(value, ordering),
+            word => slot.body[word - 1].store(value, ordering),
         }
     }
 
@@ -121,21 +199,35 @@ impl Port for FakeQueue {
     }
 
     unsafe fn write_body(&self, index: u64, packet: &Packet) {
-        let slot = self.slot(index);
-        slot.header.store(u64::from(Packet::INVALID.header_word()), Ordering::Relaxed);
-        for (word, pair) in slot.body.iter().zip(packet.words().chunks_exact(2).skip(1)) {
-            word.store(u64::from(pair[0]) | u64::from(pair[1]) << 32, Ordering::Relaxed);
+        self.store(index, 0, u64::from(Packet::INVALID.header_word()), Ordering::Relaxed);
+        for (double, pair) in packet.words().chunks_exact(2).enumerate().skip(1).take(BODY) {
+            self.store(index, double, u64::from(pair[0]) | u64::from(pair[1]) << 32, Ordering::Relaxed);
         }
     }
 
     unsafe fn write_double(&self, index: u64, double: usize, value: u64) {
-        if let Some(word) = self.slot(index).body.get(double - 1) {
-            word.store(value, Ordering::Relaxed);
+        assert_eq!(self.stores, Stores::Ordered, "a slot is stored once");
+        if double <= BODY {
+            self.store(index, double, value, Ordering::Relaxed);
         }
     }
 
     unsafe fn store_header(&self, index: u64, word: u32) {
-        self.slot(index).header.store(u64::from(word), Ordering::Release);
+        self.store(index, 0, u64::from(word), Ordering::Release);
+    }
+
+    fn is_weakly_ordered(&self) -> bool {
+        self.stores == Stores::Weak
+    }
+
+    fn drain(&self) {
+        self.drains.fetch_add(1, Ordering::Relaxed);
+        if self.stores == Stores::Weak {
+            for (slot, word, value) in self.with_buffer(|buffer| std::mem::take(&mut buffer.words)) {
+                self.reveal(slot, word, value, Ordering::Relaxed);
+            }
+            fence(Ordering::Release);
+        }
     }
 
     fn ring_doorbell(&self, last: u64) {

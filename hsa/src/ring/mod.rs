@@ -5,6 +5,10 @@
 //! 3. **Store the headers** last to first, with release.
 //! 4. **Announce**: ring the doorbell once, with the index of the last packet.
 //!
+//! Where stores to the ring are weakly ordered, as they are to memory of a device, releasing a header orders nothing.
+//! There fences stand between bodies and headers, and between headers and the announcement ([`Port::drain`]). Headers
+//! turn valid in any order then: each packet is whole, but a claim is only when it has been announced.
+//!
 //! The specification lets the doorbell of a multi-producer queue take any value. We promise more, because a
 //! packet processor that takes the doorbell for a limit stalls when it moves back: *the doorbell only ever
 //! grows, and every packet up to its value is valid*. A producer that finishes ahead of an earlier claim
@@ -92,6 +96,18 @@ pub trait Port {
 
     /// Tells the packet processor that all packets up to `last` are valid, with release.
     fn ring_doorbell(&self, last: u64);
+
+    /// Whether stores to slots become visible in any order, whatever their own ordering says, until [`Port::drain`].
+    /// Slots are best stored once then, whole.
+    #[inline]
+    fn is_weakly_ordered(&self) -> bool {
+        false
+    }
+
+    /// Makes what this thread has stored to slots visible before whatever it stores from now on, to slots or elsewhere.
+    /// Does nothing where stores are ordered as they say.
+    #[inline]
+    fn drain(&self) {}
 }
 
 /// Headers that are held back while the bodies of a run of packets are written.
@@ -296,8 +312,10 @@ impl<P: Port> Ring<P> {
                 // SAFETY: the caller has claimed the slot, and a claim belongs to one thread.
                 unsafe { self.port.write_body(first + u64::from(index), &packet) };
             }
+            self.port.drain();
             // ORDER: last to first, each with release. While the claim's first header reads INVALID the
-            // processor stays in front of it, and when it turns valid everything behind is whole.
+            // processor stays in front of it, and when it turns valid everything behind is whole. In a ring that is
+            // weakly ordered, only the packet itself is, by the line above.
             for (header, index) in headers.iter().zip(start..end).rev() {
                 // SAFETY: as above; the body was just written.
                 unsafe { self.port.store_header(first + u64::from(index), *header) };
@@ -313,6 +331,7 @@ impl<P: Port> Ring<P> {
             // An empty claim shares its first index with the claim behind it, whose entry it must not touch.
             return;
         }
+        self.port.drain();
         // ORDER: release, after the headers. Whoever reads the entry and rings has our packets before the
         // doorbell.
         self.end_of_claim_at(first).store(first + u64::from(len), Ordering::Release);
@@ -417,6 +436,11 @@ impl<P: Port> Claim<'_, P> {
 
 impl<P: Port> Drop for Claim<'_, P> {
     fn drop(&mut self) {
+        if self.len == 0 {
+            return;
+        }
+        // Bodies may have been stored, and are about to be stored again.
+        self.ring.port.drain();
         // SAFETY: the slots are this claim's, and it has not announced them: publishing sets `len` to 0.
         let stored = unsafe { self.ring.store(self.first, self.len, |_| Ok(Packet::NO_OPERATION)) };
         debug_assert!(stored.is_ok(), "a no-operation is a valid packet");

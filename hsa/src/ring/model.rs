@@ -3,11 +3,11 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::fake::{FakeQueue, packet};
-use super::{QueueFull, Ring};
+use super::fake::{FakeQueue, Stores, packet};
+use super::{Port, QueueFull, Ring};
 use crate::packet::Packet;
 
-fn publish(ring: &Ring<FakeQueue>, packets: &[Packet]) {
+fn publish<P: Port>(ring: &Ring<P>, packets: &[Packet]) {
     loop {
         match ring.claim(packets.len() as u32) {
             Ok(claim) => {
@@ -41,7 +41,7 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 #[test]
 fn two_producers_lose_no_packet_and_no_doorbell() {
     explore(3, || {
-        let ring = Arc::new(Ring::new(FakeQueue::new(2)).unwrap());
+        let ring = Arc::new(Ring::new(FakeQueue::new(2, Stores::Ordered)).unwrap());
         let producers = [10, 20].map(|payload| {
             let ring = Arc::clone(&ring);
             thread::spawn(move || publish(&ring, &[packet(payload)]))
@@ -59,7 +59,7 @@ fn two_producers_lose_no_packet_and_no_doorbell() {
 #[test]
 fn slots_are_reused_only_after_they_retired() {
     explore(3, || {
-        let ring = Arc::new(Ring::new(FakeQueue::new(2)).unwrap());
+        let ring = Arc::new(Ring::new(FakeQueue::new(2, Stores::Ordered)).unwrap());
         publish(&ring, &[packet(1), packet(2)]);
         let producers = [10, 20].map(|payload| {
             let ring = Arc::clone(&ring);
@@ -85,7 +85,7 @@ fn slots_are_reused_only_after_they_retired() {
 #[test]
 fn dropped_claim_lets_the_next_one_through() {
     explore(3, || {
-        let ring = Arc::new(Ring::new(FakeQueue::new(2)).unwrap());
+        let ring = Arc::new(Ring::new(FakeQueue::new(2, Stores::Ordered)).unwrap());
         let quitter = {
             let ring = Arc::clone(&ring);
             thread::spawn(move || drop(ring.claim(1).expect("there is room for both")))
@@ -105,7 +105,7 @@ fn dropped_claim_lets_the_next_one_through() {
 #[test]
 fn processor_that_polls_headers_finds_whole_claims() {
     explore(3, || {
-        let ring = Arc::new(Ring::new(FakeQueue::new(2)).unwrap());
+        let ring = Arc::new(Ring::new(FakeQueue::new(2, Stores::Ordered)).unwrap());
         let producer = {
             let ring = Arc::clone(&ring);
             thread::spawn(move || publish(&ring, &[packet(7), packet(8)]))
@@ -122,7 +122,7 @@ fn processor_that_polls_headers_finds_whole_claims() {
 #[test]
 fn doorbell_keeps_up_with_a_processor_that_looks_ahead() {
     explore(3, || {
-        let ring = Arc::new(Ring::new(FakeQueue::new(1)).unwrap());
+        let ring = Arc::new(Ring::new(FakeQueue::new(1, Stores::Ordered)).unwrap());
         let producers = [10, 20].map(|payload| {
             let ring = Arc::clone(&ring);
             thread::spawn(move || {
@@ -137,4 +137,143 @@ fn doorbell_keeps_up_with_a_processor_that_looks_ahead() {
         let last = ends.into_iter().flatten().max().expect("an empty ring refuses nobody") - 1;
         assert_eq!(ring.port().doorbell(), Some(last));
     });
+}
+
+fn weakly_ordered(size: u32) -> Arc<Ring<FakeQueue>> {
+    Arc::new(Ring::new(FakeQueue::new(size, Stores::Weak)).unwrap())
+}
+
+#[test]
+fn two_producers_lose_nothing_on_a_ring_that_is_weakly_ordered() {
+    explore(2, || {
+        let ring = weakly_ordered(2);
+        let producers = [10, 20].map(|payload| {
+            let ring = Arc::clone(&ring);
+            thread::spawn(move || publish(&ring, &[packet(payload)]))
+        });
+        let mut payloads = consume(&ring, 2);
+        for producer in producers {
+            producer.join().unwrap();
+        }
+        payloads.sort_unstable();
+        assert_eq!(payloads, [10, 20]);
+        assert!(ring.port().step().is_none());
+    });
+}
+
+/// Publishes two packets by way of an image while a processor looks ahead of the doorbell and then obeys it.
+fn look_ahead<P: Port + Send + Sync + 'static>(ring: Ring<P>, queue: fn(&P) -> &FakeQueue) {
+    let ring = Arc::new(ring);
+    let producer = {
+        let ring = Arc::clone(&ring);
+        thread::spawn(move || {
+            // SAFETY: nothing executes the packets of a fake queue.
+            let copied = unsafe {
+                ring.submit_image(&[packet(7), packet(8)], |slots| {
+                    (1..8).for_each(|double| slots.set(1, double, 9))
+                })
+            };
+            assert_eq!(copied, 2);
+        })
+    };
+    let mut expected = [7, 9].into_iter();
+    let mut check = |payload| assert_eq!(Some(payload), expected.next(), "the body of a valid packet");
+    // Headers turn valid in any order; each that is valid has its body.
+    if let Some((payload, _)) = queue(ring.port()).poll() {
+        check(payload);
+    }
+    // What the doorbell covers is valid.
+    if let Some((payload, _)) = queue(ring.port()).step() {
+        check(payload);
+    }
+    producer.join().unwrap();
+    while let Some((payload, _)) = queue(ring.port()).step() {
+        check(payload);
+    }
+    assert_eq!(expected.next(), None);
+}
+
+#[test]
+fn processor_that_polls_a_ring_that_is_weakly_ordered_finds_whole_packets() {
+    explore(3, || look_ahead(Ring::new(FakeQueue::new(2, Stores::Weak)).unwrap(), |port| port));
+}
+
+/// A queue some of whose fences are left out.
+struct Careless {
+    queue: FakeQueue,
+    /// Drains that happen, by their number.
+    drains: fn(u64) -> bool,
+    /// Drains so far; one thread publishes.
+    count: std::sync::atomic::AtomicU64,
+}
+
+impl Careless {
+    fn ring(drains: fn(u64) -> bool) -> Ring<Self> {
+        let queue = FakeQueue::new(2, Stores::Weak);
+        Ring::new(Self { queue, drains, count: std::sync::atomic::AtomicU64::new(0) }).unwrap()
+    }
+}
+
+impl Port for Careless {
+    fn size(&self) -> u32 {
+        self.queue.size()
+    }
+
+    fn read_index(&self) -> u64 {
+        self.queue.read_index()
+    }
+
+    fn write_index(&self) -> u64 {
+        self.queue.write_index()
+    }
+
+    fn exchange_write_index(&self, expected: u64, new: u64) -> u64 {
+        self.queue.exchange_write_index(expected, new)
+    }
+
+    unsafe fn write_body(&self, index: u64, packet: &Packet) {
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.write_body(index, packet) };
+    }
+
+    unsafe fn write_double(&self, index: u64, double: usize, value: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.write_double(index, double, value) };
+    }
+
+    unsafe fn store_header(&self, index: u64, word: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.store_header(index, word) };
+    }
+
+    fn ring_doorbell(&self, last: u64) {
+        self.queue.ring_doorbell(last);
+    }
+
+    fn is_weakly_ordered(&self) -> bool {
+        true
+    }
+
+    fn drain(&self) {
+        if (self.drains)(self.count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            self.queue.drain();
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "the body of a valid packet")]
+fn without_a_fence_before_the_headers_a_packet_is_seen_without_its_body() {
+    explore(3, || look_ahead(Careless::ring(|number| number != 0), |port| &port.queue));
+}
+
+#[test]
+#[should_panic(expected = "is not valid")]
+fn without_a_fence_before_the_doorbell_it_covers_what_is_not_valid() {
+    explore(3, || look_ahead(Careless::ring(|number| number == 0), |port| &port.queue));
+}
+
+#[test]
+fn with_all_fences_the_same_queue_is_sound() {
+    explore(3, || look_ahead(Careless::ring(|_| true), |port| &port.queue));
 }

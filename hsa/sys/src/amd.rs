@@ -1,11 +1,16 @@
-//! AMD's extensions (`hsa_ext_amd.h`, interface 1.14): pools, pointers, events, profiling, virtual memory.
+//! AMD's extensions (`hsa_ext_amd.h`, interface 1.14, and of 1.26 the creation of queues from descriptors): pools,
+//! pointers, events, profiling, virtual memory.
 
 use core::ffi::c_void;
 use core::fmt;
 
+use crate::api::QueueErrorCallback;
 use crate::layout::{enumeration, handle, layout};
 use crate::status::hsa_status_t;
-use crate::types::{hsa_access_permission_t, hsa_agent_info_t, hsa_agent_t, hsa_signal_value_t};
+use crate::types::{
+    hsa_access_permission_t, hsa_agent_info_t, hsa_agent_t, hsa_queue_t, hsa_queue_type32_t,
+    hsa_signal_value_t,
+};
 
 /// Called when a signal meets its condition; `false` ends the registration.
 pub type hsa_amd_signal_handler =
@@ -31,7 +36,39 @@ handle! {
     hsa_amd_vmem_alloc_handle_t
 }
 
+/// Version of [`hsa_amd_queue_create_desc_t`] that this crate knows.
+pub const HSA_AMD_QUEUE_CREATE_DESC_VERSION: u16 = 1;
+
 layout! {
+    /// What a new queue for kernels is to be like (interface 1.26).
+    [size = 32, align = 8]
+    pub struct hsa_amd_compute_queue_params_t {
+        0 => cu_mask: *const u32,
+        8 => type_: hsa_queue_type32_t,
+        12 => private_segment_size: u32,
+        16 => cu_mask_count: u32,
+        20 => reserved: [u32; 3],
+    }
+
+    /// What a new queue is to be like (interface 1.26).
+    ///
+    /// `engine` is a union of 32 bytes in C, of which this is the member for kernels; what is reserved must be 0.
+    [size = 96, align = 8]
+    pub struct hsa_amd_queue_create_desc_t {
+        0 => version: u16,
+        2 => flags: u16,
+        4 => engine_type: u8,
+        5 => reserved_header: [u8; 3],
+        8 => queue_size_bytes: u32,
+        12 => priority: hsa_amd_queue_priority_t,
+        16 => callback: QueueErrorCallback,
+        24 => callback_data: *mut c_void,
+        32 => queue: *mut hsa_queue_t,
+        40 => engine: hsa_amd_compute_queue_params_t,
+        72 => traffic_class: u32,
+        76 => reserved: [u8; 20],
+    }
+
     /// When a dispatch ran, in ticks of the system clock.
     [size = 16, align = 8]
     #[derive(Default, PartialEq, Eq)]
@@ -345,6 +382,13 @@ enumeration! {
         HSA_AMD_QUEUE_CREATE_SYSTEM_MEM = 0,
         HSA_AMD_QUEUE_CREATE_DEVICE_MEM_RING_BUF = 1 << 0,
         HSA_AMD_QUEUE_CREATE_DEVICE_MEM_QUEUE_DESCRIPTOR = 1 << 1,
+    }
+
+    /// What processes a queue's packets.
+    pub enum hsa_amd_queue_engine_t {
+        HSA_AMD_QUEUE_ENGINE_COMPUTE = 0,
+        HSA_AMD_QUEUE_ENGINE_SDMA = 1,
+        HSA_AMD_QUEUE_ENGINE_AIE = 2,
     }
 
     /// Coherence of shared virtual memory.

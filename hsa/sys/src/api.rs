@@ -409,5 +409,8 @@ api! {
         fn hsa_amd_queue_get_info(
             queue: *mut hsa_queue_t, attribute: hsa_queue_info_attribute_t, value: *mut c_void,
         ) -> hsa_status_t;
+        fn hsa_amd_queue_create(
+            agent: hsa_agent_t, descs: *mut hsa_amd_queue_create_desc_t, num_descs: u32,
+        ) -> hsa_status_t;
     }
 }
