@@ -1,7 +1,7 @@
 //! Graphs that lie on the device, launched in both ways, and kernels that launch graphs.
 
 use aqlipse::{
-    Backend, Error, Event, Exec, Options, Residence, Template,
+    Backend, Error, Event, Exec, Options, Template,
     graph::{HostFn, Node},
     typed::{ExecGraph, Graph, HostBuffer},
 };
@@ -12,13 +12,13 @@ use super::{
 };
 
 /// What a launch by a kernel returns (`aqlipse/device_graph.h`).
-const LAUNCHED: u32 = 0;
-const BUSY: u32 = 1;
+pub(super) const LAUNCHED: u32 = 0;
+pub(super) const BUSY: u32 = 1;
 const NOT_UPLOADED: u32 = 2;
 
 /// Who takes a resident graph's packets to where they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// The packet processor, if it takes indirect buffers.
     Buffer,
     /// A kernel.
@@ -26,18 +26,18 @@ enum Way {
 }
 
 impl Way {
-    const BOTH: [Self; 2] = [Self::Buffer, Self::Launcher];
+    pub(super) const BOTH: [Self; 2] = [Self::Buffer, Self::Launcher];
 
-    fn options(self, options: Options) -> Options {
+    pub(super) fn options(self, options: Options) -> Options {
         Options { resident: true, resident_by_launcher: self == Self::Launcher, ..options }
     }
 
-    fn instantiate(self, graph: &Graph) -> ExecGraph {
+    pub(super) fn instantiate(self, graph: &Graph) -> ExecGraph {
         graph.instantiate_with(self.options(Options::default())).unwrap()
     }
 }
 
-fn both_ways(test: impl Fn(Way)) {
+pub(super) fn both_ways(test: impl Fn(Way)) {
     Way::BOTH.into_iter().for_each(test);
 }
 
@@ -56,7 +56,7 @@ fn random(random: &mut Random, options: Options) -> Counting {
 }
 
 /// A chain of kernels that append `values` to a log.
-fn chain(log: &Log, values: impl IntoIterator<Item = u32>) -> Graph {
+pub(super) fn chain(log: &Log, values: impl IntoIterator<Item = u32>) -> Graph {
     let mut graph = Graph::new(&device());
     let mut last = Vec::new();
     for value in values {
@@ -66,7 +66,7 @@ fn chain(log: &Log, values: impl IntoIterator<Item = u32>) -> Graph {
 }
 
 /// Launches graphs from a kernel, one work-item each; says what came of it.
-fn launch_from_kernel(stream: &Stream, graphs: &[u64]) -> Vec<u32> {
+pub(super) fn launch_from_kernel(stream: &Stream, graphs: &[u64]) -> Vec<u32> {
     let handles = buffer(&graphs.iter().flat_map(|&at| [at as u32, (at >> 32) as u32]).collect::<Vec<_>>());
     let results = buffer(&vec![u32::MAX; graphs.len()]);
     let block = [graphs.len() as u32, 1, 1];
