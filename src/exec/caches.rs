@@ -119,7 +119,9 @@ impl Bench {
                         }),
                     );
                     count += 1;
-                    stale += usize::from(!self.launch(exec, outputs.clone()));
+                    // An upload has emptied the caches: the first launch may be what fills them.
+                    let fresh = self.launch(exec, outputs.clone()) && self.launch(exec, outputs.clone());
+                    stale += usize::from(!fresh);
                     self.put(exec, changes.iter().map(|&(at, _)| (lane, at, whole[lane][at])));
                     assert!(self.launch(exec, outputs.clone()), "lane {lane} as it should be");
                 }
@@ -189,5 +191,6 @@ fn a_chain_in_an_indirect_buffer_with_a_fence_less_is_stale() {
 #[test]
 fn a_chain_that_a_kernel_publishes_with_a_fence_less_is_stale() {
     let options = Options { resident_by_launcher: true, ..RESIDENT };
-    assert_eq!(chain(Target::Gfx942, options).unwrap_or((8, 8)), (8, 8));
+    // The launcher acquires at system scope, too, and the wait behind it releases: at agent scope the graph's ends do.
+    assert_eq!(chain(Target::Gfx942, options).unwrap_or((8, 6)), (8, 6));
 }

@@ -304,6 +304,9 @@ impl Exec {
         let units_bytes = units.bytes + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes();
         let residence = options.resident.then(|| Residence::of(&device, &image, options)).transpose()?;
+        if let Some(residence) = residence {
+            tracing::debug!("launches of a resident graph: {residence:?}");
+        }
         let resident_bytes = residence.map_or(0, |residence| residence.bytes(&image));
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),

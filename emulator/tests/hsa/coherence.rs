@@ -5,8 +5,8 @@
 
 use emulator::{Config, Target};
 use hsa_sys::{
-    HSA_AMD_PACKET_TYPE_AQL_INDIRECT_BUFFER, HSA_FENCE_SCOPE_AGENT, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_SYSTEM, HSA_PACKET_TYPE_BARRIER_AND,
-    hsa_fence_scope_t, hsa_signal_t,
+    HSA_AMD_PACKET_TYPE_AQL_INDIRECT_BUFFER, HSA_FENCE_SCOPE_AGENT, HSA_FENCE_SCOPE_NONE,
+    HSA_FENCE_SCOPE_SYSTEM, HSA_PACKET_TYPE_BARRIER_AND, hsa_fence_scope_t, hsa_signal_t,
 };
 
 use super::session::{BARRIER_BIT, Kernel, NONE, Session, barrier, dispatch, ok};
