@@ -1,6 +1,8 @@
-// The kernel that publishes a graph which lies on the device: what a launch by the host, or by another kernel, starts.
+// The kernels of graphs that lie on the device. Where the packet processor takes indirect buffers, one packet starts a
+// graph, and claim_graph keeps launches by the host apart from those by kernels. Elsewhere launch_graph publishes the
+// graph: what a launch by the host, or by another kernel, starts.
 //
-// A wave copies the packets of the graph's lanes into rings to which only this kernel publishes. One lock for all of
+// There a wave copies the packets of the graph's lanes into rings to which only this kernel publishes. One lock for all of
 // them is held from a graph's first packet to its last, so that the graphs lie in every ring in the same order: each
 // packet waits only for packets that were published before it, by the same graph or by one that is complete in the
 // rings, and whoever waits for room gets it. It also keeps the doorbells from going backwards.
@@ -108,4 +110,10 @@ extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(64, 64))) v
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "");
   for (u32 i = 0; i < own.run_count; i++) publish(((const GLOBAL Run *)own.runs)[i], lane);
   if (lane == 0) __scoped_atomic_store_n((GLOBAL u32 *)own.lock, 0, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+}
+
+// Waits until no launch of a graph is in flight, and says that one is; one work-item. `end` is the address of the value of
+// the signal that the graph's end makes 0 again.
+extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(1, 64))) void claim_graph(u64 end) {
+  while (!exchange(end, 0, 1)) __builtin_amdgcn_s_sleep(16);
 }

@@ -78,7 +78,7 @@ pub use error::{CaptureError, Error, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, RESIDENT_ON_ONE_DEVICE,
-    Reason as UpdateReason, Refusal as UpdateRefusal, Report, SameLaunch,
+    RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report, Residence, SameLaunch,
 };
 pub use module::{Function, KernelCode, Module, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};

@@ -1,4 +1,5 @@
-//! The queues that a device publishes to by itself: where resident graphs run, and where kernels launch them.
+//! The queues that a device publishes to by itself: where kernels launch resident graphs, and where those run that no
+//! indirect buffer can hold.
 //!
 //! The host publishes nothing here. It keeps its claims where no device sees them ([`hsa::ring`]), and device code keeps
 //! its own in the words of a lock; a queue with both kinds of producers would need both for every packet.
@@ -27,23 +28,38 @@ const OBJECTS: [&[u8]; 4] = [
 ];
 
 /// Bytes of a lock: a cache line, which nothing else shares.
-const LOCK: u64 = 64;
+const LOCK: usize = 64;
 
 /// Device memory of resident graphs comes in pieces of at least this many bytes.
 pub(super) const SLAB: usize = 256 * 1024;
 
-/// The queues of one fault epoch. They belong to the device, which destroys them after a fault; here are their addresses.
-pub(crate) struct Queues {
+/// The queue to which kernels publish, of one fault epoch. It belongs to the device, which destroys it after a fault; here
+/// are its addresses.
+pub(crate) struct Launches {
     epoch: u64,
+    queue: hsa::DeviceProducer,
+    /// Of whoever publishes to it.
+    lock: Block,
+}
+
+impl Launches {
+    /// Its fault epoch.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}
+
+/// The queues that the launcher publishes graphs to, of one fault epoch.
+pub(crate) struct Queues {
+    launches: Arc<Launches>,
     lanes: Vec<hsa::DeviceProducer>,
-    launches: hsa::DeviceProducer,
-    locks: Block,
+    lock: Block,
 }
 
 impl Queues {
-    /// The fault epoch of all of them.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.epoch
+    /// Where kernels publish the launcher. Its epoch is that of all of them.
+    pub(crate) fn launches(&self) -> &Arc<Launches> {
+        &self.launches
     }
 
     /// The queue for a lane of a graph.
@@ -51,9 +67,9 @@ impl Queues {
         &self.lanes[number]
     }
 
-    /// The lock of whoever publishes to the lanes. Another one, behind it, is for the queue to which kernels publish.
+    /// The lock of whoever publishes to the lanes.
     pub(crate) fn lock(&self) -> u64 {
-        self.locks.address()
+        self.lock.address()
     }
 }
 
@@ -64,6 +80,7 @@ impl Handle {
     const WANTED: usize = 8;
     const PRESENT: usize = 16;
     const LOCK: usize = 24;
+    const BEFORE: usize = 72;
     const PACKET: usize = 128;
     /// Bytes of one.
     pub(crate) const BYTES: usize = 192;
@@ -93,14 +110,22 @@ impl Handle {
         self.0.store(Self::WANTED, 0);
     }
 
-    /// Admits launches as soon as `version` lies on the device: by publishing a packet to `queues` after the word at
-    /// `end` was 0 and has been made 1.
-    pub(crate) fn offer(&self, version: u64, end: u64, queues: &Queues, packet: &Packet) {
-        let hsa::DeviceProducer { ring, slots, write_index, read_index, doorbell } = queues.launches;
-        let words = [queues.locks.address() + LOCK, ring, write_index, read_index, doorbell, slots.into()];
+    /// Admits launches as soon as `version` lies on the device and the signal value at the address `before`, if one is
+    /// given, is 0: by publishing a packet to `launches` after the word at `end` was 0 and has been made 1.
+    pub(crate) fn offer(
+        &self,
+        version: u64,
+        end: u64,
+        before: Option<u64>,
+        launches: &Launches,
+        packet: &Packet,
+    ) {
+        let hsa::DeviceProducer { ring, slots, write_index, read_index, doorbell } = launches.queue;
+        let words = [launches.lock.address(), ring, write_index, read_index, doorbell, slots.into()];
         self.withdraw();
         self.0.write(0, &end.to_le_bytes());
         self.0.write(Self::LOCK, &words.map(u64::to_le_bytes).concat());
+        self.0.write(Self::BEFORE, &before.unwrap_or(0).to_le_bytes());
         self.0.write(Self::PACKET, &packet.words().map(u32::to_le_bytes).concat());
         self.0.store(Self::WANTED, version);
     }
@@ -112,66 +137,99 @@ impl Drop for Handle {
     }
 }
 
+/// The kernels of resident graphs' own.
+#[derive(Clone)]
+pub(crate) struct Kernels {
+    /// Publishes a graph.
+    pub(crate) launch: KernelCode,
+    /// Waits until no launch of a graph is in flight, and says that one is.
+    pub(crate) claim: KernelCode,
+}
+
 /// What a device has for resident graphs, once there is one.
 #[derive(Default)]
 pub(super) struct Residence {
+    launches: Option<Arc<Launches>>,
     queues: Option<Arc<Queues>>,
-    launcher: Option<KernelCode>,
+    kernels: Option<Kernels>,
     /// Graphs that kernels may launch, with their signals: 0 while no launch is in flight.
     launchable: Vec<(Weak<PooledSignal>, Weak<Handle>)>,
 }
 
+/// Puts `fresh` in place of what is of an older epoch; returns what is there then.
+fn newer<T>(place: &mut Option<Arc<T>>, fresh: Arc<T>, epoch: impl Fn(&T) -> u64) -> Arc<T> {
+    if !place.as_ref().is_some_and(|known| epoch(known) >= epoch(&fresh)) {
+        *place = Some(fresh.clone());
+    }
+    place.clone().unwrap_or(fresh)
+}
+
 impl Device {
-    /// The queues for resident graphs, created on first use and again after a fault.
+    /// The queue to which kernels publish, created on first use and again after a fault.
     ///
     /// # Errors
     /// The fault that has just taken the device; [`Error::NotSupported`] where device code cannot ring a doorbell.
-    pub(crate) fn resident_queues(&self) -> Result<Arc<Queues>> {
-        let known = |residence: &Residence| {
-            let queues = residence.queues.as_ref()?;
-            (queues.epoch == self.0.faults.epoch()).then(|| queues.clone())
-        };
-        if let Some(queues) = known(&lock(&self.0.residence)) {
-            return Ok(queues);
+    pub(crate) fn resident_launches(&self) -> Result<Arc<Launches>> {
+        let epoch = self.0.faults.epoch();
+        if let Some(launches) = lock(&self.0.residence).launches.as_ref().filter(|known| known.epoch == epoch)
+        {
+            return Ok(launches.clone());
         }
-        let unsupported = Error::NotSupported("graphs that a device launches, with legacy doorbells");
-        let producer = |number| {
-            let lane = self.lane(number)?;
-            lane.device_producer().map(|producer| (producer, lane.epoch())).ok_or(unsupported.clone())
-        };
-        let (launches, epoch) = producer(RESIDENT_LAUNCHES)?;
+        // With nothing locked, for a queue is created; if another thread is faster, its lock counts.
+        let (queue, epoch) = self.device_producer(RESIDENT_LAUNCHES)?;
+        let fresh = Arc::new(Launches { epoch, queue, lock: self.open_lock()? });
+        Ok(newer(&mut lock(&self.0.residence).launches, fresh, |launches| launches.epoch))
+    }
+
+    /// The queues that the launcher publishes to, and the one to which kernels publish it, as above.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn resident_queues(&self) -> Result<Arc<Queues>> {
+        let launches = self.resident_launches()?;
+        let of_these = |known: &&Arc<Queues>| Arc::ptr_eq(&known.launches, &launches);
+        if let Some(queues) = lock(&self.0.residence).queues.as_ref().filter(of_these) {
+            return Ok(queues.clone());
+        }
         let mut lanes = Vec::with_capacity(LANES);
         for n in 0..LANES {
-            let (lane, its_epoch) = producer(RESIDENT + n)?;
-            if its_epoch != epoch {
+            let (lane, epoch) = self.device_producer(RESIDENT + n)?;
+            if epoch != launches.epoch {
                 // A fault has just taken the others.
                 return Err(self.0.faults.error());
             }
             lanes.push(lane);
         }
-        // What waits at the locks of queues that a fault has taken, has ended with them.
-        let locks = self.0.kernargs.take(2 * LOCK as usize)?;
-        locks.write(0, &[0; 2 * LOCK as usize]);
-        let mut residence = lock(&self.0.residence);
-        // Whoever was faster has chosen the locks.
-        let theirs = residence.queues.as_ref().filter(|queues| queues.epoch >= epoch);
-        if let Some(queues) = theirs.cloned() {
-            return Ok(queues);
-        }
-        let queues = Arc::new(Queues { epoch, lanes, launches, locks });
-        residence.queues = Some(queues.clone());
-        Ok(queues)
+        let fresh = Arc::new(Queues { launches, lanes, lock: self.open_lock()? });
+        Ok(newer(&mut lock(&self.0.residence).queues, fresh, |queues| queues.launches.epoch))
     }
 
-    /// The kernel that publishes a resident graph, loaded on first use.
-    pub(crate) fn launcher(&self) -> Result<KernelCode> {
+    /// Where device code finds a queue, and its fault epoch.
+    fn device_producer(&self, number: usize) -> Result<(hsa::DeviceProducer, u64)> {
+        let unsupported = Error::NotSupported("graphs that a device launches, with legacy doorbells");
+        let lane = self.lane(number)?;
+        lane.device_producer().map(|producer| (producer, lane.epoch())).ok_or(unsupported)
+    }
+
+    /// A lock for device code that nobody has. What waits at locks of queues that a fault has taken, is stopped with
+    /// the queues.
+    fn open_lock(&self) -> Result<Block> {
+        let lock = self.0.kernargs.take(LOCK)?;
+        lock.write(0, &[0; LOCK]);
+        Ok(lock)
+    }
+
+    /// The kernels of resident graphs' own, loaded on first use.
+    pub(crate) fn resident_kernels(&self) -> Result<Kernels> {
         let mut residence = lock(&self.0.residence);
-        if let Some(launcher) = &residence.launcher {
-            return Ok(launcher.clone());
+        if let Some(kernels) = &residence.kernels {
+            return Ok(kernels.clone());
         }
-        let code = Module::first_that_fits(self, &OBJECTS)?.kernel("launch_graph")?.code(self)?.clone();
-        residence.launcher = Some(code.clone());
-        Ok(code)
+        let module = Module::first_that_fits(self, &OBJECTS)?;
+        let code = |name| module.kernel(name)?.code(self).cloned();
+        let kernels = Kernels { launch: code("launch_graph")?, claim: code("claim_graph")? };
+        residence.kernels = Some(kernels.clone());
+        Ok(kernels)
     }
 
     /// Notes that kernels may launch a graph with `handle`, whose launches `end` with a signal: waiting for the device
@@ -238,7 +296,7 @@ mod tests {
         let graph = device.0.kernargs.take(40)?;
         let words = [word.address(), word.address() + 8, 0, 0, 0];
         graph.write(0, &words.map(u64::to_le_bytes).concat());
-        let code = device.launcher()?;
+        let code = device.resident_kernels()?.launch;
         let kernargs = [graph.address().to_le_bytes(), [0; 8]].concat();
         let group_bytes = code.group_bytes();
         let mut submission = stream.submission()?;

@@ -9,7 +9,7 @@
 //! | [`costs`] | the cost table of a device |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`party`] | the devices and queues of one launch |
-//! | [`resident`] | graphs whose packets lie on the device, which publishes them |
+//! | [`resident`] | graphs whose packets lie on the device |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
@@ -49,7 +49,7 @@ use std::{
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
-pub use resident::RESIDENT_ON_ONE_DEVICE;
+pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
 pub use update::{Reason, Refusal};
 
 use self::{
@@ -91,8 +91,10 @@ pub struct Options {
     pub candidate: Option<Candidate>,
     /// The packets lie on the device, which publishes them: a launch costs the host the same whatever the graph is, and
     /// kernels can launch it. Only for kernels, copies of memory that the device reaches, fills and graphs of those, all
-    /// on one device; memory nodes are refused. They run on queues of their own, of ordinary priority.
+    /// on one device; memory nodes are refused. [`Report::residence`] says what a launch is.
     pub resident: bool,
+    /// A kernel publishes a resident graph even if the packet processor could take it: to measure or test that.
+    pub resident_by_launcher: bool,
     /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
     pub conditionals_on_host: bool,
 }
@@ -200,6 +202,8 @@ pub struct Report {
     pub conditionals: (usize, usize),
     /// Signals that a launch arms, its own completion included.
     pub signals: usize,
+    /// What a launch is, if the executable is [resident](Options::resident).
+    pub residence: Option<Residence>,
     /// Bytes of packet images, kernel arguments and everything else that the executable holds by itself; the nodes of
     /// its template, which it shares with that, are not counted.
     pub exec_bytes: usize,
@@ -299,12 +303,17 @@ impl Exec {
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.seats[..]);
         let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes();
-        let resident_bytes = if options.resident { Resident::bytes(&image) } else { 0 };
+        let residence = options.resident.then(|| Residence::of(&device, &image, options)).transpose()?;
+        if let Some(residence) = residence {
+            tracing::debug!("launches of a resident graph: {residence:?}");
+        }
+        let resident_bytes = residence.map_or(0, |residence| residence.bytes(&image));
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
             memory_bytes: memory.bytes(),
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
+            residence,
             conditionals: {
                 let nested = conditionals.iter().map(|&unit| &units.units[unit as usize]);
                 let nested = nested.flat_map(|unit| conditional::among(std::slice::from_ref(unit)));
@@ -333,7 +342,7 @@ impl Exec {
             last,
             launches: 0,
             resident: None,
-            launchable: options.resident.then(|| DeviceGraph::new(&device)).transpose()?,
+            launchable: residence.map(|residence| DeviceGraph::new(&device, residence)).transpose()?,
         };
         Ok(Self(Arc::new(Inner {
             device,
@@ -638,6 +647,7 @@ impl Report {
             barrier_bits: packets.barrier_bits,
             conditionals: (0, 0),
             signals: image.signals as usize + 1,
+            residence: None,
             exec_bytes: 0,
             memory_bytes: 0,
             allocated_bytes: 0,

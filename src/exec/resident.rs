@@ -1,51 +1,135 @@
-//! Graphs whose packets lie on the device, which publishes them itself: a launch costs the host two packets whatever the
-//! graph is, and kernels can launch the graph.
+//! Graphs whose packets lie on the device: a launch costs the host the same whatever the graph is, and kernels can
+//! launch the graph.
 //!
-//! The first packet of a launch runs `launch_graph` (`kernels/launcher.cpp`), which copies the graph's packets into the
-//! device's queues for resident graphs; the second waits for the signal of the graph's last packet, and fires the fence
-//! that the stream goes on behind. What is on the device is never written again: a change of a packet makes the next
-//! launch bring a new copy, in stream order, while launches in flight have theirs.
+//! Where the packet processor takes indirect buffers, and the graph is one lane, a launch is one packet on the stream's own
+//! queue, which enters the packets where they lie ([`buffer`]). Otherwise it runs a kernel that copies the packets into the
+//! device's queues for resident graphs, and then waits for the last of them ([`launcher`]). What is on the device is never
+//! written again: a change of a packet makes the next launch bring a new copy, in stream order, while launches in flight
+//! have theirs.
 
 #![forbid(unsafe_code)]
 
-use std::{mem::offset_of, sync::Arc};
+mod buffer;
+mod check;
+mod launcher;
 
-use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
+use std::{env, mem::offset_of, sync::Arc};
 
-use super::{
-    Exec, State,
-    failure::Failure,
-    image::{Image, Source},
-    units::{Unit, Units, pin_of},
-};
+use hsa::packet::{Fences, Packet, Scope};
+use smallvec::SmallVec;
+
+pub(super) use self::check::{check_nodes, check_units};
+use super::{Exec, Options, State, image::Image};
 use crate::{
-    GraphNode,
     device::{
-        Device, RESTRICTED,
+        Device, Fence, RESTRICTED,
         fence::{Keep, PooledSignal},
-        resident::{Handle, Queues},
+        resident::{Handle, Launches, Queues},
         slabs::Block,
     },
     dispatch::Dispatch,
     error::{Error, Result},
-    graph::{FlatGraph, Node},
     module::KernelCode,
     stream::{Stream, Word, submit::Submission},
-    template::Template,
 };
+
+/// The environment variable that keeps packet processors from taking resident graphs: `auto` or `launcher`.
+pub const RESIDENT_VARIABLE: &str = "AQLIPSE_RESIDENT";
 
 /// Why a graph of several devices cannot be resident.
 pub const RESIDENT_ON_ONE_DEVICE: &str = "a resident graph on several devices";
 
-/// Work-items of the kernel that publishes: one wave.
-const WAVE: u16 = 64;
+/// What a launch of a [resident](Options::resident) executable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Residence {
+    /// One packet on the stream's queue: the packet processor takes the graph's packets from where they lie.
+    IndirectBuffer,
+    /// A kernel that copies the graph's packets into queues of the device's own, and a wait.
+    Launcher,
+}
 
-/// Bytes between the arguments of the launcher for the host and those for kernels.
-const ARGUMENTS: usize = 64;
+impl Residence {
+    /// What launches of `image` on `device` will be.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for an environment variable that says neither.
+    pub(super) fn of(device: &Device, image: &Image, options: Options) -> Result<Self> {
+        let wanted = match env::var(RESIDENT_VARIABLE).as_deref() {
+            Ok("launcher") => false,
+            Err(env::VarError::NotPresent) | Ok("" | "auto") => !options.resident_by_launcher,
+            _ => return Err(Error::InvalidValue("AQLIPSE_RESIDENT: expected auto or launcher")),
+        };
+        // A runtime without such packet processors does not know the attribute.
+        let depth = || device.0.agent.branch_depth().unwrap_or(0);
+        let taken = wanted && image.is_plain() && depth() >= buffer::DEPTH;
+        Ok(if taken { Self::IndirectBuffer } else { Self::Launcher })
+    }
+
+    /// Bytes of the copy of an image, and of what belongs to it.
+    pub(super) fn bytes(self, image: &Image) -> usize {
+        let copy = match self {
+            Self::IndirectBuffer => buffer::bytes(image),
+            Self::Launcher => launcher::Layout::of(image).bytes,
+        };
+        copy + Arguments::BYTES + Handle::BYTES
+    }
+}
 
 /// Where device code finds the value of a signal (`amd_hsa_signal.h`).
 fn value_of(signal: &PooledSignal) -> u64 {
     signal.handle().handle + offset_of!(hsa_sys::amd_signal_t, value) as u64
+}
+
+const SYSTEM: Fences = Fences { barrier: true, acquire: Scope::System, release: Scope::System };
+
+/// Arguments of the kernels that take part in launches.
+struct Arguments {
+    block: Block,
+    used: usize,
+}
+
+impl Arguments {
+    /// Bytes of those of one kernel.
+    const ONE: usize = 64;
+    /// Bytes of all.
+    const BYTES: usize = 2 * Self::ONE;
+
+    fn new(device: &Device) -> Result<Self> {
+        Ok(Self { block: device.0.kernargs.take(Self::BYTES)?, used: 0 })
+    }
+
+    /// A packet that runs so many work-items of a kernel of ours.
+    fn dispatch(
+        &mut self,
+        code: &KernelCode,
+        items: u16,
+        fences: Fences,
+        kernargs: Vec<u8>,
+    ) -> Result<Packet> {
+        self.block.write(self.used, &kernargs);
+        let at = self.block.address() + self.used as u64;
+        self.used += Self::ONE;
+        let dispatch = Dispatch {
+            token: 0,
+            code: code.clone(),
+            grid: [u32::from(items), 1, 1],
+            workgroup: [items, 1, 1],
+            group_bytes: code.group_bytes(),
+            kernargs: kernargs.into(),
+        };
+        dispatch.packet(fences, at)
+    }
+}
+
+/// What launches a graph that lies on the device.
+struct Launch {
+    /// For the host, while kernels cannot launch it. The last packet is to have the launch's fence.
+    alone: SmallVec<[Packet; 2]>,
+    /// For the host, when kernels can: such a launch is to be told from theirs.
+    beside_kernels: SmallVec<[Packet; 2]>,
+    /// For a kernel, which has claimed the launch.
+    by_kernel: Packet,
 }
 
 /// The packets of an executable on its device.
@@ -53,40 +137,32 @@ pub(super) struct Resident {
     device: Device,
     /// That of the image.
     edition: u64,
-    queues: Arc<Queues>,
+    /// Of the queues that its packets are for.
+    epoch: u64,
+    /// The queues that the launcher publishes to.
+    queues: Option<Arc<Queues>>,
     /// The image's own.
     signals: Vec<Arc<PooledSignal>>,
-    /// 0 while no launch is in flight: whoever makes it 1 launches, and the last packet makes it 0 again.
+    /// 0 while no launch is in flight: whoever makes it 1 launches, and the end of the graph makes it 0 again. Launches by
+    /// the host that no kernel could make meanwhile need it not.
     end: Arc<PooledSignal>,
-    /// Of a launch by the host, but for the fence at the end.
-    packets: [Packet; 2],
-    /// Of a launch by a kernel, which has claimed the launch.
-    claimed: Packet,
+    launch: Launch,
     _on_device: Block,
-    _arguments: Block,
+    _arguments: Arguments,
 }
 
 impl Resident {
-    /// Bytes of the copy of an image, and of what belongs to it.
-    pub(super) fn bytes(image: &Image) -> usize {
-        Layout::of(image).bytes + 2 * ARGUMENTS + Handle::BYTES
-    }
-
     /// Prepares the copy of an image, to be made by what is pushed to `submission`. Signals of an `older` copy are used
     /// again: launches of one executable follow each other, whatever copy they are of.
     fn new(
         device: &Device,
         image: &Image,
+        residence: Residence,
         older: Option<&Self>,
         submission: &mut Submission<'_>,
     ) -> Result<Self> {
-        let queues = device.resident_queues()?;
         let epoch = submission.lane().epoch();
-        if queues.epoch() != epoch {
-            // A fault has just taken the others.
-            return Err(device.check().err().unwrap_or_else(|| device.0.faults.error()));
-        }
-        let older = older.filter(|older| older.queues.epoch() == epoch);
+        let older = older.filter(|older| older.epoch == epoch);
         let (signals, end) = match older {
             Some(older) => (older.signals.clone(), older.end.clone()),
             None => {
@@ -94,9 +170,26 @@ impl Resident {
                 ((0..image.signals).map(fresh).collect::<Result<_>>()?, fresh(0)?)
             }
         };
-        let layout = Layout::of(image);
-        let on_device = device.0.packets.take(layout.bytes)?;
-        let bytes = layout.write(image, &queues, &signals, &end, on_device.address());
+        let kernels = device.resident_kernels()?;
+        let mut arguments = Arguments::new(device)?;
+        let (queues, on_device, launch, bytes) = match residence {
+            Residence::IndirectBuffer => {
+                let on_device = device.0.packets.take(buffer::bytes(image))?;
+                let base = on_device.address();
+                let (launch, bytes) = buffer::launch(image, &kernels, &mut arguments, base, &end)?;
+                (None, on_device, launch, bytes)
+            }
+            Residence::Launcher => {
+                let queues = device.resident_queues()?;
+                refuse_other_epoch(device, queues.launches(), epoch)?;
+                let layout = launcher::Layout::of(image);
+                let on_device = device.0.packets.take(layout.bytes)?;
+                let base = on_device.address();
+                let bytes = layout.write(image, &queues, &signals, &end, base);
+                let launch = launcher::launch(&kernels, &mut arguments, base, &end)?;
+                (Some(queues), on_device, launch, bytes)
+            }
+        };
         let staged = device.0.staging.take(bytes.len())?;
         staged.write(0, &bytes);
         submission.dispatch(&device.blit()?.copy(
@@ -105,28 +198,18 @@ impl Resident {
             bytes.len() as u64,
         ))?;
         submission.keep(Keep::Block(staged));
-
-        let launcher = device.launcher()?;
-        let arguments = device.0.kernargs.take(2 * ARGUMENTS)?;
-        let packet = |claimed: bool, place: usize| {
-            let mut kernargs = on_device.address().to_le_bytes().to_vec();
-            kernargs.extend(u32::from(claimed).to_le_bytes());
-            arguments.write(place, &kernargs);
-            launch_packet(&launcher, kernargs, arguments.address() + place as u64)
-        };
-        let by_host = packet(false, 0)?;
-        let mut deps = [NO_SIGNAL; 5];
-        deps[0] = end.handle();
-        // With the barrier bit: before the graph is published the signal says that no launch is in flight.
-        let behind = BarrierAnd { fences: SYSTEM, deps, completion: NO_SIGNAL }.packet();
+        if residence == Residence::IndirectBuffer {
+            // The packet processor reads memory itself, and no acquire fence is its own.
+            submission.release();
+        }
         Ok(Self {
             device: device.clone(),
             edition: image.edition(),
-            packets: [by_host, behind],
-            claimed: packet(true, ARGUMENTS)?,
+            epoch,
             queues,
             signals,
             end,
+            launch,
             _on_device: on_device,
             _arguments: arguments,
         })
@@ -134,7 +217,7 @@ impl Resident {
 
     /// Whether it is a copy of the image as it is, for queues of `epoch`.
     fn is_current(&self, image: &Image, epoch: u64) -> bool {
-        self.edition == image.edition() && self.queues.epoch() == epoch
+        self.edition == image.edition() && self.epoch == epoch
     }
 
     /// Keeps something until the launch has ended that may be in flight.
@@ -143,95 +226,12 @@ impl Resident {
     }
 }
 
-const SYSTEM: Fences = Fences { barrier: true, acquire: Scope::System, release: Scope::System };
-
-fn launch_packet(launcher: &KernelCode, kernargs: Vec<u8>, at: u64) -> Result<Packet> {
-    let dispatch = Dispatch {
-        token: 0,
-        code: launcher.clone(),
-        grid: [u32::from(WAVE), 1, 1],
-        workgroup: [WAVE, 1, 1],
-        group_bytes: launcher.group_bytes(),
-        kernargs: kernargs.into(),
-    };
-    dispatch.packet(SYSTEM, at)
-}
-
-/// Where things lie in a resident graph, in bytes from its start: `Graph`, the addresses of signals, `Run`s, packets
-/// (`kernels/launcher.cpp`).
-struct Layout {
-    signals: usize,
-    runs: usize,
-    /// By lane.
-    packets: Vec<usize>,
-    bytes: usize,
-}
-
-impl Layout {
-    const GRAPH: usize = 40;
-    const RUN: usize = 48;
-
-    fn of(image: &Image) -> Self {
-        let signals = Self::GRAPH;
-        let runs = signals + image.signals as usize * 8;
-        let mut bytes = (runs + image.runs.len() * Self::RUN).next_multiple_of(size_of::<Packet>());
-        let mut packets = Vec::with_capacity(image.lanes.len());
-        for lane in &image.lanes {
-            packets.push(bytes);
-            bytes += size_of_val(&lane.packets[..]);
-        }
-        Self { signals, runs, packets, bytes }
+/// Refuses a queue of another epoch than packets that go with it: a fault has just taken the latter's.
+fn refuse_other_epoch(device: &Device, launches: &Launches, epoch: u64) -> Result<()> {
+    if launches.epoch() == epoch {
+        return Ok(());
     }
-
-    /// The bytes of a graph that will lie at `base`.
-    fn write(
-        &self,
-        image: &Image,
-        queues: &Queues,
-        signals: &[Arc<PooledSignal>],
-        end: &PooledSignal,
-        base: u64,
-    ) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.bytes);
-        let header = [value_of(end), queues.lock(), base + self.signals as u64, base + self.runs as u64];
-        bytes.extend(header.into_iter().flat_map(u64::to_le_bytes));
-        bytes.extend(image.signals.to_le_bytes());
-        // CAST: there are no more runs than packets, whose places have 32 bits.
-        bytes.extend((image.runs.len() as u32).to_le_bytes());
-        bytes.extend(signals.iter().flat_map(|signal| value_of(signal).to_le_bytes()));
-        for run in &image.runs {
-            let queue = queues.lane(run.lane as usize);
-            let packets = self.packets[run.lane as usize] + run.start as usize * size_of::<Packet>();
-            let words =
-                [queue.ring, queue.write_index, queue.read_index, queue.doorbell, base + packets as u64];
-            bytes.extend(words.into_iter().flat_map(u64::to_le_bytes));
-            bytes.extend(queue.slots.to_le_bytes());
-            bytes.extend((run.end - run.start).to_le_bytes());
-        }
-        for (number, lane) in image.lanes.iter().enumerate() {
-            bytes.resize(self.packets[number], 0);
-            let mut packets = lane.packets.clone();
-            for patch in &lane.patches {
-                // Event nodes are refused: all that is filled in is the launch's own.
-                let Source::Launch(signal) = patch.source else { continue };
-                set_signal(&mut packets[patch.packet as usize], patch.field, &signals[signal as usize]);
-            }
-            if let (0, Some(last)) = (number, packets.last_mut()) {
-                last.set_completion_signal(end.handle());
-            }
-            bytes
-                .extend(packets.iter().flat_map(|packet| packet.words()).flat_map(|word| word.to_le_bytes()));
-        }
-        bytes
-    }
-}
-
-fn set_signal(packet: &mut Packet, field: Field, signal: &PooledSignal) {
-    let mut words = *packet.words();
-    let (double, handle) = (2 * field.double(), signal.handle().handle);
-    // CAST: the two halves of the handle.
-    (words[double], words[double + 1]) = (handle as u32, (handle >> 32) as u32);
-    *packet = Packet::from_words(words);
+    Err(device.check().err().unwrap_or_else(|| device.0.faults.error()))
 }
 
 /// What kernels launch an executable with.
@@ -239,23 +239,68 @@ pub(super) struct DeviceGraph {
     handle: Arc<Handle>,
     /// Of what was brought to the device last.
     version: u64,
+    /// Whether kernels may have the handle.
+    is_given: bool,
+    /// The signal by which the device knows the handle.
+    known_by: Option<Arc<PooledSignal>>,
+    /// The latest launch before kernels could have the handle, which they wait for. Held, so that its signal is not armed
+    /// again.
+    _before: Option<Fence>,
 }
 
 impl DeviceGraph {
     /// A handle for an executable on `device`, which has what launches need from then on.
-    pub(super) fn new(device: &Device) -> Result<Self> {
+    pub(super) fn new(device: &Device, residence: Residence) -> Result<Self> {
         // Not with a stream locked, as it is when a launch brings the graph to the device.
         device.blit()?;
-        device.launcher()?;
-        Ok(Self { handle: Arc::new(Handle::new(device)?), version: 0 })
+        device.resident_kernels()?;
+        Ok(Self {
+            handle: Arc::new(Handle::new(device)?),
+            version: 0,
+            // The launcher tells all launches from each other.
+            is_given: residence == Residence::Launcher,
+            known_by: None,
+            _before: None,
+        })
     }
 
-    /// Admits launches by kernels as soon as what was pushed to `submission` has completed.
-    fn offer(&mut self, resident: &Resident, submission: &mut Submission<'_>) -> Result<()> {
+    /// Admits launches by kernels, if they may have the handle, as soon as what was pushed to `submission` has completed.
+    fn brought(&mut self, resident: &Resident, submission: &mut Submission<'_>) -> Result<()> {
         self.version += 1;
         submission
             .dispatch(&resident.device.blit()?.write_value(self.handle.present(), Word::U64(self.version)))?;
-        self.handle.offer(self.version, value_of(&resident.end), &resident.queues, &resident.claimed);
+        if self.is_given { self.admit(resident, None) } else { Ok(()) }
+    }
+
+    /// Admits launches by kernels of what was brought last, behind the launch `before`.
+    fn admit(&mut self, resident: &Resident, before: Option<Fence>) -> Result<()> {
+        let device = &resident.device;
+        let launches = match &resident.queues {
+            Some(queues) => queues.launches().clone(),
+            None => device.resident_launches()?,
+        };
+        refuse_other_epoch(device, &launches, resident.epoch)?;
+        let (end, packet) = (value_of(&resident.end), &resident.launch.by_kernel);
+        let behind = before.as_ref().map(|before| value_of(before.signal()));
+        self.handle.offer(self.version, end, behind, &launches, packet);
+        self._before = before;
+        if !self.known_by.as_ref().is_some_and(|known| Arc::ptr_eq(known, &resident.end)) {
+            device.is_launchable(&resident.end, &self.handle);
+            self.known_by = Some(resident.end.clone());
+        }
+        Ok(())
+    }
+
+    /// Gives the handle to kernels, which can launch with it what lies on the device, behind the launch `before`.
+    fn give(&mut self, resident: Option<&Resident>, before: Option<Fence>) -> Result<()> {
+        if let Some(resident) = resident {
+            self.admit(resident, before)?;
+            // A fault in between may have withdrawn all handles that the device knew then.
+            if !resident.end.is_current() {
+                self.handle.withdraw();
+            }
+        }
+        self.is_given = true;
         Ok(())
     }
 }
@@ -276,18 +321,16 @@ impl State {
     }
 
     /// Has the packets brought to the device, as part of `submission`, if they are not there as they are now.
-    fn bring(&mut self, device: &Device, submission: &mut Submission<'_>) -> Result<Arc<Resident>> {
+    fn bring(&mut self, exec: &Exec, submission: &mut Submission<'_>) -> Result<Arc<Resident>> {
         let epoch = submission.lane().epoch();
         if let Some(resident) = self.resident.as_ref().filter(|r| r.is_current(&self.image, epoch)) {
             return Ok(resident.clone());
         }
-        let fresh = Arc::new(Resident::new(device, &self.image, self.resident.as_deref(), submission)?);
+        let residence = exec.0.report.residence.unwrap_or(Residence::Launcher);
+        let older = self.resident.as_deref();
+        let fresh = Arc::new(Resident::new(&exec.0.device, &self.image, residence, older, submission)?);
         if let Some(launchable) = &mut self.launchable {
-            launchable.offer(&fresh, submission)?;
-            let same_end = |old: &Arc<Resident>| Arc::ptr_eq(&old.end, &fresh.end);
-            if !self.resident.as_ref().is_some_and(same_end) {
-                device.is_launchable(&fresh.end, &launchable.handle);
-            }
+            launchable.brought(&fresh, submission)?;
         }
         if let Err(error) = submission.flush() {
             self.launchable.as_ref().inspect(|launchable| launchable.handle.withdraw());
@@ -329,7 +372,7 @@ impl Exec {
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
-        state.bring(&self.0.device, &mut submission)?;
+        state.bring(self, &mut submission)?;
         let lane = submission.lane().id();
         state.last = Some((submission.fence()?, lane));
         // Kernels may launch it from now on: what they find is not to be written any more.
@@ -342,14 +385,25 @@ impl Exec {
     /// be used after that.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] if the executable is not [resident](super::Options::resident), or nothing is in it.
+    /// [`Error::InvalidValue`] if the executable is not [resident](super::Options::resident), or nothing is in it;
+    /// [`Error::NotSupported`] where device code cannot ring a doorbell; the fault that has just taken the device.
     pub fn device_graph(&self) -> Result<u64> {
-        let state = self.state();
-        match &state.launchable {
-            Some(_) if state.image.lanes.is_empty() => {
+        let mut state = self.state();
+        let State { image, launchable, resident, last, .. } = &mut *state;
+        match launchable {
+            Some(_) if image.lanes.is_empty() => {
                 Err(Error::InvalidValue("nothing is in the graph that a kernel could launch"))
             }
-            Some(launchable) => Ok(launchable.handle.address()),
+            Some(launchable) => {
+                if !launchable.is_given {
+                    let epoch = self.0.device.0.faults.epoch();
+                    let current = resident.as_deref().filter(|resident| resident.is_current(image, epoch));
+                    // It may not have claimed the launch.
+                    let before = last.as_ref().map(|(fence, _)| fence).filter(|fence| !fence.has_fired());
+                    launchable.give(current, before.cloned())?;
+                }
+                Ok(launchable.handle.address())
+            }
             None => Err(Error::InvalidValue("the executable was not made to be resident")),
         }
     }
@@ -364,8 +418,10 @@ impl Exec {
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
-        let resident = state.bring(&self.0.device, &mut submission)?;
-        let fence = submission.copy(&resident.packets)?;
+        let resident = state.bring(self, &mut submission)?;
+        let beside_kernels = state.launchable.as_ref().is_some_and(|launchable| launchable.is_given);
+        let Launch { alone, beside_kernels: claiming, .. } = &resident.launch;
+        let fence = submission.copy(if beside_kernels { claiming } else { alone })?;
         // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
         state.last = Some((fence.clone(), submission.lane().id()));
         state.launches += 1;
@@ -384,52 +440,4 @@ impl Exec {
         }
         Ok(())
     }
-}
-
-/// Refuses nodes that need the host, or that could hold up the queues which all resident graphs share.
-pub(super) fn check_nodes(
-    template: &Template,
-    flat: &FlatGraph,
-    work: &[Option<&GraphNode>],
-) -> Result<(), Failure> {
-    if template.has_memory_nodes() {
-        return Err(Error::NotSupported("memory nodes in a resident graph").into());
-    }
-    let refused = |node: &GraphNode| match node {
-        Node::Kernel(kernel) if kernel.attributes.cooperative => {
-            Some("a cooperative kernel in a resident graph")
-        }
-        Node::Kernel(_) | Node::Memcpy(_) | Node::Memset(_) | Node::Empty | Node::Child(_) => None,
-        _ => Some("a node in a resident graph that is no kernel, copy, fill or child graph"),
-    };
-    let found = (0u32..).zip(work).find_map(|(at, node)| Some((at, refused((*node)?)?)));
-    match found {
-        Some((at, why)) => Err(Failure::of_node(flat.path(at).first().copied(), Error::NotSupported(why))),
-        None => Ok(()),
-    }
-}
-
-/// Refuses what comes down to work of the host or of other devices.
-pub(super) fn check_units(flat: &FlatGraph, units: &Units) -> Result<(), Failure> {
-    if units.devices.len() > 1 {
-        return Err(Error::NotSupported(RESIDENT_ON_ONE_DEVICE).into());
-    }
-    for (at, &main) in (0u32..).zip(&units.main) {
-        let why = match &units.units[main as usize] {
-            Unit::Dispatch(_) if pin_of(&units.units, main).is_some() => {
-                "a copy of pageable memory in a resident graph"
-            }
-            Unit::Dispatch(_) | Unit::Join => continue,
-            Unit::Relay(_) => "a copy or fill of another device's memory in a resident graph",
-            _ => "a copy by the host in a resident graph",
-        };
-        let node = flat.path(at).first().copied();
-        return Err(Failure::of_node(node, Error::NotSupported(why)));
-    }
-    if units.fifos.bytes() > 0 {
-        return Err(
-            Error::NotSupported("a kernel in a resident graph that prints without calling the host").into()
-        );
-    }
-    Ok(())
 }

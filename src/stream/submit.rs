@@ -222,6 +222,12 @@ impl<'a> Submission<'a> {
         self.keep(Keep::Signal(signal.clone()));
     }
 
+    /// Makes what everything before has written visible to whoever reads memory itself.
+    pub(crate) fn release(&mut self) {
+        let release = BarrierAnd { fences: Fences::SYSTEM, deps: [NO_SIGNAL; 5], completion: NO_SIGNAL };
+        self.state.packets.push(release.packet());
+    }
+
     /// Appends a kernel.
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         let kernarg = self.place(&dispatch.kernargs)?;

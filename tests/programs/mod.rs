@@ -160,7 +160,7 @@ fn conditional_nodes_pass_on_every_architecture_and_both_ways() {
 
 // proves: aqlipseGraphExecGetDeviceGraph, hipGraphUpload, hipGraphInstantiateWithFlags
 #[test]
-fn kernels_launch_graphs_on_every_architecture() {
+fn kernels_launch_graphs_on_every_architecture_and_both_ways() {
     let Some(toolchain) = Toolchain::find() else { return };
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/capi/include/aqlipse/device_graph.h");
     let installed = toolchain.lib().join("../include/aqlipse/device_graph.h");
@@ -172,7 +172,10 @@ fn kernels_launch_graphs_on_every_architecture() {
         }
         let build = Build::new(compiler, arch, level);
         let path = build.compile(&toolchain, "graph_device_launch.hip", Output::Program);
-        Program::new(&toolchain, &path, arch).run().expect_passed(&build);
+        for way in ["auto", "launcher"] {
+            let program = Program::new(&toolchain, &path, arch).env("AQLIPSE_RESIDENT", way);
+            program.run().expect_passed(&format!("{build}, {way}"));
+        }
     }
 }
 

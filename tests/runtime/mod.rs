@@ -23,6 +23,7 @@ mod objects;
 mod parts;
 mod pools;
 mod relaunches;
+mod residence;
 mod resident;
 mod rings;
 mod scale;

@@ -17,8 +17,10 @@ typedef struct aqlipseDeviceGraph {
   unsigned long long* read_index;  /* of the first packet that has not been taken out */
   unsigned long long* doorbell;    /* takes the index of the latest packet */
   unsigned long long slots;        /* of the ring, a power of two */
-  unsigned long long reserved[7];
-  unsigned int packet[16]; /* what publishes the graph's packets */
+  /* 0 or less when the launches have ended that the host made before it gave the graph to kernels; may be null */
+  const long long* before;
+  unsigned long long reserved[6];
+  unsigned int packet[16]; /* what runs the graph, or publishes its packets */
 } aqlipseDeviceGraph;
 
 /* A graph, for kernels on its device: an address to be handed to them as an argument. */
@@ -31,7 +33,7 @@ enum aqlipseGraphLaunchResult {
   aqlipseGraphBusy = 1,
   /* The executable was updated, or never uploaded: hipGraphUpload or a launch by the host, completed, comes first. */
   aqlipseGraphNotUploaded = 2,
-  /* Thousands of launches wait to be published: nothing was launched. */
+  /* Thousands of launches wait for their turn: nothing was launched. */
   aqlipseGraphQueueFull = 3
 };
 
@@ -67,6 +69,7 @@ AQLIPSE_DEVICE_FUNCTION int aqlipseGraphLaunchOne(aqlipseDeviceGraph_t graph) {
   /* Nobody reads a slot before its header, so all other words may be stored in any order. */
   const unsigned long long wanted = __atomic_load_n(&graph->wanted, __ATOMIC_ACQUIRE);
   if (wanted == 0 || __atomic_load_n(&graph->present, __ATOMIC_ACQUIRE) != wanted) return aqlipseGraphNotUploaded;
+  if (graph->before && __atomic_load_n(graph->before, __ATOMIC_ACQUIRE) > 0) return aqlipseGraphBusy;
   unsigned long long idle = 0;
   if (!__atomic_compare_exchange_n(graph->end, &idle, 1ull, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return aqlipseGraphBusy;

@@ -4,7 +4,10 @@ use std::{ffi::c_void, ptr};
 
 use capi::{error::hipError_t, types::*};
 
-use super::*;
+use super::{
+    process::{again, ends, role},
+    *,
+};
 
 const UPLOAD: u64 = 2;
 const DEVICE_LAUNCH: u64 = 4;
@@ -44,6 +47,15 @@ fn captured(stream: hipStream_t, work: impl FnOnce()) -> hipGraph_t {
 // proves: hipGraphUpload, hipGraphExecGetFlags, aqlipseGraphExecGetDeviceGraph
 #[test]
 fn an_executable_for_kernels_to_launch_is_uploaded_and_launched_by_the_host() {
+    const TEST: &str =
+        "device_graph::an_executable_for_kernels_to_launch_is_uploaded_and_launched_by_the_host";
+    if role().is_none() {
+        for way in ["auto", "launcher"] {
+            let child = again(TEST, "launch").env("AQLIPSE_RESIDENT", way).spawn().expect("a process");
+            assert!(ends(child).success(), "{way}");
+        }
+        return;
+    }
     let (stream, memory) = (new_stream(), Memory::of(&[0u8; 16]));
     let graph = captured(stream, || ok!(hipMemsetAsync(memory.pointer(), 9, 16, stream)));
     let (mut exec, mut flags, mut device_graph) = (hipGraphExec_t::NULL, 0, ptr::null_mut());

@@ -5,8 +5,8 @@
 
 use emulator::{Config, Target};
 use hsa_sys::{
-    HSA_FENCE_SCOPE_AGENT, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_SYSTEM, HSA_PACKET_TYPE_BARRIER_AND,
-    hsa_fence_scope_t, hsa_signal_t,
+    HSA_AMD_PACKET_TYPE_AQL_INDIRECT_BUFFER, HSA_FENCE_SCOPE_AGENT, HSA_FENCE_SCOPE_NONE,
+    HSA_FENCE_SCOPE_SYSTEM, HSA_PACKET_TYPE_BARRIER_AND, hsa_fence_scope_t, hsa_signal_t,
 };
 
 use super::session::{BARRIER_BIT, Kernel, NONE, Session, barrier, dispatch, ok};
@@ -191,6 +191,37 @@ fn a_first_packet_without_a_system_acquire_shows_what_the_host_had_written_befor
                 assert_eq!(first(target, grain, missing), Some(11), "{target:?} {grain:?} {missing:?}");
             }
         }
+    }
+}
+
+/// A packet of an indirect buffer that a kernel redirects with this release, and then the buffer: what the packet has left
+/// at the place that it had first, and at the one that it was given.
+fn buffer(target: Target, release: hsa_fence_scope_t) -> Option<[u32; 2]> {
+    let bench = Bench::new(&[target])?;
+    let [a, before, after, arguments, packet] = bench.words(0);
+    set(a, 10);
+    let kernargs = bench.session.array::<u64>(4);
+    kernargs.copy_from_slice(&[a as u64, before as u64, a as u64, after as u64]);
+    let (first, second) = (&raw const kernargs[0] as u64, &raw const kernargs[2] as u64);
+    assert_eq!(first >> 32, second >> 32, "one word tells them apart");
+    set(arguments, second as u32 - 1);
+    // SAFETY: 64 bytes of ours, aligned as allocations are.
+    unsafe { packet.cast::<[u64; 8]>().write(dispatch(BARRIER_BIT, bench.next[0], 1, &kernargs[..2], NONE)) };
+
+    let done = bench.session.signal(1);
+    let redirect = bench.next(0, arguments, packet.wrapping_add(10), NONE);
+    let header = u64::from(BARRIER_BIT) | u64::from(HSA_AMD_PACKET_TYPE_AQL_INDIRECT_BUFFER.0) << 16;
+    let enter = [header, 0, 0, 1 << 32, 0, packet as u64, 1 << 32, done.handle];
+    bench.run(&[(0, &[fenced(redirect, (HSA_FENCE_SCOPE_SYSTEM, release)), enter])], done);
+    Some([get(before), get(after)])
+}
+
+#[test]
+fn packets_in_a_buffer_are_read_from_memory_itself() {
+    for target in TARGETS {
+        let Some(places) = buffer(target, HSA_FENCE_SCOPE_SYSTEM) else { return };
+        assert_eq!(places, [0, 11], "{target:?}");
+        assert_eq!(buffer(target, HSA_FENCE_SCOPE_AGENT), Some([11, 0]), "{target:?}");
     }
 }
 
