@@ -215,6 +215,43 @@ fn as_much_of_an_image_is_copied_as_there_is_room_for() {
 }
 
 #[test]
+fn claims_of_one_producer_are_announced_together() {
+    let ring = ring(16);
+    let (first, others, second) = (ring.claim(3).unwrap(), ring.claim(2).unwrap(), ring.claim(4).unwrap());
+    let image: Vec<_> = (10..20).map(packet).collect();
+    // SAFETY: nothing executes the packets of a fake queue.
+    unsafe { first.stage_image(&image[..3], |slots| (1..8).for_each(|double| slots.set(1, double, 7))) };
+    assert_eq!(rings(&ring), 0, "nobody has rung yet");
+    // SAFETY: as above.
+    unsafe { second.publish_image(&image[3..7], |_| ()) };
+    assert_eq!((rings(&ring), drain(&ring)), (1, vec![10, 7, 12]), "the rest is behind another's claim");
+    // SAFETY: as above.
+    unsafe { others.publish_image(&image[8..], |_| ()) };
+    assert_eq!((rings(&ring), drain(&ring)), (2, vec![18, 19, 13, 14, 15, 16]));
+}
+
+#[test]
+fn as_much_is_claimed_as_there_is_room_for() {
+    let ring = ring(8);
+    let held = ring.claim_some(5).unwrap();
+    let rest = ring.claim_some(usize::MAX).unwrap();
+    assert_eq!((held.len(), rest.len(), rest.first()), (5, 3, 5));
+    assert!(ring.claim_some(1).is_none());
+    drop((held, rest));
+    drain(&ring);
+    assert_eq!(ring.claim_some(usize::MAX).unwrap().len(), 8);
+}
+
+#[test]
+#[should_panic(expected = "an image as long as the claim")]
+fn an_image_that_is_not_as_long_as_its_claim_is_refused() {
+    let ring = ring(8);
+    let claim = ring.claim(3).unwrap();
+    // SAFETY: nothing executes the packets of a fake queue.
+    unsafe { claim.publish_image(&[packet(1)], |_| ()) };
+}
+
+#[test]
 fn a_panic_while_an_image_is_filled_in_leaves_no_hole() {
     let ring = ring(128);
     let image: Vec<_> = (1..101).map(packet).collect();
