@@ -187,6 +187,19 @@ impl Event {
 
     /// As [`Event::set`] for a point behind frees of pooled memory.
     pub(crate) fn set_behind(&self, fence: Fence, lane: u64, device: &Device, passed: PassedFrees) {
+        let mut state = self.state();
+        if let State::Recorded { fence: old, lane: at, device: on, passed: before } = &mut *state
+            && on == device
+        {
+            // Nearly always so. How many hold the device is a line that all threads would write.
+            *at = lane;
+            let old = (std::mem::replace(old, fence), std::mem::replace(before, passed));
+            drop(state);
+            // Outside the lock, as below.
+            drop(old);
+            return;
+        }
+        drop(state);
         self.replace(State::Recorded { fence, lane, device: device.clone(), passed });
     }
 

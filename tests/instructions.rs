@@ -42,9 +42,13 @@ fn instructions(toolchain: &Toolchain, entry: &str, nodes: usize, launches: usiz
         .run();
     assert!(finished.status.success(), "{}\n{}{}", finished.status, finished.stdout, finished.stderr);
     assert!(!finished.stdout.contains("problem"), "{}", finished.stdout);
-    let total =
-        finished.stderr.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    total.unwrap_or_else(|| panic!("no total:\n{}", finished.stderr))
+    collected(&finished.stderr)
+}
+
+/// The total that callgrind prints.
+pub fn collected(stderr: &str) -> f64 {
+    let total = stderr.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    total.unwrap_or_else(|| panic!("no total:\n{stderr}"))
 }
 
 /// The library, and what it cost when that was written down.
@@ -87,5 +91,43 @@ fn a_node_takes_no_more_instructions_to_add_and_to_compile_than_it_did() {
         assert!(now <= before * SLACK, "{what} a node: {now:.0} instructions, {before} before");
         // As above.
         assert!(now >= before / SLACK, "{what} a node: {now:.0} instructions: lower the number");
+    }
+}
+
+/// Instructions of `Exec::launch` where a launch is more than packets for one queue (`tests/runtime/allocations.rs`).
+struct General {
+    shape: &'static str,
+    /// Kernels of a small graph.
+    few: usize,
+    /// A launch of that.
+    launch: f64,
+    /// What each further kernel adds to it.
+    node: f64,
+}
+
+/// Of the profile that tests are built with.
+const GENERAL: [General; 5] = [
+    General { shape: "lanes2", few: 4, launch: 8072.0, node: 42.3 },
+    General { shape: "lanes4", few: 8, launch: 11118.0, node: 41.3 },
+    General { shape: "host", few: 2, launch: 5643.0, node: 42.3 },
+    General { shape: "wait", few: 2, launch: 5086.0, node: 41.8 },
+    General { shape: "record", few: 2, launch: 6445.0, node: 42.7 },
+];
+
+#[test]
+fn a_launch_that_is_not_plain_takes_no_more_instructions_than_it_did() {
+    if !is_emulated() || !has("/usr/bin/valgrind", "valgrind") {
+        return;
+    }
+    const MORE: usize = 960;
+    for General { shape, few, launch, node } in GENERAL {
+        let one = crate::runtime::allocations::instructions_of(shape, few);
+        let now = (crate::runtime::allocations::instructions_of(shape, few + MORE) - one) / MORE as f64;
+        println!("{shape}: a launch of {few}: {one:.0}, a node: {now:.2}");
+        for (what, now, before) in [("launch", one, launch), ("node", now, node)] {
+            assert!(now <= before * SLACK, "{shape}: {now:.1} instructions a {what}, {before} before");
+            // As above.
+            assert!(now >= before / SLACK, "{shape}: {now:.1} instructions a {what}: lower the number");
+        }
     }
 }

@@ -386,6 +386,12 @@ impl Queue {
         self.ring.claim(n)
     }
 
+    /// Claims slots for as many of `n` packets as there is room for; none if there is none at all. As for
+    /// [`Queue::claim`], what is claimed must be published.
+    pub fn claim_some(&self, n: usize) -> Option<Claim<'_, HsaPort>> {
+        self.ring.claim_some(n)
+    }
+
     /// Claims `n` consecutive slots, waiting for room.
     ///
     /// # Errors

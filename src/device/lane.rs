@@ -6,13 +6,13 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use hsa::packet::{Packet, SignalPlace};
 
 use super::{
     fault::Faults,
+    pause::Pause,
     rings::{Placement, Rings},
 };
 use crate::error::{Error, Result};
@@ -20,14 +20,11 @@ use crate::error::{Error, Result};
 /// Packets a lane's ring holds.
 const RING: u32 = 16 * 1024;
 
-/// How long a producer sleeps at most before it looks again whether a full ring has room.
-const MAX_PAUSE: Duration = Duration::from_micros(200);
-
 /// Packets of an image that is published in two parts.
-const LONG: usize = 1024;
+pub(crate) const LONG: usize = 1024;
 
 /// Packets of its first part: what the device takes longer for than the host for the rest of a launch.
-const BEGINNING: usize = 64;
+pub(crate) const BEGINNING: usize = 64;
 
 /// Packets of an image that lie in the ring and are not published yet.
 pub(crate) struct Slots<'a, 'r> {
@@ -49,7 +46,35 @@ impl Slots<'_, '_> {
     }
 }
 
-/// One HSA queue of a device.
+/// Slots of a lane; those that are not published turn into packets that do nothing.
+pub(crate) struct LaneClaim<'l>(hsa::Claim<'l, hsa::HsaPort>);
+
+impl LaneClaim<'_> {
+    /// Slots.
+    pub(crate) fn len(&self) -> usize {
+        // CAST: u32 fits usize on the 64-bit hosts that ROCm has.
+        self.0.len() as usize
+    }
+
+    /// Publishes as many packets of an image from `start` on as there are slots; `fill` may replace words of them, as
+    /// for [`Lane::submit_image`]. Without the doorbell, if it is not to `ring`: whoever publishes to the lane next
+    /// rings for them too.
+    pub(crate) fn publish(
+        self,
+        image: &[Packet],
+        start: usize,
+        ring: bool,
+        mut fill: impl FnMut(&mut Slots<'_, '_>),
+    ) {
+        let image = &image[start..start + self.len()];
+        let fill = |slots: &mut hsa::ring::Slots<'_, _>| fill(&mut Slots { slots, done: start });
+        // SAFETY: as for `Lane::submit_image`.
+        unsafe { if ring { self.0.publish_image(image, fill) } else { self.0.stage_image(image, fill) } }
+    }
+}
+
+/// One HSA queue of a device. Every launch counts itself in and out: not in a cache line of another queue's.
+#[repr(align(64))]
 pub(crate) struct Lane {
     id: u64,
     queue: Option<hsa::Queue>,
@@ -164,7 +189,7 @@ impl Lane {
         // PANIC: present from construction to drop.
         let queue = self.queue.as_ref().expect("the queue is present until drop");
         let mut done = 0;
-        let mut pause = Duration::from_micros(1);
+        let mut pause = Pause::default();
         while done < image.len() {
             // This queue may be healthy and yet never drain: what it waits for was on one that is not.
             if !self.is_current() {
@@ -177,17 +202,26 @@ impl Lane {
             // memory is what the caller who launched them vouched for.
             let some = unsafe { queue.submit_image(part, |slots| fill(&mut Slots { slots, done })) };
             match some.map_err(|e| self.explain(e))? {
-                0 => {
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(MAX_PAUSE);
-                }
+                0 => pause.wait(),
                 n => {
                     done += n;
-                    pause = Duration::from_micros(1);
+                    pause = Pause::default();
                 }
             }
         }
         Ok(())
+    }
+
+    /// Claims slots for as many of `n` packets as there is room for; none if the ring is full.
+    ///
+    /// # Errors
+    /// As [`Lane::submit`].
+    pub(crate) fn claim(&self, n: usize) -> Result<Option<LaneClaim<'_>>> {
+        if !self.is_current() {
+            return Err(self.faults.error());
+        }
+        // PANIC: present from construction to drop.
+        Ok(self.queue.as_ref().expect("the queue is present until drop").claim_some(n).map(LaneClaim))
     }
 
     fn explain(&self, e: hsa::Error) -> Error {

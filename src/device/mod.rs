@@ -5,6 +5,7 @@ pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod lane;
+pub(crate) mod pause;
 mod properties;
 pub(crate) mod resident;
 mod rings;
@@ -17,7 +18,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
@@ -41,7 +42,7 @@ use crate::{
     hostcall::Hostcall,
     memory::{peer::Visitors, stream_pool::current::Pools},
     pool::footprint::Footprint,
-    stream::{Orphan, Stream, StreamInner, host},
+    stream::{Orphan, Stream, StreamInner, host, legacy::News},
 };
 
 /// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
@@ -121,8 +122,8 @@ pub(crate) struct DeviceInner {
     visits: Mutex<VecDeque<Fence>>,
     /// Held while a stream is put behind what its kind orders it with; see `stream::legacy`.
     pub(crate) implicit_order: Mutex<()>,
-    /// Submissions to blocking streams; tells the default stream whether there is anything new.
-    pub(crate) blocking_activity: AtomicU64,
+    /// Tells the default stream whether blocking streams have anything new.
+    pub(crate) blocking_news: News,
     blit: OnceLock<Result<Blit>>,
     /// What kernels ask of the host.
     pub(crate) hostcall: Hostcall,

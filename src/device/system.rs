@@ -196,7 +196,7 @@ impl Device {
             orphans: Mutex::default(),
             visits: Mutex::default(),
             implicit_order: Mutex::default(),
-            blocking_activity: Default::default(),
+            blocking_news: Default::default(),
             blit: OnceLock::new(),
             hostcall: crate::hostcall::Hostcall::new(local_bytes),
         };

@@ -2,45 +2,33 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
+use smallvec::SmallVec;
 
-use hsa::{hsa_signal_t, packet::NO_SIGNAL};
-
-use super::{State, party::Party, units::Unit};
+use super::{State, flight::Flight, party::Party, units::Unit};
 use crate::{
-    device::{
-        Fence,
-        fence::{Keep, PooledSignal},
-    },
+    device::Fence,
     error::{Error, Result},
-    event::Event,
 };
 
-/// The signals of a launch's event nodes, and what the events will stand for.
+/// What the events of a launch's record nodes will stand for, in the order of the plan.
 ///
-/// None of them is one of the launch's own, which are armed again when it is over: an event stands for its point as long
-/// as nobody records it again.
-pub(super) struct Events {
-    /// By event node; none where there is nothing to wait for.
-    signals: Vec<Option<Arc<PooledSignal>>>,
-    /// In the order of the plan, with the lane that the point lies on.
-    records: Vec<(Event, Fence, u32)>,
-}
+/// Neither the signals of these points nor those that wait nodes wait for are of the launch's own, which are armed again
+/// when it is over: an event stands for its point as long as nobody records it again.
+pub(super) struct Points(SmallVec<[Fence; 2]>);
 
-impl Events {
-    /// Notes what the waited-for events stand for now, and makes points for those that are to be recorded.
+impl Points {
+    /// Notes in `flight` what the waited-for events stand for now, and makes points for those that are to be recorded.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] for signals.
-    pub(super) fn new(state: &State, party: &Party<'_>) -> Result<Self> {
-        let mut this = Self { signals: Vec::with_capacity(state.image.events.len()), records: Vec::new() };
+    pub(super) fn new(state: &State, party: &Party<'_>, flight: &mut Flight) -> Result<Self> {
+        let mut points = SmallVec::new();
         for point in &state.image.events {
             let (device, epoch) = party.of_lane(point.lane);
             let signal = match &state.units[point.unit as usize] {
-                Unit::Record(event) => {
+                Unit::Record(_) => {
                     let signal = device.0.signals.take(1, epoch)?;
-                    let fence = Fence::new(signal.clone(), Vec::new());
-                    this.records.push((event.clone(), fence, point.lane));
+                    points.push(Fence::new(signal.clone(), Vec::new()));
                     Some(signal)
                 }
                 Unit::Wait(event) => match event.fence() {
@@ -54,26 +42,22 @@ impl Events {
                 },
                 _ => return Err(Error::IllegalState("an event packet belongs to no event node")),
             };
-            this.signals.push(signal);
+            // Kept until the launch is over: packets have the signals.
+            flight.events.push(signal);
         }
-        Ok(this)
+        Ok(Self(points))
     }
 
     /// Lets the recorded events stand for their points in this launch, whose packets have been published: a wait that
     /// another thread published before them, in front of them on their queue, would never end.
-    pub(super) fn record(&self, party: &Party<'_>) {
-        for (event, fence, lane) in &self.records {
-            event.set(fence.clone(), party.lanes()[*lane as usize].id(), party.of_lane(*lane).0);
+    pub(super) fn record(self, state: &State, party: &Party<'_>) {
+        let mut fences = self.0.into_iter();
+        for point in &state.image.events {
+            if let Unit::Record(event) = &state.units[point.unit as usize]
+                && let Some(fence) = fences.next()
+            {
+                event.set(fence, party.lanes()[point.lane as usize].id(), party.of_lane(point.lane).0);
+            }
         }
-    }
-
-    /// The signal for the packet of an event node.
-    pub(super) fn handle(&self, event: u32) -> hsa_signal_t {
-        self.signals[event as usize].as_ref().map_or(NO_SIGNAL, |signal| signal.handle())
-    }
-
-    /// What must stay alive until the launch is over.
-    pub(super) fn into_keeps(self) -> Vec<Keep> {
-        self.signals.into_iter().flatten().map(Keep::Signal).collect()
     }
 }

@@ -115,10 +115,15 @@ impl Image {
         *old = new;
     }
 
+    /// Whether a launch has nothing of its own but packets and the signal at its end.
+    pub(crate) fn needs_nothing(&self) -> bool {
+        self.host.is_empty() && self.events.is_empty() && self.signals == 0
+    }
+
     /// Whether it is packets for one queue, to be copied there as they are but for the completion signal.
     pub(crate) fn is_plain(&self) -> bool {
         let [lane] = &self.lanes[..] else { return false };
-        lane.patches.is_empty() && self.host.is_empty() && self.events.is_empty() && self.signals == 0
+        lane.patches.is_empty() && self.needs_nothing()
     }
 
     /// Bytes that the image holds on the host.
@@ -173,12 +178,11 @@ pub(crate) fn encode_contents(
     Ok(image)
 }
 
-/// Cuts the lanes into runs, as few as it takes for each packet to wait only for what is published before it.
+/// Cuts the lanes into runs, as few as it takes for each packet to wait only for what is in a run before its own.
 ///
 /// That is what keeps queues that several streams share from deadlock, however their packets mix and however full the
-/// rings are: the packet that was published first of those that have not completed can always run. A lane that was
-/// published as a whole, with waits for lanes that are not, could stand in front of another stream's packets that get
-/// into those lanes first.
+/// rings are, if slots are claimed in the order of the runs: the packet whose slot was claimed first of those that have
+/// not completed can always run. See [`publication`](super::publication).
 fn runs(image: &Image) -> Result<Vec<Run>> {
     if image.signals == 0 && image.host.is_empty() {
         // Nothing waits for anything in the launch.

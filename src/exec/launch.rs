@@ -1,17 +1,17 @@
 //! One launch: arm signals, copy the images into the rings, hand the host steps to the worker.
 
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
 
 use super::{
     Exec, State,
-    events::Events,
-    image::{HostStep, LaneImage, Run, Source},
-    party::{Epochs, Party},
+    events::Points,
+    flight::Flight,
+    image::{LaneImage, Source},
+    party::Party,
+    publication,
+    script::Script,
     units::{Pin, Unit},
 };
 use crate::{
@@ -19,27 +19,13 @@ use crate::{
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
-        lane::Lane,
+        lane::Slots,
         slabs::Block,
     },
     error::{Error, Result},
     memory,
     stream::{Stream, host::Job, submit::Submission},
 };
-
-/// The signals of one launch; used again when it has completed.
-pub(super) struct SignalSet {
-    signals: Arc<Vec<Arc<PooledSignal>>>,
-    /// Of the queues whose packets use them.
-    epochs: Epochs,
-    launch: Option<Fence>,
-}
-
-impl SignalSet {
-    pub(super) fn into_signals(self) -> Arc<Vec<Arc<PooledSignal>>> {
-        self.signals
-    }
-}
 
 impl Exec {
     /// Launches the graph behind what is on `stream`, and behind its own earlier launches; on a capturing stream it
@@ -90,13 +76,12 @@ impl Exec {
         let turn = Turn::take(&conditions)?;
         let mut submission = stream.submission()?;
         turn.wait(&mut submission);
-        let completion = submission.signal(1)?;
-        let own = submission.lane().clone();
-        let party = Party::new(&self.0.devices, &state.image, stream, &own, &self.0.priorities)?;
-        let set = state.arm(&party)?;
-        let image = &state.image;
+        let fence = submission.armed_fence()?;
+        let (devices, priorities, own) = (&self.0.devices, &self.0.priorities, submission.lane().clone());
+        let party = Party::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
+        let mut flight = state.flights.take(&state.image, &party)?;
         let bracket = party.has_guest().then(|| Bracket::new(&party)).transpose()?;
-        party.stand_together(&completion);
+        party.stand_together(fence.signal());
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
@@ -105,9 +90,8 @@ impl Exec {
         }
         submission.flush()?;
 
-        let fence = Fence::new(completion, Vec::new());
-        let events = Events::new(state, &party)?;
-        self.queue_host_steps(state, &submission, &set.signals, &fence, &party)?;
+        let points = Points::new(state, &party, &mut flight)?;
+        self.queue_host_steps(state, &submission, &mut flight, &fence, &party)?;
         let report = |error| submission.report(error);
         let last = match &bracket {
             Some(bracket) => {
@@ -116,12 +100,8 @@ impl Exec {
             }
             None => fence.signal(),
         };
-        for run in &image.runs {
-            let lane = &image.lanes[run.lane as usize];
-            let end = (run.lane == 0).then_some(last);
-            copy_run(&party.lanes()[run.lane as usize], lane, *run, &set.signals, &events, end)
-                .map_err(report)?;
-        }
+        let fill = |lane, slots: &mut Slots<'_, '_>| fill(slots, &state.image.lanes, lane, &flight, last);
+        publication::publish(&state.image, party.lanes(), fill).map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -131,22 +111,22 @@ impl Exec {
         for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
             device.takes_part(fence.signal());
         }
-        events.record(&party);
+        points.record(state, &party);
         // What all launches use the executable keeps, and lets go behind the latest.
-        let mut keeps = events.into_keeps();
-        keeps.extend(state.conditionals().map(|nested| Keep::Other(nested.clone())));
-        if !keeps.is_empty() {
-            fence.keep_all(keeps);
+        if !state.conditionals.is_empty() {
+            fence.keep_all(state.conditionals().map(|nested| Keep::Other(nested.clone())).collect());
         }
-        self.0.resources.memory.launched(&fence);
+        let memory = &self.0.resources.memory;
+        if !memory.is_empty() {
+            memory.launched(&fence);
+        }
         let lane = own.id();
         turn.end(fence.signal(), lane);
-        submission.passed(fence.clone());
-        if !set.signals.is_empty() {
-            state.sets.push_back(SignalSet { launch: Some(fence.clone()), ..set });
-        }
-        state.last = Some((fence, lane));
+        state.flights.launched(&fence, flight);
+        // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
+        state.last = Some((fence.clone(), lane));
         state.launches += 1;
+        submission.passed(fence);
         Ok(())
     }
 
@@ -177,50 +157,25 @@ impl Exec {
         &self,
         state: &State,
         submission: &Submission<'_>,
-        signals: &[Arc<PooledSignal>],
+        flight: &mut Flight,
         fence: &Fence,
         party: &Party<'_>,
     ) -> Result<()> {
         if state.image.host.is_empty() {
             return Ok(());
         }
-        let pinned = Arc::new(Mutex::new(Vec::new()));
-        let mut pins = false;
-        for step in &state.image.host {
-            pins |= matches!(state.units[step.unit as usize], Unit::Pin(_)) && !state.is_disabled(step.unit);
-            let run = self.host_work(state, step, &pinned, party);
-            let done = step.done.map(|s| signals[s as usize].clone());
-            let after = step.after.iter().map(|&s| signals[s as usize].clone()).collect();
-            submission.push_job(Job::new(after, run, done))?;
-        }
+        let script = Script::prepared(flight.script.take(), state, &flight.signals, &self.0.seats, party);
+        // From then on it is the worker's, who may be in a step for long.
+        let pins = script.pins();
+        submission.push_job(Job::steps(script.clone()))?;
         if pins {
             // Pages stay pinned until the launch is over; nobody waits for them to be let go.
+            let pinned = script.pinned.clone();
             submission.push_job(Job::new(vec![fence.signal().clone()], move || drop(pinned), None))?;
+        } else {
+            flight.script = Some(script);
         }
         Ok(())
-    }
-
-    fn host_work(
-        &self,
-        state: &State,
-        step: &HostStep,
-        pinned: &Arc<Mutex<Vec<PinnedPages>>>,
-        party: &Party<'_>,
-    ) -> Box<dyn FnOnce() + Send> {
-        if state.is_disabled(step.unit) {
-            return Box::new(|| {});
-        }
-        let (device, epoch) = party.of_ordinal(self.0.seats[step.unit as usize].device);
-        let unit = state.units[step.unit as usize].clone();
-        let arguments = matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(step.unit + 1));
-        // Before the packets are published that wait for it.
-        let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional(_));
-        let expected = may_publish.then(|| device.expect_cooperative());
-        let (device, pinned) = (device.clone(), pinned.clone());
-        Box::new(move || {
-            let _expected = expected;
-            run_on_host(&device, &unit, arguments.as_ref(), &pinned, epoch);
-        })
     }
 }
 
@@ -292,26 +247,6 @@ impl PinnedPages {
 }
 
 impl State {
-    /// Arms the signals of the oldest launch if that is over, or else new ones.
-    fn arm(&mut self, party: &Party<'_>) -> Result<SignalSet> {
-        if self.image.signals == 0 {
-            return Ok(SignalSet { signals: Arc::default(), epochs: party.epochs().clone(), launch: None });
-        }
-        // Launches complete in order: if the oldest is not over, none is.
-        let over = |set: &SignalSet| set.launch.as_ref().is_none_or(Fence::is_over);
-        if let Some(set) = self.sets.pop_front_if(|set| over(set)) {
-            // After a fault, who armed the old signals may never have let go of them.
-            if set.epochs == *party.epochs() {
-                for signal in set.signals.iter() {
-                    signal.silent_store(1, Ordering::Relaxed);
-                }
-                return Ok(set);
-            }
-        }
-        let fresh = (0..self.image.signals).map(|_| party.signal()).collect::<Result<_>>()?;
-        Ok(SignalSet { signals: Arc::new(fresh), epochs: party.epochs().clone(), launch: None })
-    }
-
     /// Where a unit's kernel arguments are.
     pub(super) fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
         match self.moved.get(&unit) {
@@ -342,29 +277,20 @@ fn wait_for(signal: &PooledSignal) -> Packet {
     BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet()
 }
 
-fn copy_run(
-    queue: &Lane,
-    lane: &LaneImage,
-    run: Run,
-    signals: &[Arc<PooledSignal>],
-    events: &Events,
-    end: Option<&Arc<PooledSignal>>,
-) -> Result<()> {
+/// Fills in what a launch has of its own in packets of a lane.
+fn fill(slots: &mut Slots<'_, '_>, lanes: &[LaneImage], number: u32, flight: &Flight, end: &PooledSignal) {
+    let (lane, packets) = (&lanes[number as usize], slots.packets());
+    for patch in lane.patches_among(packets.clone()) {
+        let handle = match patch.source {
+            Source::Launch(signal) => flight.signals()[signal as usize].handle(),
+            Source::Event(event) => {
+                flight.events[event as usize].as_ref().map_or(NO_SIGNAL, |signal| signal.handle())
+            }
+        };
+        slots.set(patch.packet as usize, patch.field, handle);
+    }
     let last = lane.packets.len() - 1;
-    let start = run.start as usize;
-    queue.submit_image(&lane.packets[start..run.end as usize], |slots| {
-        let Range { start: first, end: behind } = slots.packets();
-        for patch in lane.patches_among(start + first..start + behind) {
-            let handle = match patch.source {
-                Source::Launch(signal) => signals[signal as usize].handle(),
-                Source::Event(event) => events.handle(event),
-            };
-            slots.set(patch.packet as usize - start, patch.field, handle);
-        }
-        if let Some(end) = end
-            && start + behind > last
-        {
-            slots.set(last - start, Field::Completion, end.handle());
-        }
-    })
+    if number == 0 && packets.contains(&last) {
+        slots.set(last, Field::Completion, end.handle());
+    }
 }

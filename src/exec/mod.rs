@@ -8,6 +8,9 @@
 //! | [`image`] | a plan as packets |
 //! | [`costs`] | the cost table of a device |
 //! | [`launch`] | one launch: signals, publication, host steps |
+//! | [`flight`] | what a launch has of its own, used again |
+//! | [`publication`] | the packets of a launch, published to several queues |
+//! | [`script`] | what the host does in a launch |
 //! | [`party`] | the devices and queues of one launch |
 //! | [`resident`] | graphs whose packets lie on the device |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
@@ -28,20 +31,23 @@ mod differences;
 mod enable;
 mod events;
 mod failure;
+mod flight;
 pub(crate) mod image;
 mod launch;
 mod parts;
 mod party;
 mod priority;
+mod publication;
 mod recorded;
 mod references;
 mod resident;
+mod script;
 mod seat;
 mod units;
 mod update;
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -54,8 +60,9 @@ pub use update::{Reason, Refusal};
 
 use self::{
     conditional::Conditional,
+    flight::Flights,
     image::Image,
-    launch::SignalSet,
+    party::Known,
     recorded::Parameters,
     references::Held,
     resident::{DeviceGraph, Resident},
@@ -103,6 +110,8 @@ pub struct Options {
 #[derive(Clone)]
 pub struct Exec(Arc<Inner>);
 
+/// In cache lines of its own: threads that launch other executables write others.
+#[repr(align(64))]
 struct Inner {
     /// The device on which launches begin and end.
     device: Device,
@@ -171,8 +180,10 @@ struct State {
     disabled: HashSet<u32>,
     /// What the nodes were given last, for a capture that the executable is launched into.
     parameters: Parameters,
-    /// Signals of the launches that may be in flight, oldest first.
-    sets: VecDeque<SignalSet>,
+    /// What the launches have of their own that may be in flight.
+    flights: Flights,
+    /// The queues of the latest launch.
+    known: Known,
     last: Option<(Fence, u64)>,
     launches: Version,
     /// The packets on the device, if the executable is to have them there.
@@ -338,7 +349,8 @@ impl Exec {
             held,
             disabled: HashSet::new(),
             parameters: Parameters::new(original.clone()),
-            sets: VecDeque::new(),
+            flights: Flights::default(),
+            known: Known::default(),
             last,
             launches: 0,
             resident: None,
@@ -623,7 +635,7 @@ impl Drop for Inner {
         // Packets have the events' signals. An event may have been recorded behind this launch: what keeps it would be
         // kept by it.
         units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
-        let signals: Vec<_> = state.sets.drain(..).map(SignalSet::into_signals).collect();
+        let signals = std::mem::take(&mut state.flights).into_signals();
         let (arena, resources) = (state.arena.clone(), self.resources.clone());
         let rest =
             Arc::new((moved, alive, taken_over, units, signals, arena, resources, state.resident.clone()));

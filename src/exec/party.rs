@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
@@ -23,13 +23,37 @@ pub(super) struct Party<'e> {
     /// The stream's device and epoch if it is not the one on which the launch begins and ends.
     guest: Option<(Device, u64)>,
     /// By lane of the image. The first is the stream's own, unless that is a guest's.
-    lanes: Vec<Arc<Lane>>,
+    lanes: SmallVec<[Arc<Lane>; LANES]>,
     numbers: SmallVec<[u16; 4]>,
+}
+
+/// The queues that a launch has found, for the next one: asking the device takes a lock that all streams share. Not held:
+/// after a fault they must go when the device gives them up.
+#[derive(Default)]
+pub(super) struct Known {
+    /// Of the stream, the ordinal of its device and the number of its lane there: they decide about all the others.
+    stream: (usize, usize),
+    /// By lane of the image.
+    lanes: Vec<Weak<Lane>>,
+}
+
+impl Known {
+    /// The lane of the image with this number, if it is known and as good as when it was found.
+    fn lane(&self, number: usize) -> Option<Arc<Lane>> {
+        self.lanes.get(number)?.upgrade().filter(|lane| lane.is_current())
+    }
+
+    fn found(&mut self, number: usize, lane: &Arc<Lane>) {
+        if self.lanes.len() <= number {
+            self.lanes.resize(number + 1, Weak::new());
+        }
+        self.lanes[number] = Arc::downgrade(lane);
+    }
 }
 
 impl<'e> Party<'e> {
     /// Finds the queues for a launch on `stream`, whose packets go to `own`. Where nodes decide about it, lanes have
-    /// `priorities`, by lane of the image.
+    /// `priorities`, by lane of the image. `known` are those of an earlier launch.
     ///
     /// Two lanes of an image never share a queue: they could wait for each other in a circle.
     ///
@@ -41,13 +65,19 @@ impl<'e> Party<'e> {
         stream: &Stream,
         own: &Arc<Lane>,
         priorities: &[i32],
+        known: &mut Known,
     ) -> Result<Self> {
+        let asking = (stream.device().ordinal(), stream.lane_number());
+        if known.stream != asking {
+            *known = Known { stream: asking, lanes: std::mem::take(&mut known.lanes) };
+            known.lanes.clear();
+        }
         let home = stream.device() == &devices[0];
         let mut epochs: Epochs = devices.iter().map(|device| device.0.faults.epoch()).collect();
         if home {
             epochs[0] = own.epoch();
         }
-        let mut lanes: Vec<Arc<Lane>> = Vec::with_capacity(image.lanes.len());
+        let mut lanes: SmallVec<[Arc<Lane>; LANES]> = SmallVec::new();
         let mut taken: SmallVec<[usize; 2]> = SmallVec::from_elem(0, devices.len());
         for (at, lane) in image.lanes.iter().enumerate() {
             let number = usize::from(lane.device);
@@ -57,10 +87,17 @@ impl<'e> Party<'e> {
                 lanes.push(own.clone());
                 continue;
             }
-            let base = base(stream, device);
-            let lane = match priorities.get(at) {
-                Some(&priority) => device.lane_beside_of(base, nth, priority)?,
-                None => device.lane_beside(base, nth)?,
+            let lane = match known.lane(at) {
+                Some(lane) => lane,
+                None => {
+                    let base = base(stream, device);
+                    let lane = match priorities.get(at) {
+                        Some(&priority) => device.lane_beside_of(base, nth, priority)?,
+                        None => device.lane_beside(base, nth)?,
+                    };
+                    known.found(at, &lane);
+                    lane
+                }
             };
             if lane.epoch() != epochs[number] {
                 // A fault has just taken the device's other queues.
@@ -116,13 +153,14 @@ impl<'e> Party<'e> {
 
     /// Lets a fault of any of the devices take the launch on all of them, until `completion` fires.
     pub(super) fn stand_together(&self, completion: &Arc<PooledSignal>) {
+        if self.devices.len() == 1 && self.guest.is_none() {
+            return;
+        }
         let own = self.devices.iter().zip(self.epochs.iter().copied());
         let guest = self.guest.iter().map(|(device, epoch)| (device, *epoch));
         let all: Vec<(Arc<Faults>, u64)> =
             own.chain(guest).map(|(device, epoch)| (device.0.faults.clone(), epoch)).collect();
-        if all.len() > 1 {
-            completion.binds(&all, all.clone());
-        }
+        completion.binds(&all, all.clone());
     }
 }
 

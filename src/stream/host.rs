@@ -2,10 +2,10 @@
 
 use std::{
     cell::Cell,
+    collections::VecDeque,
     sync::{
-        Arc, OnceLock,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{Sender, channel},
     },
     thread,
 };
@@ -27,27 +27,50 @@ pub(crate) fn any_outstanding() -> bool {
     OUTSTANDING.load(Ordering::Acquire) > 0
 }
 
-struct Outstanding;
+/// Steps that count as outstanding.
+pub(crate) struct Outstanding(usize);
 
 impl Outstanding {
-    fn new() -> Self {
-        OUTSTANDING.fetch_add(1, Ordering::Relaxed);
-        Self
+    fn new(steps: usize) -> Self {
+        OUTSTANDING.fetch_add(steps, Ordering::Relaxed);
+        Self(steps)
+    }
+
+    /// One of them is over.
+    fn one_less(&mut self) {
+        if self.0 > 0 {
+            self.0 -= 1;
+            OUTSTANDING.fetch_sub(1, Ordering::Release);
+        }
     }
 }
 
 impl Drop for Outstanding {
     fn drop(&mut self) {
-        OUTSTANDING.fetch_sub(1, Ordering::Release);
+        if self.0 > 0 {
+            OUTSTANDING.fetch_sub(self.0, Ordering::Release);
+        }
     }
 }
 
-/// One step of a worker.
-pub(crate) struct Job {
-    after: Vec<Arc<PooledSignal>>,
-    run: Box<dyn FnOnce() + Send>,
-    done: Option<Arc<PooledSignal>>,
-    outstanding: Outstanding,
+/// Steps that follow each other, for one that queues the same again and again.
+pub(crate) trait Steps: Send + Sync {
+    /// How many.
+    fn count(&self) -> usize;
+
+    /// [Performs](perform) and [fires](fire) each, and keeps nothing of itself behind the last.
+    fn run(self: Arc<Self>, outstanding: Outstanding);
+}
+
+/// What a worker does next.
+pub(crate) enum Job {
+    Step {
+        after: Vec<Arc<PooledSignal>>,
+        run: Box<dyn FnOnce() + Send>,
+        done: Option<Arc<PooledSignal>>,
+        outstanding: Outstanding,
+    },
+    Steps(Arc<dyn Steps>, Outstanding),
 }
 
 impl Job {
@@ -57,31 +80,111 @@ impl Job {
         run: impl FnOnce() + Send + 'static,
         done: Option<Arc<PooledSignal>>,
     ) -> Self {
-        Self { after, run: Box::new(run), done, outstanding: Outstanding::new() }
+        Self::Step { after, run: Box::new(run), done, outstanding: Outstanding::new(1) }
+    }
+
+    /// Several of them.
+    pub(crate) fn steps(steps: Arc<dyn Steps>) -> Self {
+        let outstanding = Outstanding::new(steps.count());
+        Self::Steps(steps, outstanding)
+    }
+
+    fn run(self) {
+        match self {
+            Self::Step { after, run, done, mut outstanding } => {
+                let performed = perform(&after, run, &mut outstanding);
+                if let Some(done) = done.filter(|_| performed) {
+                    fire(&done);
+                }
+            }
+            Self::Steps(steps, outstanding) => steps.run(outstanding),
+        }
+    }
+}
+
+/// Jobs that a worker has not begun, oldest first. Whoever queues one allocates nothing, unless there were never as many.
+#[derive(Default)]
+struct Queue {
+    jobs: Mutex<Jobs>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    /// The worker sleeps, and nobody has woken it yet: only then does that take a call of the system.
+    asleep: bool,
+    /// No more will come.
+    closed: bool,
+}
+
+impl Queue {
+    fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, job: Job) {
+        let mut jobs = self.jobs();
+        jobs.waiting.push_back(job);
+        let asleep = std::mem::take(&mut jobs.asleep);
+        drop(jobs);
+        if asleep {
+            self.arrived.notify_one();
+        }
+    }
+
+    /// The next job; none when there will be no more.
+    fn next(&self) -> Option<Job> {
+        let mut jobs = self.jobs();
+        loop {
+            if let Some(job) = jobs.waiting.pop_front() {
+                return Some(job);
+            }
+            if jobs.closed {
+                return None;
+            }
+            jobs.asleep = true;
+            jobs = self.arrived.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// The right to queue jobs for a worker, which ends behind the last of them when it is dropped.
+struct Sender(Arc<Queue>);
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.0.jobs().closed = true;
+        self.0.arrived.notify_one();
     }
 }
 
 /// The worker thread of a stream, started when the first host function arrives.
 #[derive(Default)]
-pub(crate) struct Worker(OnceLock<Sender<Job>>);
+pub(crate) struct Worker(OnceLock<Sender>);
 
 impl Worker {
     /// Starts the thread, if it does not run yet.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] if it cannot be started.
-    pub(crate) fn start(&self) -> Result<&Sender<Job>> {
+    pub(crate) fn start(&self) -> Result<()> {
+        self.queue().map(drop)
+    }
+
+    fn queue(&self) -> Result<&Queue> {
         if self.0.get().is_none() {
-            let (sender, jobs) = channel::<Job>();
+            let queue = Arc::new(Queue::default());
+            let jobs = queue.clone();
             thread::Builder::new()
                 .name("aqlipse-host".into())
-                .spawn(move || jobs.into_iter().for_each(perform))
+                .spawn(move || std::iter::from_fn(|| jobs.next()).for_each(Job::run))
                 .map_err(|_| Error::OutOfMemory { bytes: 0 })?;
             // Two threads may race here; the loser's thread ends as its sender is dropped.
-            let _ = self.0.set(sender);
+            let _ = self.0.set(Sender(queue));
         }
         // PANIC: set above, by this thread or by the one that won.
-        Ok(self.0.get().expect("the worker has started"))
+        Ok(&self.0.get().expect("the worker has started").0)
     }
 
     /// Queues `job` behind the jobs before it.
@@ -89,29 +192,35 @@ impl Worker {
     /// # Errors
     /// As [`Worker::start`]; never once the thread runs.
     pub(crate) fn push(&self, job: Job) -> Result<()> {
-        self.start()?.send(job).map_err(|_| Error::IllegalState("the host worker has stopped"))
+        self.queue()?.push(job);
+        Ok(())
     }
 }
 
-fn perform(job: Job) {
-    let Job { after, run, done, outstanding } = job;
+/// Runs a step when every signal of `after` is 0, if no fault comes before that; whether it has run.
+pub(crate) fn perform<'s>(
+    after: impl IntoIterator<Item = &'s Arc<PooledSignal>>,
+    run: impl FnOnce(),
+    outstanding: &mut Outstanding,
+) -> bool {
     // A fault takes the packets that the step would have followed, and its successors with them: it
     // never becomes due.
-    if after.iter().try_for_each(|signal| signal.wait()).is_err() {
-        return;
-    }
-    // A panic in a caller's function must not take the worker, and with it the stream, down.
-    if inside(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))).is_err() {
+    let due = after.into_iter().try_for_each(|signal| signal.wait()).is_ok();
+    if due && inside(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))).is_err() {
+        // It must not take the worker, and with it the stream, down.
         tracing::error!("a host function panicked");
     }
-    drop(outstanding);
-    if let Some(done) = done {
-        // What a fault takes while the step runs, or by what the step does, must not begin on a queue that is about to
-        // die, on whatever device.
-        Faults::await_recording();
-        if done.is_current() {
-            done.store(0, Ordering::Release);
-        }
+    outstanding.one_less();
+    due
+}
+
+/// Lets a signal say that a step has run.
+pub(crate) fn fire(done: &PooledSignal) {
+    // What a fault takes while the step runs, or by what the step does, must not begin on a queue that is about to die,
+    // on whatever device.
+    Faults::await_recording();
+    if done.is_current() {
+        done.store(0, Ordering::Release);
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod cooperative;
 mod copy;
 mod external;
 pub(crate) mod host;
-mod legacy;
+pub(crate) mod legacy;
 mod order;
 mod orphan;
 pub(crate) mod submit;
@@ -62,6 +62,8 @@ pub enum StreamKind {
 #[derive(Clone)]
 pub struct Stream(pub(crate) Arc<StreamInner>);
 
+/// In cache lines of its own: threads that launch on other streams write others.
+#[repr(align(64))]
 pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) id: u64,
@@ -80,7 +82,7 @@ pub(crate) struct StreamInner {
     fifo: OnceLock<Arc<Fifo>>,
     /// Grows with every submission, while the state is locked.
     activity: AtomicU64,
-    /// What the stream is behind: activity of the default stream, or, if it is that, of all blocking ones.
+    /// What the stream is behind: activity of the default stream, or, if it is that, its latest look at blocking ones.
     seen: AtomicU64,
     /// Activity of this stream that the default stream is behind.
     seen_by_legacy: AtomicU64,
@@ -442,7 +444,7 @@ impl Stream {
 
     /// Starts the stream's host worker, so that queueing jobs cannot fail.
     pub(crate) fn start_worker(&self) -> Result<()> {
-        self.0.worker.start().map(drop)
+        self.0.worker.start()
     }
 
     /// Keeps `objects` alive until what follows on the stream has completed, or for the captured graph's life.

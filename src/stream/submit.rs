@@ -66,8 +66,8 @@ impl Drop for Past {
     }
 }
 
-/// Fences that a stream keeps to use again, at most.
-const SPARE: usize = 16;
+/// Fences that a stream keeps to use again, at most: as many launches in flight as that need no new ones.
+const SPARE: usize = 128;
 
 /// How many of them are looked at for one that is free.
 const TRIES: usize = 4;
@@ -100,8 +100,16 @@ impl State {
 
     /// A fence that has fired and that nobody else has, to be armed for packets on queues of `epoch`.
     fn free_fence(&mut self, epoch: u64) -> Option<Fence> {
-        let free = self.spare.iter().take(TRIES).position(|fence| fence.is_free(epoch))?;
-        self.spare.remove(free)
+        let mut spare = self.spare.iter().take(TRIES);
+        match spare.position(|fence| fence.is_free(epoch)) {
+            Some(free) => self.spare.remove(free),
+            None => {
+                // Somebody holds these: others come first the next time.
+                let looked_at = TRIES.min(self.spare.len());
+                self.spare.rotate_left(looked_at);
+                None
+            }
+        }
     }
 
     /// What is left to wait for, as (fence, everything that it must outlive), if anything is.
@@ -326,7 +334,7 @@ impl<'a> Submission<'a> {
     }
 
     /// A fence that nobody else has, for a packet that is yet to be published.
-    fn armed_fence(&mut self) -> Result<Fence> {
+    pub(crate) fn armed_fence(&mut self) -> Result<Fence> {
         match self.state.free_fence(self.lane.epoch()) {
             Some(fence) => {
                 fence.arm();
@@ -359,10 +367,13 @@ impl<'a> Submission<'a> {
         // ORDER: Release, behind the packets. Who sees the activity and looks for its fence must find it: a fence on
         // another stream, or the queue's own order.
         // Nobody else changes it: the state is locked.
-        let activity = self.stream.activity.load(Ordering::Relaxed);
-        self.stream.activity.store(activity + 1, Ordering::Release);
+        let activity = self.stream.activity.load(Ordering::Relaxed) + 1;
         if self.stream.kind == StreamKind::Blocking {
-            self.stream.device.0.blocking_activity.fetch_add(1, Ordering::Release);
+            // ORDER: SeqCst; see `News::submitted`. A swap, as a store needs a fence behind it.
+            self.stream.activity.swap(activity, Ordering::SeqCst);
+            self.stream.device.0.blocking_news.submitted();
+        } else {
+            self.stream.activity.store(activity, Ordering::Release);
         }
     }
 

@@ -259,6 +259,27 @@ fn entangled_graphs_of_two_threads_cannot_block_each_other() {
     });
 }
 
+/// As above, with rings that are full: launches are published in parts, with others' in between.
+#[test]
+fn entangled_graphs_of_threads_that_fill_the_rings_cannot_block_each_other() {
+    let (width, layers) = (4, 60);
+    let mut edges = Vec::new();
+    for layer in 1..layers {
+        for a in 0..width {
+            edges.push(((layer - 1) * width + a, layer * width + a));
+            edges.push(((layer - 1) * width + a, layer * width + (a + 1) % width));
+        }
+    }
+    thread_scope(3, |n| {
+        let stream = stream();
+        let graph = Counting::new(&vec![Work::Kernel; layers * width], &edges, entangled(2 + n));
+        assert_eq!(graph.exec.report().lanes, 2 + n);
+        // More than 25,000 packets a lane from each thread, and nobody waits for a launch.
+        launch_and_wait(&graph, &stream, 200);
+        graph.check(200, &format!("thread {n}"));
+    });
+}
+
 /// Graphs publish to several queues one after the other; other streams' waits get in between.
 #[test]
 fn streams_that_wait_for_each_other_cannot_block_a_graph_on_the_same_queues() {

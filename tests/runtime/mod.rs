@@ -3,6 +3,7 @@
 //! Captures, faults and the default stream concern a whole process: the tests want one each, as nextest gives them, or
 //! `--test-threads=1`.
 
+pub mod allocations;
 mod arrays;
 mod bodies;
 mod capture;

@@ -76,3 +76,65 @@ fn only_a_full_ring_makes_a_launch_wait_and_then_for_room() {
     });
     assert_eq!(data.read(&stream).unwrap(), [LAUNCHES as u32]);
 }
+
+#[test]
+fn a_launch_on_several_lanes_does_not_wait_for_the_one_before_it() {
+    const LAUNCHES: u32 = 1000;
+    for lanes in [2, 4] {
+        let (stream, data) = (stream(), [(); 4].map(|()| buffer(&[0])));
+        let exec = allocations::fork_join(lanes, 1, &data);
+        let (gate, passed) = gate(&stream);
+        for _ in 0..LAUNCHES {
+            exec.launch(&stream).unwrap();
+        }
+        // As above.
+        assert!(!passed.load(Ordering::Acquire), "a launch waited for what is in flight");
+        gate.open();
+        assert_eq!(data[0].read(&stream).unwrap(), [3 * LAUNCHES], "the root, the join and a chain");
+        assert_eq!(data[1].read(&stream).unwrap(), [LAUNCHES]);
+    }
+}
+
+#[test]
+fn a_launch_with_host_nodes_does_not_wait_for_the_one_before_it() {
+    const LAUNCHES: usize = 1000;
+    let (stream, data, calls) = (stream(), buffer(&[0]), Arc::new(AtomicUsize::new(0)));
+    let mut graph = Graph::new(&device());
+    let first = graph.kernel(&affine(&data, 1, 1), &[]).unwrap();
+    let called = calls.clone();
+    let host = graph.host(move || _ = called.fetch_add(1, Ordering::Relaxed), &[first]).unwrap();
+    graph.kernel(&affine(&data, 1, 1), &[host]).unwrap();
+    let exec = graph.instantiate().unwrap();
+    let (gate, passed) = gate(&stream);
+    for _ in 0..LAUNCHES {
+        exec.launch(&stream).unwrap();
+    }
+    // As above.
+    assert!(!passed.load(Ordering::Acquire), "a launch waited for what is in flight");
+    gate.open();
+    assert_eq!(data.read(&stream).unwrap(), [2 * LAUNCHES as u32]);
+    assert_eq!(calls.load(Ordering::Relaxed), LAUNCHES);
+}
+
+#[test]
+fn a_launch_while_the_host_is_in_a_step_of_the_one_before_does_not_wait() {
+    let (stream, data, gate) = (stream(), buffer(&[0]), Gate::default());
+    let mut graph = Graph::new(&device());
+    let (held, passed) = (gate.clone(), Arc::new(AtomicBool::new(false)));
+    let pass = passed.clone();
+    let host = move || {
+        held.wait();
+        pass.store(true, Ordering::Release);
+    };
+    let host = graph.host(host, &[]).unwrap();
+    graph.kernel(&affine(&data, 1, 1), &[host]).unwrap();
+    let exec = graph.instantiate().unwrap();
+    for _ in 0..100 {
+        exec.launch(&stream).unwrap();
+        // So that the host is in the first launch's step for most of the others.
+        thread::yield_now();
+    }
+    assert!(!passed.load(Ordering::Acquire), "a launch waited for a step of the host");
+    gate.open();
+    assert_eq!(data.read(&stream).unwrap(), [100]);
+}

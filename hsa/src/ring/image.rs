@@ -81,15 +81,20 @@ impl<P: Port> Ring<P> {
     /// As for [`Claim::publish`]; and none of the packets has the type INVALID: the packet processor would wait there
     /// for ever.
     pub unsafe fn submit_image(&self, image: &[Packet], fill: impl FnMut(&mut Slots<'_, P>)) -> usize {
-        let mut n = u32::try_from(image.len()).unwrap_or(u32::MAX).min(self.size);
+        let Some(claim) = self.claim_some(image.len()) else { return 0 };
+        let n = claim.len as usize;
+        // SAFETY: the caller's promise covers every packet of the image.
+        unsafe { claim.publish_image(&image[..n], fill) };
+        n
+    }
+
+    /// Claims slots for as many of `n` packets as there is room for; none if there is none at all.
+    pub fn claim_some(&self, n: usize) -> Option<Claim<'_, P>> {
+        let mut n = u32::try_from(n).unwrap_or(u32::MAX).min(self.size);
         loop {
             match self.claim(n) {
-                Ok(claim) => {
-                    // SAFETY: the caller's promise covers every packet of the image.
-                    unsafe { claim.publish_image(&image[..n as usize], fill) };
-                    return n as usize;
-                }
-                Err(full) if full.free == 0 => return 0,
+                Ok(claim) => return Some(claim),
+                Err(full) if full.free == 0 => return None,
                 Err(full) => n = n.min(full.free),
             }
         }
@@ -97,10 +102,41 @@ impl<P: Port> Ring<P> {
 }
 
 impl<P: Port> Claim<'_, P> {
+    /// Copies an image into the slots and announces them, as [`Ring::submit_image`].
+    ///
+    /// # Panics
+    /// If the image is not as long as the claim.
+    ///
     /// # Safety
-    /// As for [`Ring::submit_image`]; `image` is as long as the claim.
-    unsafe fn publish_image(mut self, image: &[Packet], mut fill: impl FnMut(&mut Slots<'_, P>)) {
-        debug_assert!(image.len() == self.len as usize && !image.iter().any(Packet::is_invalid));
+    /// As for [`Ring::submit_image`].
+    pub unsafe fn publish_image(self, image: &[Packet], fill: impl FnMut(&mut Slots<'_, P>)) {
+        let (ring, first, len) = (self.ring, self.first, self.len);
+        // SAFETY: the caller's promise.
+        unsafe { self.store_image(image, fill) };
+        ring.announce(first, len);
+    }
+
+    /// As [`Claim::publish_image`], but the doorbell stays silent: whoever publishes to the queue next rings it for these
+    /// packets too, and the caller must see to it that somebody does. For one who has claimed slots of a queue twice,
+    /// with others' in between, and rings for all of them once.
+    ///
+    /// # Panics
+    /// As [`Claim::publish_image`].
+    ///
+    /// # Safety
+    /// As for [`Ring::submit_image`].
+    pub unsafe fn stage_image(self, image: &[Packet], fill: impl FnMut(&mut Slots<'_, P>)) {
+        let (ring, first, len) = (self.ring, self.first, self.len);
+        // SAFETY: the caller's promise.
+        unsafe { self.store_image(image, fill) };
+        ring.note(first, len);
+    }
+
+    /// # Safety
+    /// As for [`Ring::submit_image`]; the slots must be announced.
+    unsafe fn store_image(mut self, image: &[Packet], mut fill: impl FnMut(&mut Slots<'_, P>)) {
+        assert_eq!(image.len(), self.len as usize, "an image as long as the claim");
+        debug_assert!(!image.iter().any(Packet::is_invalid));
         let (first, len, port) = (self.first, self.len, &self.ring.port);
         if port.is_weakly_ordered() {
             // SAFETY: the caller's promise.
@@ -120,7 +156,6 @@ impl<P: Port> Claim<'_, P> {
             }
         }
         self.len = 0;
-        self.ring.announce(first, len);
     }
 
     /// Stores each slot whole and with a header that reads INVALID, and then all headers.

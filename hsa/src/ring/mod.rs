@@ -328,13 +328,9 @@ impl<P: Port> Ring<P> {
     /// Rings the doorbell for all packets that are valid without a gap, or leaves that to whoever is ringing.
     fn announce(&self, first: u64, len: u32) {
         if len == 0 {
-            // An empty claim shares its first index with the claim behind it, whose entry it must not touch.
             return;
         }
-        self.port.drain();
-        // ORDER: release, after the headers. Whoever reads the entry and rings has our packets before the
-        // doorbell.
-        self.end_of_claim_at(first).store(first + u64::from(len), Ordering::Release);
+        self.note(first, len);
         // ORDER: both swaps of `ringing` are read-modify-writes with acquire and release, so they form one
         // chain: a producer that finds the flag set has its entry seen by the holder's check after the flag
         // is cleared.
@@ -360,6 +356,18 @@ impl<P: Port> Ring<P> {
             }
             // Somebody published behind our scan and found the flag set: ring for them.
         }
+    }
+
+    /// Notes that the packets of a claim are valid, for whoever rings next.
+    fn note(&self, first: u64, len: u32) {
+        if len == 0 {
+            // An empty claim shares its first index with the claim behind it, whose entry it must not touch.
+            return;
+        }
+        self.port.drain();
+        // ORDER: release, after the headers. Whoever reads the entry and rings has our packets before the
+        // doorbell.
+        self.end_of_claim_at(first).store(first + u64::from(len), Ordering::Release);
     }
 
     fn end_of_claim_at(&self, index: u64) -> &AtomicU64 {

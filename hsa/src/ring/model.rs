@@ -139,6 +139,35 @@ fn doorbell_keeps_up_with_a_processor_that_looks_ahead() {
     });
 }
 
+#[test]
+fn staged_packets_are_announced_with_those_behind_them() {
+    explore(2, || {
+        let ring = Arc::new(Ring::new(FakeQueue::new(4, Stores::Ordered)).unwrap());
+        let stager = {
+            let ring = Arc::clone(&ring);
+            thread::spawn(move || {
+                let claims = [1, 2].map(|_| ring.claim(1).expect("there is room for all"));
+                let [first, second] = claims;
+                // SAFETY: nothing executes the packets of a fake queue.
+                unsafe {
+                    first.stage_image(&[packet(1)], |_| ());
+                    second.publish_image(&[packet(2)], |_| ());
+                }
+            })
+        };
+        let producer = {
+            let ring = Arc::clone(&ring);
+            thread::spawn(move || publish(&ring, &[packet(3)]))
+        };
+        let mut payloads = consume(&ring, 3);
+        stager.join().unwrap();
+        producer.join().unwrap();
+        payloads.sort_unstable();
+        assert_eq!(payloads, [1, 2, 3]);
+        assert_eq!(ring.port().doorbell(), Some(2));
+    });
+}
+
 fn weakly_ordered(size: u32) -> Arc<Ring<FakeQueue>> {
     Arc::new(Ring::new(FakeQueue::new(size, Stores::Weak)).unwrap())
 }

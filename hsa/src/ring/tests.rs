@@ -46,6 +46,15 @@ fn submit(ring: &Ring<FakeQueue>, payloads: std::ops::Range<u64>) -> Result<u64,
 }
 
 #[test]
+#[should_panic(expected = "an image as long as the claim")]
+fn an_image_that_is_not_as_long_as_its_claim_is_refused() {
+    let ring = ring(Stores::Ordered, 8);
+    let claim = ring.claim(3).unwrap();
+    // SAFETY: nothing executes the packets of a fake queue.
+    unsafe { claim.publish_image(&[packet(1)], |_| ()) };
+}
+
+#[test]
 fn size_must_be_a_power_of_two() {
     assert_eq!(Ring::new(FakeQueue::new(12, Stores::Ordered)).err(), Some(Error::RingSize { size: 12 }));
     assert_eq!(Ring::new(FakeQueue::new(0, Stores::Ordered)).err(), Some(Error::RingSize { size: 0 }));
@@ -222,6 +231,32 @@ on_every_ring! {
         assert_eq!((some(8), some(9)), (1, 0));
         assert_eq!(drain(&ring), (1..9).collect::<Vec<_>>());
         assert_eq!((some(18), some(20)), (2, 0));
+    }
+
+    fn claims_of_one_producer_are_announced_together(stores) {
+        let ring = ring(stores, 16);
+        let [first, others, second] = [3, 2, 4].map(|n| ring.claim(n).unwrap());
+        let image: Vec<_> = (10..20).map(packet).collect();
+        // SAFETY: nothing executes the packets of a fake queue.
+        unsafe { first.stage_image(&image[..3], |slots| (1..8).for_each(|double| slots.set(1, double, 7))) };
+        assert_eq!(rings(&ring), 0, "nobody has rung yet");
+        // SAFETY: as above.
+        unsafe { second.publish_image(&image[3..7], |_| ()) };
+        assert_eq!((rings(&ring), drain(&ring)), (1, vec![10, 7, 12]), "the rest is behind another's claim");
+        // SAFETY: as above.
+        unsafe { others.publish_image(&image[8..], |_| ()) };
+        assert_eq!((rings(&ring), drain(&ring)), (2, vec![18, 19, 13, 14, 15, 16]));
+    }
+
+    fn as_much_is_claimed_as_there_is_room_for(stores) {
+        let ring = ring(stores, 8);
+        let held = ring.claim_some(5).unwrap();
+        let rest = ring.claim_some(usize::MAX).unwrap();
+        assert_eq!((held.len(), rest.len(), rest.first()), (5, 3, 5));
+        assert!(ring.claim_some(1).is_none());
+        drop((held, rest));
+        drain(&ring);
+        assert_eq!(ring.claim_some(usize::MAX).unwrap().len(), 8);
     }
 
     fn a_panic_while_an_image_is_filled_in_leaves_no_hole(stores) {

@@ -1,0 +1,88 @@
+//! What a launch in flight has of its own: signals and host steps, used again by a later launch when it is over.
+
+#![forbid(unsafe_code)]
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::Ordering},
+};
+
+use super::{
+    image::Image,
+    party::{Epochs, Party},
+    script::Script,
+};
+use crate::{
+    device::{Fence, fence::PooledSignal},
+    error::Result,
+};
+
+/// What one launch has of its own.
+#[derive(Default)]
+pub(super) struct Flight {
+    /// Of the queues whose packets use the signals.
+    epochs: Epochs,
+    /// Those that its packets and host steps wait for and fire, armed; none if there are none.
+    pub(super) signals: Option<Arc<[Arc<PooledSignal>]>>,
+    /// Those of its event nodes; none where there is nothing to wait for.
+    pub(super) events: Vec<Option<Arc<PooledSignal>>>,
+    /// What the host does.
+    pub(super) script: Option<Arc<Script>>,
+}
+
+impl Flight {
+    /// Its signals, by the numbers that patches call them.
+    pub(super) fn signals(&self) -> &[Arc<PooledSignal>] {
+        self.signals.as_deref().unwrap_or_default()
+    }
+}
+
+/// The launches of one executable that may be in flight, and what is left of others.
+#[derive(Default)]
+pub(super) struct Flights {
+    /// Oldest first.
+    up: VecDeque<(Fence, Flight)>,
+    /// What launches had that are over, the latest last: that is where caches know it.
+    down: Vec<Flight>,
+}
+
+impl Flights {
+    /// What a launch of `image` needs, with its signals armed.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) for signals.
+    pub(super) fn take(&mut self, image: &Image, party: &Party<'_>) -> Result<Flight> {
+        if image.needs_nothing() {
+            return Ok(Flight::default());
+        }
+        // Launches complete in order: if the oldest is not over, none is.
+        while let Some((_, mut flight)) = self.up.pop_front_if(|(fence, _)| fence.is_over()) {
+            flight.events.clear();
+            self.down.push(flight);
+        }
+        while let Some(flight) = self.down.pop() {
+            // After a fault, who armed the old signals may never have let go of them.
+            if flight.epochs == *party.epochs() {
+                for signal in flight.signals() {
+                    signal.silent_store(1, Ordering::Relaxed);
+                }
+                return Ok(flight);
+            }
+        }
+        let signals = (0..image.signals).map(|_| party.signal()).collect::<Result<Arc<[_]>>>()?;
+        let signals = (!signals.is_empty()).then_some(signals);
+        Ok(Flight { epochs: party.epochs().clone(), signals, ..Flight::default() })
+    }
+
+    /// Notes what a launch has that ends with `fence`.
+    pub(super) fn launched(&mut self, fence: &Fence, flight: Flight) {
+        if flight.signals.is_some() || !flight.events.is_empty() || flight.script.is_some() {
+            self.up.push_back((fence.clone(), flight));
+        }
+    }
+
+    /// What the packets of launches in flight refer to.
+    pub(super) fn into_signals(self) -> Vec<Flight> {
+        self.up.into_iter().map(|(_, flight)| flight).collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! The packets of one launch, published to several queues.
+//!
+//! A launch first claims slots for its runs, in their order, then copies the packets queue by queue, and rings each
+//! queue's doorbell once. That is what keeps queues that several streams share from deadlock, however their packets mix:
+//! each packet waits only for packets whose slots were claimed before its own, and who has claimed slots publishes them
+//! without waiting for anything. A queue whose slots were claimed all at once, before those of the queues that it waits
+//! for, could stand in front of another launch's packets that get into those queues first.
+
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::image::{Image, Run};
+use crate::{
+    device::{
+        lane::{BEGINNING, LONG, Lane, LaneClaim, Slots},
+        pause::Pause,
+    },
+    error::Result,
+};
+
+/// Claims that are held at once; more runs than that are published in turns, each with a doorbell for each queue.
+const HELD: usize = 32;
+
+/// Claimed slots, and the packets to be copied there.
+struct Piece<'l> {
+    claim: LaneClaim<'l>,
+    run: Run,
+}
+
+/// Publishes an image to `lanes`; `fill` may replace words of a lane's packets before their headers turn valid.
+///
+/// Of a long image the beginning is announced ahead of the rest, so that the device starts while that is copied. An image
+/// for which there is no room goes in parts.
+///
+/// # Errors
+/// The fault that has taken a lane; parts of the image may have been published by then.
+pub(super) fn publish(
+    image: &Image,
+    lanes: &[Arc<Lane>],
+    mut fill: impl FnMut(u32, &mut Slots<'_, '_>),
+) -> Result<()> {
+    let mut queue = Remaining { runs: &image.runs, next: image.runs.first().copied() };
+    if image.lanes.iter().map(|lane| lane.packets.len()).sum::<usize>() > LONG
+        && let Some(first) = queue.next
+        && let Some(beginning) = queue.claim(lanes, BEGINNING)?
+    {
+        copy(beginning, image, true, |slots| fill(first.lane, slots));
+    }
+    let mut pause = Pause::default();
+    while queue.next.is_some() {
+        let mut pieces: SmallVec<[Piece<'_>; HELD]> = SmallVec::new();
+        // Whoever holds claims must not wait for room: nothing retires behind a slot that is claimed.
+        while pieces.len() < HELD
+            && let Some(piece) = queue.claim(lanes, usize::MAX)?
+        {
+            pieces.push(piece);
+        }
+        if pieces.is_empty() {
+            pause.wait();
+            continue;
+        }
+        pause = Pause::default();
+        let mut left: SmallVec<[usize; 8]> = SmallVec::from_elem(0, lanes.len());
+        pieces.iter().for_each(|piece| left[piece.run.lane as usize] += 1);
+        // By lanes: one is behind the other, and none waits longer for its doorbell than it must.
+        pieces.sort_unstable_by_key(|piece| (piece.run.lane, piece.run.start));
+        for piece in pieces {
+            let lane = piece.run.lane;
+            left[lane as usize] -= 1;
+            copy(piece, image, left[lane as usize] == 0, |slots| fill(lane, slots));
+        }
+    }
+    Ok(())
+}
+
+/// What is not claimed yet.
+struct Remaining<'i> {
+    runs: &'i [Run],
+    /// What is left of the first of them.
+    next: Option<Run>,
+}
+
+impl Remaining<'_> {
+    /// Claims slots for as much of the next run as there is room for, and for at most so many packets.
+    fn claim<'l>(&mut self, lanes: &'l [Arc<Lane>], most: usize) -> Result<Option<Piece<'l>>> {
+        let Some(run) = self.next else { return Ok(None) };
+        let packets = (run.end - run.start) as usize;
+        let Some(claim) = lanes[run.lane as usize].claim(packets.min(most))? else { return Ok(None) };
+        // CAST: no more than there are packets.
+        let middle = run.start + claim.len() as u32;
+        self.next = match middle == run.end {
+            true => {
+                self.runs = &self.runs[1..];
+                self.runs.first().copied()
+            }
+            false => Some(Run { start: middle, ..run }),
+        };
+        Ok(Some(Piece { claim, run: Run { end: middle, ..run } }))
+    }
+}
+
+fn copy(piece: Piece<'_>, image: &Image, ring: bool, fill: impl FnMut(&mut Slots<'_, '_>)) {
+    let Piece { claim, run } = piece;
+    claim.publish(&image.lanes[run.lane as usize].packets, run.start as usize, ring, fill);
+}

@@ -1,0 +1,145 @@
+//! The host's part of one launch: one job of the stream's worker, whatever the number of steps, made once and used again.
+
+#![forbid(unsafe_code)]
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::{
+    State,
+    image::HostStep,
+    launch::{PinnedPages, run_on_host},
+    party::Party,
+    seat::Seat,
+    units::Unit,
+};
+use crate::{
+    device::{Device, cooperative::Expected, fence::PooledSignal, slabs::Block},
+    stream::host::{Outstanding, Steps, fire, perform},
+};
+
+/// What the host does in one launch.
+pub(super) struct Script {
+    /// The launch's own.
+    signals: Option<Arc<[Arc<PooledSignal>]>>,
+    /// Whoever runs them has them locked; nobody else looks meanwhile.
+    steps: Mutex<Vec<Step>>,
+    /// Memory that the device reaches until the launch is over. A script that pins is not used again.
+    pub(super) pinned: Arc<Mutex<Vec<PinnedPages>>>,
+}
+
+struct Step {
+    /// Signals that must be 0 before.
+    after: SmallVec<[u32; 4]>,
+    /// The signal to set to 0 behind it.
+    done: Option<u32>,
+    device: Device,
+    epoch: u64,
+    /// What is to be done in the launch, if anything is.
+    work: Option<Work>,
+}
+
+struct Work {
+    unit: Unit,
+    /// Where a pin tells its copy's kernel the address.
+    arguments: Option<(Arc<Block>, usize)>,
+    /// For what publishes to the queue of cooperative kernels.
+    _expected: Option<Expected>,
+}
+
+impl Script {
+    /// The steps of an image, with nothing to do yet.
+    fn new(
+        state: &State,
+        signals: &Option<Arc<[Arc<PooledSignal>]>>,
+        seats: &[Seat],
+        party: &Party<'_>,
+    ) -> Self {
+        let step = |step: &HostStep| Step {
+            after: step.after.clone(),
+            done: step.done,
+            device: party.of_ordinal(seats[step.unit as usize].device).0.clone(),
+            epoch: 0,
+            work: None,
+        };
+        let steps = Mutex::new(state.image.host.iter().map(step).collect());
+        Self { signals: signals.clone(), steps, pinned: Arc::default() }
+    }
+
+    /// The host's part of a launch, as the executable is now. `used` is that of a launch that is over.
+    pub(super) fn prepared(
+        used: Option<Arc<Self>>,
+        state: &State,
+        signals: &Option<Arc<[Arc<PooledSignal>]>>,
+        seats: &[Seat],
+        party: &Party<'_>,
+    ) -> Arc<Self> {
+        // Its worker may not have let go of it yet if a fault has ended the launch.
+        let used = used.filter(|used| Arc::strong_count(used) == 1);
+        let script = used.unwrap_or_else(|| Arc::new(Self::new(state, signals, seats, party)));
+        let mut steps = script.steps();
+        for (step, given) in steps.iter_mut().zip(&state.image.host) {
+            let (device, epoch) = party.of_ordinal(seats[given.unit as usize].device);
+            step.epoch = epoch;
+            step.work = (!state.is_disabled(given.unit)).then(|| {
+                let unit = state.units[given.unit as usize].clone();
+                // Before the packets are published that wait for it.
+                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional(_));
+                Work {
+                    arguments: matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(given.unit + 1)),
+                    _expected: may_publish.then(|| device.expect_cooperative()),
+                    unit,
+                }
+            });
+        }
+        drop(steps);
+        script
+    }
+
+    /// Whether any step pins memory in this launch.
+    pub(super) fn pins(&self) -> bool {
+        let pins = |step: &Step| step.work.as_ref().is_some_and(|work| matches!(work.unit, Unit::Pin(_)));
+        self.steps().iter().any(pins)
+    }
+
+    fn signal(&self, number: u32) -> Option<&Arc<PooledSignal>> {
+        self.signals.as_deref()?.get(number as usize)
+    }
+
+    fn steps(&self) -> MutexGuard<'_, Vec<Step>> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Steps for Script {
+    fn count(&self) -> usize {
+        self.steps().len()
+    }
+
+    fn run(self: Arc<Self>, mut outstanding: Outstanding) {
+        let mut behind: Option<Arc<PooledSignal>> = None;
+        for step in self.steps().iter_mut() {
+            if let Some(done) = behind.take() {
+                fire(&done);
+            }
+            let after = step.after.iter().filter_map(|&signal| self.signal(signal));
+            // What it holds may be the caller's, and is let go before anybody hears that the step is done.
+            let work = step.work.take();
+            let (device, epoch) = (&step.device, step.epoch);
+            let run = || {
+                if let Some(work) = work {
+                    run_on_host(device, &work.unit, work.arguments.as_ref(), &self.pinned, epoch);
+                }
+            };
+            if perform(after, run, &mut outstanding) {
+                behind = step.done.and_then(|done| self.signal(done)).cloned();
+            }
+        }
+        // Before the launch is over: the next one wants the script.
+        drop(self);
+        if let Some(done) = behind {
+            fire(&done);
+        }
+    }
+}
