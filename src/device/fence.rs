@@ -169,8 +169,6 @@ impl Drop for PooledSignal {
 #[derive(Clone)]
 pub struct Fence(Arc<Inner>);
 
-/// In cache lines of its own: other threads' fences, which may come from the same allocator, are counted at every launch.
-#[repr(align(64))]
 struct Inner {
     signal: Arc<PooledSignal>,
     keeps: Mutex<Vec<Keep>>,
