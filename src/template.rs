@@ -398,12 +398,18 @@ const NESTED_MEMORY: Error = Error::NotSupported("a memory node in a nested grap
 impl Subgraph<'_> {
     /// The nodes and edges.
     pub fn graph(&self) -> &Graph<Function, Event> {
+        if self.path.is_empty() {
+            return self.template.graph();
+        }
         // PANIC: the path was followed when this was made, and the template has been borrowed since.
         self.template.graph.descendant(&self.path).expect("the path leads to a graph")
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
+        if self.path.is_empty() {
+            return self.template.graph_mut();
+        }
         // PANIC: as above.
         self.template.graph_mut().descendant_mut(&self.path).expect("the path leads to a graph")
     }

@@ -116,6 +116,7 @@ impl<T> Deref for Found<'_, T> {
 }
 
 impl<T> Drop for Found<'_, T> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: it is counted in, for the last time.
         if let Some(object) = unsafe { self.slot.leave() } {

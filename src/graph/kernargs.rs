@@ -21,6 +21,13 @@ enum Bytes {
 }
 
 impl Kernargs {
+    /// So many zeros.
+    #[inline]
+    pub fn zeroed(len: usize) -> Self {
+        // CAST: less than 256.
+        Self(if len <= INLINE { Bytes::Few(len as u8, [0; INLINE]) } else { Bytes::Many(vec![0; len].into()) })
+    }
+
     /// The first bytes of `given`, and zeros behind them up to `len` bytes.
     pub fn padded(given: &[u8], len: usize) -> Self {
         let given = &given[..given.len().min(len)];
@@ -47,13 +54,14 @@ impl Kernargs {
 
 impl Default for Kernargs {
     fn default() -> Self {
-        Self::padded(&[], 0)
+        Self::zeroed(0)
     }
 }
 
 impl Deref for Kernargs {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Bytes::Few(len, bytes) => &bytes[..usize::from(*len)],
@@ -63,6 +71,7 @@ impl Deref for Kernargs {
 }
 
 impl DerefMut for Kernargs {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         match &mut self.0 {
             Bytes::Few(len, bytes) => &mut bytes[..usize::from(*len)],
@@ -155,6 +164,7 @@ mod tests {
             let padded = Kernargs::padded(&bytes, len + 5);
             assert!(padded[..len] == bytes && padded[len..] == [0; 5]);
             assert_eq!(*Kernargs::padded(&bytes, len / 2), bytes[..len / 2]);
+            assert_eq!(Kernargs::zeroed(len), Kernargs::padded(&[], len));
         }
     }
 

@@ -27,6 +27,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chunks;
 pub mod conditional;
 pub mod csr;
 pub mod dot;
@@ -45,6 +46,7 @@ mod tests;
 
 use std::{collections::HashMap, fmt};
 
+use chunks::Chunks;
 pub use conditional::{Condition, Conditional, ConditionalKind, Inside};
 pub use csr::Csr;
 pub use error::Error;
@@ -64,7 +66,7 @@ pub use topology::{Neighbours, Topology};
 pub struct Graph<K, E> {
     topology: Topology,
     /// One entry per slot of the topology; `None` where a node was removed.
-    nodes: Vec<Option<Node<K, E>>>,
+    nodes: Chunks<Option<Node<K, E>>>,
     /// What conditional nodes of this graph and of nested ones may look at.
     conditions: Vec<Condition>,
     /// `NodeId::index` of the conditional nodes.
@@ -106,7 +108,7 @@ impl<K, E> Graph<K, E> {
     pub fn at_home(home: u32) -> Self {
         Self {
             topology: Topology::new(),
-            nodes: Vec::new(),
+            nodes: Chunks::new(),
             conditions: Vec::new(),
             conditionals: Vec::new(),
             nests: false,
@@ -436,7 +438,7 @@ impl<K, E> Drop for Graph<K, E> {
             if !graph.nests {
                 return;
             }
-            for node in &mut graph.nodes {
+            for node in graph.nodes.iter_mut() {
                 match node.take_if(|node| matches!(node, Node::Child(_) | Node::Conditional(_))) {
                     Some(Node::Child(child)) => into.push(*child),
                     Some(Node::Conditional(mut conditional)) => into.append(&mut conditional.bodies),

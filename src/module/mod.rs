@@ -10,9 +10,10 @@ pub use image::{image_at, image_of_wrapper};
 pub use managed::Managed;
 
 use std::{
+    array,
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
 
 use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
@@ -215,6 +216,11 @@ impl Function {
         &self.0.name
     }
 
+    /// The kernel for who must not keep it.
+    pub fn downgrade(&self) -> WeakFunction {
+        WeakFunction(Arc::downgrade(&self.0))
+    }
+
     /// The word given with [`Module::kernel_with_token`].
     pub fn token(&self) -> usize {
         self.0.token
@@ -224,10 +230,25 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the image for the device has no such kernel, and what loading can fail with.
+    #[inline]
     pub fn code(&self, device: &Device) -> Result<&KernelCode> {
         let slot = self.0.codes.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
         let load = || KernelCode::new(self.0.module.loaded(device)?, &self.0.name, device);
         slot.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// A kernel that is not kept by being known.
+#[derive(Clone, Debug)]
+pub struct WeakFunction(Weak<Entry>);
+
+impl WeakFunction {
+    /// No kernel.
+    pub const NONE: Self = Self(Weak::new());
+
+    /// The kernel, if somebody has it.
+    pub fn upgrade(&self) -> Option<Function> {
+        self.0.upgrade().map(Function)
     }
 }
 
@@ -421,8 +442,8 @@ impl KernelCode {
         if launch.grid.contains(&0) || launch.block.contains(&0) {
             return refuse("a dimension is 0");
         }
-        let threads = launch.block.iter().try_fold(1u32, |n, &b| n.checked_mul(b));
-        if threads.is_none_or(|n| n > self.0.max_block) {
+        let threads = launch.block.iter().fold(1u32, |n, &b| n.saturating_mul(b));
+        if threads > self.0.max_block {
             return refuse("the block is larger than the kernel was compiled for");
         }
         if self.0.required_block.is_some_and(|required| required != launch.block) {
@@ -431,21 +452,18 @@ impl KernelCode {
         if launch.shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
             return refuse("more shared memory than a block can have");
         }
-        let (mut block, mut work_items) = ([0; 3], [0; 3]);
-        for i in 0..3 {
-            // CAST: the product of the three is at most 1024.
-            block[i] = launch.block[i] as u16;
-            let lacking = launch.attributes.lacking[i];
-            if lacking >= launch.block[i] {
-                return refuse("the last block lacks all of its work-items");
-            }
-            let n = u64::from(launch.grid[i]) * u64::from(launch.block[i]) - u64::from(lacking);
-            let Ok(n) = u32::try_from(n) else {
-                return refuse("the grid has 2^32 work-items or more in one dimension");
-            };
-            work_items[i] = n;
+        let lacking = launch.attributes.lacking;
+        if lacking.iter().zip(&launch.block).any(|(lacking, block)| lacking >= block) {
+            return refuse("the last block lacks all of its work-items");
         }
-        Ok((block, work_items))
+        let work_items: [u64; 3] = array::from_fn(|i| {
+            u64::from(launch.grid[i]) * u64::from(launch.block[i]) - u64::from(lacking[i])
+        });
+        if work_items.iter().any(|&n| n > u32::MAX.into()) {
+            return refuse("the grid has 2^32 work-items or more in one dimension");
+        }
+        // CAST: the product of the block's dimensions is at most 1024; the grid's were just looked at.
+        Ok((launch.block.map(|n| n as u16), work_items.map(|n| n as u32)))
     }
 }
 

@@ -53,7 +53,7 @@ pub unsafe fn pack(
 }
 
 unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
-    let mut bytes = Kernargs::padded(&[], code.argument_bytes());
+    let mut bytes = Kernargs::zeroed(code.argument_bytes());
     // SAFETY: the caller's promise.
     unsafe { gather(code, parameters, &mut bytes) }?;
     Ok(bytes)

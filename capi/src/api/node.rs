@@ -7,7 +7,7 @@ use std::{
 };
 
 use aqlipse::{
-    GraphNode, Subgraph,
+    Device, GraphNode, Subgraph,
     graph::{BoxCopy, CopyKind, Kernel, Memcpy, Memset, Node, NodeId, Surface},
 };
 
@@ -32,23 +32,40 @@ pub(super) unsafe fn add(
     count: usize,
     make: impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t>,
 ) -> Result<(), hipError_t> {
+    // SAFETY: the caller's pointers.
+    unsafe { add_for(node, graph, after, count, |graph, _, after| make(graph, after)) }
+}
+
+/// Adds a node with the parameters that `make` makes, for the calling thread's device.
+pub(super) unsafe fn add_made(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    make: impl FnOnce(&Device) -> Result<GraphNode, hipError_t>,
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's pointers.
+    unsafe { add_for(node, graph, after, count, |graph, device, after| Ok(graph.add(make(device)?, after)?)) }
+}
+
+unsafe fn add_for(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    make: impl FnOnce(&mut Subgraph<'_>, &Device, &[NodeId]) -> Result<NodeId, hipError_t>,
+) -> Result<(), hipError_t> {
     if node.is_null() {
         return Err(hipErrorInvalidValue);
     }
     let id = object::with_graph(graph, |graph| {
         // SAFETY: the caller's array.
         let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
-        make(graph.on(current::device_ref()?), &after)
+        let device = current::device_ref()?;
+        make(graph.on(device), device, &after)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
-}
-
-/// Adds a node with finished parameters.
-pub(super) fn plain(
-    node: GraphNode,
-) -> impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t> {
-    move |graph, after| Ok(graph.add(node, after)?)
 }
 
 /// What a caller's structure says of a kernel node.
@@ -56,30 +73,26 @@ pub(super) fn plain(
 /// # Errors
 /// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0,
 /// `hipErrorInvalidConfiguration` for a launch that it cannot take.
-pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<GraphNode, hipError_t> {
+pub(super) unsafe fn kernel_node(
+    params: *const hipKernelNodeParams,
+    device: &Device,
+) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let params = unsafe { caller::read(params) }?;
     if params.func.is_null() {
         return Err(hipErrorInvalidDeviceFunction);
     }
-    let dimensions = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
+    let [grid, block] = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
     // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
-    if dimensions.as_flattened().contains(&0) {
+    if grid.contains(&0) || block.contains(&0) {
         return Err(hipErrorInvalidValue);
     }
     let function = register::kernel(params.func)?;
-    let device = current::device_ref()?;
     let code = function.code(device)?;
     // SAFETY: the caller's arguments, as the kernel's metadata describes them.
     let kernargs = unsafe { arguments::pack(code, params.kernelParams, params.extra) }?;
-    let kernel = Kernel {
-        function,
-        grid: [params.gridDim.x, params.gridDim.y, params.gridDim.z],
-        block: [params.blockDim.x, params.blockDim.y, params.blockDim.z],
-        shared_bytes: params.sharedMemBytes,
-        kernargs,
-        attributes: Default::default(),
-    };
+    let shared_bytes = params.sharedMemBytes;
+    let kernel = Kernel { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
     aqlipse::check_kernel(device, &kernel)?;
     Ok(Node::Kernel(kernel))
 }
@@ -94,7 +107,7 @@ entry! {
         params: *const hipKernelNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(kernel_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |device| kernel_node(params, device)) }
     }
 }
 
@@ -156,7 +169,7 @@ entry! {
     fn hipGraphKernelNodeSetParams(node: hipGraphNode_t, params: *const hipKernelNodeParams) -> hipError_t {
         object::node(node)?;
         // SAFETY: the caller's pointer.
-        set(node, unsafe { kernel_node(params) }?)
+        set(node, unsafe { kernel_node(params, current::device_ref()?) }?)
     }
 }
 
@@ -223,7 +236,7 @@ pub(super) unsafe fn add_copy(
     copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointers.
-    unsafe { add(node, graph, after, count, |graph, after| plain(copy_node(copy()?)?)(graph, after)) }
+    unsafe { add_made(node, graph, after, count, |_| copy_node(copy()?)) }
 }
 
 /// Gives a copy node other operands.
@@ -317,7 +330,7 @@ entry! {
         params: *const hipMemsetParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(memset_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| memset_node(params)) }
     }
 }
 
@@ -337,7 +350,7 @@ entry! {
         params: *const hipHostNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(host_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| host_node(params)) }
     }
 }
 
@@ -350,7 +363,7 @@ entry! {
         count: usize,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, plain(Node::Empty)) }
+        unsafe { add_made(node, graph, after, count, |_| Ok(Node::Empty)) }
     }
 }
 

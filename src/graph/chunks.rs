@@ -1,0 +1,101 @@
+//! A sequence whose items stay where they are while it grows.
+
+use std::ops::{Index, IndexMut};
+
+/// Items of a chunk: enough that the allocator is asked rarely, and few enough that it takes them from what it has
+/// rather than from the system.
+const CHUNK: usize = 64;
+
+/// Items by number, as in a vector. One that grows by moving would, for nodes, copy each of them once more and leave
+/// behind as much memory as they take.
+#[derive(Debug, Clone)]
+pub(super) struct Chunks<T>(Vec<Vec<T>>);
+
+impl<T> Chunks<T> {
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Appends an item. The first chunk grows as a vector does, for most graphs are small.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        match self.0.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK => chunk.push(item),
+            last => {
+                let mut chunk = Vec::with_capacity(if last.is_some() { CHUNK } else { 0 });
+                chunk.push(item);
+                self.0.push(chunk);
+            }
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, at: usize) -> Option<&T> {
+        self.0.get(at / CHUNK)?.get(at % CHUNK)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().flatten()
+    }
+
+    /// Keeps the items for which `keeps` holds, in their order; they move up.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
+        *self = std::mem::take(&mut self.0).into_iter().flatten().filter(|item| keeps(item)).collect();
+    }
+}
+
+impl<T> FromIterator<T> for Chunks<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut chunks = Self::new();
+        items.into_iter().for_each(|item| chunks.push(item));
+        chunks
+    }
+}
+
+impl<T> Index<usize> for Chunks<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, at: usize) -> &T {
+        &self.0[at / CHUNK][at % CHUNK]
+    }
+}
+
+impl<T> IndexMut<usize> for Chunks<T> {
+    #[inline]
+    fn index_mut(&mut self, at: usize) -> &mut T {
+        &mut self.0[at / CHUNK][at % CHUNK]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_have_the_numbers_of_a_vector_and_stay_where_they_are() {
+        let mut chunks = Chunks::new();
+        (0..CHUNK).for_each(|n| chunks.push(n));
+        let places: Vec<*const usize> = chunks.iter().map(|item| item as *const usize).collect();
+        (CHUNK..3 * CHUNK + 1).for_each(|n| chunks.push(n));
+        assert!(chunks.iter().zip(&places).all(|(item, &place)| std::ptr::eq(item, place)));
+        assert!(chunks.iter().copied().eq(0..3 * CHUNK + 1));
+        chunks[CHUNK] = 7;
+        assert_eq!([chunks[CHUNK - 1], chunks[CHUNK], chunks[CHUNK + 1]], [CHUNK - 1, 7, CHUNK + 1]);
+        assert_eq!((chunks.get(3 * CHUNK), chunks.get(3 * CHUNK + 1)), (Some(&(3 * CHUNK)), None));
+    }
+
+    #[test]
+    fn what_is_kept_moves_up() {
+        let mut chunks: Chunks<usize> = (0..5 * CHUNK).collect();
+        chunks.retain(|n| n % 3 == 0);
+        assert!(chunks.iter().copied().eq((0..5 * CHUNK).step_by(3)));
+        assert_eq!(chunks.get(CHUNK), Some(&(3 * CHUNK)));
+        chunks.push(1);
+        assert_eq!(chunks.iter().last(), Some(&1));
+    }
+}
