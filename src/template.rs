@@ -100,11 +100,13 @@ impl Template {
     }
 
     /// The nodes and edges.
+    #[inline]
     pub fn graph(&self) -> &Graph<Function, Event> {
         &self.graph
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
+    #[inline]
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
         self.edits.count();
         // Nobody else can come to share it while it is borrowed here, and there are no weak references.
@@ -171,6 +173,7 @@ impl Template {
     }
 
     /// The template's own graph.
+    #[inline]
     pub fn whole(&mut self) -> Subgraph<'_> {
         Subgraph { template: self, path: SmallVec::new(), device: None }
     }
@@ -397,6 +400,7 @@ const NESTED_MEMORY: Error = Error::NotSupported("a memory node in a nested grap
 
 impl Subgraph<'_> {
     /// The nodes and edges.
+    #[inline]
     pub fn graph(&self) -> &Graph<Function, Event> {
         if self.path.is_empty() {
             return self.template.graph();
@@ -406,6 +410,7 @@ impl Subgraph<'_> {
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
+    #[inline]
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
         if self.path.is_empty() {
             return self.template.graph_mut();
@@ -421,6 +426,7 @@ impl Subgraph<'_> {
 
     /// Places the nodes that are added or set from now on on `device`: kernels run there; copies, fills and events do
     /// unless their operands ask for another.
+    #[inline]
     pub fn on(&mut self, device: &Device) -> &mut Self {
         // CAST: ordinals are small.
         self.device = Some(device.ordinal() as u32);
@@ -456,14 +462,26 @@ impl Subgraph<'_> {
     /// # Errors
     /// As there.
     pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<NodeId> {
+        Ok(self.add_behind(node, dependencies.iter().copied())?.0)
+    }
+
+    /// As [`Subgraph::add`]; returns as well where the node is, for filling its arguments in there.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn add_behind(
+        &mut self,
+        node: GraphNode,
+        dependencies: impl IntoIterator<Item = NodeId>,
+    ) -> Result<(NodeId, &mut GraphNode)> {
         if matches!(node, Node::MemAlloc(_) | Node::MemFree(_) | Node::Conditional(_)) {
             let what = "allocation, free and conditional nodes are not made from parameters";
             return Err(Error::InvalidValue(what));
         }
-        match self.device {
-            Some(device) => Ok(self.graph_mut().add_on(device, node, dependencies)?),
-            None => Ok(self.graph_mut().add(node, dependencies)?),
-        }
+        let device = self.device;
+        let graph = self.graph_mut();
+        Ok(graph.add_behind(device.unwrap_or(graph.home()), node, dependencies)?)
     }
 
     /// As [`Template::add_child`].

@@ -16,17 +16,20 @@ impl<T> Chunks<T> {
         Self(Vec::new())
     }
 
-    /// Appends an item. The first chunk grows as a vector does, for most graphs are small.
+    /// Appends an item, and returns where it is.
     #[inline]
-    pub fn push(&mut self, item: T) {
-        match self.0.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK => chunk.push(item),
-            last => {
-                let mut chunk = Vec::with_capacity(if last.is_some() { CHUNK } else { 0 });
-                chunk.push(item);
-                self.0.push(chunk);
-            }
+    pub fn push(&mut self, item: T) -> &mut T {
+        if self.0.last().is_none_or(|chunk| chunk.len() == CHUNK) {
+            self.begin_chunk();
         }
+        let at = self.0.len() - 1;
+        self.0[at].push_mut(item)
+    }
+
+    /// The first chunk grows as a vector does, for most graphs are small.
+    #[cold]
+    fn begin_chunk(&mut self) {
+        self.0.push(Vec::with_capacity(if self.0.is_empty() { 0 } else { CHUNK }));
     }
 
     #[inline]
@@ -51,7 +54,9 @@ impl<T> Chunks<T> {
 impl<T> FromIterator<T> for Chunks<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut chunks = Self::new();
-        items.into_iter().for_each(|item| chunks.push(item));
+        for item in items {
+            chunks.push(item);
+        }
         chunks
     }
 }
@@ -79,9 +84,9 @@ mod tests {
     #[test]
     fn items_have_the_numbers_of_a_vector_and_stay_where_they_are() {
         let mut chunks = Chunks::new();
-        (0..CHUNK).for_each(|n| chunks.push(n));
+        (0..CHUNK).for_each(|n| *chunks.push(0) = n);
         let places: Vec<*const usize> = chunks.iter().map(|item| item as *const usize).collect();
-        (CHUNK..3 * CHUNK + 1).for_each(|n| chunks.push(n));
+        (CHUNK..3 * CHUNK + 1).for_each(|n| *chunks.push(0) = n);
         assert!(chunks.iter().zip(&places).all(|(item, &place)| std::ptr::eq(item, place)));
         assert!(chunks.iter().copied().eq(0..3 * CHUNK + 1));
         chunks[CHUNK] = 7;

@@ -25,7 +25,11 @@ impl Kernargs {
     #[inline]
     pub fn zeroed(len: usize) -> Self {
         // CAST: less than 256.
-        Self(if len <= INLINE { Bytes::Few(len as u8, [0; INLINE]) } else { Bytes::Many(vec![0; len].into()) })
+        Self(if len <= INLINE {
+            Bytes::Few(len as u8, [0; INLINE])
+        } else {
+            Bytes::Many(vec![0; len].into())
+        })
     }
 
     /// The first bytes of `given`, and zeros behind them up to `len` bytes.

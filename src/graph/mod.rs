@@ -126,6 +126,11 @@ impl<K, E> Graph<K, E> {
         self.away.get(&node.index()).copied().unwrap_or(self.home)
     }
 
+    /// The ordinal of the device that nodes without one of their own run on.
+    pub fn home(&self) -> u32 {
+        self.home
+    }
+
     /// Whether all nodes were placed on the device with this ordinal.
     pub fn is_at_home(&self, device: u32) -> bool {
         self.home == device && self.away.is_empty()
@@ -168,13 +173,7 @@ impl<K, E> Graph<K, E> {
     /// [`Error::UnknownNode`], [`Error::ForeignNode`] or [`Error::DuplicateEdge`] for the first bad dependency,
     /// [`Error::TooLarge`]; the graph is then unchanged.
     pub fn add(&mut self, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
-        let id = self.topology.add(dependencies)?;
-        if matches!(node, Node::Conditional(_)) {
-            self.conditionals.push(id.index());
-        }
-        self.nests |= matches!(node, Node::Child(_) | Node::Conditional(_));
-        self.nodes.push(Some(node));
-        Ok(id)
+        self.add_on(self.home, node, dependencies)
     }
 
     /// As [`Graph::add`], for a node that is placed on the device with an ordinal.
@@ -187,11 +186,29 @@ impl<K, E> Graph<K, E> {
         node: Node<K, E>,
         dependencies: &[NodeId],
     ) -> Result<NodeId, Error> {
-        let id = self.add(node, dependencies)?;
+        Ok(self.add_behind(device, node, dependencies.iter().copied())?.0)
+    }
+
+    /// As [`Graph::add_on`]; returns as well where the node is, for filling it in there.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn add_behind(
+        &mut self,
+        device: u32,
+        node: Node<K, E>,
+        dependencies: impl IntoIterator<Item = NodeId>,
+    ) -> Result<(NodeId, &mut Node<K, E>), Error> {
+        let id = self.topology.add(dependencies)?;
+        if matches!(node, Node::Conditional(_)) {
+            self.conditionals.push(id.index());
+        }
+        self.nests |= matches!(node, Node::Child(_) | Node::Conditional(_));
         if device != self.home {
             self.away.insert(id.index(), device);
         }
-        Ok(id)
+        Ok((id, self.nodes.push(None).insert(node)))
     }
 
     /// Adds a deep copy of `child` as one node.
@@ -204,7 +221,7 @@ impl<K, E> Graph<K, E> {
         E: Clone,
     {
         // The copy may be large: find out first whether it is wanted.
-        let id = self.topology.add(dependencies)?;
+        let id = self.topology.add(dependencies.iter().copied())?;
         self.nests = true;
         self.nodes.push(Some(Node::Child(Box::new(child.clone()))));
         Ok(id)

@@ -153,7 +153,8 @@ impl Topology {
     /// # Errors
     /// [`Error::UnknownNode`], [`Error::ForeignNode`], [`Error::DuplicateEdge`] for the first bad dependency,
     /// [`Error::TooLarge`]; the graph is then unchanged.
-    pub fn add(&mut self, dependencies: &[NodeId]) -> Result<NodeId, Error> {
+    #[inline]
+    pub fn add(&mut self, dependencies: impl IntoIterator<Item = NodeId>) -> Result<NodeId, Error> {
         if self.next_index == NONE {
             return Err(Error::TooLarge);
         }
@@ -162,7 +163,7 @@ impl Topology {
         let slot = self.links.len() as u32;
         let edges_before = self.edges.len();
         self.links.push(Links::NEW);
-        for &from in dependencies {
+        for from in dependencies {
             if let Err(error) = self.depend(slot, from) {
                 self.unlink_from(edges_before);
                 self.links.pop();
@@ -295,15 +296,14 @@ impl Topology {
     ///
     /// # Errors
     /// [`Error::ForeignNode`] when the id carries another graph, [`Error::UnknownNode`] when the node was removed.
+    #[inline]
     pub(super) fn slot(&self, node: NodeId) -> Result<u32, Error> {
         if node.graph() != self.graph {
             return Err(Error::ForeignNode(node));
         }
         let slot = match &self.indices {
             None => node.index() as usize,
-            Some(indices) => {
-                indices.binary_search(&node.index()).map_err(|_| Error::UnknownNode(node))?
-            }
+            Some(indices) => indices.binary_search(&node.index()).map_err(|_| Error::UnknownNode(node))?,
         };
         match self.links.get(slot) {
             // CAST: slots fit 32 bits.
@@ -342,6 +342,7 @@ impl Topology {
     }
 
     /// Whether the node exists in this graph.
+    #[inline]
     pub fn contains(&self, node: NodeId) -> bool {
         self.slot(node).is_ok()
     }
@@ -408,6 +409,7 @@ impl Topology {
     }
 
     /// Appends an edge that does not exist.
+    #[inline]
     fn push(&mut self, ends: [u32; 2]) -> Result<(), Error> {
         let edge =
             u32::try_from(self.edges.len()).ok().filter(|&edge| edge != NONE).ok_or(Error::TooLarge)?;

@@ -194,9 +194,7 @@ impl Drop for Loaded {
 /// # Errors
 /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes, what loading can fail with.
 pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
-    let code = launch.function.code(device)?;
-    code.check_launch(launch)?;
-    if launch.attributes.cooperative { code.check_cooperative(device.properties(), launch) } else { Ok(()) }
+    launch.function.code(device)?.check(device, launch)
 }
 
 /// A kernel of a module.
@@ -378,11 +376,13 @@ impl KernelCode {
     }
 
     /// Offset and size in bytes of each argument that a caller gives.
+    #[inline]
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
         self.0.explicit.iter().copied()
     }
 
     /// Bytes from the start of the first argument to the end of the last that a caller gives.
+    #[inline]
     pub fn argument_bytes(&self) -> usize {
         self.0.explicit_bytes
     }
@@ -427,9 +427,24 @@ impl KernelCode {
         })
     }
 
+    /// Refuses a launch that the kernel or its device cannot take.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes.
+    #[inline]
+    pub fn check(&self, device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
+        self.check_launch(launch)?;
+        if launch.attributes.cooperative {
+            self.check_cooperative(device.properties(), launch)
+        } else {
+            Ok(())
+        }
+    }
+
     /// Checks a launch with the arguments that come with it; returns the workgroup and the grid, in work-items.
+    #[inline]
     fn check_launch(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
-        let shape = self.check(launch)?;
+        let shape = self.shape(launch)?;
         // A caller that packs its arguments itself may pad them at the end.
         if launch.kernargs.len() < self.0.explicit_bytes {
             return Err(Error::InvalidValue("fewer argument bytes than the kernel takes"));
@@ -437,7 +452,8 @@ impl KernelCode {
         Ok(shape)
     }
 
-    fn check(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
+    #[inline]
+    fn shape(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
         let refuse = |why| Err(Error::InvalidConfiguration(why));
         if launch.grid.contains(&0) || launch.block.contains(&0) {
             return refuse("a dimension is 0");

@@ -42,7 +42,9 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
     // caller has filled in; the pointers in it are the caller's.
     unsafe {
         Ok(match params.r#type {
-            hipGraphNodeTypeKernel => Work::Other(kernel_node(&params.params.kernel, current::device_ref()?)?),
+            hipGraphNodeTypeKernel => {
+                Work::Other(kernel_node(&params.params.kernel, current::device_ref()?)?)
+            }
             hipGraphNodeTypeMemset => Work::Other(memset_node(&params.params.memset)?),
             hipGraphNodeTypeHost => Work::Other(host_node(&params.params.host)?),
             hipGraphNodeTypeEventRecord => Work::Other(record_node(params.params.eventRecord.event)?),

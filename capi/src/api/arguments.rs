@@ -37,6 +37,26 @@ pub unsafe fn pack(
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> Result<Kernargs, hipError_t> {
+    // SAFETY: the caller's promise.
+    let mut bytes = unsafe { room(code, parameters, extra) }?;
+    // SAFETY: the caller's promise.
+    unsafe { fill(code, parameters, &mut bytes) }?;
+    Ok(bytes)
+}
+
+/// As [`pack`], but of arguments that are given one by one there is only the room: [`fill`] writes them.
+///
+/// # Errors
+/// As [`pack`].
+///
+/// # Safety
+/// As [`pack`].
+#[inline]
+pub unsafe fn room(
+    code: &KernelCode,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Result<Kernargs, hipError_t> {
     match (parameters.is_null(), extra.is_null()) {
         (false, false) => Err(hipErrorInvalidValue),
         (true, true) if code.argument_bytes() == 0 => Ok(Kernargs::default()),
@@ -47,30 +67,39 @@ pub unsafe fn pack(
         }
         (false, true) => {
             // SAFETY: the caller's promise.
-            unsafe { gathered(code, parameters) }
+            unsafe { check(code, parameters) }?;
+            Ok(Kernargs::zeroed(code.argument_bytes()))
         }
     }
 }
 
-unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
-    let mut bytes = Kernargs::zeroed(code.argument_bytes());
-    // SAFETY: the caller's promise.
-    unsafe { gather(code, parameters, &mut bytes) }?;
-    Ok(bytes)
+/// Whether all arguments are there.
+unsafe fn check(code: &KernelCode, parameters: *mut *mut c_void) -> Result<(), hipError_t> {
+    for n in 0..code.arguments().len() {
+        // SAFETY: the array has an entry for each argument, by the caller's promise.
+        if unsafe { caller::read(parameters.add(n)) }?.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+    }
+    Ok(())
 }
 
-/// Packs arguments into the bytes that they take.
+/// Writes arguments that are given one by one, if they are, into the bytes that they take.
 ///
 /// # Errors
 /// `hipErrorInvalidValue` for a null pointer among them; some of the bytes may have been written.
 ///
 /// # Safety
 /// As [`pack`].
-unsafe fn gather(
+#[inline]
+pub unsafe fn fill(
     code: &KernelCode,
     parameters: *mut *mut c_void,
     bytes: &mut [u8],
 ) -> Result<(), hipError_t> {
+    if parameters.is_null() {
+        return Ok(());
+    }
     for (n, (offset, size)) in code.arguments().enumerate() {
         // SAFETY: the array has an entry for each argument, by the caller's promise.
         let argument = unsafe { caller::read(parameters.add(n)) }?;
@@ -103,14 +132,11 @@ pub unsafe fn pack_into(
     parameters: *mut *mut c_void,
     bytes: &mut [u8],
 ) -> Result<(), hipError_t> {
-    for n in 0..code.arguments().len() {
-        // SAFETY: the array has an entry for each argument, by the caller's promise.
-        if unsafe { caller::read(parameters.add(n)) }?.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-    }
     // SAFETY: the caller's promise.
-    unsafe { gather(code, parameters, bytes) }
+    unsafe {
+        check(code, parameters)?;
+        fill(code, parameters, bytes)
+    }
 }
 
 unsafe fn packed(extra: *mut *mut c_void) -> Result<Kernargs, hipError_t> {

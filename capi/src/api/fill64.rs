@@ -5,11 +5,7 @@ use std::ffi::c_void;
 
 use aqlipse::{GraphNode, graph::Memset, graph::Node};
 
-use super::{
-    exec::set_exec,
-    memory::fill,
-    node::add_made,
-};
+use super::{exec::set_exec, memory::fill, node::add_made};
 use crate::{
     error::{hipError_t, hipErrorInvalidValue},
     object,

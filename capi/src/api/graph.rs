@@ -9,6 +9,7 @@ use aqlipse::{
     Template,
     graph::{NodeId, NodeKind, Topology},
 };
+
 use smallvec::SmallVec;
 
 use crate::{
@@ -85,13 +86,33 @@ entry! {
 /// The dependencies of a node that is to be added to a graph.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
-/// in the graph.
+/// As [`checked_dependencies`].
+///
+/// # Safety
+/// `nodes` is null, or an array of `count` handles.
 pub(super) unsafe fn dependencies(
     graph: &Topology,
     nodes: *const hipGraphNode_t,
     count: usize,
 ) -> Result<SmallVec<[NodeId; 8]>, hipError_t> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { checked_dependencies(graph, nodes, count) }?.collect())
+}
+
+/// The dependencies of a node that is to be added to a graph, as they lie in the caller's array.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
+/// in the graph.
+///
+/// # Safety
+/// `nodes` is null, or an array of `count` handles that stays for as long as what is returned.
+#[inline]
+pub(super) unsafe fn checked_dependencies(
+    graph: &Topology,
+    nodes: *const hipGraphNode_t,
+    count: usize,
+) -> Result<impl Iterator<Item = NodeId> + use<>, hipError_t> {
     // Before the array is read: a count that is too large is the documented error, not a reason to read on.
     if count > graph.node_count() {
         return Err(hipErrorInvalidValue);
@@ -99,14 +120,16 @@ pub(super) unsafe fn dependencies(
     if count > 0 && nodes.is_null() {
         return Err(hipErrorInvalidValue);
     }
-    let mut ids = SmallVec::with_capacity(count);
-    for n in 0..count {
+    let ids = (0..count).map(move |n| {
         // SAFETY: the caller's promise: the array has as many handles, and is not null.
-        let handle: hipGraphNode_t = unsafe { caller::read(nodes.add(n)) }?;
-        let id = NodeId::from_bits(handle.0 as u64).filter(|&id| graph.contains(id));
-        ids.push(id.ok_or(hipErrorInvalidValue)?);
+        let handle: hipGraphNode_t = unsafe { caller::read(nodes.add(n)) }.ok()?;
+        NodeId::from_bits(handle.0 as u64)
+    });
+    if ids.clone().all(|id| id.is_some_and(|id| graph.contains(id))) {
+        Ok(ids.flatten())
+    } else {
+        Err(hipErrorInvalidValue)
     }
-    Ok(ids)
 }
 
 unsafe fn edges(

@@ -7,12 +7,17 @@ use std::{
 };
 
 use aqlipse::{
-    Device, GraphNode, Subgraph,
-    graph::{BoxCopy, CopyKind, Kernel, Memcpy, Memset, Node, NodeId, Surface},
+    Device, Function, GraphNode, Subgraph,
+    graph::{Attributes, BoxCopy, CopyKind, Kernargs, Kernel, Memcpy, Memset, Node, NodeId, Surface},
 };
 
 use super::{
-    arguments, graph::dependencies, graph_memory, mem_pool::access_error, register, stream::host_function,
+    arguments,
+    graph::{checked_dependencies, dependencies},
+    graph_memory,
+    mem_pool::access_error,
+    register,
+    stream::host_function,
 };
 use crate::{
     caller, current,
@@ -32,8 +37,16 @@ pub(super) unsafe fn add(
     count: usize,
     make: impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t>,
 ) -> Result<(), hipError_t> {
-    // SAFETY: the caller's pointers.
-    unsafe { add_for(node, graph, after, count, |graph, _, after| make(graph, after)) }
+    if node.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let id = object::with_graph(graph, |graph| {
+        // SAFETY: the caller's array.
+        let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
+        make(graph.on(current::device_ref()?), &after)
+    })?;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(node, object::node_handle(id)) }
 }
 
 /// Adds a node with the parameters that `make` makes, for the calling thread's device.
@@ -45,24 +58,29 @@ pub(super) unsafe fn add_made(
     make: impl FnOnce(&Device) -> Result<GraphNode, hipError_t>,
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointers.
-    unsafe { add_for(node, graph, after, count, |graph, device, after| Ok(graph.add(make(device)?, after)?)) }
+    unsafe { add_filled(node, graph, after, count, make, |_, _| Ok(())) }
 }
 
-unsafe fn add_for(
+/// As [`add_made`]; what `fill` puts into the node is written where the node stays.
+#[inline]
+unsafe fn add_filled(
     node: *mut hipGraphNode_t,
     graph: hipGraph_t,
     after: *const hipGraphNode_t,
     count: usize,
-    make: impl FnOnce(&mut Subgraph<'_>, &Device, &[NodeId]) -> Result<NodeId, hipError_t>,
+    make: impl FnOnce(&Device) -> Result<GraphNode, hipError_t>,
+    fill: impl FnOnce(&mut GraphNode, &Device) -> Result<(), hipError_t>,
 ) -> Result<(), hipError_t> {
     if node.is_null() {
         return Err(hipErrorInvalidValue);
     }
     let id = object::with_graph(graph, |graph| {
         // SAFETY: the caller's array.
-        let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
+        let after = unsafe { checked_dependencies(graph.graph().topology(), after, count) }?;
         let device = current::device_ref()?;
-        make(graph.on(device), device, &after)
+        let (id, made) = graph.on(device).add_behind(make(device)?, after)?;
+        fill(made, device)?;
+        Ok(id)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
@@ -71,14 +89,42 @@ unsafe fn add_for(
 /// What a caller's structure says of a kernel node.
 ///
 /// # Errors
-/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0,
-/// `hipErrorInvalidConfiguration` for a launch that it cannot take.
+/// As [`kernel_without_arguments`].
 pub(super) unsafe fn kernel_node(
     params: *const hipKernelNodeParams,
     device: &Device,
 ) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointer, null or readable.
     let params = unsafe { caller::read(params) }?;
+    // SAFETY: the caller's arguments.
+    let mut node = Node::Kernel(unsafe { kernel_without_arguments(&params, device) }?);
+    // SAFETY: as above.
+    unsafe { fill_arguments(&mut node, &params, device) }?;
+    Ok(node)
+}
+
+/// Writes arguments that a caller gave by pointers, and that were checked, into a kernel node.
+#[inline]
+unsafe fn fill_arguments(
+    node: &mut GraphNode,
+    params: &hipKernelNodeParams,
+    device: &Device,
+) -> Result<(), hipError_t> {
+    let Node::Kernel(Kernel { function, kernargs, .. }) = node else { return Ok(()) };
+    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
+    unsafe { arguments::fill(function.code(device)?, params.kernelParams, kernargs) }
+}
+
+/// What a caller's structure says of a kernel node. Arguments that it points to one by one are checked, but zeros yet.
+///
+/// # Errors
+/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0 or arguments that lack,
+/// `hipErrorInvalidConfiguration` for a launch that it cannot take.
+#[inline]
+unsafe fn kernel_without_arguments(
+    params: &hipKernelNodeParams,
+    device: &Device,
+) -> Result<Kernel<Function>, hipError_t> {
     if params.func.is_null() {
         return Err(hipErrorInvalidDeviceFunction);
     }
@@ -87,14 +133,19 @@ pub(super) unsafe fn kernel_node(
     if grid.contains(&0) || block.contains(&0) {
         return Err(hipErrorInvalidValue);
     }
-    let function = register::kernel(params.func)?;
-    let code = function.code(device)?;
+    let mut kernel = Kernel {
+        function: register::kernel(params.func)?,
+        grid,
+        block,
+        shared_bytes: params.sharedMemBytes,
+        kernargs: Kernargs::default(),
+        attributes: Attributes::default(),
+    };
+    let code = kernel.function.code(device)?;
     // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-    let kernargs = unsafe { arguments::pack(code, params.kernelParams, params.extra) }?;
-    let shared_bytes = params.sharedMemBytes;
-    let kernel = Kernel { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
-    aqlipse::check_kernel(device, &kernel)?;
-    Ok(Node::Kernel(kernel))
+    kernel.kernargs = unsafe { arguments::room(code, params.kernelParams, params.extra) }?;
+    code.check(device, &kernel)?;
+    Ok(kernel)
 }
 
 entry! {
@@ -106,8 +157,13 @@ entry! {
         count: usize,
         params: *const hipKernelNodeParams,
     ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |device| kernel_node(params, device)) }
+        // SAFETY: the caller's pointer, null or readable.
+        let params = unsafe { caller::read(params) }?;
+        // SAFETY: the caller's pointers, those among the parameters as well.
+        unsafe {
+            let kernel = |device: &Device| Ok(Node::Kernel(kernel_without_arguments(&params, device)?));
+            add_filled(node, graph, after, count, kernel, |node, device| fill_arguments(node, &params, device))
+        }
     }
 }
 
