@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     event::Event,
     graph::{
-        Condition, ConditionalKind, Graph, GraphId, Inside, MemAlloc, MemFree, Node, NodeId,
+        Condition, ConditionalKind, Graph, GraphId, Inside, Kernel, MemAlloc, MemFree, Node, NodeId,
         dot::{self, Detail},
     },
     module::Function,
@@ -462,26 +462,47 @@ impl Subgraph<'_> {
     /// # Errors
     /// As there.
     pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<NodeId> {
-        Ok(self.add_behind(node, dependencies.iter().copied())?.0)
+        self.add_behind(node, dependencies.iter().copied())
     }
 
-    /// As [`Subgraph::add`]; returns as well where the node is, for filling its arguments in there.
+    /// As [`Subgraph::add`], with dependencies that need not lie in memory.
     ///
     /// # Errors
     /// As there.
-    #[inline]
     pub fn add_behind(
         &mut self,
         node: GraphNode,
         dependencies: impl IntoIterator<Item = NodeId>,
-    ) -> Result<(NodeId, &mut GraphNode)> {
+    ) -> Result<NodeId> {
         if matches!(node, Node::MemAlloc(_) | Node::MemFree(_) | Node::Conditional(_)) {
             let what = "allocation, free and conditional nodes are not made from parameters";
             return Err(Error::InvalidValue(what));
         }
         let device = self.device;
         let graph = self.graph_mut();
-        Ok(graph.add_behind(device.unwrap_or(graph.home()), node, dependencies)?)
+        Ok(graph.add_behind(device.unwrap_or(graph.home()), dependencies, || node)?)
+    }
+
+    /// Adds a kernel that `make` makes where the node stays and `fill` gives its arguments there: as a whole it is larger
+    /// than what is known of it before.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a bad dependency.
+    #[inline]
+    pub fn add_kernel(
+        &mut self,
+        dependencies: impl IntoIterator<Item = NodeId>,
+        make: impl FnOnce() -> Kernel<Function>,
+        fill: impl FnOnce(&mut Kernel<Function>),
+    ) -> Result<NodeId> {
+        let device = self.device;
+        let graph = self.graph_mut();
+        let device = device.unwrap_or(graph.home());
+        let id = graph.add_behind(device, dependencies, || Node::Kernel(make()))?;
+        if let Some(Node::Kernel(kernel)) = graph.latest_mut() {
+            fill(kernel);
+        }
+        Ok(id)
     }
 
     /// As [`Template::add_child`].

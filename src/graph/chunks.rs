@@ -32,6 +32,17 @@ impl<T> Chunks<T> {
         self.0.push(Vec::with_capacity(if self.0.is_empty() { 0 } else { CHUNK }));
     }
 
+    pub fn last_mut(&mut self) -> Option<&mut T> {
+        self.0.last_mut()?.last_mut()
+    }
+
+    /// Takes the last item away.
+    pub fn pop(&mut self) -> Option<T> {
+        let item = self.0.last_mut()?.pop();
+        self.0.pop_if(|chunk| chunk.is_empty());
+        item
+    }
+
     #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {
         self.0.get(at / CHUNK)?.get(at % CHUNK)
@@ -102,5 +113,15 @@ mod tests {
         assert_eq!(chunks.get(CHUNK), Some(&(3 * CHUNK)));
         chunks.push(1);
         assert_eq!(chunks.iter().last(), Some(&1));
+    }
+
+    #[test]
+    fn what_is_taken_away_leaves_room_for_another() {
+        let mut chunks: Chunks<usize> = (0..CHUNK + 1).collect();
+        assert_eq!([chunks.pop(), chunks.pop()], [Some(CHUNK), Some(CHUNK - 1)]);
+        chunks.push(7);
+        chunks.push(8);
+        assert_eq!((chunks[CHUNK - 1], chunks[CHUNK], chunks.iter().count()), (7, 8, CHUNK + 1));
+        assert_eq!(Chunks::<usize>::new().pop(), None);
     }
 }

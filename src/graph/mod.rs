@@ -173,7 +173,7 @@ impl<K, E> Graph<K, E> {
     /// [`Error::UnknownNode`], [`Error::ForeignNode`] or [`Error::DuplicateEdge`] for the first bad dependency,
     /// [`Error::TooLarge`]; the graph is then unchanged.
     pub fn add(&mut self, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
-        self.add_on(self.home, node, dependencies)
+        self.add_behind(self.home, dependencies.iter().copied(), || node)
     }
 
     /// As [`Graph::add`], for a node that is placed on the device with an ordinal.
@@ -186,10 +186,10 @@ impl<K, E> Graph<K, E> {
         node: Node<K, E>,
         dependencies: &[NodeId],
     ) -> Result<NodeId, Error> {
-        Ok(self.add_behind(device, node, dependencies.iter().copied())?.0)
+        self.add_behind(device, dependencies.iter().copied(), || node)
     }
 
-    /// As [`Graph::add_on`]; returns as well where the node is, for filling it in there.
+    /// As [`Graph::add_on`], for a node that is made where it stays.
     ///
     /// # Errors
     /// As there.
@@ -197,18 +197,31 @@ impl<K, E> Graph<K, E> {
     pub fn add_behind(
         &mut self,
         device: u32,
-        node: Node<K, E>,
         dependencies: impl IntoIterator<Item = NodeId>,
-    ) -> Result<(NodeId, &mut Node<K, E>), Error> {
-        let id = self.topology.add(dependencies)?;
-        if matches!(node, Node::Conditional(_)) {
-            self.conditionals.push(id.index());
+        make: impl FnOnce() -> Node<K, E>,
+    ) -> Result<NodeId, Error> {
+        let node = self.nodes.push(Some(make()));
+        let branches = matches!(node, Some(Node::Conditional(_)));
+        let nests = branches || matches!(node, Some(Node::Child(_)));
+        let added = self.topology.add(dependencies);
+        match added {
+            Err(_) => drop(self.nodes.pop()),
+            Ok(id) => {
+                if branches {
+                    self.conditionals.push(id.index());
+                }
+                self.nests |= nests;
+                if device != self.home {
+                    self.away.insert(id.index(), device);
+                }
+            }
         }
-        self.nests |= matches!(node, Node::Child(_) | Node::Conditional(_));
-        if device != self.home {
-            self.away.insert(id.index(), device);
-        }
-        Ok((id, self.nodes.push(None).insert(node)))
+        added
+    }
+
+    /// The node that was added last, unless it was removed.
+    pub(crate) fn latest_mut(&mut self) -> Option<&mut Node<K, E>> {
+        self.nodes.last_mut()?.as_mut()
     }
 
     /// Adds a deep copy of `child` as one node.

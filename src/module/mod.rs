@@ -194,7 +194,9 @@ impl Drop for Loaded {
 /// # Errors
 /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes, what loading can fail with.
 pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
-    launch.function.code(device)?.check(device, launch)
+    let code = launch.function.code(device)?;
+    code.check_launch(launch)?;
+    if launch.attributes.cooperative { code.check_cooperative(device.properties(), launch) } else { Ok(()) }
 }
 
 /// A kernel of a module.
@@ -230,6 +232,14 @@ impl Function {
     /// [`Error::NotFound`] if the image for the device has no such kernel, and what loading can fail with.
     #[inline]
     pub fn code(&self, device: &Device) -> Result<&KernelCode> {
+        match self.0.codes.get(device.ordinal()).and_then(OnceLock::get) {
+            Some(Ok(code)) => Ok(code),
+            _ => self.load(device),
+        }
+    }
+
+    #[cold]
+    fn load(&self, device: &Device) -> Result<&KernelCode> {
         let slot = self.0.codes.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
         let load = || KernelCode::new(self.0.module.loaded(device)?, &self.0.name, device);
         slot.get_or_init(load).as_ref().map_err(Clone::clone)
@@ -427,59 +437,55 @@ impl KernelCode {
         })
     }
 
-    /// Refuses a launch that the kernel or its device cannot take.
+    /// Refuses blocks and shared memory that a launch without attributes cannot have.
     ///
     /// # Errors
-    /// [`Error::InvalidConfiguration`], [`Error::InvalidValue`] for too few argument bytes.
+    /// [`Error::InvalidConfiguration`].
     #[inline]
-    pub fn check(&self, device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
-        self.check_launch(launch)?;
-        if launch.attributes.cooperative {
-            self.check_cooperative(device.properties(), launch)
-        } else {
-            Ok(())
-        }
+    pub fn check_size(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<()> {
+        self.size(grid, block, shared_bytes, [0; 3]).map(drop)
     }
 
     /// Checks a launch with the arguments that come with it; returns the workgroup and the grid, in work-items.
-    #[inline]
     fn check_launch(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
-        let shape = self.shape(launch)?;
+        let size = self.size(launch.grid, launch.block, launch.shared_bytes, launch.attributes.lacking)?;
         // A caller that packs its arguments itself may pad them at the end.
         if launch.kernargs.len() < self.0.explicit_bytes {
             return Err(Error::InvalidValue("fewer argument bytes than the kernel takes"));
         }
-        Ok(shape)
+        Ok(size)
     }
 
     #[inline]
-    fn shape(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
+    fn size(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        lacking: [u32; 3],
+    ) -> Result<([u16; 3], [u32; 3])> {
         let refuse = |why| Err(Error::InvalidConfiguration(why));
-        if launch.grid.contains(&0) || launch.block.contains(&0) {
+        if grid.contains(&0) || block.contains(&0) {
             return refuse("a dimension is 0");
         }
-        let threads = launch.block.iter().fold(1u32, |n, &b| n.saturating_mul(b));
-        if threads > self.0.max_block {
+        if block.iter().fold(1u32, |n, &b| n.saturating_mul(b)) > self.0.max_block {
             return refuse("the block is larger than the kernel was compiled for");
         }
-        if self.0.required_block.is_some_and(|required| required != launch.block) {
+        if self.0.required_block.is_some_and(|required| required != block) {
             return refuse("the kernel requires another block size");
         }
-        if launch.shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
+        if shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
             return refuse("more shared memory than a block can have");
         }
-        let lacking = launch.attributes.lacking;
-        if lacking.iter().zip(&launch.block).any(|(lacking, block)| lacking >= block) {
+        if (0..3).any(|i| lacking[i] >= block[i]) {
             return refuse("the last block lacks all of its work-items");
         }
-        let work_items: [u64; 3] = array::from_fn(|i| {
-            u64::from(launch.grid[i]) * u64::from(launch.block[i]) - u64::from(lacking[i])
-        });
+        let work_items = array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]) - u64::from(lacking[i]));
         if work_items.iter().any(|&n| n > u32::MAX.into()) {
             return refuse("the grid has 2^32 work-items or more in one dimension");
         }
-        // CAST: the product of the block's dimensions is at most 1024; the grid's were just looked at.
-        Ok((launch.block.map(|n| n as u16), work_items.map(|n| n as u32)))
+        // CAST: the product of the block's dimensions is at most 1024, and the grid's were just looked at.
+        Ok((block.map(|n| n as u16), work_items.map(|n| n as u32)))
     }
 }
 

@@ -38,92 +38,127 @@ pub unsafe fn pack(
     extra: *mut *mut c_void,
 ) -> Result<Kernargs, hipError_t> {
     // SAFETY: the caller's promise.
-    let mut bytes = unsafe { room(code, parameters, extra) }?;
-    // SAFETY: the caller's promise.
-    unsafe { fill(code, parameters, &mut bytes) }?;
+    let given = unsafe { Given::new(code, parameters, extra) }?;
+    let apart = given.apart();
+    let mut bytes = given.unfilled();
+    if let Some(apart) = apart {
+        // SAFETY: they were looked at for this kernel.
+        unsafe { apart.gather(code, &mut bytes) };
+    }
     Ok(bytes)
 }
 
-/// As [`pack`], but of arguments that are given one by one there is only the room: [`fill`] writes them.
-///
-/// # Errors
-/// As [`pack`].
-///
-/// # Safety
-/// As [`pack`].
-#[inline]
-pub unsafe fn room(
-    code: &KernelCode,
-    parameters: *mut *mut c_void,
-    extra: *mut *mut c_void,
-) -> Result<Kernargs, hipError_t> {
-    match (parameters.is_null(), extra.is_null()) {
-        (false, false) => Err(hipErrorInvalidValue),
-        (true, true) if code.argument_bytes() == 0 => Ok(Kernargs::default()),
-        (true, true) => Err(hipErrorInvalidValue),
-        (true, false) => {
-            // SAFETY: the caller's promise.
-            unsafe { packed(extra) }
+/// Arguments as a caller gave them, by either of the two routes.
+pub enum Given {
+    /// In a buffer, which was copied.
+    Packed(Kernargs),
+    /// One by one; together they take so many bytes.
+    Apart(Apart, usize),
+}
+
+/// A pointer to each argument of a kernel, none of which was null when they were looked at.
+#[derive(Clone, Copy)]
+pub struct Apart(*mut *mut c_void);
+
+impl Given {
+    /// Looks at what a caller gave for a kernel. Arguments that lie apart stay there until [`Apart::gather`], so that
+    /// they are copied once, to where they stay.
+    ///
+    /// # Errors
+    /// As [`pack`].
+    ///
+    /// # Safety
+    /// As [`pack`].
+    #[inline]
+    pub unsafe fn new(
+        code: &KernelCode,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> Result<Self, hipError_t> {
+        match (parameters.is_null(), extra.is_null()) {
+            (false, false) => Err(hipErrorInvalidValue),
+            (true, true) if code.argument_bytes() == 0 => Ok(Self::Packed(Kernargs::default())),
+            (true, true) => Err(hipErrorInvalidValue),
+            (true, false) => {
+                // SAFETY: the caller's promise.
+                unsafe { packed(extra) }.map(Self::Packed)
+            }
+            (false, true) => {
+                // SAFETY: the caller's promise.
+                Ok(Self::Apart(unsafe { Apart::new(code, parameters) }?, code.argument_bytes()))
+            }
         }
-        (false, true) => {
-            // SAFETY: the caller's promise.
-            unsafe { check(code, parameters) }?;
-            Ok(Kernargs::zeroed(code.argument_bytes()))
+    }
+
+    /// The bytes that they take.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Packed(bytes) => bytes.len(),
+            Self::Apart(_, bytes) => *bytes,
+        }
+    }
+
+    /// The arguments that lie apart.
+    pub fn apart(&self) -> Option<Apart> {
+        if let Self::Apart(apart, _) = self { Some(*apart) } else { None }
+    }
+
+    /// The bytes themselves; zeros where arguments lie apart.
+    #[inline]
+    pub fn unfilled(self) -> Kernargs {
+        match self {
+            Self::Packed(bytes) => bytes,
+            Self::Apart(_, bytes) => Kernargs::zeroed(bytes),
         }
     }
 }
 
-/// Whether all arguments are there.
-unsafe fn check(code: &KernelCode, parameters: *mut *mut c_void) -> Result<(), hipError_t> {
-    for n in 0..code.arguments().len() {
-        // SAFETY: the array has an entry for each argument, by the caller's promise.
-        if unsafe { caller::read(parameters.add(n)) }?.is_null() {
-            return Err(hipErrorInvalidValue);
+impl Apart {
+    /// # Errors
+    /// `hipErrorInvalidValue` for a null pointer among them.
+    #[inline]
+    unsafe fn new(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Self, hipError_t> {
+        for n in 0..code.arguments().len() {
+            // SAFETY: the array has an entry for each argument, by the caller's promise.
+            if unsafe { caller::read(parameters.add(n)) }?.is_null() {
+                return Err(hipErrorInvalidValue);
+            }
         }
+        Ok(Self(parameters))
     }
-    Ok(())
-}
 
-/// Writes arguments that are given one by one, if they are, into the bytes that they take.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for a null pointer among them; some of the bytes may have been written.
-///
-/// # Safety
-/// As [`pack`].
-#[inline]
-pub unsafe fn fill(
-    code: &KernelCode,
-    parameters: *mut *mut c_void,
-    bytes: &mut [u8],
-) -> Result<(), hipError_t> {
-    if parameters.is_null() {
-        return Ok(());
-    }
-    for (n, (offset, size)) in code.arguments().enumerate() {
-        // SAFETY: the array has an entry for each argument, by the caller's promise.
-        let argument = unsafe { caller::read(parameters.add(n)) }?;
-        if argument.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-        let field = bytes.get_mut(offset..offset + size).ok_or(hipErrorInvalidValue)?;
-        // Nearly all arguments are words of one of two lengths, which need no call to be copied.
-        match size {
-            // SAFETY: the entry points to an argument of this size, by the caller's promise.
-            8 => field.copy_from_slice(&unsafe { caller::read(argument.cast::<[u8; 8]>()) }?),
-            // SAFETY: as above.
-            4 => field.copy_from_slice(&unsafe { caller::read(argument.cast::<[u8; 4]>()) }?),
-            // SAFETY: as above.
-            _ => unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) },
+    /// Copies the arguments into the bytes that they take.
+    ///
+    /// # Panics
+    /// If those are fewer than the kernel's.
+    ///
+    /// # Safety
+    /// They are the arguments of this kernel, and still there.
+    #[inline]
+    pub unsafe fn gather(self, code: &KernelCode, bytes: &mut [u8]) {
+        // PANIC: said above. Each argument ends within them.
+        let bytes = &mut bytes[..code.argument_bytes()];
+        for (n, (offset, size)) in code.arguments().enumerate() {
+            // SAFETY: the array has an entry for each argument.
+            let argument = unsafe { self.0.add(n).read_unaligned() };
+            let field = &mut bytes[offset..offset + size];
+            // Nearly all arguments are words of one of two lengths, which need no call to be copied.
+            match size {
+                // SAFETY: the entry points to an argument of this size, by the caller's promise.
+                8 => field.copy_from_slice(&unsafe { argument.cast::<[u8; 8]>().read() }),
+                // SAFETY: as above.
+                4 => field.copy_from_slice(&unsafe { argument.cast::<[u8; 4]>().read() }),
+                // SAFETY: as above.
+                _ => unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) },
+            }
         }
     }
-    Ok(())
 }
 
 /// Packs arguments that are all there into the bytes that they take; nothing is written unless they are.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` for a null pointer among them.
+/// `hipErrorInvalidValue` for a null pointer among them, or for too few bytes.
 ///
 /// # Safety
 /// `parameters` holds a pointer to each argument of the kernel.
@@ -133,10 +168,13 @@ pub unsafe fn pack_into(
     bytes: &mut [u8],
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's promise.
-    unsafe {
-        check(code, parameters)?;
-        fill(code, parameters, bytes)
+    let apart = unsafe { Apart::new(code, parameters) }?;
+    if bytes.len() < code.argument_bytes() {
+        return Err(hipErrorInvalidValue);
     }
+    // SAFETY: they were looked at for this kernel.
+    unsafe { apart.gather(code, bytes) };
+    Ok(())
 }
 
 unsafe fn packed(extra: *mut *mut c_void) -> Result<Kernargs, hipError_t> {

@@ -86,49 +86,71 @@ entry! {
 /// The dependencies of a node that is to be added to a graph.
 ///
 /// # Errors
-/// As [`checked_dependencies`].
+/// As [`Dependencies::new`].
 ///
 /// # Safety
-/// `nodes` is null, or an array of `count` handles.
+/// As there.
 pub(super) unsafe fn dependencies(
     graph: &Topology,
     nodes: *const hipGraphNode_t,
     count: usize,
 ) -> Result<SmallVec<[NodeId; 8]>, hipError_t> {
     // SAFETY: the caller's promise.
-    Ok(unsafe { checked_dependencies(graph, nodes, count) }?.collect())
+    Ok(unsafe { Dependencies::new(graph, nodes, count) }?.collect())
 }
 
 /// The dependencies of a node that is to be added to a graph, as they lie in the caller's array.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
-/// in the graph.
-///
-/// # Safety
-/// `nodes` is null, or an array of `count` handles that stays for as long as what is returned.
-#[inline]
-pub(super) unsafe fn checked_dependencies(
-    graph: &Topology,
+#[derive(Clone)]
+pub(super) struct Dependencies {
     nodes: *const hipGraphNode_t,
-    count: usize,
-) -> Result<impl Iterator<Item = NodeId> + use<>, hipError_t> {
-    // Before the array is read: a count that is too large is the documented error, not a reason to read on.
-    if count > graph.node_count() {
-        return Err(hipErrorInvalidValue);
+    left: usize,
+}
+
+impl Dependencies {
+    /// # Errors
+    /// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
+    /// in the graph.
+    ///
+    /// # Safety
+    /// `nodes` is null, or an array of `count` handles that is there as long as this.
+    #[inline]
+    pub(super) unsafe fn new(
+        graph: &Topology,
+        nodes: *const hipGraphNode_t,
+        count: usize,
+    ) -> Result<Self, hipError_t> {
+        // Before the array is read: a count that is too large is the documented error, not a reason to read on.
+        if count > graph.node_count() {
+            return Err(hipErrorInvalidValue);
+        }
+        if count > 0 && nodes.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let all = Self { nodes, left: count };
+        if all.clone().filter(|&id| graph.contains(id)).count() < count {
+            return Err(hipErrorInvalidValue);
+        }
+        Ok(all)
     }
-    if count > 0 && nodes.is_null() {
-        return Err(hipErrorInvalidValue);
-    }
-    let ids = (0..count).map(move |n| {
-        // SAFETY: the caller's promise: the array has as many handles, and is not null.
-        let handle: hipGraphNode_t = unsafe { caller::read(nodes.add(n)) }.ok()?;
-        NodeId::from_bits(handle.0 as u64)
-    });
-    if ids.clone().all(|id| id.is_some_and(|id| graph.contains(id))) {
-        Ok(ids.flatten())
-    } else {
-        Err(hipErrorInvalidValue)
+}
+
+impl Iterator for Dependencies {
+    type Item = NodeId;
+
+    /// The next node; what is none is left out.
+    #[inline]
+    fn next(&mut self) -> Option<NodeId> {
+        while self.left > 0 {
+            // SAFETY: the array has as many handles, by the caller's promise, and is not null.
+            let handle = unsafe { self.nodes.read_unaligned() };
+            // SAFETY: as above: at most behind its end.
+            self.nodes = unsafe { self.nodes.add(1) };
+            self.left -= 1;
+            if let Some(id) = NodeId::from_bits(handle.0 as u64) {
+                return Some(id);
+            }
+        }
+        None
     }
 }
 

@@ -12,8 +12,8 @@ use aqlipse::{
 };
 
 use super::{
-    arguments,
-    graph::{checked_dependencies, dependencies},
+    arguments::{Apart, Given},
+    graph::{Dependencies, dependencies},
     graph_memory,
     mem_pool::access_error,
     register,
@@ -58,94 +58,106 @@ pub(super) unsafe fn add_made(
     make: impl FnOnce(&Device) -> Result<GraphNode, hipError_t>,
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointers.
-    unsafe { add_filled(node, graph, after, count, make, |_, _| Ok(())) }
+    unsafe {
+        add_behind(node, graph, after, count, |graph, device, after| {
+            let made = make(device)?;
+            Ok(graph.add_behind(made, after)?)
+        })
+    }
 }
 
-/// As [`add_made`]; what `fill` puts into the node is written where the node stays.
+/// As [`add`], with the device that the node is for, and dependencies that stay where they are.
 #[inline]
-unsafe fn add_filled(
+unsafe fn add_behind(
     node: *mut hipGraphNode_t,
     graph: hipGraph_t,
     after: *const hipGraphNode_t,
     count: usize,
-    make: impl FnOnce(&Device) -> Result<GraphNode, hipError_t>,
-    fill: impl FnOnce(&mut GraphNode, &Device) -> Result<(), hipError_t>,
+    add: impl FnOnce(&mut Subgraph<'_>, &Device, Dependencies) -> Result<NodeId, hipError_t>,
 ) -> Result<(), hipError_t> {
     if node.is_null() {
         return Err(hipErrorInvalidValue);
     }
     let id = object::with_graph(graph, |graph| {
         // SAFETY: the caller's array.
-        let after = unsafe { checked_dependencies(graph.graph().topology(), after, count) }?;
+        let after = unsafe { Dependencies::new(graph.graph().topology(), after, count) }?;
         let device = current::device_ref()?;
-        let (id, made) = graph.on(device).add_behind(make(device)?, after)?;
-        fill(made, device)?;
-        Ok(id)
+        add(graph.on(device), device, after)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
 }
 
+/// What a caller's structure says of a kernel node, all of it checked.
+struct KernelGiven {
+    function: Function,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    arguments: Given,
+}
+
+impl KernelGiven {
+    /// # Errors
+    /// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0 or for arguments that
+    /// lack, `hipErrorInvalidConfiguration` for a launch that the kernel cannot take.
+    #[inline]
+    unsafe fn new(params: *const hipKernelNodeParams, device: &Device) -> Result<Self, hipError_t> {
+        // SAFETY: the caller's pointer, null or readable.
+        let params = unsafe { caller::read(params) }?;
+        if params.func.is_null() {
+            return Err(hipErrorInvalidDeviceFunction);
+        }
+        let [grid, block] = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
+        // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
+        if grid.contains(&0) || block.contains(&0) {
+            return Err(hipErrorInvalidValue);
+        }
+        let shared_bytes = params.sharedMemBytes;
+        let function = register::kernel(params.func)?;
+        let code = function.code(device)?;
+        // SAFETY: the caller's arguments, as the kernel's metadata describes them.
+        let arguments = unsafe { Given::new(code, params.kernelParams, params.extra) }?;
+        code.check_size(grid, block, shared_bytes)?;
+        if arguments.bytes() < code.argument_bytes() {
+            return Err(hipErrorInvalidValue);
+        }
+        Ok(Self { function, grid, block, shared_bytes, arguments })
+    }
+
+    /// The kernel; arguments that lie apart are zeros.
+    #[inline]
+    fn unfilled(self) -> Kernel<Function> {
+        let Self { function, grid, block, shared_bytes, arguments } = self;
+        let kernargs = arguments.unfilled();
+        Kernel { function, grid, block, shared_bytes, kernargs, attributes: Attributes::default() }
+    }
+}
+
 /// What a caller's structure says of a kernel node.
 ///
 /// # Errors
-/// As [`kernel_without_arguments`].
+/// As [`KernelGiven::new`].
 pub(super) unsafe fn kernel_node(
     params: *const hipKernelNodeParams,
     device: &Device,
 ) -> Result<GraphNode, hipError_t> {
-    // SAFETY: the caller's pointer, null or readable.
-    let params = unsafe { caller::read(params) }?;
-    // SAFETY: the caller's arguments.
-    let mut node = Node::Kernel(unsafe { kernel_without_arguments(&params, device) }?);
-    // SAFETY: as above.
-    unsafe { fill_arguments(&mut node, &params, device) }?;
-    Ok(node)
+    // SAFETY: the caller's pointers.
+    let given = unsafe { KernelGiven::new(params, device) }?;
+    let apart = given.arguments.apart();
+    let mut kernel = given.unfilled();
+    // SAFETY: the caller's arguments, which were looked at.
+    unsafe { fill(&mut kernel, apart, device) };
+    Ok(Node::Kernel(kernel))
 }
 
-/// Writes arguments that a caller gave by pointers, and that were checked, into a kernel node.
+/// Copies arguments that lie apart to where the kernel has them.
 #[inline]
-unsafe fn fill_arguments(
-    node: &mut GraphNode,
-    params: &hipKernelNodeParams,
-    device: &Device,
-) -> Result<(), hipError_t> {
-    let Node::Kernel(Kernel { function, kernargs, .. }) = node else { return Ok(()) };
-    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-    unsafe { arguments::fill(function.code(device)?, params.kernelParams, kernargs) }
-}
-
-/// What a caller's structure says of a kernel node. Arguments that it points to one by one are checked, but zeros yet.
-///
-/// # Errors
-/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0 or arguments that lack,
-/// `hipErrorInvalidConfiguration` for a launch that it cannot take.
-#[inline]
-unsafe fn kernel_without_arguments(
-    params: &hipKernelNodeParams,
-    device: &Device,
-) -> Result<Kernel<Function>, hipError_t> {
-    if params.func.is_null() {
-        return Err(hipErrorInvalidDeviceFunction);
+unsafe fn fill(kernel: &mut Kernel<Function>, apart: Option<Apart>, device: &Device) {
+    if let (Some(apart), Ok(code)) = (apart, kernel.function.code(device)) {
+        // SAFETY: they were looked at for this kernel.
+        unsafe { apart.gather(code, &mut kernel.kernargs) };
     }
-    let [grid, block] = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
-    // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
-    if grid.contains(&0) || block.contains(&0) {
-        return Err(hipErrorInvalidValue);
-    }
-    let mut kernel = Kernel {
-        function: register::kernel(params.func)?,
-        grid,
-        block,
-        shared_bytes: params.sharedMemBytes,
-        kernargs: Kernargs::default(),
-        attributes: Attributes::default(),
-    };
-    let code = kernel.function.code(device)?;
-    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-    kernel.kernargs = unsafe { arguments::room(code, params.kernelParams, params.extra) }?;
-    code.check(device, &kernel)?;
-    Ok(kernel)
 }
 
 entry! {
@@ -157,12 +169,13 @@ entry! {
         count: usize,
         params: *const hipKernelNodeParams,
     ) -> hipError_t {
-        // SAFETY: the caller's pointer, null or readable.
-        let params = unsafe { caller::read(params) }?;
-        // SAFETY: the caller's pointers, those among the parameters as well.
+        // SAFETY: the caller's pointers; its arguments were looked at when they are copied.
         unsafe {
-            let kernel = |device: &Device| Ok(Node::Kernel(kernel_without_arguments(&params, device)?));
-            add_filled(node, graph, after, count, kernel, |node, device| fill_arguments(node, &params, device))
+            add_behind(node, graph, after, count, |graph, device, after| {
+                let given = KernelGiven::new(params, device)?;
+                let apart = given.arguments.apart();
+                Ok(graph.add_kernel(after, || given.unfilled(), |kernel| fill(kernel, apart, device))?)
+            })
         }
     }
 }
