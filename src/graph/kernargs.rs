@@ -32,6 +32,19 @@ impl Kernargs {
         })
     }
 
+    /// Puts zeros behind the bytes until they are so many; no fewer remain.
+    #[inline]
+    pub fn grow(&mut self, len: usize) {
+        if len <= self.len() {
+            return;
+        }
+        match &mut self.0 {
+            // CAST: less than 256. Behind the bytes that count there are zeros.
+            Bytes::Few(now, _) if len <= INLINE => *now = len as u8,
+            _ => *self = Self::padded(self, len),
+        }
+    }
+
     /// The first bytes of `given`, and zeros behind them up to `len` bytes.
     pub fn padded(given: &[u8], len: usize) -> Self {
         let given = &given[..given.len().min(len)];
@@ -169,6 +182,14 @@ mod tests {
             assert!(padded[..len] == bytes && padded[len..] == [0; 5]);
             assert_eq!(*Kernargs::padded(&bytes, len / 2), bytes[..len / 2]);
             assert_eq!(Kernargs::zeroed(len), Kernargs::padded(&[], len));
+            let mut grown = Kernargs::default();
+            grown.grow(len);
+            assert_eq!(grown, Kernargs::zeroed(len));
+            grown.fill(7);
+            grown.grow(len / 2);
+            assert_eq!(grown.len(), len);
+            grown.grow(len + 3);
+            assert_eq!(grown, Kernargs::padded(&vec![7; len], len + 3));
         }
     }
 

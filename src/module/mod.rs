@@ -456,7 +456,8 @@ impl KernelCode {
         Ok(size)
     }
 
-    #[inline]
+    /// The workgroup and the grid, in work-items. Most of it falls away where nobody asks for the sizes.
+    #[inline(always)]
     fn size(
         &self,
         grid: [u32; 3],

@@ -38,26 +38,26 @@ pub unsafe fn pack(
     extra: *mut *mut c_void,
 ) -> Result<Kernargs, hipError_t> {
     // SAFETY: the caller's promise.
-    let given = unsafe { Given::new(code, parameters, extra) }?;
-    let apart = given.apart();
-    let mut bytes = given.unfilled();
-    if let Some(apart) = apart {
-        // SAFETY: they were looked at for this kernel.
-        unsafe { apart.gather(code, &mut bytes) };
+    match unsafe { Given::new(code, parameters, extra) }? {
+        Given::Packed(bytes) => Ok(bytes),
+        Given::Apart(apart) => {
+            let mut bytes = Kernargs::zeroed(code.argument_bytes());
+            // SAFETY: they were looked at for this kernel.
+            unsafe { apart.gather(code, &mut bytes) };
+            Ok(bytes)
+        }
     }
-    Ok(bytes)
 }
 
 /// Arguments as a caller gave them, by either of the two routes.
 pub enum Given {
     /// In a buffer, which was copied.
     Packed(Kernargs),
-    /// One by one; together they take so many bytes.
-    Apart(Apart, usize),
+    /// One by one.
+    Apart(Apart),
 }
 
 /// A pointer to each argument of a kernel, none of which was null when they were looked at.
-#[derive(Clone, Copy)]
 pub struct Apart(*mut *mut c_void);
 
 impl Given {
@@ -85,30 +85,8 @@ impl Given {
             }
             (false, true) => {
                 // SAFETY: the caller's promise.
-                Ok(Self::Apart(unsafe { Apart::new(code, parameters) }?, code.argument_bytes()))
+                unsafe { Apart::new(code, parameters) }.map(Self::Apart)
             }
-        }
-    }
-
-    /// The bytes that they take.
-    pub fn bytes(&self) -> usize {
-        match self {
-            Self::Packed(bytes) => bytes.len(),
-            Self::Apart(_, bytes) => *bytes,
-        }
-    }
-
-    /// The arguments that lie apart.
-    pub fn apart(&self) -> Option<Apart> {
-        if let Self::Apart(apart, _) = self { Some(*apart) } else { None }
-    }
-
-    /// The bytes themselves; zeros where arguments lie apart.
-    #[inline]
-    pub fn unfilled(self) -> Kernargs {
-        match self {
-            Self::Packed(bytes) => bytes,
-            Self::Apart(_, bytes) => Kernargs::zeroed(bytes),
         }
     }
 }

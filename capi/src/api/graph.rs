@@ -127,10 +127,15 @@ impl Dependencies {
             return Err(hipErrorInvalidValue);
         }
         let all = Self { nodes, left: count };
-        if all.clone().filter(|&id| graph.contains(id)).count() < count {
-            return Err(hipErrorInvalidValue);
+        let mut found = 0;
+        for id in all.clone() {
+            if !graph.contains(id) {
+                return Err(hipErrorInvalidValue);
+            }
+            found += 1;
         }
-        Ok(all)
+        // One that is no node at all was left out.
+        if found == count { Ok(all) } else { Err(hipErrorInvalidValue) }
     }
 }
 

@@ -119,18 +119,20 @@ impl KernelGiven {
         // SAFETY: the caller's arguments, as the kernel's metadata describes them.
         let arguments = unsafe { Given::new(code, params.kernelParams, params.extra) }?;
         code.check_size(grid, block, shared_bytes)?;
-        if arguments.bytes() < code.argument_bytes() {
+        if let Given::Packed(bytes) = &arguments
+            && bytes.len() < code.argument_bytes()
+        {
             return Err(hipErrorInvalidValue);
         }
         Ok(Self { function, grid, block, shared_bytes, arguments })
     }
 
-    /// The kernel; arguments that lie apart are zeros.
+    /// The kernel without arguments, which [`fill`] gives it, and these.
     #[inline]
-    fn unfilled(self) -> Kernel<Function> {
+    fn parts(self) -> (Kernel<Function>, Given) {
         let Self { function, grid, block, shared_bytes, arguments } = self;
-        let kernargs = arguments.unfilled();
-        Kernel { function, grid, block, shared_bytes, kernargs, attributes: Attributes::default() }
+        let (kernargs, attributes) = (Kernargs::default(), Attributes::default());
+        (Kernel { function, grid, block, shared_bytes, kernargs, attributes }, arguments)
     }
 }
 
@@ -143,20 +145,23 @@ pub(super) unsafe fn kernel_node(
     device: &Device,
 ) -> Result<GraphNode, hipError_t> {
     // SAFETY: the caller's pointers.
-    let given = unsafe { KernelGiven::new(params, device) }?;
-    let apart = given.arguments.apart();
-    let mut kernel = given.unfilled();
-    // SAFETY: the caller's arguments, which were looked at.
-    unsafe { fill(&mut kernel, apart, device) };
+    let (mut kernel, arguments) = unsafe { KernelGiven::new(params, device) }?.parts();
+    // SAFETY: the caller's arguments, which were looked at for this kernel.
+    unsafe { fill(&mut kernel, arguments, device) };
     Ok(Node::Kernel(kernel))
 }
 
-/// Copies arguments that lie apart to where the kernel has them.
+/// Gives a kernel its arguments.
 #[inline]
-unsafe fn fill(kernel: &mut Kernel<Function>, apart: Option<Apart>, device: &Device) {
-    if let (Some(apart), Ok(code)) = (apart, kernel.function.code(device)) {
-        // SAFETY: they were looked at for this kernel.
-        unsafe { apart.gather(code, &mut kernel.kernargs) };
+unsafe fn fill(kernel: &mut Kernel<Function>, arguments: Given, device: &Device) {
+    match (arguments, kernel.function.code(device)) {
+        (Given::Packed(bytes), _) => kernel.kernargs = bytes,
+        (Given::Apart(apart), Ok(code)) => {
+            kernel.kernargs.grow(code.argument_bytes());
+            // SAFETY: they were looked at for this kernel.
+            unsafe { apart.gather(code, &mut kernel.kernargs) };
+        }
+        (Given::Apart(_), Err(_)) => {}
     }
 }
 
@@ -172,9 +177,8 @@ entry! {
         // SAFETY: the caller's pointers; its arguments were looked at when they are copied.
         unsafe {
             add_behind(node, graph, after, count, |graph, device, after| {
-                let given = KernelGiven::new(params, device)?;
-                let apart = given.arguments.apart();
-                Ok(graph.add_kernel(after, || given.unfilled(), |kernel| fill(kernel, apart, device))?)
+                let (kernel, arguments) = KernelGiven::new(params, device)?.parts();
+                Ok(graph.add_kernel(after, || kernel, |kernel| fill(kernel, arguments, device))?)
             })
         }
     }
