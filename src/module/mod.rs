@@ -478,7 +478,7 @@ impl KernelCode {
         if shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
             return refuse("more shared memory than a block can have");
         }
-        if (0..3).any(|i| lacking[i] >= block[i]) {
+        if lacking.iter().zip(&block).any(|(lacking, block)| lacking >= block) {
             return refuse("the last block lacks all of its work-items");
         }
         let work_items = array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]) - u64::from(lacking[i]));

@@ -100,7 +100,6 @@ pub(super) unsafe fn dependencies(
 }
 
 /// The dependencies of a node that is to be added to a graph, as they lie in the caller's array.
-#[derive(Clone)]
 pub(super) struct Dependencies {
     nodes: *const hipGraphNode_t,
     left: usize,
@@ -126,16 +125,14 @@ impl Dependencies {
         if count > 0 && nodes.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let all = Self { nodes, left: count };
-        let mut found = 0;
-        for id in all.clone() {
-            if !graph.contains(id) {
+        for n in 0..count {
+            // SAFETY: the caller's promise, and it is not null.
+            let id = unsafe { id_at(nodes.add(n)) };
+            if !id.is_some_and(|id| graph.contains(id)) {
                 return Err(hipErrorInvalidValue);
             }
-            found += 1;
         }
-        // One that is no node at all was left out.
-        if found == count { Ok(all) } else { Err(hipErrorInvalidValue) }
+        Ok(Self { nodes, left: count })
     }
 }
 
@@ -147,16 +144,23 @@ impl Iterator for Dependencies {
     fn next(&mut self) -> Option<NodeId> {
         while self.left > 0 {
             // SAFETY: the array has as many handles, by the caller's promise, and is not null.
-            let handle = unsafe { self.nodes.read_unaligned() };
+            let id = unsafe { id_at(self.nodes) };
             // SAFETY: as above: at most behind its end.
             self.nodes = unsafe { self.nodes.add(1) };
             self.left -= 1;
-            if let Some(id) = NodeId::from_bits(handle.0 as u64) {
-                return Some(id);
+            if id.is_some() {
+                return id;
             }
         }
         None
     }
+}
+
+/// The node that a handle in a caller's array names.
+unsafe fn id_at(handle: *const hipGraphNode_t) -> Option<NodeId> {
+    // SAFETY: the caller's promise: it is in the array.
+    let handle = unsafe { caller::read(handle) }.ok()?;
+    NodeId::from_bits(handle.0 as u64)
 }
 
 unsafe fn edges(

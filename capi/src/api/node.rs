@@ -12,7 +12,7 @@ use aqlipse::{
 };
 
 use super::{
-    arguments::{Apart, Given},
+    arguments::Given,
     graph::{Dependencies, dependencies},
     graph_memory,
     mem_pool::access_error,
