@@ -80,7 +80,7 @@ pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, RESIDENT_ON_ONE_DEVICE,
     RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report, Residence, SameLaunch,
 };
-pub use module::{Function, KernelCode, Module, check_kernel};
+pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};
 pub use stream::{
     Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, WaitPolicy,

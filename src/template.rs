@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     event::Event,
     graph::{
-        Condition, ConditionalKind, Graph, GraphId, Inside, MemAlloc, MemFree, Node, NodeId,
+        Condition, ConditionalKind, Graph, GraphId, Inside, Kernel, MemAlloc, MemFree, Node, NodeId,
         dot::{self, Detail},
     },
     module::Function,
@@ -100,11 +100,13 @@ impl Template {
     }
 
     /// The nodes and edges.
+    #[inline]
     pub fn graph(&self) -> &Graph<Function, Event> {
         &self.graph
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
+    #[inline]
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
         self.edits.count();
         // Nobody else can come to share it while it is borrowed here, and there are no weak references.
@@ -171,6 +173,7 @@ impl Template {
     }
 
     /// The template's own graph.
+    #[inline]
     pub fn whole(&mut self) -> Subgraph<'_> {
         Subgraph { template: self, path: SmallVec::new(), device: None }
     }
@@ -397,13 +400,21 @@ const NESTED_MEMORY: Error = Error::NotSupported("a memory node in a nested grap
 
 impl Subgraph<'_> {
     /// The nodes and edges.
+    #[inline]
     pub fn graph(&self) -> &Graph<Function, Event> {
+        if self.path.is_empty() {
+            return self.template.graph();
+        }
         // PANIC: the path was followed when this was made, and the template has been borrowed since.
         self.template.graph.descendant(&self.path).expect("the path leads to a graph")
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
+    #[inline]
     pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
+        if self.path.is_empty() {
+            return self.template.graph_mut();
+        }
         // PANIC: as above.
         self.template.graph_mut().descendant_mut(&self.path).expect("the path leads to a graph")
     }
@@ -415,6 +426,7 @@ impl Subgraph<'_> {
 
     /// Places the nodes that are added or set from now on on `device`: kernels run there; copies, fills and events do
     /// unless their operands ask for another.
+    #[inline]
     pub fn on(&mut self, device: &Device) -> &mut Self {
         // CAST: ordinals are small.
         self.device = Some(device.ordinal() as u32);
@@ -450,14 +462,47 @@ impl Subgraph<'_> {
     /// # Errors
     /// As there.
     pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<NodeId> {
+        self.add_behind(node, dependencies.iter().copied())
+    }
+
+    /// As [`Subgraph::add`], with dependencies that need not lie in memory.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_behind(
+        &mut self,
+        node: GraphNode,
+        dependencies: impl IntoIterator<Item = NodeId>,
+    ) -> Result<NodeId> {
         if matches!(node, Node::MemAlloc(_) | Node::MemFree(_) | Node::Conditional(_)) {
             let what = "allocation, free and conditional nodes are not made from parameters";
             return Err(Error::InvalidValue(what));
         }
-        match self.device {
-            Some(device) => Ok(self.graph_mut().add_on(device, node, dependencies)?),
-            None => Ok(self.graph_mut().add(node, dependencies)?),
+        let device = self.device;
+        let graph = self.graph_mut();
+        Ok(graph.add_behind(device.unwrap_or(graph.home()), dependencies, || node)?)
+    }
+
+    /// Adds a kernel that `make` makes where the node stays and `fill` gives its arguments there: as a whole it is larger
+    /// than what is known of it before.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a bad dependency.
+    #[inline]
+    pub fn add_kernel(
+        &mut self,
+        dependencies: impl IntoIterator<Item = NodeId>,
+        make: impl FnOnce() -> Kernel<Function>,
+        fill: impl FnOnce(&mut Kernel<Function>),
+    ) -> Result<NodeId> {
+        let device = self.device;
+        let graph = self.graph_mut();
+        let device = device.unwrap_or(graph.home());
+        let id = graph.add_behind(device, dependencies, || Node::Kernel(make()))?;
+        if let Some(Node::Kernel(kernel)) = graph.latest_mut() {
+            fill(kernel);
         }
+        Ok(id)
     }
 
     /// As [`Template::add_child`].

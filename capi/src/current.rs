@@ -23,12 +23,19 @@ thread_local! {
 ///
 /// # Errors
 /// `hipErrorNoDevice`, `hipErrorNotInitialized`.
+#[inline]
 pub fn devices() -> Result<&'static [Device], hipError_t> {
-    // Once there are devices there always are, and nearly every call asks.
-    static FOUND: OnceLock<&'static [Device]> = OnceLock::new();
-    if let Some(devices) = FOUND.get() {
-        return Ok(devices);
+    match FOUND.get() {
+        Some(devices) => Ok(devices),
+        None => find(),
     }
+}
+
+/// Once there are devices there always are, and nearly every call asks.
+static FOUND: OnceLock<&'static [Device]> = OnceLock::new();
+
+#[cold]
+fn find() -> Result<&'static [Device], hipError_t> {
     match Device::all() {
         Ok([]) => Err(hipErrorNoDevice),
         Ok(devices) => Ok(FOUND.get_or_init(|| devices)),
@@ -51,6 +58,7 @@ pub fn device() -> Result<Device, hipError_t> {
 ///
 /// # Errors
 /// As [`devices`].
+#[inline]
 pub fn device_ref() -> Result<&'static Device, hipError_t> {
     devices()?.get(ordinal()).ok_or(hipErrorInvalidDevice)
 }
@@ -65,6 +73,7 @@ pub fn device_at(ordinal: i32) -> Result<Device, hipError_t> {
 }
 
 /// The calling thread's device ordinal.
+#[inline]
 pub fn ordinal() -> usize {
     ORDINAL.get().unwrap_or_else(|| PREFERRED.load(Ordering::Relaxed))
 }

@@ -116,6 +116,7 @@ impl<T> Deref for Found<'_, T> {
 }
 
 impl<T> Drop for Found<'_, T> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: it is counted in, for the last time.
         if let Some(object) = unsafe { self.slot.leave() } {
@@ -179,21 +180,23 @@ impl<T> Table<T> {
     /// The object behind a handle, for a look.
     #[inline]
     pub fn look(&self, handle: usize) -> Option<Found<'_, T>> {
-        let place = handle >> PLACE_SHIFT & PLACE_MASK;
-        let generation = handle >> GENERATION_SHIFT & GENERATION_MASK;
-        if handle != self.handle(place, generation) {
-            return None;
-        }
-        self.enter(place, Some(generation as u64))
+        let (place, generation) = self.parts(handle)?;
+        self.enter(place, Some(generation))
     }
 
     /// Whether a handle names an object at this moment.
     #[inline]
     pub fn is_living(&self, handle: usize) -> bool {
-        let place = handle >> PLACE_SHIFT & PLACE_MASK;
-        let generation = handle >> GENERATION_SHIFT & GENERATION_MASK;
-        let named = |slot: &Slot<T>| slot.is_living(generation as u64);
-        handle == self.handle(place, generation) && self.slot(place).is_some_and(named)
+        let living = |(place, generation)| Some(self.slot(place)?.is_living(generation));
+        self.parts(handle).and_then(living).unwrap_or(false)
+    }
+
+    /// The place and the generation that a handle of this table names.
+    #[inline]
+    fn parts(&self, handle: usize) -> Option<(usize, u64)> {
+        const PARTS: usize = GENERATION_MASK << GENERATION_SHIFT | PLACE_MASK << PLACE_SHIFT;
+        let generation = (handle >> GENERATION_SHIFT & GENERATION_MASK) as u64;
+        (handle & !PARTS == self.kind.bits()).then_some((handle >> PLACE_SHIFT & PLACE_MASK, generation))
     }
 
     /// Counts itself in at a place whose object lives and is of a generation, if one is asked for.

@@ -103,22 +103,19 @@ thread_local! {
 
 /// Runs the body of an exported call: until it returns, errors name it. A call inside another goes by the outer name.
 pub fn making<T>(call: &'static str, body: impl FnOnce() -> T) -> T {
-    struct Leave;
-    impl Drop for Leave {
+    struct Leave<'a>(&'a Cell<Option<&'static str>>, Option<&'static str>);
+    impl Drop for Leave<'_> {
         fn drop(&mut self) {
-            let _ = MAKING.try_with(|making| making.set(None));
+            self.0.set(self.1);
         }
     }
-    let enter = |making: &Cell<Option<&'static str>>| {
-        let outermost = making.get().is_none();
-        if outermost {
-            making.set(Some(call));
-        }
-        outermost
-    };
-    // A thread whose storage is gone makes calls without a name.
-    let _leave = MAKING.try_with(enter).unwrap_or(false).then(|| Leave);
-    body()
+    // There as long as the thread: nothing has to be dropped.
+    MAKING.with(|making| {
+        let outer = making.get();
+        making.set(outer.or(Some(call)));
+        let _leave = Leave(making, outer);
+        body()
+    })
 }
 
 /// The exported call that the thread is in.

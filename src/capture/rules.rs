@@ -82,6 +82,7 @@ pub(super) fn leave(session: &Arc<Session>) {
 ///
 /// # Errors
 /// What [`check_unsafe_call`] and [`check_default_stream`] say to calls of these kinds.
+#[inline]
 pub fn admit(device: impl FnOnce() -> Option<Device>) -> Result<()> {
     if OPEN.load(Ordering::Acquire) == 0 {
         return Ok(());

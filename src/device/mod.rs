@@ -147,6 +147,7 @@ impl Device {
     }
 
     /// Its place in [`Device::all`].
+    #[inline]
     pub fn ordinal(&self) -> usize {
         self.0.ordinal
     }

@@ -182,7 +182,7 @@ impl<K, E> Graph<K, E> {
         if let Some(node) = self.user_of(&condition) {
             return Err(Error::ConditionInUse(node));
         }
-        let id = self.topology.add(dependencies)?;
+        let id = self.topology.add(dependencies.iter().copied())?;
         self.nodes.push(Some(Node::Conditional(Box::new(Conditional { condition, kind, bodies }))));
         self.conditionals.push(id.index());
         self.nests = true;

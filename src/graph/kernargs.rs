@@ -21,6 +21,30 @@ enum Bytes {
 }
 
 impl Kernargs {
+    /// So many zeros.
+    #[inline]
+    pub fn zeroed(len: usize) -> Self {
+        // CAST: less than 256.
+        Self(if len <= INLINE {
+            Bytes::Few(len as u8, [0; INLINE])
+        } else {
+            Bytes::Many(vec![0; len].into())
+        })
+    }
+
+    /// Puts zeros behind the bytes until they are so many; no fewer remain.
+    #[inline]
+    pub fn grow(&mut self, len: usize) {
+        if len <= self.len() {
+            return;
+        }
+        match &mut self.0 {
+            // CAST: less than 256. Behind the bytes that count there are zeros.
+            Bytes::Few(now, _) if len <= INLINE => *now = len as u8,
+            _ => *self = Self::padded(self, len),
+        }
+    }
+
     /// The first bytes of `given`, and zeros behind them up to `len` bytes.
     pub fn padded(given: &[u8], len: usize) -> Self {
         let given = &given[..given.len().min(len)];
@@ -47,13 +71,14 @@ impl Kernargs {
 
 impl Default for Kernargs {
     fn default() -> Self {
-        Self::padded(&[], 0)
+        Self::zeroed(0)
     }
 }
 
 impl Deref for Kernargs {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Bytes::Few(len, bytes) => &bytes[..usize::from(*len)],
@@ -63,6 +88,7 @@ impl Deref for Kernargs {
 }
 
 impl DerefMut for Kernargs {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         match &mut self.0 {
             Bytes::Few(len, bytes) => &mut bytes[..usize::from(*len)],
@@ -155,6 +181,15 @@ mod tests {
             let padded = Kernargs::padded(&bytes, len + 5);
             assert!(padded[..len] == bytes && padded[len..] == [0; 5]);
             assert_eq!(*Kernargs::padded(&bytes, len / 2), bytes[..len / 2]);
+            assert_eq!(Kernargs::zeroed(len), Kernargs::padded(&[], len));
+            let mut grown = Kernargs::default();
+            grown.grow(len);
+            assert_eq!(grown, Kernargs::zeroed(len));
+            grown.fill(7);
+            grown.grow(len / 2);
+            assert_eq!(grown.len(), len);
+            grown.grow(len + 3);
+            assert_eq!(grown, Kernargs::padded(&vec![7; len], len + 3));
         }
     }
 

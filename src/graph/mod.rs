@@ -27,6 +27,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chunks;
 pub mod conditional;
 pub mod csr;
 pub mod dot;
@@ -45,6 +46,7 @@ mod tests;
 
 use std::{collections::HashMap, fmt};
 
+use chunks::Chunks;
 pub use conditional::{Condition, Conditional, ConditionalKind, Inside};
 pub use csr::Csr;
 pub use error::Error;
@@ -64,7 +66,7 @@ pub use topology::{Neighbours, Topology};
 pub struct Graph<K, E> {
     topology: Topology,
     /// One entry per slot of the topology; `None` where a node was removed.
-    nodes: Vec<Option<Node<K, E>>>,
+    nodes: Chunks<Option<Node<K, E>>>,
     /// What conditional nodes of this graph and of nested ones may look at.
     conditions: Vec<Condition>,
     /// `NodeId::index` of the conditional nodes.
@@ -106,7 +108,7 @@ impl<K, E> Graph<K, E> {
     pub fn at_home(home: u32) -> Self {
         Self {
             topology: Topology::new(),
-            nodes: Vec::new(),
+            nodes: Chunks::new(),
             conditions: Vec::new(),
             conditionals: Vec::new(),
             nests: false,
@@ -122,6 +124,11 @@ impl<K, E> Graph<K, E> {
             return self.home;
         }
         self.away.get(&node.index()).copied().unwrap_or(self.home)
+    }
+
+    /// The ordinal of the device that nodes without one of their own run on.
+    pub fn home(&self) -> u32 {
+        self.home
     }
 
     /// Whether all nodes were placed on the device with this ordinal.
@@ -166,13 +173,7 @@ impl<K, E> Graph<K, E> {
     /// [`Error::UnknownNode`], [`Error::ForeignNode`] or [`Error::DuplicateEdge`] for the first bad dependency,
     /// [`Error::TooLarge`]; the graph is then unchanged.
     pub fn add(&mut self, node: Node<K, E>, dependencies: &[NodeId]) -> Result<NodeId, Error> {
-        let id = self.topology.add(dependencies)?;
-        if matches!(node, Node::Conditional(_)) {
-            self.conditionals.push(id.index());
-        }
-        self.nests |= matches!(node, Node::Child(_) | Node::Conditional(_));
-        self.nodes.push(Some(node));
-        Ok(id)
+        self.add_behind(self.home, dependencies.iter().copied(), || node)
     }
 
     /// As [`Graph::add`], for a node that is placed on the device with an ordinal.
@@ -185,11 +186,42 @@ impl<K, E> Graph<K, E> {
         node: Node<K, E>,
         dependencies: &[NodeId],
     ) -> Result<NodeId, Error> {
-        let id = self.add(node, dependencies)?;
-        if device != self.home {
-            self.away.insert(id.index(), device);
+        self.add_behind(device, dependencies.iter().copied(), || node)
+    }
+
+    /// As [`Graph::add_on`], for a node that is made where it stays.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn add_behind(
+        &mut self,
+        device: u32,
+        dependencies: impl IntoIterator<Item = NodeId>,
+        make: impl FnOnce() -> Node<K, E>,
+    ) -> Result<NodeId, Error> {
+        let node = self.nodes.push(Some(make()));
+        let branches = matches!(node, Some(Node::Conditional(_)));
+        let nests = branches || matches!(node, Some(Node::Child(_)));
+        let added = self.topology.add(dependencies);
+        match added {
+            Err(_) => drop(self.nodes.pop()),
+            Ok(id) => {
+                if branches {
+                    self.conditionals.push(id.index());
+                }
+                self.nests |= nests;
+                if device != self.home {
+                    self.away.insert(id.index(), device);
+                }
+            }
         }
-        Ok(id)
+        added
+    }
+
+    /// The node that was added last, unless it was removed.
+    pub(crate) fn latest_mut(&mut self) -> Option<&mut Node<K, E>> {
+        self.nodes.last_mut()?.as_mut()
     }
 
     /// Adds a deep copy of `child` as one node.
@@ -202,7 +234,7 @@ impl<K, E> Graph<K, E> {
         E: Clone,
     {
         // The copy may be large: find out first whether it is wanted.
-        let id = self.topology.add(dependencies)?;
+        let id = self.topology.add(dependencies.iter().copied())?;
         self.nests = true;
         self.nodes.push(Some(Node::Child(Box::new(child.clone()))));
         Ok(id)
@@ -436,7 +468,7 @@ impl<K, E> Drop for Graph<K, E> {
             if !graph.nests {
                 return;
             }
-            for node in &mut graph.nodes {
+            for node in graph.nodes.iter_mut() {
                 match node.take_if(|node| matches!(node, Node::Child(_) | Node::Conditional(_))) {
                     Some(Node::Child(child)) => into.push(*child),
                     Some(Node::Conditional(mut conditional)) => into.append(&mut conditional.bodies),

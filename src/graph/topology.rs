@@ -4,9 +4,8 @@
 //! is a push, removing one is four stores, both directions iterate in insertion order, and cloning or dropping a
 //! graph of a million nodes is a handful of block operations: there is no allocation per node.
 //!
-//! A [`NodeId`] is never reused. Its node's *slot* (position in the vectors) moves down when removed nodes are
-//! compacted away; since ids ascend with slots, an id is found by one load before any compaction and by binary
-//! search after it.
+//! A [`NodeId`] is never reused. Its node's *slot* (position in the vectors) is the id's own number until removed nodes
+//! are compacted away, which moves those behind them down; ids ascend with slots, so one is found by binary search then.
 
 use std::collections::HashMap;
 
@@ -19,23 +18,32 @@ const WALK: u32 = 16;
 /// Fewer holes than this are not worth a compaction.
 const MIN_HOLES: usize = 64;
 
-/// One end's view of an edge list.
+/// One end's view of an edge list; its last edge is the one before its first.
 #[derive(Debug, Clone, Copy)]
 struct List {
     first: u32,
-    last: u32,
     len: u32,
 }
 
 impl List {
-    const EMPTY: Self = Self { first: NONE, last: NONE, len: 0 };
+    const EMPTY: Self = Self { first: NONE, len: 0 };
 }
 
 /// The two edge lists of a node. Index 0: edges that end here; index 1: edges that start here.
 #[derive(Debug, Clone, Copy)]
 struct Links {
     lists: [List; 2],
-    alive: bool,
+}
+
+impl Links {
+    /// Of a node without edges.
+    const NEW: Self = Self { lists: [List::EMPTY; 2] };
+    /// Of a slot whose node was removed. No list is as long: there are fewer edges.
+    const REMOVED: Self = Self { lists: [List { first: NONE, len: NONE }; 2] };
+
+    fn is_alive(&self) -> bool {
+        self.lists[IN].len != NONE
+    }
 }
 
 /// The list of edges that end at a node.
@@ -47,7 +55,9 @@ pub(super) const OUT: usize = 1;
 struct Edge {
     /// Slots of the nodes at the end and at the start, in the order of [`IN`] and [`OUT`]; `NONE` twice when removed.
     ends: [u32; 2],
+    /// What follows in the lists; `NONE` behind the last.
     next: [u32; 2],
+    /// What comes before in the lists; the last one before the first.
     prev: [u32; 2],
 }
 
@@ -59,8 +69,8 @@ pub struct Topology {
     origin: Option<(GraphId, u32)>,
     next_index: u32,
     links: Vec<Links>,
-    /// `NodeId::index` of each slot, ascending.
-    indices: Vec<u32>,
+    /// `NodeId::index` of each slot, ascending, once it is not the slot's own number.
+    indices: Option<Vec<u32>>,
     live_nodes: usize,
     edges: Vec<Edge>,
     live_edges: usize,
@@ -99,7 +109,7 @@ impl Topology {
             origin: None,
             next_index: 0,
             links: Vec::new(),
-            indices: Vec::new(),
+            indices: None,
             live_nodes: 0,
             edges: Vec::new(),
             live_edges: 0,
@@ -114,7 +124,8 @@ impl Topology {
 
     /// Bytes of nodes and edges; the index of long edge lists is not counted.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.links[..]) + size_of_val(&self.indices[..]) + size_of_val(&self.edges[..])
+        let indices = self.indices.as_deref().unwrap_or_default();
+        size_of_val(&self.links[..]) + size_of_val(indices) + size_of_val(&self.edges[..])
     }
 
     /// The identity that this graph's node ids carry.
@@ -142,28 +153,45 @@ impl Topology {
     /// # Errors
     /// [`Error::UnknownNode`], [`Error::ForeignNode`], [`Error::DuplicateEdge`] for the first bad dependency,
     /// [`Error::TooLarge`]; the graph is then unchanged.
-    pub fn add(&mut self, dependencies: &[NodeId]) -> Result<NodeId, Error> {
+    #[inline]
+    pub fn add(&mut self, dependencies: impl IntoIterator<Item = NodeId>) -> Result<NodeId, Error> {
         if self.next_index == NONE {
             return Err(Error::TooLarge);
         }
         let id = self.next_id();
         // CAST: slots never outnumber the ids given out, which fit 32 bits.
         let slot = self.links.len() as u32;
-        self.links.push(Links { lists: [List::EMPTY; 2], alive: true });
-        self.indices.push(id.index());
         let edges_before = self.edges.len();
-        for &from in dependencies {
-            if let Err(error) = self.slot(from).and_then(|from| self.link(from, slot)) {
+        self.links.push(Links::NEW);
+        for from in dependencies {
+            if let Err(error) = self.depend(slot, from) {
                 self.unlink_from(edges_before);
                 self.links.pop();
-                self.indices.pop();
-                // The half-added node was in this graph for the length of this call only.
-                return Err(if error == Error::SelfEdge(id) { Error::UnknownNode(from) } else { error });
+                return Err(error);
             }
+        }
+        if let Some(indices) = &mut self.indices {
+            indices.push(id.index());
         }
         self.next_index += 1;
         self.live_nodes += 1;
         Ok(id)
+    }
+
+    /// Lets the node that is being added in a slot run after another.
+    #[inline]
+    fn depend(&mut self, slot: u32, on: NodeId) -> Result<(), Error> {
+        let from = self.slot(on)?;
+        if from == slot {
+            // The half-added node was in this graph for the length of this call only.
+            return Err(Error::UnknownNode(on));
+        }
+        // Nothing else is linked meanwhile, so an edge between the two would be the last one that starts there.
+        let list = self.links[from as usize].lists[OUT];
+        if list.len > 0 && self.edges[self.last(list, OUT) as usize].ends[IN] == slot {
+            return Err(Error::DuplicateEdge { from: on, to: self.next_id() });
+        }
+        self.push([slot, from])
     }
 
     /// Adds the edges `from -> to`, all or none.
@@ -216,7 +244,7 @@ impl Topology {
                 self.unlink(self.links[slot as usize].lists[side].first);
             }
         }
-        self.links[slot as usize].alive = false;
+        self.links[slot as usize] = Links::REMOVED;
         self.live_nodes -= 1;
         self.compact_edges_if_sparse();
         Ok(())
@@ -232,15 +260,15 @@ impl Topology {
         let mut moved = vec![NONE; self.links.len()];
         let mut next = 0;
         for (slot, links) in self.links.iter().enumerate() {
-            if links.alive {
+            if links.is_alive() {
                 moved[slot] = next;
                 next += 1;
             }
         }
-        let mut kept = self.links.iter().map(|links| links.alive);
-        // PANIC: `indices` and `links` have one entry per slot.
-        self.indices.retain(|_| kept.next().expect("one entry per slot"));
-        self.links.retain(|links| links.alive);
+        // CAST: slots fit 32 bits.
+        let indices = (0..moved.len() as u32).filter(|&slot| moved[slot as usize] != NONE);
+        self.indices = Some(indices.map(|slot| self.index_of(slot)).collect());
+        self.links.retain(Links::is_alive);
         for edge in &mut self.edges {
             for end in &mut edge.ends {
                 if *end != NONE {
@@ -268,22 +296,29 @@ impl Topology {
     ///
     /// # Errors
     /// [`Error::ForeignNode`] when the id carries another graph, [`Error::UnknownNode`] when the node was removed.
+    #[inline]
     pub(super) fn slot(&self, node: NodeId) -> Result<u32, Error> {
         if node.graph() != self.graph {
             return Err(Error::ForeignNode(node));
         }
-        let guess = node.index() as usize;
-        let slot = if self.indices.get(guess) == Some(&node.index()) {
-            guess
-        } else {
-            self.indices.binary_search(&node.index()).map_err(|_| Error::UnknownNode(node))?
+        let slot = match &self.indices {
+            None => node.index() as usize,
+            Some(indices) => indices.binary_search(&node.index()).map_err(|_| Error::UnknownNode(node))?,
         };
-        if self.links[slot].alive { Ok(slot as u32) } else { Err(Error::UnknownNode(node)) }
+        match self.links.get(slot) {
+            // CAST: slots fit 32 bits.
+            Some(links) if links.is_alive() => Ok(slot as u32),
+            _ => Err(Error::UnknownNode(node)),
+        }
     }
 
     /// The id of the node in a slot.
     pub(super) fn id_of(&self, slot: u32) -> NodeId {
-        NodeId::new(self.graph, self.indices[slot as usize])
+        NodeId::new(self.graph, self.index_of(slot))
+    }
+
+    fn index_of(&self, slot: u32) -> u32 {
+        self.indices.as_ref().map_or(slot, |indices| indices[slot as usize])
     }
 
     /// The number of slots, holes included.
@@ -298,7 +333,7 @@ impl Topology {
 
     /// The live slots, in insertion order.
     pub(super) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.links.iter().enumerate().filter(|(_, links)| links.alive).map(|(slot, _)| slot as u32)
+        self.links.iter().enumerate().filter(|(_, links)| links.is_alive()).map(|(slot, _)| slot as u32)
     }
 
     /// The numbers of edges that end and that start at a slot.
@@ -307,6 +342,7 @@ impl Topology {
     }
 
     /// Whether the node exists in this graph.
+    #[inline]
     pub fn contains(&self, node: NodeId) -> bool {
         self.slot(node).is_ok()
     }
@@ -366,14 +402,18 @@ impl Topology {
         if from == to {
             return Err(Error::SelfEdge(self.id_of(to)));
         }
-        let ends = [to, from];
-        // Of a node that is being added, the first edge cannot be there yet.
-        if self.links[to as usize].lists[IN].len > 0 && self.find(ends).is_some() {
+        if self.find([to, from]).is_some() {
             return Err(Error::DuplicateEdge { from: self.id_of(from), to: self.id_of(to) });
         }
+        self.push([to, from])
+    }
+
+    /// Appends an edge that does not exist.
+    #[inline]
+    fn push(&mut self, ends: [u32; 2]) -> Result<(), Error> {
         let edge =
             u32::try_from(self.edges.len()).ok().filter(|&edge| edge != NONE).ok_or(Error::TooLarge)?;
-        self.edges.push(Edge { ends, next: [NONE; 2], prev: [NONE; 2] });
+        self.edges.push(Edge { ends, next: [NONE; 2], prev: [edge; 2] });
         self.live_edges += 1;
         self.append(edge);
         if let Some(by_ends) = &mut self.by_ends {
@@ -382,21 +422,24 @@ impl Topology {
         Ok(())
     }
 
-    /// Hangs a stored edge at the end of both its lists.
+    /// The last edge of a list that has one.
+    fn last(&self, list: List, side: usize) -> u32 {
+        self.edges[list.first as usize].prev[side]
+    }
+
+    /// Hangs a stored edge, which follows and precedes none but itself, at the end of both its lists.
     fn append(&mut self, edge: u32) {
         for side in [IN, OUT] {
             let slot = self.edges[edge as usize].ends[side] as usize;
             let list = &mut self.links[slot].lists[side];
-            let last = std::mem::replace(&mut list.last, edge);
             list.len += 1;
-            if last == NONE {
+            if list.len == 1 {
                 list.first = edge;
-            } else {
-                self.edges[last as usize].next[side] = edge;
+                continue;
             }
-            let edge = &mut self.edges[edge as usize];
-            edge.prev[side] = last;
-            edge.next[side] = NONE;
+            let last = std::mem::replace(&mut self.edges[list.first as usize].prev[side], edge);
+            self.edges[last as usize].next[side] = edge;
+            self.edges[edge as usize].prev[side] = last;
         }
     }
 
@@ -406,16 +449,15 @@ impl Topology {
         for side in [IN, OUT] {
             let list = &mut self.links[ends[side] as usize].lists[side];
             list.len -= 1;
-            if prev[side] == NONE {
+            if list.first == edge {
                 list.first = next[side];
             } else {
                 self.edges[prev[side] as usize].next[side] = next[side];
             }
-            let list = &mut self.links[ends[side] as usize].lists[side];
-            if next[side] == NONE {
-                list.last = prev[side];
-            } else {
-                self.edges[next[side] as usize].prev[side] = prev[side];
+            // What follows; behind the last, the first one looks back.
+            let behind = if next[side] == NONE { list.first } else { next[side] };
+            if behind != NONE {
+                self.edges[behind as usize].prev[side] = prev[side];
             }
         }
         self.edges[edge as usize].ends = [NONE; 2];
@@ -440,12 +482,15 @@ impl Topology {
         if list.len > WALK {
             return self.edge_index().get(&ends).copied();
         }
-        // The latest edges are the likeliest to be asked for.
-        let mut edge = list.last;
-        while edge != NONE && self.edges[edge as usize].ends != ends {
+        // The latest edges are the likeliest to be asked for: from the last one back, round the list.
+        let mut edge = list.first;
+        for _ in 0..list.len {
             edge = self.edges[edge as usize].prev[side];
+            if self.edges[edge as usize].ends == ends {
+                return Some(edge);
+            }
         }
-        (edge != NONE).then_some(edge)
+        None
     }
 
     /// The index of edges by ends, built when it is first needed and kept up to date from then on.
@@ -462,11 +507,14 @@ impl Topology {
             return;
         }
         self.edges.retain(|edge| edge.ends[IN] != NONE);
-        for links in &mut self.links {
-            links.lists = [List::EMPTY; 2];
+        for links in self.links.iter_mut().filter(|links| links.is_alive()) {
+            *links = Links::NEW;
         }
-        for edge in 0..self.edges.len() {
-            self.append(edge as u32);
+        for at in 0..self.edges.len() {
+            // CAST: edges fit 32 bits.
+            let edge = at as u32;
+            (self.edges[at].next, self.edges[at].prev) = ([NONE; 2], [edge; 2]);
+            self.append(edge);
         }
         self.by_ends = None;
     }

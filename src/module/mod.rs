@@ -10,9 +10,10 @@ pub use image::{image_at, image_of_wrapper};
 pub use managed::Managed;
 
 use std::{
+    array,
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
 
 use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
@@ -215,6 +216,11 @@ impl Function {
         &self.0.name
     }
 
+    /// The kernel for who must not keep it.
+    pub fn downgrade(&self) -> WeakFunction {
+        WeakFunction(Arc::downgrade(&self.0))
+    }
+
     /// The word given with [`Module::kernel_with_token`].
     pub fn token(&self) -> usize {
         self.0.token
@@ -224,10 +230,33 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the image for the device has no such kernel, and what loading can fail with.
+    #[inline]
     pub fn code(&self, device: &Device) -> Result<&KernelCode> {
+        match self.0.codes.get(device.ordinal()).and_then(OnceLock::get) {
+            Some(Ok(code)) => Ok(code),
+            _ => self.load(device),
+        }
+    }
+
+    #[cold]
+    fn load(&self, device: &Device) -> Result<&KernelCode> {
         let slot = self.0.codes.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
         let load = || KernelCode::new(self.0.module.loaded(device)?, &self.0.name, device);
         slot.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// A kernel that is not kept by being known.
+#[derive(Clone, Debug)]
+pub struct WeakFunction(Weak<Entry>);
+
+impl WeakFunction {
+    /// No kernel.
+    pub const NONE: Self = Self(Weak::new());
+
+    /// The kernel, if somebody has it.
+    pub fn upgrade(&self) -> Option<Function> {
+        self.0.upgrade().map(Function)
     }
 }
 
@@ -357,11 +386,13 @@ impl KernelCode {
     }
 
     /// Offset and size in bytes of each argument that a caller gives.
+    #[inline]
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
         self.0.explicit.iter().copied()
     }
 
     /// Bytes from the start of the first argument to the end of the last that a caller gives.
+    #[inline]
     pub fn argument_bytes(&self) -> usize {
         self.0.explicit_bytes
     }
@@ -406,46 +437,56 @@ impl KernelCode {
         })
     }
 
+    /// Refuses blocks and shared memory that a launch without attributes cannot have.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfiguration`].
+    #[inline]
+    pub fn check_size(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<()> {
+        self.size(grid, block, shared_bytes, [0; 3]).map(drop)
+    }
+
     /// Checks a launch with the arguments that come with it; returns the workgroup and the grid, in work-items.
     fn check_launch(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
-        let shape = self.check(launch)?;
+        let size = self.size(launch.grid, launch.block, launch.shared_bytes, launch.attributes.lacking)?;
         // A caller that packs its arguments itself may pad them at the end.
         if launch.kernargs.len() < self.0.explicit_bytes {
             return Err(Error::InvalidValue("fewer argument bytes than the kernel takes"));
         }
-        Ok(shape)
+        Ok(size)
     }
 
-    fn check(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
+    /// The workgroup and the grid, in work-items. Most of it falls away where nobody asks for the sizes.
+    #[inline(always)]
+    fn size(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        lacking: [u32; 3],
+    ) -> Result<([u16; 3], [u32; 3])> {
         let refuse = |why| Err(Error::InvalidConfiguration(why));
-        if launch.grid.contains(&0) || launch.block.contains(&0) {
+        if grid.contains(&0) || block.contains(&0) {
             return refuse("a dimension is 0");
         }
-        let threads = launch.block.iter().try_fold(1u32, |n, &b| n.checked_mul(b));
-        if threads.is_none_or(|n| n > self.0.max_block) {
+        if block.iter().fold(1u32, |n, &b| n.saturating_mul(b)) > self.0.max_block {
             return refuse("the block is larger than the kernel was compiled for");
         }
-        if self.0.required_block.is_some_and(|required| required != launch.block) {
+        if self.0.required_block.is_some_and(|required| required != block) {
             return refuse("the kernel requires another block size");
         }
-        if launch.shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
+        if shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
             return refuse("more shared memory than a block can have");
         }
-        let (mut block, mut work_items) = ([0; 3], [0; 3]);
-        for i in 0..3 {
-            // CAST: the product of the three is at most 1024.
-            block[i] = launch.block[i] as u16;
-            let lacking = launch.attributes.lacking[i];
-            if lacking >= launch.block[i] {
-                return refuse("the last block lacks all of its work-items");
-            }
-            let n = u64::from(launch.grid[i]) * u64::from(launch.block[i]) - u64::from(lacking);
-            let Ok(n) = u32::try_from(n) else {
-                return refuse("the grid has 2^32 work-items or more in one dimension");
-            };
-            work_items[i] = n;
+        if lacking.iter().zip(&block).any(|(lacking, block)| lacking >= block) {
+            return refuse("the last block lacks all of its work-items");
         }
-        Ok((block, work_items))
+        let work_items = array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]) - u64::from(lacking[i]));
+        if work_items.iter().any(|&n| n > u32::MAX.into()) {
+            return refuse("the grid has 2^32 work-items or more in one dimension");
+        }
+        // CAST: the product of the block's dimensions is at most 1024, and the grid's were just looked at.
+        Ok((block.map(|n| n as u16), work_items.map(|n| n as u32)))
     }
 }
 

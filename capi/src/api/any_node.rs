@@ -7,14 +7,14 @@ use super::{
     event_node::{record_node, wait_node},
     exec::{set_exec, set_exec_copy},
     node::{
-        add, add_allocation, add_copy, add_free, box_copy, host_node, kernel_node, memset_node, plain, set,
+        add_allocation, add_copy, add_free, add_made, box_copy, host_node, kernel_node, memset_node, set,
         set_copy,
     },
     params::with_node,
     semaphore_node, update,
 };
 use crate::{
-    caller,
+    caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     object,
     types::*,
@@ -42,7 +42,9 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
     // caller has filled in; the pointers in it are the caller's.
     unsafe {
         Ok(match params.r#type {
-            hipGraphNodeTypeKernel => Work::Other(kernel_node(&params.params.kernel)?),
+            hipGraphNodeTypeKernel => {
+                Work::Other(kernel_node(&params.params.kernel, current::device_ref()?)?)
+            }
             hipGraphNodeTypeMemset => Work::Other(memset_node(&params.params.memset)?),
             hipGraphNodeTypeHost => Work::Other(host_node(&params.params.host)?),
             hipGraphNodeTypeEventRecord => Work::Other(record_node(params.params.eventRecord.event)?),
@@ -111,7 +113,7 @@ entry! {
         // SAFETY: as for `work`; `params` was readable, and an allocation's are writable.
         unsafe {
             match given.r#type {
-                hipGraphNodeTypeEmpty => add(node, graph, after, count, plain(Node::Empty)),
+                hipGraphNodeTypeEmpty => add_made(node, graph, after, count, |_| Ok(Node::Empty)),
                 hipGraphNodeTypeGraph => add_child(node, graph, after, count, given.params.graph.graph),
                 hipGraphNodeTypeMemAlloc => {
                     add_allocation(node, graph, after, count, &raw mut (*params).params.alloc)
@@ -124,8 +126,8 @@ entry! {
                     let params = &raw mut (*params).params.conditional;
                     add_with_empty_bodies(node, graph, after, count, params)
                 }
-                _ => add(node, graph, after, count, |graph, after| match work(&given)? {
-                    Work::Other(made) => plain(made)(graph, after),
+                _ => add_made(node, graph, after, count, |_| match work(&given)? {
+                    Work::Other(made) => Ok(made),
                     Work::Copy(_) | Work::Graph(_) | Work::Empty => Err(hipErrorInvalidValue),
                 }),
             }

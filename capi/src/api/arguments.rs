@@ -37,64 +37,106 @@ pub unsafe fn pack(
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> Result<Kernargs, hipError_t> {
-    match (parameters.is_null(), extra.is_null()) {
-        (false, false) => Err(hipErrorInvalidValue),
-        (true, true) if code.argument_bytes() == 0 => Ok(Kernargs::default()),
-        (true, true) => Err(hipErrorInvalidValue),
-        (true, false) => {
-            // SAFETY: the caller's promise.
-            unsafe { packed(extra) }
-        }
-        (false, true) => {
-            // SAFETY: the caller's promise.
-            unsafe { gathered(code, parameters) }
-        }
-    }
-}
-
-unsafe fn gathered(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
-    let mut bytes = Kernargs::padded(&[], code.argument_bytes());
     // SAFETY: the caller's promise.
-    unsafe { gather(code, parameters, &mut bytes) }?;
-    Ok(bytes)
-}
-
-/// Packs arguments into the bytes that they take.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for a null pointer among them; some of the bytes may have been written.
-///
-/// # Safety
-/// As [`pack`].
-unsafe fn gather(
-    code: &KernelCode,
-    parameters: *mut *mut c_void,
-    bytes: &mut [u8],
-) -> Result<(), hipError_t> {
-    for (n, (offset, size)) in code.arguments().enumerate() {
-        // SAFETY: the array has an entry for each argument, by the caller's promise.
-        let argument = unsafe { caller::read(parameters.add(n)) }?;
-        if argument.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-        let field = bytes.get_mut(offset..offset + size).ok_or(hipErrorInvalidValue)?;
-        // Nearly all arguments are words of one of two lengths, which need no call to be copied.
-        match size {
-            // SAFETY: the entry points to an argument of this size, by the caller's promise.
-            8 => field.copy_from_slice(&unsafe { caller::read(argument.cast::<[u8; 8]>()) }?),
-            // SAFETY: as above.
-            4 => field.copy_from_slice(&unsafe { caller::read(argument.cast::<[u8; 4]>()) }?),
-            // SAFETY: as above.
-            _ => unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) },
+    match unsafe { Given::new(code, parameters, extra) }? {
+        Given::Packed(bytes) => Ok(bytes),
+        Given::Apart(apart) => {
+            let mut bytes = Kernargs::zeroed(code.argument_bytes());
+            // SAFETY: they were looked at for this kernel.
+            unsafe { apart.gather(code, &mut bytes) };
+            Ok(bytes)
         }
     }
-    Ok(())
+}
+
+/// Arguments as a caller gave them, by either of the two routes.
+pub enum Given {
+    /// In a buffer, which was copied.
+    Packed(Kernargs),
+    /// One by one.
+    Apart(Apart),
+}
+
+/// A pointer to each argument of a kernel, none of which was null when they were looked at.
+pub struct Apart(*mut *mut c_void);
+
+impl Given {
+    /// Looks at what a caller gave for a kernel. Arguments that lie apart stay there until [`Apart::gather`], so that
+    /// they are copied once, to where they stay.
+    ///
+    /// # Errors
+    /// As [`pack`].
+    ///
+    /// # Safety
+    /// As [`pack`].
+    #[inline]
+    pub unsafe fn new(
+        code: &KernelCode,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> Result<Self, hipError_t> {
+        match (parameters.is_null(), extra.is_null()) {
+            (false, false) => Err(hipErrorInvalidValue),
+            (true, true) if code.argument_bytes() == 0 => Ok(Self::Packed(Kernargs::default())),
+            (true, true) => Err(hipErrorInvalidValue),
+            (true, false) => {
+                // SAFETY: the caller's promise.
+                unsafe { packed(extra) }.map(Self::Packed)
+            }
+            (false, true) => {
+                // SAFETY: the caller's promise.
+                unsafe { Apart::new(code, parameters) }.map(Self::Apart)
+            }
+        }
+    }
+}
+
+impl Apart {
+    /// # Errors
+    /// `hipErrorInvalidValue` for a null pointer among them.
+    #[inline]
+    unsafe fn new(code: &KernelCode, parameters: *mut *mut c_void) -> Result<Self, hipError_t> {
+        for n in 0..code.arguments().len() {
+            // SAFETY: the array has an entry for each argument, by the caller's promise.
+            if unsafe { caller::read(parameters.add(n)) }?.is_null() {
+                return Err(hipErrorInvalidValue);
+            }
+        }
+        Ok(Self(parameters))
+    }
+
+    /// Copies the arguments into the bytes that they take.
+    ///
+    /// # Panics
+    /// If those are fewer than the kernel's.
+    ///
+    /// # Safety
+    /// They are the arguments of this kernel, and still there.
+    #[inline]
+    pub unsafe fn gather(self, code: &KernelCode, bytes: &mut [u8]) {
+        // PANIC: said above. Each argument ends within them.
+        let bytes = &mut bytes[..code.argument_bytes()];
+        for (n, (offset, size)) in code.arguments().enumerate() {
+            // SAFETY: the array has an entry for each argument.
+            let argument = unsafe { self.0.add(n).read_unaligned() };
+            let field = &mut bytes[offset..offset + size];
+            // Nearly all arguments are words of one of two lengths, which need no call to be copied.
+            match size {
+                // SAFETY: the entry points to an argument of this size, by the caller's promise.
+                8 => field.copy_from_slice(&unsafe { argument.cast::<[u8; 8]>().read() }),
+                // SAFETY: as above.
+                4 => field.copy_from_slice(&unsafe { argument.cast::<[u8; 4]>().read() }),
+                // SAFETY: as above.
+                _ => unsafe { field.as_mut_ptr().copy_from_nonoverlapping(argument.cast(), size) },
+            }
+        }
+    }
 }
 
 /// Packs arguments that are all there into the bytes that they take; nothing is written unless they are.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` for a null pointer among them.
+/// `hipErrorInvalidValue` for a null pointer among them, or for too few bytes.
 ///
 /// # Safety
 /// `parameters` holds a pointer to each argument of the kernel.
@@ -103,14 +145,14 @@ pub unsafe fn pack_into(
     parameters: *mut *mut c_void,
     bytes: &mut [u8],
 ) -> Result<(), hipError_t> {
-    for n in 0..code.arguments().len() {
-        // SAFETY: the array has an entry for each argument, by the caller's promise.
-        if unsafe { caller::read(parameters.add(n)) }?.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-    }
     // SAFETY: the caller's promise.
-    unsafe { gather(code, parameters, bytes) }
+    let apart = unsafe { Apart::new(code, parameters) }?;
+    if bytes.len() < code.argument_bytes() {
+        return Err(hipErrorInvalidValue);
+    }
+    // SAFETY: they were looked at for this kernel.
+    unsafe { apart.gather(code, bytes) };
+    Ok(())
 }
 
 unsafe fn packed(extra: *mut *mut c_void) -> Result<Kernargs, hipError_t> {

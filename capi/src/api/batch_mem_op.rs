@@ -9,7 +9,7 @@ use aqlipse::{
 
 use super::{
     exec::set_exec,
-    node::{add, plain, set},
+    node::{add_made, set},
     node_view,
     params::with_node,
 };
@@ -139,7 +139,7 @@ entry! {
         params: *const hipBatchMemOpNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(batch_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| batch_node(params)) }
     }
 }
 

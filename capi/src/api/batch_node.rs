@@ -10,7 +10,7 @@ use aqlipse::{
 use super::{
     batch_copy::{Batch, runs},
     exec::set_exec,
-    node::{add, plain, set},
+    node::{add_made, set},
     node_view,
     params::with_node,
 };
@@ -57,7 +57,7 @@ entry! {
         params: *const hipExtMemcpyBatchNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(copies_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| copies_node(params)) }
     }
 }
 

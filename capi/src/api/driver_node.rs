@@ -10,7 +10,7 @@ use super::{
     driver_copy::node_box_at,
     exec::{set_exec, set_exec_copy},
     memory_type,
-    node::{add, add_copy, memset_node, plain, set_copy},
+    node::{add_copy, add_made, memset_node, set_copy},
     params::with_node,
 };
 use crate::{
@@ -128,11 +128,7 @@ entry! {
     ) -> hipError_t {
         check_context(context)?;
         // SAFETY: the caller's pointers.
-        unsafe {
-            add(node, graph, after, count, |graph, after| {
-                plain(memset_node(&fill_at(params)?)?)(graph, after)
-            })
-        }
+        unsafe { add_made(node, graph, after, count, |_| memset_node(&fill_at(params)?)) }
     }
 }
 

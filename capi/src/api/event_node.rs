@@ -4,7 +4,7 @@ use aqlipse::{Event, GraphNode, graph::Node};
 
 use super::{
     exec::set_exec,
-    node::{add, plain, set},
+    node::{add_made, set},
     params::with_node,
 };
 use crate::{
@@ -53,7 +53,7 @@ entry! {
         event: hipEvent_t,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(record_node(event)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| record_node(event)) }
     }
 }
 
@@ -67,7 +67,7 @@ entry! {
         event: hipEvent_t,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(wait_node(event)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| wait_node(event)) }
     }
 }
 

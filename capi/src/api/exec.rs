@@ -280,7 +280,7 @@ entry! {
             return Ok(());
         }
         // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { kernel_node(params) }?)
+        set_exec(exec, node, unsafe { kernel_node(params, current::device_ref()?) }?)
     }
 }
 

@@ -5,11 +5,7 @@ use std::ffi::c_void;
 
 use aqlipse::{GraphNode, graph::Memset, graph::Node};
 
-use super::{
-    exec::set_exec,
-    memory::fill,
-    node::{add, plain},
-};
+use super::{exec::set_exec, memory::fill, node::add_made};
 use crate::{
     error::{hipError_t, hipErrorInvalidValue},
     object,
@@ -68,11 +64,7 @@ entry! {
         height: usize,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe {
-            add(node, graph, after, count, |graph, after| {
-                plain(fill_node(dst, pitch, value, width, height)?)(graph, after)
-            })
-        }
+        unsafe { add_made(node, graph, after, count, |_| fill_node(dst, pitch, value, width, height)) }
     }
 }
 

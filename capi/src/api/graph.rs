@@ -9,6 +9,7 @@ use aqlipse::{
     Template,
     graph::{NodeId, NodeKind, Topology},
 };
+
 use smallvec::SmallVec;
 
 use crate::{
@@ -85,28 +86,81 @@ entry! {
 /// The dependencies of a node that is to be added to a graph.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
-/// in the graph.
+/// As [`Dependencies::new`].
+///
+/// # Safety
+/// As there.
 pub(super) unsafe fn dependencies(
     graph: &Topology,
     nodes: *const hipGraphNode_t,
     count: usize,
 ) -> Result<SmallVec<[NodeId; 8]>, hipError_t> {
-    // Before the array is read: a count that is too large is the documented error, not a reason to read on.
-    if count > graph.node_count() {
-        return Err(hipErrorInvalidValue);
+    // SAFETY: the caller's promise.
+    Ok(unsafe { Dependencies::new(graph, nodes, count) }?.collect())
+}
+
+/// The dependencies of a node that is to be added to a graph, as they lie in the caller's array.
+pub(super) struct Dependencies {
+    nodes: *const hipGraphNode_t,
+    left: usize,
+}
+
+impl Dependencies {
+    /// # Errors
+    /// `hipErrorInvalidValue` for an array that is missing or longer than the graph has nodes, or a node that is not
+    /// in the graph.
+    ///
+    /// # Safety
+    /// `nodes` is null, or an array of `count` handles that is there as long as this.
+    #[inline]
+    pub(super) unsafe fn new(
+        graph: &Topology,
+        nodes: *const hipGraphNode_t,
+        count: usize,
+    ) -> Result<Self, hipError_t> {
+        // Before the array is read: a count that is too large is the documented error, not a reason to read on.
+        if count > graph.node_count() {
+            return Err(hipErrorInvalidValue);
+        }
+        if count > 0 && nodes.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        for n in 0..count {
+            // SAFETY: the caller's promise, and it is not null.
+            let id = unsafe { id_at(nodes.add(n)) };
+            if !id.is_some_and(|id| graph.contains(id)) {
+                return Err(hipErrorInvalidValue);
+            }
+        }
+        Ok(Self { nodes, left: count })
     }
-    if count > 0 && nodes.is_null() {
-        return Err(hipErrorInvalidValue);
+}
+
+impl Iterator for Dependencies {
+    type Item = NodeId;
+
+    /// The next node; what is none is left out.
+    #[inline]
+    fn next(&mut self) -> Option<NodeId> {
+        while self.left > 0 {
+            // SAFETY: the array has as many handles, by the caller's promise, and is not null.
+            let id = unsafe { id_at(self.nodes) };
+            // SAFETY: as above: at most behind its end.
+            self.nodes = unsafe { self.nodes.add(1) };
+            self.left -= 1;
+            if id.is_some() {
+                return id;
+            }
+        }
+        None
     }
-    let mut ids = SmallVec::with_capacity(count);
-    for n in 0..count {
-        // SAFETY: the caller's promise: the array has as many handles, and is not null.
-        let handle: hipGraphNode_t = unsafe { caller::read(nodes.add(n)) }?;
-        let id = NodeId::from_bits(handle.0 as u64).filter(|&id| graph.contains(id));
-        ids.push(id.ok_or(hipErrorInvalidValue)?);
-    }
-    Ok(ids)
+}
+
+/// The node that a handle in a caller's array names.
+unsafe fn id_at(handle: *const hipGraphNode_t) -> Option<NodeId> {
+    // SAFETY: the caller's promise: it is in the array.
+    let handle = unsafe { caller::read(handle) }.ok()?;
+    NodeId::from_bits(handle.0 as u64)
 }
 
 unsafe fn edges(

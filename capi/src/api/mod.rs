@@ -60,6 +60,7 @@ mod pointer;
 mod pool_share;
 mod profiler;
 mod properties;
+mod recent;
 mod register;
 mod resource;
 mod semaphore_node;

@@ -12,6 +12,7 @@ use aqlipse::{
     module::{image_at, image_of_wrapper},
 };
 
+use super::recent;
 use crate::{
     caller, current,
     error::{
@@ -158,6 +159,7 @@ pub(super) fn find_function(module: &LoadedModule, device: &Device, name: &str) 
 pub(super) fn forget_functions(module: &LoadedModule) {
     let functions = std::mem::take(&mut *module.functions.lock().unwrap_or_else(PoisonError::into_inner));
     functions.into_values().for_each(|handle| drop(FUNCTIONS.remove(handle)));
+    recent::forget();
 }
 
 entry! {

@@ -7,12 +7,17 @@ use std::{
 };
 
 use aqlipse::{
-    GraphNode, Subgraph,
-    graph::{BoxCopy, CopyKind, Kernel, Memcpy, Memset, Node, NodeId, Surface},
+    Device, Function, GraphNode, Subgraph,
+    graph::{Attributes, BoxCopy, CopyKind, Kernargs, Kernel, Memcpy, Memset, Node, NodeId, Surface},
 };
 
 use super::{
-    arguments, graph::dependencies, graph_memory, mem_pool::access_error, register, stream::host_function,
+    arguments::Given,
+    graph::{Dependencies, dependencies},
+    graph_memory,
+    mem_pool::access_error,
+    register,
+    stream::host_function,
 };
 use crate::{
     caller, current,
@@ -44,44 +49,120 @@ pub(super) unsafe fn add(
     unsafe { caller::write(node, object::node_handle(id)) }
 }
 
-/// Adds a node with finished parameters.
-pub(super) fn plain(
-    node: GraphNode,
-) -> impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t> {
-    move |graph, after| Ok(graph.add(node, after)?)
+/// Adds a node with the parameters that `make` makes, for the calling thread's device.
+pub(super) unsafe fn add_made(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    make: impl FnOnce(&Device) -> Result<GraphNode, hipError_t>,
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's pointers.
+    unsafe {
+        add_behind(node, graph, after, count, |graph, device, after| {
+            let made = make(device)?;
+            Ok(graph.add_behind(made, after)?)
+        })
+    }
+}
+
+/// As [`add`], with the device that the node is for, and dependencies that stay where they are.
+#[inline]
+unsafe fn add_behind(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    after: *const hipGraphNode_t,
+    count: usize,
+    add: impl FnOnce(&mut Subgraph<'_>, &Device, Dependencies) -> Result<NodeId, hipError_t>,
+) -> Result<(), hipError_t> {
+    if node.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    let id = object::with_graph(graph, |graph| {
+        // SAFETY: the caller's array.
+        let after = unsafe { Dependencies::new(graph.graph().topology(), after, count) }?;
+        let device = current::device_ref()?;
+        add(graph.on(device), device, after)
+    })?;
+    // SAFETY: the caller's pointer, which is not null.
+    unsafe { caller::write(node, object::node_handle(id)) }
+}
+
+/// What a caller's structure says of a kernel node, all of it checked.
+struct KernelGiven {
+    function: Function,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    arguments: Given,
+}
+
+impl KernelGiven {
+    /// # Errors
+    /// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0 or for arguments that
+    /// lack, `hipErrorInvalidConfiguration` for a launch that the kernel cannot take.
+    #[inline]
+    unsafe fn new(params: *const hipKernelNodeParams, device: &Device) -> Result<Self, hipError_t> {
+        // SAFETY: the caller's pointer, null or readable.
+        let params = unsafe { caller::read(params) }?;
+        if params.func.is_null() {
+            return Err(hipErrorInvalidDeviceFunction);
+        }
+        let [grid, block] = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
+        // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
+        if grid.contains(&0) || block.contains(&0) {
+            return Err(hipErrorInvalidValue);
+        }
+        let shared_bytes = params.sharedMemBytes;
+        let function = register::kernel(params.func)?;
+        let code = function.code(device)?;
+        // SAFETY: the caller's arguments, as the kernel's metadata describes them.
+        let arguments = unsafe { Given::new(code, params.kernelParams, params.extra) }?;
+        code.check_size(grid, block, shared_bytes)?;
+        if let Given::Packed(bytes) = &arguments
+            && bytes.len() < code.argument_bytes()
+        {
+            return Err(hipErrorInvalidValue);
+        }
+        Ok(Self { function, grid, block, shared_bytes, arguments })
+    }
+
+    /// The kernel without arguments, which [`fill`] gives it, and these.
+    #[inline]
+    fn parts(self) -> (Kernel<Function>, Given) {
+        let Self { function, grid, block, shared_bytes, arguments } = self;
+        let (kernargs, attributes) = (Kernargs::default(), Attributes::default());
+        (Kernel { function, grid, block, shared_bytes, kernargs, attributes }, arguments)
+    }
 }
 
 /// What a caller's structure says of a kernel node.
 ///
 /// # Errors
-/// `hipErrorInvalidDeviceFunction` for no kernel, `hipErrorInvalidValue` for a dimension of 0,
-/// `hipErrorInvalidConfiguration` for a launch that it cannot take.
-pub(super) unsafe fn kernel_node(params: *const hipKernelNodeParams) -> Result<GraphNode, hipError_t> {
-    // SAFETY: the caller's pointer, null or readable.
-    let params = unsafe { caller::read(params) }?;
-    if params.func.is_null() {
-        return Err(hipErrorInvalidDeviceFunction);
-    }
-    let dimensions = [params.gridDim, params.blockDim].map(|dim| [dim.x, dim.y, dim.z]);
-    // HIP: measured on 5.2.3 (tests/conformance/graph_kernel_dims.hip); what is too large has another code.
-    if dimensions.as_flattened().contains(&0) {
-        return Err(hipErrorInvalidValue);
-    }
-    let function = register::kernel(params.func)?;
-    let device = current::device_ref()?;
-    let code = function.code(device)?;
-    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-    let kernargs = unsafe { arguments::pack(code, params.kernelParams, params.extra) }?;
-    let kernel = Kernel {
-        function,
-        grid: [params.gridDim.x, params.gridDim.y, params.gridDim.z],
-        block: [params.blockDim.x, params.blockDim.y, params.blockDim.z],
-        shared_bytes: params.sharedMemBytes,
-        kernargs,
-        attributes: Default::default(),
-    };
-    aqlipse::check_kernel(device, &kernel)?;
+/// As [`KernelGiven::new`].
+pub(super) unsafe fn kernel_node(
+    params: *const hipKernelNodeParams,
+    device: &Device,
+) -> Result<GraphNode, hipError_t> {
+    // SAFETY: the caller's pointers.
+    let (mut kernel, arguments) = unsafe { KernelGiven::new(params, device) }?.parts();
+    // SAFETY: the caller's arguments, which were looked at for this kernel.
+    unsafe { fill(&mut kernel, arguments, device) };
     Ok(Node::Kernel(kernel))
+}
+
+/// Gives a kernel its arguments.
+#[inline]
+unsafe fn fill(kernel: &mut Kernel<Function>, arguments: Given, device: &Device) {
+    match (arguments, kernel.function.code(device)) {
+        (Given::Packed(bytes), _) => kernel.kernargs = bytes,
+        (Given::Apart(apart), Ok(code)) => {
+            kernel.kernargs.grow(code.argument_bytes());
+            // SAFETY: they were looked at for this kernel.
+            unsafe { apart.gather(code, &mut kernel.kernargs) };
+        }
+        (Given::Apart(_), Err(_)) => {}
+    }
 }
 
 entry! {
@@ -93,8 +174,13 @@ entry! {
         count: usize,
         params: *const hipKernelNodeParams,
     ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(kernel_node(params)?)(graph, after)) }
+        // SAFETY: the caller's pointers; its arguments were looked at when they are copied.
+        unsafe {
+            add_behind(node, graph, after, count, |graph, device, after| {
+                let (kernel, arguments) = KernelGiven::new(params, device)?.parts();
+                Ok(graph.add_kernel(after, || kernel, |kernel| fill(kernel, arguments, device))?)
+            })
+        }
     }
 }
 
@@ -156,7 +242,7 @@ entry! {
     fn hipGraphKernelNodeSetParams(node: hipGraphNode_t, params: *const hipKernelNodeParams) -> hipError_t {
         object::node(node)?;
         // SAFETY: the caller's pointer.
-        set(node, unsafe { kernel_node(params) }?)
+        set(node, unsafe { kernel_node(params, current::device_ref()?) }?)
     }
 }
 
@@ -223,7 +309,7 @@ pub(super) unsafe fn add_copy(
     copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
 ) -> Result<(), hipError_t> {
     // SAFETY: the caller's pointers.
-    unsafe { add(node, graph, after, count, |graph, after| plain(copy_node(copy()?)?)(graph, after)) }
+    unsafe { add_made(node, graph, after, count, |_| copy_node(copy()?)) }
 }
 
 /// Gives a copy node other operands.
@@ -317,7 +403,7 @@ entry! {
         params: *const hipMemsetParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(memset_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| memset_node(params)) }
     }
 }
 
@@ -337,7 +423,7 @@ entry! {
         params: *const hipHostNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(host_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| host_node(params)) }
     }
 }
 
@@ -350,7 +436,7 @@ entry! {
         count: usize,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, plain(Node::Empty)) }
+        unsafe { add_made(node, graph, after, count, |_| Ok(Node::Empty)) }
     }
 }
 

@@ -14,6 +14,7 @@ use aqlipse::{
     module::{Managed, image_of_wrapper},
 };
 
+use super::recent;
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidSymbol, hipErrorInvalidValue},
@@ -87,6 +88,7 @@ impl Drop for Registered {
     fn drop(&mut self) {
         if let Some(&handle) = self.handle.get() {
             object::FUNCTIONS.remove(handle);
+            recent::forget();
         }
     }
 }
@@ -102,11 +104,13 @@ fn registered_kernel(host: *const c_void) -> Result<Arc<Registered>, hipError_t>
 /// # Errors
 /// `hipErrorInvalidDeviceFunction` if it launches none.
 pub fn kernel(host: *const c_void) -> Result<Function, hipError_t> {
-    // A module function's handle may stand where a host function does.
-    if let Some(function) = object::FUNCTIONS.get(host as usize) {
-        return Ok(function);
-    }
-    registered_kernel(host)?.function().cloned()
+    recent::find(host as usize, || {
+        // A module function's handle may stand where a host function does.
+        if let Some(function) = object::FUNCTIONS.get(host as usize) {
+            return Ok(function);
+        }
+        registered_kernel(host)?.function().cloned()
+    })
 }
 
 /// Whether a host function, or a module function's handle, stands for a kernel at this moment.
@@ -152,6 +156,7 @@ entry! {
                 known.retain(|_, entry| !Arc::ptr_eq(&entry.binary, &binary));
             }
         }
+        recent::forget();
     }
 }
 
@@ -173,7 +178,10 @@ fn remember(
         handle: OnceLock::new(),
     };
     let mut known = table.write().unwrap_or_else(PoisonError::into_inner);
-    known.get_or_insert_default().insert(host as usize, Arc::new(entry));
+    let replaced = known.get_or_insert_default().insert(host as usize, Arc::new(entry));
+    if replaced.is_some() {
+        recent::forget();
+    }
 }
 
 entry! {

@@ -4,7 +4,7 @@ use aqlipse::{GraphNode, external::ExternalSemaphore, graph::Node};
 
 use super::{
     exec::set_exec,
-    node::{add, plain, set},
+    node::{add_made, set},
     node_view,
     params::with_node,
 };
@@ -100,7 +100,7 @@ entry! {
         params: *const hipExternalSemaphoreSignalNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(signal_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| signal_node(params)) }
     }
 }
 
@@ -114,7 +114,7 @@ entry! {
         params: *const hipExternalSemaphoreWaitNodeParams,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
-        unsafe { add(node, graph, after, count, |graph, after| plain(wait_node(params)?)(graph, after)) }
+        unsafe { add_made(node, graph, after, count, |_| wait_node(params)) }
     }
 }
 

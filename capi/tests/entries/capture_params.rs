@@ -111,6 +111,12 @@ fn bytes<T>(node: hipGraphNode_t, getter: &str) -> Vec<u8> {
         get(node, params.as_mut_ptr())
     };
     assert_eq!(code, capi::error::hipSuccess, "{getter}");
+    if getter == "hipGraphMemsetNodeGetParams" {
+        // Between the fields of `hipMemsetParams` there may be anything.
+        for padding in [12..16, 36..40] {
+            params[padding].fill(0);
+        }
+    }
     params
 }
 

@@ -41,6 +41,7 @@ mod managed;
 mod managed_batch;
 mod mem_pool;
 mod memory_nodes;
+mod named_again;
 mod per_thread;
 mod pitched;
 mod pointer;
