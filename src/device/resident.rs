@@ -158,7 +158,7 @@ pub(super) struct Residence {
 
 /// Puts `fresh` in place of what is of an older epoch; returns what is there then.
 fn newer<T>(place: &mut Option<Arc<T>>, fresh: Arc<T>, epoch: impl Fn(&T) -> u64) -> Arc<T> {
-    if !place.as_ref().is_some_and(|known| epoch(known) >= epoch(&fresh)) {
+    if place.as_ref().is_none_or(|known| epoch(known) < epoch(&fresh)) {
         *place = Some(fresh.clone());
     }
     place.clone().unwrap_or(fresh)
