@@ -4,7 +4,10 @@
 //! The host publishes nothing here. It keeps its claims where no device sees them ([`hsa::ring`]), and device code keeps
 //! its own in the words of a lock; a queue with both kinds of producers would need both for every packet.
 
-use std::sync::{Arc, Weak};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
 use hsa::packet::Packet;
 
@@ -152,8 +155,9 @@ pub(super) struct Residence {
     launches: Option<Arc<Launches>>,
     queues: Option<Arc<Queues>>,
     kernels: Option<Kernels>,
-    /// Graphs that kernels may launch, with their signals: 0 while no launch is in flight.
-    launchable: Vec<(Weak<PooledSignal>, Weak<Handle>)>,
+    /// Graphs that kernels may launch, with their signals: 0 while no launch is in flight. By the handles' addresses: what
+    /// a handle stands for now counts, whatever it stood for before a fault.
+    launchable: HashMap<u64, (Weak<PooledSignal>, Weak<Handle>)>,
 }
 
 /// Puts `fresh` in place of what is of an older epoch; returns what is there then.
@@ -237,26 +241,26 @@ impl Device {
     pub(crate) fn is_launchable(&self, end: &Arc<PooledSignal>, handle: &Arc<Handle>) {
         let mut residence = lock(&self.0.residence);
         if residence.launchable.len().is_power_of_two() {
-            residence.launchable.retain(|(signal, _)| signal.strong_count() > 0);
+            residence.launchable.retain(|_, (signal, _)| signal.strong_count() > 0);
         }
-        residence.launchable.push((Arc::downgrade(end), Arc::downgrade(handle)));
+        residence.launchable.insert(handle.address(), (Arc::downgrade(end), Arc::downgrade(handle)));
     }
 
     /// Withdraws the handles of graphs whose queues a fault has taken, before others follow.
     pub(super) fn withdraw_lost(&self) {
-        for (end, handle) in &lock(&self.0.residence).launchable {
-            if let (Some(end), Some(handle)) = (end.upgrade(), handle.upgrade())
-                && !end.is_current()
-            {
+        lock(&self.0.residence).launchable.retain(|_, (end, handle)| {
+            let is_lost = end.upgrade().is_none_or(|end| !end.is_current());
+            if is_lost && let Some(handle) = handle.upgrade() {
                 handle.withdraw();
             }
-        }
+            !is_lost
+        });
     }
 
     /// The ends of what kernels may have launched.
     pub(super) fn launched_by_kernels(&self) -> Vec<Fence> {
         let residence = lock(&self.0.residence);
-        let launchable: Vec<_> = residence.launchable.iter().filter_map(|(end, _)| end.upgrade()).collect();
+        let launchable: Vec<_> = residence.launchable.values().filter_map(|(end, _)| end.upgrade()).collect();
         drop(residence);
         launchable.into_iter().map(|end| Fence::new(end, Vec::new())).collect()
     }
