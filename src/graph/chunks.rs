@@ -56,6 +56,16 @@ impl<T> Chunks<T> {
         self.0.iter_mut().flatten()
     }
 
+    /// What `make` makes of each item and its number, under the same numbers.
+    pub fn map<'a, U>(&'a self, mut make: impl FnMut(usize, &'a T) -> U) -> Chunks<U> {
+        let mut at = 0;
+        let mut one = |item| {
+            at += 1;
+            make(at - 1, item)
+        };
+        Chunks(self.0.iter().map(|chunk| chunk.iter().map(&mut one).collect()).collect())
+    }
+
     /// Keeps the items for which `keeps` holds, in their order; they move up.
     pub fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
         *self = std::mem::take(&mut self.0).into_iter().flatten().filter(|item| keeps(item)).collect();
@@ -113,6 +123,14 @@ mod tests {
         assert_eq!(chunks.get(CHUNK), Some(&(3 * CHUNK)));
         chunks.push(1);
         assert_eq!(chunks.iter().last(), Some(&1));
+    }
+
+    #[test]
+    fn what_items_become_has_their_numbers() {
+        let chunks: Chunks<usize> = (0..2 * CHUNK + 5).collect();
+        let doubled = chunks.map(|at, item| at + item);
+        assert!(doubled.iter().copied().eq((0..2 * CHUNK + 5).map(|n| 2 * n)));
+        assert_eq!(doubled.get(CHUNK), Some(&(2 * CHUNK)));
     }
 
     #[test]

@@ -418,7 +418,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
         let mut copies: Vec<Self> = Vec::new();
         while let Some(&(graph, _, _)) = found.get(copies.len()) {
             let at = copies.len();
-            let nodes = graph.nodes.iter().enumerate().map(|(slot, node)| match node {
+            let nodes = graph.nodes.map(|slot, node| match node {
                 Some(Node::Child(child)) => {
                     found.push((child, at, slot));
                     Some(Node::Empty)
@@ -431,7 +431,7 @@ impl<K: Clone, E: Clone> Graph<K, E> {
                 node => node.clone(),
             });
             copies.push(Self {
-                nodes: nodes.collect(),
+                nodes,
                 topology: topology(&graph.topology),
                 conditions: graph.conditions.clone(),
                 conditionals: graph.conditionals.clone(),
