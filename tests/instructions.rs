@@ -22,7 +22,7 @@ struct Cost {
 }
 
 /// Of an optimised library (`cargo xtask dist`).
-const RELEASE: Cost = Cost { launch: 1586.0, node: 14.2, build: 1109.0, instantiate: 2097.0 };
+const RELEASE: Cost = Cost { launch: 1722.0, node: 14.5, build: 1108.0, instantiate: 2143.0 };
 /// Of one with assertions (`cargo xtask dist --debug`).
 const DEBUG: Cost = Cost { launch: 2282.0, node: 40.6, build: 2141.0, instantiate: 4016.0 };
 
@@ -107,11 +107,11 @@ struct General {
 
 /// Of the profile that tests are built with.
 const GENERAL: [General; 5] = [
-    General { shape: "lanes2", few: 4, launch: 8072.0, node: 42.3 },
-    General { shape: "lanes4", few: 8, launch: 11118.0, node: 41.3 },
-    General { shape: "host", few: 2, launch: 5643.0, node: 42.3 },
-    General { shape: "wait", few: 2, launch: 5086.0, node: 41.8 },
-    General { shape: "record", few: 2, launch: 6445.0, node: 42.7 },
+    General { shape: "lanes2", few: 4, launch: 8023.0, node: 43.5 },
+    General { shape: "lanes4", few: 8, launch: 11088.0, node: 42.4 },
+    General { shape: "host", few: 2, launch: 5622.0, node: 43.5 },
+    General { shape: "wait", few: 2, launch: 5063.0, node: 43.0 },
+    General { shape: "record", few: 2, launch: 6424.0, node: 43.9 },
 ];
 
 #[test]
@@ -124,10 +124,11 @@ fn a_launch_that_is_not_plain_takes_no_more_instructions_than_it_did() {
         let one = crate::runtime::allocations::instructions_of(shape, few);
         let now = (crate::runtime::allocations::instructions_of(shape, few + MORE) - one) / MORE as f64;
         println!("{shape}: a launch of {few}: {one:.0}, a node: {now:.2}");
-        for (what, now, before) in [("launch", one, launch), ("node", now, node)] {
-            assert!(now <= before * SLACK, "{shape}: {now:.1} instructions a {what}, {before} before");
+        // On a busy machine launches find the one before them in another state: some hundred instructions less.
+        for (what, now, before, slack) in [("launch", one, launch, 1.2), ("node", now, node, SLACK)] {
+            assert!(now <= before * slack, "{shape}: {now:.1} instructions a {what}, {before} before");
             // As above.
-            assert!(now >= before / SLACK, "{shape}: {now:.1} instructions a {what}: lower the number");
+            assert!(now >= before / slack, "{shape}: {now:.1} instructions a {what}: lower the number");
         }
     }
 }
