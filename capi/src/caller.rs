@@ -2,7 +2,10 @@
 //!
 //! Reads copy. A caller's structure may be misaligned or change under our hands, and a copy is neither.
 
-use std::ffi::{CStr, c_char};
+use std::{
+    ffi::{CStr, c_char},
+    ops::Range,
+};
 
 use crate::error::{hipError_t, hipErrorInvalidValue, hipErrorOutOfMemory};
 
@@ -34,6 +37,29 @@ pub unsafe fn write<T: Copy>(pointer: *mut T, value: T) -> Result<(), hipError_t
     }
     // SAFETY: not null, so writable by the caller's contract; no alignment is assumed.
     unsafe { pointer.write_unaligned(value) };
+    Ok(())
+}
+
+/// As [`write()`], with zeros for the bytes of `padding`, in which a copy of a structure may have anything: callers compare
+/// structures byte by byte.
+///
+/// # Errors
+/// As there.
+///
+/// # Safety
+/// As there; no field has any of the bytes.
+pub unsafe fn write_padded<T: Copy>(
+    pointer: *mut T,
+    value: T,
+    padding: &[Range<usize>],
+) -> Result<(), hipError_t> {
+    // SAFETY: the caller's promise.
+    unsafe { write(pointer, value) }?;
+    for bytes in padding {
+        assert!(bytes.end <= size_of::<T>(), "padding outside of the structure");
+        // SAFETY: inside of what was just written.
+        unsafe { pointer.byte_add(bytes.start).cast::<u8>().write_bytes(0, bytes.len()) };
+    }
     Ok(())
 }
 

@@ -222,7 +222,7 @@ entry! {
             sharedMemBytes: kernel.shared_bytes,
         };
         // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(params, found) }
+        unsafe { caller::write_padded(params, found, &[12..16, 44..48, 60..64]) }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Parameters of a template's copy, fill and host nodes and attributes of its kernel nodes: asking for them and
 //! changing them.
 
-use std::ffi::{c_int, c_void};
+use std::{
+    ffi::{c_int, c_void},
+    ops::Range,
+};
 
 use aqlipse::{
     Error, GraphNode,
@@ -205,7 +208,7 @@ entry! {
             _ => Err(hipErrorInvalidValue),
         })?;
         // SAFETY: the caller's pointer, null or writable.
-        unsafe { caller::write(params, found) }
+        unsafe { caller::write_padded(params, found, &[Range { start: 156, end: 160 }]) }
     }
 }
 
@@ -251,7 +254,7 @@ entry! {
             _ => Err(hipErrorInvalidValue),
         })?;
         // SAFETY: the caller's pointer, null or writable.
-        unsafe { caller::write(params, found) }
+        unsafe { caller::write_padded(params, found, &[12..16, 36..40]) }
     }
 }
 
