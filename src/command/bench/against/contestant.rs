@@ -77,6 +77,9 @@ impl Environment {
         command.env_remove("AQLIPSE_EMULATE_SEED");
         if self.null_kernels {
             command.env("AQLIPSE_EMULATE_NULL", "1");
+            // Nothing executes that would bring a graph to where the packet processor takes it from. This way costs the
+            // host a packet more.
+            command.env("AQLIPSE_RESIDENT", "launcher");
         } else {
             command.env_remove("AQLIPSE_EMULATE_NULL");
         }

@@ -140,7 +140,14 @@ impl Table<'_> {
 
     /// One of a contestant's quantities beside what it may be.
     fn goal(&self, f: &mut fmt::Formatter<'_>, goal: &Goal, label: char) -> fmt::Result {
-        let Some(measured) = self.percentiles(label, goal.case, goal.quantity) else { return Ok(()) };
+        let Some(measured) = self.percentiles(label, goal.case, goal.quantity) else {
+            let (title, case) = (goal.title, goal.case.to_string());
+            return writeln!(
+                f,
+                "{title:<20} {case:<16} {label} |{:>26} |{:>26} |{:>30} | not measured",
+                "-", "", ""
+            );
+        };
         let floor = self.percentiles(label, goal.case, Quantity::Floor).filter(|_| goal.limit == COPY);
         let (limit, of) = match (goal.limit, floor) {
             (Limit::Of(limit), _) => (limit, number(limit)),
