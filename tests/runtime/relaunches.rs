@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use aqlipse::typed::Graph;
+use aqlipse::typed::{ExecGraph, Graph};
 
 use super::*;
 
@@ -26,6 +26,17 @@ fn gate(stream: &Stream) -> (Gate, Arc<AtomicBool>) {
     (gate, passed)
 }
 
+/// Launches an executable so often while nothing on the stream can begin; lets the stream go on then.
+fn launch_without_waiting(exec: &ExecGraph, stream: &Stream, launches: u32) {
+    let (gate, passed) = gate(stream);
+    for _ in 0..launches {
+        exec.launch(stream).unwrap();
+    }
+    // A launch that had waited for the one before would have had to wait for the gate, which opens by itself in the end.
+    assert!(!passed.load(Ordering::Acquire), "a launch waited for what is in flight");
+    gate.open();
+}
+
 #[test]
 fn a_launch_behind_one_that_is_in_flight_does_not_wait_for_it() {
     const NODES: u32 = 4;
@@ -37,13 +48,7 @@ fn a_launch_behind_one_that_is_in_flight_does_not_wait_for_it() {
         last = vec![graph.kernel(&affine(&data, 1, 1), &last).unwrap()];
     }
     let exec = graph.instantiate().unwrap();
-    let (gate, passed) = gate(&stream);
-    for _ in 0..LAUNCHES {
-        exec.launch(&stream).unwrap();
-    }
-    // A launch that had waited for the one before would have had to wait for the gate, which opens by itself in the end.
-    assert!(!passed.load(Ordering::Acquire), "a launch waited for what is in flight");
-    gate.open();
+    launch_without_waiting(&exec, &stream, LAUNCHES);
     assert_eq!(data.read(&stream).unwrap(), [NODES * LAUNCHES]);
 }
 
@@ -83,13 +88,7 @@ fn a_launch_on_several_lanes_does_not_wait_for_the_one_before_it() {
     for lanes in [2, 4] {
         let (stream, data) = (stream(), [(); 4].map(|()| buffer(&[0])));
         let exec = allocations::fork_join(lanes, 1, &data);
-        let (gate, passed) = gate(&stream);
-        for _ in 0..LAUNCHES {
-            exec.launch(&stream).unwrap();
-        }
-        // As above.
-        assert!(!passed.load(Ordering::Acquire), "a launch waited for what is in flight");
-        gate.open();
+        launch_without_waiting(&exec, &stream, LAUNCHES);
         assert_eq!(data[0].read(&stream).unwrap(), [3 * LAUNCHES], "the root, the join and a chain");
         assert_eq!(data[1].read(&stream).unwrap(), [LAUNCHES]);
     }
@@ -97,7 +96,7 @@ fn a_launch_on_several_lanes_does_not_wait_for_the_one_before_it() {
 
 #[test]
 fn a_launch_with_host_nodes_does_not_wait_for_the_one_before_it() {
-    const LAUNCHES: usize = 1000;
+    const LAUNCHES: u32 = 1000;
     let (stream, data, calls) = (stream(), buffer(&[0]), Arc::new(AtomicUsize::new(0)));
     let mut graph = Graph::new(&device());
     let first = graph.kernel(&affine(&data, 1, 1), &[]).unwrap();
@@ -105,15 +104,9 @@ fn a_launch_with_host_nodes_does_not_wait_for_the_one_before_it() {
     let host = graph.host(move || _ = called.fetch_add(1, Ordering::Relaxed), &[first]).unwrap();
     graph.kernel(&affine(&data, 1, 1), &[host]).unwrap();
     let exec = graph.instantiate().unwrap();
-    let (gate, passed) = gate(&stream);
-    for _ in 0..LAUNCHES {
-        exec.launch(&stream).unwrap();
-    }
-    // As above.
-    assert!(!passed.load(Ordering::Acquire), "a launch waited for what is in flight");
-    gate.open();
-    assert_eq!(data.read(&stream).unwrap(), [2 * LAUNCHES as u32]);
-    assert_eq!(calls.load(Ordering::Relaxed), LAUNCHES);
+    launch_without_waiting(&exec, &stream, LAUNCHES);
+    assert_eq!(data.read(&stream).unwrap(), [2 * LAUNCHES]);
+    assert_eq!(calls.load(Ordering::Relaxed), LAUNCHES as usize);
 }
 
 #[test]

@@ -16,31 +16,31 @@ use crate::{
 };
 
 unsafe extern "C" {
-    fn hipMemAddressReserve(
+    pub fn hipMemAddressReserve(
         address: *mut *mut c_void,
         bytes: usize,
         alignment: usize,
         wish: *mut c_void,
         flags: c_ulonglong,
     ) -> hipError_t;
-    fn hipMemAddressFree(address: *mut c_void, bytes: usize) -> hipError_t;
-    fn hipMemCreate(
+    pub fn hipMemAddressFree(address: *mut c_void, bytes: usize) -> hipError_t;
+    pub fn hipMemCreate(
         handle: *mut hipMemGenericAllocationHandle_t,
         bytes: usize,
         properties: *const hipMemAllocationProp,
         flags: c_ulonglong,
     ) -> hipError_t;
-    fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
-    fn hipMemMap(
+    pub fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
+    pub fn hipMemMap(
         address: *mut c_void,
         bytes: usize,
         offset: usize,
         handle: hipMemGenericAllocationHandle_t,
         flags: c_ulonglong,
     ) -> hipError_t;
-    fn hipMemUnmap(address: *mut c_void, bytes: usize) -> hipError_t;
+    pub fn hipMemUnmap(address: *mut c_void, bytes: usize) -> hipError_t;
     fn hipIpcCloseMemHandle(address: *mut c_void) -> hipError_t;
-    fn hipMemSetAccess(
+    pub fn hipMemSetAccess(
         address: *mut c_void,
         bytes: usize,
         wishes: *const hipMemAccessDesc,

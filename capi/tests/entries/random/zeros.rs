@@ -1,43 +1,21 @@
 //! A word that waits of streams wait for to be zero, as it is: callers must not hang.
 
 use std::{
-    ffi::{c_int, c_ulonglong, c_void},
+    ffi::{c_int, c_void},
     ptr,
 };
 
-use super::{world::physical, *};
+use super::{
+    super::virtual_memory::{
+        hipMemAddressFree, hipMemAddressReserve, hipMemCreate, hipMemMap, hipMemRelease, hipMemSetAccess,
+        hipMemUnmap,
+    },
+    world::physical,
+    *,
+};
 
 unsafe extern "C" {
     fn hipMemset(memory: *mut c_void, value: c_int, bytes: usize) -> hipError_t;
-    fn hipMemAddressReserve(
-        address: *mut *mut c_void,
-        bytes: usize,
-        alignment: usize,
-        wish: *mut c_void,
-        flags: c_ulonglong,
-    ) -> hipError_t;
-    fn hipMemAddressFree(address: *mut c_void, bytes: usize) -> hipError_t;
-    fn hipMemCreate(
-        handle: *mut hipMemGenericAllocationHandle_t,
-        bytes: usize,
-        properties: *const hipMemAllocationProp,
-        flags: c_ulonglong,
-    ) -> hipError_t;
-    fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
-    fn hipMemMap(
-        address: *mut c_void,
-        bytes: usize,
-        offset: usize,
-        handle: hipMemGenericAllocationHandle_t,
-        flags: c_ulonglong,
-    ) -> hipError_t;
-    fn hipMemUnmap(address: *mut c_void, bytes: usize) -> hipError_t;
-    fn hipMemSetAccess(
-        address: *mut c_void,
-        bytes: usize,
-        wishes: *const hipMemAccessDesc,
-        count: usize,
-    ) -> hipError_t;
 }
 
 /// A page of zeros on the device.
