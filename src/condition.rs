@@ -11,6 +11,7 @@ use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},
     graph::{Condition, conditional::SIGNAL_TO_VALUE},
+    holdings,
     stream::submit::Submission,
 };
 
@@ -40,7 +41,8 @@ impl Cell {
 pub(crate) fn create(device: &Device, default: u64) -> Result<Condition> {
     let runtime = device.0.agent.runtime();
     // CAST: signal values are signed, conditions are not.
-    let signal = hsa::Signal::create(runtime, default as i64, &[], hsa::Waiters::HostAndDevice)?;
+    let signal = hsa::Signal::create(runtime, default as i64, &[], hsa::Waiters::HostAndDevice)?
+        .held_by(holdings::CONDITIONS);
     // Kernels know nothing of signals: they store into the value's field of the block that a handle points to.
     let address = signal.handle().handle + SIGNAL_TO_VALUE;
     Ok(Condition::new(address, default, Cell { signal, last: Mutex::default() }))

@@ -18,6 +18,9 @@ pub enum Error {
         /// Bytes asked for.
         bytes: usize,
     },
+    /// No plan of a graph keeps to the bytes that its memory may take.
+    #[error(transparent)]
+    MemoryLimit(#[from] crate::schedule::memory::LimitExceeded),
     /// No HSA runtime could be started.
     #[error("not initialised: {0}")]
     NotInitialized(String),
@@ -146,7 +149,14 @@ pub enum CaptureError {
 
 impl From<hsa::Error> for Error {
     fn from(e: hsa::Error) -> Self {
-        Error::Hsa(e.to_string())
+        match e {
+            // Of a signal, a queue, a mapping: nobody knows how many bytes it would have taken.
+            hsa::Error::Call { status: hsa_sys::HSA_STATUS_ERROR_OUT_OF_RESOURCES, .. } => {
+                tracing::debug!("{e}");
+                Error::OutOfMemory { bytes: 0 }
+            }
+            e => Error::Hsa(e.to_string()),
+        }
     }
 }
 

@@ -41,8 +41,11 @@
 //! | [`simulate`] | the packets of a plan in virtual time, beside those of other ways to lay a graph out |
 //! | `hostcall` | what kernels ask of the host: `printf`, memory |
 //! | `exec` | [`Exec`]: packet images, launches, updates, conditional nodes |
+//! | `thread` | threads of the runtime's own |
 //! | `condition` | the values that conditional nodes look at |
-//! | `blit`, `dispatch`, `pool` | copy and fill kernels; one dispatch; where offsets and graph memory come from |
+//! | `blit`, `dispatch` | copy and fill kernels; one dispatch |
+//! | [`pool`] | [`pool::plan`]: offsets of buffers that take turns; [`pool::report`]: why a graph needs the memory it does; where graph memory comes from |
+//! | [`holdings`] | who holds what: `AQLIPSE_MEMORY_REPORT` |
 //! | [`trace`] | `AQLIPSE_LOG` |
 //!
 //! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
@@ -55,6 +58,7 @@ pub mod external;
 pub mod graph;
 pub mod memory;
 pub mod module;
+pub mod pool;
 pub mod schedule;
 pub mod simulate;
 pub mod trace;
@@ -67,10 +71,11 @@ mod dispatch;
 mod error;
 mod event;
 mod exec;
+pub mod holdings;
 mod hostcall;
-mod pool;
 mod stream;
 mod template;
+mod thread;
 mod user_object;
 
 pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System};
@@ -80,6 +85,8 @@ pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, Options, RESIDENT_ON_ONE_DEVICE,
     RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report, Residence, SameLaunch,
 };
+/// Makes allocations fail, for tests of those who call the runtime and of the runtime itself.
+pub use hsa::scarcity;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};
 pub use stream::{

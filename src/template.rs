@@ -23,7 +23,10 @@ use crate::{
         dot::{self, Detail},
     },
     module::Function,
-    pool::graph_memory::{AllocationOptions, GraphMemory},
+    pool::{
+        graph_memory::{AllocationOptions, GraphMemory},
+        report::MemoryGraph,
+    },
     typed::Alive,
     user_object::UserObject,
 };
@@ -170,6 +173,14 @@ impl Template {
         let written = self.graph.write_dot(&mut text, detail, &Labels);
         debug_assert!(written.is_ok(), "memory takes everything");
         String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The graph as far as its memory goes, nested graphs included: for reports and for `aqlipse doctor memory`.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if nodes depend on each other in a circle.
+    pub fn memory_graph(&self) -> Result<MemoryGraph> {
+        MemoryGraph::of(&self.graph, |kernel| kernel.name().to_string())
     }
 
     /// The template's own graph.

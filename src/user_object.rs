@@ -15,7 +15,6 @@ use std::{
         atomic::{AtomicU64, Ordering},
         mpsc::{Sender, channel},
     },
-    thread,
 };
 
 use crate::{
@@ -173,10 +172,7 @@ fn thread<T: Send + 'static>(
 ) -> Result<&'static Sender<T>> {
     if slot.get().is_none() {
         let (sender, received) = channel::<T>();
-        thread::Builder::new()
-            .name(name.into())
-            .spawn(move || received.into_iter().for_each(work))
-            .map_err(|_| Error::OutOfMemory { bytes: 0 })?;
+        crate::thread::start(name, move || received.into_iter().for_each(work))?;
         // Two threads may race here; the loser's thread ends as its sender is dropped.
         let _ = slot.set(sender);
     }
@@ -212,7 +208,7 @@ pub(crate) fn release_behind(fence: Option<&Fence>, resources: Vec<Resource>) {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc::TryRecvError, time::Duration};
+    use std::{sync::mpsc::TryRecvError, thread, time::Duration};
 
     use super::*;
 

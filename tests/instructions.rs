@@ -7,7 +7,7 @@ use std::fs;
 
 use object::{Endianness, Object, read::elf::ElfFile64};
 
-use crate::toolchain::{Program, Toolchain, has, is_emulated};
+use crate::toolchain::{Program, Toolchain, build::compile_host, has, is_emulated};
 
 /// Instructions of chains of kernels.
 struct Cost {
@@ -57,10 +57,14 @@ fn expected() -> Option<(Toolchain, Cost)> {
     if !is_emulated() || !has("/usr/bin/valgrind", "valgrind") {
         return None;
     }
+    let cost = if has_assertions(&toolchain) { DEBUG } else { RELEASE };
+    Some((toolchain, cost))
+}
+
+fn has_assertions(toolchain: &Toolchain) -> bool {
     let library = fs::read(toolchain.lib().join("libamdhip64.so")).expect("the library");
     // What is released is stripped.
-    let debug = ElfFile64::<Endianness>::parse(&*library).expect("an ELF file").has_debug_symbols();
-    Some((toolchain, if debug { DEBUG } else { RELEASE }))
+    ElfFile64::<Endianness>::parse(&*library).expect("an ELF file").has_debug_symbols()
 }
 
 const NODES: usize = 1025;
@@ -92,6 +96,30 @@ fn a_node_takes_no_more_instructions_to_add_and_to_compile_than_it_did() {
         // As above.
         assert!(now >= before / SLACK, "{what} a node: {now:.0} instructions: lower the number");
     }
+}
+
+/// A pair of `hipMallocAsync` and `hipFreeAsync` on a warm pool: of an optimised library, and of one with assertions.
+const PAIR: [f64; 2] = [1054.0, 1510.0];
+
+#[test]
+fn having_memory_again_takes_no_more_instructions_than_it_did() {
+    let Some((toolchain, _)) = expected() else { return };
+    let program = compile_host(&toolchain, "pool_pairs.cpp", &[], &[]);
+    let pairs = |count: usize| {
+        let counted = ["hipMallocAsync", "hipFreeAsync"].map(|entry| format!("--toggle-collect={entry}"));
+        let callgrind =
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &counted[0], &counted[1]];
+        let finished =
+            Program::below(&toolchain, &callgrind, &program, "gfx90a").args(&[&count.to_string()]).run();
+        finished.expect_passed(&"pairs");
+        collected(&finished.stderr)
+    };
+    let pair = (pairs(1010) - pairs(10)) / 1000.0;
+    let before = PAIR[usize::from(has_assertions(&toolchain))];
+    println!("a pair: {pair:.0}");
+    assert!(pair <= before * SLACK, "{pair:.0} instructions a pair, {before} before");
+    // As above.
+    assert!(pair >= before / SLACK, "{pair:.0} instructions a pair: lower the number");
 }
 
 /// Instructions of `Exec::launch` where a launch is more than packets for one queue (`tests/runtime/allocations.rs`).

@@ -58,10 +58,10 @@ pub fn with_stream<T>(
     work: impl FnOnce(&Stream) -> Result<T, hipError_t>,
 ) -> Result<T, hipError_t> {
     if handle == hipStream_t::NULL || handle == hipStreamLegacy {
-        return work(current::device()?.default_stream());
+        return work(current::device_ref()?.default_stream());
     }
     if handle == hipStreamPerThread {
-        return work(&Stream::per_thread(&current::device()?));
+        return work(&Stream::per_thread(current::device_ref()?));
     }
     let stream = STREAMS.look(handle.0).ok_or(hipErrorContextIsDestroyed)?;
     if stream.is_detached() { Err(hipErrorStreamDetached) } else { work(&stream) }

@@ -8,7 +8,7 @@ impl From<Error> for hipError_t {
     fn from(error: Error) -> Self {
         match &error {
             Error::InvalidValue(_) | Error::Graph(_) => hipErrorInvalidValue,
-            Error::OutOfMemory { .. } => hipErrorOutOfMemory,
+            Error::OutOfMemory { .. } | Error::MemoryLimit(_) => hipErrorOutOfMemory,
             Error::NotInitialized(_) => hipErrorNotInitialized,
             Error::NoDevice => hipErrorNoDevice,
             Error::InvalidDevice(_) => hipErrorInvalidDevice,

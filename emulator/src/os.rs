@@ -249,6 +249,14 @@ pub fn physical_memory() -> u64 {
     }
 }
 
+/// Bytes that a file of this process may have at most.
+pub fn most_of_a_file() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit is a structure of ours.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    if asked == 0 { limit.rlim_cur } else { 0 }
+}
+
 impl Event {
     /// An event that nobody sleeps on.
     pub const fn new() -> Self {

@@ -1,10 +1,11 @@
 //! Virtual memory: reserved addresses, physical memory without an address, and mappings between them.
 //!
-//! Physical memory is a memfd, so that one handle can be shown at several addresses. An unmapped range
+//! Physical memory is in files, so that one handle can be shown at several addresses. An unmapped range
 //! disappears only when the last wave that may still touch it has let its snapshot go, unless it is
 //! mapped anew before.
 
 mod share;
+mod store;
 
 use std::{
     collections::BTreeMap,
@@ -13,14 +14,15 @@ use std::{
 
 use hsa_sys::{
     HSA_STATUS_ERROR, HSA_STATUS_ERROR_INVALID_ALLOCATION, HSA_STATUS_ERROR_INVALID_ARGUMENT,
-    HSA_STATUS_ERROR_OUT_OF_RESOURCES, HSA_STATUS_ERROR_RESOURCE_FREE, hsa_status_t,
+    HSA_STATUS_ERROR_OUT_OF_RESOURCES, HSA_STATUS_ERROR_RESOURCE_FREE, MEMORY_TYPE_PINNED, hsa_status_t,
 };
 
+use self::store::{Bytes, Store};
 use crate::{
     device::Device,
     heap::{Kind, Pool},
     memory::{Allocation, Grain},
-    os::{Mapping, PAGE, SharedMemory},
+    os::{Mapping, PAGE},
 };
 
 /// What an agent may do with a mapped range.
@@ -50,8 +52,8 @@ struct Shown {
     offset: usize,
     size: usize,
     identity: u64,
-    /// Keeps the pages accounted for.
-    _physical: Arc<Physical>,
+    /// Keeps the pages.
+    _bytes: Arc<Bytes>,
 }
 
 impl Drop for Shown {
@@ -66,9 +68,10 @@ impl Drop for Shown {
     }
 }
 
-/// Physical memory of a pool.
+/// Physical memory of a pool, as long as the program has it. A wave may keep the pages for longer, but they do not count
+/// then: the next wave does not see them.
 struct Physical {
-    memory: SharedMemory,
+    memory: Arc<Bytes>,
     size: usize,
     pool: Pool,
     kind: u32,
@@ -116,6 +119,7 @@ pub(crate) struct Known {
 /// The virtual-memory side of the runtime.
 pub(crate) struct VirtualMemory {
     devices: Arc<[Arc<Device>]>,
+    store: Store,
     state: Mutex<State>,
 }
 
@@ -133,7 +137,7 @@ const TAG: u64 = 0x766d_656d << 32;
 impl VirtualMemory {
     /// Nothing reserved, nothing mapped.
     pub(crate) fn new(devices: Arc<[Arc<Device>]>) -> Self {
-        Self { devices, state: Mutex::default() }
+        Self { devices, store: Store::new(), state: Mutex::default() }
     }
 
     /// Takes `size` bytes of address space; the wish for a place is not granted.
@@ -174,7 +178,8 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// Makes `size` bytes of physical memory of `pool`.
+    /// Makes `size` bytes of physical memory of `pool`. Pinned memory can always leave the process, and large or little
+    /// memory; of many small handles that nobody wanted pinned, some cannot.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` unless size is whole pages, `INVALID_ALLOCATION` for the group pool,
@@ -195,7 +200,8 @@ impl VirtualMemory {
         {
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
-        let memory = match SharedMemory::new(&share::name(pool, kind), size) {
+        let pinned = kind == MEMORY_TYPE_PINNED.0;
+        let memory = match self.store.take(&share::name(pool, kind), size, pinned) {
             Ok(memory) => memory,
             Err(error) => {
                 tracing::warn!(size, %error, "the host has no room for a virtual-memory handle");
@@ -205,7 +211,7 @@ impl VirtualMemory {
                 return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
             }
         };
-        Ok(self.add(Physical { memory, size, pool, kind, device }))
+        Ok(self.add(Physical { memory: Arc::new(memory), size, pool, kind, device }))
     }
 
     /// A handle for physical memory.
@@ -257,8 +263,15 @@ impl VirtualMemory {
         let place = (at - base) as usize;
         let mut shown = lock(&reservation.shown);
         // Ranges that waves still hold after an unmap lose their claim to these pages.
-        shown.retain(|start, (stop, _)| *stop <= place || *start >= place + size);
-        if let Err(error) = reservation.mapping.show(place, &physical.memory, offset, size) {
+        let below =
+            shown.range(..place).next_back().filter(|(_, (stop, _))| *stop > place).map(|(start, _)| *start);
+        let within: Vec<usize> =
+            shown.range(place..place + size).map(|(start, _)| *start).chain(below).collect();
+        for start in within {
+            shown.remove(&start);
+        }
+        let (file, from) = physical.memory.place();
+        if let Err(error) = reservation.mapping.show(place, file, from + offset, size) {
             tracing::warn!(%error, "mapping virtual memory");
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
@@ -274,7 +287,7 @@ impl VirtualMemory {
                 offset: place,
                 size,
                 identity,
-                _physical: Arc::clone(physical),
+                _bytes: Arc::clone(&physical.memory),
             }),
             physical: Arc::clone(physical),
             handle,

@@ -9,6 +9,7 @@ use hsa_sys::*;
 use crate::agent::Agent;
 use crate::error::{Error, check};
 use crate::info::Answer;
+use crate::ledger::{Entry, Resource};
 use crate::runtime::Runtime;
 
 /// Code objects that are being loaded; [`Executable::freeze`] makes them usable.
@@ -17,6 +18,7 @@ pub struct Executable {
     raw: hsa_executable_t,
     /// Code objects that were loaded: the runtime may read them until the executable is gone.
     readers: Vec<Reader>,
+    entry: Entry,
 }
 
 /// Bytes of a code object and the runtime's reader of them.
@@ -24,7 +26,7 @@ struct Reader {
     runtime: Arc<Runtime>,
     raw: hsa_code_object_reader_t,
     /// Read by the runtime until the reader is destroyed.
-    _bytes: Arc<[u8]>,
+    bytes: Arc<[u8]>,
 }
 
 impl Drop for Reader {
@@ -77,7 +79,8 @@ impl Executable {
             )
         };
         check("hsa_executable_create_alt", status)?;
-        Ok(Self { runtime: Arc::clone(runtime), raw, readers: Vec::new() })
+        let entry = Entry::new(runtime.ledger(), Resource::Executable, 0, 0);
+        Ok(Self { runtime: Arc::clone(runtime), raw, readers: Vec::new(), entry })
     }
 
     /// Gives an external variable its address; to be done before the code object that uses it is loaded.
@@ -119,7 +122,7 @@ impl Executable {
             )
         };
         check("hsa_code_object_reader_create_from_memory", status)?;
-        let reader = Reader { runtime: Arc::clone(&self.runtime), raw, _bytes: code_object };
+        let reader = Reader { runtime: Arc::clone(&self.runtime), raw, bytes: code_object };
         // SAFETY: executable and reader are alive; null means no options and no interest in the loaded
         // object.
         let status = unsafe {
@@ -132,6 +135,8 @@ impl Executable {
             )
         };
         check("hsa_executable_load_agent_code_object", status)?;
+        // CAST: a 64-bit process.
+        self.entry.grow(reader.bytes.len() as u64);
         self.readers.push(reader);
         Ok(())
     }

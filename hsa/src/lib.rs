@@ -42,8 +42,10 @@
 //! | `batch` | a run of packets and its counts |
 //! | [`ring`] | claim and publication, over a port that a fake can be |
 //! | `queue` | queues of a device |
+//! | `ledger` | who holds what |
 //! | `executable` | code objects loaded by the runtime |
 //! | `event` | memory faults and resets |
+//! | [`scarcity`] | a table that refuses resources, for tests |
 //! | `error` | the crate's error |
 
 mod agent;
@@ -55,6 +57,7 @@ mod executable;
 mod fake;
 mod info;
 mod ipc;
+mod ledger;
 mod locks;
 mod memory;
 pub mod packet;
@@ -62,6 +65,7 @@ mod pool;
 mod queue;
 pub mod ring;
 mod runtime;
+pub mod scarcity;
 mod signal;
 mod sync;
 mod token;
@@ -74,6 +78,7 @@ pub use event::{EventHandler, SystemEvent};
 pub use executable::{Executable, FrozenExecutable, Symbol};
 pub use hsa_sys::{Api, LoadError, hsa_signal_t, hsa_status_t, load};
 pub use ipc::{Attachment, MemoryHandle};
+pub use ledger::{Holding, Resource};
 pub use memory::{Pinned, PointerInfo};
 pub use packet::Packet;
 pub use pool::{Allocation, Link, Pool, PoolAccess, PoolProperties};

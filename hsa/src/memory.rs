@@ -7,6 +7,7 @@ use hsa_sys::*;
 
 use crate::agent::{Agent, count, handles};
 use crate::error::{Error, check};
+use crate::ledger::{Entry, Resource};
 use crate::locks::Kind;
 use crate::pool::Pool;
 use crate::runtime::Runtime;
@@ -21,6 +22,7 @@ pub struct Pinned {
     len: usize,
     /// What tells it from other locks of the same memory.
     kind: Kind,
+    _entry: Entry,
 }
 
 // SAFETY: `host` is only handed back to the runtime, whose functions may be called from any thread.
@@ -130,7 +132,9 @@ impl Runtime {
         };
         check(function, status).inspect_err(|_| self.unlock(host, &kind, false))?;
         let agent_address = agent_address.expose_provenance() as u64;
-        Ok(Pinned { runtime: Arc::clone(self), host, agent_address, len, kind })
+        // CAST: a 64-bit process.
+        let entry = Entry::new(self.ledger(), Resource::Locked, 0, len as u64);
+        Ok(Pinned { runtime: Arc::clone(self), host, agent_address, len, kind, _entry: entry })
     }
 
     /// Lets go of a lock, which `made` says has come to be.

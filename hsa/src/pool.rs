@@ -8,6 +8,7 @@ use hsa_sys::*;
 use crate::agent::{Agent, count, handles};
 use crate::error::{Error, check};
 use crate::info::Answer;
+use crate::ledger::{Entry, Resource};
 use crate::runtime::Runtime;
 
 /// A source of memory with one set of properties, which are read once.
@@ -212,7 +213,17 @@ impl Pool {
             runtime: Arc::clone(&self.runtime),
             address: address.expose_provenance() as u64,
             len,
+            entry: Some(self.entry(len)),
         })
+    }
+}
+
+impl Pool {
+    /// Enters memory of the pool into the accounts.
+    pub(crate) fn entry(&self, len: usize) -> Entry {
+        // CAST: a 64-bit process.
+        let bytes = (len as u64).next_multiple_of(self.properties.granule.max(1));
+        Entry::new(self.runtime.ledger(), Resource::Memory, self.raw.handle, bytes)
     }
 }
 
@@ -233,6 +244,8 @@ pub struct Allocation {
     runtime: Arc<Runtime>,
     address: u64,
     len: usize,
+    /// Nothing for memory whose pool is not known.
+    entry: Option<Entry>,
 }
 
 impl Allocation {
@@ -242,7 +255,13 @@ impl Allocation {
     /// `address` came from `into_raw` of an allocation of this runtime with this length, and nobody else
     /// frees it.
     pub unsafe fn from_raw(runtime: Arc<Runtime>, address: u64, len: usize) -> Self {
-        Self { runtime, address, len }
+        Self { runtime, address, len, entry: None }
+    }
+
+    /// The same, entered in the accounts under the name of its holder ([`Runtime::holdings`]).
+    pub fn held_by(mut self, holder: &'static str) -> Self {
+        self.entry.iter_mut().for_each(|entry| entry.name(holder));
+        self
     }
 
     /// First address, the same for every agent.
@@ -274,8 +293,9 @@ impl Allocation {
         self.runtime.allow_access(self.address, agents)
     }
 
-    /// Gives the memory away without freeing it.
-    pub fn into_raw(self) -> u64 {
+    /// Gives the memory away without freeing it; the accounts forget it.
+    pub fn into_raw(mut self) -> u64 {
+        drop(self.entry.take());
         let mut this = std::mem::ManuallyDrop::new(self);
         // SAFETY: `this` is not dropped and not used again, so the reference is read out of it once.
         drop(unsafe { std::ptr::read(&raw mut this.runtime) });

@@ -15,6 +15,7 @@ use hsa_sys::*;
 
 use crate::agent::{Agent, count};
 use crate::error::{Error, check};
+use crate::ledger::{Entry, Resource};
 use crate::packet::Packet;
 use crate::ring::{Claim, Port, QueueFull, Ring, Slots};
 use crate::runtime::Runtime;
@@ -294,6 +295,7 @@ pub struct Queue {
     token: Token,
     runtime: Arc<Runtime>,
     id: u64,
+    _entry: Entry,
 }
 
 impl Queue {
@@ -326,7 +328,9 @@ impl Queue {
             // SAFETY: the queue was just created, and nobody else knows it.
             let _ = unsafe { (api.hsa_queue_destroy)(raw) };
         })?;
-        Ok(Self { ring, health, token, runtime, id })
+        let bytes = u64::from(size) * PACKET_BYTES as u64;
+        let entry = Entry::new(runtime.ledger(), Resource::Queue, agent.raw().handle, bytes);
+        Ok(Self { ring, health, token, runtime, id, _entry: entry })
     }
 
     /// Where the ring lies.

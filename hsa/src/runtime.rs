@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::error::{Error, check};
 use crate::event::{EventHandler, HANDLERS, Handlers, on_system_event};
 use crate::info::Answer;
+use crate::ledger::Ledger;
 use crate::locks::Locks;
 use crate::token::Token;
 
@@ -24,6 +25,7 @@ pub struct Runtime {
     /// What the system event handler carries, once it is registered.
     token: Mutex<Option<Token>>,
     locks: Mutex<Locks>,
+    ledger: Arc<Ledger>,
 }
 
 impl Runtime {
@@ -41,6 +43,7 @@ impl Runtime {
             handlers: Arc::default(),
             token: Mutex::new(None),
             locks: Mutex::default(),
+            ledger: Arc::default(),
         };
         runtime.frequency = runtime.info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY)?.u64();
         Ok(Arc::new(runtime))
@@ -49,6 +52,11 @@ impl Runtime {
     /// The function table, for what this crate does not wrap.
     pub fn api(&self) -> &'static Api {
         self.api
+    }
+
+    /// Who holds what.
+    pub(crate) fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
     }
 
     /// Host memory that is locked for agents.

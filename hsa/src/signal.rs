@@ -11,6 +11,7 @@ use hsa_sys::*;
 
 use crate::agent::{Agent, count, handles};
 use crate::error::{Error, check};
+use crate::ledger::{Entry, Resource};
 use crate::runtime::Runtime;
 
 /// Relation between a signal's value and an operand.
@@ -103,6 +104,7 @@ pub struct DispatchTime {
 pub struct Signal {
     runtime: Arc<Runtime>,
     raw: hsa_signal_t,
+    entry: Entry,
 }
 
 impl Signal {
@@ -142,7 +144,14 @@ impl Signal {
             }
         };
         check(function, status)?;
-        Ok(Self { runtime: Arc::clone(runtime), raw })
+        let entry = Entry::new(runtime.ledger(), Resource::Signal, 0, 0);
+        Ok(Self { runtime: Arc::clone(runtime), raw, entry })
+    }
+
+    /// The same, entered in the accounts under the name of its holder ([`Runtime::holdings`]).
+    pub fn held_by(mut self, holder: &'static str) -> Self {
+        self.entry.name(holder);
+        self
     }
 
     /// The signal's handle, for packets.

@@ -10,6 +10,7 @@ use hsa_sys::*;
 
 use crate::agent::Agent;
 use crate::error::{Error, check};
+use crate::ledger::Entry;
 use crate::pool::Pool;
 use crate::runtime::Runtime;
 
@@ -120,12 +121,28 @@ impl VirtualMemory {
     /// # Errors
     /// [`Error::Call`].
     pub fn create(&self, pool: &Pool, len: usize) -> Result<PhysicalMemory, Error> {
+        self.create_of(pool, len, MEMORY_TYPE_NONE)
+    }
+
+    /// As [`VirtualMemory::create`], for memory that stays where it is, as what others are to import.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn create_pinned(&self, pool: &Pool, len: usize) -> Result<PhysicalMemory, Error> {
+        self.create_of(pool, len, MEMORY_TYPE_PINNED)
+    }
+
+    fn create_of(
+        &self,
+        pool: &Pool,
+        len: usize,
+        kind: hsa_amd_memory_type_t,
+    ) -> Result<PhysicalMemory, Error> {
         let mut handle = hsa_amd_vmem_alloc_handle_t::default();
         // SAFETY: `handle` has room for the answer.
-        let status =
-            unsafe { (self.functions.create)(pool.raw(), len, MEMORY_TYPE_NONE, 0, &raw mut handle) };
+        let status = unsafe { (self.functions.create)(pool.raw(), len, kind, 0, &raw mut handle) };
         check("hsa_amd_vmem_handle_create", status)?;
-        Ok(PhysicalMemory { memory: self.clone(), handle, len })
+        Ok(PhysicalMemory { memory: self.clone(), handle, len, entry: Some(pool.entry(len)) })
     }
 
     /// Whether physical memory can leave the process as a file descriptor, and come as one.
@@ -144,7 +161,8 @@ impl VirtualMemory {
         let mut handle = hsa_amd_vmem_alloc_handle_t::default();
         // SAFETY: the descriptor is open, and `handle` has room for the answer.
         check(NAME, unsafe { import(descriptor.as_raw_fd(), &raw mut handle) })?;
-        Ok(PhysicalMemory { memory: self.clone(), handle, len })
+        // Whose it is has it in its accounts.
+        Ok(PhysicalMemory { memory: self.clone(), handle, len, entry: None })
     }
 }
 
@@ -155,14 +173,26 @@ impl fmt::Debug for VirtualMemory {
 }
 
 /// Physical memory without an address; what is mapped stays mapped when this is dropped.
-#[derive(Debug)]
 pub struct PhysicalMemory {
     memory: VirtualMemory,
     handle: hsa_amd_vmem_alloc_handle_t,
     len: usize,
+    entry: Option<Entry>,
+}
+
+impl fmt::Debug for PhysicalMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PhysicalMemory({:#x}, {} bytes)", self.handle.handle, self.len)
+    }
 }
 
 impl PhysicalMemory {
+    /// The same, entered in the accounts under the name of its holder ([`Runtime::holdings`]).
+    pub fn held_by(mut self, holder: &'static str) -> Self {
+        self.entry.iter_mut().for_each(|entry| entry.name(holder));
+        self
+    }
+
     /// The handle in the function table.
     pub fn raw(&self) -> hsa_amd_vmem_alloc_handle_t {
         self.handle
@@ -266,6 +296,24 @@ impl Reservation {
         // SAFETY: the range is mapped; the caller promises that it is not in use.
         check("hsa_amd_vmem_unmap", unsafe { (self.memory.functions.unmap)(start, len) })?;
         mapped.remove(&offset);
+        Ok(())
+    }
+
+    /// Unmaps all that is mapped.
+    ///
+    /// # Errors
+    /// [`Error::Call`]; the rest stays mapped then.
+    ///
+    /// # Safety
+    /// Nobody accesses the memory through these addresses any more.
+    pub unsafe fn unmap_all(&self) -> Result<(), Error> {
+        let mut mapped = self.mapped();
+        while let Some((&offset, &len)) = mapped.first_key_value() {
+            let start = self.range(offset, len)?;
+            // SAFETY: the range is mapped; the caller promises that it is not in use.
+            check("hsa_amd_vmem_unmap", unsafe { (self.memory.functions.unmap)(start, len) })?;
+            mapped.pop_first();
+        }
         Ok(())
     }
 

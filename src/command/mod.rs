@@ -3,6 +3,7 @@
 mod bench;
 mod calibrate;
 mod demo;
+mod doctor;
 mod info;
 mod installed;
 mod machine;
@@ -42,6 +43,9 @@ enum Command {
         #[arg(long, default_value_t = 20)]
         iterations: usize,
     },
+    /// Say what is wrong with a graph, and what would help.
+    #[command(subcommand)]
+    Doctor(doctor::Examination),
     /// List the devices.
     Info {
         /// Print one JSON object instead of text.
@@ -63,6 +67,7 @@ pub fn run() -> ExitCode {
         Command::BenchWorker(task) => bench::against::worker::run(&task),
         Command::Calibrate(calibration) => calibrate::run(&calibration),
         Command::Demo { json, size, iterations } => demo::run(json, size, iterations).map_err(Into::into),
+        Command::Doctor(examination) => doctor::run(&examination),
         Command::Info { json } => info::run(json).map_err(Into::into),
         Command::Run { program } => return run::run(&program),
     };
@@ -96,6 +101,15 @@ mod tests {
             accepted("aqlipse bench --json --quick") && accepted("aqlipse bench --json out.json --quick")
         );
         assert!(!accepted("aqlipse bench --json one two"));
+    }
+
+    #[test]
+    fn the_doctor_needs_a_file_and_a_sensible_time() {
+        let memory = "aqlipse doctor memory";
+        assert!(accepted(&format!("{memory} graph.json --svg plan.svg --json --plan-ms 100")));
+        for wrong in ["", "--json", "graph.json --plan-ms -1", "graph.json --plan-ms 3600001", "one two"] {
+            assert!(!accepted(format!("{memory} {wrong}").trim_end()), "{wrong}");
+        }
     }
 
     #[test]

@@ -6,13 +6,13 @@
 //! along. As there is one such resource, a device has one queue for these kernels, which run one after the other.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicUsize, Ordering},
 };
 
 use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 
-use super::{Device, fence::PooledSignal, lane::Lane};
+use super::{Device, fence::PooledSignal, lane::Lane, once::Once, slabs::Block};
 use crate::{
     dispatch::Dispatch,
     error::{Error, Result},
@@ -69,7 +69,7 @@ pub(crate) struct Cooperative {
     order: Mutex<()>,
     /// Kernels that streams or graphs will come to, and that are not published yet.
     expected: Arc<AtomicUsize>,
-    init: OnceLock<Result<KernelCode>>,
+    init: Once<KernelCode>,
 }
 
 /// A kernel that is to be published; while it is not, no other may be published that waits for anything.
@@ -170,11 +170,13 @@ impl Device {
         self.lane(super::COOPERATIVE)
     }
 
-    /// Runs a cooperative kernel and waits for it, on a thread that the device waits for.
+    /// Takes what a cooperative kernel needs that [`Device::run_cooperative`] is to run in `epoch`.
     ///
     /// # Errors
-    /// As [`Device::publish_cooperative`], and the fault of the kernel.
-    pub(crate) fn run_cooperative(&self, dispatch: &Dispatch, epoch: u64) -> Result<()> {
+    /// [`Error::OutOfMemory`], what loading can fail with, a fault.
+    pub(crate) fn reserve_cooperative(&self, dispatch: &Dispatch, epoch: u64) -> Result<Reserved> {
+        self.0.cooperative.init(self)?;
+        self.cooperative_lane()?;
         let mut dispatch = dispatch.clone();
         let info = self.0.staging.take(INFO_BYTES)?;
         let grid = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
@@ -186,11 +188,28 @@ impl Device {
         let init = self.0.kernargs.take(4)?;
         init.write(0, &Placed::init_arguments(&dispatch));
         let done = self.0.signals.take(1, epoch)?;
-        let placed =
-            Placed { dispatch: &dispatch, kernarg: arguments.address(), init_kernarg: init.address() };
-        self.publish_cooperative(&placed, &[], &done)?;
+        Ok(Reserved { dispatch, _info: info, arguments, init, done })
+    }
+
+    /// Runs a cooperative kernel and waits for it, on a thread that the device waits for.
+    ///
+    /// # Errors
+    /// As [`Device::publish_cooperative`], and the fault of the kernel.
+    pub(crate) fn run_cooperative(&self, reserved: &Reserved) -> Result<()> {
+        let Reserved { dispatch, arguments, init, done, .. } = reserved;
+        let placed = Placed { dispatch, kernarg: arguments.address(), init_kernarg: init.address() };
+        self.publish_cooperative(&placed, &[], done)?;
         done.wait()
     }
+}
+
+/// What one run of a cooperative kernel needs.
+pub(crate) struct Reserved {
+    dispatch: Dispatch,
+    _info: Block,
+    arguments: Block,
+    init: Block,
+    done: Arc<PooledSignal>,
 }
 
 impl Cooperative {
@@ -203,7 +222,7 @@ impl Cooperative {
             let module = Module::first_that_fits(device, &OBJECTS)?;
             module.kernel("gws_init").and_then(|kernel| kernel.code(device).cloned())
         };
-        self.init.get_or_init(load).as_ref().map_err(Clone::clone)
+        self.init.get_or_make(load)
     }
 }
 

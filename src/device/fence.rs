@@ -6,7 +6,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -16,7 +16,10 @@ use super::{
     fault::{Bond, Faults},
     slabs::Block,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    holdings,
+};
 
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
 const FAULT_POLL: Duration = Duration::from_millis(5);
@@ -36,7 +39,12 @@ pub(crate) struct SignalPool {
     runtime: Arc<hsa::Runtime>,
     faults: Arc<Faults>,
     free: Mutex<Free>,
+    /// Signals that somebody holds.
+    used: AtomicUsize,
 }
+
+/// As many signals stay for use again, even if fewer are in use: those of the launches that are in flight at once.
+const RETAINED: usize = 512;
 
 /// Signals that nobody holds, oldest first.
 #[derive(Default)]
@@ -50,31 +58,54 @@ struct Free {
 
 impl SignalPool {
     pub(crate) fn new(runtime: Arc<hsa::Runtime>, faults: Arc<Faults>) -> Arc<Self> {
-        Arc::new(Self { runtime, faults, free: Mutex::default() })
+        Arc::new(Self { runtime, faults, free: Mutex::default(), used: AtomicUsize::new(0) })
     }
 
     /// A signal with value `initial` that nobody else uses, for packets on queues of `epoch`.
     pub(crate) fn take(self: &Arc<Self>, initial: i64, epoch: u64) -> Result<Arc<PooledSignal>> {
         let reused = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            // A few at a time, each in its turn.
-            let looks = if free.quiet.is_empty() { free.pending.len().min(4) } else { 0 };
-            for _ in 0..looks {
-                let Some((signal, epoch)) = free.pending.pop_front() else { break };
-                if signal.load(Ordering::Acquire) == 0 || self.faults.is_settled(epoch) {
-                    free.quiet.push_back(signal);
-                } else {
-                    free.pending.push_back((signal, epoch));
-                }
+            if free.quiet.is_empty() {
+                free.look(4, &self.faults);
             }
             free.quiet.pop_front()
         };
         let signal = match reused {
             Some(signal) => signal,
-            None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?,
+            None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?
+                .held_by(holdings::SIGNALS),
         };
         signal.silent_store(initial, Ordering::Relaxed);
-        Ok(Arc::new(PooledSignal { signal: Some(signal), epoch, pool: self.clone() }))
+        self.used.fetch_add(1, Ordering::Relaxed);
+        let signal = Some(signal);
+        Ok(Arc::new(PooledSignal { signal, epoch, is_known: AtomicBool::new(false), pool: self.clone() }))
+    }
+}
+
+impl SignalPool {
+    /// Signals that are in use, and those that wait to be used again.
+    pub(crate) fn footprint(&self) -> (usize, usize) {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.used.load(Ordering::Relaxed), free.quiet.len() + free.pending.len())
+    }
+}
+
+impl Free {
+    /// Looks at some signals, each in its turn, whether a packet is still behind them.
+    fn look(&mut self, most: usize, faults: &Faults) {
+        for _ in 0..most.min(self.pending.len()) {
+            let Some((signal, epoch)) = self.pending.pop_front() else { break };
+            if signal.load(Ordering::Acquire) == 0 || faults.is_settled(epoch) {
+                self.quiet.push_back(signal);
+            } else {
+                self.pending.push_back((signal, epoch));
+            }
+        }
+    }
+
+    /// Takes what is more than stays while `used` are in use: as many as those, so that they can come and go.
+    fn surplus(&mut self, used: usize) -> Option<hsa::Signal> {
+        (self.quiet.len() > used.max(RETAINED)).then(|| self.quiet.pop_front()).flatten()
     }
 }
 
@@ -82,10 +113,26 @@ impl SignalPool {
 pub(crate) struct PooledSignal {
     signal: Option<hsa::Signal>,
     epoch: u64,
+    /// Whether a packet may have it since it was taken or armed.
+    is_known: AtomicBool,
     pool: Arc<SignalPool>,
 }
 
 impl PooledSignal {
+    /// Makes it 1, for packets that are yet to be published: those that had it before are over.
+    pub(crate) fn arm(&self) {
+        self.is_known.store(false, Ordering::Relaxed);
+        self.silent_store(1, Ordering::Relaxed);
+    }
+
+    /// Its name in packets.
+    pub(crate) fn handle(&self) -> hsa_sys::hsa_signal_t {
+        if !self.is_known.load(Ordering::Relaxed) {
+            self.is_known.store(true, Ordering::Relaxed);
+        }
+        self.signal().handle()
+    }
+
     /// The fault epoch of the queues whose packets use the signal.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
@@ -137,6 +184,11 @@ impl PooledSignal {
         self.has_fired() || !self.is_current()
     }
 
+    /// Whether nothing that it stands for can act any more: it has fired, or the queues are destroyed that would have.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.has_fired() || self.pool.faults.is_settled(self.epoch)
+    }
+
     /// Waits at most `timeout` for a value below `limit`.
     fn wait_below(&self, limit: i64, timeout: Duration) -> bool {
         self.signal().wait(hsa::Condition::Less, limit, Some(timeout), hsa::WaitState::Blocked) < limit
@@ -156,11 +208,18 @@ impl Drop for PooledSignal {
     fn drop(&mut self) {
         if let Some(signal) = self.signal.take() {
             let mut free = self.pool.free.lock().unwrap_or_else(PoisonError::into_inner);
-            if signal.load(Ordering::Acquire) == 0 {
+            // What no packet has was taken for a launch that failed.
+            if signal.load(Ordering::Acquire) == 0 || !*self.is_known.get_mut() {
                 free.quiet.push_back(signal);
             } else {
                 free.pending.push_back((signal, self.epoch));
             }
+            let used = self.pool.used.fetch_sub(1, Ordering::Relaxed) - 1;
+            // More than one at a time, or those that came while others were in use would stay.
+            free.look(2, &self.pool.faults);
+            let surplus = [free.surplus(used), free.surplus(used)];
+            drop(free);
+            drop(surplus);
         }
     }
 }
@@ -224,7 +283,7 @@ impl Fence {
     /// Arms a fence that [is free](Fence::is_free).
     pub(crate) fn arm(&self) {
         debug_assert!(self.has_fired(), "a packet in flight would fire the fence of another");
-        self.0.signal.silent_store(1, Ordering::Relaxed);
+        self.0.signal.arm();
     }
 
     /// Whether the fence has fired. Releases nothing, so that it may be asked with locks held: what a fence keeps
@@ -336,6 +395,30 @@ mod tests {
             !handles.contains(&signal.handle())
         });
         assert_eq!(fresh.count(), 0);
+    }
+
+    #[test]
+    fn a_burst_of_signals_goes_back() {
+        let (pool, faults) = pool();
+        let epoch = faults.queue_created();
+        let burst: Vec<_> = (0..3 * RETAINED).map(|_| pool.take(1, epoch).unwrap()).collect();
+        assert_eq!(pool.footprint(), (3 * RETAINED, 0));
+        burst.iter().for_each(|signal| signal.store(0, Ordering::Release));
+        drop(burst);
+        assert_eq!(pool.footprint(), (0, RETAINED));
+    }
+
+    #[test]
+    fn a_signal_that_no_packet_has_is_used_again_at_once() {
+        let (pool, faults) = pool();
+        let epoch = faults.queue_created();
+        drop(pool.take(1, epoch).unwrap());
+        let used = pool.take(1, epoch).unwrap();
+        assert_eq!(pool.footprint(), (1, 0));
+        used.handle();
+        drop(used);
+        assert_eq!(pool.take(1, epoch).unwrap().load(Ordering::Relaxed), 1);
+        assert_eq!(pool.footprint(), (0, 2), "the first one's packet may still be behind it");
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod lane;
+pub(crate) mod once;
 pub(crate) mod pause;
 mod properties;
 pub(crate) mod resident;
@@ -33,6 +34,7 @@ use self::{
     fault::Faults,
     fence::{PooledSignal, SignalPool},
     lane::Lane,
+    once::Once,
     rings::Placement,
     slabs::Slabs,
 };
@@ -124,7 +126,7 @@ pub(crate) struct DeviceInner {
     pub(crate) implicit_order: Mutex<()>,
     /// Tells the default stream whether blocking streams have anything new.
     pub(crate) blocking_news: News,
-    blit: OnceLock<Result<Blit>>,
+    blit: Once<Blit>,
     /// What kernels ask of the host.
     pub(crate) hostcall: Hostcall,
 }
@@ -417,7 +419,7 @@ impl Device {
 
     /// The copy and fill kernels, loaded on first use.
     pub(crate) fn blit(&self) -> Result<&Blit> {
-        self.0.blit.get_or_init(|| Blit::load(self)).as_ref().map_err(Clone::clone)
+        self.0.blit.get_or_make(|| Blit::load(self))
     }
 
     /// Bytes of device memory: free, and in all.

@@ -18,6 +18,8 @@ pub(crate) struct Slabs {
     pool: hsa::Pool,
     access: Vec<hsa::Agent>,
     slab_bytes: usize,
+    /// Whose they are, in the accounts.
+    holder: &'static str,
     slabs: Mutex<Vec<Slab>>,
 }
 
@@ -28,8 +30,13 @@ struct Slab {
 
 impl Slabs {
     /// Blocks of `pool`, readable and writable by the host and by `access`.
-    pub(crate) fn new(pool: hsa::Pool, access: Vec<hsa::Agent>, slab_bytes: usize) -> Arc<Self> {
-        Arc::new(Self { pool, access, slab_bytes, slabs: Mutex::default() })
+    pub(crate) fn new(
+        pool: hsa::Pool,
+        access: Vec<hsa::Agent>,
+        slab_bytes: usize,
+        holder: &'static str,
+    ) -> Arc<Self> {
+        Arc::new(Self { pool, access, slab_bytes, holder, slabs: Mutex::default() })
     }
 
     /// A block of at least `bytes` bytes, 64-byte aligned.
@@ -45,7 +52,8 @@ impl Slabs {
         let memory = self
             .pool
             .allocate(self.slab_bytes.max(size as usize))
-            .map_err(|_| Error::OutOfMemory { bytes })?;
+            .map_err(|_| Error::OutOfMemory { bytes })?
+            .held_by(self.holder);
         if !self.access.is_empty() {
             memory.allow_access(&self.access)?;
         }
@@ -72,11 +80,32 @@ impl Slabs {
         let Some(i) = found else { return };
         let start = slabs[i].memory.address();
         slabs[i].heap.give(address - start, size);
-        // One empty slab stays for the next block; a second one would only hold memory.
-        if slabs[i].heap.is_empty() && slabs.iter().filter(|s| s.heap.is_empty()).count() > 1 {
-            slabs.swap_remove(i);
+        if !slabs[i].heap.is_empty() {
+            return;
         }
+        // As much stays empty as is in use, so that who gives and takes in turn allocates nothing; and one slab always.
+        let used: u64 = slabs.iter().filter(|s| !s.heap.is_empty()).map(|s| s.heap.capacity()).sum();
+        let limit = used.max(self.slab_bytes as u64);
+        let mut empty = 0;
+        // The small ones stay before the large.
+        slabs.sort_by_key(|s| s.heap.capacity());
+        let stays = |s: &Slab| {
+            if !s.heap.is_empty() {
+                return true;
+            }
+            empty += s.heap.capacity();
+            empty <= limit
+        };
+        let gone: Vec<Slab> = retain(&mut slabs, stays);
+        drop(slabs);
+        // Not with the lock, which launches take.
+        drop(gone);
     }
+}
+
+/// Keeps the slabs that `stays` says, in their order; returns the others.
+fn retain(slabs: &mut Vec<Slab>, mut stays: impl FnMut(&Slab) -> bool) -> Vec<Slab> {
+    slabs.extract_if(.., |slab| !stays(slab)).collect()
 }
 
 /// A block of a slab; it returns there when dropped.
@@ -154,7 +183,7 @@ mod tests {
 
     fn slabs(slab_bytes: usize) -> Arc<Slabs> {
         let device = Device::get(0).unwrap();
-        Slabs::new(device.0.system.host_pool().clone(), Vec::new(), slab_bytes)
+        Slabs::new(device.0.system.host_pool().clone(), Vec::new(), slab_bytes, "test")
     }
 
     #[test]
@@ -172,6 +201,34 @@ mod tests {
         }
         assert_eq!(slabs.footprint(), (4096, 6 * LINE));
         drop(blocks);
+        assert_eq!(slabs.footprint(), (4096, 0));
+    }
+
+    #[test]
+    fn what_stays_empty_is_no_more_than_what_is_used() {
+        let slabs = slabs(4096);
+        let used = slabs.take(100_000).unwrap();
+        let all = slabs.footprint().0;
+        // Whoever gives and takes in turn as much as is in use allocates once.
+        for _ in 0..3 {
+            drop(slabs.take(90_000).unwrap());
+            assert!(slabs.footprint().0 > all);
+        }
+        drop(slabs.take(1_000_000).unwrap());
+        assert!(slabs.footprint().0 < 1_000_000, "more than is in use goes back at once");
+        drop(used);
+        assert_eq!(slabs.footprint(), (0, 0), "a slab of a usual size was never made");
+    }
+
+    #[test]
+    fn a_burst_leaves_one_slab() {
+        let slabs = slabs(4096);
+        let mut blocks: Vec<_> = (0..1000).map(|n| slabs.take(64 * (1 + n % 7)).unwrap()).collect();
+        let burst = slabs.footprint().0;
+        // In an order that leaves all slabs in use for long.
+        blocks.sort_by_key(|block| block.address() % 4096);
+        drop(blocks);
+        assert!(burst > 10 * 4096);
         assert_eq!(slabs.footprint(), (4096, 0));
     }
 

@@ -10,11 +10,16 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    holdings,
     memory::Table,
 };
 
 /// The environment variable that chooses the back end: `auto`, `rocr` or `emulated`.
 pub const DEVICE_VARIABLE: &str = "AQLIPSE_DEVICE";
+
+/// The environment variable that has allocations fail, for tests: `n`, `n-`, `%n` or `0`, see
+/// [`Refusals`](hsa::scarcity::Refusals).
+pub const SCARCITY_VARIABLE: &str = "AQLIPSE_FAIL_ALLOCATION";
 
 /// What the devices are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +81,13 @@ impl System {
             Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
             Backend::Emulated => emulator::api(),
         };
+        let api = match refusals_from_env()? {
+            Some(refusals) => {
+                hsa::scarcity::refuse(refusals);
+                hsa::scarcity::interpose(api)
+            }
+            None => api,
+        };
         let runtime = hsa::Runtime::new(api).map_err(|e| failed(&advice::not_started(backend, &e)))?;
         let agents = runtime.agents()?;
         let gpus: Vec<_> = agents.iter().filter(|a| a.kind() == AgentKind::Gpu).cloned().collect();
@@ -91,6 +103,7 @@ impl System {
         let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
+        holdings::report_at_exit();
         Ok(System {
             runtime,
             backend,
@@ -179,9 +192,14 @@ impl Device {
             signals: SignalPool::new(system.runtime.clone(), faults.clone()),
             faults,
             // One arena serves all the devices of a graph.
-            kernargs: Slabs::new(kernarg_pool(system)?, system.gpu_agents(), super::KERNARG_SLAB),
-            staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB),
-            packets: Slabs::new(local.clone(), Vec::new(), super::resident::SLAB),
+            kernargs: Slabs::new(
+                kernarg_pool(system)?,
+                system.gpu_agents(),
+                super::KERNARG_SLAB,
+                holdings::KERNARGS,
+            ),
+            staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holdings::STAGING),
+            packets: Slabs::new(local.clone(), Vec::new(), super::resident::SLAB, holdings::PACKETS),
             residence: Mutex::default(),
             pools: Default::default(),
             graph_memory: Default::default(),
@@ -197,11 +215,21 @@ impl Device {
             visits: Mutex::default(),
             implicit_order: Mutex::default(),
             blocking_news: Default::default(),
-            blit: OnceLock::new(),
+            blit: Default::default(),
             hostcall: crate::hostcall::Hostcall::new(local_bytes),
         };
         Ok(Device(Arc::new(inner)))
     }
+}
+
+/// What [`SCARCITY_VARIABLE`] says, if anything.
+fn refusals_from_env() -> Result<Option<hsa::scarcity::Refusals>> {
+    let Some(wanted) = std::env::var_os(SCARCITY_VARIABLE).filter(|wanted| !wanted.is_empty()) else {
+        return Ok(None);
+    };
+    let refusals = wanted.to_str().unwrap_or_default().parse();
+    let wrong = |e| Error::NotInitialized(format!("{SCARCITY_VARIABLE}={}: {e}", wanted.display()));
+    refusals.map(Some).map_err(wrong)
 }
 
 fn kernarg_pool(system: &System) -> Result<hsa::Pool> {

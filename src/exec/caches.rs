@@ -177,6 +177,7 @@ const RESIDENT: Options = Options {
     upload: false,
     node_priority: false,
     candidate: None,
+    memory: None,
     resident: true,
     resident_by_launcher: false,
     conditionals_on_host: false,

@@ -2,10 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     image::Image,
@@ -64,7 +61,7 @@ impl Flights {
             // After a fault, who armed the old signals may never have let go of them.
             if flight.epochs == *party.epochs() {
                 for signal in flight.signals() {
-                    signal.silent_store(1, Ordering::Relaxed);
+                    signal.arm();
                 }
                 return Ok(flight);
             }

@@ -11,6 +11,7 @@ use super::{
     image::{LaneImage, Source},
     party::Party,
     publication,
+    reserve::Reserve,
     script::Script,
     units::{Pin, Unit},
 };
@@ -42,7 +43,7 @@ impl Exec {
         let mut state = self.state();
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
-            memory.take(self.0.options.auto_free)?;
+            memory.take(self.0.options.auto_free, stream)?;
         }
         let published = if self.0.options.resident {
             self.publish_resident(&mut state, stream)
@@ -52,7 +53,7 @@ impl Exec {
             Ok(())
         } else {
             // Nothing runs, but what is freed is so behind what is on the stream.
-            stream.fence().map(|fence| memory.launched(&fence))
+            stream.fence().map(|fence| memory.launched(stream.0.id, &fence))
         };
         if published.is_err() && !memory.is_empty() {
             memory.give_back();
@@ -118,7 +119,7 @@ impl Exec {
         }
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
-            memory.launched(&fence);
+            memory.launched(stream.0.id, &fence);
         }
         let lane = own.id();
         turn.end(fence.signal(), lane);
@@ -144,7 +145,7 @@ impl Exec {
         let fence = submission.copy(&state.image.lanes[0].packets)?;
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
-            memory.launched(&fence);
+            memory.launched(stream.0.id, &fence);
         }
         // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
         state.last = Some((fence.clone(), submission.lane().id()));
@@ -164,7 +165,7 @@ impl Exec {
         if state.image.host.is_empty() {
             return Ok(());
         }
-        let script = Script::prepared(flight.script.take(), state, &flight.signals, &self.0.seats, party);
+        let script = Script::prepared(flight.script.take(), state, &flight.signals, &self.0.seats, party)?;
         // From then on it is the worker's, who may be in a step for long.
         let pins = script.pins();
         submission.push_job(Job::steps(script.clone()))?;
@@ -180,11 +181,12 @@ impl Exec {
 }
 
 /// Does the work of a unit that is no packet. `arguments` are those of the next unit's kernel; what is pinned for it
-/// must stay until that has run.
+/// must stay until that has run. What `reserve` lacks is taken now.
 pub(super) fn run_on_host(
     device: &Device,
     unit: &Unit,
     arguments: Option<&(Arc<Block>, usize)>,
+    reserve: Reserve,
     pinned: &Mutex<Vec<PinnedPages>>,
     epoch: u64,
 ) {
@@ -192,8 +194,16 @@ pub(super) fn run_on_host(
     let failed = |error| device.0.faults.record(error, epoch);
     match unit {
         Unit::Host(function) => function.call(),
-        Unit::Cooperative(dispatch) => device.run_cooperative(dispatch, epoch).unwrap_or_else(failed),
-        Unit::Conditional(conditional) => conditional.drive(epoch),
+        Unit::Cooperative(dispatch) => match reserve {
+            Reserve::Cooperative(reserved) => device.run_cooperative(&reserved),
+            _ => device.reserve_cooperative(dispatch, epoch).and_then(|taken| device.run_cooperative(&taken)),
+        }
+        .unwrap_or_else(failed),
+        Unit::Conditional(conditional) => match reserve {
+            Reserve::Conditional(means) => conditional.drive(&means, epoch),
+            // The steps of bodies are driven without another driver.
+            _ => conditional.means(epoch).map_or_else(failed, |means| conditional.drive(&means, epoch)),
+        },
         // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
         Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
         // SAFETY: as above.
@@ -208,7 +218,15 @@ pub(super) fn run_on_host(
             Err(e) => {
                 let (bytes, address) = (pin.bytes, pin.address);
                 let why = format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
-                failed(Error::LaunchFailure(why));
+                failed(match e {
+                    // Told apart from what a launch does wrong: the next one may have the memory.
+                    Error::OutOfMemory { .. } => {
+                        tracing::error!("{why}");
+                        // CAST: a 64-bit process.
+                        Error::OutOfMemory { bytes: bytes as usize }
+                    }
+                    _ => Error::LaunchFailure(why),
+                });
             }
         },
         Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => {}

@@ -7,10 +7,11 @@
 //! | [`conditional`] | bodies that run as a condition says |
 //! | [`image`] | a plan as packets |
 //! | [`costs`] | the cost table of a device |
+//! | [`tradeoff`] | plans for less time or for fewer bytes |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`flight`] | what a launch has of its own, used again |
 //! | [`publication`] | the packets of a launch, published to several queues |
-//! | [`script`] | what the host does in a launch |
+//! | [`script`], [`reserve`] | what the host does in a launch, and what that takes |
 //! | [`party`] | the devices and queues of one launch |
 //! | [`resident`] | graphs whose packets lie on the device |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
@@ -40,9 +41,11 @@ mod priority;
 mod publication;
 mod recorded;
 mod references;
+mod reserve;
 mod resident;
 mod script;
 mod seat;
+mod tradeoff;
 mod units;
 mod update;
 
@@ -76,8 +79,12 @@ use crate::{
     error::{Error, Result},
     graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
     module::KernelCode,
-    pool::lease::Lease,
-    schedule::{self, Bounds, Candidate, Class, Plan, Problem, plan::Counts},
+    pool::{lease::Lease, order::PlannedOrder},
+    schedule::{
+        self, Bounds, Candidate, Class, Plan, Problem,
+        memory::{Allocation, Goal, Sharing, Tradeoff},
+        plan::Counts,
+    },
     template::{Edition, Instances, Template},
     typed::Alive,
     user_object::release_behind,
@@ -96,6 +103,10 @@ pub struct Options {
     pub node_priority: bool,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
+    /// Whether the plan should take little time or few bytes, for the memory of the graph's allocation nodes; `None`
+    /// leaves it to the environment (`AQLIPSE_MEMORY`), or to who wants little time. [`Report::tradeoff`] says what there
+    /// was to choose from.
+    pub memory: Option<Goal>,
     /// The packets lie on the device, which publishes them: a launch costs the host the same whatever the graph is, and
     /// kernels can launch it. Only for kernels, copies of memory that the device reaches, fills and graphs of those, all
     /// on one device; memory nodes are refused. [`Report::residence`] says what a launch is.
@@ -222,6 +233,9 @@ pub struct Report {
     pub memory_bytes: u64,
     /// Bytes that its allocation nodes asked for, added up.
     pub allocated_bytes: u64,
+    /// Time and bytes of the plan, if somebody said what it should be good at, and of what else there was to choose from.
+    /// Bytes are what its order needs at least, if what it keeps apart in time shares memory.
+    pub tradeoff: Option<Tradeoff>,
 }
 
 impl Exec {
@@ -288,7 +302,17 @@ impl Exec {
             }
         }
         let urgencies = if options.node_priority { priority::urgencies(&units, work) } else { Vec::new() };
-        let Scheduled { plan, bounds, contested } = schedule_units(&units, options, &urgencies)?;
+        let goal =
+            tradeoff::goal(&options)?.filter(|_| options.candidate.is_none() && !memory_nodes.is_empty());
+        let (allocating, memory) = match goal {
+            Some(goal) => {
+                let (nodes, allocations) = tradeoff::allocations(template, flat, &units)?;
+                (nodes, Some((goal, allocations)))
+            }
+            None => (Vec::new(), None),
+        };
+        let Scheduled { plan, bounds, contested, tradeoff, sharing } =
+            schedule_units(&units, options, &urgencies, memory)?;
         let (arena, offsets) = place_arguments(&device, &units.units)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
         let image = image::encode(&plan, &units.units, kernarg)?;
@@ -302,7 +326,8 @@ impl Exec {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
-        let memory = Lease::new(template.memory());
+        let planned = sharing.map(|sharing| PlannedOrder::new(&allocating, sharing));
+        let memory = Lease::new(template.memory(), &graphs, planned.as_ref())?;
         let held = Held::of(template.graph());
         let original = template.shared_graph();
         let priorities = if options.node_priority {
@@ -321,6 +346,7 @@ impl Exec {
         let resident_bytes = residence.map_or(0, |residence| residence.bytes(&image));
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
+            tradeoff,
             memory_bytes: memory.bytes(),
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
@@ -663,6 +689,7 @@ impl Report {
             exec_bytes: 0,
             memory_bytes: 0,
             allocated_bytes: 0,
+            tradeoff: None,
         }
     }
 }
@@ -673,9 +700,17 @@ struct Scheduled {
     bounds: Bounds,
     /// By unit: whether it may run at the same time as one of another priority; empty where priorities do not matter.
     contested: Vec<bool>,
+    tradeoff: Option<Tradeoff>,
+    /// What memory may be shared by the plan's order, if somebody asks for time or bytes.
+    sharing: Option<Sharing>,
 }
 
-fn schedule_units(units: &Units, options: Options, urgencies: &[u8]) -> Result<Scheduled> {
+fn schedule_units(
+    units: &Units,
+    options: Options,
+    urgencies: &[u8],
+    memory: Option<(Goal, Vec<Allocation>)>,
+) -> Result<Scheduled> {
     let classes = &units.classes[..];
     let table = costs::table(&units.devices[0])?;
     let costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
@@ -699,9 +734,15 @@ fn schedule_units(units: &Units, options: Options, urgencies: &[u8]) -> Result<S
         true => problem,
         false => problem.with_units(&taken).map_err(|e| Error::Graph(e.to_string()))?,
     };
-    let plan = match options.candidate {
-        Some(kind) => schedule::candidate(&problem, kind, lanes, &table),
-        None => schedule::plan(&problem, lanes, &table),
+    let (plan, tradeoff, sharing) = match (options.candidate, memory) {
+        (Some(kind), _) => (schedule::candidate(&problem, kind, lanes, &table), None, None),
+        (None, None) => (schedule::plan(&problem, lanes, &table), None, None),
+        (None, Some((goal, allocations))) => {
+            let (plan, tradeoff) =
+                schedule::memory::plan_within(&problem, &allocations, goal, lanes, &table)?;
+            let sharing = Sharing::of(&problem, &plan, &allocations);
+            (plan, Some(tradeoff), Some(sharing))
+        }
     };
     if cfg!(debug_assertions)
         && let Err(fault) = schedule::check(&problem, &plan)
@@ -715,7 +756,7 @@ fn schedule_units(units: &Units, options: Options, urgencies: &[u8]) -> Result<S
         return Err(Error::Graph(format!("the schedule does not keep priorities apart: {fault}")));
     }
     let contested = if urgencies.is_empty() { Vec::new() } else { problem.contested() };
-    Ok(Scheduled { plan, bounds: Bounds::of(&problem, &table), contested })
+    Ok(Scheduled { plan, bounds: Bounds::of(&problem, &table), contested, tradeoff, sharing })
 }
 
 /// A place for the kernel arguments of every unit, written.

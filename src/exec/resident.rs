@@ -372,9 +372,11 @@ impl Exec {
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
+        // Before anything is published: what is on its way to the device must have a fence.
+        let fence = submission.armed_fence()?;
         state.bring(self, &mut submission)?;
         let lane = submission.lane().id();
-        state.last = Some((submission.fence()?, lane));
+        state.last = Some((submission.ending(fence)?, lane));
         // Kernels may launch it from now on: what they find is not to be written any more.
         state.launches += 1;
         Ok(())
@@ -418,10 +420,12 @@ impl Exec {
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
+        // As in `upload`.
+        let fence = submission.armed_fence()?;
         let resident = state.bring(self, &mut submission)?;
         let beside_kernels = state.launchable.as_ref().is_some_and(|launchable| launchable.is_given);
         let Launch { alone, beside_kernels: claiming, .. } = &resident.launch;
-        let fence = submission.copy(if beside_kernels { claiming } else { alone })?;
+        let fence = submission.copy_ending(if beside_kernels { claiming } else { alone }, fence)?;
         // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
         state.last = Some((fence.clone(), submission.lane().id()));
         state.launches += 1;

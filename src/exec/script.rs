@@ -11,11 +11,13 @@ use super::{
     image::HostStep,
     launch::{PinnedPages, run_on_host},
     party::Party,
+    reserve::Reserve,
     seat::Seat,
     units::Unit,
 };
 use crate::{
     device::{Device, cooperative::Expected, fence::PooledSignal, slabs::Block},
+    error::Result,
     stream::host::{Outstanding, Steps, fire, perform},
 };
 
@@ -44,6 +46,7 @@ struct Work {
     unit: Unit,
     /// Where a pin tells its copy's kernel the address.
     arguments: Option<(Arc<Block>, usize)>,
+    reserve: Reserve,
     /// For what publishes to the queue of cooperative kernels.
     _expected: Option<Expected>,
 }
@@ -68,13 +71,16 @@ impl Script {
     }
 
     /// The host's part of a launch, as the executable is now. `used` is that of a launch that is over.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) for what the steps take; a fault.
     pub(super) fn prepared(
         used: Option<Arc<Self>>,
         state: &State,
         signals: &Option<Arc<[Arc<PooledSignal>]>>,
         seats: &[Seat],
         party: &Party<'_>,
-    ) -> Arc<Self> {
+    ) -> Result<Arc<Self>> {
         // Its worker may not have let go of it yet if a fault has ended the launch.
         let used = used.filter(|used| Arc::strong_count(used) == 1);
         let script = used.unwrap_or_else(|| Arc::new(Self::new(state, signals, seats, party)));
@@ -82,19 +88,21 @@ impl Script {
         for (step, given) in steps.iter_mut().zip(&state.image.host) {
             let (device, epoch) = party.of_ordinal(seats[given.unit as usize].device);
             step.epoch = epoch;
-            step.work = (!state.is_disabled(given.unit)).then(|| {
+            step.work = None;
+            if !state.is_disabled(given.unit) {
                 let unit = state.units[given.unit as usize].clone();
                 // Before the packets are published that wait for it.
                 let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional(_));
-                Work {
+                step.work = Some(Work {
                     arguments: matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(given.unit + 1)),
+                    reserve: Reserve::take(device, &unit, epoch)?,
                     _expected: may_publish.then(|| device.expect_cooperative()),
                     unit,
-                }
-            });
+                });
+            }
         }
         drop(steps);
-        script
+        Ok(script)
     }
 
     /// Whether any step pins memory in this launch.
@@ -129,7 +137,14 @@ impl Steps for Script {
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {
                 if let Some(work) = work {
-                    run_on_host(device, &work.unit, work.arguments.as_ref(), &self.pinned, epoch);
+                    run_on_host(
+                        device,
+                        &work.unit,
+                        work.arguments.as_ref(),
+                        work.reserve,
+                        &self.pinned,
+                        epoch,
+                    );
                 }
             };
             if perform(after, run, &mut outstanding) {

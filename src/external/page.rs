@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, explain};
 
 /// `AQLIPSEM`, read as a little-endian number.
 const MAGIC: u64 = u64::from_le_bytes(*b"AQLIPSEM");
@@ -63,16 +63,26 @@ unsafe impl Send for Page {}
 unsafe impl Sync for Page {}
 
 fn failed(what: &str) -> Error {
-    Error::OperatingSystem(format!("{what}: {}", io::Error::last_os_error()))
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOMEM | libc::EMFILE | libc::ENFILE) => {
+            explain(format_args!("{what}: {error}"));
+            Error::OutOfMemory { bytes: SIZE }
+        }
+        _ => Error::OperatingSystem(format!("{what}: {error}")),
+    }
 }
 
 impl Page {
     /// Makes a page, and the descriptor by which others get at it.
     ///
     /// # Errors
-    /// [`Error::OperatingSystem`].
+    /// [`Error::OutOfMemory`] without a descriptor or memory left, [`Error::OperatingSystem`].
     pub(super) fn create(kind: Kind, value: u64) -> Result<(OwnedFd, Self)> {
         let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+        if hsa::scarcity::refuses() {
+            return Err(Error::OutOfMemory { bytes: SIZE });
+        }
         // SAFETY: the name is a C string.
         let descriptor = unsafe { libc::memfd_create(c"aqlipse-semaphore".as_ptr(), flags) };
         if descriptor < 0 {

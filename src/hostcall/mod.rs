@@ -23,18 +23,19 @@ mod services;
 use std::{
     ptr::NonNull,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
 };
 
 pub(crate) use self::memory::HeapLimit;
 use self::{buffer::Buffer, memory::DeviceMemory, output::Standard, services::Services};
 use crate::{
-    device::{Device, fault::Faults},
+    device::{Device, fault::Faults, once::Once},
     error::{Error, Result},
+    holdings,
     stream::host,
+    thread,
 };
 
 /// Bytes of the device library's heap structure; the library of ROCm 5.2 takes 100,872 of them.
@@ -49,8 +50,8 @@ const PACKETS: [u32; 2] = [16, 1 << 20];
 /// The services of one device, each made when a kernel first needs it.
 pub(crate) struct Hostcall {
     limit: Arc<HeapLimit>,
-    calls: OnceLock<Result<Calls>>,
-    heap: OnceLock<Result<hsa::Allocation>>,
+    calls: Once<Calls>,
+    heap: Once<hsa::Allocation>,
     printf_bytes: AtomicUsize,
 }
 
@@ -104,8 +105,8 @@ impl Hostcall {
     pub(crate) fn new(device_bytes: u64) -> Self {
         Self {
             limit: Arc::new(HeapLimit::new(HEAP_LIMIT.min(device_bytes / 2))),
-            calls: OnceLock::new(),
-            heap: OnceLock::new(),
+            calls: Once::default(),
+            heap: Once::default(),
             printf_bytes: AtomicUsize::new(fifo::DEFAULT_BYTES),
         }
     }
@@ -137,8 +138,8 @@ impl Hostcall {
     /// # Errors
     /// [`Error::OutOfMemory`], and what the HSA runtime refuses.
     pub(crate) fn buffer(&self, device: &Device) -> Result<u64> {
-        let calls = self.calls.get_or_init(|| Calls::start(device, self.limit.clone()));
-        calls.as_ref().map(|calls| calls.shared.buffer.address()).map_err(Clone::clone)
+        let calls = self.calls.get_or_make(|| Calls::start(device, self.limit.clone()))?;
+        Ok(calls.shared.buffer.address())
     }
 
     /// The address of the device library's heap structure, for kernel arguments.
@@ -146,21 +147,22 @@ impl Hostcall {
     /// # Errors
     /// As [`Hostcall::buffer`].
     pub(crate) fn heap(&self, device: &Device) -> Result<u64> {
-        let heap = self.heap.get_or_init(|| {
+        let heap = self.heap.get_or_make(|| {
             let out_of_memory = |_| Error::OutOfMemory { bytes: HEAP_BYTES };
             let memory = device.0.local.allocate(HEAP_BYTES).map_err(out_of_memory)?;
+            let memory = memory.held_by(holdings::HOSTCALLS);
             // SAFETY: fresh memory of that many bytes.
             unsafe { device.0.system.runtime().fill(memory.address(), 0, HEAP_BYTES / 4) }?;
             Ok(memory)
         });
-        heap.as_ref().map(hsa::Allocation::address).map_err(Clone::clone)
+        heap.map(hsa::Allocation::address)
     }
 
     /// Takes back the packets of waves that a fault has ended. No kernel runs.
     pub(crate) fn reset(&self) {
         // A host function that a kernel calls runs in the middle of that kernel's request.
         if !host::is_inside()
-            && let Some(Ok(calls)) = self.calls.get()
+            && let Some(calls) = self.calls.get()
         {
             let mut services = calls.shared.services();
             services.forget();
@@ -177,8 +179,10 @@ impl Calls {
         let packets = waves.clamp(PACKETS[0], PACKETS[1]).next_power_of_two();
         let bytes = Buffer::bytes(packets);
         let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let memory = memory.held_by(holdings::HOSTCALLS);
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;
         let doorbell = hsa::Signal::create(system.runtime(), 0, &[], hsa::Waiters::HostAndDevice)?;
+        let doorbell = doorbell.held_by(holdings::HOSTCALLS);
         let base = NonNull::new(memory.as_ptr()).ok_or(Error::OutOfMemory { bytes })?;
         // SAFETY: pools give pages; the memory has that many bytes and nobody else's, and moves into the buffer.
         let buffer = unsafe { Buffer::new(base, packets, doorbell.handle().handle, Box::new(memory)) };
@@ -187,10 +191,7 @@ impl Calls {
         let faults = device.0.faults.clone();
         let shared = Arc::new(Shared { buffer, doorbell, services: Mutex::new(services), faults });
         let its = shared.clone();
-        thread::Builder::new()
-            .name("aqlipse-calls".into())
-            .spawn(move || its.listen())
-            .map_err(|_| Error::OutOfMemory { bytes: 0 })?;
+        thread::start("aqlipse-calls", move || its.listen())?;
         Ok(Self { shared })
     }
 }

@@ -34,8 +34,8 @@ impl MemoryHandle {
 /// A handle for the allocation that starts at `address`.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] if none of [`allocate`](super::allocate) does; [`Error::NotSupported`] if the back end
-/// cannot share it.
+/// [`Error::InvalidValue`] if none of [`allocate`](super::allocate) does; [`Error::OutOfMemory`];
+/// [`Error::NotSupported`] if the back end cannot share it.
 pub fn export(address: u64) -> Result<MemoryHandle> {
     let system = System::get()?;
     let region = system.memory().at(address).filter(|region| region.origin == Origin::Device);
@@ -66,7 +66,10 @@ pub(super) fn name_of(
 /// The error for an allocation that has no name, with the reason kept for who asks.
 pub(super) fn cannot_share(error: &hsa::Error) -> Error {
     crate::error::explain(format!("the allocation cannot be shared with other processes: {error}"));
-    Error::NotSupported("memory that other processes open")
+    match Error::from(error.clone()) {
+        short @ Error::OutOfMemory { .. } => short,
+        _ => Error::NotSupported("memory that other processes open"),
+    }
 }
 
 /// Maps another process's memory, for all devices; at a new address for each call.

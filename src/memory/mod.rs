@@ -21,9 +21,10 @@ pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
 use crate::{
-    device::{Device, System, fence::Keep},
+    device::{Device, System},
     error::{Error, Result, explain},
     graph::{CopyKind, Memcpy, Memset, Word},
+    holdings,
     pool::graph_memory::Block,
     stream::{Stream, host},
 };
@@ -63,7 +64,13 @@ pub fn allocate_fine_grained(device: &Device, bytes: usize, flags: u32) -> Resul
 
 fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, flags: u32) -> Result<Arc<Region>> {
     let visitors = device.0.visitors.lock();
-    let memory = pool.allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    let allocate = || pool.allocate(bytes.max(1));
+    let memory = allocate().or_else(|_| {
+        // What pools retain is nobody's.
+        device.0.pools.trim();
+        allocate()
+    });
+    let memory = memory.map_err(|_| holdings::short(bytes))?.held_by(holdings::USER);
     if !visitors.is_empty() {
         peer::grant(device, &visitors, &memory)?;
     }
@@ -110,7 +117,8 @@ fn insert_host(
     is_variable: bool,
 ) -> Result<Arc<Region>> {
     let system = System::get()?;
-    let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| Error::OutOfMemory { bytes })?;
+    let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| holdings::short(bytes))?;
+    let memory = memory.held_by(holdings::USER);
     memory.allow_access(&system.gpu_agents())?;
     let address = memory.address();
     Ok(system.memory().insert(Region {
@@ -188,7 +196,7 @@ pub fn free_all(device: &Device) -> Result<()> {
     let owned = |r: &Region| {
         !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped) && !r.is_managed_variable()
     };
-    let removed = System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r));
+    let removed = System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r) && r.end());
     removed.iter().for_each(|region| stream_pool::take_back_idle(region));
     drop(removed);
     device.0.pools.release();
@@ -213,13 +221,17 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
         return crate::capture::extend(stream, |template, after| template.add_free(address, after));
     }
     stream.check_default("freeing memory in a stream's order")?;
+    if stream_pool::free_known(stream, address)? {
+        return Ok(());
+    }
     let region = System::get()?.memory().at(address);
     match &region.ok_or(Error::InvalidValue("not the start of an allocation"))?.backing {
         Backing::Graph(block) => {
             let fence = stream.fence()?;
-            free_graph_memory(block)?;
             // The graph may go before the stream gets here.
-            fence.keep_all(vec![Keep::Other(block.clone())]);
+            let held = block.held();
+            free_graph_memory(block)?;
+            fence.keep_all(vec![held]);
             Ok(())
         }
         Backing::Pooled(_) => stream_pool::free_behind(stream, address),
@@ -237,8 +249,17 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
 /// # Errors
 /// [`Error::OutOfMemory`]; what capture forbids.
 pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
+    if !stream.is_capturing() {
+        stream.check_default(ALLOCATING)?;
+        if let Some(address) = stream_pool::allocate_again(stream, bytes)? {
+            return Ok(address);
+        }
+    }
     allocate_from_pool(stream, &stream.device().pool(), bytes)
 }
+
+/// What a capture of the default stream's is told.
+const ALLOCATING: &str = "allocating memory in a stream's order";
 
 /// As [`allocate_async`], of a pool that may be another device's. A node has the pool's properties and those may access
 /// its memory who may access the pool's, but it has nothing else to do with the pool.
@@ -247,14 +268,17 @@ pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
 /// As there; [`Error::NotSupported`] for another process's pool.
 pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> Result<u64> {
     pool.check_allocates()?;
+    if bytes as u64 > pool.device().properties().total_memory {
+        return Err(Error::OutOfMemory { bytes });
+    }
     if stream.is_capturing() {
         let options = pool.node_options();
         return crate::capture::extend(stream, |template, after| {
             template.add_allocation_with(pool.device(), bytes as u64, options, after)
         });
     }
-    stream.check_default("allocating memory in a stream's order")?;
-    Ok(pool.allocate(stream, bytes)?.address)
+    stream.check_default(ALLOCATING)?;
+    pool.allocate(stream, bytes)
 }
 
 /// Frees what [`allocate_host`] gave, after all work of its device.
@@ -408,7 +432,7 @@ pub(crate) fn fill_reaches(device: &Device, set: &Memset) -> bool {
 pub fn pool_of(address: u64) -> Result<Option<StreamPool>> {
     let region = System::get()?.memory().find(address);
     Ok(region.and_then(|region| match &region.backing {
-        Backing::Pooled(grant) => Some(grant.pool().clone()),
+        Backing::Pooled(grant) => Some(grant.pool()),
         _ => None,
     }))
 }

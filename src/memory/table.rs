@@ -102,6 +102,22 @@ impl Region {
         matches!(self.backing, Backing::Managed { is_variable: true, .. })
     }
 
+    /// Whether it is an allocation: memory of a pool stays here while it is free for a stream to have again.
+    fn is_there(&self) -> bool {
+        match &self.backing {
+            Backing::Pooled(grant) => grant.stage.is_live(),
+            _ => true,
+        }
+    }
+
+    /// Ends memory of a pool; `false` if it is free already. Others end when they leave the table.
+    pub(super) fn end(&self) -> bool {
+        match &self.backing {
+            Backing::Pooled(grant) => grant.stage.end(),
+            _ => true,
+        }
+    }
+
     fn contains(&self, address: u64) -> bool {
         // A range of no bytes still has an address that can be looked up and freed.
         address == self.address || (self.address..self.address + self.bytes).contains(&address)
@@ -127,12 +143,17 @@ impl Table {
     pub fn find(&self, address: u64) -> Option<Arc<Region>> {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
         let (_, region) = regions.range(..=address).next_back()?;
-        region.contains(address).then(|| region.clone())
+        (region.contains(address) && region.is_there()).then(|| region.clone())
     }
 
     /// The region that starts at `address`.
     pub fn at(&self, address: u64) -> Option<Arc<Region>> {
-        self.regions.read().unwrap_or_else(PoisonError::into_inner).get(&address).cloned()
+        self.regions
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&address)
+            .filter(|region| region.is_there())
+            .cloned()
     }
 
     /// Where the `bytes` bytes at `address` lie.
@@ -187,19 +208,30 @@ impl Table {
     /// Forgets the region that starts at `address`, if `accept` agrees.
     pub(crate) fn remove(&self, address: u64, accept: impl FnOnce(&Region) -> bool) -> Option<Arc<Region>> {
         let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
-        if accept(regions.get(&address)?) { regions.remove(&address) } else { None }
+        let region = regions.get(&address)?;
+        if region.is_there() && accept(region) { regions.remove(&address) } else { None }
+    }
+
+    /// Forgets a region.
+    pub(crate) fn remove_exactly(&self, region: &Region) -> Option<Arc<Region>> {
+        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        let is_it = regions.get(&region.address).is_some_and(|found| std::ptr::eq(&**found, region));
+        if is_it { regions.remove(&region.address) } else { None }
     }
 
     /// Forgets all regions that `accept` agrees to.
     pub(crate) fn remove_all(&self, accept: impl Fn(&Region) -> bool) -> Vec<Arc<Region>> {
         let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
-        regions.extract_if(.., |_, region| accept(region)).map(|(_, region)| region).collect()
+        regions
+            .extract_if(.., |_, region| region.is_there() && accept(region))
+            .map(|(_, region)| region)
+            .collect()
     }
 
     /// All regions that `accept` agrees to.
     pub(crate) fn regions(&self, accept: impl Fn(&Region) -> bool) -> Vec<Arc<Region>> {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
-        regions.values().filter(|region| accept(region)).cloned().collect()
+        regions.values().filter(|region| region.is_there() && accept(region)).cloned().collect()
     }
 
     /// Bytes of all regions that lie on a device, those of stream-ordered pools not counted.

@@ -242,8 +242,8 @@ pub fn create(device: &Device, bytes: u64, shareable: bool) -> Result<PhysicalId
         return Err(Error::NotSupported("memory that other processes import"));
     }
     // CAST: a 64-bit process.
-    let memory = memory.create(&device.0.local, bytes as usize);
-    let memory = memory.map_err(|_| Error::OutOfMemory { bytes: bytes as usize })?;
+    let memory = memory.create_pinned(&device.0.local, bytes as usize);
+    let memory = memory.map_err(|_| crate::holdings::short(bytes as usize))?.held_by(crate::holdings::USER);
     Ok(state().add(memory, Properties { device: device.ordinal(), shareable, bytes }))
 }
 

@@ -13,13 +13,13 @@ use std::{
     array,
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
-    device::{Device, System},
+    device::{Device, System, once::Once},
     dispatch::Dispatch,
     error::{Error, Result},
     graph::{self, Kernargs},
@@ -38,7 +38,7 @@ struct Inner {
     image: Bytes<'static>,
     managed: Arc<Managed>,
     /// By device ordinal.
-    loaded: Vec<OnceLock<Result<Arc<Loaded>>>>,
+    loaded: Vec<Once<Arc<Loaded>>>,
 }
 
 struct Loaded {
@@ -66,7 +66,7 @@ impl Module {
     /// [`Error::NotInitialized`].
     pub fn lazy_with(image: impl Into<Bytes<'static>>, managed: Arc<Managed>) -> Result<Self> {
         let devices = System::get()?.devices().len();
-        let loaded = std::iter::repeat_with(OnceLock::new).take(devices).collect();
+        let loaded = std::iter::repeat_with(Once::default).take(devices).collect();
         Ok(Self(Arc::new(Inner { image: image.into(), managed, loaded })))
     }
 
@@ -100,7 +100,7 @@ impl Module {
 
     /// As [`Module::kernel`], with a word by which its owner recognises it.
     pub fn kernel_with_token(&self, name: &str, token: usize) -> Function {
-        let codes = std::iter::repeat_with(OnceLock::new).take(self.0.loaded.len()).collect();
+        let codes = std::iter::repeat_with(Once::default).take(self.0.loaded.len()).collect();
         Function(Arc::new(Entry { module: self.clone(), name: name.into(), token, codes }))
     }
 
@@ -140,9 +140,7 @@ impl Module {
     fn loaded(&self, device: &Device) -> Result<&Arc<Loaded>> {
         let slot =
             self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
-        slot.get_or_init(|| Loaded::new(device, &self.0.image, &self.0.managed).map(Arc::new))
-            .as_ref()
-            .map_err(Clone::clone)
+        slot.get_or_make(|| Loaded::new(device, &self.0.image, &self.0.managed).map(Arc::new))
     }
 }
 
@@ -207,7 +205,7 @@ struct Entry {
     module: Module,
     name: Box<str>,
     token: usize,
-    codes: Vec<OnceLock<Result<KernelCode>>>,
+    codes: Vec<Once<KernelCode>>,
 }
 
 impl Function {
@@ -232,8 +230,8 @@ impl Function {
     /// [`Error::NotFound`] if the image for the device has no such kernel, and what loading can fail with.
     #[inline]
     pub fn code(&self, device: &Device) -> Result<&KernelCode> {
-        match self.0.codes.get(device.ordinal()).and_then(OnceLock::get) {
-            Some(Ok(code)) => Ok(code),
+        match self.0.codes.get(device.ordinal()).and_then(Once::get) {
+            Some(code) => Ok(code),
             _ => self.load(device),
         }
     }
@@ -242,7 +240,7 @@ impl Function {
     fn load(&self, device: &Device) -> Result<&KernelCode> {
         let slot = self.0.codes.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
         let load = || KernelCode::new(self.0.module.loaded(device)?, &self.0.name, device);
-        slot.get_or_init(load).as_ref().map_err(Clone::clone)
+        slot.get_or_make(load)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the launches of graphs hold of a device's memory.
 //!
-//! A block counts from the first launch that uses it, and stays counted between launches, for the next one will use it
-//! again: until the device is trimmed, or no executable graph has the block any more and what a launch left allocated
-//! in it is freed (docs/adr/0021).
+//! Memory counts from the first launch that uses it, and stays counted between launches, for the next one will use it
+//! again: until the device is trimmed, or no executable graph has it any more and what a launch left allocated in it is
+//! freed (docs/adr/0021). What executables take turns with counts once ([`arena`](super::arena)).
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use super::{lease::Leased, meter::Meter};
+use super::{arena::Arenas, lease::Leased, meter::Meter};
 use crate::device::Device;
 
 /// The graph memory of one device.
@@ -19,10 +19,10 @@ use crate::device::Device;
 pub(crate) struct Footprint {
     meters: Mutex<Meters>,
     leases: Mutex<Vec<Weak<Leased>>>,
+    arenas: Arenas,
 }
 
-/// What the device is asked for. Blocks are memory of their own, used by one executable at a time: as many bytes are
-/// reserved as are used.
+/// What the device is asked for.
 #[derive(Clone, Copy, Default)]
 struct Meters {
     used: Meter,
@@ -30,18 +30,16 @@ struct Meters {
 }
 
 impl Footprint {
-    pub(super) fn add(&self, bytes: u64) {
+    /// Counts some memory's bytes, used and reserved, as they are `now` instead of as `before`.
+    pub(super) fn change(&self, before: (u64, u64), now: (u64, u64)) {
         self.with(|meters| {
-            meters.used.add(bytes);
-            meters.reserved.add(bytes);
+            meters.used.change(before.0, now.0);
+            meters.reserved.change(before.1, now.1);
         });
     }
 
-    pub(super) fn sub(&self, bytes: u64) {
-        self.with(|meters| {
-            meters.used.sub(bytes);
-            meters.reserved.sub(bytes);
-        });
+    pub(super) fn arenas(&self) -> &Arenas {
+        &self.arenas
     }
 
     pub(super) fn register(&self, lease: &Arc<Leased>) {
@@ -50,17 +48,16 @@ impl Footprint {
         leases.push(Arc::downgrade(lease));
     }
 
-    fn trim(&self) {
+    fn trim(&self, device: &Device) {
+        self.arenas.trim(device);
         let leases: Vec<Arc<Leased>> = {
             let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
             leases.iter().filter_map(Weak::upgrade).collect()
         };
         let (busy, idle): (Vec<_>, Vec<_>) = leases.iter().partition(|lease| lease.is_in_flight());
         let busy: HashSet<u64> = busy.iter().flat_map(|lease| lease.blocks()).map(|b| b.address()).collect();
-        for block in idle.iter().flat_map(|lease| lease.blocks()) {
-            if !busy.contains(&block.address()) {
-                block.discount_unless_live();
-            }
+        for lease in idle.iter().filter(|lease| lease.is_on(device)) {
+            lease.trim(|block| busy.contains(&block.address()));
         }
     }
 
@@ -90,8 +87,18 @@ impl Device {
         self.0.graph_memory.with(|meters| meters.reserved.reset_high());
     }
 
-    /// Lets go of the memory that no launch in flight uses and none has left allocated, until the next launch.
+    /// Lets go of the memory that no launch in flight uses and none has left allocated, until the next launch, which is
+    /// refused if there is no memory then. Where graphs do not [share memory](Device::shares_graph_memory) it only counts
+    /// no more.
     pub fn trim_graph_memory(&self) {
-        self.0.graph_memory.trim();
+        self.0.graph_memory.trim(self);
+    }
+
+    /// Whether memory of graphs is mapped: it exists from instantiation on, allocations have it in turns if their
+    /// lifetimes are ordered, graphs if their launches are, and a trim gives it back. Otherwise, where the HSA runtime
+    /// has no virtual memory functions, it exists from when its node is made, and only nodes of one graph have it in
+    /// turns, of which the later ask for no more than the earlier did.
+    pub fn shares_graph_memory(&self) -> bool {
+        self.0.graph_memory.arenas().mapping(self).is_some()
     }
 }

@@ -1,12 +1,17 @@
 //! Memory of a graph's allocation nodes: addresses fixed when the node is made, bytes shared by lifetimes.
+//!
+//! Where memory can be mapped, a node has addresses of its own ([`space`](super::space)), and what lies there is planned
+//! when the graph is instantiated ([`lease`](super::lease)). Elsewhere memory comes with the addresses, and a node has
+//! those of one that was freed before it.
 
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
+use super::space::{Own, Space};
 use crate::{
-    device::{Device, System},
+    device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
     graph::NodeId,
     memory::{Backing, Origin, Region, Right, peer},
@@ -45,20 +50,31 @@ impl AllocationOptions {
     }
 }
 
-/// A run of device memory that allocation nodes of one graph take turns to own.
+/// Addresses of allocation nodes of one graph, and memory there.
 ///
 /// It stands in the table of allocations as long as a graph or an executable has it, or a launch has left it allocated.
 pub(crate) struct Block {
     device: Device,
-    memory: hsa::Allocation,
+    address: u64,
+    bytes: u64,
+    memory: Memory,
     visitors: BTreeSet<usize>,
     state: Mutex<State>,
+}
+
+enum Memory {
+    /// As long as the addresses.
+    Whole(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
+    /// Mapped when a launch may need it.
+    Mapped(Arc<Space>),
 }
 
 #[derive(Default)]
 struct State {
     /// A launch has allocated it and nobody has freed it since.
     live: bool,
+    /// What it holds while it is live.
+    contents: Option<Arc<Own>>,
     /// It is part of the device's footprint.
     counted: bool,
     /// Graphs and executables that have it.
@@ -80,21 +96,34 @@ enum FreedBy {
 }
 
 impl Block {
-    /// Allocates a block for a graph.
+    /// Makes a block for a graph.
     fn allocate(device: &Device, bytes: u64, visitors: BTreeSet<usize>) -> Result<Tenancy> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
-        let allocate = || usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
-        let memory = allocate().or_else(|| {
-            // What pools retain is nobody's.
-            device.0.pools.trim();
-            allocate()
-        });
-        let memory = memory.ok_or(out_of_memory)?;
-        if !visitors.is_empty() {
-            peer::grant(device, &visitors, &memory)?;
-        }
-        let address = memory.address();
-        let block = Arc::new(Self { device: device.clone(), memory, visitors, state: Mutex::default() });
+        let (address, memory) = match device.0.graph_memory.arenas().mapping(device) {
+            Some((memory, classes)) => {
+                let bytes = bytes.checked_next_multiple_of(classes.granule());
+                let bytes = bytes.filter(|&bytes| bytes <= device.properties().total_memory);
+                let bytes = bytes.ok_or(out_of_memory)?;
+                let space = Space::reserve(device, memory, classes, bytes, &visitors)?;
+                (space.address(), Memory::Mapped(Arc::new(space)))
+            }
+            None => {
+                let allocate =
+                    || usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
+                let memory = allocate().or_else(|| {
+                    // What pools retain is nobody's.
+                    device.0.pools.trim();
+                    allocate()
+                });
+                let memory = memory.ok_or(out_of_memory)?.held_by(crate::holdings::GRAPHS);
+                if !visitors.is_empty() {
+                    peer::grant(device, &visitors, &memory)?;
+                }
+                (memory.address(), Memory::Whole(memory))
+            }
+        };
+        let state = Mutex::default();
+        let block = Arc::new(Self { device: device.clone(), address, bytes, memory, visitors, state });
         let tenancy = Tenancy::new(&block, false);
         System::get()?.memory().insert(Region {
             address,
@@ -109,11 +138,24 @@ impl Block {
     }
 
     pub(crate) fn address(&self) -> u64 {
-        self.memory.address()
+        self.address
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.memory.len() as u64
+        self.bytes
+    }
+
+    /// The addresses, if memory is mapped there.
+    pub(super) fn space(&self) -> Option<&Arc<Space>> {
+        match &self.memory {
+            Memory::Mapped(space) => Some(space),
+            Memory::Whole(_) => None,
+        }
+    }
+
+    /// The block and what it holds, for what still uses them when it is freed.
+    pub(crate) fn held(self: &Arc<Self>) -> Keep {
+        Keep::Other(Arc::new((self.state().contents.clone(), self.clone())))
     }
 
     /// The device whose memory it is.
@@ -131,30 +173,35 @@ impl Block {
         self.state().live
     }
 
-    /// Notes that a launch leaves the block allocated.
+    /// Notes that a launch leaves the block allocated, with `contents` where memory is mapped.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if an earlier launch did and nobody has freed it.
-    pub(super) fn acquire(&self) -> Result<()> {
-        if std::mem::replace(&mut self.state().live, true) {
+    pub(super) fn acquire(&self, contents: Option<Arc<Own>>) -> Result<()> {
+        let mut state = self.state();
+        if state.live {
+            drop(state);
             explain(
                 "an allocation of an earlier launch of the graph is not freed yet: free it before the next launch, or \
                  instantiate with automatic free on launch",
             );
             return Err(Error::InvalidValue("an allocation of an earlier launch is not freed yet"));
         }
+        (state.live, state.contents) = (true, contents);
         Ok(())
     }
 
-    /// Notes that the block is free again; whether it was live. What still uses it must hold the block.
+    /// Notes that the block is free again; whether it was live. What still uses it must [hold](Block::held) it.
     pub(crate) fn release(&self) -> bool {
         let mut state = self.state();
         let was_live = std::mem::take(&mut state.live);
+        let contents = state.contents.take();
         let deserted = state.tenants == 0;
         if state.execs == 0 {
             self.discount(&mut state);
         }
         drop(state);
+        drop(contents);
         if was_live && deserted {
             self.forget();
         }
@@ -165,7 +212,7 @@ impl Block {
     pub(super) fn count(&self) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.counted, true) {
-            self.device.0.graph_memory.add(self.bytes());
+            self.device.0.graph_memory.change((0, 0), (self.bytes, self.bytes));
         }
     }
 
@@ -179,7 +226,7 @@ impl Block {
 
     fn discount(&self, state: &mut State) {
         if std::mem::take(&mut state.counted) {
-            self.device.0.graph_memory.sub(self.bytes());
+            self.device.0.graph_memory.change((self.bytes, self.bytes), (0, 0));
         }
     }
 
@@ -310,8 +357,8 @@ pub(crate) struct Freeing {
 impl GraphMemory {
     /// Finds `bytes` bytes for a node that runs behind everything for which `is_before` holds.
     ///
-    /// A block is used again only if the node that freed it runs before the new one: whatever edges are added
-    /// later can only order more.
+    /// A block that is not mapped is used again, if the node that freed it runs before the new one: whatever edges are
+    /// added later can only order more.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; what the access asked for is refused for.
@@ -327,7 +374,7 @@ impl GraphMemory {
         let visitors = options.visitors(device)?;
         let fits = |o: &Owned| {
             let block = o.block();
-            let same = block.device == *device && block.visitors == visitors;
+            let same = block.device == *device && block.visitors == visitors && block.space().is_none();
             same && block.bytes() >= size && o.freed_by.is_some_and(&is_before)
         };
         let best =
@@ -427,6 +474,11 @@ impl GraphMemory {
     /// Its own blocks, and whether the graph leaves them allocated when it ends.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = (&Tenancy, bool)> {
         self.owned.iter().map(|o| (&o.tenancy, o.is_left()))
+    }
+
+    /// The nodes that allocate and free a block's latest owner, where the graph has both.
+    pub(super) fn lives(&self) -> impl Iterator<Item = Option<(NodeId, NodeId)>> {
+        self.owned.iter().map(|o| o.owner.zip(o.freed_by))
     }
 
     /// The blocks of other graphs that it frees.

@@ -1,16 +1,24 @@
 //! An executable graph's hold on memory: what its launches allocate, leave allocated and free.
+//!
+//! Allocations that the graph frees take turns with chunks of an [arena](super::arena); what a launch leaves allocated
+//! has chunks of its own. Both exist from here on, so that a launch lacks nothing but what a trim took.
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::graph_memory::{Block, GraphMemory, Tenancy};
+use super::{
+    arena::{Tenure, with_room},
+    graph_memory::{Block, GraphMemory, Tenancy},
+    order::{Order, PlannedOrder},
+    placement::Placement,
+    space::{Own, Space},
+};
 use crate::{
-    device::{
-        Device, Fence,
-        fence::{Keep, PooledSignal},
-    },
+    device::{Device, Fence, fence::PooledSignal},
     error::{Error, Result, explain},
+    graph::{Graph, NodeId},
+    stream::Stream,
 };
 
 /// The memory of an executable graph.
@@ -19,35 +27,191 @@ pub(crate) struct Lease(Arc<Leased>);
 
 #[derive(Default)]
 pub(super) struct Leased {
-    /// Blocks, and whether a launch leaves them allocated.
-    blocks: Vec<(Tenancy, bool)>,
+    held: Vec<Held>,
+    /// Where the rest takes turns: one for each device that has some, in the order of their ordinals.
+    tenures: Vec<Tenure>,
     /// Blocks of other graphs that a launch frees.
     frees: Vec<Weak<Block>>,
-    /// Fires when the latest launch is over. Not its fence: that keeps what has the lease.
-    last: Mutex<Option<Arc<PooledSignal>>>,
+    latest: Mutex<Latest>,
+}
+
+/// The latest launch.
+#[derive(Default)]
+struct Latest {
+    /// Fires when it is over. Not its fence: that keeps what has the lease.
+    end: Option<Arc<PooledSignal>>,
+    /// One is about to be published.
+    opening: bool,
+}
+
+impl Latest {
+    fn is_in_flight(&self) -> bool {
+        self.opening || self.end.as_ref().is_some_and(|end| !end.is_quiet())
+    }
+}
+
+struct Held {
+    tenancy: Tenancy,
+    /// Whether a launch leaves it allocated.
+    left: bool,
+    chunks: Chunks,
+}
+
+/// What lies at a block's addresses.
+enum Chunks {
+    /// Memory of the block.
+    Whole,
+    /// Chunks of its own; `None` since a trim.
+    Own(Mutex<Option<Arc<Own>>>),
+    /// Chunks of an arena.
+    Shared,
+}
+
+impl Held {
+    fn block(&self) -> &Arc<Block> {
+        self.tenancy.block()
+    }
+
+    /// What the block holds, made again if a trim has taken it.
+    fn contents(&self) -> Result<Option<Arc<Own>>> {
+        let (Chunks::Own(own), Some(space)) = (&self.chunks, self.block().space()) else { return Ok(None) };
+        let mut own = lock(own);
+        if own.is_none() {
+            let device = self.block().device();
+            *own = Some(with_room(device, || space.own(device))?);
+        }
+        Ok(own.clone())
+    }
 }
 
 impl Leased {
+    /// The blocks whose memory nobody else has.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Arc<Block>> {
-        self.blocks.iter().map(|(tenancy, _)| tenancy.block())
+        self.held.iter().filter(|held| !matches!(held.chunks, Chunks::Shared)).map(Held::block)
+    }
+
+    /// Whether it has memory of a device that nobody else has.
+    pub(super) fn is_on(&self, device: &Device) -> bool {
+        self.blocks().any(|block| block.device() == device)
     }
 
     pub(super) fn is_in_flight(&self) -> bool {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().is_some_and(|signal| !signal.is_over())
+        lock(&self.latest).is_in_flight()
     }
 
-    fn left(&self) -> impl Iterator<Item = &Arc<Block>> {
-        self.blocks.iter().filter(|(_, left)| *left).map(|(tenancy, _)| tenancy.block())
+    /// Gives back what nobody else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
+    pub(super) fn trim(&self, busy: impl Fn(&Block) -> bool) {
+        // With the lock held no launch begins.
+        let latest = lock(&self.latest);
+        if latest.is_in_flight() {
+            return;
+        }
+        for held in self.held.iter().filter(|held| !busy(held.block()) && !held.block().is_live()) {
+            held.block().discount_unless_live();
+            if let Chunks::Own(own) = &held.chunks {
+                lock(own).take();
+            }
+        }
+    }
+
+    /// Notes of the first `n` blocks that a launch was to leave allocated that they are free.
+    fn release(&self, n: usize) {
+        for left in self.left().take(n) {
+            left.block().release();
+        }
+    }
+
+    fn left(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| held.left)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Buffers that can take turns, of one device.
+#[derive(Default)]
+struct Turns {
+    spaces: Vec<Arc<Space>>,
+    /// Their places among those of all devices.
+    places: Vec<usize>,
+}
+
+impl Turns {
+    /// Without those for which `take` holds, and these.
+    fn split(self, take: impl Fn(&Arc<Space>) -> bool) -> Self {
+        let rest = self.spaces.into_iter().zip(self.places).filter(|(space, _)| !take(space));
+        let (spaces, places) = rest.unzip();
+        Self { spaces, places }
+    }
+
+    /// Plans for them, and has the memory made.
+    fn settle(self, device: &Device, order: &Order) -> Result<Tenure> {
+        let arenas = device.0.graph_memory.arenas();
+        let (_, classes) = arenas.memory(device)?;
+        // What an executable of the graph that is gone has in flight stays where it is; what has come since joins it.
+        let latest = self.spaces.iter().map(|space| space.tenant()).max().unwrap_or(0);
+        let predecessor = arenas.predecessor(latest);
+        let placement = match &predecessor {
+            None => Placement::new(self.spaces, classes, &order.among(&self.places))?,
+            Some(before) => {
+                let there = before.placement.spaces();
+                let fresh = self.split(|space| there.contains(&Arc::as_ptr(space)));
+                let others = Placement::new(fresh.spaces, classes, &order.among(&fresh.places))?;
+                before.placement.and(others, classes)
+            }
+        };
+        Tenure::new(device, placement, predecessor.as_ref())
     }
 }
 
 impl Lease {
-    /// The hold of a new executable of the graph whose memory this is.
-    pub(crate) fn new(memory: &GraphMemory) -> Self {
-        let blocks: Vec<_> = memory.blocks().map(|(tenancy, left)| (tenancy.for_exec(), left)).collect();
-        let leased = Leased { blocks, frees: memory.foreign().cloned().collect(), last: Mutex::default() };
-        let leased = Arc::new(leased);
+    /// The hold of a new executable of the graph whose memory this is, with memory for its launches. The nodes that
+    /// allocate and free it are those of `graphs`; a plan may order them more than their edges do.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new<K, E>(
+        memory: &GraphMemory,
+        graphs: &[&Graph<K, E>],
+        planned: Option<&PlannedOrder>,
+    ) -> Result<Self> {
+        let (mut held, mut lives) = (Vec::new(), Vec::<(NodeId, NodeId)>::new());
+        let mut turns: Vec<(Device, Turns)> = Vec::new();
+        for ((tenancy, left), life) in memory.blocks().zip(memory.lives()) {
+            let (tenancy, device) = (tenancy.for_exec(), tenancy.block().device());
+            let chunks = match (tenancy.block().space(), life) {
+                (None, _) => Chunks::Whole,
+                // What is live must not lose what it holds, and what is in flight stays where it is.
+                (Some(space), Some(life)) if space.owned().is_none() => {
+                    let known = turns.iter().position(|(known, _)| known == device);
+                    let known = known.unwrap_or_else(|| {
+                        turns.push((device.clone(), Turns::default()));
+                        turns.len() - 1
+                    });
+                    turns[known].1.spaces.push(space.clone());
+                    turns[known].1.places.push(lives.len());
+                    lives.push(life);
+                    Chunks::Shared
+                }
+                (Some(_), _) => Chunks::Own(Mutex::default()),
+            };
+            held.push(Held { tenancy, left, chunks });
+        }
+        for held in &held {
+            held.contents()?;
+        }
+        let order = Order::of(&lives, graphs);
+        let order = match planned {
+            Some(planned) => order.and(lives.len(), |a, b| planned.is_before(lives[a].0, lives[b].0)),
+            None => order,
+        };
+        turns.sort_by_key(|(device, _)| device.ordinal());
+        let tenures = turns.into_iter().map(|(device, turns)| turns.settle(&device, &order));
+        let tenures = tenures.collect::<Result<_>>()?;
+        let frees = memory.foreign().cloned().collect();
+        let leased = Arc::new(Leased { held, tenures, frees, latest: Mutex::default() });
         let mut devices: Vec<&Device> = Vec::new();
         for block in leased.blocks() {
             if !devices.contains(&block.device()) {
@@ -55,25 +219,32 @@ impl Lease {
                 block.device().0.graph_memory.register(&leased);
             }
         }
-        Self(leased)
+        Ok(Self(leased))
     }
 
     /// Whether launches neither allocate nor free.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.blocks.is_empty() && self.0.frees.is_empty()
+        self.0.held.is_empty() && self.0.frees.is_empty()
     }
 
-    /// Bytes of the blocks.
+    /// Bytes of the memory behind its allocations.
     pub(crate) fn bytes(&self) -> u64 {
-        self.0.blocks().map(|block| block.bytes()).sum()
+        let own: u64 = self.0.blocks().map(|block| block.bytes()).sum();
+        own + self.0.tenures.iter().map(Tenure::bytes).sum::<u64>()
     }
 
-    /// Notes what a launch allocates that is about to be published; with `auto_free`, what earlier ones left is freed.
+    /// Notes what a launch allocates that is about to be published to `stream`, which is held back until a launch is over
+    /// that has the same memory; with `auto_free`, what earlier launches left is freed.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet, or one that the launch is to
-    /// free is not allocated. Nothing has changed then.
-    pub(crate) fn take(&self, auto_free: bool) -> Result<()> {
+    /// free is not allocated; [`Error::OutOfMemory`] behind a trim; a fault of earlier work. Nothing has changed then.
+    pub(crate) fn take(&self, auto_free: bool, stream: &Stream) -> Result<()> {
+        lock(&self.0.latest).opening = true;
+        self.try_take(auto_free, stream).inspect_err(|_| lock(&self.0.latest).opening = false)
+    }
+
+    fn try_take(&self, auto_free: bool, stream: &Stream) -> Result<()> {
         for block in &self.0.frees {
             if !block.upgrade().is_some_and(|block| block.is_live()) {
                 explain(
@@ -82,14 +253,26 @@ impl Lease {
                 return Err(Error::InvalidValue("an allocation that the graph frees is not allocated"));
             }
         }
-        for (n, block) in self.0.left().enumerate() {
+        for held in &self.0.held {
+            held.contents()?;
+        }
+        for (n, left) in self.0.left().enumerate() {
             if auto_free {
-                block.release();
+                left.block().release();
             }
-            if let Err(refused) = block.acquire() {
-                for taken in self.0.left().take(n) {
-                    taken.release();
-                }
+            if let Err(refused) = left.contents().and_then(|contents| left.block().acquire(contents)) {
+                self.0.release(n);
+                return Err(refused);
+            }
+        }
+        for (n, tenure) in self.0.tenures.iter().enumerate() {
+            let claimed = tenure.claim(stream.0.id).and_then(|busy| match busy {
+                Some(signal) => follow(stream, signal).inspect_err(|_| tenure.end_claim(None)),
+                None => Ok(()),
+            });
+            if let Err(refused) = claimed {
+                self.0.tenures[..n].iter().for_each(|tenure| tenure.end_claim(None));
+                self.0.release(usize::MAX);
                 return Err(refused);
             }
         }
@@ -99,17 +282,26 @@ impl Lease {
 
     /// Undoes [`Lease::take`]: the launch was not published.
     pub(crate) fn give_back(&self) {
-        for block in self.0.left() {
-            block.release();
-        }
+        self.0.release(usize::MAX);
+        self.0.tenures.iter().for_each(|tenure| tenure.end_claim(None));
+        lock(&self.0.latest).opening = false;
     }
 
-    /// Notes that the launch was published, with `fence` behind it: what it frees of other graphs is free from here on.
-    pub(crate) fn launched(&self, fence: &Fence) {
+    /// Notes that the launch was published to `stream`, with `fence` behind it: what it frees of other graphs is free from
+    /// here on.
+    pub(crate) fn launched(&self, stream: u64, fence: &Fence) {
         for block in self.0.frees.iter().filter_map(Weak::upgrade) {
+            fence.keep_all(vec![block.held()]);
             block.release();
-            fence.keep_all(vec![Keep::Other(block)]);
         }
-        *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(fence.signal().clone());
+        *lock(&self.0.latest) = Latest { end: Some(fence.signal().clone()), opening: false };
+        self.0.tenures.iter().for_each(|tenure| tenure.end_claim(Some((stream, fence.signal()))));
     }
+}
+
+/// Holds what follows on `stream` back until a launch is over that uses the same memory.
+fn follow(stream: &Stream, signal: Arc<PooledSignal>) -> Result<()> {
+    /// No queue has this number: the signal is waited for whatever queue it is of.
+    const ANY: u64 = u64::MAX;
+    stream.wait_for(&Fence::new(signal, Vec::new()), ANY)
 }

@@ -1,7 +1,15 @@
 //! Where offsets and graph memory come from.
 
+mod arena;
 pub(crate) mod footprint;
 pub(crate) mod graph_memory;
-pub mod heap;
+pub(crate) mod heap;
 pub(crate) mod lease;
 pub mod meter;
+pub(crate) mod order;
+mod picture;
+mod placement;
+pub mod plan;
+pub mod report;
+mod show;
+mod space;

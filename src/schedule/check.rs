@@ -160,6 +160,36 @@ impl Joins {
     }
 }
 
+/// What a plan orders.
+pub(super) struct Ordered {
+    lanes: usize,
+    step_of: Vec<Option<StepRef>>,
+    /// Where each lane starts when all steps are numbered lane by lane.
+    first: Vec<usize>,
+    /// By step and lane: the earliest position that starts after the step has completed.
+    after_completion: Vec<u32>,
+}
+
+impl Ordered {
+    /// What a plan orders that runs the nodes of a problem.
+    ///
+    /// # Errors
+    /// [`Fault::Misplaced`], [`Fault::NoSignal`], [`Fault::Deadlock`].
+    pub(super) fn of(problem: &Problem<'_>, plan: &Plan) -> Result<Self, Fault> {
+        let checker = Checker::new(plan);
+        let step_of = checker.locate(problem)?;
+        let after_completion = checker.backwards(&checker.play()?);
+        Ok(Self { lanes: plan.lanes.len(), step_of, first: checker.first, after_completion })
+    }
+
+    /// The step of a node, and by lane the earliest position that starts after its completion; nothing for a join.
+    pub(super) fn step(&self, node: u32) -> Option<(StepRef, &[u32])> {
+        let step = self.step_of[node as usize]?;
+        let index = self.first[step.lane as usize] + step.position as usize;
+        Some((step, &self.after_completion[index * self.lanes..][..self.lanes]))
+    }
+}
+
 struct Checker<'p> {
     plan: &'p Plan,
     /// Where each lane starts when all steps are numbered lane by lane.

@@ -23,19 +23,29 @@ const NONE: u32 = u32::MAX;
 /// Waits for steps of one lane that are still worth more than one fence packet.
 const FENCE_ABOVE: usize = 2;
 
+/// How lanes and an order become packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// The fewest waits, and barrier bits only where a dependency needs them.
+    Relaxed,
+    /// The fewest waits, and every step of a queue is a barrier.
+    Strict,
+    /// As AMD's releases do it: every step is a barrier, and one that needs other queues has a fence before it that
+    /// waits for the latest step of each that it needs, unless its queue has waited for that or a later one itself.
+    Published,
+}
+
 /// Emits the nodes in the given order; `lane_of` names the queue of each packet node (all on lane 0 if missing), and
 /// `queues` the device of each queue.
-///
-/// With `strict` every step of a queue is a barrier.
 pub(super) fn emit(
     problem: &Problem<'_>,
     order: &[u32],
     lane_of: Option<&[u8]>,
     queues: &[u16],
-    strict: bool,
+    style: Style,
 ) -> Plan {
     let has_host = problem.classes.contains(&Class::Host);
-    let mut emitter = Emitter::new(problem, queues, has_host, strict);
+    let mut emitter = Emitter::new(problem, queues, has_host, style);
     emitter.reserve(order.len());
     for &node in order {
         let lane = match problem.class(node) {
@@ -67,11 +77,13 @@ struct State {
     /// How many steps of each lane will have started when the next step of this lane starts.
     clock: Vec<u32>,
     last_fence: Option<u32>,
+    /// By lane: how many steps of it this lane has waited for itself; for [`Style::Published`] only.
+    waited: Vec<u32>,
 }
 
 struct Emitter<'p> {
     problem: &'p Problem<'p>,
-    strict: bool,
+    style: Style,
     lanes: Vec<Lane>,
     state: Vec<State>,
     places: Vec<Option<StepRef>>,
@@ -88,7 +100,7 @@ struct Emitter<'p> {
 }
 
 impl<'p> Emitter<'p> {
-    fn new(problem: &'p Problem<'p>, queues: &[u16], has_host: bool, strict: bool) -> Self {
+    fn new(problem: &'p Problem<'p>, queues: &[u16], has_host: bool, style: Style) -> Self {
         let width = queues.len() + usize::from(has_host);
         let lane = |at: usize| match queues.get(at) {
             Some(device) => Lane::on_device(*device),
@@ -100,11 +112,12 @@ impl<'p> Emitter<'p> {
             waiters: Vec::new(),
             clock: vec![0; width],
             last_fence: None,
+            waited: if style == Style::Published { vec![0; width] } else { Vec::new() },
         };
         let has_joins = problem.classes.contains(&Class::Join);
         Self {
             problem,
-            strict,
+            style,
             lanes: (0..width).map(lane).collect(),
             state: (0..width).map(|_| state()).collect(),
             places: vec![None; problem.len()],
@@ -139,8 +152,15 @@ impl<'p> Emitter<'p> {
     /// Appends a node to a lane.
     fn node(&mut self, node: u32, lane: usize) {
         self.collect_needs(node, lane);
-        self.choose_waits(lane);
-        let drain = if self.strict { Drain::Always } else { Drain::IfNeeded };
+        let drain = match self.style {
+            Style::Relaxed => Drain::IfNeeded,
+            Style::Strict | Style::Published => Drain::Always,
+        };
+        if self.style == Style::Published && self.lanes[lane].kind == LaneKind::Queue {
+            self.wait_for_latest(lane);
+        } else {
+            self.choose_waits(lane);
+        }
         self.places[node as usize] = Some(self.push(Action::Node(node), lane, drain));
     }
 
@@ -204,6 +224,27 @@ impl<'p> Emitter<'p> {
             }
         }
         self.waits = waits;
+    }
+
+    /// Appends a fence that waits for the latest of the `needs` in each other lane, if there is one to wait for.
+    fn wait_for_latest(&mut self, lane: usize) {
+        self.waits.clear();
+        let waited = &mut self.state[lane].waited;
+        let needed = |need: &&StepRef| need.lane as usize != lane;
+        self.needs.sort_unstable();
+        for latest in
+            self.needs.chunk_by(|a, b| a.lane == b.lane).filter_map(<[StepRef]>::last).filter(needed)
+        {
+            let waited = &mut waited[latest.lane as usize];
+            if latest.position >= *waited {
+                *waited = latest.position + 1;
+                self.waits.push(*latest);
+            }
+        }
+        if !self.waits.is_empty() {
+            self.push(Action::Fence, lane, Drain::Always);
+            self.waits.clear();
+        }
     }
 
     /// Drops the waits that follow from other ones.

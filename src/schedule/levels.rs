@@ -56,6 +56,21 @@ impl Levels {
         starts.zip(&self.ends).map(|(start, &end)| &self.nodes[start as usize..end as usize])
     }
 
+    /// Whether each node but the first ones needs all of the level before, so that nothing can start any earlier than
+    /// level by level, whatever durations are. Errs towards no in graphs with joins.
+    pub(super) fn hold_each_other(&self, problem: &Problem<'_>) -> bool {
+        let mut before = 0;
+        self.each().all(|level| {
+            let needs_all = |&node: &u32| {
+                let above = self.level_of(node).wrapping_sub(1);
+                problem.preds.row(node).iter().filter(|&&pred| self.level_of(pred) == above).count() == before
+            };
+            let all = level.iter().all(needs_all);
+            before = level.len();
+            all
+        })
+    }
+
     /// By how much the levels, one after the other, take longer than the longest path, if launching took no time: what
     /// other orders can gain at most.
     pub(super) fn slack_ns(&self, problem: &Problem<'_>) -> u64 {

@@ -33,11 +33,14 @@
 //! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
 //! | [`Candidate::LevelLanes`] | Nimble's chains spread over `k` queues of each device, each queue level by level |
 //! | [`Candidate::Turns`] | the nodes of each level in turn on `k` queues of each device, each queue level by level |
+//! | [`Candidate::Streams`] | the queues and the order of a release of AMD's ([`Policy`]), with the fewest waits and barrier bits |
+//! | [`Candidate::Published`] | the same with the waits and the barrier bits that it would have |
+//! | [`Candidate::Frugal`] | one queue of each device, in an order that needs few bytes; for [`memory::plan_within`] alone |
 //! | [`Candidate::Urgency`] | a queue of each device for each class of urgency, level by level |
 //!
 //! The [`CostTable`] chooses; where nodes of different urgency may run at the same time, it is `Urgency`. Candidates with several queues are tried only when the bounds leave room for a gain.
-//! Small graphs of packets of one device whose durations are unknown, or whose kernels' compute units are known, are
-//! played by events, with several sets of durations; others are compared by one pass over each plan.
+//! Graphs of packets of one device are played by events: small ones whose durations are unknown, with several sets of
+//! durations, and all whose durations are known. Others are compared by one pass over each plan.
 //!
 //! ```
 //! use aqlipse::graph::Csr;
@@ -69,8 +72,10 @@ mod estimate;
 mod guess;
 mod lanes;
 mod levels;
+pub mod memory;
 mod needed;
 pub mod plan;
+pub(crate) mod policy;
 pub mod reduce;
 mod trial;
 mod urgency;
@@ -85,9 +90,11 @@ pub use bounds::Bounds;
 pub use check::{Fault, check, check_urgency};
 pub use cost::{CostFile, CostTable};
 pub use plan::{Action, Candidate, Lane, LaneKind, Plan, Step, StepRef};
+pub use policy::Policy;
 
 use crate::graph::Csr;
 use chains::Chains;
+use emit::Style;
 use levels::Levels;
 use reduce::Effort;
 
@@ -104,6 +111,9 @@ pub const MAX_DEVICES: usize = MAX_QUEUES;
 /// chains is cut short; if durations are guessed, a list schedule that would be slower than the best plan so far if its
 /// lanes ran one packet at a time is not pursued, so that planning stays linear and quick.
 const SEARCHED_FULLY: usize = 512;
+
+/// Edges that joins may stand for, if they are not few anyway, in a graph that is laid out as AMD's releases do.
+const JOINED_PAIRS: usize = 1 << 20;
 
 /// How a node is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -295,14 +305,14 @@ impl<'a> Problem<'a> {
     }
 
     /// The nodes in an order, on one queue of each device.
-    fn on_one_lane_each(&self, order: &[u32], strict: bool) -> Plan {
+    fn on_one_lane_each(&self, order: &[u32], style: Style) -> Plan {
         if self.devices.is_empty() {
-            return emit::emit(self, order, None, &[0], strict);
+            return emit::emit(self, order, None, &[0], style);
         }
         // CAST: there are at most MAX_DEVICES.
         let lane_of: Vec<u8> = self.nodes().map(|node| self.device(node) as u8).collect();
         let queues: Vec<u16> = (0..self.device_count as u16).collect();
-        emit::emit(self, order, Some(&lane_of), &queues, strict)
+        emit::emit(self, order, Some(&lane_of), &queues, style)
     }
 
     /// The number of nodes, joins included.
@@ -367,7 +377,13 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let quick = problem.guessed && plain;
     // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations. More lanes
     // would not be any faster at it: what they can gain is what levels wait for each other.
-    let worth_lanes = quick && lanes > 1 && table.worth_more_lanes(levels.slack_ns(problem));
+    let worth_lanes = quick
+        && lanes > 1
+        && if small {
+            !levels.hold_each_other(problem)
+        } else {
+            table.worth_more_lanes(levels.slack_ns(problem))
+        };
     let mut spread = None;
     if worth_lanes {
         let chains = Chains::by_level(problem, &levels);
@@ -397,10 +413,11 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
         let floor = Bounds::weighed(problem, table).makespan_ns(table);
         table.worth_more_lanes(best.estimate_ns().saturating_sub(floor))
     };
-    if lanes == 1 && one_device || if quick { !worth_lanes } else { !gain() } {
+    let known = plain && !problem.guessed;
+    if lanes == 1 && one_device || if quick { !worth_lanes } else { !known && !gain() } {
         return best;
     }
-    if !small {
+    if !small && !known {
         let (plan, links) = spread.unwrap_or_else(|| {
             let chains = Chains::by_level(problem, &levels);
             (level_lanes(problem, &chains, &levels, lanes, table), chains.links())
@@ -413,9 +430,9 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let effort = if small { Effort::Thorough } else { Effort::Quick };
     let reduced = reduce::transitive_reduction(problem, effort);
     let chains = Chains::of(problem, &reduced, effort);
-    if small && plain && (problem.guessed || !problem.units.is_empty()) {
-        let several = on_several(problem, &chains, levels, lanes, table);
-        return trial::best(problem, table, std::iter::once(best).chain(several).collect());
+    if known || small && plain {
+        let (several, published) = on_several(problem, &chains, levels, lanes, table);
+        return trial::best(problem, table, std::iter::once(best).chain(several).collect(), published);
     }
     let mut widths = vec![2, lanes];
     if !one_device {
@@ -443,6 +460,8 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
 /// Makes one particular candidate, whether or not it is a good one.
 pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
     let mut levels = match kind {
+        // Without allocations nothing is frugal.
+        Candidate::Frugal => return one_lane(problem, &Levels::of(problem), Candidate::Serial, table),
         Candidate::Balanced => levels::balanced(problem, table),
         Candidate::HostDepth => Levels::by_host_depth(problem),
         _ => Levels::of(problem),
@@ -463,19 +482,24 @@ pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &C
         },
         Candidate::LevelLanes => lanes::by_level(problem, &chains, lanes, &levels),
         Candidate::Turns => lanes::in_turn(problem, lanes, &levels),
+        Candidate::Streams(policy) | Candidate::Published(policy) => {
+            // PANIC: as many predecessors as there are.
+            let preds = policy::through_joins(problem, usize::MAX).expect("predecessors");
+            policy.lanes(problem, &preds, lanes)
+        }
         _ => lanes::list_schedule(problem, &chains, lanes, table),
     };
     on_lanes(problem, &order, kind, table)
 }
 
-/// Plans on several queues, one of which may be the best whatever the durations are.
+/// Plans on several queues, one of which may be the best whatever the durations are; and what AMD's releases would launch.
 fn on_several(
     problem: &Problem<'_>,
     chains: &Chains,
     mut levels: Levels,
     lanes: usize,
     table: &CostTable,
-) -> Vec<Plan> {
+) -> (Vec<Plan>, Vec<Plan>) {
     favour(problem, &mut levels);
     let listed = lanes::list_schedule(problem, chains, lanes, table);
     let orders = [
@@ -484,7 +508,20 @@ fn on_several(
         (&lanes::by_level(problem, chains, lanes, &levels), Candidate::LevelLanes),
         (&lanes::in_turn(problem, lanes, &levels), Candidate::Turns),
     ];
-    orders.map(|(order, kind)| on_lanes(problem, order, kind, table)).into()
+    let mut plans: Vec<Plan> = orders.map(|(order, kind)| on_lanes(problem, order, kind, table)).into();
+    let mut published = Vec::new();
+    let most = JOINED_PAIRS.max(8 * problem.preds.entries());
+    if let Some(preds) = policy::through_joins(problem, most) {
+        for policy in Policy::ALL {
+            let order = policy.lanes(problem, &preds, lanes);
+            // On one queue that is what is there already.
+            if policy != Policy::OneQueue {
+                plans.push(on_lanes(problem, &order, Candidate::Streams(policy), table));
+            }
+            published.push(on_lanes(problem, &order, Candidate::Published(policy), table));
+        }
+    }
+    (plans, published)
 }
 
 /// If nobody knows durations, orders the packets of each level by what is known: what needs them.
@@ -517,15 +554,20 @@ fn one_lane(problem: &Problem<'_>, levels: &Levels, kind: Candidate, table: &Cos
     let plain = problem.device_count == 1 && !problem.classes.contains(&Class::Host);
     let plan = match kind {
         Candidate::Levels if plain => levels.plan(problem),
-        _ => problem.on_one_lane_each(&levels.nodes, kind == Candidate::Serial),
+        Candidate::Serial => problem.on_one_lane_each(&levels.nodes, Style::Strict),
+        _ => problem.on_one_lane_each(&levels.nodes, Style::Relaxed),
     };
     estimate::with_estimate(plan, kind, problem, table)
 }
 
 /// The plan of a kind with several queues.
 fn on_lanes(problem: &Problem<'_>, order: &lanes::Order, kind: Candidate, table: &CostTable) -> Plan {
-    let strict = kind == Candidate::Strict;
-    let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, strict);
+    let style = match kind {
+        Candidate::Strict => Style::Strict,
+        Candidate::Published(_) => Style::Published,
+        _ => Style::Relaxed,
+    };
+    let plan = emit::emit(problem, &order.nodes, Some(&order.lane_of), &order.queues, style);
     estimate::with_estimate(plan, kind, problem, table)
 }
 

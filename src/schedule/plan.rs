@@ -1,5 +1,7 @@
 //! A plan: lanes of steps, what each step waits for, and in which order the steps may be published.
 
+use super::policy::Policy;
+
 /// A step, by lane and position in the lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepRef {
@@ -120,6 +122,12 @@ pub enum Candidate {
     LevelLanes,
     /// Each level's nodes in turn on several queues, each queue level by level.
     Turns,
+    /// The streams that a release of AMD's would use, in order only where a dependency needs it.
+    Streams(Policy),
+    /// The same with the barriers and waits that it would have.
+    Published(Policy),
+    /// One queue, in an order that needs few bytes.
+    Frugal,
     /// A queue for each class of urgency, level by level; one queue if nodes of different classes never meet.
     Urgency,
 }

@@ -1,118 +1,181 @@
-//! Plans against each other: each is played with several sets of durations, on as many compute units as there are.
+//! Plans against each other: each is played, on as many compute units as there are.
 //!
 //! [`estimate`](super::estimate) goes over a plan once, and takes compute units to be plenty. Here events happen one
-//! after the other: a kernel that finds too few units free takes longer, or waits for those that started before it. That
-//! is ten times the work, and done for graphs of up to [`SEARCHED_FULLY`](super::SEARCHED_FULLY) nodes only.
+//! after the other, packet by packet: a kernel that finds too few units free takes longer, or waits for those that
+//! started before it. That is ten times the work. It is done for graphs whose durations are known; what AMD's releases
+//! would launch is among the plans then, so that the one chosen is never slower. Graphs whose durations are unknown are
+//! played up to [`SEARCHED_FULLY`](super::SEARCHED_FULLY) nodes only.
 //!
-//! Of durations that nobody knows several sets are drawn. The plan is best whose time, as a part of the first plan's for
-//! the same durations, is the smallest on average: a plan that is a little better if all kernels take equally long, and
-//! much worse if they do not, is none to take.
+//! Of durations that nobody knows several sets are drawn. A plan is worth, for each set, its time as a part of the best
+//! that AMD's releases would reach with the same durations; what is lost to them counts many times. A plan that is a little
+//! better if all kernels take equally long, and much worse if they do not, is none to take.
+
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
+
+use smallvec::SmallVec;
 
 use super::Problem;
 use super::cost::CostTable;
 use super::guess;
-use super::plan::{Action, Plan};
+use super::plan::{Action, Plan, SIGNALS_PER_BARRIER_AND};
 
-/// Sets of durations that the last plans are compared with.
-const SETS: u32 = 4;
-/// Sets that show which plans are worth more.
-const FIRST_SETS: u32 = 2;
-/// Plans that are compared with all sets.
-const LAST: usize = 3;
+/// How many more sets of durations so many plans at most are compared with, round by round.
+const ROUNDS: [(usize, u32); 3] = [(usize::MAX, 2), (4, 4), (2, 4)];
 
-/// The best of some plans for packets of one device; of equal ones the first.
+/// Nodes up to which all of these sets are played: of more durations the mean tells more, and half of the sets do.
+const ALL_SETS: usize = 128;
+
+/// How much worse it is to lose to what AMD would publish than it is good to be faster.
+const LOSS: f64 = 10.0;
+
+/// The best of some plans for packets of one device; of equal ones the first. `published` are those that AMD's releases
+/// would launch: where durations are known they are tried too; where they are not, plans are compared with the best of
+/// them for the same durations.
 ///
 /// # Panics
 /// Without a plan.
-pub(super) fn best(problem: &Problem<'_>, table: &CostTable, plans: Vec<Plan>) -> Plan {
+pub(super) fn best(
+    problem: &Problem<'_>,
+    table: &CostTable,
+    mut plans: Vec<Plan>,
+    published: Vec<Plan>,
+) -> Plan {
     let mut trial = Trial::new(problem, table);
-    // The place of each plan that is left, its steps, and the sum of its times as parts of the first plan's.
-    let mut left: Vec<(usize, Steps, f64)> =
-        plans.iter().enumerate().map(|(at, plan)| (at, Steps::of(plan), 0.0)).collect();
+    let chosen = if problem.guessed {
+        best_of_sets(&mut trial, &plans, &published)
+    } else {
+        plans.extend(published);
+        let durations: Vec<u32> = problem.nodes().map(|node| problem.cost(node)).collect();
+        let times = plans.iter().map(|plan| trial.play(&Packets::of(plan), &durations));
+        times.enumerate().min_by_key(|&(_, time)| time).map(|(at, _)| at)
+    };
+    // PANIC: there is a plan, as the caller promises.
+    plans.swap_remove(chosen.expect("a plan"))
+}
+
+/// The place of the plan that does best for several sets of durations.
+fn best_of_sets(trial: &mut Trial<'_>, plans: &[Plan], published: &[Plan]) -> Option<usize> {
+    let problem = trial.problem;
+    // With whether it was the best of them for some set.
+    let mut published: Vec<(Packets, bool)> =
+        published.iter().map(|plan| (Packets::of(plan), false)).collect();
+    // The place of each plan that is left, its packets, and the sum of what its times are worth.
+    let mut left: Vec<(usize, Packets, f64)> =
+        plans.iter().enumerate().map(|(at, plan)| (at, Packets::of(plan), 0.0)).collect();
     let mut durations = vec![0; problem.len()];
-    let sets = if problem.guessed { SETS } else { 1 };
-    for set in 0..sets {
-        if set == FIRST_SETS {
+    let mut set = 0;
+    for (round, (most, sets)) in ROUNDS.into_iter().enumerate() {
+        if round > 0 {
             left.sort_by(|a, b| a.2.total_cmp(&b.2));
-            left.truncate(LAST);
+            left.truncate(most);
+            published.retain(|(_, best)| *best);
         }
-        for (node, duration) in (0..).zip(&mut durations) {
-            let cost = problem.cost(node);
-            *duration = if problem.guessed { guess::drawn(node, set, cost) } else { cost };
-        }
-        let mut first = None;
-        for (_, steps, sum) in &mut left {
-            let time = trial.play(steps, &durations).max(1) as f64;
-            *sum += time / *first.get_or_insert(time);
+        for _ in 0..if problem.len() <= ALL_SETS { sets } else { sets / 2 } {
+            for (node, duration) in (0..).zip(&mut durations) {
+                *duration = guess::drawn(node, set, problem.cost(node));
+            }
+            set += 1;
+            let times = published.iter_mut().map(|(packets, best)| (trial.play(packets, &durations), best));
+            let theirs = times.min_by_key(|(time, _)| *time).map_or(1, |(time, best)| {
+                *best = true;
+                time.max(1)
+            });
+            for (_, packets, sum) in &mut left {
+                let ratio = trial.play(packets, &durations) as f64 / theirs as f64;
+                *sum += ratio + LOSS * (ratio - 1.0).max(0.0);
+            }
         }
     }
-    let chosen = left.iter().min_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
-    // PANIC: there is a plan, as the caller promises.
-    let chosen = chosen.expect("a plan").0;
-    plans.into_iter().nth(chosen).expect("a plan")
+    left.iter().min_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0))).map(|(at, ..)| *at)
 }
 
 /// What a plan takes if its packets last as long as the problem says.
-#[cfg(test)]
 pub(crate) fn time_ns(problem: &Problem<'_>, plan: &Plan, table: &CostTable) -> u64 {
     let durations: Vec<u32> = problem.nodes().map(|node| problem.cost(node)).collect();
-    Trial::new(problem, table).play(&Steps::of(plan), &durations)
+    Trial::new(problem, table).play(&Packets::of(plan), &durations)
 }
 
 const NONE: u32 = u32::MAX;
 const OPEN: u64 = u64::MAX;
 
-/// A step of a lane.
-struct Step {
-    /// `NONE` for a fence.
+/// A packet of a lane.
+struct Packet {
+    /// `NONE` for a barrier-AND.
     node: u32,
     barrier: bool,
-    /// Barrier-AND packets in front of it.
-    ands: u32,
-    /// Where its waits end; they start where those of the step before it end.
+    /// Where its waits end; they start where those of the packet before it end.
     waits_end: u32,
 }
 
-/// The steps of a plan in one list, lane by lane.
-struct Steps {
-    steps: Vec<Step>,
-    /// Steps that steps wait for, by place in the list.
+/// The packets that a launch publishes for a plan, in one list, lane by lane.
+struct Packets {
+    packets: Vec<Packet>,
+    /// Packets that packets wait for, by place in the list.
     waits: Vec<u32>,
-    /// Where each lane begins, whether the launch holds it back, and where it ends.
-    lanes: Vec<(u32, bool, u32)>,
+    /// Where each lane begins and ends.
+    lanes: Vec<(u32, u32)>,
 }
 
-impl Steps {
+impl Packets {
     fn of(plan: &Plan) -> Self {
-        let mut this = Self { steps: Vec::new(), waits: Vec::new(), lanes: Vec::new() };
+        let entry = plan.lanes.iter().any(|lane| lane.entry);
+        // By lane and position.
+        let mut place_of: Vec<Vec<u32>> = Vec::with_capacity(plan.lanes.len());
+        let mut lanes = Vec::with_capacity(plan.lanes.len());
         let mut end = 0;
-        for lane in &plan.lanes {
+        for (number, lane) in plan.lanes.iter().enumerate() {
             let start = end;
-            // CAST: a plan has fewer than 2^32 steps.
-            end += lane.steps.len() as u32;
-            this.lanes.push((start, lane.entry, end));
+            // A marker on the first lane lets the others begin.
+            end += u32::from(lane.entry || entry && number == 0);
+            let places = (0..).zip(&lane.steps).map(|(at, step)| {
+                let fence = u32::from(step.action == Action::Fence);
+                // CAST: waits are at most as many as nodes, and a plan has fewer than 2^32 packets.
+                end += step.barrier_ands(lane.waits(at).len()) as u32 + 1 - fence;
+                end - 1
+            });
+            place_of.push(places.collect());
+            lanes.push((start, end));
         }
-        this.steps.reserve(end as usize);
-        for lane in &plan.lanes {
+        let mut this = Self { packets: Vec::with_capacity(end as usize), waits: Vec::new(), lanes };
+        for (number, lane) in plan.lanes.iter().enumerate() {
+            if entry && number == 0 {
+                this.push(NONE, true);
+            }
+            if lane.entry {
+                this.waits.push(0);
+                this.push(NONE, false);
+            }
             for (at, step) in (0..).zip(&lane.steps) {
-                let waits = lane.waits(at);
-                this.waits.extend(waits.iter().map(|wait| this.lanes[wait.lane as usize].0 + wait.position));
+                let places =
+                    lane.waits(at).iter().map(|wait| place_of[wait.lane as usize][wait.position as usize]);
+                let waits: SmallVec<[u32; 8]> = places.collect();
                 let (node, own) = match step.action {
                     Action::Node(node) => (node, 0),
-                    Action::Fence => (NONE, 1),
+                    Action::Fence => (NONE, waits.len().min(SIGNALS_PER_BARRIER_AND)),
                 };
-                // CAST: waits are at most as many as lanes.
-                let ands = (step.barrier_ands(waits.len()) - own) as u32;
-                let waits_end = this.waits.len() as u32;
-                this.steps.push(Step { node, barrier: step.barrier, ands, waits_end });
+                let (own, others) = waits.split_at(own);
+                for some in others.chunks(SIGNALS_PER_BARRIER_AND) {
+                    this.waits.extend(some);
+                    this.push(NONE, false);
+                }
+                this.waits.extend(own);
+                this.push(node, step.barrier);
             }
         }
         this
     }
 
-    fn waits(&self, step: u32) -> &[u32] {
-        let start = step.checked_sub(1).map_or(0, |before| self.steps[before as usize].waits_end);
-        &self.waits[start as usize..self.steps[step as usize].waits_end as usize]
+    /// Appends a packet whose waits are there.
+    fn push(&mut self, node: u32, barrier: bool) {
+        // CAST: a plan has fewer than 2^32 waits.
+        self.packets.push(Packet { node, barrier, waits_end: self.waits.len() as u32 });
+    }
+
+    fn waits(&self, packet: u32) -> &[u32] {
+        let start = packet.checked_sub(1).map_or(0, |before| self.packets[before as usize].waits_end);
+        &self.waits[start as usize..self.packets[packet as usize].waits_end as usize]
     }
 }
 
@@ -120,43 +183,51 @@ impl Steps {
 #[derive(Clone, Copy, Default)]
 struct Progress {
     next: u32,
+    end: u32,
     /// Kernels that have launched and not completed.
     running: u32,
-    /// When the next packet may launch for all that is before it in the lane.
+    /// When the packet before launched.
     turn: u64,
     /// When the latest kernel completed, and what follows a completion has passed.
     drained: u64,
 }
 
 impl Progress {
-    /// When the next step may launch.
-    fn ready(&self, steps: &Steps, lane: usize, done: &[u64], cross: u64) -> u64 {
-        let (first, _, end) = steps.lanes[lane];
-        if self.next == end {
+    /// When the next packet may launch, as far as its lane and its signals say; `OPEN` if that depends on what is to come.
+    fn ready(&self, packets: &Packets, fired: &[u64], way: u64) -> u64 {
+        if self.next == self.end {
             return OPEN;
         }
         let mut at = self.turn;
-        if steps.steps[self.next as usize].barrier && self.next > first {
+        if packets.packets[self.next as usize].barrier {
             if self.running > 0 {
                 return OPEN;
             }
             at = at.max(self.drained);
         }
-        for &wait in steps.waits(self.next) {
-            match done[wait as usize] {
+        for &wait in packets.waits(self.next) {
+            match fired[wait as usize] {
                 OPEN => return OPEN,
-                done => at = at.max(done + cross),
+                fired => at = at.max(fired + way),
             }
         }
         at
     }
 }
 
-/// A kernel on its compute units.
+/// A kernel that has all compute units that it can use. The first to end is the greatest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Running {
-    step: u32,
+    end: Reverse<u64>,
+    packet: u32,
     lane: u32,
-    end: u64,
+    units: u32,
+}
+
+/// A kernel that has fewer units than it can use.
+struct Short {
+    packet: u32,
+    lane: u32,
     wanted: u32,
     granted: u32,
     /// Units times nanoseconds that were left to do at `since`.
@@ -164,19 +235,27 @@ struct Running {
     since: u64,
 }
 
+impl Short {
+    /// When it ends if it keeps what it has; `OPEN` without a unit.
+    fn end(&self) -> u64 {
+        if self.granted == 0 { OPEN } else { self.since + self.left.div_ceil(u64::from(self.granted)) }
+    }
+}
+
 /// What a play needs, kept from one to the next.
 struct Trial<'p> {
     problem: &'p Problem<'p>,
     table: &'p CostTable,
+    /// What a signal takes on its way: a crossing less the launch of the barrier packet.
+    way: u64,
     lanes: Vec<Progress>,
-    /// By lane: when its next step may launch; `OPEN` while that depends on completions to come.
+    /// By lane: when its next packet may launch; `OPEN` while that depends on completions to come.
     ready: Vec<u64>,
-    /// By step: when it completed.
-    done: Vec<u64>,
-    /// By start.
-    running: Vec<Running>,
-    /// When the first of them is done.
-    completion: u64,
+    /// By packet: when it completed.
+    fired: Vec<u64>,
+    running: BinaryHeap<Running>,
+    /// By start. Only the first has units, as units go to who started first.
+    short: VecDeque<Short>,
     free_units: u32,
 }
 
@@ -185,33 +264,28 @@ impl<'p> Trial<'p> {
         Self {
             problem,
             table,
+            way: u64::from(table.cross_queue_ns.saturating_sub(table.packet_ns)),
             lanes: Vec::new(),
             ready: Vec::new(),
-            done: Vec::new(),
-            running: Vec::new(),
-            completion: OPEN,
+            fired: Vec::new(),
+            running: BinaryHeap::new(),
+            short: VecDeque::new(),
             free_units: 0,
         }
     }
 
     /// What a launch takes.
-    fn play(&mut self, steps: &Steps, durations: &[u32]) -> u64 {
-        let (packet, cross) = (u64::from(self.table.packet_ns), u64::from(self.table.cross_queue_ns));
+    fn play(&mut self, packets: &Packets, durations: &[u32]) -> u64 {
+        let packet_ns = u64::from(self.table.packet_ns);
         self.free_units = self.table.compute_units.max(1);
-        self.done.clear();
-        self.done.resize(steps.steps.len(), OPEN);
+        self.fired.clear();
+        self.fired.resize(packets.packets.len(), OPEN);
         self.lanes.clear();
-        // A marker on the first lane lets the others begin.
-        let entries = steps.lanes.iter().any(|&(_, entry, _)| entry);
-        let mut dispatcher = if entries { packet } else { 0 };
-        for &(start, entry, _) in &steps.lanes {
-            let turn = if entry { cross } else { 0 };
-            self.lanes.push(Progress { next: start, turn, ..Progress::default() });
-        }
+        let lanes = packets.lanes.iter();
+        self.lanes.extend(lanes.map(|&(next, end)| Progress { next, end, ..Progress::default() }));
         self.ready.clear();
-        self.ready
-            .extend((0..self.lanes.len()).map(|lane| self.lanes[lane].ready(steps, lane, &self.done, cross)));
-        let mut end = 0;
+        self.ready.extend(self.lanes.iter().map(|lane| lane.ready(packets, &self.fired, self.way)));
+        let (mut dispatcher, mut end) = (0, 0);
         loop {
             // Of lanes that the dispatcher keeps waiting, the one that has waited longest is next.
             let (mut ready, mut lane) = (OPEN, 0);
@@ -220,87 +294,99 @@ impl<'p> Trial<'p> {
                     (ready, lane) = (at, other);
                 }
             }
-            let step = self.lanes[lane].next;
-            let start = match steps.steps.get(step as usize) {
-                Some(step) if ready < OPEN => ready.max(dispatcher + u64::from(step.ands) * packet),
-                _ => OPEN,
-            };
-            if self.completion <= start {
-                if self.completion == OPEN {
+            let now = ready.max(dispatcher);
+            let completion = self.completion();
+            if completion <= now {
+                if completion == OPEN {
                     return end;
                 }
-                end = self.completion;
-                self.complete(steps, end);
+                end = completion;
+                self.complete(packets, end);
                 continue;
             }
-            let node = steps.steps[step as usize].node;
-            dispatcher = start + packet;
-            self.lanes[lane].next += 1;
-            self.lanes[lane].turn = start;
-            if node == NONE {
-                self.done[step as usize] = start;
-                end = end.max(start);
-                self.look_again(steps);
-            } else {
-                self.lanes[lane].running += 1;
-                self.start(step, lane as u32, start, durations[node as usize], self.problem.units(node));
+            let progress = &mut self.lanes[lane];
+            let packet = progress.next;
+            dispatcher = now + packet_ns;
+            progress.next += 1;
+            progress.turn = now;
+            match packets.packets[packet as usize].node {
+                NONE => {
+                    self.fired[packet as usize] = now;
+                    end = end.max(now);
+                    self.look_again(packets);
+                }
+                node => {
+                    progress.running += 1;
+                    self.start(packet, lane as u32, now, durations[node as usize], self.problem.units(node));
+                }
             }
-            self.ready[lane] = self.lanes[lane].ready(steps, lane, &self.done, cross);
+            self.ready[lane] = self.lanes[lane].ready(packets, &self.fired, self.way);
         }
     }
 
+    /// When the next kernel is done; `OPEN` if none runs.
+    fn completion(&self) -> u64 {
+        let running = self.running.peek().map_or(OPEN, |kernel| kernel.end.0);
+        self.short.front().map_or(running, |kernel| running.min(kernel.end()))
+    }
+
     /// Looks which lanes need wait no longer.
-    fn look_again(&mut self, steps: &Steps) {
-        let cross = u64::from(self.table.cross_queue_ns);
-        for (lane, ready) in self.ready.iter_mut().enumerate().filter(|(_, ready)| **ready == OPEN) {
-            *ready = self.lanes[lane].ready(steps, lane, &self.done, cross);
+    fn look_again(&mut self, packets: &Packets) {
+        for (lane, ready) in self.lanes.iter().zip(&mut self.ready).filter(|(_, ready)| **ready == OPEN) {
+            *ready = lane.ready(packets, &self.fired, self.way);
         }
     }
 
     /// Gives a kernel the units that are free.
-    fn start(&mut self, step: u32, lane: u32, since: u64, duration: u32, units: u32) {
+    fn start(&mut self, packet: u32, lane: u32, since: u64, duration: u32, units: u32) {
         let wanted = units.clamp(1, self.table.compute_units.max(1));
         let granted = wanted.min(self.free_units);
         self.free_units -= granted;
-        let left = u64::from(duration) * u64::from(wanted);
-        let end = if granted == wanted { since + u64::from(duration) } else { end(since, left, granted) };
-        self.completion = self.completion.min(end);
-        self.running.push(Running { step, lane, end, wanted, granted, left, since });
+        if granted == wanted || duration == 0 {
+            let end = Reverse(since + u64::from(duration));
+            self.running.push(Running { end, packet, lane, units: granted });
+        } else {
+            let left = u64::from(duration) * u64::from(wanted);
+            self.short.push_back(Short { packet, lane, wanted, granted, left, since });
+        }
     }
 
     /// Ends the kernels that are done, and gives their units to those that have too few, by start.
-    fn complete(&mut self, steps: &Steps, now: u64) {
-        let Self { running, free_units, lanes, done, table, .. } = self;
-        running.retain(|kernel| {
-            if kernel.end > now {
-                return true;
-            }
-            *free_units += kernel.granted;
-            done[kernel.step as usize] = now;
-            let lane = &mut lanes[kernel.lane as usize];
-            lane.running -= 1;
-            lane.drained = now + u64::from(table.dependent_ns);
-            false
-        });
-        for kernel in running.iter_mut().filter(|kernel| kernel.granted < kernel.wanted) {
-            if *free_units == 0 {
-                break;
-            }
+    fn complete(&mut self, packets: &Packets, now: u64) {
+        let done = |kernel: &PeekMut<'_, Running>| kernel.end.0 <= now;
+        while let Some(Running { packet, lane, units, .. }) =
+            self.running.peek_mut().filter(done).map(PeekMut::pop)
+        {
+            self.end(packet, lane, units, now);
+        }
+        if let Some(done) = self.short.pop_front_if(|kernel| kernel.end() <= now) {
+            self.end(done.packet, done.lane, done.granted, now);
+        }
+        while self.free_units > 0
+            && let Some(kernel) = self.short.front_mut()
+        {
             kernel.left = kernel.left.saturating_sub((now - kernel.since) * u64::from(kernel.granted));
             kernel.since = now;
-            let more = (kernel.wanted - kernel.granted).min(*free_units);
+            let more = (kernel.wanted - kernel.granted).min(self.free_units);
             kernel.granted += more;
-            *free_units -= more;
-            kernel.end = end(now, kernel.left, kernel.granted);
+            self.free_units -= more;
+            if kernel.granted == kernel.wanted {
+                let Short { packet, lane, wanted: units, .. } = *kernel;
+                self.running.push(Running { end: Reverse(kernel.end()), packet, lane, units });
+                self.short.pop_front();
+            }
         }
-        self.completion = running.iter().map(|kernel| kernel.end).min().unwrap_or(OPEN);
-        self.look_again(steps);
+        self.look_again(packets);
     }
-}
 
-/// When a kernel ends that has so much left to do; `OPEN` without a unit.
-fn end(since: u64, left: u64, granted: u32) -> u64 {
-    if granted == 0 { OPEN } else { since + left.div_ceil(u64::from(granted)) }
+    /// Ends a kernel.
+    fn end(&mut self, packet: u32, lane: u32, units: u32, now: u64) {
+        self.free_units += units;
+        self.fired[packet as usize] = now;
+        let lane = &mut self.lanes[lane as usize];
+        lane.running -= 1;
+        lane.drained = now + u64::from(self.table.dependent_ns);
+    }
 }
 
 #[cfg(test)]
@@ -337,7 +423,7 @@ mod tests {
         let table = cost::CDNA3.table;
         for kinds in [[Candidate::Serial, Candidate::Levels], [Candidate::Levels, Candidate::Serial]] {
             let plans = kinds.map(|kind| candidate(&problem, kind, 1, &table)).into();
-            assert_eq!(best(&problem, &table, plans).candidate, kinds[0]);
+            assert_eq!(best(&problem, &table, plans, Vec::new()).candidate, kinds[0]);
         }
     }
 

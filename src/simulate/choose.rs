@@ -3,7 +3,7 @@
 use super::{Program, run};
 use crate::{
     error::{Error, Result},
-    schedule::{Candidate, CostTable, Plan, Problem, candidate, plan},
+    schedule::{Candidate, CostTable, Plan, Policy, Problem, candidate, plan},
 };
 
 /// The candidates on several queues.
@@ -27,6 +27,10 @@ pub fn choose(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Result<
     // What would be launched first within a level if durations were unknown may be better than the longest.
     let unknown = problem.with_guessed_durations();
     let by_need = (2..=lanes).flat_map(|lanes| BY_LEVEL.map(|kind| (kind, lanes)));
+    // `plan` has tried those where all is packets.
+    let published =
+        Policy::ALL.into_iter().flat_map(|way| [Candidate::Streams(way), Candidate::Published(way)]);
+    let others = others.chain(published.map(|kind| candidate(problem, kind, lanes, table)));
     let others = others.chain(by_need.map(|(kind, lanes)| candidate(&unknown, kind, lanes, table)));
     let mut best = plan(problem, lanes, table);
     let mut least = simulated(problem, &best, table)?;

@@ -33,7 +33,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`program`] | what runs: queues of packets, host calls, signals |
-//! | [`policy`] | how AMD's releases lay a graph out, by what is published of them |
+//! | [`policy`] | what AMD's releases publish for a graph, by what is known of them |
 //! | `engine` | virtual time |
 //! | `choose` | the plan that takes the shortest time in it |
 
@@ -47,7 +47,7 @@ pub mod program;
 #[cfg(test)]
 mod tests;
 
+pub use crate::schedule::Policy;
 pub use choose::choose;
 pub use engine::{Stuck, Timeline, run};
-pub use policy::Policy;
 pub use program::{HostCall, Packet, Program, Queue, Work};

@@ -150,7 +150,12 @@ impl Dag {
 
 fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
     let class = prop_oneof![8 => Just(Class::Packet), 1 => Just(Class::Host), 2 => Just(Class::Join)];
-    let node = (prop::collection::vec(any::<prop::sample::Index>(), 0..4), class, 0u32..100_000, 1u32..400);
+    let node = (
+        prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        class,
+        prop_oneof![1 => Just(0), 9 => 0u32..100_000],
+        1u32..400,
+    );
     prop::collection::vec(node, 1..max_nodes).prop_map(|nodes| {
         let mut preds = Csr::default();
         for (at, (before, ..)) in nodes.iter().enumerate() {
@@ -169,7 +174,7 @@ fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
     })
 }
 
-const KINDS: [Candidate; 8] = [
+const KINDS: [Candidate; 16] = [
     Candidate::Levels,
     Candidate::Balanced,
     Candidate::HostDepth,
@@ -178,6 +183,14 @@ const KINDS: [Candidate; 8] = [
     Candidate::Relaxed,
     Candidate::LevelLanes,
     Candidate::Turns,
+    Candidate::Streams(Policy::OneQueue),
+    Candidate::Streams(Policy::RoundRobin),
+    Candidate::Streams(Policy::SegmentsByLevel),
+    Candidate::Streams(Policy::SegmentsDepthFirst),
+    Candidate::Published(Policy::OneQueue),
+    Candidate::Published(Policy::RoundRobin),
+    Candidate::Published(Policy::SegmentsByLevel),
+    Candidate::Published(Policy::SegmentsDepthFirst),
 ];
 
 /// That every node ran once, for its duration at least, and behind those that it depends on.
@@ -240,18 +253,64 @@ proptest! {
         }
     }
 
-    /// Two programs that share nothing but the table must agree, if packets are launched at once. What competes for units
-    /// has them by its start, which is another order where two start together.
+    /// Two programs that share nothing but the table and the rules must agree to the nanosecond.
     #[test]
-    fn the_scheduler_s_trial_of_a_plan_is_what_the_simulator_sees(mut dag in dags(40), lanes in 1usize..5) {
+    fn the_scheduler_s_trial_of_a_plan_is_what_the_simulator_sees(
+        mut dag in dags(40),
+        lanes in 1usize..5,
+        packet_ns in prop_oneof![Just(0), Just(1), Just(870), Just(9_000)],
+        compute_units in 1u32..400,
+    ) {
         dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
-        dag.units.iter_mut().for_each(|units| *units %= 10);
-        let table = CostTable { packet_ns: 0, ..CostTable::default() };
+        let table = CostTable { packet_ns, compute_units, ..CostTable::default() };
         let problem = dag.problem();
         for kind in KINDS {
             let plan = schedule::candidate(&problem, kind, lanes, &table);
             let simulated = run(&Program::of_plan(&problem, &plan).unwrap(), &table).unwrap().makespan_ns;
             prop_assert_eq!(schedule::time_ns(&problem, &plan, &table), simulated, "{:?}", kind);
+        }
+    }
+
+    /// What a policy publishes is among the plans, so that the best plan is never slower.
+    #[test]
+    fn a_plan_with_a_policy_s_barriers_and_waits_runs_as_what_it_publishes(
+        mut dag in dags(60),
+        packet_ns in prop_oneof![Just(0), Just(870), Just(9_000)],
+        compute_units in 1u32..400,
+    ) {
+        dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+        let table = CostTable { packet_ns, compute_units, ..CostTable::default() };
+        let problem = dag.problem();
+        for policy in Policy::ALL {
+            let plan = schedule::candidate(&problem, Candidate::Published(policy), 4, &table);
+            let ours = run(&Program::of_plan(&problem, &plan).unwrap(), &table).unwrap();
+            let theirs = run(&policy.program(&problem), &table).unwrap();
+            prop_assert_eq!(&ours.nodes, &theirs.nodes, "{:?}", policy);
+            // The packet that ends it has fewer waits, or is none.
+            prop_assert!(ours.makespan_ns <= theirs.makespan_ns, "{:?}", policy);
+        }
+    }
+
+    #[test]
+    fn a_plan_for_known_durations_never_loses_to_a_policy(
+        mut dag in dags(60),
+        packet_ns in prop_oneof![Just(0), Just(870), Just(9_000)],
+        compute_units in 1u32..400,
+        with_units in any::<bool>(),
+    ) {
+        dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+        let table = CostTable { packet_ns, compute_units, ..CostTable::default() };
+        if !with_units {
+            dag.units.fill(1);
+        }
+        let problem = Problem::new(&dag.preds, &dag.succs, &dag.classes, &dag.durations).unwrap();
+        let problem = if with_units { dag.problem() } else { problem };
+        let plan = schedule::plan(&problem, 4, &table);
+        prop_assert_eq!(schedule::check(&problem, &plan), Ok(()));
+        let ours = run(&Program::of_plan(&problem, &plan).unwrap(), &table).unwrap().makespan_ns;
+        for policy in Policy::ALL {
+            let theirs = run(&policy.program(&problem), &table).unwrap().makespan_ns;
+            prop_assert!(ours <= theirs, "{:?} is slower than {:?}: {} > {}", plan.candidate, policy, ours, theirs);
         }
     }
 

@@ -75,9 +75,17 @@ impl Stream {
         let fifo = Fifo::new(self.device())?;
         fifo.attach(&mut dispatch);
         self.start_worker()?;
+        let read = self.submission()?.signal(1)?;
         let done = self.launch_alone(dispatch, keep)?;
-        let mut submission = self.submission()?;
-        let (drain, read) = (Drain(fifo), submission.signal(1)?);
+        let drain = Drain(fifo);
+        let mut submission = match self.submission() {
+            Ok(submission) => submission,
+            Err(error) => {
+                // The kernel prints all the same, to what is here.
+                self.device().keep_behind(&done, Keep::Other(Arc::new(drain)));
+                return Err(error);
+            }
+        };
         submission.wait_signal(read.clone());
         submission.push_job(Job::new(vec![done], move || drop(drain), Some(read)))?;
         submission.finish()
@@ -252,6 +260,7 @@ fn meet(dispatches: &mut [Dispatch]) -> Result<Arc<hsa::Allocation>> {
     let system = System::get()?;
     let bytes = (dispatches.len() + 1) * INFO_BYTES;
     let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    let memory = memory.held_by(crate::holdings::KERNARGS);
     memory.allow_access(&system.gpu_agents())?;
     let all = dispatches.iter().map(Dispatch::resident_threads).sum();
     let grids = dispatches.len() as u32;

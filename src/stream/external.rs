@@ -38,10 +38,11 @@ impl Stream {
 
     /// Publishes a record of an event when everything before has completed.
     pub(super) fn tell_other_processes(&self, event: Arc<SharedEvent>) -> Result<()> {
-        // Before anything that might fail: a number that nobody publishes holds everybody up.
-        self.start_worker()?;
-        let number = event.issue();
-        self.run_on_host(move || event.reach(number))
+        self.run_on_host_once(|| {
+            // Behind all that might fail: a number that nobody publishes holds everybody up.
+            let number = event.issue();
+            move || event.reach(number)
+        })
     }
 
     /// Holds what follows back until another process's record of an event is reached.

@@ -7,12 +7,12 @@ use std::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
 };
 
 use crate::{
     device::{fault::Faults, fence::PooledSignal},
     error::{Error, Result},
+    thread,
 };
 
 thread_local! {
@@ -176,10 +176,7 @@ impl Worker {
         if self.0.get().is_none() {
             let queue = Arc::new(Queue::default());
             let jobs = queue.clone();
-            thread::Builder::new()
-                .name("aqlipse-host".into())
-                .spawn(move || std::iter::from_fn(|| jobs.next()).for_each(Job::run))
-                .map_err(|_| Error::OutOfMemory { bytes: 0 })?;
+            thread::start("aqlipse-host", move || std::iter::from_fn(|| jobs.next()).for_each(Job::run))?;
             // Two threads may race here; the loser's thread ends as its sender is dropped.
             let _ = self.0.set(Sender(queue));
         }

@@ -17,7 +17,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError,
         atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering},
     },
 };
@@ -40,7 +40,7 @@ use crate::{
     event::Event,
     graph::{self, HostFn, Memset},
     hostcall::fifo::{Drain, Fifo},
-    memory::peer::Relay,
+    memory::{peer::Relay, stream_pool::FreeLists},
     module::Function,
 };
 
@@ -88,6 +88,8 @@ pub(crate) struct StreamInner {
     seen_by_legacy: AtomicU64,
     /// Frees of pooled memory that the stream is behind.
     order: order::Order,
+    /// Pooled memory that was freed on the stream last.
+    pub(crate) freed: FreeLists,
     capturing: AtomicBool,
     capture: Mutex<Option<Membership>>,
 }
@@ -144,6 +146,7 @@ impl Stream {
             seen: AtomicU64::new(0),
             seen_by_legacy: AtomicU64::new(0),
             order: order::Order::default(),
+            freed: FreeLists::default(),
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
         });
@@ -265,13 +268,18 @@ impl Stream {
 
     /// Runs `work` on the stream's thread when everything before it has completed; what follows waits for it.
     fn run_on_host(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.run_on_host_once(|| work)
+    }
+
+    /// As [`Stream::run_on_host`] for work that is made when nothing but a fault keeps it from being done any more.
+    fn run_on_host_once<W: FnOnce() + Send + 'static>(&self, make: impl FnOnce() -> W) -> Result<()> {
         // Once packets wait for the function, its thread must not fail to start.
         self.0.worker.start()?;
         let mut submission = self.submission()?;
         let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
         submission.mark(&reached);
         submission.wait_signal(returned.clone());
-        submission.push_job(Job::new(vec![reached], work, Some(returned)))?;
+        submission.push_job(Job::new(vec![reached], make(), Some(returned)))?;
         submission.finish()
     }
 
@@ -406,14 +414,28 @@ impl Stream {
 
     /// Opens the stream for packets that follow only what is on it.
     fn own_submission(&self) -> Result<Submission<'_>> {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.open(self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// As [`Stream::own_submission`]; `None` if another thread has the stream, which may be waiting for the device.
+    fn try_own_submission(&self) -> Result<Option<Submission<'_>>> {
+        match self.0.state.try_lock() {
+            Ok(state) => self.open(state).map(Some),
+            Err(TryLockError::Poisoned(poisoned)) => self.open(poisoned.into_inner()).map(Some),
+            Err(TryLockError::WouldBlock) => Ok(None),
+        }
+    }
+
+    fn open<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<Submission<'s>> {
         // With the state locked, so that no submission comes with an older lane than the one before.
         let number = self.lane_number();
         let lane = match state.lane(number) {
             Some(lane) => lane,
             None => state.found_lane(number, self.device().lane(number)?),
         };
-        Ok(Submission::new(&self.0, state, lane))
+        let mut submission = Submission::new(&self.0, state, lane);
+        submission.reserve_closing()?;
+        Ok(submission)
     }
 
     /// A fence behind what is on the stream, whatever captures or faults there are.

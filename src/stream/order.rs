@@ -1,30 +1,39 @@
 //! Which frees of other streams a stream is behind: what events and the default stream have told it.
 //!
-//! A stream numbers the frees of pooled memory that it passes. Who records an event notes how far the stream has got,
-//! and how far those that it is behind; who waits for the event learns that. All of it errs on the side of knowing too
-//! little, which costs a pool the chance to use memory again and nothing else.
+//! A free of pooled memory lies where the stream's activity stood when it was made. Who records an event notes how far the
+//! stream has got, and how far those that it is behind; who waits for the event learns that. All of it errs on the side of
+//! knowing too little, which costs a pool the chance to use memory again and nothing else.
+//!
+//! A free puts nothing on the stream. What waits for it is found when somebody asks ([`Stream::behind`]); where several
+//! streams use a pool, the next submission puts a fence between the free and itself, so that they need not wait for more.
 
 #![forbid(unsafe_code)]
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use super::Stream;
+use super::{Stream, StreamInner};
 use crate::{device::Fence, error::Result};
 
 /// A stream that is behind more streams than this forgets them all: most of them are gone.
 const MOST_STREAMS: usize = 64;
 
-/// For some streams, by their identity, the number of frees that have been passed.
+/// A fence and the lane that it lies on.
+type Mark = (Fence, u64);
+
+/// For some streams, by their identity, the activity that has been passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PassedFrees(BTreeMap<u64, u64>);
 
 impl PassedFrees {
-    /// Whether the `n`th free of `stream` is among them.
-    pub(crate) fn include(&self, stream: u64, n: u64) -> bool {
-        self.0.get(&stream).is_some_and(|&passed| passed >= n)
+    /// Whether a free of `stream` that lies behind so much of its activity is among them.
+    pub(crate) fn include(&self, stream: u64, activity: u64) -> bool {
+        self.0.get(&stream).is_some_and(|&passed| passed >= activity)
     }
 
     fn merge(&mut self, other: &Self) {
@@ -38,30 +47,39 @@ impl PassedFrees {
     }
 }
 
-/// A stream's own count, and what it is behind.
+/// What a stream is behind, and what others want of it.
 #[derive(Default)]
-pub(crate) struct Order(Mutex<Known>);
-
-#[derive(Default)]
-struct Known {
-    own: u64,
-    others: PassedFrees,
+pub(crate) struct Order {
+    others: Mutex<PassedFrees>,
+    /// Pooled memory was freed on the stream at some time.
+    frees: AtomicBool,
+    /// Other streams may want what was freed here since the latest fence.
+    mark: AtomicBool,
 }
 
 impl Order {
-    /// Numbers a free. Nobody else may mark a point of the stream before the free's own fence is there.
-    fn count_free(&self) -> u64 {
-        let mut known = self.known();
-        known.own += 1;
-        known.own
+    /// Notes a free. With `mark`, the next submission puts a fence behind it.
+    fn note_free(&self, mark: bool) {
+        // Written only where it changes: threads may free on one stream again and again.
+        for (noted, note) in [(&self.frees, true), (&self.mark, mark)] {
+            if note && !noted.load(Ordering::Relaxed) {
+                noted.store(true, Ordering::Relaxed);
+            }
+        }
     }
 
-    /// What somebody is behind who waits for a point of `stream`, whose order this is, that is yet to be marked.
-    fn passed(&self, stream: u64) -> PassedFrees {
-        let known = self.known();
-        let mut passed = known.others.clone();
-        if known.own > 0 {
-            passed.0.insert(stream, known.own);
+    /// Whether a fence is to come before what is submitted now. Asked once for each.
+    #[inline]
+    pub(super) fn takes_mark(&self) -> bool {
+        self.mark.load(Ordering::Relaxed) && self.mark.swap(false, Ordering::Relaxed)
+    }
+
+    /// What somebody is behind who waits for a point of `stream`, whose order this is, that is yet to be marked behind
+    /// `activity`.
+    fn passed(&self, stream: u64, activity: u64) -> PassedFrees {
+        let mut passed = self.others().clone();
+        if activity > 0 && self.frees.load(Ordering::Relaxed) {
+            passed.0.insert(stream, activity);
         }
         passed
     }
@@ -69,12 +87,21 @@ impl Order {
     /// Notes what the stream is behind from now on: the wait for it has been published.
     fn learn(&self, passed: &PassedFrees) {
         if !passed.0.is_empty() {
-            self.known().others.merge(passed);
+            self.others().merge(passed);
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn others(&self) -> MutexGuard<'_, PassedFrees> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StreamInner {
+    /// Where on the stream pooled memory is that is freed now: behind so much activity. With `mark`, other streams may
+    /// want it.
+    pub(crate) fn free_point(&self, mark: bool) -> u64 {
+        self.order.note_free(mark);
+        self.activity()
     }
 }
 
@@ -82,7 +109,7 @@ impl Stream {
     /// The frees that somebody is behind who waits for a point that is yet to be marked on the stream, which is behind
     /// them itself.
     pub(crate) fn passed_frees(&self) -> PassedFrees {
-        self.0.order.passed(self.id())
+        self.0.order.passed(self.id(), self.0.activity())
     }
 
     /// Notes what the stream is behind since a wait was published.
@@ -90,17 +117,20 @@ impl Stream {
         self.0.order.learn(passed);
     }
 
-    /// A point behind everything on the stream so far at which pooled memory is freed: its fence, the lane that the
-    /// fence lies on, and the number of the free.
+    /// What lies behind each of these [points](StreamInner::free_point): a fence and its lane, or nothing where all is
+    /// over. Whatever captures or faults there are. `None` if another thread has the stream, unless the caller is
+    /// `patient`.
     ///
     /// # Errors
-    /// A fault of earlier work.
-    pub(crate) fn free_point(&self) -> Result<(Fence, u64, u64)> {
-        let submission = self.submission()?;
-        let lane = submission.lane().id();
-        // With the stream locked: numbers grow as fences do, and who knows the number marks a point behind the fence.
-        let n = self.0.order.count_free();
-        Ok((submission.fence()?, lane, n))
+    /// The fault that has taken the device for good; no memory for a signal.
+    pub(crate) fn behind(
+        &self,
+        points: impl Iterator<Item = u64>,
+        patient: bool,
+    ) -> Result<Option<Vec<Option<Mark>>>> {
+        let submission = if patient { Some(self.own_submission()?) } else { self.try_own_submission()? };
+        let Some(mut submission) = submission else { return Ok(None) };
+        points.map(|point| submission.behind(point)).collect::<Result<_>>().map(Some)
     }
 
     /// Holds what follows back until `fence`, which lies on `lane`, has fired.
@@ -119,23 +149,62 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::{Device, device::fence::Keep, stream::StreamKind};
 
     #[test]
     fn what_an_event_tells_is_handed_on_but_nothing_later() {
         let (first, second, third) = (Order::default(), Order::default(), Order::default());
-        let early = first.count_free();
-        let event = first.passed(1);
-        let late = first.count_free();
+        let (early, late) = (3, 4);
+        assert!(!first.passed(1, early).include(1, early), "there was no free");
+        first.note_free(false);
+        let event = first.passed(1, early);
         second.learn(&event);
-        let relayed = second.passed(2);
+        let relayed = second.passed(2, 9);
         assert!(!relayed.include(2, 1), "the second stream has freed nothing");
         third.learn(&relayed);
-        assert!(third.passed(3).include(1, early));
-        assert!(!third.passed(3).include(1, late));
-        second.learn(&first.passed(1));
+        assert!(third.passed(3, 9).include(1, early));
+        assert!(!third.passed(3, 9).include(1, late));
+        second.learn(&first.passed(1, late));
         second.learn(&event);
-        assert!(second.passed(2).include(1, late), "an older event takes nothing back");
+        assert!(second.passed(2, 9).include(1, late), "an older event takes nothing back");
+    }
+
+    #[test]
+    fn what_packets_need_is_kept_until_they_are_over_whatever_mark_comes_before_them() {
+        let device = Device::get(0).unwrap();
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        let mut submission = stream.submission().unwrap();
+        submission.release();
+        submission.finish().unwrap();
+        let point = stream.0.free_point(true);
+        let mut submission = stream.submission().unwrap();
+        let (held, needed) = (submission.signal(1).unwrap(), Arc::new(()));
+        submission.wait_signal(held.clone());
+        submission.keep(Keep::Other(needed.clone()));
+        submission.finish().unwrap();
+        while stream.behind([point].into_iter(), true).unwrap().unwrap()[0].is_some() {
+            std::thread::yield_now();
+        }
+        // Lets go of what was kept for fences that have fired.
+        drop(stream.submission().unwrap());
+        assert_eq!(Arc::strong_count(&needed), 2, "the packets still wait");
+        held.store(0, Ordering::Release);
+        stream.fence().unwrap().wait().unwrap();
+        drop(stream.submission().unwrap());
+        assert_eq!(Arc::strong_count(&needed), 1);
+    }
+
+    #[test]
+    fn a_mark_is_asked_for_where_others_may_want_the_memory() {
+        let order = Order::default();
+        order.note_free(false);
+        assert!(!order.takes_mark());
+        order.note_free(true);
+        order.note_free(false);
+        assert!(order.takes_mark() && !order.takes_mark(), "once");
     }
 
     #[test]
@@ -143,9 +212,9 @@ mod tests {
         let order = Order::default();
         for stream in 1..1000 {
             let other = Order::default();
-            other.count_free();
-            order.learn(&other.passed(stream));
-            assert!(order.passed(0).0.len() <= MOST_STREAMS);
+            other.note_free(false);
+            order.learn(&other.passed(stream, 1));
+            assert!(order.passed(0, 1).0.len() <= MOST_STREAMS);
         }
     }
 }

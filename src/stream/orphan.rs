@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use super::{StreamInner, StreamKind, Submission};
-use crate::device::Fence;
+use crate::{device::Fence, memory::stream_pool::free_lists};
 
 /// Work in flight of a stream that is gone.
 pub(crate) struct Orphan {
@@ -25,13 +25,20 @@ impl Drop for StreamInner {
             crate::capture::abandon(self.id, member);
         }
         if !self.state.get_mut().unwrap_or_else(PoisonError::into_inner).has_rest() {
+            free_lists::give_back_all(self, None);
             return;
         }
         match self.device.lane(*self.lane.get_mut()).and_then(|lane| self.orphan(lane)) {
-            Ok(Some(orphan)) => self.device.adopt(orphan),
-            Ok(None) => {}
-            // Only a fault, which has taken the work, or no memory for one more signal.
-            Err(error) => tracing::warn!("letting go of a stream with work in flight: {error}"),
+            Ok(Some(orphan)) => {
+                free_lists::give_back_all(self, Some((orphan.fence.clone(), orphan.lane)));
+                self.device.adopt(orphan);
+            }
+            Ok(None) => free_lists::give_back_all(self, None),
+            // Only a fault, which has taken the work: the stream has the signal that it takes.
+            Err(error) => {
+                tracing::warn!("letting go of a stream with work in flight: {error}");
+                free_lists::abandon(self);
+            }
         }
     }
 }
@@ -41,7 +48,7 @@ impl StreamInner {
     fn orphan(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> crate::Result<Option<Orphan>> {
         let id = lane.id();
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Submission::new(self, state, lane).fence()?;
+        Submission::new(self, state, lane).close()?;
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let rest = state.into_rest();
         Ok(rest.map(|(fence, rest)| Orphan {

@@ -37,6 +37,10 @@ pub(crate) struct State {
     dirty: bool,
     since_fence: u32,
     keeps: Vec<Keep>,
+    /// How many of them packets need that are published; the others may be for packets that are not.
+    published_keeps: usize,
+    /// Armed for the end of the stream, who goes without asking whether there is memory for a signal.
+    closing: Option<Fence>,
     kernargs: Option<(Block, usize)>,
     /// The kernel that `keeps` has seen last.
     code: Option<KernelCode>,
@@ -53,15 +57,26 @@ pub(crate) struct State {
 #[derive(Default)]
 struct Past {
     /// The newest one.
-    last: Option<Fence>,
+    last: Option<Mark>,
     /// Those before it that may still hold something, oldest first.
-    retiring: VecDeque<Fence>,
+    retiring: VecDeque<Mark>,
+    /// Activity that is over: nothing in flight is of it.
+    over: u64,
+}
+
+/// A fence of the stream.
+struct Mark {
+    fence: Fence,
+    /// The stream's activity that lies before it.
+    covers: u64,
+    /// The lane that it lies on.
+    lane: u64,
 }
 
 impl Drop for Past {
     fn drop(&mut self) {
-        for fence in self.retiring.drain(..).chain(self.last.take()) {
-            drop(fence.take_keeps());
+        for mark in self.retiring.drain(..).chain(self.last.take()) {
+            drop(mark.fence.take_keeps());
         }
     }
 }
@@ -89,7 +104,8 @@ impl State {
     }
 
     /// Puts a fence aside that has fired.
-    fn spare(&mut self, fence: Fence, released: &mut Released) {
+    fn spare(&mut self, Mark { fence, covers, .. }: Mark, released: &mut Released) {
+        self.past.over = self.past.over.max(covers);
         released.take(&fence);
         if self.spare.len() == SPARE {
             // One that somebody holds for long.
@@ -114,13 +130,15 @@ impl State {
 
     /// What is left to wait for, as (fence, everything that it must outlive), if anything is.
     pub(super) fn into_rest(self) -> Option<(Fence, Box<dyn Send + Sync>)> {
-        let fence = self.past.last.clone()?;
+        let fence = self.past.last.as_ref()?.fence.clone();
         Some((fence, Box::new((self.past, self.kernargs))))
     }
 
     /// Whether something may still be in flight or is kept for it.
     pub(super) fn has_rest(&self) -> bool {
-        self.dirty || !self.keeps.is_empty() || self.past.last.as_ref().is_some_and(|last| !last.is_over())
+        self.dirty
+            || !self.keeps.is_empty()
+            || self.past.last.as_ref().is_some_and(|last| !last.fence.is_over())
     }
 }
 
@@ -155,15 +173,18 @@ impl<'a> Submission<'a> {
         let mut released = Released::default();
         if state.epoch != lane.epoch() {
             let lane_of = state.lane.take();
-            let fresh = State { epoch: lane.epoch(), lane: lane_of, ..State::default() };
+            let mut fresh = State { epoch: lane.epoch(), lane: lane_of, ..State::default() };
+            // Nothing of an older epoch runs any more.
+            fresh.past.over = stream.activity();
             released._state = Some(Box::new(std::mem::replace(&mut *state, fresh)));
         }
         // What a submission that failed has left is not published by another.
         state.packets.clear();
-        while let Some(fence) = state.past.retiring.pop_front_if(|fence| fence.has_fired()) {
-            state.spare(fence, &mut released);
+        while let Some(mark) = state.past.retiring.pop_front_if(|mark| mark.fence.has_fired()) {
+            state.spare(mark, &mut released);
         }
-        if let Some(last) = state.past.last.as_ref().filter(|last| last.keeps_any() && last.has_fired()) {
+        let last = state.past.last.as_ref().map(|last| &last.fence);
+        if let Some(last) = last.filter(|last| last.keeps_any() && last.has_fired()) {
             released.take(last);
         }
         let behind = state.behind.clone();
@@ -172,6 +193,24 @@ impl<'a> Submission<'a> {
             submission.wait(&fence, lane);
         }
         submission
+    }
+
+    /// Sees to it that the stream can be [closed](Submission::close), whatever becomes of the memory.
+    pub(crate) fn reserve_closing(&mut self) -> Result<()> {
+        if self.state.closing.is_none() {
+            self.state.closing = Some(Fence::new(self.signal(1)?, Vec::new()));
+        }
+        Ok(())
+    }
+
+    /// As [`Submission::fence`], for a stream that nobody holds any more.
+    pub(crate) fn close(mut self) -> Result<Fence> {
+        self.flush()?;
+        match (self.state.closing.take(), &self.state.past.last) {
+            (_, Some(last)) if !self.state.dirty && self.state.keeps.is_empty() => Ok(last.fence.clone()),
+            (Some(closing), _) => self.fence_ending(closing),
+            (None, _) => self.fence_so_far(),
+        }
     }
 
     /// Publishes the packets, and has what follows on the stream published to the lane with number `lane`, behind them.
@@ -278,7 +317,11 @@ impl<'a> Submission<'a> {
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         if self.state.since_fence > FENCE_EVERY {
-            self.fence_here()?;
+            match self.fence_here() {
+                // The work is on its way, so the call has succeeded: the next one tries again.
+                Err(Error::OutOfMemory { .. }) => {}
+                outcome => drop(outcome?),
+            }
         }
         Ok(())
     }
@@ -307,9 +350,23 @@ impl<'a> Submission<'a> {
     fn fence_so_far(&mut self) -> Result<Fence> {
         self.flush()?;
         if let (false, Some(last)) = (self.state.dirty, &self.state.past.last) {
-            return Ok(last.clone());
+            return Ok(last.fence.clone());
         }
         self.fence_here()
+    }
+
+    /// What lies behind the stream's activity up to `activity`: a fence and its lane, or nothing if all of that is over.
+    pub(super) fn behind(&mut self, activity: u64) -> Result<Option<(Fence, u64)>> {
+        let past = &self.state.past;
+        if activity <= past.over {
+            return Ok(None);
+        }
+        let known = past.retiring.iter().chain(&past.last).find(|mark| mark.covers >= activity);
+        if let Some(mark) = known {
+            return Ok((!mark.fence.has_fired()).then(|| (mark.fence.clone(), mark.lane)));
+        }
+        let lane = self.lane.id();
+        Ok(Some((self.fence_so_far()?, lane)))
     }
 
     /// Publishes the packets with a fence of their own behind them, whose signal nobody else has.
@@ -322,6 +379,12 @@ impl<'a> Submission<'a> {
     /// them; to be [passed](Submission::passed) on.
     pub(crate) fn copy(&mut self, image: &[Packet]) -> Result<Fence> {
         let fence = self.armed_fence()?;
+        self.copy_ending(image, fence)
+    }
+
+    /// As [`Submission::copy`], with a fence that [was armed](Submission::armed_fence): nothing is left to fail for want of
+    /// memory.
+    pub(crate) fn copy_ending(&mut self, image: &[Packet], fence: Fence) -> Result<Fence> {
         self.flush()?;
         let (last, signal) = (image.len().wrapping_sub(1), fence.signal().handle());
         let end = |slots: &mut Slots<'_, '_>| {
@@ -351,8 +414,12 @@ impl<'a> Submission<'a> {
 
     /// Publishes what was pushed so far.
     pub(crate) fn flush(&mut self) -> Result<()> {
+        if self.stream.order.takes_mark() && self.state.dirty {
+            self.mark_so_far()?;
+        }
         if !self.state.packets.is_empty() {
             self.lane.submit(&self.state.packets).map_err(|error| self.report(error))?;
+            self.state.published_keeps = self.state.keeps.len();
             self.state.dirty = true;
             self.state.since_fence += self.state.packets.len() as u32;
             self.state.packets.clear();
@@ -362,8 +429,24 @@ impl<'a> Submission<'a> {
         Ok(())
     }
 
-    /// The stream's kind decides who must hear of its submissions.
-    fn note_activity(&self) {
+    /// Puts a fence between what was published and what is yet to be.
+    fn mark_so_far(&mut self) -> Result<()> {
+        let state = &mut *self.state;
+        let code = if state.packets.is_empty() { None } else { state.code.clone() };
+        // What the packets need that are yet to be published must not go with a fence that they are not before.
+        let mut rest = state.keeps.split_off(state.published_keeps);
+        rest.extend(code.map(|code| Keep::Other(Arc::new(code))));
+        let marked = self.fence_here();
+        self.state.keeps.append(&mut rest);
+        match marked {
+            // Without it others wait for more than they need to.
+            Err(Error::OutOfMemory { .. }) => Ok(()),
+            marked => marked.map(drop),
+        }
+    }
+
+    /// Counts a submission; returns its number. The stream's kind decides who must hear of it.
+    fn note_activity(&self) -> u64 {
         // ORDER: Release, behind the packets. Who sees the activity and looks for its fence must find it: a fence on
         // another stream, or the queue's own order.
         // Nobody else changes it: the state is locked.
@@ -375,10 +458,21 @@ impl<'a> Submission<'a> {
         } else {
             self.stream.activity.store(activity, Ordering::Release);
         }
+        activity
     }
 
     fn fence_here(&mut self) -> Result<Fence> {
         let fence = self.armed_fence()?;
+        self.fence_ending(fence)
+    }
+
+    /// Publishes the packets with a fence behind them that [was armed](Submission::armed_fence).
+    pub(crate) fn ending(mut self, fence: Fence) -> Result<Fence> {
+        self.flush()?;
+        self.fence_ending(fence)
+    }
+
+    fn fence_ending(&mut self, fence: Fence) -> Result<Fence> {
         self.lane.submit(&[marker(fence.signal())]).map_err(|error| self.report(error))?;
         self.adopt(fence.clone());
         Ok(fence)
@@ -393,14 +487,15 @@ impl<'a> Submission<'a> {
         if !self.state.keeps.is_empty() {
             fence.keep_all(std::mem::take(&mut self.state.keeps));
         }
-        match self.state.past.last.replace(fence) {
-            Some(before) if before.has_fired() => self.state.spare(before, &mut self.released),
+        self.state.published_keeps = 0;
+        let mark = Mark { fence, covers: self.note_activity(), lane: self.lane.id() };
+        match self.state.past.last.replace(mark) {
+            Some(before) if before.fence.has_fired() => self.state.spare(before, &mut self.released),
             before => self.state.past.retiring.extend(before),
         }
         self.state.dirty = false;
         self.state.since_fence = 0;
         self.state.code = None;
-        self.note_activity();
     }
 }
 

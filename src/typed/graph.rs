@@ -14,6 +14,7 @@ use crate::{
     exec::{Exec, Options, Report},
     graph::{self, Condition, ConditionalKind, HostFn, Memcpy, Memset, NodeId},
     memory,
+    pool::report::MemoryGraph,
     stream::Stream,
     template::Template,
 };
@@ -256,6 +257,26 @@ impl Graph {
     pub fn size(&self) -> (usize, usize) {
         let topology = self.template.graph().topology();
         (topology.node_count(), topology.edge_count())
+    }
+
+    /// The graph as far as its memory goes: for reports and for `aqlipse doctor memory`.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use aqlipse::{Device, typed::Graph};
+    /// let mut graph = Graph::new(&Device::get(0)?);
+    /// let (node, slice) = graph.allocate::<u32>(1024, &[])?;
+    /// graph.free(slice, &[node])?;
+    /// let memory = graph.memory_graph()?;
+    /// assert_eq!(memory.report(Duration::from_millis(20))?.plan.height, 4096);
+    /// println!("{}", memory.to_json());
+    /// # Ok::<(), aqlipse::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if nodes depend on each other in a circle.
+    pub fn memory_graph(&self) -> Result<MemoryGraph> {
+        self.template.memory_graph()
     }
 
     /// Compiles the graph.

@@ -270,9 +270,9 @@ fn allocations_become_nodes_whose_addresses_stay() {
     stream.fill(a, 1).unwrap();
     stream.free(a).unwrap();
     assert!(stream.is_capturing());
-    // The first one's bytes are free again behind its free node.
+    // The first one's bytes are free again behind its free node; addresses are had twice where they are the memory's.
     let b = stream.allocate::<u32>(64).unwrap();
-    assert_eq!(b.address(), a.address());
+    assert_eq!(b.address() == a.address(), !device().shares_graph_memory());
     stream.fill(b, 2).unwrap();
     stream.download(&out, b).unwrap();
     stream.free(b).unwrap();

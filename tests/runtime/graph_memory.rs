@@ -301,7 +301,8 @@ fn captured_allocations_have_the_properties_of_the_pool() {
             let expected = AllocationOptions { access, max_bytes: 1 << 30, ..AllocationOptions::default() };
             assert_eq!(template.allocation_options(nodes[0]).as_deref(), Some(&expected));
             assert_eq!(template.allocation_options(nodes[2]).as_deref(), Some(&AllocationOptions::default()));
-            launch(&Exec::new(&template, Options::default()).unwrap(), &stream);
+            let exec = Exec::new(&template, Options::default()).unwrap();
+            launch(&exec, &stream);
             let away = Stream::new(&far, aqlipse::StreamKind::NonBlocking, 0);
             let poke = |address: u64| {
                 let launch =
@@ -365,16 +366,29 @@ fn memory_that_is_not_there_is_an_error_and_leaves_the_graph_as_it_was() {
         assert!(matches!(template.add_allocation(&device(), bytes, &[]), Err(Error::OutOfMemory { .. })));
     }
     template.add_allocation(&device(), most, &[]).unwrap();
-    assert!(matches!(template.add_allocation(&device(), most, &[]), Err(Error::OutOfMemory { .. })));
-    assert_eq!(template.graph().topology().node_count(), 1);
-    drop(template);
+    let second = template.add_allocation(&device(), most, &[]).map(drop);
+    // Memory that is mapped comes with the executable.
+    let nodes = match device().shares_graph_memory() {
+        true => second.map(|()| 2),
+        false => second.map_or_else(|_| Ok(1), |()| Ok(2)),
+    };
+    assert_eq!(Ok(template.graph().topology().node_count()), nodes);
+    let exec = Exec::new(&template, Options::default());
+    assert_eq!(matches!(exec, Err(Error::OutOfMemory { .. })), device().shares_graph_memory());
+    drop((exec, template));
     // What a pool retains is given up.
     let (stream, pool) = (stream(), StreamPool::new(&device(), PoolOptions::default()).unwrap());
     let pooled = memory::allocate_from_pool(&stream, &pool, most as usize).unwrap();
     let mut template = Template::new(&device());
-    assert!(template.add_allocation(&device(), most, &[]).is_err());
+    let mut wanted = || {
+        template.add_allocation(&device(), most, &[])?;
+        Exec::new(&template, Options::default())
+    };
+    assert!(wanted().is_err());
     memory::free(pooled).unwrap();
+    let mut template = Template::new(&device());
     template.add_allocation(&device(), most, &[]).unwrap();
+    Exec::new(&template, Options::default()).unwrap();
 }
 
 #[test]

@@ -172,7 +172,8 @@ fn headers() -> Vec<(PathBuf, Vec<u8>)> {
     let programs = sources();
     let mut headers = Vec::new();
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("capi/include/aqlipse");
-    for directory in [programs.clone(), programs.join("toolchain"), ours] {
+    let shared = ["toolchain", "graph_memory", "../conformance"].map(|folder| programs.join(folder));
+    for directory in [programs.clone(), ours].into_iter().chain(shared) {
         for entry in fs::read_dir(&directory).expect("the sources can be read") {
             let path = entry.expect("a directory can be read").path();
             if path.extension().is_some_and(|extension| extension == "h") {

@@ -12,9 +12,7 @@ use aqlipse::{
 
 use crate::{
     caller, current,
-    error::{
-        hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory,
-    },
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported},
     handle::{Kind, Table},
     object,
     types::*,
@@ -375,18 +373,18 @@ entry! {
 unsafe fn allocate(
     address: *mut *mut c_void,
     bytes: usize,
-    pool: Option<StreamPool>,
+    pool: Option<&StreamPool>,
     stream: hipStream_t,
 ) -> Result<(), hipError_t> {
     if address.is_null() || bytes == 0 {
         return Err(hipErrorInvalidValue);
     }
-    let stream = object::stream(stream)?;
-    let pool = pool.unwrap_or_else(|| stream.device().pool());
-    if bytes as u64 > pool.device().properties().total_memory {
-        return Err(hipErrorOutOfMemory);
-    }
-    let start = memory::allocate_from_pool(&stream, &pool, bytes)?;
+    let start = object::with_stream(stream, |stream| {
+        Ok(match pool {
+            Some(pool) => memory::allocate_from_pool(stream, pool, bytes),
+            None => memory::allocate_async(stream, bytes),
+        }?)
+    })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(address, start as usize as *mut c_void) }
 }
@@ -408,17 +406,18 @@ entry! {
         stream: hipStream_t,
     ) -> hipError_t {
         // SAFETY: the caller's pointer.
-        unsafe { allocate(address, bytes, Some(pool(handle)?), stream) }
+        unsafe { allocate(address, bytes, Some(&*POOLS.look(handle.0).ok_or(hipErrorInvalidValue)?), stream) }
     }
 }
 
 entry! {
     /// Frees memory when a stream gets there.
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t {
-        let stream = object::stream(stream)?;
-        if address.is_null() {
-            return Ok(());
-        }
-        Ok(memory::free_async(&stream, address as u64)?)
+        object::with_stream(stream, |stream| {
+            if address.is_null() {
+                return Ok(());
+            }
+            Ok(memory::free_async(stream, address as u64)?)
+        })
     }
 }

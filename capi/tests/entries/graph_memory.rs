@@ -362,3 +362,66 @@ fn attributes_say_what_graphs_hold() {
     }
     ok!(hipGraphDestroy(graph), hipGraphDestroy(inside), hipStreamDestroy(stream));
 }
+
+unsafe extern "C" {
+    fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> hipError_t;
+}
+
+fn free_bytes() -> u64 {
+    let (mut free, mut total) = (0, 0);
+    ok!(hipMemGetInfo(&mut free, &mut total));
+    free as u64
+}
+
+/// A graph that allocates, fills the first bytes of and frees `bytes` bytes.
+fn scratch(bytes: usize) -> hipGraph_t {
+    let (graph, mut fill) = (new_graph(), hipGraphNode_t::NULL);
+    let (alloc, address) = allocate(graph, bytes);
+    let set = hipMemsetParams { dst: address, elementSize: 1, height: 1, pitch: 64, value: 3, width: 64 };
+    ok!(hipGraphAddMemsetNode(&mut fill, graph, &alloc, 1, &set));
+    add_free(graph, &[fill], address);
+    graph
+}
+
+// proves: hipDeviceGetGraphMemAttribute, hipDeviceGraphMemTrim, hipGraphInstantiateWithFlags, hipMemGetInfo
+#[test]
+fn graphs_in_a_row_take_as_much_memory_as_the_largest() {
+    const SIZES: [u64; 3] = [1 << 30, 512 << 20, 128 << 20];
+    if !aqlipse::Device::get(0).unwrap().shares_graph_memory() {
+        return;
+    }
+    let (stream, small) = (new_stream(), scratch(4096));
+    // What the device makes for its first launch is there afterwards.
+    let exec = instantiate(small, 0);
+    ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream), hipGraphExecDestroy(exec));
+    let reset = |attribute| {
+        let mut zero = 0u64;
+        // SAFETY: 64 bits to read.
+        unsafe { hipDeviceSetGraphMemAttribute(0, attribute, (&raw mut zero).cast()) }
+    };
+    ok!(reset(hipGraphMemAttrUsedMemHigh), reset(hipGraphMemAttrReservedMemHigh));
+    for sizes in [[SIZES[0]; 3], SIZES] {
+        let (before, n) = (free_bytes(), SIZES[0]);
+        let graphs = sizes.map(|bytes| scratch(bytes as usize));
+        assert!(before - free_bytes() < n, "nodes have addresses only");
+        let execs = graphs.map(|graph| instantiate(graph, 0));
+        let taken = before - free_bytes();
+        assert!((n..n + n / 8).contains(&taken), "{taken}");
+        for _ in 0..3 {
+            for exec in execs {
+                ok!(hipGraphLaunch(exec, stream));
+                assert_eq!(footprint(), [n; 4]);
+            }
+        }
+        ok!(hipStreamSynchronize(stream), hipDeviceGraphMemTrim(0));
+        assert_eq!(footprint(), [0, n, 0, n]);
+        assert!(before - free_bytes() < n / 8, "a trim gives it back");
+        ok!(hipGraphLaunch(execs[2], stream), hipStreamSynchronize(stream));
+        assert_eq!(footprint(), [sizes[2], n, sizes[2], n]);
+        for (exec, graph) in execs.into_iter().zip(graphs) {
+            ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
+        }
+        assert_eq!(footprint(), [0, n, 0, n]);
+    }
+    ok!(hipGraphDestroy(small), hipStreamDestroy(stream));
+}

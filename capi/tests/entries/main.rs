@@ -52,6 +52,8 @@ mod random;
 mod reasons;
 mod refusals;
 mod scale;
+mod scarcity;
+mod soak;
 mod stream_attributes;
 mod streams;
 mod symbol;

@@ -503,7 +503,7 @@ fn four_devices_do_what_they_may() {
     for (device, expected) in (0..).zip(expected) {
         let mut flags = 99;
         ok!(hipMemGetAccess(&mut flags, &right(device, expected).location, base));
-        assert_eq!(flags, expected.0.into(), "device {device}");
+        assert_eq!(flags, u64::from(expected.0), "device {device}");
     }
     let count = BLOCK as usize;
     ok!(hipMemcpy(base, vec![1.5f64; count].as_ptr().cast(), 8 * count, hipMemcpyHostToDevice));

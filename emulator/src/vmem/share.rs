@@ -1,6 +1,6 @@
 //! Physical memory that leaves the process as a file descriptor, or came as one.
 
-use std::{ffi::CString, os::fd::RawFd};
+use std::{ffi::CString, os::fd::RawFd, sync::Arc};
 
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_ALLOCATION, HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_status_t};
 
@@ -22,7 +22,8 @@ impl VirtualMemory {
     /// A descriptor of the memory behind a handle; whoever has it can import it.
     ///
     /// # Errors
-    /// `INVALID_ALLOCATION` if the handle is none, `OUT_OF_RESOURCES` if the process has no descriptor left.
+    /// `INVALID_ALLOCATION` if the handle is none, `OUT_OF_RESOURCES` if the process has no descriptor left, or none for
+    /// this handle alone.
     pub(crate) fn export(&self, handle: u64) -> Result<RawFd, hsa_status_t> {
         let state = lock(&self.state);
         let (physical, _) = state.handles.get(&handle).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
@@ -46,7 +47,7 @@ impl VirtualMemory {
             None => (Pool::HOST[0], 0),
         };
         // Who made it has paid for it.
-        Ok(self.add(Physical { memory, size, pool, kind, device: None }))
+        Ok(self.add(Physical { memory: Arc::new(memory.into()), size, pool, kind, device: None }))
     }
 
     fn parse(&self, text: &str) -> Option<(Pool, u32)> {
@@ -58,7 +59,7 @@ impl VirtualMemory {
     /// A descriptor of the memory that is mapped at `at..at + size`, and where in it the range begins.
     ///
     /// # Errors
-    /// `INVALID_ALLOCATION` unless one mapping holds the range; `OUT_OF_RESOURCES` without a descriptor left.
+    /// `INVALID_ALLOCATION` unless one mapping holds the range; `OUT_OF_RESOURCES` as for [`VirtualMemory::export`].
     pub(crate) fn export_range(&self, at: u64, size: u64) -> Result<(RawFd, u64), hsa_status_t> {
         let state = lock(&self.state);
         let (start, range) = Self::range_at(&state, at).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;

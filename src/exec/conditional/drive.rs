@@ -1,6 +1,6 @@
 //! A conditional node driven by the host: it reads the condition, runs a body, waits, and reads again.
 
-use std::sync::{Mutex, atomic::Ordering};
+use std::sync::{Arc, Mutex, atomic::Ordering};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet};
 
@@ -9,7 +9,7 @@ use crate::{
     condition,
     device::{Device, fence::PooledSignal, lane::Lane},
     error::Result,
-    exec::launch::run_on_host,
+    exec::{launch::run_on_host, reserve::Reserve},
     graph::ConditionalKind,
 };
 
@@ -21,6 +21,12 @@ struct Frame {
     step: usize,
 }
 
+/// What a driver needs of the device.
+pub(in crate::exec) struct Means {
+    lane: Arc<Lane>,
+    end: Arc<PooledSignal>,
+}
+
 /// Where a driver publishes packets, and how it hears of their end.
 struct Driver<'d> {
     device: &'d Device,
@@ -30,23 +36,29 @@ struct Driver<'d> {
 }
 
 impl Conditional {
+    /// What [`Conditional::drive`] needs in an epoch of the device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), a fault.
+    pub(in crate::exec) fn means(&self, epoch: u64) -> Result<Means> {
+        Ok(Means { lane: self.device.body_lane()?, end: self.device.0.signals.take(1, epoch)? })
+    }
+
     /// Runs the node on a thread that the device waits for, in an epoch of the device; a failure takes what follows the node.
-    pub(in crate::exec) fn drive(&self, epoch: u64) {
-        if let Err(error) = self.try_drive(epoch) {
+    pub(in crate::exec) fn drive(&self, means: &Means, epoch: u64) {
+        if let Err(error) = self.try_drive(means, epoch) {
             // A fault is recorded already, and this is another one's epoch then.
             self.device.0.faults.record(error, epoch);
         }
     }
 
-    fn try_drive(&self, epoch: u64) -> Result<()> {
+    fn try_drive(&self, Means { lane, end }: &Means, epoch: u64) -> Result<()> {
         let device = &self.device;
-        let lane = device.body_lane()?;
         if lane.epoch() != epoch {
             // A fault has taken the launch meanwhile.
             return Ok(());
         }
-        let end = device.0.signals.take(1, epoch)?;
-        let mut driver = Driver { device, lane: &lane, end: &end, segment: Vec::new() };
+        let mut driver = Driver { device, lane, end, segment: Vec::new() };
         let pinned = Mutex::new(Vec::new());
         // Not by recursion: nodes may be nested deeper than the stack.
         let mut frames: Vec<Frame> = self.enter(0)?.into_iter().collect();
@@ -75,7 +87,7 @@ impl Conditional {
                 Step::Host { unit } => {
                     let unit_here = &self.units[unit as usize];
                     let arguments = self.arguments_of(unit + 1);
-                    run_on_host(device, unit_here, arguments.as_ref(), &pinned, epoch);
+                    run_on_host(device, unit_here, arguments.as_ref(), Reserve::Nothing, &pinned, epoch);
                 }
                 Step::Conditional { site, .. } => frames.extend(self.enter(site)?),
             }

@@ -16,6 +16,8 @@ mod link;
 mod program;
 mod structure;
 
+pub(super) use self::drive::Means;
+
 use std::{collections::HashSet, sync::Arc};
 
 use hsa::packet::{Branch, Fences, Packet};

@@ -36,6 +36,11 @@ impl Access {
         Some(())
     }
 
+    /// Whether a device was let in.
+    pub(super) fn lets_in(&self, device: &Device) -> bool {
+        self.lock().contains(&device.ordinal())
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,7 +50,7 @@ impl StreamPool {
     /// What `device` may do with the pool's memory.
     pub fn right_of(&self, device: &Device) -> Right {
         let own = *device == self.0.device;
-        if own || self.0.access.lock().contains(&device.ordinal()) { Right::ReadWrite } else { Right::None }
+        if own || self.0.access.lets_in(device) { Right::ReadWrite } else { Right::None }
     }
 
     /// What an allocation node has that takes the place of an allocation from the pool.

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use super::{Inner, PoolOptions, StreamPool, shared::Sharing};
+use super::{Inner, PoolOptions, StreamPool, free_lists::Wanted, shared::Sharing};
 use crate::{
     device::{Device, Fence},
     error::{Error, Result},
@@ -17,6 +17,8 @@ pub(crate) struct Pools {
     default: OnceLock<StreamPool>,
     /// The default one unless somebody has said otherwise.
     current: Mutex<Option<StreamPool>>,
+    /// What tells the current one from others; 0 for the default one. Written with `current` locked.
+    current_id: AtomicU64,
     all: Mutex<Vec<Weak<Inner>>>,
     /// Bytes of the device's memory that are theirs, or were and are still in use.
     pub(super) mapped: AtomicU64,
@@ -34,7 +36,18 @@ impl Pools {
     }
 
     pub(super) fn note_free(&self) {
-        self.freed.store(true, Ordering::Release);
+        // Written only where it changes: all threads that free memory come by.
+        if !self.freed.load(Ordering::Relaxed) {
+            self.freed.store(true, Ordering::Release);
+        }
+    }
+
+    /// What tells the current pool from others; nothing before there is one.
+    pub(super) fn current_id(&self) -> Option<u64> {
+        match self.current_id.load(Ordering::Relaxed) {
+            0 => self.default.get().map(|pool| pool.0.id),
+            id => Some(id),
+        }
     }
 
     /// Gives back what pools retain beyond their thresholds, as far as nobody uses it: what a synchronisation does.
@@ -43,9 +56,11 @@ impl Pools {
             return;
         }
         for pool in self.live() {
-            pool.trim(pool.release_threshold());
-            let over = pool.reserved().current > pool.release_threshold();
-            if over && pool.state().space.has_idle() {
+            // Nobody uses again what a pool without a holder retains.
+            let keep = if pool.has_other_holders() { pool.release_threshold() } else { 0 };
+            let all = pool.trim_some(keep);
+            let over = pool.reserved().current > keep;
+            if !all || over && pool.state().space.has_idle() {
                 // Frees that are not over yet: the next synchronisation looks again.
                 self.note_free();
             }
@@ -61,6 +76,7 @@ impl Pools {
     pub(super) fn pending(&self) -> Vec<Fence> {
         let mut fences = Vec::new();
         for pool in self.live() {
+            pool.0.gather(&Wanted::REALLY_ALL);
             fences.extend(pool.state().space.pending().map(|(free, _)| free.fence.clone()));
         }
         fences
@@ -72,7 +88,7 @@ impl Pools {
     }
 
     fn live(&self) -> Vec<StreamPool> {
-        lock(&self.all).iter().filter_map(|pool| pool.upgrade().map(StreamPool)).collect()
+        lock(&self.all).iter().filter_map(|pool| pool.upgrade().map(StreamPool::hold)).collect()
     }
 }
 
@@ -96,7 +112,12 @@ impl Device {
         if pool.device() != self {
             return Err(Error::InvalidValue("the pool's memory lies on another device"));
         }
-        *lock(&self.0.pools.current) = (pool != self.default_pool()).then(|| pool.clone());
+        let chosen = (pool != self.default_pool()).then(|| pool.clone());
+        let mut current = lock(&self.0.pools.current);
+        self.0.pools.current_id.store(chosen.as_ref().map_or(0, |pool| pool.0.id), Ordering::Relaxed);
+        let before = std::mem::replace(&mut *current, chosen);
+        drop(current);
+        drop(before);
         Ok(())
     }
 
@@ -110,6 +131,9 @@ impl Device {
         }
         let mut current = lock(&self.0.pools.current);
         let retired = current.take_if(|current| current == pool);
+        if retired.is_some() {
+            self.0.pools.current_id.store(0, Ordering::Relaxed);
+        }
         drop(current);
         drop(retired);
         Ok(())

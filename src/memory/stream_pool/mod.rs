@@ -2,11 +2,15 @@
 //!
 //! A pool reserves arenas from its device and hands out ranges of them. What a stream freed, the same stream may use
 //! again at once, for its work is in order; others when they are known to be behind the free, or when it is over
-//! ([`Reuse`]). While a thread asks the HSA runtime for memory, the others have the pool.
+//! ([`Reuse`]). While a thread asks the HSA runtime for memory, the others have the pool; and threads that allocate and
+//! free the same sizes on streams of their own lock nothing that they share.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`shared`] | pools that several processes have a part in |
+//! | [`free`] | frees, behind a stream's work or at once |
+//! | [`free_lists`] | what a stream has freed and has again without asking the pool |
+//! | [`stage`] | whether an allocation is one |
 //! | [`space`] | arenas and their free ranges |
 //! | [`access`] | which devices may access a pool |
 //! | [`current`] | the pools of a device: the default one, the current one, what a synchronisation gives back |
@@ -16,21 +20,28 @@
 
 mod access;
 pub(crate) mod current;
+mod free;
+pub(crate) mod free_lists;
 mod shared;
 mod space;
+mod stage;
 
 use std::{
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+pub(super) use self::free::{free_behind, free_known, free_now, take_back_idle};
+pub(crate) use self::free_lists::FreeLists;
 use self::{
     access::Access,
+    free_lists::{Streams, Wanted},
     shared::Sharing,
     space::{Pending, Space},
+    stage::Stage,
 };
 pub use self::{
     access::Right,
@@ -40,7 +51,7 @@ use super::{Backing, Origin, Region};
 use crate::{
     device::{Device, Fence, System, fence::Keep},
     error::{Error, Result, explain},
-    pool::meter::Meter,
+    pool::meter::{Meter, SharedMeter},
     stream::{PassedFrees, Stream},
 };
 
@@ -49,6 +60,11 @@ const GRANULE: u64 = 256;
 
 /// Arenas are multiples of this many bytes: the large pages of the GPU.
 const ARENA: u64 = 2 << 20;
+
+/// Bytes of a pool's space that an allocation of `bytes` bytes takes.
+fn size_of(bytes: u64) -> Option<u64> {
+    bytes.max(1).checked_next_multiple_of(GRANULE)
+}
 
 /// When memory that another stream freed may be used again; each can be forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,10 +117,13 @@ impl PoolLimit {
 
 /// A pool of device memory. Clones are the same pool; it lives until the last of them and the last of its allocations
 /// is gone.
-#[derive(Clone)]
 pub struct StreamPool(Arc<Inner>);
 
-struct Inner {
+pub(crate) struct Inner {
+    /// Unique over the process, and not 0.
+    id: u64,
+    /// How many [`StreamPool`]s there are: nobody else can ask the pool for memory.
+    holders: AtomicUsize,
     device: Device,
     options: PoolOptions,
     access: Access,
@@ -112,13 +131,16 @@ struct Inner {
     /// By [`Reuse`].
     reuse: [AtomicBool; 3],
     release_threshold: AtomicU64,
+    /// Who may have free memory of the pool.
+    streams: Streams,
+    /// Bytes that callers have, as they asked for them.
+    used: SharedMeter,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     space: Space<Arc<Arena>, Freed>,
-    used: Meter,
     reserved: Meter,
 }
 
@@ -130,7 +152,8 @@ struct Arena {
 
 impl Arena {
     fn new(device: &Device, bytes: u64) -> Option<Self> {
-        let memory = device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?;
+        let memory =
+            device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?.held_by(crate::holdings::POOLS);
         device.0.pools.mapped.fetch_add(bytes, Ordering::Relaxed);
         Some(Self { memory, device: device.clone() })
     }
@@ -154,8 +177,8 @@ impl Drop for Arena {
 #[derive(Clone)]
 struct Freed {
     stream: u64,
-    /// The stream's number of the free.
-    n: u64,
+    /// Where on the stream the free is.
+    point: u64,
     fence: Fence,
     /// The lane that the fence lies on.
     lane: u64,
@@ -163,8 +186,9 @@ struct Freed {
 
 impl Pending for Freed {
     fn later(&self, other: &Self) -> Option<Self> {
-        // Numbers and fences of one stream grow together.
-        (self.stream == other.stream).then(|| if self.n > other.n { self.clone() } else { other.clone() })
+        // Points and fences of one stream grow together.
+        (self.stream == other.stream)
+            .then(|| if self.point > other.point { self.clone() } else { other.clone() })
     }
 
     fn is_over(&self) -> bool {
@@ -174,7 +198,9 @@ impl Pending for Freed {
 
 /// The owner of a range, in the table of allocations.
 pub(crate) struct Grant {
-    pool: StreamPool,
+    /// Not a holder: what is only free keeps no pool.
+    pool: Arc<Inner>,
+    pub(super) stage: Stage,
     /// Bytes taken from the pool's space.
     bytes: u64,
     /// What holds the range in place of the pool's space, if another process has allocated it.
@@ -184,11 +210,40 @@ pub(crate) struct Grant {
 impl Grant {
     /// Whether kernels on `device` may access the memory.
     pub(super) fn is_open_to(&self, device: &Device) -> bool {
-        self.pool.right_of(device) != Right::None
+        *device == self.pool.device || self.pool.access.lets_in(device)
     }
 
-    pub(crate) fn pool(&self) -> &StreamPool {
-        &self.pool
+    pub(crate) fn pool(&self) -> StreamPool {
+        StreamPool::hold(self.pool.clone())
+    }
+}
+
+impl Region {
+    /// What the memory is of a pool, if it is of one.
+    fn grant(&self) -> Option<&Grant> {
+        match &self.backing {
+            Backing::Pooled(grant) => Some(grant),
+            _ => None,
+        }
+    }
+}
+
+impl Inner {
+    /// Whether anybody can still ask for memory.
+    fn is_held(&self) -> bool {
+        self.holders.load(Ordering::Acquire) > 0
+    }
+
+    /// Has the streams give back what they have freed; `false` if some have kept it: as [`free_lists::give_back`].
+    fn gather(&self, wanted: &Wanted) -> bool {
+        self.streams
+            .living()
+            .iter()
+            .fold(true, |all, stream| free_lists::give_back(stream, self, wanted) & all)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -208,17 +263,32 @@ impl StreamPool {
     }
 
     fn make(device: &Device, options: PoolOptions, sharing: Sharing) -> Self {
-        let pool = Self(Arc::new(Inner {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let pool = Self::hold(Arc::new(Inner {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            holders: AtomicUsize::new(0),
             device: device.clone(),
             options,
             access: Access::default(),
             sharing,
             reuse: [true, true, true].map(AtomicBool::new),
             release_threshold: AtomicU64::new(0),
+            streams: Streams::default(),
+            used: SharedMeter::default(),
             state: Mutex::default(),
         }));
         device.0.pools.register(&pool);
         pool
+    }
+
+    /// Whether somebody else can ask the pool for memory, too.
+    fn has_other_holders(&self) -> bool {
+        self.0.holders.load(Ordering::Acquire) > 1
+    }
+
+    fn hold(inner: Arc<Inner>) -> Self {
+        inner.holders.fetch_add(1, Ordering::Relaxed);
+        Self(inner)
     }
 
     /// The device whose memory it is.
@@ -253,7 +323,7 @@ impl StreamPool {
 
     /// Bytes that callers have, as they asked for them.
     pub fn used(&self) -> Meter {
-        self.state().used
+        self.0.used.read()
     }
 
     /// Bytes that the pool has of the device.
@@ -263,7 +333,7 @@ impl StreamPool {
 
     /// Starts the high mark of [`StreamPool::used`] anew.
     pub fn reset_used_high(&self) {
-        self.state().used.reset_high();
+        self.0.used.reset_high();
     }
 
     /// Starts the high mark of [`StreamPool::reserved`] anew.
@@ -271,15 +341,20 @@ impl StreamPool {
         self.state().reserved.reset_high();
     }
 
-    /// Memory of at least `bytes` bytes for work that follows on `stream`, which may be one of another device.
+    /// The address of at least `bytes` bytes for work that follows on `stream`, which may be one of another device.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; a fault of earlier work on the stream; what capture forbids.
-    pub(crate) fn allocate(&self, stream: &Stream, bytes: usize) -> Result<Arc<Region>> {
+    pub(crate) fn allocate(&self, stream: &Stream, bytes: usize) -> Result<u64> {
+        stream.device().check()?;
+        if let Some(address) = stream.0.freed.take(self.0.id, bytes as u64) {
+            return Ok(address);
+        }
         let out_of_memory = Error::OutOfMemory { bytes };
-        let size = (bytes as u64).max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory.clone())?;
+        let size = size_of(bytes as u64).ok_or(out_of_memory.clone())?;
         // The default stream and those that it orders catch up with each other, and learn whose frees they are behind.
         drop(stream.submission()?);
+        stream.0.freed.join(stream, &self.0);
         let passed = stream.passed_frees();
         let address = match self.reuse(stream, &passed, size) {
             Some(address) => address,
@@ -288,16 +363,23 @@ impl StreamPool {
                 None => self.scrape_together(stream, &passed, size)?.ok_or(out_of_memory)?,
             },
         };
-        self.state().used.add(bytes as u64);
-        Ok(System::get()?.memory().insert(Region {
+        self.0.used.add(bytes as u64);
+        let region = System::get()?.memory().insert(Region {
             address,
             bytes: bytes as u64,
             origin: Origin::Pooled,
             device: self.0.device.ordinal(),
             flags: 0,
             device_address: address,
-            backing: Backing::Pooled(Grant { pool: self.clone(), bytes: size, attached: None }),
-        }))
+            backing: Backing::Pooled(Grant {
+                pool: self.0.clone(),
+                stage: Stage::live(),
+                bytes: size,
+                attached: None,
+            }),
+        });
+        stream.0.freed.remember(region);
+        Ok(address)
     }
 
     /// Takes free memory that `stream` may use without waiting.
@@ -307,18 +389,31 @@ impl StreamPool {
         let may_use = |pending: Option<&Freed>| {
             pending.is_none_or(|free| {
                 free.stream == stream.id()
-                    || follow && passed.include(free.stream, free.n)
+                    || follow && passed.include(free.stream, free.point)
                     || opportunistic && free.is_over()
             })
         };
-        let mut state = self.state();
-        let mut taken = state.space.take(size, may_use);
-        if taken.is_none() && opportunistic {
-            // What is free may lie in pieces that came back at different times.
-            state.space.settle();
-            taken = state.space.take(size, may_use);
-        }
-        taken.map(|taken| taken.address)
+        let take = || Some(self.state().space.take(size, may_use)?.address);
+        // What does not fit well the streams keep for themselves as long as there is other memory.
+        self.0.gather(&Wanted::fitting(size));
+        take()
+            .or_else(|| {
+                free_lists::give_back(stream, &self.0, &Wanted::ALL);
+                take()
+            })
+            .or_else(|| {
+                self.0.gather(&Wanted::ALL);
+                take()
+            })
+            .or_else(|| {
+                // What is free may lie in pieces that came back at different times.
+                if opportunistic {
+                    self.state().space.settle();
+                    take()
+                } else {
+                    None
+                }
+            })
     }
 
     /// Takes memory of a new arena.
@@ -366,8 +461,9 @@ impl StreamPool {
     /// A fault of earlier work.
     fn scrape_together(&self, stream: &Stream, passed: &PassedFrees, size: u64) -> Result<Option<u64>> {
         let device = &self.0.device;
+        self.0.gather(&Wanted::REALLY_ALL);
         device.0.pools.trim();
-        if let Some(address) = self.reserve(size) {
+        if let Some(address) = self.reuse(stream, passed, size).or_else(|| self.reserve(size)) {
             return Ok(Some(address));
         }
         if self.reuses(Reuse::InternalDependencies) {
@@ -392,75 +488,53 @@ impl StreamPool {
         Ok(self.reuse(stream, passed, size).or_else(|| self.reserve(size)))
     }
 
-    /// Gives memory back that was taken out of the table of allocations, for use behind `freed` or, if nobody uses it
-    /// any more, at once.
-    fn take_back(region: &Region, freed: Option<Freed>) {
-        let Backing::Pooled(grant) = &region.backing else { return };
-        let pool = &grant.pool;
-        let mut state = pool.state();
-        state.used.sub(region.bytes);
-        if let Some(attached) = &grant.attached {
-            drop(state);
-            // It stays mapped until the stream has passed the free.
-            if let Some(freed) = freed {
-                freed.fence.keep_all(vec![Keep::Other(attached.clone())]);
-            }
-            return;
-        }
-        state.space.give(region.address, grant.bytes, freed);
-        drop(state);
-        pool.0.device.0.pools.note_free();
+    /// Gives free memory back to the device while `keep` bytes or more stay reserved, as far as the frees are over and
+    /// no other thread has a stream that made one.
+    pub fn trim(&self, keep: u64) {
+        self.trim_some(keep);
     }
 
-    /// Gives free memory back to the device while `keep` bytes or more stay reserved, as far as the frees are over.
-    pub fn trim(&self, keep: u64) {
+    /// As [`StreamPool::trim`]; whether all was looked at.
+    fn trim_some(&self, keep: u64) -> bool {
+        if self.state().reserved.current <= keep {
+            return true;
+        }
+        let all = self.0.gather(&Wanted::ALL);
         let mut state = self.state();
         let idle = state.space.drop_idle(keep);
         let bytes = idle.iter().map(|arena| arena.bytes()).sum();
         state.reserved.sub(bytes);
         drop(state);
         drop(idle);
+        all
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state()
     }
 }
 
-/// Frees the pool's allocation at `address` once `stream` has passed this point.
-///
-/// # Errors
-/// [`Error::InvalidValue`] if no such allocation starts there; a fault of earlier work; what capture forbids.
-pub(super) fn free_behind(stream: &Stream, address: u64) -> Result<()> {
-    let (fence, lane, n) = stream.free_point()?;
-    let region = remove(address)?;
-    StreamPool::take_back(&region, Some(Freed { stream: stream.id(), n, fence, lane }));
-    Ok(())
+/// Allocates what `stream` has freed last of as many bytes of its current pool, if there is such memory and nothing
+/// stands in the way.
+pub(super) fn allocate_again(stream: &Stream, bytes: usize) -> Result<Option<u64>> {
+    let Some(pool) = stream.device().0.pools.current_id() else { return Ok(None) };
+    stream.device().check()?;
+    Ok(stream.0.freed.take(pool, bytes as u64))
 }
 
-/// Frees the pool's allocation at `address`, which nobody uses any more, and waits for nothing unless it is another
-/// process's.
-///
-/// # Errors
-/// [`Error::InvalidValue`] if no such allocation starts there.
-pub(super) fn free_now(address: u64) -> Result<()> {
-    let region = remove(address)?;
-    let settled = shared::settle(&region);
-    StreamPool::take_back(&region, None);
-    settled
+impl Clone for StreamPool {
+    fn clone(&self) -> Self {
+        Self::hold(self.0.clone())
+    }
 }
 
-/// Gives back an allocation that was taken out of the table already and that nobody uses any more.
-pub(super) fn take_back_idle(region: &Region) {
-    StreamPool::take_back(region, None);
-}
-
-fn remove(address: u64) -> Result<Arc<Region>> {
-    let removed = System::get()?.memory().remove(address, |r| r.origin == Origin::Pooled);
-    removed.ok_or_else(|| {
-        explain("the address is no allocation of a memory pool, or it is freed already");
-        Error::InvalidValue("not the start of a stream-ordered allocation")
-    })
+impl Drop for StreamPool {
+    fn drop(&mut self) {
+        // ORDER: acquire and release. What others did with the pool comes before what it keeps is given back.
+        if self.0.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.gather(&Wanted::ALL);
+        }
+    }
 }
 
 impl Drop for Inner {

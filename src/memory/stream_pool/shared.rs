@@ -137,7 +137,7 @@ impl StreamPool {
             REFUSED
         })?;
         let address = attached.address() + named.offset;
-        self.state().used.add(named.bytes);
+        self.0.used.add(named.bytes);
         system.memory().insert(Region {
             address,
             bytes: named.bytes,
@@ -146,7 +146,8 @@ impl StreamPool {
             flags: 0,
             device_address: address,
             backing: Backing::Pooled(Grant {
-                pool: self.clone(),
+                pool: self.0.clone(),
+                stage: super::Stage::live(),
                 bytes: 0,
                 attached: Some(Arc::new(attached)),
             }),
@@ -181,7 +182,8 @@ pub fn export_pointer(address: u64) -> Result<PoolPointer> {
         Some(Region { backing: Backing::Pooled(grant), bytes, .. }) => (grant, *bytes),
         _ => return Err(Error::InvalidValue("not the start of an allocation of a memory pool")),
     };
-    let page = grant.pool.page_of_ours()?;
+    let pool = grant.pool();
+    let page = pool.page_of_ours()?;
     let arena = grant.pool.state().space.memory_at(address).cloned();
     let arena = arena.ok_or(Error::InvalidValue("not an allocation that the pool has made"))?;
     let named = ipc::name_of(system, arena.address(), arena.bytes());

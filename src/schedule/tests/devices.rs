@@ -110,7 +110,7 @@ proptest! {
     #[test]
     fn no_wait_between_devices_can_be_spared(dag in spread(20), lanes in 1usize..4) {
         let problem = dag.problem();
-        for kind in CANDIDATES {
+        for kind in CANDIDATES.into_iter().filter(|kind| !matches!(kind, Candidate::Published(_))) {
             let plan = candidate(&problem, kind, lanes, &cost::CDNA3.table);
             for &at in plan.order() {
                 for nth in 0..plan.waits(at).len() {

@@ -30,7 +30,7 @@ proptest! {
     fn no_smaller_set_of_implied_waits_enforces_the_graph((dag, lanes) in small(6)) {
         let nodes = dag.preds.len() as u32;
         let order: Vec<u32> = (0..nodes).collect();
-        let plan = emit::emit(&dag.problem(), &order, Some(&lanes), &[0; 3], true);
+        let plan = emit::emit(&dag.problem(), &order, Some(&lanes), &[0; 3], emit::Style::Strict);
         check(&dag.problem(), &plan).unwrap();
         let waits: usize = order.iter().map(|&node| plan.waits(plan.place(node).unwrap()).len()).sum();
 

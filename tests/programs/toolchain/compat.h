@@ -52,22 +52,9 @@ __device__ inline __2f16 __llvm_amdgcn_rcp_2f16(__2f16 x) {
 #define hipGraphNodeTypeMemAlloc static_cast<hipGraphNodeType>(10)
 #define hipGraphNodeTypeMemFree static_cast<hipGraphNodeType>(11)
 
-// Graph memory came after 5.2.3.
-struct hipMemAllocNodeParams {
-  hipMemPoolProps poolProps;
-  const hipMemAccessDesc* accessDescs;
-  size_t accessDescCount;
-  size_t bytesize;
-  void* dptr;
-};
-static_assert(sizeof(hipMemAllocNodeParams) == 120, "the size that the library expects");
+#include "graph_memory.h"
 
 extern "C" {
 hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value);
-hipError_t hipGraphAddMemAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                   size_t dependency_count, hipMemAllocNodeParams* params);
-hipError_t hipGraphMemAllocNodeGetParams(hipGraphNode_t node, hipMemAllocNodeParams* params);
-hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                  size_t dependency_count, void* pointer);
 }
 #endif

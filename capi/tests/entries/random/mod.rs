@@ -24,8 +24,11 @@ use self::{
     calls::CALLS,
     world::{Caller, World},
 };
+use aqlipse::scarcity::{self, Refusals};
+
 use super::{
     process::{again, role},
+    scarcity::VARIABLE as SCARCITY,
     *,
 };
 
@@ -89,9 +92,14 @@ fn next(caller: &mut Caller<'_>, last: usize) -> usize {
 /// Calls at random from `threads` threads, then destroys what they have made. Counts the successes of each call; says
 /// whether all could succeed.
 fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) -> bool {
+    // Only what is called at random runs short of memory, if anything does.
+    scarcity::refuse(Refusals::None);
     let world = World::new();
     let is_tame = world.is_tame;
     let progress: Vec<Arc<Progress>> = (0..threads).map(|_| Arc::default()).collect();
+    if let Some(refusals) = role().and_then(|role| role.parse().ok()) {
+        scarcity::refuse(refusals);
+    }
     thread::scope(|scope| {
         for (n, progress) in progress.iter().enumerate() {
             let (world, seed) = (&world, seed.wrapping_mul(1000).wrapping_add(n as u64));
@@ -125,6 +133,7 @@ fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) -> bool
         }
         scope.spawn(|| watch(&progress));
     });
+    scarcity::refuse(Refusals::None);
     world.destroy();
     // What kernels were given may have been gone: that is a fault, told once, and nothing else is lost.
     // SAFETY: no arguments.
@@ -249,6 +258,27 @@ fn threads_survive_what_they_do_to_each_other() {
     let mut warm = None;
     for seed in 0..4 {
         round(100 + seed, THREADS, CALLS_OF_A_ROUND, &successes);
+        warm.get_or_insert_with(Footprint::now);
+    }
+    let warm = warm.expect("a round");
+    Footprint::at_rest(warm).check_since(warm, 4);
+}
+
+#[test]
+fn want_of_memory_harms_no_other_call() {
+    const TEST: &str = "random::want_of_memory_harms_no_other_call";
+    if role().is_none() {
+        for refusals in [Refusals::Every(3), Refusals::Every(31)] {
+            let status = again(TEST, &refusals.to_string()).env(SCARCITY, "0").status();
+            assert!(status.expect("a process").success(), "{refusals}");
+        }
+        return;
+    }
+    let first = env::var("AQLIPSE_RANDOM_SEED").map_or(200, |seed| seed.parse().expect("a number"));
+    let successes = no_successes();
+    let mut warm = None;
+    for seed in 0..4 {
+        round(first + seed, THREADS, CALLS_OF_A_ROUND, &successes);
         warm.get_or_insert_with(Footprint::now);
     }
     let warm = warm.expect("a round");

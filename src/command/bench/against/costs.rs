@@ -32,8 +32,14 @@ const SETS: usize = 1000;
 /// Packets that a batch of launches publishes at most: fewer than a queue has slots, so that no launch waits.
 const BATCH_PACKETS: usize = 8000;
 
-/// Executables whose memory is measured together.
+/// Executables whose memory is measured together, unless they take too long or too much.
 const EXECS: usize = 10_000;
+
+/// Executables whose memory is measured at least.
+const FEWEST_EXECS: usize = 16;
+
+/// Bytes by which the process may grow for that: old libraries take megabytes for each.
+const MOST_GROWN: u64 = 1 << 30;
 
 /// Graphs of at most so many nodes are compiled so often for that.
 const MOST_FOR_MEMORY: usize = 32;
@@ -88,11 +94,11 @@ pub fn of_graph(session: &Session, shape: Shape, nodes: usize, effort: Effort) -
         }
     }
     if nodes <= MOST_FOR_MEMORY {
-        times.push((Quantity::ExecBytes, vec![grown(EXECS, || graph.instantiate())?]));
+        times.push((Quantity::ExecBytes, vec![grown(EXECS, effort, || graph.instantiate())?]));
         let own = || session.graph(shape, nodes)?.instantiate();
-        times.push((Quantity::OwnExecBytes, vec![grown(EXECS, own)?]));
+        times.push((Quantity::OwnExecBytes, vec![grown(EXECS, effort, own)?]));
     } else if nodes <= EXECS {
-        let bytes = grown(EXECS * MOST_FOR_MEMORY / nodes, || graph.instantiate())?;
+        let bytes = grown(EXECS * MOST_FOR_MEMORY / nodes, effort, || graph.instantiate())?;
         times.push((Quantity::ExecNodeBytes, vec![bytes / share]));
     }
     if nodes == threads::NODES {
@@ -174,20 +180,34 @@ fn launches(session: &Session, exec: &Exec<'_>, nodes: usize, effort: Effort) ->
     ])
 }
 
-/// Bytes by which the process grows for each of so many executables.
-fn grown<'s>(count: usize, make: impl Fn() -> Result<Exec<'s>, Failed>) -> Result<f64, Failed> {
+/// Bytes by which the process grows for each of so many executables, or of those that fit into time and memory.
+fn grown<'s>(
+    count: usize,
+    effort: Effort,
+    make: impl Fn() -> Result<Exec<'s>, Failed>,
+) -> Result<f64, Failed> {
     // What is made once.
     let first = make()?;
     // What was used before and is free now would be used again, and the process not grow.
     // SAFETY: gives free memory of the allocator back to the system.
     unsafe { libc::malloc_trim(0) };
-    let before = resident();
-    let execs = (0..count).map(|_| make()).collect::<Result<Vec<_>, _>>()?;
-    let grown = resident().saturating_sub(before);
-    for exec in execs.into_iter().chain([first]) {
+    let (before, start) = (resident(), Instant::now());
+    let grown = || resident().saturating_sub(before);
+    let mut execs = Vec::with_capacity(count);
+    while execs.len() < count {
+        execs.push(make()?);
+        let enough = || start.elapsed() > effort.longest || grown() > MOST_GROWN;
+        if execs.len() % FEWEST_EXECS == 0 && enough() {
+            break;
+        }
+    }
+    let each = grown() as f64 / execs.len() as f64;
+    let start = Instant::now();
+    // Those that are left go with the process.
+    for exec in execs.into_iter().chain([first]).take_while(|_| start.elapsed() < effort.longest) {
         exec.destroy()?;
     }
-    Ok(grown as f64 / count as f64)
+    Ok(each)
 }
 
 /// Bytes of the process that are in memory; 0 where the system does not tell.

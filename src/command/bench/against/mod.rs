@@ -255,10 +255,18 @@ fn measure(plan: &Plan, contestants: Vec<Contestant>) -> Result<Results, Error> 
         };
         // What is only compiled needs no proof that it runs.
         let launched = |case: &&Case| round.is_some() || case.is_launched();
-        let cases: Vec<Case> = plan.cases.iter().filter(launched).copied().collect();
-        let told = process::run(&contestant, environment, &cases, plan.budget, work);
-        let told = told.map_err(|error| Error::File(worker::COMMAND.into(), error))?;
-        results.add(index, round, told);
+        let whole = |case: &&Case| !results.entries[index].broken.contains(case);
+        let mut cases: Vec<Case> = plan.cases.iter().filter(launched).filter(whole).copied().collect();
+        let doing =
+            round.map_or("verifies".into(), |round| format!("round {} of {}:", round + 1, plan.rounds));
+        eprintln!("{doing} {}", contestant.name);
+        while !cases.is_empty() && !results.entries[index].out {
+            let told = process::run(&contestant, environment, &cases, plan.budget, work);
+            let told = told.map_err(|error| Error::File(worker::COMMAND.into(), error))?;
+            let Some(broken) = results.add(index, round, told) else { break };
+            // What comes behind the case in which a library crashed is measured in another process.
+            cases = cases.into_iter().skip_while(|&case| case != broken).skip(1).collect();
+        }
         Ok(())
     };
     let count = results.entries.len();

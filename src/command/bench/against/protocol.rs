@@ -236,6 +236,11 @@ pub struct Loaded {
 pub enum Record {
     /// The library is up.
     Loaded(Loaded),
+    /// What comes is about a case; without more about it the worker has ended in its midst.
+    Begins {
+        /// What is measured.
+        case: Case,
+    },
     /// Every node of a graph ran once and behind all that it depends on.
     Verified {
         /// The graph.

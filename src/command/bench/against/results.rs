@@ -64,7 +64,9 @@ pub struct Entry {
     pub verified: Vec<Case>,
     /// What failed, each once.
     pub problems: Vec<String>,
-    /// Whether it is measured no more: a library that has crashed would do it again.
+    /// What is measured no more: where a library has crashed it would do it again.
+    pub broken: Vec<Case>,
+    /// Whether nothing is measured any more.
     pub out: bool,
 }
 
@@ -82,8 +84,14 @@ pub struct Results {
 impl Results {
     /// Nothing yet, of contestants whose kernels are not to execute, or are, where they are measured.
     pub fn new(contestants: Vec<Contestant>, null_kernels: bool) -> Self {
-        let entry =
-            |contestant| Entry { contestant, loaded: None, verified: vec![], problems: vec![], out: false };
+        let entry = |contestant| Entry {
+            contestant,
+            loaded: None,
+            verified: vec![],
+            problems: vec![],
+            broken: vec![],
+            out: false,
+        };
         Self {
             entries: contestants.into_iter().map(entry).collect(),
             samples: vec![],
@@ -92,8 +100,13 @@ impl Results {
         }
     }
 
-    /// Adds what a worker of the contestant at `index` has told in a round; before the first, it verifies.
-    pub fn add(&mut self, index: usize, round: Option<usize>, told: Told) {
+    /// Adds what a worker of the contestant at `index` has told in a round; before the first, it verifies. The case in
+    /// whose midst the worker ended, if it did.
+    pub fn add(&mut self, index: usize, round: Option<usize>, told: Told) -> Option<Case> {
+        let begun = told.records.iter().rev().find_map(|record| match record {
+            Record::Begins { case } => Some(*case),
+            _ => None,
+        });
         let entry = &mut self.entries[index];
         let label = entry.contestant.label;
         let up = told.records.iter().any(|record| matches!(record, Record::Loaded(_)));
@@ -103,6 +116,7 @@ impl Results {
                 entry.problems.push(what);
             }
         };
+        entry.out |= !up;
         for record in told.records {
             match (record, round) {
                 (Record::Loaded(loaded), _) => {
@@ -126,12 +140,18 @@ impl Results {
                 }
                 (Record::Problem { case: Some(case), what }, _) => problem(format!("{case}: {what}")),
                 (Record::Problem { case: None, what }, _) => problem(what),
-                (Record::Times { .. } | Record::Packets { .. }, None) | (Record::End, _) => {}
+                (Record::Times { .. } | Record::Packets { .. }, None)
+                | (Record::Begins { .. } | Record::End, _) => {}
             }
         }
-        let broken = told.broken.is_some();
-        told.broken.into_iter().for_each(problem);
-        entry.out |= !up || broken && round.is_some();
+        let ending = told.broken?;
+        match begun {
+            Some(case) => problem(format!("{case}: {ending}")),
+            None => problem(ending),
+        }
+        entry.out |= begun.is_none() && round.is_some();
+        entry.broken.extend(begun.filter(|_| round.is_some()));
+        begun
     }
 
     /// A contestant's time of a case.
@@ -276,6 +296,21 @@ pub mod tests {
         results.add(2, Some(3), crash());
         assert!(results.entries[2].out && results.measured('C'));
         assert_eq!(results.entries[2].problems, ["ended by signal"]);
+    }
+
+    #[test]
+    fn a_crash_in_the_midst_of_a_case_costs_that_case_alone() {
+        let mut results = three();
+        let crash = || Told {
+            records: vec![loaded(false), times(&[1.0]), Record::Begins { case: CASE }],
+            broken: Some("ended by signal".into()),
+        };
+        assert_eq!(results.add(2, None, crash()), Some(CASE));
+        assert!(results.entries[2].broken.is_empty(), "to verify it is another matter");
+        assert_eq!(results.add(2, Some(0), crash()), Some(CASE));
+        assert_eq!((&results.entries[2].broken[..], results.entries[2].out), (&[CASE][..], false));
+        assert_eq!(results.entries[2].problems[1..], ["straight/16: ended by signal"]);
+        assert_eq!(results.add(2, Some(1), told(vec![Record::Begins { case: CASE }])), None);
     }
 
     #[test]

@@ -89,6 +89,7 @@ fn work(task: &Task) -> io::Result<()> {
     }
     let measured = Measured { session: &session, counters: Source::find(), effort: effort(task.budget) };
     for &case in &task.case {
+        tell(Record::Begins { case })?;
         let records = match (task.launches, task.verify, task.goals) {
             (Some(launches), ..) => count(&session, case, launches),
             (None, true, _) => verify(&session, case),

@@ -8,7 +8,7 @@ use aqlipse::{
     schedule::{Class, Error, Problem},
 };
 
-use super::super::shape::Shape;
+use super::{super::shape::Shape, random::Family};
 
 /// A graph of kernels with their durations.
 pub struct Workload {
@@ -52,11 +52,6 @@ impl Workload {
         all.div_ceil(u64::from(compute_units))
     }
 
-    /// Random layers of kernels of random durations.
-    pub fn random(seed: u64) -> Self {
-        layered(seed)
-    }
-
     /// All workloads.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -71,7 +66,7 @@ impl Workload {
         }
         all.push(tree("tree, root first", 9, false));
         all.push(tree("tree, root last", 9, true));
-        all.extend((0..6).map(Self::random));
+        all.extend((0..6).map(|seed| Family::Layers.workload(seed)));
         all.push(transformer(12));
         all.push(conjugate_gradient(20));
         all.push(stencil(4, 20));
@@ -81,7 +76,7 @@ impl Workload {
 
 /// A graph that grows node by node.
 #[derive(Default)]
-struct Builder {
+pub(super) struct Builder {
     preds: Csr,
     durations: Vec<u32>,
     units: Vec<u32>,
@@ -89,7 +84,7 @@ struct Builder {
 
 impl Builder {
     /// Adds a kernel of some microseconds, on some compute units, behind others.
-    fn kernel(&mut self, us: u32, units: u32, after: &[u32]) -> u32 {
+    pub(super) fn kernel(&mut self, us: u32, units: u32, after: &[u32]) -> u32 {
         self.preds.push_row(after.iter().copied());
         self.durations.push(us * 1_000);
         self.units.push(units);
@@ -97,7 +92,8 @@ impl Builder {
         self.durations.len() as u32 - 1
     }
 
-    fn build(self, name: impl Into<String>) -> Workload {
+    /// The graph.
+    pub(super) fn build(self, name: impl Into<String>) -> Workload {
         Workload {
             name: name.into(),
             succs: self.preds.transposed(),
@@ -134,38 +130,6 @@ fn tree(name: &str, levels: u32, root_last: bool) -> Workload {
         builder.kernel(us, 8, &after);
     }
     builder.build(format!("{name}, {levels} levels"))
-}
-
-/// Random layers, each kernel behind one to three of the layer before and sometimes one further back.
-fn layered(seed: u64) -> Workload {
-    let mut state = seed;
-    let mut below = |bound: u32| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) % u64::from(bound)) as u32
-    };
-    let mut builder = Builder::default();
-    let mut layers: Vec<Vec<u32>> = Vec::new();
-    for layer in 0..24 {
-        let mut nodes = Vec::new();
-        for _ in 0..1 + below(8) {
-            let mut after = Vec::new();
-            if layer > 0 {
-                let before: &[u32] = &layers[layer - 1];
-                after.extend((0..1 + below(3)).map(|_| before[below(before.len() as u32) as usize]));
-                if below(4) == 0 {
-                    let further = &layers[below(layer as u32) as usize];
-                    after.push(further[below(further.len() as u32) as usize]);
-                }
-            }
-            after.sort_unstable();
-            after.dedup();
-            // From 2 to 128 us, short ones more often.
-            let us = 1 << (1 + below(7));
-            nodes.push(builder.kernel(us, 1 + below(if seed.is_multiple_of(2) { 30 } else { 200 }), &after));
-        }
-        layers.push(nodes);
-    }
-    builder.build(format!("random layers, seed {seed}"))
 }
 
 /// Layers of a decoder with grouped attention, unrolled.

@@ -1,0 +1,423 @@
+//! Graphs of all kinds.
+
+use std::{
+    ffi::c_uint,
+    ptr,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use super::{
+    memory::{Words, stream},
+    streams::{count, write_threes},
+    *,
+};
+use crate::program::BLOCK;
+use capi::error::{hipErrorStreamCaptureInvalidated, hipErrorStreamCaptureUnjoined};
+
+const AUTO_FREE: u64 = 1;
+const DEVICE_LAUNCH: u64 = 4;
+
+unsafe extern "C" {
+    fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode) -> hipError_t;
+    fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t;
+    fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
+    fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t;
+    fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void) -> hipError_t;
+    fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipMemcpyAsync(
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
+    fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> hipError_t;
+    fn hipGraphClone(clone: *mut hipGraph_t, original: hipGraph_t) -> hipError_t;
+    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
+    fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t;
+    fn hipGraphUpload(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
+    fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
+    fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
+    fn hipGraphExecUpdate(
+        exec: hipGraphExec_t,
+        graph: hipGraph_t,
+        error_node: *mut hipGraphNode_t,
+        result: *mut hipGraphExecUpdateResult,
+    ) -> hipError_t;
+    fn hipGraphExecMemsetNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *const hipMemsetParams,
+    ) -> hipError_t;
+    fn hipGraphAddMemsetNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipMemsetParams,
+    ) -> hipError_t;
+    fn hipGraphAddHostNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipHostNodeParams,
+    ) -> hipError_t;
+    fn hipGraphAddChildGraphNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        child: hipGraph_t,
+    ) -> hipError_t;
+    fn hipGraphConditionalHandleCreate(
+        handle: *mut hipGraphConditionalHandle,
+        graph: hipGraph_t,
+        default_value: u32,
+        flags: u32,
+    ) -> hipError_t;
+    fn hipGraphAddConditionalNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        handle: hipGraphConditionalHandle,
+        kind: hipGraphConditionalNodeType,
+        body_count: u32,
+        bodies: *mut hipGraph_t,
+    ) -> hipError_t;
+    fn hipUserObjectCreate(
+        object: *mut hipUserObject_t,
+        data: *mut c_void,
+        destroy: hipHostFn_t,
+        references: c_uint,
+        flags: c_uint,
+    ) -> hipError_t;
+    fn hipUserObjectRelease(object: hipUserObject_t, count: c_uint) -> hipError_t;
+    fn hipGraphRetainUserObject(
+        graph: hipGraph_t,
+        object: hipUserObject_t,
+        count: c_uint,
+        flags: c_uint,
+    ) -> hipError_t;
+}
+
+/// A graph of what `work` does with a capturing stream. A call that fails there, which `work` says, spoils the capture:
+/// the graph would lack it. Then the capture is made again.
+fn captured(mut work: impl FnMut(hipStream_t) -> Result<(), hipError_t>) -> hipGraph_t {
+    let (stream, mut graph) = (stream(), hipGraph_t::NULL);
+    tried!(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+    if let Err(code) = work(stream) {
+        assert!(code == hipErrorOutOfMemory && scarcity::refused() > 0, "{code:?}");
+        scarcity::refuse(Refusals::None);
+        // SAFETY: the stream captures.
+        match unsafe { hipStreamEndCapture(stream, &mut graph) } {
+            // A kernel that could not be loaded was refused before it had to do with the capture.
+            hipSuccess => tried!(hipGraphDestroy(graph)),
+            // Spoilt, or what ran into it had not joined the others yet.
+            code => assert!(
+                matches!(code, hipErrorStreamCaptureInvalidated | hipErrorStreamCaptureUnjoined),
+                "{code:?}"
+            ),
+        }
+        tried!(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+        work(stream).expect("there is memory");
+    }
+    tried!(hipStreamEndCapture(stream, &mut graph), hipStreamDestroy(stream));
+    graph
+}
+
+/// Calls exported functions one after the other until one fails.
+macro_rules! each {
+    ($($call:expr),+ $(,)?) => { $({
+        #[allow(unused_unsafe, reason = "some calls are wrapped in closures")]
+        // SAFETY: each scenario passes what the function documents.
+        let code = unsafe { $call };
+        if code != hipSuccess {
+            return Err(code);
+        }
+    })+ };
+}
+
+fn instantiated(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
+    let mut exec = hipGraphExec_t::NULL;
+    tried!(hipGraphInstantiateWithFlags(&mut exec, graph, flags));
+    exec
+}
+
+/// Launches so often back to back on a stream that never had work, waits, and destroys stream and executable.
+fn run(exec: hipGraphExec_t, times: usize) {
+    let stream = stream();
+    loop {
+        (0..times).for_each(|_| tried!(hipGraphLaunch(exec, stream)));
+        // SAFETY: the stream is alive.
+        match unsafe { hipStreamSynchronize(stream) } {
+            hipSuccess => break,
+            // What only a launch that runs finds out.
+            hipErrorOutOfMemory if scarcity::refused() > 0 => scarcity::refuse(Refusals::None),
+            code => panic!("{code:?}"),
+        }
+    }
+    tried!(hipGraphExecDestroy(exec), hipStreamDestroy(stream));
+}
+
+fn fill(memory: &Words, value: u32) -> hipMemsetParams {
+    hipMemsetParams { dst: memory.address, elementSize: 4, height: 1, pitch: 0, value, width: 100 }
+}
+
+fn filling(memory: &Words, value: u32) -> hipGraph_t {
+    let (mut graph, mut node) = (hipGraph_t::NULL, hipGraphNode_t::NULL);
+    tried!(hipGraphCreate(&mut graph, 0));
+    tried!(hipGraphAddMemsetNode(&mut node, graph, ptr::null(), 0, &fill(memory, value)));
+    graph
+}
+
+pub fn one_queue() {
+    let (from, to) = (Words::new(BLOCK as usize, 0), Words::new(BLOCK as usize, 0));
+    let graph = captured(|stream| {
+        each!(hipMemsetAsync(from.address, 9, 4096, stream));
+        each!(write_threes(&from, stream, false));
+        each!(hipMemcpyAsync(to.address, from.address, 4096, hipMemcpyDeviceToDevice, stream));
+        Ok(())
+    });
+    run(instantiated(graph, 0), 3);
+    to.all(3);
+    tried!(hipGraphDestroy(graph));
+}
+
+pub fn several_queues() {
+    const BRANCHES: usize = 4;
+    let memory: Vec<_> = (0..BRANCHES).map(|_| Words::new(BLOCK as usize, 0)).collect();
+    let counter = AtomicU32::new(0);
+    let data = ptr::from_ref(&counter).cast_mut().cast();
+    let mut side = vec![hipStream_t::NULL; BRANCHES];
+    let mut events = vec![hipEvent_t::NULL; BRANCHES + 1];
+    side.iter_mut().for_each(|side| tried!(hipStreamCreate(side)));
+    events.iter_mut().for_each(|event| tried!(hipEventCreate(event)));
+    let graph = captured(|stream| {
+        each!(hipEventRecord(events[BRANCHES], stream));
+        for n in 0..BRANCHES {
+            each!(hipStreamWaitEvent(side[n], events[BRANCHES], 0));
+            for round in 0..3 + n as c_int {
+                each!(hipMemsetAsync(memory[n].address, round, 4096, side[n]));
+                each!(write_threes(&memory[n], side[n], false));
+            }
+            if n == 1 {
+                each!(hipLaunchHostFunc(side[n], Some(count), data));
+            }
+            each!(hipEventRecord(events[n], side[n]), hipStreamWaitEvent(stream, events[n], 0));
+        }
+        Ok(())
+    });
+    run(instantiated(graph, 0), 3);
+    memory.iter().for_each(|memory| memory.all(3));
+    assert_eq!(counter.load(Ordering::SeqCst), 3);
+    side.into_iter().for_each(|side| tried!(hipStreamDestroy(side)));
+    events.into_iter().for_each(|event| tried!(hipEventDestroy(event)));
+    tried!(hipGraphDestroy(graph));
+}
+
+pub fn updates() {
+    let (memory, mut node) = (Words::new(100, 0), hipGraphNode_t::NULL);
+    let (mut graph, mut other, stream) = (hipGraph_t::NULL, hipGraph_t::NULL, stream());
+    let (mut at, mut result) = (hipGraphNode_t::NULL, hipGraphExecUpdateSuccess);
+    tried!(
+        hipGraphCreate(&mut graph, 0),
+        hipGraphAddMemsetNode(&mut node, graph, ptr::null(), 0, &fill(&memory, 1)),
+    );
+    let exec = instantiated(graph, 0);
+    for value in 2..5 {
+        // While a launch is in flight, and once it is over.
+        tried!(
+            hipGraphLaunch(exec, stream),
+            hipGraphExecMemsetNodeSetParams(exec, node, &fill(&memory, value)),
+            hipGraphLaunch(exec, stream),
+            hipStreamSynchronize(stream),
+        );
+        memory.all(value);
+    }
+    tried!(hipGraphClone(&mut other, graph), hipGraphLaunch(exec, stream));
+    tried!(
+        hipGraphExecUpdate(exec, other, &mut at, &mut result),
+        hipGraphLaunch(exec, stream),
+        hipStreamSynchronize(stream),
+    );
+    memory.all(1);
+    tried!(
+        hipGraphDestroy(graph),
+        hipGraphDestroy(other),
+        hipGraphExecDestroy(exec),
+        hipStreamDestroy(stream),
+    );
+}
+
+pub fn host_work() {
+    let (memory, counter) = (Words::new(1 << 15, 0), AtomicU32::new(0));
+    let (from, mut to) = (vec![0x0505_0505u32; 1 << 15], vec![0u32; 1 << 15]);
+    let data = ptr::from_ref(&counter).cast_mut().cast();
+    let graph = captured(|stream| {
+        each!(
+            hipMemcpyAsync(memory.address, from.as_ptr().cast(), 1 << 17, hipMemcpyHostToDevice, stream),
+            hipLaunchHostFunc(stream, Some(count), data),
+            hipMemcpyAsync(to.as_mut_ptr().cast(), memory.address, 1 << 17, hipMemcpyDeviceToHost, stream),
+        );
+        Ok(())
+    });
+    run(instantiated(graph, 0), 2);
+    assert!(to == from && counter.load(Ordering::SeqCst) >= 2);
+    tried!(hipGraphDestroy(graph));
+}
+
+pub fn memory_nodes() {
+    let memory = Words::new(100, 0);
+    let graph = captured(|stream| {
+        let (mut one, mut two) = (ptr::null_mut(), ptr::null_mut());
+        each!(
+            hipMallocAsync(&mut one, 4000, stream),
+            hipMemsetAsync(one, 4, 4000, stream),
+            hipMallocAsync(&mut two, 4000, stream),
+            hipMemcpyAsync(two, one, 4000, hipMemcpyDeviceToDevice, stream),
+            hipFreeAsync(one, stream),
+            hipMallocAsync(&mut one, 2000, stream),
+            hipMemsetAsync(one, 1, 2000, stream),
+            hipMemcpyAsync(memory.address, two, 400, hipMemcpyDeviceToDevice, stream),
+            hipFreeAsync(one, stream),
+            hipFreeAsync(two, stream),
+        );
+        Ok(())
+    });
+    run(instantiated(graph, 0), 2);
+    memory.all(0x0404_0404);
+    tried!(hipGraphDestroy(graph));
+}
+
+pub fn left_memory() {
+    let mut left = ptr::null_mut();
+    let graph = captured(|stream| {
+        each!(hipMallocAsync(&mut left, 4000, stream), hipMemsetAsync(left, 4, 4000, stream));
+        Ok(())
+    });
+    let (exec, stream, mut value) = (instantiated(graph, AUTO_FREE), stream(), 0u32);
+    for _ in 0..2 {
+        tried!(hipGraphLaunch(exec, stream));
+    }
+    tried!(
+        hipMemcpyAsync((&raw mut value).cast(), left, 4, hipMemcpyDeviceToHost, stream),
+        hipFreeAsync(left, stream),
+        hipStreamSynchronize(stream),
+    );
+    assert_eq!(value, 0x0404_0404);
+    tried!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+}
+
+pub fn children() {
+    let (memory, mut node) = (Words::new(100, 0), hipGraphNode_t::NULL);
+    let (child, mut graph) = (filling(&memory, 6), hipGraph_t::NULL);
+    tried!(
+        hipGraphCreate(&mut graph, 0),
+        hipGraphAddChildGraphNode(&mut node, graph, ptr::null(), 0, child),
+        hipGraphDestroy(child),
+    );
+    run(instantiated(graph, 0), 2);
+    memory.all(6);
+    tried!(hipGraphDestroy(graph));
+}
+
+/// A graph with an if that runs a fill, and perhaps what the host does.
+fn conditional(on_host: Option<&AtomicU32>) {
+    let (memory, mut node, mut graph) = (Words::new(100, 0), hipGraphNode_t::NULL, hipGraph_t::NULL);
+    // SAFETY: integers.
+    let mut handle: hipGraphConditionalHandle = unsafe { std::mem::zeroed() };
+    let mut bodies = [filling(&memory, 8)];
+    if let Some(counter) = on_host {
+        let data = ptr::from_ref(counter).cast_mut().cast();
+        let params = hipHostNodeParams { r#fn: Some(count), userData: data };
+        tried!(hipGraphAddHostNode(&mut node, bodies[0], ptr::null(), 0, &params));
+    }
+    tried!(
+        hipGraphCreate(&mut graph, 0),
+        hipGraphConditionalHandleCreate(&mut handle, graph, 1, 1),
+        hipGraphAddConditionalNode(
+            &mut node,
+            graph,
+            ptr::null(),
+            0,
+            handle,
+            hipGraphCondTypeIf,
+            1,
+            bodies.as_mut_ptr(),
+        ),
+        hipGraphDestroy(bodies[0]),
+    );
+    run(instantiated(graph, 0), 2);
+    memory.all(8);
+    tried!(hipGraphDestroy(graph));
+}
+
+pub fn conditionals() {
+    conditional(None);
+}
+
+pub fn conditionals_on_host() {
+    let counter = AtomicU32::new(0);
+    conditional(Some(&counter));
+    assert_eq!(counter.load(Ordering::SeqCst), 2);
+}
+
+pub fn resident() {
+    let (memory, stream) = (Words::new(100, 0), stream());
+    let graph = captured(|stream| {
+        each!(hipMemsetAsync(memory.address, 9, 400, stream));
+        Ok(())
+    });
+    let exec = instantiated(graph, DEVICE_LAUNCH);
+    tried!(
+        hipGraphUpload(exec, stream),
+        hipGraphLaunch(exec, stream),
+        hipGraphLaunch(exec, stream),
+        hipStreamSynchronize(stream),
+    );
+    memory.all(0x0909_0909);
+    tried!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+}
+
+pub fn cooperative() {
+    let memory = Words::new(BLOCK as usize, 0);
+    let graph = captured(|stream| {
+        each!(write_threes(&memory, stream, true));
+        each!(write_threes(&memory, stream, false));
+        Ok(())
+    });
+    run(instantiated(graph, 0), 2);
+    memory.all(3);
+    tried!(hipGraphDestroy(graph));
+}
+
+pub fn user_objects() {
+    static DESTROYED: AtomicU32 = AtomicU32::new(0);
+    let memory = Words::new(100, 0);
+    let before = DESTROYED.load(Ordering::SeqCst);
+    let (graph, mut object) = (filling(&memory, 2), hipUserObject_t::NULL);
+    let data = (&raw const DESTROYED).cast_mut().cast();
+    tried!(
+        hipUserObjectCreate(&mut object, data, Some(count), 1, 1),
+        hipGraphRetainUserObject(graph, object, 1, 0),
+        hipUserObjectRelease(object, 1),
+    );
+    let exec = instantiated(graph, 0);
+    tried!(hipGraphDestroy(graph));
+    run(exec, 2);
+    memory.all(2);
+    // Destructors run on a thread of their own.
+    for _ in 0..LONG.as_millis() {
+        if DESTROYED.load(Ordering::SeqCst) != before {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(DESTROYED.load(Ordering::SeqCst), before + 1);
+}

@@ -1,0 +1,214 @@
+//! Memory of all kinds, and what names it to other processes.
+
+use std::{
+    ffi::{c_uint, c_ulonglong},
+    ptr,
+};
+
+use super::*;
+use crate::virtual_memory::{
+    hipMemAddressFree, hipMemAddressReserve, hipMemCreate, hipMemMap, hipMemRelease, hipMemSetAccess,
+    hipMemUnmap,
+};
+
+unsafe extern "C" {
+    fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
+    fn hipHostFree(address: *mut c_void) -> hipError_t;
+    fn hipHostRegister(address: *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
+    fn hipHostUnregister(address: *mut c_void) -> hipError_t;
+    fn hipMallocManaged(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
+    fn hipMallocPitch(address: *mut *mut c_void, pitch: *mut usize, width: usize, rows: usize) -> hipError_t;
+    fn hipMallocArray(
+        array: *mut hipArray_t,
+        desc: *const hipChannelFormatDesc,
+        width: usize,
+        height: usize,
+        flags: c_uint,
+    ) -> hipError_t;
+    fn hipFreeArray(array: hipArray_t) -> hipError_t;
+    fn hipMemcpyAsync(
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
+    fn hipMallocFromPoolAsync(
+        address: *mut *mut c_void,
+        bytes: usize,
+        pool: hipMemPool_t,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps) -> hipError_t;
+    fn hipMemPoolDestroy(pool: hipMemPool_t) -> hipError_t;
+    fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void) -> hipError_t;
+    fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t) -> hipError_t;
+    fn hipEventCreateWithFlags(event: *mut hipEvent_t, flags: c_uint) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
+    fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t;
+    fn hipEventSynchronize(event: hipEvent_t) -> hipError_t;
+}
+
+pub fn stream() -> hipStream_t {
+    let mut stream = hipStream_t::NULL;
+    tried!(hipStreamCreate(&mut stream));
+    stream
+}
+
+/// Device memory of words.
+pub struct Words {
+    pub address: *mut c_void,
+    count: usize,
+}
+
+impl Words {
+    /// So many words of this value.
+    pub fn new(count: usize, value: u32) -> Self {
+        let (mut address, values) = (ptr::null_mut(), vec![value; count]);
+        tried!(hipMalloc(&mut address, count * 4));
+        tried!(hipMemcpy(address, values.as_ptr().cast(), count * 4, hipMemcpyHostToDevice));
+        Self { address, count }
+    }
+
+    pub fn read(&self) -> Vec<u32> {
+        let mut values = vec![0; self.count];
+        tried!(hipMemcpy(values.as_mut_ptr().cast(), self.address, self.count * 4, hipMemcpyDeviceToHost));
+        values
+    }
+
+    #[track_caller]
+    pub fn all(&self, value: u32) {
+        assert_eq!(self.read(), vec![value; self.count]);
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            tried!(hipFree(self.address));
+        }
+    }
+}
+
+pub fn all_kinds() {
+    let null = ptr::null_mut;
+    let (mut device, mut host, mut managed, mut pitched, mut pitch) = (null(), null(), null(), null(), 0);
+    let mut array = hipArray_t::NULL;
+    let format = hipChannelFormatDesc { x: 32, y: 0, z: 0, w: 0, f: hipChannelFormatKindUnsigned };
+    let mut own = vec![0u8; 8192];
+    tried!(
+        hipMalloc(&mut device, 5000),
+        hipHostMalloc(&mut host, 5000, 0),
+        hipMallocManaged(&mut managed, 5000, 1),
+        hipMallocPitch(&mut pitched, &mut pitch, 100, 10),
+        hipMallocArray(&mut array, &format, 16, 16, 0),
+        hipHostRegister(own.as_mut_ptr().cast(), own.len(), 0),
+        hipMemset(device, 7, 5000),
+        hipMemcpy(host, device, 5000, hipMemcpyDeviceToHost),
+        hipMemcpy(managed, host, 5000, hipMemcpyDefault),
+        hipMemcpy(own.as_mut_ptr().cast(), managed, 5000, hipMemcpyDefault),
+        hipHostUnregister(own.as_mut_ptr().cast()),
+    );
+    assert_eq!(own[..5000], [7; 5000]);
+    tried!(hipFree(device), hipHostFree(host), hipFree(managed), hipFree(pitched), hipFreeArray(array),);
+}
+
+pub fn pageable_copies() {
+    // Some go through staging memory, larger ones have pages pinned.
+    for count in [100, 1 << 18] {
+        let (from, mut to) = (vec![0x0505_0505u32; count], vec![0u32; count]);
+        let (memory, stream) = (Words::new(count, 0), stream());
+        tried!(
+            hipMemcpyAsync(memory.address, from.as_ptr().cast(), count * 4, hipMemcpyHostToDevice, stream),
+            hipMemcpyAsync(to.as_mut_ptr().cast(), memory.address, count * 4, hipMemcpyDeviceToHost, stream),
+            hipStreamSynchronize(stream),
+        );
+        assert!(to == from);
+        tried!(hipStreamDestroy(stream));
+    }
+}
+
+pub fn in_stream_order() {
+    let stream = stream();
+    let (mut small, mut large) = (ptr::null_mut(), ptr::null_mut());
+    let mut values = [0u8; 1000];
+    tried!(
+        hipMallocAsync(&mut small, 1000, stream),
+        hipMallocAsync(&mut large, 8 << 20, stream),
+        hipMemsetAsync(large, 3, 8 << 20, stream),
+        hipMemcpyAsync(small, large, 1000, hipMemcpyDeviceToDevice, stream),
+        hipFreeAsync(large, stream),
+        hipMemcpyAsync(values.as_mut_ptr().cast(), small, 1000, hipMemcpyDeviceToHost, stream),
+        hipFreeAsync(small, stream),
+        hipStreamSynchronize(stream),
+    );
+    assert_eq!(values, [3; 1000]);
+    tried!(hipStreamDestroy(stream));
+}
+
+pub fn pools() {
+    let location = hipMemLocation { r#type: hipMemLocationTypeDevice, id: 0 };
+    // SAFETY: integers and an address, of which zero says "nothing".
+    let mut properties: hipMemPoolProps = unsafe { std::mem::zeroed() };
+    (properties.allocType, properties.location) = (hipMemAllocationTypePinned, location);
+    let (mut pool, mut memory, stream) = (hipMemPool_t::NULL, ptr::null_mut(), stream());
+    tried!(
+        hipMemPoolCreate(&mut pool, &properties),
+        hipMallocFromPoolAsync(&mut memory, 100, pool, stream),
+        hipMemsetAsync(memory, 3, 100, stream),
+        hipFreeAsync(memory, stream),
+        hipStreamSynchronize(stream),
+        hipMemPoolDestroy(pool),
+        hipStreamDestroy(stream),
+    );
+}
+
+pub fn virtual_memory() {
+    const BYTES: usize = 2 << 20;
+    // SAFETY: integers and an address, of which zero says "nothing".
+    let mut properties: hipMemAllocationProp = unsafe { std::mem::zeroed() };
+    let location = hipMemLocation { r#type: hipMemLocationTypeDevice, id: 0 };
+    (properties.r#type, properties.location) = (hipMemAllocationTypePinned, location);
+    let access = hipMemAccessDesc { location, flags: hipMemAccessFlagsProtReadWrite };
+    let (mut address, mut memory) = (ptr::null_mut(), hipMemGenericAllocationHandle_t::NULL);
+    let mut value = 0u32;
+    // SAFETY: the address has room for the answer.
+    let reserve = || unsafe { hipMemAddressReserve(&mut address, BYTES, 0, ptr::null_mut(), 0) };
+    if !is_there("hipMemAddressReserve", reserve) {
+        return;
+    }
+    tried!(
+        hipMemCreate(&mut memory, BYTES, &properties, 0 as c_ulonglong),
+        hipMemMap(address, BYTES, 0, memory, 0),
+        hipMemSetAccess(address, BYTES, &access, 1),
+        hipMemset(address, 7, BYTES),
+        hipMemcpy((&raw mut value).cast(), address, 4, hipMemcpyDeviceToHost),
+        hipMemUnmap(address, BYTES),
+        hipMemRelease(memory),
+        hipMemAddressFree(address, BYTES),
+    );
+    assert_eq!(value, 0x0707_0707);
+}
+
+pub fn handles() {
+    let memory = Words::new(1000, 3);
+    let mut event = hipEvent_t::NULL;
+    // SAFETY: bytes.
+    let (mut of_memory, mut of_event) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let stream = stream();
+    // SAFETY: the handle has room for the answer. Whether memory can be shared is the driver's affair.
+    is_there("hipIpcGetMemHandle", || unsafe { hipIpcGetMemHandle(&mut of_memory, memory.address) });
+    tried!(
+        hipEventCreateWithFlags(&mut event, 2 | 4),
+        hipIpcGetEventHandle(&mut of_event, event),
+        hipEventRecord(event, stream),
+        hipEventSynchronize(event),
+        hipStreamSynchronize(stream),
+        hipEventDestroy(event),
+        hipStreamDestroy(stream),
+    );
+    memory.all(3);
+}

@@ -1,0 +1,78 @@
+use super::*;
+use crate::{Exec, Options, Stream, StreamKind, Template, graph::Node, memory};
+
+fn bytes(holdings: &Holdings, location: Location, holder: &str) -> u64 {
+    let memory = holdings.rows.iter().filter(|row| row.kind == Kind::Memory && row.location == location);
+    memory.filter(|row| row.holder == holder).map(|row| row.bytes).sum()
+}
+
+#[test]
+fn rows_account_for_what_the_device_gives_out() {
+    let device = Device::get(0).unwrap();
+    if device.backend() == crate::Backend::Rocr {
+        return; // ROCr 5.2.3 does not tell what a device has given out.
+    }
+    let here = Location::Device(0);
+    let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+    // What the device has for good.
+    let warm = memory::allocate_async(&stream, 1000).unwrap();
+    stream.synchronize().unwrap();
+    let before = Holdings::now().unwrap();
+    let allocated = memory::allocate(&device, 5_000_000).unwrap().address;
+    let pooled = memory::allocate_async(&stream, 50 << 20).unwrap();
+    let mut template = Template::new(&device);
+    let (node, address) = template.add_allocation(&device, 3_000_000, &[]).unwrap();
+    template.add_free(address, &[node]).unwrap();
+    let exec = Exec::new(&template, Options::default()).unwrap();
+    exec.launch(&stream).unwrap();
+    stream.synchronize().unwrap();
+    let after = Holdings::now().unwrap();
+    for (holder, least) in [(USER, 5_000_000), (POOLS, 50 << 20), (GRAPHS, 3_000_000)] {
+        let grown = bytes(&after, here, holder) - bytes(&before, here, holder);
+        assert!((least..least + (4 << 20)).contains(&grown), "{holder}: {grown}\n{after}");
+    }
+    let grown = after.memory_of(here) - before.memory_of(here);
+    assert_eq!(grown, after.given_out[0] - before.given_out[0], "{before}{after}");
+    assert!(after.rows.iter().all(|row| row.kind != Kind::Memory || !row.holder.is_empty()), "{after}");
+    memory::free(allocated).unwrap();
+    memory::free_async(&stream, pooled).unwrap();
+    memory::free_async(&stream, warm).unwrap();
+    drop((exec, template));
+    stream.synchronize().unwrap();
+    let end = Holdings::now().unwrap();
+    assert_eq!((bytes(&end, here, USER), bytes(&end, here, GRAPHS)), (0, 0), "{end}");
+}
+
+#[test]
+fn what_waits_to_be_used_again_is_told_apart() {
+    let device = Device::get(0).unwrap();
+    let mut template = Template::new(&device);
+    let address = memory::allocate(&device, 64).unwrap().address;
+    let fill =
+        crate::graph::Memset { dst: address, element_size: 4, height: 1, pitch: 0, value: 1, width: 16 };
+    template.add(Node::Memset(fill), &[]).unwrap();
+    let exec = Exec::new(&template, Options::default()).unwrap();
+    let used = || {
+        let holdings = Holdings::now().unwrap();
+        let row =
+            holdings.rows.iter().find(|row| row.kind == Kind::Memory && row.holder == KERNARGS).cloned();
+        row.map(|row| (row.used.unwrap(), row.bytes)).unwrap()
+    };
+    let (while_it_lives, slab) = used();
+    assert!(while_it_lives > 0 && slab > while_it_lives);
+    drop((exec, template));
+    assert!(used().0 < while_it_lives, "the arena is free");
+    assert_eq!(used().1, slab, "and its slab is kept");
+    memory::free(address).unwrap();
+}
+
+#[test]
+fn want_of_memory_names_the_largest_holders() {
+    let device = Device::get(0).unwrap();
+    let held = memory::allocate(&device, 64 << 20).unwrap().address;
+    let all = usize::try_from(device.properties().total_memory).unwrap();
+    assert!(matches!(memory::allocate(&device, all), Err(Error::OutOfMemory { .. })));
+    let detail = crate::last_error_detail().unwrap();
+    assert!(detail.contains("allocations 64 MiB in 1"), "{detail}");
+    memory::free(held).unwrap();
+}

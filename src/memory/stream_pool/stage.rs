@@ -1,0 +1,72 @@
+//! Whether memory of a pool is allocated: what decides between two who free it.
+
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Where an allocation of a pool is between being made and being forgotten.
+///
+/// | from | to | by |
+/// |---|---|---|
+/// | live | kept | who frees it for its stream to have it again |
+/// | kept | live | the stream, when it allocates |
+/// | live | gone | who frees it otherwise |
+/// | kept | gone | who gives it back to the pool |
+///
+/// What is kept or gone is no allocation to anybody who looks for one.
+pub(in crate::memory) struct Stage(AtomicU8);
+
+const LIVE: u8 = 0;
+const KEPT: u8 = 1;
+const GONE: u8 = 2;
+
+impl Stage {
+    pub(super) fn live() -> Self {
+        Self(AtomicU8::new(LIVE))
+    }
+
+    /// Whether it is allocated.
+    pub(in crate::memory) fn is_live(&self) -> bool {
+        self.0.load(Ordering::Acquire) == LIVE
+    }
+
+    /// Frees the allocation for its stream to have it again; `false` if somebody else was faster.
+    pub(super) fn retire(&self) -> bool {
+        self.change(LIVE, KEPT)
+    }
+
+    /// Frees the allocation for good; `false` if somebody else was faster.
+    pub(in crate::memory) fn end(&self) -> bool {
+        self.change(LIVE, GONE)
+    }
+
+    /// Allocates what was kept. For who took it out of the list it was kept in: nobody else changes it.
+    pub(super) fn revive(&self) {
+        // ORDER: release. Who finds the allocation finds what came before it.
+        self.0.store(LIVE, Ordering::Release);
+    }
+
+    /// Lets go of what was kept. As [`Stage::revive`].
+    pub(super) fn forget(&self) {
+        self.0.store(GONE, Ordering::Release);
+    }
+
+    fn change(&self, from: u8, to: u8) -> bool {
+        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_is_freed_once() {
+        let stage = Stage::live();
+        assert!(stage.is_live() && stage.retire());
+        assert!(!stage.is_live() && !stage.retire() && !stage.end());
+        stage.revive();
+        assert!(stage.is_live() && stage.end());
+        assert!(!stage.is_live() && !stage.retire() && !stage.end());
+    }
+}
