@@ -39,8 +39,7 @@ impl Stream {
                 host::refuse_inside()?;
             }
             // SAFETY: the caller's promise; the call returns when ordinary host memory is done with.
-            unsafe { self.relay(Relay::Copy(copy)) }?;
-            return if pageable { self.wait_for_all() } else { Ok(()) };
+            return unsafe { self.relay(Relay::Copy(copy), pageable) };
         }
         if ends != Ends::Reachable {
             // Before anything is published: it would use pages that nobody could wait to keep.
@@ -67,18 +66,27 @@ impl Stream {
         }
     }
 
-    /// Has a copy or a fill done by the host, in the stream's order.
+    /// Has a copy or a fill done by the host, in the stream's order, and `waits` for it or not.
     ///
     /// # Safety
     /// Operands in ordinary host memory stay valid until the stream has passed.
-    pub(super) unsafe fn relay(&self, relay: Relay) -> Result<()> {
+    pub(super) unsafe fn relay(&self, relay: Relay, waits: bool) -> Result<()> {
         let (faults, epoch) = (self.device().0.faults.clone(), self.device().0.faults.epoch());
-        self.run_on_host(move || {
+        let work = move || {
             // SAFETY: the caller's promise.
             if let Err(error) = unsafe { relay.run() } {
                 faults.record(error, epoch);
             }
-        })
+        };
+        self.start_worker()?;
+        let mut submission = self.submission()?;
+        if !waits {
+            submission.run_on_host(|| work)?;
+            return submission.finish();
+        }
+        let end = submission.armed_fence()?;
+        submission.run_on_host(|| work)?;
+        self.device().wait(&submission.ending(end)?)
     }
 
     /// Copies runs of bytes, in no order among each other; what they read and write must not overlap. As
@@ -130,6 +138,18 @@ impl Stream {
         Ok(())
     }
 
+    /// As [`Stream::copy_by_kernel`], and waits. Operands may be the caller's again when it returns, whatever it says: what
+    /// it waits with is there before the kernel is published.
+    fn copy_by_kernel_and_wait(&self, copy: &Memcpy) -> Result<()> {
+        let Some(dispatch) = self.device().blit()?.memcpy(&memory::device_addresses(copy))? else {
+            return Ok(());
+        };
+        let mut submission = self.submission()?;
+        let end = submission.armed_fence()?;
+        submission.dispatch(&dispatch)?;
+        self.device().wait(&submission.ending(end)?)
+    }
+
     /// # Safety
     /// The source is readable host memory.
     unsafe fn copy_from_host(&self, copy: Memcpy) -> Result<()> {
@@ -145,9 +165,7 @@ impl Stream {
         }
         // SAFETY: the caller's promise; the pages are let go before the call returns.
         if let Some(pinned) = unsafe { self.pin(copy.source_span()) } {
-            self.copy_by_kernel(&copy.with_source(pinned.agent_address()), [])?;
-            // The pages may be the caller's again only when the kernel has read them.
-            return self.wait_for_all();
+            return self.copy_by_kernel_and_wait(&copy.with_source(pinned.agent_address()));
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box from host memory that cannot be pinned"));
@@ -170,8 +188,7 @@ impl Stream {
         let small = matches!(copy, Memcpy::Linear { bytes, .. } if bytes as usize <= STAGED);
         // SAFETY: the caller's promise; the pages are let go before the call returns.
         if !small && let Some(pinned) = unsafe { self.pin(copy.destination_span()) } {
-            self.copy_by_kernel(&copy.with_destination(pinned.agent_address()), [])?;
-            return self.wait_for_all();
+            return self.copy_by_kernel_and_wait(&copy.with_destination(pinned.agent_address()));
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box to host memory that cannot be pinned"));
@@ -180,8 +197,7 @@ impl Stream {
             let len = (bytes - at).min(STEP as u64);
             let block = self.stage(len as usize)?;
             let step = Memcpy::Linear { dst: block.address(), src: src + at, bytes: len, kind };
-            self.copy_by_kernel(&step, [])?;
-            self.wait_for_all()?;
+            self.copy_by_kernel_and_wait(&step)?;
             // SAFETY: the caller's promise.
             block.read(unsafe { memory::host_bytes_mut(dst + at, len) });
         }

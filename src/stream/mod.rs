@@ -246,7 +246,7 @@ impl Stream {
         }
         if !crate::memory::fill_reaches(self.device(), &set) {
             // SAFETY: a fill reads no memory of the caller's.
-            return unsafe { self.relay(Relay::Fill(set)) };
+            return unsafe { self.relay(Relay::Fill(set), false) };
         }
         let dispatch = self.device().blit()?.memset(&set);
         let mut submission = self.submission()?;
@@ -274,12 +274,9 @@ impl Stream {
     /// As [`Stream::run_on_host`] for work that is made when nothing but a fault keeps it from being done any more.
     fn run_on_host_once<W: FnOnce() + Send + 'static>(&self, make: impl FnOnce() -> W) -> Result<()> {
         // Once packets wait for the function, its thread must not fail to start.
-        self.0.worker.start()?;
+        self.start_worker()?;
         let mut submission = self.submission()?;
-        let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
-        submission.mark(&reached);
-        submission.wait_signal(returned.clone());
-        submission.push_job(Job::new(vec![reached], make(), Some(returned)))?;
+        submission.run_on_host(make)?;
         submission.finish()
     }
 

@@ -240,6 +240,17 @@ impl<'a> Submission<'a> {
         self.stream.worker.push(job)
     }
 
+    /// Has the stream's worker, which was started, do what `make` returns once nothing but a fault keeps it from being done.
+    pub(super) fn run_on_host<W: FnOnce() + Send + 'static>(
+        &mut self,
+        make: impl FnOnce() -> W,
+    ) -> Result<()> {
+        let (reached, returned) = (self.signal(1)?, self.signal(1)?);
+        self.mark(&reached);
+        self.wait_signal(returned.clone());
+        self.push_job(Job::new(vec![reached], make(), Some(returned)))
+    }
+
     /// Lets a fault that takes `fence`, of another device, take what follows here too.
     pub(crate) fn watch(&self, fence: &Fence) {
         fence.signal().takes_along(&self.stream.device.0.faults, self.lane.epoch());

@@ -43,6 +43,14 @@ unsafe extern "C" {
         stream: hipStream_t,
     ) -> hipError_t;
     fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps) -> hipError_t;
+    fn hipExtMallocWithFlags(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
+    fn hipStreamWaitValue32(
+        stream: hipStream_t,
+        address: *mut c_void,
+        value: u32,
+        flags: c_uint,
+        mask: u32,
+    ) -> hipError_t;
     fn hipMemPoolDestroy(pool: hipMemPool_t) -> hipError_t;
     fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void) -> hipError_t;
     fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t) -> hipError_t;
@@ -129,6 +137,76 @@ pub fn pageable_copies() {
         assert!(to == from);
         tried!(hipStreamDestroy(stream));
     }
+}
+
+/// A copy that fails for want of memory has left both ends as they were, and does not touch them later.
+pub fn refused_copies() {
+    const COUNT: usize = 1 << 16;
+    let (memory, stream) = (Words::new(COUNT, 0), stream());
+    let mut gate = ptr::null_mut();
+    tried!(hipExtMallocWithFlags(&mut gate, 8, hipMallocSignalMemory));
+    let address = gate.expose_provenance();
+    let set_gate = move |value: u64| {
+        // SAFETY: eight bytes that are the host's as well.
+        unsafe { ptr::with_exposed_provenance_mut::<u64>(address).write_volatile(value) };
+    };
+    let mut more = 32;
+    for kind in [hipMemcpyHostToDevice, hipMemcpyDeviceToHost] {
+        let mut failed = 0;
+        for n in 1.. {
+            let mut host = vec![2u32; COUNT];
+            let address: *mut c_void = host.as_mut_ptr().cast();
+            set_gate(0);
+            tried!(
+                hipMemset(memory.address, 1, COUNT * 4),
+                hipStreamWaitValue32(stream, gate, 1, hipStreamWaitValueGte, u32::MAX),
+            );
+            // More than ever before: no signal that waits to be used again must be there for the copy.
+            let mut events = vec![hipEvent_t::NULL; more];
+            more += 32;
+            for event in &mut events {
+                tried!(
+                    hipEventCreateWithFlags(event, hipEventDisableTiming),
+                    hipMemsetAsync(memory.address, 1, COUNT * 4, stream),
+                    hipEventRecord(*event, stream),
+                );
+            }
+            let opener = thread::spawn(move || {
+                thread::sleep(Duration::from_millis(20));
+                set_gate(1);
+            });
+            let (to, from) = match kind {
+                hipMemcpyHostToDevice => (memory.address, address),
+                _ => (address, memory.address),
+            };
+            scarcity::refuse(Refusals::One(n));
+            // SAFETY: both ends have so many bytes until the stream is over.
+            let code = unsafe { hipMemcpyAsync(to, from, COUNT * 4, kind, stream) };
+            let was_refused = scarcity::refused() > 0;
+            scarcity::refuse(Refusals::None);
+            opener.join().expect("it only sleeps");
+            tried!(hipStreamSynchronize(stream));
+            let device = memory.read();
+            let (here, there) = (host[0], device[0]);
+            assert!(host.iter().all(|&word| word == here) && device.iter().all(|&word| word == there));
+            match code {
+                hipSuccess => assert_eq!(here, there, "{n}"),
+                hipErrorOutOfMemory => {
+                    assert_eq!((here, there), (2, 0x0101_0101), "{n}");
+                    failed += 1;
+                }
+                _ => panic!("{n}: {}", code.name().to_string_lossy()),
+            }
+            for event in events {
+                tried!(hipEventDestroy(event));
+            }
+            if !was_refused {
+                break;
+            }
+        }
+        assert!(failed > 0, "nothing that was refused made the copy fail");
+    }
+    tried!(hipFree(gate), hipStreamDestroy(stream));
 }
 
 pub fn in_stream_order() {

@@ -231,6 +231,16 @@ fn what_a_process_allocates_once_is_allocated_by_whoever_needs_it_next() {
 }
 
 #[test]
+fn a_copy_that_fails_is_over() {
+    const TEST: &str = "scarcity::a_copy_that_fails_is_over";
+    if role().is_some() {
+        return memory::refused_copies();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
 fn every_call_says_so_and_succeeds_when_there_is_memory_again() {
     const TEST: &str = "scarcity::every_call_says_so_and_succeeds_when_there_is_memory_again";
     if let Some(role) = role() {
