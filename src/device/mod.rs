@@ -71,6 +71,9 @@ const RESIDENT: usize = RESIDENT_LAUNCHES + LANES;
 pub(crate) const RESTRICTED: usize = RESIDENT + LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
+/// A graph of 100,000 kernels that is instantiated again and again has its arguments where those before it were: fresh pages
+/// cost more than all else of it.
+const KERNARGS_RETAINED: u64 = 16 << 20;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
 
 /// The place in [`PRIORITIES`] of what a caller calls a priority: smaller is more urgent.

@@ -18,6 +18,8 @@ pub(crate) struct Slabs {
     pool: hsa::Pool,
     access: Vec<hsa::Agent>,
     slab_bytes: usize,
+    /// Bytes that stay though nobody uses them.
+    retained: u64,
     /// Whose they are, in the accounts.
     holder: &'static str,
     slabs: Mutex<Vec<Slab>>,
@@ -35,8 +37,13 @@ impl Slabs {
         access: Vec<hsa::Agent>,
         slab_bytes: usize,
         holder: &'static str,
-    ) -> Arc<Self> {
-        Arc::new(Self { pool, access, slab_bytes, holder, slabs: Mutex::default() })
+    ) -> Self {
+        Self { pool, access, slab_bytes, retained: slab_bytes as u64, holder, slabs: Mutex::default() }
+    }
+
+    /// As they are, but so many bytes of them stay for who comes next, if more than one slab.
+    pub(crate) fn retaining(self, bytes: u64) -> Self {
+        Self { retained: bytes.max(self.slab_bytes as u64), ..self }
     }
 
     /// A block of at least `bytes` bytes, 64-byte aligned.
@@ -83,9 +90,9 @@ impl Slabs {
         if !slabs[i].heap.is_empty() {
             return;
         }
-        // As much stays empty as is in use, so that who gives and takes in turn allocates nothing; and one slab always.
+        // As much stays empty as is in use, so that who gives and takes in turn allocates nothing; and a little always.
         let used: u64 = slabs.iter().filter(|s| !s.heap.is_empty()).map(|s| s.heap.capacity()).sum();
-        let limit = used.max(self.slab_bytes as u64);
+        let limit = used.max(self.retained);
         let mut empty = 0;
         // The small ones stay before the large.
         slabs.sort_by_key(|s| s.heap.capacity());
@@ -183,7 +190,7 @@ mod tests {
 
     fn slabs(slab_bytes: usize) -> Arc<Slabs> {
         let device = Device::get(0).unwrap();
-        Slabs::new(device.0.system.host_pool().clone(), Vec::new(), slab_bytes, "test")
+        Arc::new(Slabs::new(device.0.system.host_pool().clone(), Vec::new(), slab_bytes, "test"))
     }
 
     #[test]
@@ -230,6 +237,19 @@ mod tests {
         drop(blocks);
         assert!(burst > 10 * 4096);
         assert_eq!(slabs.footprint(), (4096, 0));
+    }
+
+    #[test]
+    fn what_is_retained_stays_for_who_comes_next() {
+        let slabs = slabs(4096);
+        let slabs = Arc::new(Arc::into_inner(slabs).expect("nobody else has it").retaining(1 << 20));
+        for _ in 0..3 {
+            drop(slabs.take(600_000).unwrap());
+            assert_eq!(slabs.footprint(), (602_112, 0), "made once");
+        }
+        let burst: Vec<_> = (0..3).map(|_| slabs.take(600_000).unwrap()).collect();
+        drop(burst);
+        assert_eq!(slabs.footprint(), (602_112, 0));
     }
 
     #[test]

@@ -192,14 +192,22 @@ impl Device {
             signals: SignalPool::new(system.runtime.clone(), faults.clone()),
             faults,
             // One arena serves all the devices of a graph.
-            kernargs: Slabs::new(
-                kernarg_pool(system)?,
-                system.gpu_agents(),
-                super::KERNARG_SLAB,
-                holdings::KERNARGS,
+            kernargs: Arc::new(
+                Slabs::new(
+                    kernarg_pool(system)?,
+                    system.gpu_agents(),
+                    super::KERNARG_SLAB,
+                    holdings::KERNARGS,
+                )
+                .retaining(super::KERNARGS_RETAINED),
             ),
-            staging: Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holdings::STAGING),
-            packets: Slabs::new(local.clone(), Vec::new(), super::resident::SLAB, holdings::PACKETS),
+            staging: Arc::new(Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holdings::STAGING)),
+            packets: Arc::new(Slabs::new(
+                local.clone(),
+                Vec::new(),
+                super::resident::SLAB,
+                holdings::PACKETS,
+            )),
             residence: Mutex::default(),
             pools: Default::default(),
             graph_memory: Default::default(),
