@@ -313,7 +313,7 @@ impl Exec {
         };
         let Scheduled { plan, bounds, contested, tradeoff, sharing } =
             schedule_units(&units, options, &urgencies, memory)?;
-        let (arena, offsets) = place_arguments(&device, &units.units)?;
+        let (arena, offsets) = place_arguments(&device, &units.units, units.kernarg_bytes)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
         let image = image::encode(&plan, &units.units, kernarg)?;
 
@@ -759,20 +759,18 @@ fn schedule_units(
     Ok(Scheduled { plan, bounds: Bounds::of(&problem, &table), contested, tradeoff, sharing })
 }
 
-/// A place for the kernel arguments of every unit, written.
-fn place_arguments(device: &Device, units: &[Unit]) -> Result<(Block, Vec<u32>)> {
+/// A place for the kernel arguments of every unit, of so many `bytes`, written.
+fn place_arguments(device: &Device, units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
+    u32::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    let block = device.0.kernargs.take(bytes)?;
     let mut offsets = Vec::with_capacity(units.len());
-    let mut end = 0usize;
+    let mut end = 0;
     for unit in units {
-        offsets.push(u32::try_from(end).map_err(|_| Error::OutOfMemory { bytes: end })?);
+        // CAST: no more than `bytes`.
+        offsets.push(end as u32);
         if let Unit::Dispatch(dispatch) = unit {
-            end = (end + dispatch.kernargs.len()).next_multiple_of(64);
-        }
-    }
-    let block = device.0.kernargs.take(end)?;
-    for (unit, &offset) in units.iter().zip(&offsets) {
-        if let Unit::Dispatch(dispatch) = unit {
-            block.write(offset as usize, &dispatch.kernargs);
+            block.write(end, &dispatch.kernargs);
+            end += unit.kernarg_bytes();
         }
     }
     Ok((block, offsets))

@@ -79,6 +79,8 @@ pub(crate) struct Units {
     latest: Option<u64>,
     /// Bytes that the units hold.
     pub(super) bytes: usize,
+    /// Bytes that the kernel arguments of their packets take.
+    pub(super) kernarg_bytes: usize,
 }
 
 /// What an executable's kernels print to that do not call the host: a buffer of each device that has such kernels, by
@@ -110,6 +112,14 @@ impl Unit {
             _ => 0,
         };
         size_of::<Self>() + nested + self.kernel().map_or(0, |dispatch| dispatch.kernargs.heap_bytes())
+    }
+
+    /// Bytes that the kernel arguments of its packet take: whole cache lines, so that no two packets share one.
+    pub(super) fn kernarg_bytes(&self) -> usize {
+        match self {
+            Self::Dispatch(dispatch) => dispatch.kernargs.len().next_multiple_of(64),
+            _ => 0,
+        }
     }
 
     /// The kernel that it runs.
@@ -262,8 +272,10 @@ impl Units {
         Ok(these)
     }
 
+    #[inline]
     fn push(&mut self, unit: Unit, seat: Seat) {
         self.bytes += unit.bytes();
+        self.kernarg_bytes += unit.kernarg_bytes();
         self.classes.push(unit.class());
         // Mostly it is the one before again.
         if let Some(Dispatch { code, .. }) = unit.kernel()
@@ -344,6 +356,7 @@ fn devices_of(wanted: &Device, units: &Units) -> Result<Vec<Device>> {
 }
 
 /// The unit that does a node's work, and the one that must run directly before it.
+#[inline]
 pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(Option<Unit>, Unit)> {
     Ok((
         None,
@@ -387,6 +400,11 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             | Node::SemaphoreWait(_) => parts::unit_of(device, node)?,
         },
     ))
+}
+
+/// Bytes that the kernel arguments of these units' packets take.
+pub(super) fn kernarg_bytes(units: &[Unit]) -> usize {
+    units.iter().map(Unit::kernarg_bytes).sum()
 }
 
 /// The unit that pins memory for another, if one does.

@@ -457,7 +457,8 @@ impl Exec {
             }
         }
         conditional::renew_resets(&mut units).map_err(failed)?;
-        let (arena, offsets) = place_arguments(device, &units).map_err(failed)?;
+        let (arena, offsets) =
+            place_arguments(device, &units, units::kernarg_bytes(&units)).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let image = &state.image;

@@ -37,6 +37,9 @@ pub(crate) fn explicit_bytes(args: &[Arg]) -> usize {
 /// instead of writing somewhere. So are the printf buffer and what a cooperative launch needs, until who has one
 /// says where it is ([`put_hidden`]).
 pub(crate) fn fill_hidden(segment: &mut [u8], args: &[Arg], shape: &LaunchShape) {
+    if args.is_empty() {
+        return;
+    }
     let dims =
         shape.work_items.iter().zip(shape.block).rposition(|(&n, b)| n > 1 || b > 1).map_or(1, |i| i + 1);
     // Partial workgroups count apart (LLVM AMDGPU usage, code object v5 kernel arguments).

@@ -414,6 +414,7 @@ impl KernelCode {
     ///
     /// # Errors
     /// [`Error::InvalidConfiguration`], or [`Error::InvalidValue`] if the arguments do not have the kernel's size.
+    #[inline]
     pub(crate) fn dispatch(&self, launch: &graph::Kernel<Function>) -> Result<Dispatch> {
         let (block, work_items) = self.check_launch(launch)?;
         let mut kernargs = Kernargs::padded(&launch.kernargs, self.0.kernarg_bytes);
@@ -445,6 +446,7 @@ impl KernelCode {
     }
 
     /// Checks a launch with the arguments that come with it; returns the workgroup and the grid, in work-items.
+    #[inline]
     fn check_launch(&self, launch: &graph::Kernel<Function>) -> Result<([u16; 3], [u32; 3])> {
         let size = self.size(launch.grid, launch.block, launch.shared_bytes, launch.attributes.lacking)?;
         // A caller that packs its arguments itself may pad them at the end.

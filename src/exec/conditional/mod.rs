@@ -107,7 +107,7 @@ impl Conditional {
         disabled: HashSet<u32>,
         branches: bool,
     ) -> Result<Self> {
-        let (arena, offsets) = place_arguments(&device, &units)?;
+        let (arena, offsets) = place_arguments(&device, &units, units::kernarg_bytes(&units))?;
         let packet = |step: &program::PacketStep| {
             let address = arena.address() + u64::from(offsets[step.unit as usize]);
             match disabled.contains(&step.unit) {

@@ -164,12 +164,16 @@ impl Options {
         } else {
             USUAL
         };
-        let shapes = if self.shapes.is_empty() { &SHAPES[..] } else { &self.shapes };
-        let sizes = if self.sizes.is_empty() { extent.sizes } else { &self.sizes };
-        let graphs =
-            shapes.iter().flat_map(|&shape| sizes.iter().map(move |&nodes| Case::Graph { shape, nodes }));
-        let cases = [Case::Launches].into_iter().chain(graphs);
-        let cases: Vec<_> = cases.filter(|case| format!("{case}/").contains(filter)).collect();
+        let mut cases = if self.goals && self.shapes.is_empty() && self.sizes.is_empty() {
+            goals::cases(quick)
+        } else {
+            let shapes = if self.shapes.is_empty() { &SHAPES[..] } else { &self.shapes };
+            let sizes = if self.sizes.is_empty() { extent.sizes } else { &self.sizes };
+            let graphs =
+                shapes.iter().flat_map(|&shape| sizes.iter().map(move |&nodes| Case::Graph { shape, nodes }));
+            [Case::Launches].into_iter().chain(graphs).collect()
+        };
+        cases.retain(|case| format!("{case}/").contains(filter));
         if cases.is_empty() {
             return Err(Error::Filter);
         }
@@ -201,10 +205,7 @@ impl Options {
 /// # Errors
 /// [`Error`]; with [`Error::Nothing`] everything has been printed.
 pub fn run(options: &Options, quick: bool, filter: &str, output: &Output) -> Result<(), Error> {
-    let mut plan = options.plan(quick, filter)?;
-    if plan.goals && options.sizes.is_empty() && options.shapes.is_empty() && filter.is_empty() {
-        plan.cases = goals::cases(quick);
-    }
+    let plan = options.plan(quick, filter)?;
     let ours = installed::library_folder().ok_or(Error::Library)?.join(installed::LIBRARY);
     let contestants = contestant::all(&ours, &options.against, plan.environment.thunk.is_some());
     let results = measure(&plan, contestants)?;
