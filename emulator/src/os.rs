@@ -6,7 +6,7 @@ mod model;
 mod shared;
 
 pub use event::Event;
-pub use shared::{SharedMemory, name_of};
+pub use shared::{SharedMemory, is_process, name_of};
 
 use std::{
     io,

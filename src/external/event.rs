@@ -53,6 +53,9 @@ impl SharedEvent {
     /// [`Error::InvalidValue`] if the handle names no event that still exists.
     pub(crate) fn open(handle: EventHandle) -> Result<Self> {
         const GONE: Error = Error::InvalidValue("the handle names no event of another process");
+        if !emulator::os::is_process(handle.process) {
+            return Err(GONE);
+        }
         let path = format!("/proc/{}/fd/{}", handle.process, handle.descriptor);
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| GONE)?;
         if file.metadata().map_err(|_| GONE)?.ino() != handle.inode {

@@ -54,8 +54,11 @@ impl SharedMemory {
     /// What a process has open under a number; with a file description of our own, on which locks can be held.
     ///
     /// # Errors
-    /// As [`SharedMemory::import`].
+    /// `NotFound` if it is no process; as [`SharedMemory::import`].
     pub fn of_process(process: u32, descriptor: u32) -> io::Result<Self> {
+        if !is_process(process) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let path = format!("/proc/{process}/fd/{descriptor}");
         Self::known(OpenOptions::new().read(true).write(true).open(path)?.into())
     }
@@ -155,7 +158,38 @@ fn lock_of(kind: libc::c_int, offset: u64, size: u64) -> libc::flock {
     }
 }
 
+/// Whether a number is a process's. Of a thread, whose number is none, Linux shows the same descriptors under `/proc`.
+pub fn is_process(number: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{number}/status")).unwrap_or_default();
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    group.is_some_and(|group| group.trim().parse() == Ok(number))
+}
+
 /// A name for [`SharedMemory::new`].
 pub fn name_of(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_no_process() {
+        let memory = SharedMemory::new(c"test", 4096).unwrap();
+        // CAST: descriptors are not negative.
+        let descriptor = memory.descriptor() as u32;
+        let inode_at = |number| SharedMemory::of_process(number, descriptor).map(|memory| memory.inode());
+        assert_eq!(inode_at(std::process::id()).unwrap(), memory.inode());
+        let thread = std::thread::spawn(std::thread::park);
+        let threads = std::fs::read_dir("/proc/self/task").unwrap();
+        let threads = threads.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap());
+        let others: Vec<u32> = threads.filter(|&number| number != std::process::id()).collect();
+        assert!(!others.is_empty());
+        for other in others {
+            assert_eq!(inode_at(other).unwrap_err().kind(), io::ErrorKind::NotFound, "{other}");
+        }
+        thread.thread().unpark();
+        thread.join().unwrap();
+    }
 }
