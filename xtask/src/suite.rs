@@ -52,13 +52,14 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
     run(tests.args(arguments))?;
     if arguments.is_empty() && device.is_none() {
         // The emulator's own tests have run on both its devices; the runtime's pass on the other one, too.
-        run(runner(&RUNTIME).env("AQLIPSE_EMULATE", "gfx942"))?;
+        let on_device = || runner(if nextest { &["--workspace"] } else { &RUNTIME_PACKAGES });
+        run(only(&mut on_device(), nextest, &[]).env("AQLIPSE_EMULATE", "gfx942"))?;
         if complete {
             // And on AMD's driver, in order and in any order that is legal.
             let on_rocr = || {
-                let mut tests = runner(&RUNTIME);
+                let mut tests = on_device();
                 choose(&mut tests, "rocr", &dist);
-                leave_out(&mut tests, nextest);
+                only(&mut tests, nextest, &REPETITIONS);
                 tests
             };
             run(&mut on_rocr())?;
@@ -67,16 +68,22 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
             eprintln!("without its packages nothing runs on AMD's driver");
         }
     }
+    // Of the workspace, as the tests are: a package by itself asks less of what it needs, which would be built anew.
+    run(&mut prepared(&["build", "--workspace", "--examples"]))?;
+    let example = |name: &str| target_dir().join("debug/examples").join(name);
     if covers {
-        let mut report = prepared(&["run", "--quiet", "--package", "emulator", "--example", "coverage"]);
-        run(report.arg("--").arg(&coverage))?;
+        run(Command::new(example("coverage")).arg(&coverage))?;
     }
     run(&mut prepared(&["test", "--workspace", "--doc"]))?;
     if !arguments.is_empty() {
         return Ok(());
     }
-    for example in EXAMPLES {
-        run(&mut prepared(&["run", "--quiet", "--release", "--package", "aqlipse", "--example", example]))?;
+    for name in EXAMPLES {
+        let mut command = Command::new(example(name));
+        if let Some(device) = device {
+            choose(&mut command, device, &dist);
+        }
+        run(&mut command)?;
     }
     // What a newcomer runs first, on less data.
     run(&mut prepared(&[
@@ -106,8 +113,10 @@ pub fn isa_oracle(samples: &str) -> Result {
     run(command.env("AQLIPSE_REQUIRE_PACKAGES", "1").env("AQLIPSE_ISA_SAMPLES", samples))
 }
 
-/// The packages whose tests run on a device.
-const RUNTIME: [&str; 6] = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
+/// The packages whose tests run on a device, as `cargo test` and as nextest are told of them. The latter still builds the
+/// workspace, which is built already: see [`run_all`].
+const RUNTIME_PACKAGES: [&str; 6] = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
+const RUNTIME: &str = "(package(aqlipse) or package(capi) or package(hsa))";
 
 /// Tests that repeat the same kernels for every compiler and level, or the same programs for many seeds. They take
 /// minutes and pass once on the emulated device: what a kernel computes does not depend on who submits it.
@@ -117,14 +126,15 @@ const REPETITIONS: [&str; 3] = [
     "services::kernels_print_under_every_legal_order_of_packets",
 ];
 
-/// Leaves [`REPETITIONS`] of the program tests out.
-fn leave_out(tests: &mut Command, nextest: bool) {
+/// Lets tests be those of the runtime only, but for program tests whose names begin with one of `without`.
+fn only<'c>(tests: &'c mut Command, nextest: bool, without: &[&str]) -> &'c mut Command {
     if nextest {
-        let names: Vec<_> = REPETITIONS.iter().map(|name| format!("test(/^{name}/)")).collect();
-        tests.args(["-E", &format!("not (binary(=main) and ({}))", names.join(" or "))]);
+        let names: Vec<_> =
+            without.iter().map(|name| format!(" and not (binary(=main) and test(/^{name}/))")).collect();
+        tests.args(["-E", &format!("{RUNTIME}{}", names.concat())])
     } else {
         // Any part of a name is meant here, so `device::` takes the unit tests of that module along.
-        tests.arg("--").args(REPETITIONS.iter().flat_map(|name| ["--skip", name]));
+        tests.arg("--").args(without.iter().flat_map(|name| ["--skip", name]))
     }
 }
 
