@@ -37,11 +37,11 @@ unsafe extern "C" {
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
     fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> hipError_t;
     fn hipGraphClone(clone: *mut hipGraph_t, original: hipGraph_t) -> hipError_t;
-    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
+    pub fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t;
     fn hipGraphUpload(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
-    fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
-    fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
+    pub fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
+    pub fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
     fn hipGraphExecUpdate(
         exec: hipGraphExec_t,
         graph: hipGraph_t,
@@ -108,7 +108,7 @@ unsafe extern "C" {
 
 /// A graph of what `work` does with a capturing stream. A call that fails there, which `work` says, spoils the capture:
 /// the graph would lack it. Then the capture is made again.
-fn captured(mut work: impl FnMut(hipStream_t) -> Result<(), hipError_t>) -> hipGraph_t {
+pub fn captured(mut work: impl FnMut(hipStream_t) -> Result<(), hipError_t>) -> hipGraph_t {
     let (stream, mut graph) = (stream(), hipGraph_t::NULL);
     tried!(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
     if let Err(code) = work(stream) {
@@ -143,14 +143,14 @@ macro_rules! each {
     })+ };
 }
 
-fn instantiated(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
+pub fn instantiated(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
     let mut exec = hipGraphExec_t::NULL;
     tried!(hipGraphInstantiateWithFlags(&mut exec, graph, flags));
     exec
 }
 
 /// Launches so often back to back on a stream that never had work, waits, and destroys stream and executable.
-fn run(exec: hipGraphExec_t, times: usize) {
+pub fn run(exec: hipGraphExec_t, times: usize) {
     let stream = stream();
     loop {
         (0..times).for_each(|_| tried!(hipGraphLaunch(exec, stream)));
@@ -189,35 +189,43 @@ pub fn one_queue() {
     tried!(hipGraphDestroy(graph));
 }
 
-pub fn several_queues() {
-    const BRANCHES: usize = 4;
-    let memory: Vec<_> = (0..BRANCHES).map(|_| Words::new(BLOCK as usize, 0)).collect();
-    let counter = AtomicU32::new(0);
-    let data = ptr::from_ref(&counter).cast_mut().cast();
-    let mut side = vec![hipStream_t::NULL; BRANCHES];
-    let mut events = vec![hipEvent_t::NULL; BRANCHES + 1];
+/// A graph that forks and joins: a graph of several queues. Each branch fills one block of the memory with threes; one of
+/// them calls the host, if a counter is given.
+fn forking(memory: &[Words], counter: Option<&AtomicU32>) -> hipGraph_t {
+    let mut side = vec![hipStream_t::NULL; memory.len()];
+    let mut events = vec![hipEvent_t::NULL; memory.len() + 1];
     side.iter_mut().for_each(|side| tried!(hipStreamCreate(side)));
     events.iter_mut().for_each(|event| tried!(hipEventCreate(event)));
     let graph = captured(|stream| {
-        each!(hipEventRecord(events[BRANCHES], stream));
-        for n in 0..BRANCHES {
-            each!(hipStreamWaitEvent(side[n], events[BRANCHES], 0));
+        each!(hipEventRecord(events[memory.len()], stream));
+        for (n, memory) in memory.iter().enumerate() {
+            each!(hipStreamWaitEvent(side[n], events[events.len() - 1], 0));
             for round in 0..3 + n as c_int {
-                each!(hipMemsetAsync(memory[n].address, round, 4096, side[n]));
-                each!(write_threes(&memory[n], side[n], false));
+                each!(hipMemsetAsync(memory.address, round, 4096, side[n]));
+                each!(write_threes(memory, side[n], false));
             }
-            if n == 1 {
-                each!(hipLaunchHostFunc(side[n], Some(count), data));
+            if let (1, Some(counter)) = (n, counter) {
+                each!(hipLaunchHostFunc(side[n], Some(count), ptr::from_ref(counter).cast_mut().cast()));
             }
             each!(hipEventRecord(events[n], side[n]), hipStreamWaitEvent(stream, events[n], 0));
         }
         Ok(())
     });
+    side.into_iter().for_each(|side| tried!(hipStreamDestroy(side)));
+    events.into_iter().for_each(|event| tried!(hipEventDestroy(event)));
+    graph
+}
+
+fn blocks() -> Vec<Words> {
+    (0..4).map(|_| Words::new(BLOCK as usize, 0)).collect()
+}
+
+pub fn several_queues() {
+    let (memory, counter) = (blocks(), AtomicU32::new(0));
+    let graph = forking(&memory, Some(&counter));
     run(instantiated(graph, 0), 3);
     memory.iter().for_each(|memory| memory.all(3));
     assert_eq!(counter.load(Ordering::SeqCst), 3);
-    side.into_iter().for_each(|side| tried!(hipStreamDestroy(side)));
-    events.into_iter().for_each(|event| tried!(hipEventDestroy(event)));
     tried!(hipGraphDestroy(graph));
 }
 
@@ -383,6 +391,14 @@ pub fn resident() {
     );
     memory.all(0x0909_0909);
     tried!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+}
+
+pub fn resident_on_several_queues() {
+    let memory = blocks();
+    let graph = forking(&memory, None);
+    run(instantiated(graph, DEVICE_LAUNCH), 3);
+    memory.iter().for_each(|memory| memory.all(3));
+    tried!(hipGraphDestroy(graph));
 }
 
 pub fn cooperative() {
