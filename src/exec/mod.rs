@@ -35,6 +35,7 @@ mod failure;
 mod flight;
 pub(crate) mod image;
 mod launch;
+mod pages;
 mod parts;
 mod party;
 mod priority;

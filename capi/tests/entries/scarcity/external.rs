@@ -61,7 +61,6 @@ pub fn semaphores_in_a_graph() {
     other.signal(1);
     run(instantiated(graph, 0), 2);
     assert_eq!(other.value(), 2);
-    // SAFETY: handles of ours.
     tried!(hipDestroyExternalSemaphore(handle), graphs::hipGraphDestroy(graph));
 }
 

@@ -33,6 +33,16 @@ unsafe extern "C" {
         kind: hipMemcpyKind,
         stream: hipStream_t,
     ) -> hipError_t;
+    fn hipMemcpy2DAsync(
+        dst: *mut c_void,
+        dst_pitch: usize,
+        src: *const c_void,
+        src_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t;
     fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
     fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> hipError_t;
@@ -66,6 +76,17 @@ unsafe extern "C" {
         after: *const hipGraphNode_t,
         count: usize,
         params: *const hipHostNodeParams,
+    ) -> hipError_t;
+    fn hipGraphGetNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize) -> hipError_t;
+    fn hipGraphAddMemcpyNode1D(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
     ) -> hipError_t;
     fn hipGraphAddChildGraphNode(
         node: *mut hipGraphNode_t,
@@ -152,16 +173,9 @@ pub fn instantiated(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
 /// Launches so often back to back on a stream that never had work, waits, and destroys stream and executable.
 pub fn run(exec: hipGraphExec_t, times: usize) {
     let stream = stream();
-    loop {
-        (0..times).for_each(|_| tried!(hipGraphLaunch(exec, stream)));
-        // SAFETY: the stream is alive.
-        match unsafe { hipStreamSynchronize(stream) } {
-            hipSuccess => break,
-            // What only a launch that runs finds out.
-            hipErrorOutOfMemory if scarcity::refused() > 0 => scarcity::refuse(Refusals::None),
-            code => panic!("{code:?}"),
-        }
-    }
+    (0..times).for_each(|_| tried!(hipGraphLaunch(exec, stream)));
+    // Whatever a launch lacks it says at once.
+    ok!(hipStreamSynchronize(stream));
     tried!(hipGraphExecDestroy(exec), hipStreamDestroy(stream));
 }
 
@@ -263,21 +277,105 @@ pub fn updates() {
     );
 }
 
+/// Copies of host memory there and back, of rows as well, and a call of the host.
+fn with_the_host(
+    stream: hipStream_t,
+    memory: &Words,
+    from: &[u32],
+    to: &mut [u32],
+    counter: &AtomicU32,
+) -> Result<(), hipError_t> {
+    const ROW: usize = 1000;
+    // The rows lie side by side on the device, and apart on the host.
+    let (rows, pitch) = (from.len() * 4 / PITCH, PITCH);
+    let data = ptr::from_ref(counter).cast_mut().cast();
+    let (from, to) = (from.as_ptr().cast::<c_void>(), to.as_mut_ptr().cast());
+    each!(
+        hipMemcpyAsync(memory.address, from, rows * pitch, hipMemcpyHostToDevice, stream),
+        hipMemsetAsync(memory.address, 0, rows * ROW, stream),
+        hipMemcpy2DAsync(memory.address, ROW, from, pitch, ROW, rows, hipMemcpyHostToDevice, stream),
+        hipLaunchHostFunc(stream, Some(count), data),
+        hipMemcpy2DAsync(to, pitch, memory.address, ROW, ROW, rows, hipMemcpyDeviceToHost, stream),
+    );
+    let rest = rows * ROW;
+    each!(hipMemcpyAsync(
+        to.wrapping_byte_add(rows * pitch),
+        memory.address.wrapping_byte_add(rest),
+        rows * pitch - rest,
+        hipMemcpyDeviceToHost,
+        stream
+    ));
+    Ok(())
+}
+
+/// Bytes from one row on the host to the next.
+const PITCH: usize = 1 << 12;
+
 pub fn host_work() {
-    let (memory, counter) = (Words::new(1 << 15, 0), AtomicU32::new(0));
-    let (from, mut to) = (vec![0x0505_0505u32; 1 << 15], vec![0u32; 1 << 15]);
+    const COUNT: usize = 1 << 16;
+    let (memory, counter) = (Words::new(COUNT, 0), AtomicU32::new(0));
+    let from: Vec<u32> = (0..COUNT as u32).collect();
+    let mut to = vec![0; 2 * COUNT];
+    let graph = captured(|stream| with_the_host(stream, &memory, &from, &mut to, &counter));
+    run(instantiated(graph, 0), 2);
+    for (back, there) in to.chunks(PITCH / 4).zip(from.chunks(PITCH / 4)) {
+        assert!(back[..250] == there[..250] && back[250..].iter().all(|&word| word == 0));
+    }
+    let rest = COUNT - COUNT * 4 / PITCH * 250;
+    assert!(to[COUNT..][..rest] == from[COUNT - rest..]);
+    assert_eq!(counter.load(Ordering::SeqCst), 2);
+    tried!(hipGraphDestroy(graph));
+}
+
+/// What launches have left is there though a launch that has it anew fails for want of memory.
+pub fn refused_launches() {
+    let (mut left, counter) = (ptr::null_mut(), AtomicU32::new(0));
     let data = ptr::from_ref(&counter).cast_mut().cast();
     let graph = captured(|stream| {
-        each!(
-            hipMemcpyAsync(memory.address, from.as_ptr().cast(), 1 << 17, hipMemcpyHostToDevice, stream),
-            hipLaunchHostFunc(stream, Some(count), data),
-            hipMemcpyAsync(to.as_mut_ptr().cast(), memory.address, 1 << 17, hipMemcpyDeviceToHost, stream),
-        );
+        each!(hipMallocAsync(&mut left, 4000, stream), hipMemsetAsync(left, 4, 4000, stream));
+        // On a thread that each stream has of its own.
+        each!(hipLaunchHostFunc(stream, Some(count), data));
         Ok(())
     });
-    run(instantiated(graph, 0), 2);
-    assert!(to == from && counter.load(Ordering::SeqCst) >= 2);
-    tried!(hipGraphDestroy(graph));
+    let (exec, first, mut failed) = (instantiated(graph, AUTO_FREE), stream(), 0);
+    for n in 1.. {
+        let (other, mut value) = (stream(), 0u32);
+        ok!(hipGraphLaunch(exec, first), hipStreamSynchronize(first));
+        scarcity::refuse(Refusals::One(n));
+        // SAFETY: both are alive.
+        let code = unsafe { hipGraphLaunch(exec, other) };
+        let was_refused = scarcity::refused() > 0;
+        scarcity::refuse(Refusals::None);
+        match code {
+            hipSuccess => ok!(hipStreamSynchronize(other)),
+            hipErrorOutOfMemory => failed += 1,
+            _ => panic!("{n}: {}", code.name().to_string_lossy()),
+        }
+        ok!(
+            hipMemcpyAsync((&raw mut value).cast(), left, 4, hipMemcpyDeviceToHost, first),
+            hipFreeAsync(left, first),
+            hipStreamSynchronize(first),
+            hipStreamDestroy(other),
+        );
+        assert_eq!(value, 0x0404_0404, "{n}");
+        // Nor has a launch that fails left anything.
+        let third = stream();
+        scarcity::refuse(Refusals::From(1));
+        // SAFETY: as above.
+        let code = unsafe { hipGraphLaunch(exec, third) };
+        scarcity::refuse(Refusals::None);
+        if code == hipErrorOutOfMemory {
+            fails!(hipErrorInvalidValue, hipFreeAsync(left, first));
+        } else {
+            ok!(hipStreamSynchronize(third), hipFreeAsync(left, first), hipStreamSynchronize(first));
+        }
+        ok!(hipStreamDestroy(third));
+        if !was_refused {
+            break;
+        }
+    }
+    assert!(failed > 0, "nothing that was refused made the launch fail");
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(first));
 }
 
 pub fn memory_nodes() {
@@ -335,16 +433,21 @@ pub fn children() {
     tried!(hipGraphDestroy(graph));
 }
 
-/// A graph with an if that runs a fill, and perhaps what the host does.
+/// A graph with an if that runs a fill, and perhaps what the host does: a call, and a copy of its memory.
 fn conditional(on_host: Option<&AtomicU32>) {
     let (memory, mut node, mut graph) = (Words::new(100, 0), hipGraphNode_t::NULL, hipGraph_t::NULL);
     // SAFETY: integers.
     let mut handle: hipGraphConditionalHandle = unsafe { std::mem::zeroed() };
     let mut bodies = [filling(&memory, 8)];
+    let mut copied = vec![0u32; 100];
     if let Some(counter) = on_host {
         let data = ptr::from_ref(counter).cast_mut().cast();
         let params = hipHostNodeParams { r#fn: Some(count), userData: data };
         tried!(hipGraphAddHostNode(&mut node, bodies[0], ptr::null(), 0, &params));
+        let to = copied.as_mut_ptr().cast();
+        let (from, back) = (memory.address, hipMemcpyDeviceToHost);
+        let fill = first(bodies[0]);
+        tried!(hipGraphAddMemcpyNode1D(&mut node, bodies[0], &fill, 1, to, from, 400, back));
     }
     tried!(
         hipGraphCreate(&mut graph, 0),
@@ -363,7 +466,15 @@ fn conditional(on_host: Option<&AtomicU32>) {
     );
     run(instantiated(graph, 0), 2);
     memory.all(8);
+    assert_eq!(copied, [if on_host.is_some() { 8 } else { 0 }; 100]);
     tried!(hipGraphDestroy(graph));
+}
+
+/// The node of a graph that was added first.
+fn first(graph: hipGraph_t) -> hipGraphNode_t {
+    let (mut node, mut count) = (hipGraphNode_t::NULL, 1);
+    tried!(hipGraphGetNodes(graph, &mut node, &mut count));
+    node
 }
 
 pub fn conditionals() {

@@ -252,6 +252,16 @@ fn a_copy_that_fails_is_over() {
 }
 
 #[test]
+fn a_launch_that_fails_leaves_what_earlier_ones_left() {
+    const TEST: &str = "scarcity::a_launch_that_fails_leaves_what_earlier_ones_left";
+    if role().is_some() {
+        return graphs::refused_launches();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
 fn every_call_says_so_and_succeeds_when_there_is_memory_again() {
     const TEST: &str = "scarcity::every_call_says_so_and_succeeds_when_there_is_memory_again";
     if let Some(role) = role() {
