@@ -5,7 +5,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, Weak,
+    atomic::{AtomicBool, Ordering},
+};
 
 use super::{
     arena::{Tenure, with_room},
@@ -54,6 +57,9 @@ struct Held {
     tenancy: Tenancy,
     /// Whether a launch leaves it allocated.
     left: bool,
+    /// Whether it is the launch which is about to be published that has allocated it. Written by whoever takes the lease
+    /// for a launch, of which there is one at a time.
+    taken: AtomicBool,
     chunks: Chunks,
 }
 
@@ -114,9 +120,9 @@ impl Leased {
         }
     }
 
-    /// Notes of the first `n` blocks that a launch was to leave allocated that they are free.
-    fn release(&self, n: usize) {
-        for left in self.left().take(n) {
+    /// Notes of what a launch has allocated that is not published that it is free. What was allocated before stays so.
+    fn release(&self) {
+        for left in self.left().filter(|left| left.taken.swap(false, Ordering::Relaxed)) {
             left.block().release();
         }
     }
@@ -197,7 +203,7 @@ impl Lease {
                 }
                 (Some(_), _) => Chunks::Own(Mutex::default()),
             };
-            held.push(Held { tenancy, left, chunks });
+            held.push(Held { tenancy, left, taken: AtomicBool::new(false), chunks });
         }
         for held in &held {
             held.contents()?;
@@ -234,7 +240,7 @@ impl Lease {
     }
 
     /// Notes what a launch allocates that is about to be published to `stream`, which is held back until a launch is over
-    /// that has the same memory; with `auto_free`, what earlier launches left is freed.
+    /// that has the same memory; with `auto_free`, it has what earlier launches left.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet, or one that the launch is to
@@ -256,13 +262,14 @@ impl Lease {
         for held in &self.0.held {
             held.contents()?;
         }
-        for (n, left) in self.0.left().enumerate() {
-            if auto_free {
-                left.block().release();
-            }
-            if let Err(refused) = left.contents().and_then(|contents| left.block().acquire(contents)) {
-                self.0.release(n);
-                return Err(refused);
+        for left in self.0.left() {
+            let acquired = left.contents().and_then(|contents| left.block().acquire(contents, auto_free));
+            match acquired {
+                Ok(fresh) => left.taken.store(fresh, Ordering::Relaxed),
+                Err(refused) => {
+                    self.0.release();
+                    return Err(refused);
+                }
             }
         }
         for (n, tenure) in self.0.tenures.iter().enumerate() {
@@ -272,7 +279,7 @@ impl Lease {
             });
             if let Err(refused) = claimed {
                 self.0.tenures[..n].iter().for_each(|tenure| tenure.end_claim(None));
-                self.0.release(usize::MAX);
+                self.0.release();
                 return Err(refused);
             }
         }
@@ -282,7 +289,7 @@ impl Lease {
 
     /// Undoes [`Lease::take`]: the launch was not published.
     pub(crate) fn give_back(&self) {
-        self.0.release(usize::MAX);
+        self.0.release();
         self.0.tenures.iter().for_each(|tenure| tenure.end_claim(None));
         lock(&self.0.latest).opening = false;
     }
@@ -294,6 +301,7 @@ impl Lease {
             fence.keep_all(vec![block.held()]);
             block.release();
         }
+        self.0.left().for_each(|left| left.taken.store(false, Ordering::Relaxed));
         *lock(&self.0.latest) = Latest { end: Some(fence.signal().clone()), opening: false };
         self.0.tenures.iter().for_each(|tenure| tenure.end_claim(Some((stream, fence.signal()))));
     }
