@@ -304,10 +304,10 @@ impl Exec {
         }
         let urgencies = if options.node_priority { priority::urgencies(&units, work) } else { Vec::new() };
         let goal =
-            tradeoff::goal(&options)?.filter(|_| options.candidate.is_none() && !memory_nodes.is_empty());
+            tradeoff::goal(&options)?.filter(|_| options.candidate.is_none() && !template.memory().is_empty());
         let (allocating, memory) = match goal {
             Some(goal) => {
-                let (nodes, allocations) = tradeoff::allocations(template, flat, &units)?;
+                let (nodes, allocations) = tradeoff::allocations(template, flat, &units, &bodies)?;
                 (nodes, Some((goal, allocations)))
             }
             None => (Vec::new(), None),
