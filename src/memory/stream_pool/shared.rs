@@ -60,7 +60,7 @@ impl Device {
         }
         // The driver decides, and says so only to who tries.
         let memory = self.0.local.allocate(1).map_err(|_| Error::OutOfMemory { bytes: 1 })?;
-        let named = ipc::name_of(&self.0.system, memory.address(), memory.len() as u64);
+        let named = ipc::name_of(self.0.system, memory.address(), memory.len() as u64);
         match named.map_err(Error::from) {
             Err(short @ Error::OutOfMemory { .. }) => Err(short),
             named => Ok(*known.get_or_init(|| named.is_ok())),

@@ -327,6 +327,39 @@ pub fn host_work() {
     tried!(hipGraphDestroy(graph));
 }
 
+/// Copies of pages that can be neither pinned nor staged are done all the same, and a launch that begins does not fail.
+pub fn copies_without_memory() {
+    // More than a slab of staging memory.
+    const COUNT: usize = 5 << 18;
+    let (memory, counter) = (Words::new(COUNT, 0), AtomicU32::new(0));
+    let from: Vec<u32> = (0..COUNT as u32).collect();
+    let mut to = vec![0; 2 * COUNT];
+    let graph = captured(|stream| with_the_host(stream, &memory, &from, &mut to, &counter));
+    let (exec, stream, mut launched) = (instantiated(graph, 0), stream(), 0);
+    ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
+    let right = to.clone();
+    for n in 1.. {
+        to.fill(0);
+        ok!(hipMemset(memory.address, 0, COUNT * 4));
+        scarcity::refuse(Refusals::From(n));
+        // SAFETY: both are alive.
+        let code = unsafe { hipGraphLaunch(exec, stream) };
+        if code == hipSuccess {
+            ok!(hipStreamSynchronize(stream));
+            launched += 1;
+            assert!(to == right, "{n}");
+        }
+        let was_refused = scarcity::refused() > 0;
+        scarcity::refuse(Refusals::None);
+        assert!(matches!(code, hipSuccess | hipErrorOutOfMemory), "{n}: {code:?}");
+        if !was_refused {
+            break;
+        }
+    }
+    assert!(launched > 1, "no launch went without memory");
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+}
+
 /// What launches have left is there though a launch that has it anew fails for want of memory.
 pub fn refused_launches() {
     let (mut left, counter) = (ptr::null_mut(), AtomicU32::new(0));

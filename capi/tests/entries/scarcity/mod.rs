@@ -252,6 +252,16 @@ fn a_copy_that_fails_is_over() {
 }
 
 #[test]
+fn a_copy_in_a_graph_needs_no_memory_once_it_is_launched() {
+    const TEST: &str = "scarcity::a_copy_in_a_graph_needs_no_memory_once_it_is_launched";
+    if role().is_some() {
+        return graphs::copies_without_memory();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
 fn a_launch_that_fails_leaves_what_earlier_ones_left() {
     const TEST: &str = "scarcity::a_launch_that_fails_leaves_what_earlier_ones_left";
     if role().is_some() {
