@@ -29,13 +29,32 @@ use crate::{
 pub(crate) struct Lease(Arc<Leased>);
 
 #[derive(Default)]
-pub(super) struct Leased {
+pub(crate) struct Leased {
     held: Vec<Held>,
     /// Where the rest takes turns: one for each device that has some, in the order of their ordinals.
     tenures: Vec<Tenure>,
     /// Blocks of other graphs that a launch frees.
     frees: Vec<Weak<Block>>,
     latest: Mutex<Latest>,
+}
+
+/// What an executable has of memory, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// What its plan takes.
+    pub(crate) planned: u64,
+    /// What of that is there.
+    pub(crate) mapped: u64,
+    /// What of that a launch in flight uses, or one has left allocated.
+    pub(crate) used: u64,
+}
+
+impl Usage {
+    fn add(&mut self, bytes: u64, is_mapped: bool, is_used: bool) {
+        self.planned += bytes;
+        self.mapped += if is_mapped { bytes } else { 0 };
+        self.used += if is_mapped && is_used { bytes } else { 0 };
+    }
 }
 
 /// The latest launch.
@@ -103,6 +122,21 @@ impl Leased {
 
     pub(super) fn is_in_flight(&self) -> bool {
         lock(&self.latest).is_in_flight()
+    }
+
+    /// What it has now.
+    pub(crate) fn usage(&self) -> Usage {
+        let (mut usage, in_flight) = (Usage::default(), self.is_in_flight());
+        for held in &self.held {
+            let is_mapped = match &held.chunks {
+                Chunks::Whole => true,
+                Chunks::Own(own) => lock(own).is_some(),
+                Chunks::Shared => continue,
+            };
+            usage.add(held.block().bytes(), is_mapped, in_flight || held.block().is_live());
+        }
+        self.tenures.iter().for_each(|tenure| usage.add(tenure.bytes(), tenure.is_mapped(), in_flight));
+        usage
     }
 
     /// Gives back what nobody else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
@@ -235,8 +269,12 @@ impl Lease {
 
     /// Bytes of the memory behind its allocations.
     pub(crate) fn bytes(&self) -> u64 {
-        let own: u64 = self.0.blocks().map(|block| block.bytes()).sum();
-        own + self.0.tenures.iter().map(Tenure::bytes).sum::<u64>()
+        self.0.usage().planned
+    }
+
+    /// Who can be asked for [`Leased::usage`] as long as there is somebody.
+    pub(crate) fn leased(&self) -> Weak<Leased> {
+        Arc::downgrade(&self.0)
     }
 
     /// Notes what a launch allocates that is about to be published to `stream`, which is held back until a launch is over
