@@ -160,6 +160,17 @@ impl From<hsa::Error> for Error {
     }
 }
 
+impl Error {
+    /// What a failed call means that has a meaning of its own, `otherwise`, but for want of memory: that is always told
+    /// apart, so that the caller knows that the same call may succeed later.
+    pub(crate) fn of_call(error: hsa::Error, otherwise: impl FnOnce(hsa::Error) -> Self) -> Self {
+        match Self::from(error.clone()) {
+            short @ Self::OutOfMemory { .. } => short,
+            _ => otherwise(error),
+        }
+    }
+}
+
 impl From<loader::Error> for Error {
     fn from(e: loader::Error) -> Self {
         match e {

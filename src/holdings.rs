@@ -1,8 +1,10 @@
 //! Who holds what of the devices' and the host's resources that this process has.
 //!
 //! Every allocation, signal, queue and executable of the runtime is in the accounts of the `hsa` crate under its holder's
-//! name; here they are put into a table. `AQLIPSE_MEMORY_REPORT` prints it when the process ends
-//! (docs/memory-report.md).
+//! name; here they are put into a table. Executable graphs are accounted for one by one ([`executables()`]).
+//! `AQLIPSE_MEMORY_REPORT` prints both when the process ends (docs/memory-report.md).
+
+mod executables;
 
 use std::{
     env, fmt, fs,
@@ -13,6 +15,9 @@ use std::{
 
 use hsa::Resource;
 
+pub(crate) use self::executables::Account;
+use self::executables::Printed;
+pub use self::executables::{Executable, executables};
 use crate::{
     device::{Device, System},
     error::{Error, Result, explain},
@@ -275,7 +280,9 @@ extern "C" fn print() {
     // A panic must not cross into C, where the process is ending.
     let _ = std::panic::catch_unwind(|| {
         let (Some(path), Ok(holdings)) = (destination(), Holdings::now()) else { return };
-        let table = format!("who holds what at the end of process {}\n{holdings}", std::process::id());
+        let graphs = Printed(executables());
+        let table =
+            format!("who holds what at the end of process {}\n{holdings}{graphs}", std::process::id());
         let written = match path.as_os_str() == "1" {
             true => std::io::stderr().write_all(table.as_bytes()),
             false => fs::write(path, table),

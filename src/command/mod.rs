@@ -54,6 +54,9 @@ enum Command {
     },
     /// Run a HIP program on this library.
     Run {
+        /// Say on stderr, or in a file, who holds what of the devices' memory when the program ends.
+        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+        memory: Option<OsString>,
         /// The program and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<OsString>,
@@ -69,7 +72,7 @@ pub fn run() -> ExitCode {
         Command::Demo { json, size, iterations } => demo::run(json, size, iterations).map_err(Into::into),
         Command::Doctor(examination) => doctor::run(&examination),
         Command::Info { json } => info::run(json).map_err(Into::into),
-        Command::Run { program } => return run::run(&program),
+        Command::Run { memory, program } => return run::run(&program, memory),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,10 +8,13 @@ use std::{
     process::{Command, ExitCode},
 };
 
+use aqlipse::holdings::REPORT_VARIABLE;
+
 use super::installed::{LIBRARY, library_folder};
 
-/// Replaces this process by `program`, with our library before every other.
-pub fn run(program: &[OsString]) -> ExitCode {
+/// Replaces this process by `program`, with our library before every other. It reports to `memory` who holds what when it
+/// ends, if that is given.
+pub fn run(program: &[OsString], memory: Option<OsString>) -> ExitCode {
     let Some(folder) = library_folder() else {
         eprintln!("aqlipse: {LIBRARY} is not beside this command; build it with `cargo xtask dist`");
         return ExitCode::FAILURE;
@@ -28,8 +31,10 @@ pub fn run(program: &[OsString]) -> ExitCode {
         preload.push(":");
         preload.push(before);
     }
-    let error =
-        Command::new(name).args(arguments).env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload).exec();
+    let mut command = Command::new(name);
+    command.args(arguments).env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload);
+    command.envs(memory.map(|wanted| (REPORT_VARIABLE, wanted)));
+    let error = command.exec();
     eprintln!("aqlipse: {}: {error}", Path::new(name).display());
     // As a shell answers for a command that it cannot run.
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })

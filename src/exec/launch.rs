@@ -9,11 +9,12 @@ use super::{
     events::Points,
     flight::Flight,
     image::{LaneImage, Source},
+    pages::PinnedPages,
     party::Party,
     publication,
     reserve::Reserve,
     script::Script,
-    units::{Pin, Unit},
+    units::Unit,
 };
 use crate::{
     condition::Turn,
@@ -208,12 +209,18 @@ pub(super) fn run_on_host(
         Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
         // SAFETY: as above.
         Unit::Relay(relay) => unsafe { relay.run() }.unwrap_or_else(failed),
-        Unit::Pin(pin) => match PinnedPages::new(device, pin) {
+        Unit::Pin(pin) => match PinnedPages::reach(device, pin, reserve.stage().map(Arc::as_ref)) {
             Ok(pages) => {
                 if let Some((block, offset)) = arguments {
-                    block.write(offset + pin.argument, &pages.address().to_le_bytes());
+                    let (place, extent) = pin.extent();
+                    // What the host has copied is no more the kernel's to copy.
+                    let extent = if pages.is_some() { extent } else { 0 };
+                    block.write(offset + place, &extent.to_le_bytes());
+                    if let Some(pages) = &pages {
+                        block.write(offset + pin.argument, &pages.address().to_le_bytes());
+                    }
                 }
-                pinned.lock().unwrap_or_else(PoisonError::into_inner).push(pages);
+                pinned.lock().unwrap_or_else(PoisonError::into_inner).extend(pages);
             }
             Err(e) => {
                 let (bytes, address) = (pin.bytes, pin.address);
@@ -230,37 +237,6 @@ pub(super) fn run_on_host(
             }
         },
         Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => {}
-    }
-}
-
-/// Host memory that the device can reach while a copy runs.
-pub(super) enum PinnedPages {
-    Pinned(hsa::Pinned),
-    /// A copy of pages that refuse to be pinned, such as a read-only mapping.
-    Staged(Block),
-}
-
-impl PinnedPages {
-    fn new(device: &Device, pin: &Pin) -> Result<Self> {
-        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
-        match unsafe { memory::pin(device, pin.address, pin.bytes) } {
-            Ok(pinned) => Ok(Self::Pinned(pinned)),
-            Err(_) if pin.reads => {
-                let block = device.0.staging.take(pin.bytes as usize)?;
-                // SAFETY: who gave the node's parameters promised that its source is readable whenever the
-                // graph runs.
-                block.write(0, unsafe { memory::host_bytes(pin.address, pin.bytes) });
-                Ok(Self::Staged(block))
-            }
-            Err(e) => Err(e),
-        }
-    }
-
-    fn address(&self) -> u64 {
-        match self {
-            Self::Pinned(pages) => pages.agent_address(),
-            Self::Staged(block) => block.address(),
-        }
     }
 }
 

@@ -35,6 +35,7 @@ mod failure;
 mod flight;
 pub(crate) mod image;
 mod launch;
+mod pages;
 mod parts;
 mod party;
 mod priority;
@@ -78,6 +79,7 @@ use crate::{
     device::{Device, Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
     graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
+    holdings::Account,
     module::KernelCode,
     pool::{lease::Lease, order::PlannedOrder},
     schedule::{
@@ -145,6 +147,7 @@ struct Inner {
     fifos: Fifos,
     /// The priority of each queue, where nodes decide about it.
     priorities: Vec<i32>,
+    account: Account,
     state: Mutex<State>,
 }
 
@@ -302,11 +305,11 @@ impl Exec {
             }
         }
         let urgencies = if options.node_priority { priority::urgencies(&units, work) } else { Vec::new() };
-        let goal =
-            tradeoff::goal(&options)?.filter(|_| options.candidate.is_none() && !memory_nodes.is_empty());
+        let goal = tradeoff::goal(&options)?
+            .filter(|_| options.candidate.is_none() && !template.memory().is_empty());
         let (allocating, memory) = match goal {
             Some(goal) => {
-                let (nodes, allocations) = tradeoff::allocations(template, flat, &units)?;
+                let (nodes, allocations) = tradeoff::allocations(template, flat, &units, &bodies)?;
                 (nodes, Some((goal, allocations)))
             }
             None => (Vec::new(), None),
@@ -359,6 +362,9 @@ impl Exec {
             },
             ..Report::of(&image, &plan, bounds)
         };
+        let nodes = template.graph().topology().node_count();
+        let packets = image.bytes() + resident_bytes;
+        let account = Account::open(device.ordinal(), nodes, arena.len(), packets, memory.leased());
         let last = template.instances().lock().unwrap_or_else(PoisonError::into_inner).take();
         let state = State {
             is_plain: image.is_plain() && conditionals.is_empty() && units.devices.len() == 1,
@@ -400,8 +406,14 @@ impl Exec {
             bodies,
             fifos: units.fifos,
             priorities,
+            account,
             state: Mutex::new(state),
         })))
+    }
+
+    /// By what number the executable is known in [`holdings::executables()`](crate::holdings::executables()).
+    pub fn number(&self) -> u64 {
+        self.0.account.number()
     }
 
     /// The executable graph in numbers.

@@ -9,9 +9,10 @@ use smallvec::SmallVec;
 use super::{
     State,
     image::HostStep,
-    launch::{PinnedPages, run_on_host},
+    launch::run_on_host,
+    pages::PinnedPages,
     party::Party,
-    reserve::Reserve,
+    reserve::{Reserve, Stage},
     seat::Seat,
     units::Unit,
 };
@@ -84,6 +85,8 @@ impl Script {
         // Its worker may not have let go of it yet if a fault has ended the launch.
         let used = used.filter(|used| Arc::strong_count(used) == 1);
         let script = used.unwrap_or_else(|| Arc::new(Self::new(state, signals, seats, party)));
+        // They are done one after the other, so one stage for each device is enough.
+        let mut stages: SmallVec<[(usize, Stage); 1]> = SmallVec::new();
         let mut steps = script.steps();
         for (step, given) in steps.iter_mut().zip(&state.image.host) {
             let (device, epoch) = party.of_ordinal(seats[given.unit as usize].device);
@@ -93,9 +96,14 @@ impl Script {
                 let unit = state.units[given.unit as usize].clone();
                 // Before the packets are published that wait for it.
                 let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional(_));
+                let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
+                let reserve = Reserve::take(device, &unit, epoch, stage.map(|(_, stage)| stage))?;
+                if let (None, Some(fresh)) = (stage, reserve.stage()) {
+                    stages.push((device.ordinal(), fresh.clone()));
+                }
                 step.work = Some(Work {
                     arguments: matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(given.unit + 1)),
-                    reserve: Reserve::take(device, &unit, epoch)?,
+                    reserve,
                     _expected: may_publish.then(|| device.expect_cooperative()),
                     unit,
                 });

@@ -2,12 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-use std::{collections::HashMap, env, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, HashMap},
+    env,
+    sync::OnceLock,
+};
 
 use super::{Options, units::Units};
 use crate::{
     error::{Error, Result},
-    graph::{FlatGraph, MemAlloc, Node, NodeId, flatten},
+    graph::{FlatGraph, GraphId, MemAlloc, Node, NodeId, flatten},
+    pool::order::{Buffer, at_once},
     schedule::{
         Class, Problem,
         memory::{Allocation, Goal},
@@ -34,8 +39,9 @@ fn read(text: &str) -> Result<Goal> {
     text.parse().map_err(|error| Error::NotInitialized(format!("{VARIABLE}: {error}")))
 }
 
-/// The allocation nodes of a graph, and the allocations with their users by unit. `flat` is the graph without its memory nodes. Those in bodies of
-/// conditional nodes are not among them.
+/// The allocation nodes of a graph, and the allocations with their users by unit. `flat` is the graph without its memory
+/// nodes. Behind them come allocations for what bodies of conditional nodes allocate; `bodies` says which flat node is
+/// around each graph.
 ///
 /// # Errors
 /// [`Error::Graph`] as for the graph without memory nodes.
@@ -43,6 +49,7 @@ pub(super) fn allocations(
     template: &Template,
     flat: &FlatGraph,
     units: &Units,
+    bodies: &HashMap<GraphId, u32>,
 ) -> Result<(Vec<NodeId>, Vec<Allocation>)> {
     let wrong = |error: String| Error::Graph(error);
     let whole = flatten::flatten(template.graph(), |_| true).map_err(|error| wrong(error.to_string()))?;
@@ -82,7 +89,43 @@ pub(super) fn allocations(
         Some(Node::MemAlloc(alloc)) => Some((nodes[at as usize].origin, allocation(at, alloc))),
         _ => None,
     });
-    Ok(found.unzip())
+    let (nodes, mut allocations): (Vec<_>, Vec<_>) = found.unzip();
+    allocations.extend(in_bodies(template, units, bodies));
+    Ok((nodes, allocations))
+}
+
+/// What bodies allocate, as if the conditional node around them used it from its start to its end: as much as they take
+/// at once by their edges. They leave nothing allocated (docs/conditional-nodes.md).
+fn in_bodies<'t>(
+    template: &'t Template,
+    units: &Units,
+    bodies: &HashMap<GraphId, u32>,
+) -> impl Iterator<Item = Allocation> + use<'t> {
+    let graphs = if bodies.is_empty() { Vec::new() } else { template.graph().with_nested() };
+    let mut found: BTreeMap<u32, Vec<Buffer>> = BTreeMap::new();
+    for graph in &graphs {
+        let Some(&around) = bodies.get(&graph.id()) else { continue };
+        let found = found.entry(units.main[around as usize]).or_default();
+        // An address may be given out again behind the node that frees it.
+        let mut open: HashMap<u64, (NodeId, u64)> = HashMap::new();
+        for (node, work) in graph.nodes() {
+            match work {
+                Node::MemAlloc(alloc) => {
+                    open.insert(alloc.address, (node, alloc.bytes));
+                }
+                Node::MemFree(free) => {
+                    let ended = open.remove(&free.address);
+                    found.extend(ended.map(|(begin, bytes)| ((begin, node), bytes)));
+                }
+                _ => {}
+            }
+        }
+    }
+    found.into_iter().map(move |(unit, buffers)| Allocation {
+        bytes: at_once(&buffers, &graphs),
+        first: vec![unit],
+        last: Some(vec![unit]),
+    })
 }
 
 #[cfg(test)]

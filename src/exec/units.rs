@@ -48,7 +48,7 @@ pub(crate) enum Unit {
 }
 
 /// Pageable memory that one unit needs pinned.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pin {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
@@ -56,6 +56,19 @@ pub(crate) struct Pin {
     pub(crate) argument: usize,
     /// Whether the device reads the memory.
     pub(crate) reads: bool,
+    /// What the unit copies.
+    pub(crate) copy: Memcpy,
+}
+
+impl Pin {
+    /// Where the copy's kernel arguments have the bytes of a row, of which there are none if nothing is left to copy,
+    /// and how many there are.
+    pub(super) fn extent(&self) -> (usize, u64) {
+        match &self.copy {
+            Memcpy::Linear { bytes, .. } => (LINEAR_EXTENT_ARGUMENT, *bytes),
+            Memcpy::Box(copy) => (BOX_EXTENT_ARGUMENT, copy.extent[0]),
+        }
+    }
 }
 
 /// The units of a graph with their order.
@@ -103,6 +116,9 @@ impl Fifos {
 /// Offset of the destination and of the source in the arguments of the copy kernels (`kernels/blit.md`).
 const DST_ARGUMENT: usize = 0;
 const SRC_ARGUMENT: usize = 8;
+/// Offsets of the bytes of a row in the arguments of the kernels that copy one row, and boxes.
+const LINEAR_EXTENT_ARGUMENT: usize = 16;
+const BOX_EXTENT_ARGUMENT: usize = 48;
 
 impl Unit {
     /// Bytes that the unit holds.
@@ -457,6 +473,6 @@ fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
         Ends::Reachable | Ends::HostOnly | Ends::Foreign => return Ok((None, Unit::Dispatch(dispatch))),
     };
     let (address, bytes) = span.ok_or(Error::InvalidValue("the copy leaves the address space"))?;
-    let pin = Pin { address, bytes, argument, reads };
+    let pin = Pin { address, bytes, argument, reads, copy: copy.clone() };
     Ok((Some(Unit::Pin(pin)), Unit::Dispatch(dispatch)))
 }

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use super::page::{Kind, Page};
+use super::page::{self, Kind, Page};
 use crate::error::{Error, Result};
 
 /// Names an event to other processes of the same user on this machine: `/proc/<process>/fd/<descriptor>` is its page.
@@ -68,7 +68,7 @@ impl SharedEvent {
     /// # Errors
     /// [`Error::OperatingSystem`].
     pub(crate) fn handle(&self) -> Result<EventHandle> {
-        let failed = |error: std::io::Error| Error::OperatingSystem(error.to_string());
+        let failed = |error| page::refused("the descriptor of an event", error);
         let file = std::fs::File::from(self.file.try_clone().map_err(failed)?);
         let inode = file.metadata().map_err(failed)?.ino();
         // CAST: descriptors are not negative.

@@ -63,7 +63,11 @@ unsafe impl Send for Page {}
 unsafe impl Sync for Page {}
 
 fn failed(what: &str) -> Error {
-    let error = io::Error::last_os_error();
+    refused(what, io::Error::last_os_error())
+}
+
+/// What it means that the system has refused `what`.
+pub(super) fn refused(what: &str, error: io::Error) -> Error {
     match error.raw_os_error() {
         Some(libc::ENOMEM | libc::EMFILE | libc::ENFILE) => {
             explain(format_args!("{what}: {error}"));

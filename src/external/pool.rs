@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use super::page::{Kind, Page};
+use super::page::{self, Kind, Page};
 use crate::error::{Error, Result};
 
 /// A pool as several processes know it. Its descriptor is what one gives the other.
@@ -21,14 +21,14 @@ pub(crate) struct PoolPage {
 }
 
 fn failed(error: io::Error) -> Error {
-    Error::OperatingSystem(error.to_string())
+    page::refused("the descriptor of a pool", error)
 }
 
 impl PoolPage {
     /// Names a pool of memory on the device with an ordinal.
     ///
     /// # Errors
-    /// [`Error::OperatingSystem`].
+    /// [`Error::OutOfMemory`] without a descriptor left, [`Error::OperatingSystem`].
     pub(crate) fn create(device: u64) -> Result<Self> {
         let (file, _) = Page::create(Kind::Pool, device)?;
         Self::of(file, device)
@@ -37,7 +37,8 @@ impl PoolPage {
     /// The pool behind a descriptor, which stays the caller's.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] if it names no pool; [`Error::OperatingSystem`].
+    /// [`Error::InvalidValue`] if it names no pool; [`Error::OutOfMemory`] without a descriptor left;
+    /// [`Error::OperatingSystem`].
     pub(crate) fn open(descriptor: BorrowedFd<'_>) -> Result<Self> {
         let page = Page::import(descriptor, Kind::Pool).map_err(|error| match error {
             Error::InvalidValue(_) => Error::InvalidValue("the descriptor is no memory pool"),
@@ -55,7 +56,7 @@ impl PoolPage {
     /// A descriptor of the page, for another process.
     ///
     /// # Errors
-    /// [`Error::OperatingSystem`].
+    /// [`Error::OutOfMemory`] without a descriptor left, [`Error::OperatingSystem`].
     pub(crate) fn descriptor(&self) -> Result<OwnedFd> {
         self.file.as_fd().try_clone_to_owned().map_err(failed)
     }

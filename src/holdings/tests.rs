@@ -76,3 +76,66 @@ fn want_of_memory_names_the_largest_holders() {
     assert!(detail.contains("allocations 64 MiB in 1"), "{detail}");
     memory::free(held).unwrap();
 }
+
+#[test]
+fn each_executable_is_accounted_for_as_long_as_the_program_has_it() {
+    const BYTES: u64 = 5 << 20;
+    let device = Device::get(0).unwrap();
+    let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+    let of = |exec: &Exec| executables().into_iter().find(|row| row.number == exec.number());
+    let mut template = Template::new(&device);
+    let (node, address) = template.add_allocation(&device, BYTES, &[]).unwrap();
+    let fill =
+        crate::graph::Memset { dst: address, element_size: 1, height: 1, pitch: 0, value: 1, width: 16 };
+    let (used, ()) = template.add(Node::Memset(fill), &[node]).unwrap();
+    template.add_free(address, &[used]).unwrap();
+    let exec = Exec::new(&template, Options::default()).unwrap();
+    let fresh = of(&exec).unwrap();
+    assert_eq!((fresh.device, fresh.nodes, fresh.planned, fresh.mapped, fresh.used), (0, 3, BYTES, BYTES, 0));
+    assert!(fresh.kernel_arguments > 0 && fresh.packets >= 64, "{fresh:?}");
+    exec.launch(&stream).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(of(&exec).unwrap(), fresh, "the launch is over");
+    device.trim_graph_memory();
+    let trimmed = of(&exec).unwrap();
+    let there = if device.shares_graph_memory() { 0 } else { BYTES };
+    assert_eq!((trimmed.planned, trimmed.mapped), (BYTES, there));
+
+    // What a launch leaves is in use until it is freed.
+    let mut template = Template::new(&device);
+    let (_, left) = template.add_allocation(&device, BYTES, &[]).unwrap();
+    let leaving = Exec::new(&template, Options::default()).unwrap();
+    assert_eq!(of(&leaving).unwrap().used, 0);
+    leaving.launch(&stream).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(of(&leaving).unwrap().used, BYTES);
+    memory::free(left).unwrap();
+    assert_eq!(of(&leaving).unwrap().used, 0);
+    let number = leaving.number();
+    drop(leaving);
+    assert!(executables().iter().all(|row| row.number != number));
+}
+
+#[test]
+fn of_many_executables_those_are_printed_that_hold_most() {
+    let row = |number| Executable {
+        number,
+        device: 0,
+        nodes: 10,
+        kernel_arguments: 100,
+        packets: 64,
+        planned: number << 20,
+        mapped: 0,
+        used: 0,
+    };
+    let text = Printed((1..=50).map(row).collect()).to_string();
+    let numbers: Vec<u64> =
+        text.lines().skip(1).filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
+    assert_eq!(numbers[..40], (11..=50).collect::<Vec<u64>>()[..]);
+    let rest = format!(
+        "10 more, each with fewer bytes: arguments 1000, packets 640, memory planned {}",
+        55u64 << 20
+    );
+    assert!(text.ends_with(&format!("{rest}\n")), "{text}");
+    assert_eq!(Printed(Vec::new()).to_string(), "");
+}

@@ -66,16 +66,13 @@ pub(super) fn name_of(
 /// The error for an allocation that has no name, with the reason kept for who asks.
 pub(super) fn cannot_share(error: &hsa::Error) -> Error {
     crate::error::explain(format!("the allocation cannot be shared with other processes: {error}"));
-    match Error::from(error.clone()) {
-        short @ Error::OutOfMemory { .. } => short,
-        _ => Error::NotSupported("memory that other processes open"),
-    }
+    Error::of_call(error.clone(), |_| Error::NotSupported("memory that other processes open"))
 }
 
 /// Maps another process's memory, for all devices; at a new address for each call.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] if the handle names none that still exists.
+/// [`Error::InvalidValue`] if the handle names none that still exists; [`Error::OutOfMemory`].
 pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
     const REFUSED: Error = Error::InvalidValue("the handle names no memory of another process");
     let system = System::get()?;
@@ -85,10 +82,11 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
     let words = hsa::MemoryHandle(handle.words);
     // CAST: a 64-bit process.
     let attached = system.runtime().attach_memory(words, handle.allocated as usize, &system.gpu_agents());
-    let attached = attached.map_err(|error| {
+    let refused = |error| {
         crate::error::explain(format!("the memory of process {} cannot be mapped: {error}", handle.process));
         REFUSED
-    })?;
+    };
+    let attached = attached.map_err(|error| Error::of_call(error, refused))?;
     // CAST: a number of the other process's.
     let owner = Device::get(handle.device as usize).unwrap_or_else(|_| device.clone());
     let address = attached.address();

@@ -5,6 +5,7 @@ mod array;
 pub(crate) mod batch;
 pub mod ipc;
 pub(crate) mod peer;
+mod rows;
 pub(crate) mod stream_pool;
 mod synchronous;
 mod table;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub use advice::{Advice, Processor, advice, advise};
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
+pub(crate) use rows::rows;
 pub use stream_pool::{PoolLimit, PoolOptions, PoolPointer, Reuse, Right, StreamPool, export_pointer};
 pub use synchronous::{is_synchronous, set_synchronous};
 pub(crate) use table::Backing;
@@ -23,7 +25,7 @@ pub use table::{Origin, Place, Region, Table};
 use crate::{
     device::{Device, System},
     error::{Error, Result, explain},
-    graph::{CopyKind, Memcpy, Memset, Word},
+    graph::{CopyKind, Memcpy, Memset, RunCopy, Word},
     holdings,
     pool::graph_memory::Block,
     stream::{Stream, host},
@@ -578,23 +580,10 @@ pub(crate) unsafe fn host_bytes_mut<'a>(address: u64, bytes: u64) -> &'a mut [u8
 /// # Safety
 /// Both ends are valid for the bytes that the copy describes.
 pub(crate) unsafe fn host_copy(copy: &Memcpy) {
-    let run = |dst: u64, src: u64, bytes: u64| {
+    for RunCopy { dst, src, bytes } in rows(copy).into_iter().flatten() {
         // SAFETY: the caller's promise; `copy` allows the ends to overlap.
         unsafe {
             std::ptr::copy(src as usize as *const u8, dst as usize as *mut u8, bytes as usize);
-        }
-    };
-    match copy {
-        Memcpy::Linear { dst, src, bytes, .. } => run(*dst, *src, *bytes),
-        Memcpy::Box(b) => {
-            let (Some(dst), Some(src)) = (b.dst.corner_address(), b.src.corner_address()) else { return };
-            let [width, height, depth] = b.extent;
-            for z in 0..depth {
-                for y in 0..height {
-                    let row = |s: &crate::graph::Surface| (z * s.rows + y) * s.pitch;
-                    run(dst + row(&b.dst), src + row(&b.src), width);
-                }
-            }
         }
     }
 }

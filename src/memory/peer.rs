@@ -5,11 +5,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Backing, Origin, Region, Right};
+use super::{Backing, Origin, Region, Right, rows};
 use crate::{
     device::{Device, System},
     error::{Error, Result, explain},
-    graph::{Memcpy, Memset, RunCopy, Surface},
+    graph::{Memcpy, Memset, RunCopy},
 };
 
 /// The devices that may access what is allocated on a device, by ordinal.
@@ -157,16 +157,8 @@ impl Relay {
         // SAFETY: the caller's promise, and the check of the operands before.
         let copy = |dst: u64, src: u64, bytes: u64| unsafe { runtime.copy(dst, src, bytes as usize) };
         match self {
-            Self::Copy(Memcpy::Linear { dst, src, bytes, .. }) => copy(*dst, *src, *bytes)?,
-            Self::Copy(Memcpy::Box(b)) => {
-                const LEAVES: Error = Error::InvalidValue("the box leaves the address space");
-                let dst = b.dst.corner_address().ok_or(LEAVES)?;
-                let src = b.src.corner_address().ok_or(LEAVES)?;
-                let [width, height, depth] = b.extent;
-                for (z, y) in (0..depth).flat_map(|z| (0..height).map(move |y| (z, y))) {
-                    let row = |surface: &Surface| (z * surface.rows + y) * surface.pitch;
-                    copy(dst + row(&b.dst), src + row(&b.src), width)?;
-                }
+            Self::Copy(all) => {
+                rows(all)?.try_for_each(|run| copy(run.dst, run.src, run.bytes))?;
             }
             Self::Batch(copies) => {
                 copies.iter().try_for_each(|run| copy(run.dst, run.src, run.bytes))?;

@@ -455,19 +455,21 @@ pub fn retain(address: u64) -> Result<PhysicalId> {
 /// A file descriptor by which another process, or another API, imports physical memory.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] if the handle names none that was made to be shared; [`Error::OperatingSystem`].
+/// [`Error::InvalidValue`] if the handle names none that was made to be shared; [`Error::OutOfMemory`];
+/// [`Error::OperatingSystem`].
 pub fn export(id: PhysicalId) -> Result<OwnedFd> {
     let physical = state().physical(id)?.clone();
     if !physical.properties.shareable {
         return Err(Error::InvalidValue("the memory was not made to be shared"));
     }
-    physical.memory.export().map_err(|error| Error::OperatingSystem(error.to_string()))
+    let failed = |error: hsa::Error| Error::OperatingSystem(error.to_string());
+    physical.memory.export().map_err(|error| Error::of_call(error, failed))
 }
 
 /// A handle for the physical memory behind a descriptor, which stays the caller's.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] if there is none; [`Error::NotSupported`].
+/// [`Error::InvalidValue`] if there is none; [`Error::OutOfMemory`]; [`Error::NotSupported`].
 pub fn import(device: &Device, descriptor: BorrowedFd<'_>) -> Result<PhysicalId> {
     let memory = import_memory(descriptor)?;
     let bytes = memory.len() as u64;
@@ -487,9 +489,11 @@ pub(crate) fn import_memory(descriptor: BorrowedFd<'_>) -> Result<hsa::PhysicalM
         external::size_of_file(descriptor).ok_or(Error::InvalidValue("not a descriptor of memory"))?;
     // CAST: a 64-bit process.
     let memory = functions.import(descriptor, bytes as usize);
-    memory.map_err(|error| match error {
-        hsa::Error::Unsupported { .. } => Error::NotSupported("importing memory"),
-        _ => Error::InvalidValue("the descriptor is no memory that can be imported"),
+    memory.map_err(|error| {
+        Error::of_call(error, |error| match error {
+            hsa::Error::Unsupported { .. } => Error::NotSupported("importing memory"),
+            _ => Error::InvalidValue("the descriptor is no memory that can be imported"),
+        })
     })
 }
 
@@ -501,8 +505,8 @@ pub(crate) fn reserve_for(memory: &hsa::PhysicalMemory) -> Result<hsa::Reservati
 /// A dma-buf descriptor of a range of device memory.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] for a range that is not within one allocation; [`Error::NotSupported`] where memory cannot
-/// be exported so, or the range is not the beginning of what a descriptor would give away.
+/// [`Error::InvalidValue`] for a range that is not within one allocation; [`Error::OutOfMemory`];
+/// [`Error::NotSupported`] where memory cannot be exported so, or the range is not the beginning of what a descriptor would give away.
 pub fn export_range(address: u64, bytes: u64) -> Result<OwnedFd> {
     let system = System::get()?;
     match system.memory().place(address, bytes)? {
@@ -510,10 +514,12 @@ pub fn export_range(address: u64, bytes: u64) -> Result<OwnedFd> {
         _ => return Err(Error::InvalidValue("not a range of device memory")),
     }
     // CAST: a 64-bit process.
-    let (descriptor, offset) = system.runtime().export_range(address, bytes as usize).map_err(|error| {
+    let none = |error| {
         crate::error::explain(format!("no dma-buf of this memory can be had: {error}"));
         Error::NotSupported("a dma-buf of this memory")
-    })?;
+    };
+    let exported = system.runtime().export_range(address, bytes as usize);
+    let (descriptor, offset) = exported.map_err(|error| Error::of_call(error, none))?;
     if offset != 0 {
         crate::error::explain(
             "a dma-buf handle says nothing of an offset: the range must begin its allocation",

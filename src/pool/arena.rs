@@ -127,6 +127,11 @@ impl Tenure {
         self.placement.reserved
     }
 
+    /// Whether they are there: a trim takes them.
+    pub(super) fn is_mapped(&self) -> bool {
+        self.arenas().state().tenants.get(&self.number).is_some_and(|tenant| tenant.arena.is_some())
+    }
+
     /// Begins a launch on a stream; what comes back is the end of another launch, which this one must follow.
     ///
     /// # Errors

@@ -173,13 +173,14 @@ impl Block {
         self.state().live
     }
 
-    /// Notes that a launch leaves the block allocated, with `contents` where memory is mapped.
+    /// Notes that a launch leaves the block allocated, with `contents` where memory is mapped; whether it was not before.
+    /// With `again` it may have been: the launch has what an earlier one has left.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] if an earlier launch did and nobody has freed it.
-    pub(super) fn acquire(&self, contents: Option<Arc<Own>>) -> Result<()> {
+    /// [`Error::InvalidValue`] if an earlier launch did, nobody has freed it, and not `again`.
+    pub(super) fn acquire(&self, contents: Option<Arc<Own>>, again: bool) -> Result<bool> {
         let mut state = self.state();
-        if state.live {
+        if state.live && !again {
             drop(state);
             explain(
                 "an allocation of an earlier launch of the graph is not freed yet: free it before the next launch, or \
@@ -187,8 +188,11 @@ impl Block {
             );
             return Err(Error::InvalidValue("an allocation of an earlier launch is not freed yet"));
         }
-        (state.live, state.contents) = (true, contents);
-        Ok(())
+        let was_live = std::mem::replace(&mut state.live, true);
+        let before = std::mem::replace(&mut state.contents, contents);
+        drop(state);
+        drop(before);
+        Ok(!was_live)
     }
 
     /// Notes that the block is free again; whether it was live. What still uses it must [hold](Block::held) it.

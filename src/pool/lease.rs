@@ -5,7 +5,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, Weak,
+    atomic::{AtomicBool, Ordering},
+};
 
 use super::{
     arena::{Tenure, with_room},
@@ -26,13 +29,32 @@ use crate::{
 pub(crate) struct Lease(Arc<Leased>);
 
 #[derive(Default)]
-pub(super) struct Leased {
+pub(crate) struct Leased {
     held: Vec<Held>,
     /// Where the rest takes turns: one for each device that has some, in the order of their ordinals.
     tenures: Vec<Tenure>,
     /// Blocks of other graphs that a launch frees.
     frees: Vec<Weak<Block>>,
     latest: Mutex<Latest>,
+}
+
+/// What an executable has of memory, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// What its plan takes.
+    pub(crate) planned: u64,
+    /// What of that is there.
+    pub(crate) mapped: u64,
+    /// What of that a launch in flight uses, or one has left allocated.
+    pub(crate) used: u64,
+}
+
+impl Usage {
+    fn add(&mut self, bytes: u64, is_mapped: bool, is_used: bool) {
+        self.planned += bytes;
+        self.mapped += if is_mapped { bytes } else { 0 };
+        self.used += if is_mapped && is_used { bytes } else { 0 };
+    }
 }
 
 /// The latest launch.
@@ -54,6 +76,9 @@ struct Held {
     tenancy: Tenancy,
     /// Whether a launch leaves it allocated.
     left: bool,
+    /// Whether it is the launch which is about to be published that has allocated it. Written by whoever takes the lease
+    /// for a launch, of which there is one at a time.
+    taken: AtomicBool,
     chunks: Chunks,
 }
 
@@ -99,6 +124,21 @@ impl Leased {
         lock(&self.latest).is_in_flight()
     }
 
+    /// What it has now.
+    pub(crate) fn usage(&self) -> Usage {
+        let (mut usage, in_flight) = (Usage::default(), self.is_in_flight());
+        for held in &self.held {
+            let is_mapped = match &held.chunks {
+                Chunks::Whole => true,
+                Chunks::Own(own) => lock(own).is_some(),
+                Chunks::Shared => continue,
+            };
+            usage.add(held.block().bytes(), is_mapped, in_flight || held.block().is_live());
+        }
+        self.tenures.iter().for_each(|tenure| usage.add(tenure.bytes(), tenure.is_mapped(), in_flight));
+        usage
+    }
+
     /// Gives back what nobody else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
     pub(super) fn trim(&self, busy: impl Fn(&Block) -> bool) {
         // With the lock held no launch begins.
@@ -114,9 +154,9 @@ impl Leased {
         }
     }
 
-    /// Notes of the first `n` blocks that a launch was to leave allocated that they are free.
-    fn release(&self, n: usize) {
-        for left in self.left().take(n) {
+    /// Notes of what a launch has allocated that is not published that it is free. What was allocated before stays so.
+    fn release(&self) {
+        for left in self.left().filter(|left| left.taken.swap(false, Ordering::Relaxed)) {
             left.block().release();
         }
     }
@@ -197,7 +237,7 @@ impl Lease {
                 }
                 (Some(_), _) => Chunks::Own(Mutex::default()),
             };
-            held.push(Held { tenancy, left, chunks });
+            held.push(Held { tenancy, left, taken: AtomicBool::new(false), chunks });
         }
         for held in &held {
             held.contents()?;
@@ -229,12 +269,16 @@ impl Lease {
 
     /// Bytes of the memory behind its allocations.
     pub(crate) fn bytes(&self) -> u64 {
-        let own: u64 = self.0.blocks().map(|block| block.bytes()).sum();
-        own + self.0.tenures.iter().map(Tenure::bytes).sum::<u64>()
+        self.0.usage().planned
+    }
+
+    /// Who can be asked for [`Leased::usage`] as long as there is somebody.
+    pub(crate) fn leased(&self) -> Weak<Leased> {
+        Arc::downgrade(&self.0)
     }
 
     /// Notes what a launch allocates that is about to be published to `stream`, which is held back until a launch is over
-    /// that has the same memory; with `auto_free`, what earlier launches left is freed.
+    /// that has the same memory; with `auto_free`, it has what earlier launches left.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet, or one that the launch is to
@@ -256,13 +300,14 @@ impl Lease {
         for held in &self.0.held {
             held.contents()?;
         }
-        for (n, left) in self.0.left().enumerate() {
-            if auto_free {
-                left.block().release();
-            }
-            if let Err(refused) = left.contents().and_then(|contents| left.block().acquire(contents)) {
-                self.0.release(n);
-                return Err(refused);
+        for left in self.0.left() {
+            let acquired = left.contents().and_then(|contents| left.block().acquire(contents, auto_free));
+            match acquired {
+                Ok(fresh) => left.taken.store(fresh, Ordering::Relaxed),
+                Err(refused) => {
+                    self.0.release();
+                    return Err(refused);
+                }
             }
         }
         for (n, tenure) in self.0.tenures.iter().enumerate() {
@@ -272,7 +317,7 @@ impl Lease {
             });
             if let Err(refused) = claimed {
                 self.0.tenures[..n].iter().for_each(|tenure| tenure.end_claim(None));
-                self.0.release(usize::MAX);
+                self.0.release();
                 return Err(refused);
             }
         }
@@ -282,7 +327,7 @@ impl Lease {
 
     /// Undoes [`Lease::take`]: the launch was not published.
     pub(crate) fn give_back(&self) {
-        self.0.release(usize::MAX);
+        self.0.release();
         self.0.tenures.iter().for_each(|tenure| tenure.end_claim(None));
         lock(&self.0.latest).opening = false;
     }
@@ -294,6 +339,7 @@ impl Lease {
             fence.keep_all(vec![block.held()]);
             block.release();
         }
+        self.0.left().for_each(|left| left.taken.store(false, Ordering::Relaxed));
         *lock(&self.0.latest) = Latest { end: Some(fence.signal().clone()), opening: false };
         self.0.tenures.iter().for_each(|tenure| tenure.end_claim(Some((stream, fence.signal()))));
     }

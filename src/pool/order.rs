@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-use super::plan::chains;
+use super::plan::{chains, peak};
 use crate::{
     graph::{Graph, NodeId},
-    schedule::memory::Sharing,
+    schedule::memory::{Sharing, sharing},
 };
 
 /// Which of some buffers is over when another one begins, by their places.
@@ -90,6 +90,21 @@ impl Order {
 
 fn has(row: &[u64], at: usize) -> bool {
     row.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+}
+
+/// A buffer: the nodes that allocate and free it, and its bytes.
+pub(crate) type Buffer = ((NodeId, NodeId), u64);
+
+/// The most bytes that some buffers take at once, by the edges of the graphs that have their nodes. Of many buffers, the
+/// bytes of all.
+pub(crate) fn at_once<K, E>(buffers: &[Buffer], graphs: &[&Graph<K, E>]) -> u64 {
+    let (lives, bytes): (Vec<_>, Vec<u64>) = buffers.iter().copied().unzip();
+    let all = bytes.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes));
+    if bytes.len() > sharing::EXACT || all == u64::MAX {
+        return all;
+    }
+    let order = Order::of(&lives, graphs);
+    peak::peak(&bytes, |a, b| order.holds(a, b))
 }
 
 /// What the schedule of an executable knows of the order of its buffers.

@@ -140,9 +140,13 @@ impl<T: Plain> DeviceBuffer<T> {
     /// Copies the elements to the host, behind everything on `stream`.
     ///
     /// # Errors
-    /// The fault of earlier work; what capture forbids.
+    /// The fault of earlier work; what capture forbids; [`Error::OutOfMemory`].
     pub fn read(&self, stream: &Stream) -> Result<Vec<T>> {
-        let mut out: Vec<T> = Vec::with_capacity(self.slice.len);
+        let mut out: Vec<T> = Vec::new();
+        // A device may have more memory than the host.
+        // CAST: of memory that exists.
+        let bytes = self.slice.bytes() as usize;
+        out.try_reserve_exact(self.slice.len).map_err(|_| Error::OutOfMemory { bytes })?;
         let copy = Memcpy::linear(out.as_mut_ptr() as u64, self.slice.address, self.slice.bytes());
         if stream.is_capturing() {
             return Err(Error::IllegalState("reading to the host is not captured: copy to a host buffer"));

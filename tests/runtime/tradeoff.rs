@@ -2,7 +2,7 @@
 
 use aqlipse::{
     Error, Exec, Options, Template,
-    graph::{Memset, Node},
+    graph::{ConditionalKind, Memset, Node},
     schedule::memory::{Goal, LimitExceeded, Tradeoff},
 };
 
@@ -60,4 +60,33 @@ fn nothing_is_told_where_nobody_asks_or_no_memory_is_allocated() {
     let options = Options { memory: Some(Goal::Limit(0)), ..Options::default() };
     let exec = Exec::new(&Template::new(&device()), options).unwrap();
     assert_eq!(exec.report().tradeoff, None);
+}
+
+#[test]
+fn what_bodies_allocate_counts_as_long_as_their_node_runs() {
+    let fill = |dst| Node::Memset(Memset { dst, pitch: 64, value: 1, element_size: 1, width: 64, height: 1 });
+    let mut template = Template::new(&device());
+    let condition = template.create_condition(1).unwrap();
+    let mut body = Template::new(&device());
+    let mut last = Vec::new();
+    // One behind the other, so they take turns; and one beside both.
+    for _ in 0..2 {
+        let (begin, address) = body.add_allocation(&device(), BYTES, &last).unwrap();
+        let (used, _) = body.add(fill(address), &[begin]).unwrap();
+        last = vec![body.add_free(address, &[used]).unwrap().0];
+    }
+    let (begin, address) = body.add_allocation(&device(), BYTES, &[]).unwrap();
+    let (used, _) = body.add(fill(address), &[begin]).unwrap();
+    body.add_free(address, &[used]).unwrap();
+    // A branch with memory of its own, which a plan may put beside the conditional node or not.
+    template.add_conditional(&condition, ConditionalKind::If, vec![body], &[]).unwrap();
+    let (begin, address) = template.add_allocation(&device(), BYTES, &[]).unwrap();
+    let (used, _) = template.add(fill(address), &[begin]).unwrap();
+    template.add_free(address, &[used]).unwrap();
+    let new = |goal| Exec::new(&template, Options { memory: Some(goal), ..Options::default() });
+    let tradeoff = new(Goal::Smallest).unwrap().report().tradeoff.expect("a goal was given");
+    assert_eq!(tradeoff.needs.bytes, 2 * BYTES);
+    let limit = 2 * BYTES - 1;
+    let refused = new(Goal::Limit(limit)).err();
+    assert_eq!(refused, Some(Error::MemoryLimit(LimitExceeded { least: 2 * BYTES, limit })));
 }

@@ -12,41 +12,41 @@ use super::*;
 use crate::process::{LONG, again, ends, footprint, role};
 
 unsafe extern "C" {
-    fn hipImportExternalSemaphore(
+    pub fn hipImportExternalSemaphore(
         semaphore: *mut hipExternalSemaphore_t,
         description: *const hipExternalSemaphoreHandleDesc,
     ) -> hipError_t;
-    fn hipDestroyExternalSemaphore(semaphore: hipExternalSemaphore_t) -> hipError_t;
-    fn hipSignalExternalSemaphoresAsync(
+    pub fn hipDestroyExternalSemaphore(semaphore: hipExternalSemaphore_t) -> hipError_t;
+    pub fn hipSignalExternalSemaphoresAsync(
         semaphores: *const hipExternalSemaphore_t,
         params: *const hipExternalSemaphoreSignalParams,
         count: c_uint,
         stream: hipStream_t,
     ) -> hipError_t;
-    fn hipWaitExternalSemaphoresAsync(
+    pub fn hipWaitExternalSemaphoresAsync(
         semaphores: *const hipExternalSemaphore_t,
         params: *const hipExternalSemaphoreWaitParams,
         count: c_uint,
         stream: hipStream_t,
     ) -> hipError_t;
-    fn hipImportExternalMemory(
+    pub fn hipImportExternalMemory(
         memory: *mut hipExternalMemory_t,
         description: *const hipExternalMemoryHandleDesc,
     ) -> hipError_t;
-    fn hipExternalMemoryGetMappedBuffer(
+    pub fn hipExternalMemoryGetMappedBuffer(
         address: *mut *mut c_void,
         memory: hipExternalMemory_t,
         description: *const hipExternalMemoryBufferDesc,
     ) -> hipError_t;
-    fn hipDestroyExternalMemory(memory: hipExternalMemory_t) -> hipError_t;
-    fn hipMemCreate(
+    pub fn hipDestroyExternalMemory(memory: hipExternalMemory_t) -> hipError_t;
+    pub fn hipMemCreate(
         handle: *mut hipMemGenericAllocationHandle_t,
         bytes: usize,
         properties: *const hipMemAllocationProp,
         flags: c_ulonglong,
     ) -> hipError_t;
-    fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
-    fn hipMemExportToShareableHandle(
+    pub fn hipMemRelease(handle: hipMemGenericAllocationHandle_t) -> hipError_t;
+    pub fn hipMemExportToShareableHandle(
         out: *mut c_void,
         handle: hipMemGenericAllocationHandle_t,
         kind: hipMemAllocationHandleType,
@@ -64,12 +64,12 @@ unsafe extern "C" {
     fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
 }
 
-fn zeroed<T: Copy>() -> T {
+pub fn zeroed<T: Copy>() -> T {
     // SAFETY: only for structures of numbers and pointers.
     unsafe { std::mem::zeroed() }
 }
 
-fn description(kind: SemaphoreKind, descriptor: c_int) -> hipExternalSemaphoreHandleDesc {
+pub fn description(kind: SemaphoreKind, descriptor: c_int) -> hipExternalSemaphoreHandleDesc {
     let mut description: hipExternalSemaphoreHandleDesc = zeroed();
     description.r#type = match kind {
         SemaphoreKind::Binary => hipExternalSemaphoreHandleTypeOpaqueFd,
@@ -249,14 +249,19 @@ fn a_semaphore_may_be_destroyed_while_a_stream_waits_for_it() {
     assert!(!ours.wait(0, Some(Duration::ZERO)));
 }
 
-fn memory_descriptor(bytes: usize) -> Option<OwnedFd> {
-    let properties = hipMemAllocationProp {
+/// Memory of the device that can be exported as a descriptor.
+pub fn exportable() -> hipMemAllocationProp {
+    hipMemAllocationProp {
         r#type: hipMemAllocationTypePinned,
         requestedHandleType: hipMemHandleTypePosixFileDescriptor,
         location: hipMemLocation { r#type: hipMemLocationTypeDevice, id: 0 },
         win32HandleMetaData: ptr::null_mut(),
         allocFlags: hipMemAllocationFlags { compressionType: 0, gpuDirectRDMACapable: 0, usage: 0 },
-    };
+    }
+}
+
+fn memory_descriptor(bytes: usize) -> Option<OwnedFd> {
+    let properties = exportable();
     let mut handle = hipMemGenericAllocationHandle_t(0);
     // SAFETY: pointers of ours.
     match unsafe { hipMemCreate(&mut handle, bytes, &properties, 0) } {
@@ -270,7 +275,7 @@ fn memory_descriptor(bytes: usize) -> Option<OwnedFd> {
     Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-fn memory_description(descriptor: c_int, bytes: u64) -> hipExternalMemoryHandleDesc {
+pub fn memory_description(descriptor: c_int, bytes: u64) -> hipExternalMemoryHandleDesc {
     let mut description: hipExternalMemoryHandleDesc = zeroed();
     description.r#type = hipExternalMemoryHandleTypeOpaqueFd;
     description.handle.fd = descriptor;

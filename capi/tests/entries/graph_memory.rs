@@ -1,8 +1,9 @@
-use std::ptr;
+use std::{ffi::c_uint, ptr};
 
 use capi::{error::hipError_t, types::*};
 
 use super::*;
+use crate::process::{again, ends, role};
 
 unsafe extern "C" {
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
@@ -82,6 +83,10 @@ unsafe extern "C" {
     fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode) -> hipError_t;
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t;
+    fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
+    fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t;
 }
 
 const N: usize = 64 << 20;
@@ -424,4 +429,73 @@ fn graphs_in_a_row_take_as_much_memory_as_the_largest() {
         assert_eq!(footprint(), [0, n, 0, n]);
     }
     ok!(hipGraphDestroy(small), hipStreamDestroy(stream));
+}
+
+/// Two branches, each of which allocates, fills again and again, and frees.
+fn two_branches(bytes: usize) -> hipGraph_t {
+    let (streams, mut graph) = ([new_stream(), new_stream()], hipGraph_t::NULL);
+    let mut events = [hipEvent_t::NULL; 2];
+    events.iter_mut().for_each(|event| ok!(hipEventCreate(event)));
+    ok!(
+        hipStreamBeginCapture(streams[0], hipStreamCaptureModeGlobal),
+        hipEventRecord(events[0], streams[0]),
+        hipStreamWaitEvent(streams[1], events[0], 0),
+    );
+    for stream in streams {
+        let mut address = ptr::null_mut();
+        ok!(hipMallocAsync(&mut address, bytes, stream));
+        (0..16).for_each(|value| ok!(hipMemsetAsync(address, value, 64, stream)));
+        ok!(hipFreeAsync(address, stream));
+    }
+    ok!(
+        hipEventRecord(events[1], streams[1]),
+        hipStreamWaitEvent(streams[0], events[1], 0),
+        hipStreamEndCapture(streams[0], &mut graph),
+    );
+    events.into_iter().for_each(|event| ok!(hipEventDestroy(event)));
+    streams.into_iter().for_each(|stream| ok!(hipStreamDestroy(stream)));
+    graph
+}
+
+#[test]
+fn the_environment_says_what_plans_with_memory_should_be_good_at() {
+    const TEST: &str = "graph_memory::the_environment_says_what_plans_with_memory_should_be_good_at";
+    const BYTES: usize = 4 << 20;
+    let one = BYTES.to_string();
+    let two = (2 * BYTES).to_string();
+    // A goal, and the bytes that the graph takes then; none if it cannot be instantiated.
+    let goals = [
+        ("smallest", Some(BYTES), "smallest"),
+        ("fastest", Some(2 * BYTES), "fastest"),
+        (&*one, Some(BYTES), "limit"),
+        (&*two, Some(2 * BYTES), "two"),
+        ("8M", Some(2 * BYTES), "suffix"),
+        ("4095K", None, "too little"),
+        ("tiny", None, "nonsense"),
+    ];
+    let Some(role) = role() else {
+        for (goal, _, role) in goals {
+            assert!(ends(again(TEST, role).env("AQLIPSE_MEMORY", goal).spawn().unwrap()).success(), "{goal}");
+        }
+        return;
+    };
+    let (_, expected, _) = goals.into_iter().find(|goal| goal.2 == role).unwrap();
+    let (graph, mut exec) = (two_branches(BYTES), hipGraphExec_t::NULL);
+    // SAFETY: a pointer of ours, and a graph.
+    let code = unsafe { hipGraphInstantiateWithFlags(&mut exec, graph, 0) };
+    match expected {
+        None => assert_ne!(code, capi::error::hipSuccess),
+        Some(bytes) => {
+            assert_eq!(code, capi::error::hipSuccess);
+            let stream = new_stream();
+            ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
+            // Where memory cannot be mapped, each allocation has its own.
+            if aqlipse::Device::get(0).unwrap().shares_graph_memory() {
+                let [_, _, reserved, _] = footprint();
+                assert_eq!(reserved, bytes as u64);
+            }
+            ok!(hipStreamDestroy(stream), hipGraphExecDestroy(exec));
+        }
+    }
+    ok!(hipGraphDestroy(graph));
 }

@@ -73,6 +73,14 @@ pub fn managed_image() -> &'static [u8] {
     )
 }
 
+/// A code object with kernels that print: to a buffer, and by calls of the host.
+pub fn printing_image() -> &'static [u8] {
+    of_the_device(
+        include_bytes!("../../../kernels/printing.gfx90a.co"),
+        include_bytes!("../../../kernels/printing.gfx942.co"),
+    )
+}
+
 /// The code object for the first device: `AQLIPSE_EMULATE` may ask for either.
 fn of_the_device(gfx90a: &'static [u8], gfx942: &'static [u8]) -> &'static [u8] {
     let (mut major, mut minor) = (0, 0);

@@ -9,7 +9,11 @@ use crate::{
     condition,
     device::{Device, fence::PooledSignal, lane::Lane},
     error::Result,
-    exec::{launch::run_on_host, reserve::Reserve},
+    exec::{
+        launch::run_on_host,
+        reserve::{Reserve, Stage, new_stage},
+        units::Unit,
+    },
     graph::ConditionalKind,
 };
 
@@ -25,6 +29,8 @@ struct Frame {
 pub(in crate::exec) struct Means {
     lane: Arc<Lane>,
     end: Arc<PooledSignal>,
+    /// If any body copies pageable memory.
+    stage: Option<Stage>,
 }
 
 /// Where a driver publishes packets, and how it hears of their end.
@@ -41,7 +47,12 @@ impl Conditional {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), a fault.
     pub(in crate::exec) fn means(&self, epoch: u64) -> Result<Means> {
-        Ok(Means { lane: self.device.body_lane()?, end: self.device.0.signals.take(1, epoch)? })
+        let pins = self.units.iter().any(|unit| matches!(unit, Unit::Pin(_)));
+        Ok(Means {
+            lane: self.device.body_lane()?,
+            end: self.device.0.signals.take(1, epoch)?,
+            stage: pins.then(|| new_stage(&self.device)).transpose()?,
+        })
     }
 
     /// Runs the node on a thread that the device waits for, in an epoch of the device; a failure takes what follows the node.
@@ -52,7 +63,7 @@ impl Conditional {
         }
     }
 
-    fn try_drive(&self, Means { lane, end }: &Means, epoch: u64) -> Result<()> {
+    fn try_drive(&self, Means { lane, end, stage }: &Means, epoch: u64) -> Result<()> {
         let device = &self.device;
         if lane.epoch() != epoch {
             // A fault has taken the launch meanwhile.
@@ -87,7 +98,8 @@ impl Conditional {
                 Step::Host { unit } => {
                     let unit_here = &self.units[unit as usize];
                     let arguments = self.arguments_of(unit + 1);
-                    run_on_host(device, unit_here, arguments.as_ref(), Reserve::Nothing, &pinned, epoch);
+                    let reserve = stage.clone().map_or(Reserve::Nothing, Reserve::Stage);
+                    run_on_host(device, unit_here, arguments.as_ref(), reserve, &pinned, epoch);
                 }
                 Step::Conditional { site, .. } => frames.extend(self.enter(site)?),
             }

@@ -46,14 +46,25 @@ pub struct PoolPointer {
 impl Device {
     /// Whether other processes can import pools of the device's memory.
     pub fn shares_pools(&self) -> bool {
+        self.can_share_pools().unwrap_or(false)
+    }
+
+    /// As [`Device::shares_pools`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if there was not enough to find out: the next who asks may know.
+    fn can_share_pools(&self) -> Result<bool> {
         let known = &self.0.pools.shares;
-        known.get().copied().unwrap_or_else(|| {
-            // The driver decides, and says so only to who tries.
-            let Ok(memory) = self.0.local.allocate(1) else { return false };
-            let system = &self.0.system;
-            let shares = ipc::name_of(system, memory.address(), memory.len() as u64).is_ok();
-            *known.get_or_init(|| shares)
-        })
+        if let Some(&shares) = known.get() {
+            return Ok(shares);
+        }
+        // The driver decides, and says so only to who tries.
+        let memory = self.0.local.allocate(1).map_err(|_| Error::OutOfMemory { bytes: 1 })?;
+        let named = ipc::name_of(self.0.system, memory.address(), memory.len() as u64);
+        match named.map_err(Error::from) {
+            Err(short @ Error::OutOfMemory { .. }) => Err(short),
+            named => Ok(*known.get_or_init(|| named.is_ok())),
+        }
     }
 }
 
@@ -61,9 +72,10 @@ impl StreamPool {
     /// A new pool of memory on `device` that other processes may import, and which only that device may access.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] if the back end cannot share the device's memory; [`Error::OperatingSystem`].
+    /// [`Error::NotSupported`] if the back end cannot share the device's memory; [`Error::OutOfMemory`];
+    /// [`Error::OperatingSystem`].
     pub(super) fn shareable(device: &Device, options: PoolOptions) -> Result<Self> {
-        if !device.shares_pools() {
+        if !device.can_share_pools()? {
             return Err(super::PoolLimit::Shared.refusal());
         }
         // CAST: ordinals are small.

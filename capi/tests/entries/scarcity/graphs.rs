@@ -33,15 +33,25 @@ unsafe extern "C" {
         kind: hipMemcpyKind,
         stream: hipStream_t,
     ) -> hipError_t;
+    fn hipMemcpy2DAsync(
+        dst: *mut c_void,
+        dst_pitch: usize,
+        src: *const c_void,
+        src_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t;
     fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
     fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> hipError_t;
     fn hipGraphClone(clone: *mut hipGraph_t, original: hipGraph_t) -> hipError_t;
-    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
+    pub fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipGraphInstantiateWithFlags(exec: *mut hipGraphExec_t, graph: hipGraph_t, flags: u64) -> hipError_t;
     fn hipGraphUpload(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
-    fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
-    fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
+    pub fn hipGraphLaunch(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t;
+    pub fn hipGraphExecDestroy(exec: hipGraphExec_t) -> hipError_t;
     fn hipGraphExecUpdate(
         exec: hipGraphExec_t,
         graph: hipGraph_t,
@@ -66,6 +76,17 @@ unsafe extern "C" {
         after: *const hipGraphNode_t,
         count: usize,
         params: *const hipHostNodeParams,
+    ) -> hipError_t;
+    fn hipGraphGetNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize) -> hipError_t;
+    fn hipGraphAddMemcpyNode1D(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
     ) -> hipError_t;
     fn hipGraphAddChildGraphNode(
         node: *mut hipGraphNode_t,
@@ -108,7 +129,7 @@ unsafe extern "C" {
 
 /// A graph of what `work` does with a capturing stream. A call that fails there, which `work` says, spoils the capture:
 /// the graph would lack it. Then the capture is made again.
-fn captured(mut work: impl FnMut(hipStream_t) -> Result<(), hipError_t>) -> hipGraph_t {
+pub fn captured(mut work: impl FnMut(hipStream_t) -> Result<(), hipError_t>) -> hipGraph_t {
     let (stream, mut graph) = (stream(), hipGraph_t::NULL);
     tried!(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
     if let Err(code) = work(stream) {
@@ -143,25 +164,18 @@ macro_rules! each {
     })+ };
 }
 
-fn instantiated(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
+pub fn instantiated(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
     let mut exec = hipGraphExec_t::NULL;
     tried!(hipGraphInstantiateWithFlags(&mut exec, graph, flags));
     exec
 }
 
 /// Launches so often back to back on a stream that never had work, waits, and destroys stream and executable.
-fn run(exec: hipGraphExec_t, times: usize) {
+pub fn run(exec: hipGraphExec_t, times: usize) {
     let stream = stream();
-    loop {
-        (0..times).for_each(|_| tried!(hipGraphLaunch(exec, stream)));
-        // SAFETY: the stream is alive.
-        match unsafe { hipStreamSynchronize(stream) } {
-            hipSuccess => break,
-            // What only a launch that runs finds out.
-            hipErrorOutOfMemory if scarcity::refused() > 0 => scarcity::refuse(Refusals::None),
-            code => panic!("{code:?}"),
-        }
-    }
+    (0..times).for_each(|_| tried!(hipGraphLaunch(exec, stream)));
+    // Whatever a launch lacks it says at once.
+    ok!(hipStreamSynchronize(stream));
     tried!(hipGraphExecDestroy(exec), hipStreamDestroy(stream));
 }
 
@@ -189,35 +203,43 @@ pub fn one_queue() {
     tried!(hipGraphDestroy(graph));
 }
 
-pub fn several_queues() {
-    const BRANCHES: usize = 4;
-    let memory: Vec<_> = (0..BRANCHES).map(|_| Words::new(BLOCK as usize, 0)).collect();
-    let counter = AtomicU32::new(0);
-    let data = ptr::from_ref(&counter).cast_mut().cast();
-    let mut side = vec![hipStream_t::NULL; BRANCHES];
-    let mut events = vec![hipEvent_t::NULL; BRANCHES + 1];
+/// A graph that forks and joins: a graph of several queues. Each branch fills one block of the memory with threes; one of
+/// them calls the host, if a counter is given.
+fn forking(memory: &[Words], counter: Option<&AtomicU32>) -> hipGraph_t {
+    let mut side = vec![hipStream_t::NULL; memory.len()];
+    let mut events = vec![hipEvent_t::NULL; memory.len() + 1];
     side.iter_mut().for_each(|side| tried!(hipStreamCreate(side)));
     events.iter_mut().for_each(|event| tried!(hipEventCreate(event)));
     let graph = captured(|stream| {
-        each!(hipEventRecord(events[BRANCHES], stream));
-        for n in 0..BRANCHES {
-            each!(hipStreamWaitEvent(side[n], events[BRANCHES], 0));
+        each!(hipEventRecord(events[memory.len()], stream));
+        for (n, memory) in memory.iter().enumerate() {
+            each!(hipStreamWaitEvent(side[n], events[events.len() - 1], 0));
             for round in 0..3 + n as c_int {
-                each!(hipMemsetAsync(memory[n].address, round, 4096, side[n]));
-                each!(write_threes(&memory[n], side[n], false));
+                each!(hipMemsetAsync(memory.address, round, 4096, side[n]));
+                each!(write_threes(memory, side[n], false));
             }
-            if n == 1 {
-                each!(hipLaunchHostFunc(side[n], Some(count), data));
+            if let (1, Some(counter)) = (n, counter) {
+                each!(hipLaunchHostFunc(side[n], Some(count), ptr::from_ref(counter).cast_mut().cast()));
             }
             each!(hipEventRecord(events[n], side[n]), hipStreamWaitEvent(stream, events[n], 0));
         }
         Ok(())
     });
+    side.into_iter().for_each(|side| tried!(hipStreamDestroy(side)));
+    events.into_iter().for_each(|event| tried!(hipEventDestroy(event)));
+    graph
+}
+
+fn blocks() -> Vec<Words> {
+    (0..4).map(|_| Words::new(BLOCK as usize, 0)).collect()
+}
+
+pub fn several_queues() {
+    let (memory, counter) = (blocks(), AtomicU32::new(0));
+    let graph = forking(&memory, Some(&counter));
     run(instantiated(graph, 0), 3);
     memory.iter().for_each(|memory| memory.all(3));
     assert_eq!(counter.load(Ordering::SeqCst), 3);
-    side.into_iter().for_each(|side| tried!(hipStreamDestroy(side)));
-    events.into_iter().for_each(|event| tried!(hipEventDestroy(event)));
     tried!(hipGraphDestroy(graph));
 }
 
@@ -255,21 +277,138 @@ pub fn updates() {
     );
 }
 
+/// Copies of host memory there and back, of rows as well, and a call of the host.
+fn with_the_host(
+    stream: hipStream_t,
+    memory: &Words,
+    from: &[u32],
+    to: &mut [u32],
+    counter: &AtomicU32,
+) -> Result<(), hipError_t> {
+    const ROW: usize = 1000;
+    // The rows lie side by side on the device, and apart on the host.
+    let (rows, pitch) = (from.len() * 4 / PITCH, PITCH);
+    let data = ptr::from_ref(counter).cast_mut().cast();
+    let (from, to) = (from.as_ptr().cast::<c_void>(), to.as_mut_ptr().cast());
+    each!(
+        hipMemcpyAsync(memory.address, from, rows * pitch, hipMemcpyHostToDevice, stream),
+        hipMemsetAsync(memory.address, 0, rows * ROW, stream),
+        hipMemcpy2DAsync(memory.address, ROW, from, pitch, ROW, rows, hipMemcpyHostToDevice, stream),
+        hipLaunchHostFunc(stream, Some(count), data),
+        hipMemcpy2DAsync(to, pitch, memory.address, ROW, ROW, rows, hipMemcpyDeviceToHost, stream),
+    );
+    let rest = rows * ROW;
+    each!(hipMemcpyAsync(
+        to.wrapping_byte_add(rows * pitch),
+        memory.address.wrapping_byte_add(rest),
+        rows * pitch - rest,
+        hipMemcpyDeviceToHost,
+        stream
+    ));
+    Ok(())
+}
+
+/// Bytes from one row on the host to the next.
+const PITCH: usize = 1 << 12;
+
 pub fn host_work() {
-    let (memory, counter) = (Words::new(1 << 15, 0), AtomicU32::new(0));
-    let (from, mut to) = (vec![0x0505_0505u32; 1 << 15], vec![0u32; 1 << 15]);
+    const COUNT: usize = 1 << 16;
+    let (memory, counter) = (Words::new(COUNT, 0), AtomicU32::new(0));
+    let from: Vec<u32> = (0..COUNT as u32).collect();
+    let mut to = vec![0; 2 * COUNT];
+    let graph = captured(|stream| with_the_host(stream, &memory, &from, &mut to, &counter));
+    run(instantiated(graph, 0), 2);
+    for (back, there) in to.chunks(PITCH / 4).zip(from.chunks(PITCH / 4)) {
+        assert!(back[..250] == there[..250] && back[250..].iter().all(|&word| word == 0));
+    }
+    let rest = COUNT - COUNT * 4 / PITCH * 250;
+    assert!(to[COUNT..][..rest] == from[COUNT - rest..]);
+    assert_eq!(counter.load(Ordering::SeqCst), 2);
+    tried!(hipGraphDestroy(graph));
+}
+
+/// Copies of pages that can be neither pinned nor staged are done all the same, and a launch that begins does not fail.
+pub fn copies_without_memory() {
+    // More than a slab of staging memory.
+    const COUNT: usize = 5 << 18;
+    let (memory, counter) = (Words::new(COUNT, 0), AtomicU32::new(0));
+    let from: Vec<u32> = (0..COUNT as u32).collect();
+    let mut to = vec![0; 2 * COUNT];
+    let graph = captured(|stream| with_the_host(stream, &memory, &from, &mut to, &counter));
+    let (exec, stream, mut launched) = (instantiated(graph, 0), stream(), 0);
+    ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
+    let right = to.clone();
+    for n in 1.. {
+        to.fill(0);
+        ok!(hipMemset(memory.address, 0, COUNT * 4));
+        scarcity::refuse(Refusals::From(n));
+        // SAFETY: both are alive.
+        let code = unsafe { hipGraphLaunch(exec, stream) };
+        if code == hipSuccess {
+            ok!(hipStreamSynchronize(stream));
+            launched += 1;
+            assert!(to == right, "{n}");
+        }
+        let was_refused = scarcity::refused() > 0;
+        scarcity::refuse(Refusals::None);
+        assert!(matches!(code, hipSuccess | hipErrorOutOfMemory), "{n}: {code:?}");
+        if !was_refused {
+            break;
+        }
+    }
+    assert!(launched > 1, "no launch went without memory");
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+}
+
+/// What launches have left is there though a launch that has it anew fails for want of memory.
+pub fn refused_launches() {
+    let (mut left, counter) = (ptr::null_mut(), AtomicU32::new(0));
     let data = ptr::from_ref(&counter).cast_mut().cast();
     let graph = captured(|stream| {
-        each!(
-            hipMemcpyAsync(memory.address, from.as_ptr().cast(), 1 << 17, hipMemcpyHostToDevice, stream),
-            hipLaunchHostFunc(stream, Some(count), data),
-            hipMemcpyAsync(to.as_mut_ptr().cast(), memory.address, 1 << 17, hipMemcpyDeviceToHost, stream),
-        );
+        each!(hipMallocAsync(&mut left, 4000, stream), hipMemsetAsync(left, 4, 4000, stream));
+        // On a thread that each stream has of its own.
+        each!(hipLaunchHostFunc(stream, Some(count), data));
         Ok(())
     });
-    run(instantiated(graph, 0), 2);
-    assert!(to == from && counter.load(Ordering::SeqCst) >= 2);
-    tried!(hipGraphDestroy(graph));
+    let (exec, first, mut failed) = (instantiated(graph, AUTO_FREE), stream(), 0);
+    for n in 1.. {
+        let (other, mut value) = (stream(), 0u32);
+        ok!(hipGraphLaunch(exec, first), hipStreamSynchronize(first));
+        scarcity::refuse(Refusals::One(n));
+        // SAFETY: both are alive.
+        let code = unsafe { hipGraphLaunch(exec, other) };
+        let was_refused = scarcity::refused() > 0;
+        scarcity::refuse(Refusals::None);
+        match code {
+            hipSuccess => ok!(hipStreamSynchronize(other)),
+            hipErrorOutOfMemory => failed += 1,
+            _ => panic!("{n}: {}", code.name().to_string_lossy()),
+        }
+        ok!(
+            hipMemcpyAsync((&raw mut value).cast(), left, 4, hipMemcpyDeviceToHost, first),
+            hipFreeAsync(left, first),
+            hipStreamSynchronize(first),
+            hipStreamDestroy(other),
+        );
+        assert_eq!(value, 0x0404_0404, "{n}");
+        // Nor has a launch that fails left anything.
+        let third = stream();
+        scarcity::refuse(Refusals::From(1));
+        // SAFETY: as above.
+        let code = unsafe { hipGraphLaunch(exec, third) };
+        scarcity::refuse(Refusals::None);
+        if code == hipErrorOutOfMemory {
+            fails!(hipErrorInvalidValue, hipFreeAsync(left, first));
+        } else {
+            ok!(hipStreamSynchronize(third), hipFreeAsync(left, first), hipStreamSynchronize(first));
+        }
+        ok!(hipStreamDestroy(third));
+        if !was_refused {
+            break;
+        }
+    }
+    assert!(failed > 0, "nothing that was refused made the launch fail");
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(first));
 }
 
 pub fn memory_nodes() {
@@ -327,16 +466,21 @@ pub fn children() {
     tried!(hipGraphDestroy(graph));
 }
 
-/// A graph with an if that runs a fill, and perhaps what the host does.
+/// A graph with an if that runs a fill, and perhaps what the host does: a call, and a copy of its memory.
 fn conditional(on_host: Option<&AtomicU32>) {
     let (memory, mut node, mut graph) = (Words::new(100, 0), hipGraphNode_t::NULL, hipGraph_t::NULL);
     // SAFETY: integers.
     let mut handle: hipGraphConditionalHandle = unsafe { std::mem::zeroed() };
     let mut bodies = [filling(&memory, 8)];
+    let mut copied = vec![0u32; 100];
     if let Some(counter) = on_host {
         let data = ptr::from_ref(counter).cast_mut().cast();
         let params = hipHostNodeParams { r#fn: Some(count), userData: data };
         tried!(hipGraphAddHostNode(&mut node, bodies[0], ptr::null(), 0, &params));
+        let to = copied.as_mut_ptr().cast();
+        let (from, back) = (memory.address, hipMemcpyDeviceToHost);
+        let fill = first(bodies[0]);
+        tried!(hipGraphAddMemcpyNode1D(&mut node, bodies[0], &fill, 1, to, from, 400, back));
     }
     tried!(
         hipGraphCreate(&mut graph, 0),
@@ -355,7 +499,15 @@ fn conditional(on_host: Option<&AtomicU32>) {
     );
     run(instantiated(graph, 0), 2);
     memory.all(8);
+    assert_eq!(copied, [if on_host.is_some() { 8 } else { 0 }; 100]);
     tried!(hipGraphDestroy(graph));
+}
+
+/// The node of a graph that was added first.
+fn first(graph: hipGraph_t) -> hipGraphNode_t {
+    let (mut node, mut count) = (hipGraphNode_t::NULL, 1);
+    tried!(hipGraphGetNodes(graph, &mut node, &mut count));
+    node
 }
 
 pub fn conditionals() {
@@ -383,6 +535,14 @@ pub fn resident() {
     );
     memory.all(0x0909_0909);
     tried!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+}
+
+pub fn resident_on_several_queues() {
+    let memory = blocks();
+    let graph = forking(&memory, None);
+    run(instantiated(graph, DEVICE_LAUNCH), 3);
+    memory.iter().for_each(|memory| memory.all(3));
+    tried!(hipGraphDestroy(graph));
 }
 
 pub fn cooperative() {

@@ -33,6 +33,17 @@ unsafe extern "C" {
         kind: hipMemcpyKind,
         stream: hipStream_t,
     ) -> hipError_t;
+    fn hipMemcpyBatchAsync(
+        dsts: *mut *mut c_void,
+        srcs: *mut *mut c_void,
+        sizes: *mut usize,
+        count: usize,
+        attributes: *mut hipMemcpyAttributes,
+        places: *mut usize,
+        attribute_count: usize,
+        failed: *mut usize,
+        stream: hipStream_t,
+    ) -> hipError_t;
     fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipMallocAsync(address: *mut *mut c_void, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t;
@@ -137,6 +148,26 @@ pub fn pageable_copies() {
         assert!(to == from);
         tried!(hipStreamDestroy(stream));
     }
+}
+
+/// Copies of all directions in one call, some through staging memory, some of pages that are pinned.
+pub fn batches() {
+    const COUNTS: [usize; 4] = [100, 1 << 18, 3000, 1 << 18];
+    let from = COUNTS.map(|count| vec![0x0505_0505u32; count]);
+    let mut to = COUNTS.map(|count| vec![0u32; count]);
+    let there = COUNTS.map(|count| Words::new(count, 0));
+    let mut sizes = COUNTS.map(|count| count * 4);
+    let (mut on_device, stream) = (there.each_ref().map(|memory| memory.address), stream());
+    let mut batch = |dsts: &mut [*mut c_void; 4], srcs: &mut [*mut c_void; 4]| {
+        let (no_attributes, no_places) = (ptr::null_mut(), ptr::null_mut());
+        let (dsts, srcs, sizes) = (dsts.as_mut_ptr(), srcs.as_mut_ptr(), sizes.as_mut_ptr());
+        let mut failed = 0;
+        tried!(hipMemcpyBatchAsync(dsts, srcs, sizes, 4, no_attributes, no_places, 0, &mut failed, stream));
+    };
+    batch(&mut on_device, &mut from.each_ref().map(|words| words.as_ptr().cast_mut().cast()));
+    batch(&mut to.each_mut().map(|words| words.as_mut_ptr().cast()), &mut on_device);
+    tried!(hipStreamSynchronize(stream), hipStreamDestroy(stream));
+    assert!(to == from);
 }
 
 /// A copy that fails for want of memory has left both ends as they were, and does not touch them later.

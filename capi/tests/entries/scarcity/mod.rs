@@ -5,8 +5,10 @@
 //! passes, with that one refused, and once with all behind it refused until a call has failed. A process of its own for
 //! some points shows those that are passed once in a process.
 
+mod external;
 mod graphs;
 mod memory;
+mod printing;
 mod streams;
 
 use std::{env, fs, thread, time::Duration};
@@ -31,6 +33,7 @@ type Scenario = (&'static str, fn());
 const SCENARIOS: &[Scenario] = &[
     ("memory of all kinds", memory::all_kinds),
     ("copies of pageable memory", memory::pageable_copies),
+    ("batches of copies", memory::batches),
     ("memory in a stream's order", memory::in_stream_order),
     ("pools", memory::pools),
     ("virtual memory", memory::virtual_memory),
@@ -39,6 +42,13 @@ const SCENARIOS: &[Scenario] = &[
     ("streams that wait for each other", streams::waits),
     ("modules", streams::modules),
     ("cooperative kernels", streams::cooperative),
+    ("streams that may use some compute units", streams::masks),
+    ("kernels that print to buffers", printing::to_buffers),
+    ("kernels that call the host to print", printing::by_calls),
+    ("kernels that print in graphs", printing::in_graphs),
+    ("semaphores of other processes", external::semaphores),
+    ("semaphores of other processes in a graph", external::semaphores_in_a_graph),
+    ("memory of other processes", external::memory),
     ("a graph on one queue", graphs::one_queue),
     ("a graph on several queues", graphs::several_queues),
     ("updates in flight", graphs::updates),
@@ -49,6 +59,7 @@ const SCENARIOS: &[Scenario] = &[
     ("conditional nodes", graphs::conditionals),
     ("conditional nodes with work of the host", graphs::conditionals_on_host),
     ("a resident graph", graphs::resident),
+    ("a resident graph on several queues", graphs::resident_on_several_queues),
     ("cooperative kernels in a graph", graphs::cooperative),
     ("user objects", graphs::user_objects),
 ];
@@ -235,6 +246,26 @@ fn a_copy_that_fails_is_over() {
     const TEST: &str = "scarcity::a_copy_that_fails_is_over";
     if role().is_some() {
         return memory::refused_copies();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
+fn a_copy_in_a_graph_needs_no_memory_once_it_is_launched() {
+    const TEST: &str = "scarcity::a_copy_in_a_graph_needs_no_memory_once_it_is_launched";
+    if role().is_some() {
+        return graphs::copies_without_memory();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
+fn a_launch_that_fails_leaves_what_earlier_ones_left() {
+    const TEST: &str = "scarcity::a_launch_that_fails_leaves_what_earlier_ones_left";
+    if role().is_some() {
+        return graphs::refused_launches();
     }
     let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
     assert!(ends(child.expect("a process")).success());

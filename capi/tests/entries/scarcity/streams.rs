@@ -13,6 +13,7 @@ use super::{
 use crate::program::{BLOCK, image, line, threes};
 
 unsafe extern "C" {
+    fn hipExtStreamCreateWithCUMask(stream: *mut hipStream_t, words: u32, mask: *const u32) -> hipError_t;
     fn hipStreamCreateWithPriority(stream: *mut hipStream_t, flags: c_uint, priority: c_int) -> hipError_t;
     fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t;
     fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
@@ -23,14 +24,14 @@ unsafe extern "C" {
     fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void) -> hipError_t;
     fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipDeviceSynchronize() -> hipError_t;
-    fn hipModuleLoadData(module: *mut hipModule_t, image: *const c_void) -> hipError_t;
-    fn hipModuleUnload(module: hipModule_t) -> hipError_t;
-    fn hipModuleGetFunction(
+    pub fn hipModuleLoadData(module: *mut hipModule_t, image: *const c_void) -> hipError_t;
+    pub fn hipModuleUnload(module: hipModule_t) -> hipError_t;
+    pub fn hipModuleGetFunction(
         function: *mut hipFunction_t,
         module: hipModule_t,
         name: *const c_char,
     ) -> hipError_t;
-    fn hipModuleLaunchKernel(
+    pub fn hipModuleLaunchKernel(
         function: hipFunction_t,
         grid_x: c_uint,
         grid_y: c_uint,
@@ -147,4 +148,34 @@ pub fn cooperative() {
     );
     tried!(hipStreamSynchronize(stream), hipStreamDestroy(stream));
     memory.all(3);
+}
+
+/// Each such stream has a queue of its own.
+pub fn masks() {
+    let (memory, masks) = (Words::new(BLOCK as usize, 0), [1u32, 6]);
+    let streams = masks.map(|mask| {
+        let mut stream = hipStream_t::NULL;
+        tried!(hipExtStreamCreateWithCUMask(&mut stream, 1, &mask));
+        stream
+    });
+    tried!(
+        write_threes(&memory, streams[0], false),
+        hipStreamSynchronize(streams[0]),
+        hipMemsetAsync(memory.address, 1, 400, streams[1]),
+        hipStreamSynchronize(streams[1]),
+    );
+    let read = memory.read();
+    assert_eq!((read[0], read[100]), (0x0101_0101, 3));
+    let graph = graphs::captured(|stream| match write_threes(&memory, stream, false) {
+        hipSuccess => Ok(()),
+        code => Err(code),
+    });
+    let exec = graphs::instantiated(graph, 0);
+    for stream in streams {
+        tried!(graphs::hipGraphLaunch(exec, stream));
+    }
+    tried!(hipDeviceSynchronize());
+    memory.all(3);
+    tried!(graphs::hipGraphExecDestroy(exec), graphs::hipGraphDestroy(graph));
+    streams.into_iter().for_each(|stream| tried!(hipStreamDestroy(stream)));
 }

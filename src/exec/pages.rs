@@ -1,0 +1,82 @@
+//! Host memory that a copy node names: within the device's reach while the copy runs, or copied by the host.
+
+use super::units::Pin;
+use crate::{
+    device::{Device, slabs::Block},
+    error::{Error, Result},
+    graph::RunCopy,
+    memory,
+};
+
+/// Bytes that the host copies at once, if there is no memory to have the device do it: what a launch has ready.
+pub(super) const STAGE_BYTES: usize = 64 << 10;
+
+/// Host memory that the device can reach while a copy runs.
+pub(super) enum PinnedPages {
+    Pinned(hsa::Pinned),
+    /// A copy of pages that refuse to be pinned, such as a read-only mapping.
+    Staged(Block),
+}
+
+impl PinnedPages {
+    /// Brings the pages within the device's reach; `None` if there is no memory for that, and the host has copied them
+    /// through `stage`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] without a stage; what pinning is refused for.
+    pub(super) fn reach(device: &Device, pin: &Pin, stage: Option<&Block>) -> Result<Option<Self>> {
+        match (Self::new(device, pin), stage) {
+            (Err(Error::OutOfMemory { .. }), Some(stage)) => copy_through(device, pin, stage).map(|()| None),
+            (pages, _) => pages.map(Some),
+        }
+    }
+
+    fn new(device: &Device, pin: &Pin) -> Result<Self> {
+        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
+        match unsafe { memory::pin(device, pin.address, pin.bytes) } {
+            Ok(pinned) => Ok(Self::Pinned(pinned)),
+            Err(_) if pin.reads => {
+                let block = device.0.staging.take(pin.bytes as usize)?;
+                // SAFETY: who gave the node's parameters promised that its source is readable whenever the
+                // graph runs.
+                block.write(0, unsafe { memory::host_bytes(pin.address, pin.bytes) });
+                Ok(Self::Staged(block))
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(super) fn address(&self) -> u64 {
+        match self {
+            Self::Pinned(pages) => pages.agent_address(),
+            Self::Staged(block) => block.address(),
+        }
+    }
+}
+
+/// Does the copy on the host, piece by piece: it takes no more memory than the stage.
+fn copy_through(device: &Device, pin: &Pin, stage: &Block) -> Result<()> {
+    let runtime = device.0.system.runtime();
+    tracing::debug!("{} bytes of pageable memory are copied by the host: they cannot be pinned", pin.bytes);
+    for RunCopy { dst, src, bytes } in memory::rows(&pin.copy)? {
+        for done in (0..bytes).step_by(stage.len()) {
+            // CAST: no more than the stage has.
+            let piece = (bytes - done).min(stage.len() as u64) as usize;
+            let (dst, src) = (dst + done, src + done);
+            if pin.reads {
+                // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph
+                // runs.
+                stage.write(0, unsafe { memory::host_bytes(src, piece as u64) });
+                // SAFETY: the stage has so many bytes; the other end was checked when the node was made, and what comes
+                // before the copy in the graph has completed.
+                unsafe { runtime.copy(dst, stage.address(), piece) }?;
+            } else {
+                // SAFETY: as above.
+                unsafe { runtime.copy(stage.address(), src, piece) }?;
+                // SAFETY: as for the source.
+                stage.read(unsafe { memory::host_bytes_mut(dst, piece as u64) });
+            }
+        }
+    }
+    Ok(())
+}
