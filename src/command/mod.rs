@@ -138,4 +138,21 @@ mod tests {
         }
         assert!(accepted(&format!("{against} --against /opt/rocm/lib/libamdhip64.so --rounds 3 --execute")));
     }
+    #[test]
+    fn a_program_that_is_run_keeps_its_own_arguments() {
+        let parse = |words: &[&str]| match Arguments::try_parse_from(words).unwrap().command {
+            Command::Run { memory, program } => (memory, program),
+            _ => panic!("{words:?}"),
+        };
+        let texts = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let program = ["./program", "--memory=x", "-v"];
+        assert_eq!(parse(&["aqlipse", "run", "./program", "--memory=x", "-v"]), (None, texts(&program)));
+        let stderr = Some("1".into());
+        assert_eq!(parse(&["aqlipse", "run", "--memory", "./program"]), (stderr, texts(&program[..1])));
+        let file = Some("report.txt".into());
+        assert_eq!(
+            parse(&["aqlipse", "run", "--memory=report.txt", "--", "./program", "--memory=x", "-v"]),
+            (file, texts(&program))
+        );
+    }
 }

@@ -12,6 +12,7 @@
 //! | [`flight`] | what a launch has of its own, used again |
 //! | [`publication`] | the packets of a launch, published to several queues |
 //! | [`script`], [`reserve`] | what the host does in a launch, and what that takes |
+//! | [`pages`] | host memory that copy nodes name |
 //! | [`party`] | the devices and queues of one launch |
 //! | [`resident`] | graphs whose packets lie on the device |
 //! | [`events`] | what the event nodes of a launch wait for and fire |

@@ -1,5 +1,7 @@
 //! Host memory that a copy node names: within the device's reach while the copy runs, or copied by the host.
 
+use std::{ffi::c_void, io};
+
 use super::units::Pin;
 use crate::{
     device::{Device, slabs::Block},
@@ -64,19 +66,49 @@ fn copy_through(device: &Device, pin: &Pin, stage: &Block) -> Result<()> {
             let piece = (bytes - done).min(stage.len() as u64) as usize;
             let (dst, src) = (dst + done, src + done);
             if pin.reads {
-                // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph
-                // runs.
-                stage.write(0, unsafe { memory::host_bytes(src, piece as u64) });
+                transfer(stage, src, piece, Way::In)?;
                 // SAFETY: the stage has so many bytes; the other end was checked when the node was made, and what comes
                 // before the copy in the graph has completed.
                 unsafe { runtime.copy(dst, stage.address(), piece) }?;
             } else {
                 // SAFETY: as above.
                 unsafe { runtime.copy(stage.address(), src, piece) }?;
-                // SAFETY: as for the source.
-                stage.read(unsafe { memory::host_bytes_mut(dst, piece as u64) });
+                transfer(stage, dst, piece, Way::Out)?;
             }
         }
     }
     Ok(())
+}
+
+/// Which way bytes are moved: into the stage, or out of it.
+#[derive(Clone, Copy)]
+enum Way {
+    In,
+    Out,
+}
+
+/// Moves `bytes` bytes between the stage and the program's memory. ROCr also says that there is no memory if pages are not
+/// there or may not be written: so it is the operating system that moves them, and finds out.
+///
+/// # Errors
+/// [`Error::InvalidValue`] for such pages; [`Error::OutOfMemory`] where processes may not call for this.
+fn transfer(stage: &Block, address: u64, bytes: usize, way: Way) -> Result<()> {
+    let local = libc::iovec { iov_base: stage.address() as usize as *mut c_void, iov_len: bytes };
+    let remote = libc::iovec { iov_base: address as usize as *mut c_void, iov_len: bytes };
+    // SAFETY: the call has no preconditions.
+    let this = unsafe { libc::getpid() };
+    let moved = match way {
+        // SAFETY: the stage has so many bytes, which nobody else uses; of the other end the system finds out, and who gave
+        // the node's parameters promised that it is the copy's whenever the graph runs.
+        Way::In => unsafe { libc::process_vm_readv(this, &local, 1, &remote, 1, 0) },
+        // SAFETY: as above.
+        Way::Out => unsafe { libc::process_vm_writev(this, &local, 1, &remote, 1, 0) },
+    };
+    match usize::try_from(moved) {
+        Ok(moved) if moved == bytes => Ok(()),
+        Err(_) if io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT) => {
+            Err(Error::OutOfMemory { bytes })
+        }
+        _ => Err(Error::InvalidValue("not memory that the copy may use")),
+    }
 }

@@ -60,6 +60,9 @@ pub(crate) struct Pin {
     pub(crate) copy: Memcpy,
 }
 
+// What is rare must not make all units larger.
+const _: () = assert!(size_of::<Pin>() <= size_of::<Dispatch>());
+
 impl Pin {
     /// Where the copy's kernel arguments have the bytes of a row, of which there are none if nothing is left to copy,
     /// and how many there are.

@@ -118,6 +118,15 @@ unsafe extern "C" {
         references: c_uint,
         flags: c_uint,
     ) -> hipError_t;
+    fn mmap(
+        wanted: *mut c_void,
+        bytes: usize,
+        protection: c_int,
+        flags: c_int,
+        descriptor: c_int,
+        offset: i64,
+    ) -> *mut c_void;
+    fn mprotect(address: *mut c_void, bytes: usize, protection: c_int) -> c_int;
     fn hipUserObjectRelease(object: hipUserObject_t, count: c_uint) -> hipError_t;
     fn hipGraphRetainUserObject(
         graph: hipGraph_t,
@@ -357,6 +366,37 @@ pub fn copies_without_memory() {
         }
     }
     assert!(launched > 1, "no launch went without memory");
+    ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
+    refuses_what_may_not_be_written(&memory);
+}
+
+/// Nor does the want of memory make a crash of what is an error otherwise.
+fn refuses_what_may_not_be_written(memory: &Words) {
+    const PAGE: usize = 4096;
+    // SAFETY: fresh pages (2: MAP_PRIVATE, 32: MAP_ANONYMOUS) that may be read (1).
+    let pages = unsafe { mmap(ptr::null_mut(), PAGE, 1, 2 | 32, -1, 0) };
+    let back = hipMemcpyDeviceToHost;
+    let graph = captured(|stream| {
+        each!(hipMemcpyAsync(pages, memory.address, PAGE, back, stream));
+        Ok(())
+    });
+    let (exec, stream) = (instantiated(graph, 0), stream());
+    let may_be_written = |is: bool| {
+        // SAFETY: pages of ours (2: PROT_WRITE).
+        assert_eq!(unsafe { mprotect(pages, PAGE, if is { 1 | 2 } else { 1 }) }, 0);
+    };
+    // What a launch takes waits to be used again.
+    may_be_written(true);
+    ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
+    may_be_written(false);
+    scarcity::refuse(Refusals::From(1));
+    // SAFETY: both are alive.
+    let refused = unsafe { [hipGraphLaunch(exec, stream), hipStreamSynchronize(stream)] };
+    assert_eq!(refused[0], hipSuccess);
+    assert!(!matches!(refused[1], hipSuccess | hipErrorOutOfMemory), "{:?}", refused[1]);
+    scarcity::refuse(Refusals::None);
+    may_be_written(true);
+    ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
 }
 
