@@ -21,14 +21,18 @@ const RANKS: [Rank; 10] = [
     Rank::Crowd,
     Rank::Trouble,
     Rank::Known,
+    Rank::Breadth,
     Rank::Area,
-    Rank::Crowd,
     Rank::Known,
 ];
+/// The same for the search that goes for the least: what gets to the end the most often.
+const NEAR: [Rank; 4] = [Rank::Breadth, Rank::Trouble, Rank::Breadth, Rank::Known];
 /// What searches go for: parts of the way from the bound to the best plan. The far ones fail quickly or not at all; from
-/// the near ones comes what the next is measured by.
-const REACHES: [f64; 4] = [0.0, 0.5, 0.8, 0.95];
-/// How far ranks are blurred once each has been tried as it is, and how far the best plan is from the first.
+/// the near ones comes what the next is measured by. Every second thread stays nearer.
+const REACHES: [[f64; 4]; 2] = [[0.0, 0.3, 0.6, 0.9], [0.0, 0.6, 0.75, 0.9]];
+const SEARCHES: usize = REACHES[0].len();
+/// In the first rounds ranks are as they are. How far they are blurred then, and how far the best plan is from the first.
+const PLAIN: usize = 2;
 const NOISE: f64 = 0.05;
 const KNOWN_NOISE: f64 = 0.3;
 /// Steps of the first searches for each buffer: enough to get to the end without much looking back. Later ones are
@@ -36,8 +40,11 @@ const KNOWN_NOISE: f64 = 0.3;
 const STEPS: f64 = 2.0;
 const GROWTH: f64 = 1.15;
 const GROWS: usize = 4;
-/// Moves for each step of a search of the same round.
+/// Moves for each step of a search of the same round: at first, and at least. They become fewer each time that they do
+/// not help, and as many as before when they do.
 const MOVES: f64 = 4.0;
+const FEWEST_MOVES: f64 = 0.5;
+const FEWER: f64 = 0.7;
 
 /// For how long nobody is called to help: a thread costs some ten microseconds.
 const ALONE: Duration = Duration::from_millis(2);
@@ -72,6 +79,7 @@ struct Worker<'a> {
     repair: Repair<'a>,
     number: usize,
     steps: f64,
+    moves: f64,
     turn: usize,
 }
 
@@ -79,13 +87,13 @@ impl<'a> Worker<'a> {
     /// Each has its own number, and with it its own chance and its own row of ranks.
     fn new(race: &'a Race<'a>, number: usize) -> Self {
         // CAST: few.
-        let seed = |i: usize| (number * (REACHES.len() + 1) + i) as u64;
+        let seed = |i: usize| (number * (SEARCHES + 1) + i) as u64;
         let searches = match race.problem.len() <= search::MOST {
-            true => (0..REACHES.len()).map(|i| Search::new(race, seed(i))).collect(),
+            true => (0..SEARCHES).map(|i| Search::new(race, seed(i))).collect(),
             false => Vec::new(),
         };
-        let (repair, steps) = (Repair::new(race, seed(REACHES.len())), STEPS * race.problem.len() as f64);
-        Self { race, searches, repair, number, steps, turn: 0 }
+        let (repair, steps) = (Repair::new(race, seed(SEARCHES)), STEPS * race.problem.len() as f64);
+        Self { race, searches, repair, number, steps, moves: MOVES, turn: 0 }
     }
 
     fn run(&mut self, goes_on: impl Fn() -> bool) {
@@ -97,8 +105,13 @@ impl<'a> Worker<'a> {
                 self.search(round, turn);
                 continue;
             }
+            let before = self.race.height();
             // CAST: a number of moves.
-            self.repair.run((MOVES * self.steps) as u64);
+            self.repair.run((self.moves * self.steps) as u64);
+            self.moves = match self.race.height() < before {
+                true => MOVES,
+                false => (self.moves * FEWER).max(FEWEST_MOVES),
+            };
             if round.is_multiple_of(GROWS) {
                 self.steps *= GROWTH;
             }
@@ -107,18 +120,22 @@ impl<'a> Worker<'a> {
 
     fn search(&mut self, round: usize, turn: usize) {
         let (race, search) = (self.race, &mut self.searches[turn]);
-        let rank = RANKS[(round + 3 * self.number) % RANKS.len()];
+        let rank = match turn + 1 == SEARCHES {
+            true => NEAR[(round + self.number) % NEAR.len()],
+            false => RANKS[(round + 3 * self.number) % RANKS.len()],
+        };
         let noise = match rank {
             Rank::Known => KNOWN_NOISE,
-            _ if round < RANKS.len() && self.number == 0 => 0.0,
+            _ if round < PLAIN && self.number == 0 => 0.0,
             _ => NOISE,
         };
         let (best, bound) = (race.height(), race.lower_bound());
         if best <= bound {
             return;
         }
+        let reach = REACHES[self.number % REACHES.len()][turn];
         // CAST: a part of the difference, and a number of steps.
-        let height = (bound + ((best - bound) as f64 * REACHES[turn]) as u64).min(best - 1);
+        let height = (bound + ((best - bound) as f64 * reach) as u64).min(best - 1);
         match search.run(height, rank, noise, self.steps as u64) {
             Outcome::Found(offsets) => race.offer(&offsets),
             Outcome::Impossible => race.rule_out(height),
