@@ -9,8 +9,10 @@ const WORDS: usize = 8;
 impl Few {
     pub const MOST: usize = 64 * WORDS;
 
+    /// The set of these.
+    ///
     /// # Panics
-    /// If there is a number that is too large, here and below.
+    /// If one is too large, here and below.
     pub fn of(numbers: &[u32]) -> Self {
         let mut few = Self::default();
         numbers.iter().for_each(|&i| few.insert(i as usize));

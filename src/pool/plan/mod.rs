@@ -70,8 +70,8 @@ impl Plan {
 
 /// Places the buffers of a problem in at most about this time, on as many threads as there are processors.
 ///
-/// The same plan comes of the same number of steps, so a plan that is optimal or was given much time varies little; one
-/// that was cut short varies with the speed of the machine.
+/// A thread comes to the same plan in the same number of steps, so a plan that is optimal or was given much time varies
+/// little; one that was cut short varies with the speed of the machine, and with which thread was first.
 pub fn plan(problem: &Problem, budget: Duration) -> Plan {
     let deadline = Instant::now() + budget;
     let plan = quick(problem, deadline);
