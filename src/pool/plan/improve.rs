@@ -71,7 +71,8 @@ pub(super) fn improve(race: &Race) {
     });
 }
 
-struct Worker<'a> {
+/// One of those that search.
+pub(super) struct Worker<'a> {
     race: &'a Race<'a>,
     /// Each goes on with what it learned: what they learn of each other's height would mislead them. There are none
     /// for problems that are too large.
@@ -85,7 +86,7 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// Each has its own number, and with it its own chance and its own row of ranks.
-    fn new(race: &'a Race<'a>, number: usize) -> Self {
+    pub fn new(race: &'a Race<'a>, number: usize) -> Self {
         // CAST: few.
         let seed = |i: usize| (number * (SEARCHES + 1) + i) as u64;
         let searches = match race.problem.len() <= search::MOST {
@@ -96,7 +97,8 @@ impl<'a> Worker<'a> {
         Self { race, searches, repair, number, steps, moves: MOVES, turn: 0 }
     }
 
-    fn run(&mut self, goes_on: impl Fn() -> bool) {
+    /// Takes turns until the race is over, or it `goes_on` no longer.
+    pub fn run(&mut self, goes_on: impl Fn() -> bool) {
         while !self.race.is_over() && goes_on() {
             let turns = self.searches.len() + 1;
             let (round, turn) = (self.turn / turns, self.turn % turns);

@@ -81,6 +81,14 @@ proptest! {
     }
 
     #[test]
+    fn moves_keep_plans_valid(problem in prop_oneof![intervals(40), orders(40)], seed in 0u64..9) {
+        let deadline = Instant::now() + LONG;
+        let race = Race::new(&problem, quick(&problem, deadline), deadline);
+        repair::Repair::new(&race, seed).run(2_000);
+        check(&problem, &race.end());
+    }
+
+    #[test]
     fn small_problems_are_solved(problem in prop_oneof![intervals(6), orders(6)]) {
         let plan = plan(&problem, LONG);
         check(&problem, &plan);
@@ -185,6 +193,20 @@ fn moves_alone_lower_a_plan_and_keep_it_valid() {
         lowered += usize::from(plan.height < first.height);
     }
     assert!(lowered >= 3, "{lowered} of 4");
+}
+
+#[test]
+fn threads_that_race_make_one_plan() {
+    let problem = filled(5, 300);
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let race = Race::new(&problem, quick(&problem, deadline), deadline);
+    std::thread::scope(|scope| {
+        for number in 0..3 {
+            let race = &race;
+            scope.spawn(move || improve::Worker::new(race, number).run(|| true));
+        }
+    });
+    check(&problem, &race.end());
 }
 
 #[test]
