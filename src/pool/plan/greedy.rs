@@ -21,7 +21,7 @@ pub(super) fn first_fit(problem: &Problem, order: &[u32], deadline: Instant) -> 
     let mut late = false;
     for (turn, &i) in order.iter().enumerate() {
         let buffer = problem.buffers[i as usize];
-        late = late || turn % STRIDE == 0 && Instant::now() > deadline;
+        late = late || turn % STRIDE == STRIDE - 1 && Instant::now() > deadline;
         let lies = problem.conflicts[i as usize].iter().filter(|&&j| offsets[j as usize] != u64::MAX);
         let lies = lies.map(|&j| {
             let start = offsets[j as usize];
