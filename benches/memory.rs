@@ -3,6 +3,7 @@
 //! - Buffers of files: the public instances of MiniMalloc (github.com/google/minimalloc, Apache-2.0), as the folder that
 //!   `--minimalloc DIR` or `MINIMALLOC` names holds them: `*.csv` with `id,lower,upper,size`. They are none of ours:
 //!   constants were compared on generated problems, with these in view too.
+//! - Buffers that fill a rectangle without slack, cut at random: beside its height, which can be reached.
 //! - Buffers of generated graphs, whose lives are ordered partially: beside the heaviest antichain.
 //!
 //! `--long` gives each file 5 s as well, and `--python PATH` or `PYTHON` names an interpreter that has `omnimalloc` from
@@ -19,9 +20,14 @@ use std::{
 
 use aqlipse::pool::plan::{Bound, Buffer, Problem, plan};
 use dags::Dag;
+use filled::Filled;
 
 #[path = "memory/dags.rs"]
 mod dags;
+#[path = "memory/filled.rs"]
+mod filled;
+#[path = "memory/random.rs"]
+mod random;
 
 /// Plans of each file and budget, unless it is a long one.
 const RUNS: usize = 5;
@@ -46,6 +52,7 @@ fn main() {
         Some(folder) => files(&folder, rival.as_ref(), long),
         None => println!("no --minimalloc DIR: the public instances are left out"),
     }
+    rectangles();
     graphs();
     large();
 }
@@ -126,6 +133,26 @@ fn timed(problem: &Problem, budget: Duration) -> (aqlipse::pool::plan::Plan, Dur
     let time = start.elapsed();
     assert!(problem.admits(&plan.offsets, plan.height), "a plan that does not hold");
     (plan, time)
+}
+
+fn rectangles() {
+    println!("\nbuffers that fill a rectangle: % above its height, {SEEDS} each, median [least-most]");
+    println!("{:<14} {:>5} {:>22} {:>22} {:>8}", "cuts", "n", "20 ms", "100 ms", "optimal");
+    for (name, make) in Filled::FAMILIES {
+        for buffers in [150, 200, 300] {
+            let (mut over, mut optimal) = ([Vec::new(), Vec::new()], 0);
+            for seed in 1..=SEEDS {
+                let problem = make(seed, buffers).problem();
+                for (over, ms) in over.iter_mut().zip([20, 100]) {
+                    let (plan, _) = timed(&problem, Duration::from_millis(ms));
+                    over.push(above(plan.height, filled::HEIGHT));
+                    optimal += usize::from(ms == 100 && plan.is_optimal());
+                }
+            }
+            let [short, long] = over.map(|over| spread(over, "%"));
+            println!("{name:<14} {buffers:>5} {short:>22} {long:>22} {:>8}", format!("{optimal}/{SEEDS}"));
+        }
+    }
 }
 
 fn graphs() {

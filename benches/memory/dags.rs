@@ -2,12 +2,14 @@
 
 use aqlipse::pool::plan::{Buffer, Problem};
 
+use super::random::Random;
+
 /// Nodes in an order that respects the edges.
 pub struct Dag {
     bytes: Vec<u64>,
     /// Whose buffers each node reads.
     reads: Vec<Vec<usize>>,
-    state: u64,
+    random: Random,
 }
 
 type Family = (&'static str, fn(u64) -> Dag);
@@ -23,21 +25,13 @@ impl Dag {
     ];
 
     fn new(seed: u64) -> Self {
-        Self { bytes: Vec::new(), reads: Vec::new(), state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
-    }
-
-    /// By xorshift.
-    fn below(&mut self, limit: u64) -> u64 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        (self.state >> 11) % limit
+        Self { bytes: Vec::new(), reads: Vec::new(), random: Random::new(seed) }
     }
 
     /// 256 bytes to 1 MiB, small ones as often as large ones.
     fn any_bytes(&mut self) -> u64 {
-        let top = 256u64 << self.below(12);
-        (top + self.below(top)).next_multiple_of(256)
+        let top = 256u64 << self.random.below(12);
+        (top + self.random.below(top)).next_multiple_of(256)
     }
 
     fn add(&mut self, bytes: u64, reads: &[usize]) -> usize {
@@ -104,8 +98,9 @@ impl Dag {
             let layer = row.clone();
             row = (0..12)
                 .map(|_| {
-                    let count = 1 + dag.below(3);
-                    let reads: Vec<usize> = (0..count).map(|_| layer[dag.below(12) as usize]).collect();
+                    let count = 1 + dag.random.below(3);
+                    let reads: Vec<usize> =
+                        (0..count).map(|_| layer[dag.random.below(12) as usize]).collect();
                     dag.any(&reads)
                 })
                 .collect();

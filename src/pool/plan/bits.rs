@@ -29,12 +29,6 @@ impl Bits {
         self.0[i / 64] >> (i % 64) & 1 != 0
     }
 
-    /// The least number that is in it.
-    pub fn first(&self) -> Option<usize> {
-        let word = self.0.iter().position(|&word| word != 0)?;
-        Some(word * 64 + self.0[word].trailing_zeros() as usize)
-    }
-
     /// The least number that is in both.
     pub fn first_common(&self, other: &Self) -> Option<usize> {
         let both = |(n, (word, other)): (usize, (&u64, &u64))| {

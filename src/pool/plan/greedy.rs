@@ -8,46 +8,89 @@ use super::problem::Problem;
 const STRIDE: usize = 16;
 
 /// Places buffers in this order, each at the lowest offset at which it meets no buffer that is alive with it. Those that
-/// are left at the deadline lie on top of all that are alive with them: nobody looks for gaps.
+/// are left at the deadline take the first of [`Cells`] that are free.
 pub(super) fn first_fit(problem: &Problem, order: &[u32], deadline: Instant) -> Vec<u64> {
     let mut offsets = vec![u64::MAX; problem.len()];
-    // What is placed, by offset.
-    let mut placed: Vec<(u64, u64, u32)> = Vec::with_capacity(order.len());
+    // Whatever is shorter: to look at all that is placed, by offset, or to sort those that count.
+    let degrees = problem.conflicts.iter().map(Vec::len);
+    let sorting: usize = degrees.map(|degree| degree * degree.max(2).ilog2() as usize).sum();
+    let dense = sorting > problem.len() * problem.len();
+    let mut placed: Vec<(u64, u64, u32)> = Vec::new();
     let mut near: Vec<(u64, u64, u32)> = Vec::new();
+    let mut cells = Cells::new(problem.lower_bound().bytes());
     let mut late = false;
     for (turn, &i) in order.iter().enumerate() {
         let buffer = problem.buffers[i as usize];
         late = late || turn % STRIDE == STRIDE - 1 && Instant::now() > deadline;
+        let lies = problem.conflicts[i as usize].iter().filter(|&&j| offsets[j as usize] != u64::MAX);
+        let lies = lies.map(|&j| {
+            let start = offsets[j as usize];
+            (start, start + problem.buffers[j as usize].bytes, j)
+        });
         let offset = if late {
-            let tops = problem.conflicts[i as usize].iter().map(|&j| j as usize);
-            let tops =
-                tops.filter(|&j| offsets[j] != u64::MAX).map(|j| offsets[j] + problem.buffers[j].bytes);
-            u64::next_multiple_of(tops.max().unwrap_or(0), buffer.align)
+            cells.gap(lies, buffer.bytes, buffer.align)
+        } else if dense {
+            let met = placed.iter().filter(|other| problem.conflict(i as usize, other.2 as usize));
+            gap(met, buffer.bytes, buffer.align)
         } else {
-            let others = &problem.conflicts[i as usize];
-            // Whatever is shorter: to look at all that is placed, or to sort those that count.
-            let few = others.len() * others.len().max(2).ilog2() as usize <= placed.len();
-            if few {
-                near.clear();
-                let lies = others.iter().filter(|&&j| offsets[j as usize] != u64::MAX);
-                near.extend(lies.map(|&j| {
-                    let start = offsets[j as usize];
-                    (start, start + problem.buffers[j as usize].bytes, j)
-                }));
-                near.sort_unstable();
-                gap(near.iter(), buffer.bytes, buffer.align)
-            } else {
-                let met = placed.iter().filter(|other| problem.conflict(i as usize, other.2 as usize));
-                gap(met, buffer.bytes, buffer.align)
-            }
+            near.clear();
+            near.extend(lies);
+            near.sort_unstable();
+            gap(near.iter(), buffer.bytes, buffer.align)
         };
-        if !late {
+        if dense && !late {
             let lies = (offset, offset + buffer.bytes, i);
             placed.insert(placed.partition_point(|other| *other < lies), lies);
         }
         offsets[i as usize] = offset;
     }
     offsets
+}
+
+/// Bytes in parts of equal size, for a plan that is in a hurry: who is in the way is marked in any order.
+struct Cells {
+    /// The bytes of each.
+    bytes: u64,
+    taken: [u64; CELLS / 64],
+}
+
+/// Four times the lower bound has so many.
+const CELLS: usize = 2048;
+
+impl Cells {
+    fn new(bound: u64) -> Self {
+        Self { bytes: (bound / (CELLS as u64 / 4)).max(1), taken: [0; CELLS / 64] }
+    }
+
+    /// The first cells that hold so many bytes and are free; if there are none, what is above all that is taken.
+    fn gap(&mut self, taken: impl Iterator<Item = (u64, u64, u32)>, bytes: u64, align: u64) -> u64 {
+        self.taken.fill(0);
+        let mut top = 0;
+        for (start, end, _) in taken.filter(|(start, end, _)| start < end) {
+            top = top.max(end);
+            // CAST: cut off at the number of cells.
+            let [first, last] = [start, end - 1].map(|at| (at / self.bytes).min(CELLS as u64 - 1) as usize);
+            for word in first / 64..=last / 64 {
+                let from = if word == first / 64 { first % 64 } else { 0 };
+                let to = if word == last / 64 { last % 64 } else { 63 };
+                self.taken[word] |= (u64::MAX << from) & (u64::MAX >> (63 - to));
+            }
+        }
+        let mut offset = 0;
+        while offset < top {
+            let [first, last] = [offset, offset + bytes.max(1) - 1].map(|at| at / self.bytes);
+            if last >= CELLS as u64 {
+                break;
+            }
+            // The next one behind the last that is in the way.
+            let taken = |cell: &u64| self.taken[*cell as usize / 64] >> (cell % 64) & 1 != 0;
+            match (first..=last).rev().find(taken) {
+                Some(cell) => offset = u64::next_multiple_of((cell + 1) * self.bytes, align),
+                None => return offset,
+            }
+        }
+        u64::next_multiple_of(top, align)
+    }
 }
 
 /// The lowest offset between ranges that come in rising order.

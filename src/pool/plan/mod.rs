@@ -1,7 +1,7 @@
 //! Offsets of buffers that take turns: as low as can be found in the time there is.
 //!
-//! Greedy orders give a plan at once. Then a search goes for the lower bound, and for heights between it and the best
-//! plan so far, until it is reached, proven out of reach, or the time is over.
+//! Greedy orders give a plan at once. Then its buffers are moved, and searches go for the lower bound and for heights
+//! between it and the best plan so far, until it is reached, proven out of reach, or the time is over.
 //!
 //! ```
 //! use std::time::Duration;
@@ -25,10 +25,16 @@ mod budget;
 pub(crate) mod chains;
 mod cliques;
 mod explain;
+mod few;
 mod greedy;
+mod improve;
+mod levels;
 mod lives;
 pub(crate) mod peak;
 mod problem;
+mod race;
+mod random;
+mod repair;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -36,7 +42,7 @@ mod tests;
 use std::time::{Duration, Instant};
 
 pub(crate) use self::lives::topological;
-use self::search::{Outcome, Rank, Search};
+use self::race::Race;
 pub use self::{
     budget::{PLAN_VARIABLE, budget},
     explain::{Explanation, MissingEdge, explain},
@@ -60,86 +66,26 @@ impl Plan {
     pub fn is_optimal(&self) -> bool {
         self.height == self.lower_bound
     }
-
-    /// Takes these offsets if they are better.
-    fn take_if_lower(&mut self, problem: &Problem, offsets: Vec<u64>) {
-        let height = greedy::height(problem, &offsets);
-        if height < self.height {
-            (self.height, self.offsets) = (height, offsets);
-        }
-    }
 }
 
-/// By what buffers are tried first, in turn.
-const RANKS: [Rank; 4] = [Rank::Crowd, Rank::Trouble, Rank::Breadth, Rank::Area];
-/// What searches go for: parts of the way from the bound to the best plan. The far ones fail quickly or not at all; from
-/// the near ones comes what the next is measured by.
-const REACHES: [f64; 4] = [0.0, 0.5, 0.8, 0.95];
-/// How far ranks are blurred once each has been tried as it is.
-const NOISE: f64 = 0.05;
-/// Each so many rounds, buffers are tried as they lie in the best plan, blurred as far.
-const KNOWN: usize = 3;
-const KNOWN_NOISE: f64 = 0.3;
-/// Plans that are tried for each rank before any search, which go by their floors alone.
-const DIVES: usize = 2;
-/// Steps of the first searches for each buffer: enough to get to the end without much looking back. Later ones are
-/// longer.
-const STEPS: f64 = 2.0;
-const GROWTH: f64 = 1.15;
-
-/// Places the buffers of a problem in at most about this time.
+/// Places the buffers of a problem in at most about this time, on as many threads as there are processors.
 ///
-/// The same plan comes of the same number of steps, so a plan that is optimal or was given much time varies little; one
-/// that was cut short varies with the speed of the machine.
+/// A thread comes to the same plan in the same number of steps, so a plan that is optimal or was given much time varies
+/// little; one that was cut short varies with the speed of the machine, and with which thread was first.
 pub fn plan(problem: &Problem, budget: Duration) -> Plan {
     let deadline = Instant::now() + budget;
-    let mut plan = quick(problem, deadline);
-    if problem.len() <= search::MOST {
-        improve(problem, &mut plan, deadline);
+    let plan = quick(problem, deadline);
+    let most: u64 = problem.buffers.iter().map(|buffer| buffer.bytes + buffer.align).sum();
+    // Searches and moves keep places beside names in one word.
+    if plan.is_optimal() || most > 1 << 48 {
+        return plan;
     }
-    plan
+    let race = Race::new(problem, plan, deadline);
+    improve::improve(&race);
+    race.end()
 }
 
-fn improve(problem: &Problem, plan: &mut Plan, deadline: Instant) {
-    let over = |plan: &Plan| plan.is_optimal() || Instant::now() > deadline;
-    // What they learn of each other's height would mislead them.
-    let mut searches = REACHES.map(|_| Search::new(problem, deadline));
-    for turn in 0..DIVES * RANKS.len() {
-        if over(plan) {
-            return;
-        }
-        let noise = if turn < RANKS.len() { 0.0 } else { NOISE };
-        let offsets = searches[REACHES.len() - 1].dive(plan.lower_bound, RANKS[turn % RANKS.len()], noise);
-        plan.take_if_lower(problem, offsets);
-    }
-    let mut steps = STEPS * problem.len() as f64;
-    for round in 0.. {
-        for (search, reach) in searches.iter_mut().zip(REACHES) {
-            if over(plan) {
-                return;
-            }
-            let (rank, noise) = match round {
-                round if round % KNOWN == 0 => (Rank::Known, KNOWN_NOISE),
-                round if round < RANKS.len() => (RANKS[round], 0.0),
-                round => (RANKS[round % RANKS.len()], NOISE),
-            };
-            search.follow(&plan.offsets);
-            // CAST: a part of the difference, and a number of steps.
-            let part = ((plan.height - plan.lower_bound) as f64 * reach) as u64;
-            let height = (plan.lower_bound + part).min(plan.height - 1);
-            match search.run(height, rank, noise, steps as u64) {
-                Outcome::Found(offsets) => plan.take_if_lower(problem, offsets),
-                Outcome::Impossible => plan.lower_bound = plan.lower_bound.max(height + 1),
-                Outcome::Open => {}
-            }
-        }
-        if round % RANKS.len() == 0 {
-            steps *= GROWTH;
-        }
-    }
-}
-
-/// The best plan that takes no search. When the time is over, no gaps are looked for.
+/// The best plan that takes no search. When the time is over, gaps are looked for in a hurry.
 fn quick(problem: &Problem, deadline: Instant) -> Plan {
     let mut best: Option<Plan> = None;
     for order in greedy::Order::ALL {

@@ -9,12 +9,20 @@
 //! Searches are short and start over: what has ended branches is remembered as the weight of cliques, and who is tried
 //! first changes from one to the next.
 
-use std::time::Instant;
-
-use super::{bits::Bits, problem::Problem};
+use super::{
+    bits::Bits,
+    few::{self, Few},
+    levels::Levels,
+    problem::Problem,
+    race::Race,
+    random::Random,
+};
 
 /// Problems with more buffers are not searched. It bounds the depth of the recursion too.
-pub(super) const MOST: usize = 512;
+pub(super) const MOST: usize = Few::MOST;
+
+/// Steps between two looks at the others and at the clock.
+const STRIDE: u64 = 64;
 
 /// What a search has found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,21 +46,27 @@ pub(super) enum Rank {
     Breadth,
     /// Bytes times trouble.
     Area,
-    /// The lowest in a plan that is known: see [`Search::follow`].
+    /// The lowest in the best plan.
     Known,
 }
 
 pub(super) struct Search<'a> {
+    race: &'a Race<'a>,
     problem: &'a Problem,
     height: u64,
     floors: Vec<u64>,
-    placed: Vec<bool>,
+    /// Who is not placed.
+    left: Few,
+    /// With whom each is alive.
+    meets: Vec<Few>,
+    /// The buffers of each clique.
+    members: Vec<Few>,
     /// Bytes of each clique that are not placed.
     rest: Vec<u64>,
     rank: Vec<u32>,
     /// How much trouble each clique has made.
     trouble: Vec<f64>,
-    /// The offsets of a plan that is known.
+    /// The offsets of the best plan.
     known: Vec<u64>,
     /// The cliques with those first that had made the most trouble when the search began.
     suspects: Vec<u32>,
@@ -61,42 +75,40 @@ pub(super) struct Search<'a> {
     /// Cliques of buffers whose floors have risen, and the highest of those floors.
     touched: Bits,
     highest: u64,
-    levels: Vec<(u64, u64, u32)>,
+    levels: Levels,
     steps: u64,
     limit: u64,
-    deadline: Instant,
     given_up: bool,
-    random: u64,
+    random: Random,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(problem: &'a Problem, deadline: Instant) -> Self {
+    pub fn new(race: &'a Race<'a>, seed: u64) -> Self {
+        let problem = race.problem;
         let (n, cliques) = (problem.len(), problem.cliques.len());
         Self {
+            race,
             problem,
             height: 0,
             floors: vec![0; n],
-            placed: vec![false; n],
+            left: Few::default(),
+            meets: problem.conflicts.iter().map(|others| Few::of(others)).collect(),
+            members: problem.cliques.iter().map(|clique| Few::of(clique)).collect(),
             rest: vec![0; cliques],
             rank: vec![0; n],
             trouble: vec![1.0; cliques],
             known: vec![0; n],
+            // CAST: about as many as there are buffers.
             suspects: (0..cliques as u32).collect(),
             trail: Vec::new(),
             touched: Bits::new(cliques),
             highest: 0,
-            levels: Vec::new(),
+            levels: Levels::default(),
             steps: 0,
             limit: 0,
-            deadline,
             given_up: false,
-            random: 0x9e37_79b9_7f4a_7c15,
+            random: Random::new(seed),
         }
-    }
-
-    /// Notes a plan for [`Rank::Known`].
-    pub fn follow(&mut self, offsets: &[u64]) {
-        self.known.copy_from_slice(offsets);
     }
 
     /// Looks for a plan of at most this height, for `limit` steps. `noise` (0 to 1) blurs the ranks.
@@ -109,9 +121,7 @@ impl<'a> Search<'a> {
         self.suspects.sort_by(|&a, &b| self.trouble[b as usize].total_cmp(&self.trouble[a as usize]));
         self.order(rank, noise);
         (self.steps, self.limit, self.given_up) = (0, limit, false);
-        let mut all = Bits::new(self.problem.len());
-        (0..self.problem.len()).filter(|&i| self.problem.buffers[i].bytes > 0).for_each(|i| all.insert(i));
-        let found = self.parts(&all).iter().all(|part| self.place_all(part));
+        let found = few::parts(&self.meets, self.left).into_iter().all(|part| self.place_all(part));
         match (found, self.given_up) {
             (true, _) => Outcome::Found(self.floors.clone()),
             (false, true) => Outcome::Open,
@@ -119,25 +129,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Places everything as a search for this height does that never looks back, however high it gets.
-    pub fn dive(&mut self, height: u64, rank: Rank, noise: f64) -> Vec<u64> {
-        self.reset(height);
-        self.order(rank, noise);
-        let all: Vec<u32> = (0..self.problem.len() as u32).collect();
-        let mut left: Vec<u32> =
-            all.into_iter().filter(|&i| self.problem.buffers[i as usize].bytes > 0).collect();
-        while let Some(i) = self.next(&left) {
-            self.put(i);
-            left.retain(|&j| j as usize != i);
-        }
-        self.floors.clone()
-    }
-
     /// Begins anew: nothing is placed.
     fn reset(&mut self, height: u64) {
         self.height = height;
         self.floors.fill(0);
-        self.placed.fill(false);
+        self.left = Few::default();
+        let real = (0..self.problem.len()).filter(|&i| self.problem.buffers[i].bytes > 0);
+        real.for_each(|i| self.left.insert(i));
         self.trail.clear();
         for (rest, clique) in self.rest.iter_mut().zip(&self.problem.cliques) {
             *rest = clique.iter().map(|&i| self.problem.buffers[i as usize].bytes).sum();
@@ -145,6 +143,9 @@ impl<'a> Search<'a> {
     }
 
     fn order(&mut self, rank: Rank, noise: f64) {
+        if matches!(rank, Rank::Known) {
+            self.race.copy_best(&mut self.known);
+        }
         let (problem, height) = (self.problem, self.height.max(1) as f64);
         let full: Vec<f64> = problem
             .cliques
@@ -168,42 +169,35 @@ impl<'a> Search<'a> {
                 Rank::Known => 2.0 - self.known[i] as f64 / height,
                 Rank::Area => cliques().map(|t| self.trouble[t]).sum::<f64>() * bytes,
             };
-            keys.push((key * (1.0 + noise * self.uniform()), i));
+            keys.push((key * (1.0 + noise * self.random.part()), i));
         }
         keys.sort_by(|a, b| b.0.total_cmp(&a.0));
         keys.iter().enumerate().for_each(|(rank, &(_, i))| self.rank[i] = rank as u32);
     }
 
-    /// A number from 0 to 1, by xorshift: a plan depends on the problem and on the time, on nothing else.
-    fn uniform(&mut self) -> f64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// Places the buffers of a part, none of which is placed.
-    fn place_all(&mut self, part: &[u32]) -> bool {
+    fn place_all(&mut self, part: Few) -> bool {
         let start = self.trail.len();
         loop {
             self.steps += 1;
-            if self.steps > self.limit || (self.steps.is_multiple_of(64) && Instant::now() > self.deadline) {
-                self.given_up = true;
-            }
+            self.given_up |= self.steps > self.limit || self.steps.is_multiple_of(STRIDE) && self.is_vain();
             if self.given_up {
                 self.undo(start);
                 return false;
             }
-            let Some(next) = self.next(part) else { return true };
+            let Some(next) = self.next(&part) else { return true };
             let before = self.trail.len();
             if self.place(next) {
-                let mut rest = Bits::new(self.problem.len());
-                part.iter().filter(|&&i| i as usize != next).for_each(|&i| rest.insert(i as usize));
-                let parts = self.parts(&rest);
-                if parts.iter().all(|part| self.place_all(part)) {
+                let mut rest = part;
+                rest.remove(next);
+                let placed = match few::holds_together(&self.meets, &rest, next) {
+                    true => self.place_all(rest),
+                    false => few::parts(&self.meets, rest).into_iter().all(|part| self.place_all(part)),
+                };
+                if placed {
                     return true;
                 }
-                parts.iter().flatten().for_each(|&i| self.lift(i as usize));
+                rest.without(&self.left).each(|i| self.lift(i));
             }
             self.lift(next);
             self.undo(before);
@@ -214,21 +208,37 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Whether nobody needs what it looks for.
+    fn is_vain(&self) -> bool {
+        self.race.is_over() || self.race.height() <= self.height
+    }
+
     /// Whom to try next: at the lowest floor, in the tightest clique there, by rank.
-    fn next(&mut self, part: &[u32]) -> Option<usize> {
-        let floor = part.iter().map(|&i| self.floors[i as usize]).min()?;
+    fn next(&mut self, part: &Few) -> Option<usize> {
+        let (mut floor, mut lowest) = (u64::MAX, Few::default());
+        part.each(|i| {
+            if self.floors[i] < floor {
+                (floor, lowest) = (self.floors[i], Few::default());
+            }
+            if self.floors[i] == floor {
+                lowest.insert(i);
+            }
+        });
         self.touched.clear();
-        for &i in part.iter().filter(|&&i| self.floors[i as usize] == floor) {
-            self.touched.unite(&self.problem.clique_bits[i as usize]);
-        }
+        lowest.each(|i| self.touched.unite(&self.problem.clique_bits[i]));
         // What a clique can waste is the less the more of it is left.
         let urgency = |&t: &usize| (self.rest[t], self.trouble[t]);
         let t = self.touched.iter().max_by(|a, b| {
             let (a, b) = (urgency(a), urgency(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })?;
-        let clique = self.problem.cliques[t].iter().map(|&i| i as usize);
-        clique.filter(|&i| !self.placed[i] && self.floors[i] == floor).min_by_key(|&i| self.rank[i])
+        let mut first: Option<usize> = None;
+        self.members[t].and(&lowest).each(|i| {
+            if first.is_none_or(|first| self.rank[i] < self.rank[first]) {
+                first = Some(i);
+            }
+        });
+        first
     }
 
     /// Places a buffer at its floor; whether the others may still fit.
@@ -240,38 +250,35 @@ impl<'a> Search<'a> {
     fn put(&mut self, i: usize) -> bool {
         let problem = self.problem;
         let bytes = problem.buffers[i].bytes;
-        self.placed[i] = true;
+        self.left.remove(i);
         problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] -= bytes);
         let top = self.floors[i] + bytes;
         self.begin();
         let mut fit = true;
-        for &j in &problem.conflicts[i] {
-            fit &= self.placed[j as usize] || self.raise(j as usize, top);
-        }
+        self.meets[i].and(&self.left).each(|j| fit &= self.raise(j, top));
         fit
     }
 
-    /// Makes a buffer one that is not placed again.
+    /// Makes a buffer that was placed one that is not.
     fn lift(&mut self, i: usize) {
-        if std::mem::take(&mut self.placed[i]) {
-            let bytes = self.problem.buffers[i].bytes;
-            self.problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] += bytes);
-        }
+        self.left.insert(i);
+        let bytes = self.problem.buffers[i].bytes;
+        self.problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] += bytes);
     }
 
     /// Notes that a buffer does not lie at its floor, so on top of one that is not placed; whether that may be. Its twins
     /// do not lie there either: they could change places with it.
     fn place_higher(&mut self, i: usize) -> bool {
         let problem = self.problem;
-        let floor = self.floors[i];
-        let top_of = |j: &u32| {
-            (!self.placed[*j as usize]).then(|| self.floors[*j as usize] + problem.buffers[*j as usize].bytes)
-        };
-        let Some(top) = problem.conflicts[i].iter().filter_map(top_of).min() else { return false };
+        let (floor, mut top) = (self.floors[i], u64::MAX);
+        self.meets[i].and(&self.left).each(|j| top = top.min(self.floors[j] + problem.buffers[j].bytes));
+        if top == u64::MAX {
+            return false;
+        }
         self.begin();
         let mut fit = self.raise(i, top);
         for &twin in &problem.twins[i] {
-            if !self.placed[twin as usize] && self.floors[twin as usize] == floor {
+            if self.left.contains(twin as usize) && self.floors[twin as usize] == floor {
                 fit &= self.raise(twin as usize, top);
             }
         }
@@ -327,57 +334,35 @@ impl<'a> Search<'a> {
     fn clique_fits(&mut self, t: usize) -> bool {
         let problem = self.problem;
         let Some(most) = self.height.checked_sub(self.rest[t]) else { return false };
+        let clique = self.members[t].and(&self.left);
         let (mut lowest_top, mut least) = (u64::MAX, u64::MAX);
-        self.levels.clear();
-        for &i in problem.cliques[t].iter().filter(|&&i| !self.placed[i as usize]) {
-            let (floor, bytes) = (self.floors[i as usize], problem.buffers[i as usize].bytes);
+        self.levels.begin(most, self.height);
+        clique.each(|i| {
+            let (floor, bytes) = (self.floors[i], problem.buffers[i].bytes);
             match floor <= most {
                 true => lowest_top = lowest_top.min(floor + bytes),
                 false => {
                     least = least.min(floor);
-                    self.levels.push((floor, bytes, i));
+                    self.levels.add(floor, bytes);
                 }
             }
-        }
+        });
         if self.levels.is_empty() {
             return true;
         }
         if lowest_top == u64::MAX {
             return false;
         }
-        let mut levels = std::mem::take(&mut self.levels);
         let mut fit = true;
         if least < lowest_top {
-            for (floor, _, i) in &mut levels {
-                fit &= self.raise(*i as usize, lowest_top);
-                *floor = self.floors[*i as usize];
-            }
-        }
-        levels.sort_unstable_by_key(|&(floor, ..)| std::cmp::Reverse(floor));
-        let mut sum = 0;
-        fit = fit
-            && levels.iter().all(|&(floor, bytes, _)| {
-                sum += bytes;
-                floor + sum <= self.height
+            self.levels.begin(most, self.height);
+            clique.each(|i| {
+                if self.floors[i] > most {
+                    fit &= self.raise(i, lowest_top);
+                    self.levels.add(self.floors[i], problem.buffers[i].bytes);
+                }
             });
-        self.levels = levels;
-        fit
-    }
-
-    /// The parts of a set of buffers that no conflict connects, the smallest first.
-    fn parts(&self, set: &Bits) -> Vec<Vec<u32>> {
-        let (mut left, mut parts) = (set.clone(), Vec::new());
-        while let Some(first) = left.first() {
-            left.remove(first);
-            let mut part = vec![first as u32];
-            let mut seen = 0;
-            while let Some(&i) = part.get(seen) {
-                seen += 1;
-                left.take_within(&self.problem.conflict_bits[i as usize], |j| part.push(j as u32));
-            }
-            parts.push(part);
         }
-        parts.sort_by_key(Vec::len);
-        parts
+        fit && self.levels.fit()
     }
 }

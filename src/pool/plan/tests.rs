@@ -81,6 +81,14 @@ proptest! {
     }
 
     #[test]
+    fn moves_keep_plans_valid(problem in prop_oneof![intervals(40), orders(40)], seed in 0u64..9) {
+        let deadline = Instant::now() + LONG;
+        let race = Race::new(&problem, quick(&problem, deadline), deadline);
+        repair::Repair::new(&race, seed).run(2_000);
+        check(&problem, &race.end());
+    }
+
+    #[test]
     fn small_problems_are_solved(problem in prop_oneof![intervals(6), orders(6)]) {
         let plan = plan(&problem, LONG);
         check(&problem, &plan);
@@ -118,7 +126,7 @@ fn a_chain_of_buffers_needs_two_of_them() {
 
 #[test]
 fn ten_thousand_buffers_get_a_plan_that_holds() {
-    // As in a network: most live for a few steps, some for long. The time that is given does for a part of an order.
+    // As in a network: most live for a few steps, some for long. There is no time for any of an order, or for a part.
     let n = 10_000;
     let buffers: Vec<_> = (0..n).map(|i| Buffer { bytes: 256 * (1 + i * 7919 % 61), align: 256 }).collect();
     let life = |i: u64| i..i + if i.is_multiple_of(50) { 3000 } else { 2 + i % 7 };
@@ -127,7 +135,99 @@ fn ten_thousand_buffers_get_a_plan_that_holds() {
     for budget in [Duration::ZERO, Duration::from_millis(20)] {
         let plan = plan(&problem, budget);
         assert!(problem.admits(&plan.offsets, plan.height));
+        let bound = problem.lower_bound().bytes();
+        assert!(plan.height < bound + bound / 2, "{} above {bound}", plan.height);
     }
+}
+
+/// A rectangle that is cut in two again and again, at places that the seed gives; nothing is wasted.
+fn filled(seed: u64, buffers: usize) -> Problem {
+    let (side, mut random) = (256u64, random::Random::new(seed));
+    let mut parts = vec![(0..side, 0..side)];
+    let mut first = 0;
+    while parts.len() < buffers && first < parts.len() {
+        let (time, place) = parts[first].clone();
+        let cut = |range: &std::ops::Range<u64>, random: &mut random::Random| {
+            range.start + 1 + ((range.end - range.start - 1) as f64 * random.part()) as u64
+        };
+        let (wide, high) = (time.end - time.start, place.end - place.start);
+        if wide.max(high) < 4 {
+            first += 1;
+        } else if wide > high {
+            let at = cut(&time, &mut random);
+            parts[first] = (time.start..at, place.clone());
+            parts.push((at..time.end, place));
+        } else {
+            let at = cut(&place, &mut random);
+            parts[first] = (time.clone(), place.start..at);
+            parts.push((time, at..place.end));
+        }
+        first = (first + 1) % parts.len();
+    }
+    let buffers: Vec<_> = parts.iter().map(|(_, place)| buffer(place.end - place.start)).collect();
+    let lives: Vec<_> = parts.into_iter().map(|(time, _)| time).collect();
+    Problem::of_intervals(&buffers, &lives).unwrap()
+}
+
+#[test]
+fn what_fills_a_rectangle_is_put_together_again() {
+    for seed in 0..4 {
+        let problem = filled(seed, 60);
+        let plan = plan(&problem, LONG);
+        check(&problem, &plan);
+        assert_eq!((plan.height, plan.is_optimal()), (256, true));
+    }
+}
+
+#[test]
+fn moves_alone_lower_a_plan_and_keep_it_valid() {
+    let mut lowered = 0;
+    for seed in 0..4 {
+        let problem = filled(seed, 200);
+        let deadline = Instant::now() + LONG;
+        let first = quick(&problem, deadline);
+        let race = Race::new(&problem, first.clone(), deadline);
+        repair::Repair::new(&race, seed).run(20_000);
+        let plan = race.end();
+        check(&problem, &plan);
+        lowered += usize::from(plan.height < first.height);
+    }
+    assert!(lowered >= 3, "{lowered} of 4");
+}
+
+#[test]
+fn threads_that_race_make_one_plan() {
+    let problem = filled(5, 300);
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let race = Race::new(&problem, quick(&problem, deadline), deadline);
+    std::thread::scope(|scope| {
+        for number in 0..3 {
+            let race = &race;
+            scope.spawn(move || improve::Worker::new(race, number).run(|| true));
+        }
+    });
+    check(&problem, &race.end());
+}
+
+#[test]
+fn as_many_steps_make_the_same_plan() {
+    let problem = filled(7, 200);
+    let run = || {
+        let deadline = Instant::now() + LONG;
+        let race = Race::new(&problem, quick(&problem, deadline), deadline);
+        let height = race.height() - 1;
+        let outcome = search::Search::new(&race, 3).run(height, search::Rank::Breadth, 0.1, 2_000);
+        repair::Repair::new(&race, 3).run(5_000);
+        (outcome, race.end())
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn heights_beside_which_no_name_fits_get_a_quick_plan() {
+    let buffers = [1 << 50, 1 << 51, 1 << 50].map(buffer);
+    let problem = Problem::of_intervals(&buffers, &[0..2, 1..3, 2..4]).unwrap();
+    check(&problem, &plan(&problem, LONG));
 }
 
 #[test]
