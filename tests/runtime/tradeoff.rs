@@ -1,7 +1,7 @@
 //! Plans for less time or fewer bytes of the graph's memory.
 
 use aqlipse::{
-    Error, Exec, Options, Template,
+    Backend, Error, Exec, Options, Template,
     graph::{ConditionalKind, Memset, Node},
     schedule::memory::{Goal, LimitExceeded, Tradeoff},
 };
@@ -84,9 +84,12 @@ fn what_bodies_allocate_counts_as_long_as_their_node_runs() {
     let (used, _) = template.add(fill(address), &[begin]).unwrap();
     template.add_free(address, &[used]).unwrap();
     let new = |goal| Exec::new(&template, Options { memory: Some(goal), ..Options::default() });
+    // Plans order packets, and host calls, but not one kind behind the other: a node that the host drives is beside the
+    // branch's packet in all of them.
+    let least = if device().backend() == Backend::Emulated { 2 * BYTES } else { 3 * BYTES };
     let tradeoff = new(Goal::Smallest).unwrap().report().tradeoff.expect("a goal was given");
-    assert_eq!(tradeoff.needs.bytes, 2 * BYTES);
-    let limit = 2 * BYTES - 1;
+    assert_eq!(tradeoff.needs.bytes, least);
+    let limit = least - 1;
     let refused = new(Goal::Limit(limit)).err();
-    assert_eq!(refused, Some(Error::MemoryLimit(LimitExceeded { least: 2 * BYTES, limit })));
+    assert_eq!(refused, Some(Error::MemoryLimit(LimitExceeded { least, limit })));
 }

@@ -48,12 +48,9 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
     }
 
     let release: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
-    for package in ["capi", "thunk"] {
-        run(cargo()
-            .args(["rustc", "--package", package, "--lib", "--crate-type", "staticlib"])
-            .args(release))?;
-    }
-    run(cargo().args(["build", "--package", "aqlipse", "--bin", "aqlipse"]).args(release))?;
+    // At once: by itself each would ask other features of what they share, and have it compiled again.
+    let packages = ["capi", "thunk", "aqlipse"].map(|package| ["--package", package]);
+    run(cargo().arg("build").args(packages.concat()).args(["--lib", "--bin", "aqlipse"]).args(release))?;
     let built = target.join(if profile == Profile::Release { "release" } else { "debug" });
 
     let exports = exports()?;
