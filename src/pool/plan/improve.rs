@@ -1,4 +1,5 @@
-//! A better plan: rounds of short searches and of moves, on as many threads as there are processors.
+//! A better plan: short searches and moves that share the time by what helps, on as many threads as there are
+//! processors.
 
 use std::{
     num::NonZero,
@@ -10,41 +11,30 @@ use super::{
     race::Race,
     repair::Repair,
     search::{self, Outcome, Rank, Search},
+    shares::{Shares, luby},
 };
 
-/// By what buffers are tried first, round by round.
-const RANKS: [Rank; 10] = [
-    Rank::Breadth,
-    Rank::Trouble,
-    Rank::Known,
-    Rank::Breadth,
-    Rank::Crowd,
-    Rank::Trouble,
-    Rank::Known,
-    Rank::Breadth,
-    Rank::Area,
-    Rank::Known,
+/// Who shares the time: ranks of searches, the part of the way from the bound to the best plan that they go for first,
+/// and their weight. What goes for the bound succeeds rarely, but then proves the optimum, and stays there; the others go
+/// nearer with each try that fails.
+const ARMS: [(Rank, f64, f64); 5] = [
+    (Rank::Breadth, 0.0, 1.0),
+    (Rank::Area, 0.0, 1.0),
+    (Rank::Breadth, 0.5, 3.0),
+    (Rank::Area, 0.5, 2.0),
+    (Rank::Known, 0.5, 2.0),
 ];
-/// The same for the search that goes for the least: what gets to the end the most often.
-const NEAR: [Rank; 4] = [Rank::Breadth, Rank::Trouble, Rank::Breadth, Rank::Known];
-/// What searches go for: parts of the way from the bound to the best plan. The far ones fail quickly or not at all; from
-/// the near ones comes what the next is measured by. Every second thread stays nearer.
-const REACHES: [[f64; 4]; 2] = [[0.0, 0.3, 0.6, 0.9], [0.0, 0.6, 0.75, 0.9]];
-const SEARCHES: usize = REACHES[0].len();
-/// In the first rounds ranks are as they are. How far they are blurred then, and how far the best plan is from the first.
-const PLAIN: usize = 2;
-const NOISE: f64 = 0.05;
+const MOVES_WEIGHT: f64 = 4.0;
+/// How near searches come to the best plan, and which part of what is left they go on at a time.
+const NEAREST: f64 = 0.95;
+const NEARER: f64 = 0.2;
+/// How far ranks are blurred, and how far the best plan is.
+const NOISE: f64 = 0.03;
 const KNOWN_NOISE: f64 = 0.3;
-/// Steps of the first searches for each buffer: enough to get to the end without much looking back. Later ones are
-/// longer.
+/// Steps of the shortest searches for each buffer: enough to get to the end without much looking back. And moves in a
+/// row; each counts as a step.
 const STEPS: f64 = 2.0;
-const GROWTH: f64 = 1.15;
-const GROWS: usize = 4;
-/// Moves for each step of a search of the same round: at first, and at least. They become fewer each time that they do
-/// not help, and as many as before when they do.
 const MOVES: f64 = 4.0;
-const FEWEST_MOVES: f64 = 0.5;
-const FEWER: f64 = 0.7;
 
 /// For how long nobody is called to help: a thread costs some ten microseconds.
 const ALONE: Duration = Duration::from_millis(2);
@@ -76,72 +66,84 @@ pub(super) struct Worker<'a> {
     race: &'a Race<'a>,
     /// Each goes on with what it learned: what they learn of each other's height would mislead them. There are none
     /// for problems that are too large.
-    searches: Vec<Search<'a>>,
+    arms: Vec<Arm<'a>>,
     repair: Repair<'a>,
-    number: usize,
-    steps: f64,
-    moves: f64,
-    turn: usize,
+    shares: Shares,
+}
+
+/// Searches by one rank.
+struct Arm<'a> {
+    search: Search<'a>,
+    rank: Rank,
+    /// Which part of the way it goes for first when there is another best plan; how high that was; and which part is next.
+    first: f64,
+    best: u64,
+    reach: f64,
+    tries: u64,
 }
 
 impl<'a> Worker<'a> {
-    /// Each has its own number, and with it its own chance and its own row of ranks.
+    /// Each has its own number, and with it its own chance.
     pub fn new(race: &'a Race<'a>, number: usize) -> Self {
         // CAST: few.
-        let seed = |i: usize| (number * (SEARCHES + 1) + i) as u64;
-        let searches = match race.problem.len() <= search::MOST {
-            true => (0..SEARCHES).map(|i| Search::new(race, seed(i))).collect(),
+        let seed = |i: usize| (number * (ARMS.len() + 1) + i) as u64;
+        let arm = |(i, &(rank, first, _)): (usize, &(Rank, f64, f64))| {
+            let search = Search::new(race, seed(i));
+            Arm { search, rank, first, best: 0, reach: first, tries: 0 }
+        };
+        let arms: Vec<_> = match race.problem.len() <= search::MOST {
+            true => ARMS.iter().enumerate().map(arm).collect(),
             false => Vec::new(),
         };
-        let (repair, steps) = (Repair::new(race, seed(SEARCHES)), STEPS * race.problem.len() as f64);
-        Self { race, searches, repair, number, steps, moves: MOVES, turn: 0 }
+        let weights = ARMS.iter().map(|arm| arm.2).take(arms.len()).chain([MOVES_WEIGHT]);
+        Self { race, shares: Shares::new(weights), arms, repair: Repair::new(race, seed(ARMS.len())) }
     }
 
     /// Takes turns until the race is over, or it `goes_on` no longer.
     pub fn run(&mut self, goes_on: impl Fn() -> bool) {
         while !self.race.is_over() && goes_on() {
-            let turns = self.searches.len() + 1;
-            let (round, turn) = (self.turn / turns, self.turn % turns);
-            self.turn += 1;
-            if turn < self.searches.len() {
-                self.search(round, turn);
-                continue;
-            }
             let before = self.race.height();
-            // CAST: a number of moves.
-            self.repair.run((self.moves * self.steps) as u64);
-            self.moves = match self.race.height() < before {
-                true => MOVES,
-                false => (self.moves * FEWER).max(FEWEST_MOVES),
+            let turn = self.shares.next();
+            let steps = match self.arms.get_mut(turn) {
+                Some(arm) => arm.search(self.race),
+                None => {
+                    // CAST: a number of moves.
+                    let moves = (MOVES * self.race.problem.len() as f64) as u64;
+                    self.repair.run(moves);
+                    moves
+                }
             };
-            if round.is_multiple_of(GROWS) {
-                self.steps *= GROWTH;
-            }
+            // What another thread wins meanwhile is taken for its own, which blurs the shares a little.
+            let gap = before.saturating_sub(self.race.lower_bound()).max(1);
+            let won = (before - self.race.height()) as f64 / gap as f64;
+            self.shares.spent(turn, steps as f64, won);
         }
     }
+}
 
-    fn search(&mut self, round: usize, turn: usize) {
-        let (race, search) = (self.race, &mut self.searches[turn]);
-        let rank = match turn + 1 == SEARCHES {
-            true => NEAR[(round + self.number) % NEAR.len()],
-            false => RANKS[(round + 3 * self.number) % RANKS.len()],
-        };
-        let noise = match rank {
-            Rank::Known => KNOWN_NOISE,
-            _ if round < PLAIN && self.number == 0 => 0.0,
-            _ => NOISE,
-        };
+impl Arm<'_> {
+    /// Searches once; how many steps that took.
+    fn search(&mut self, race: &Race) -> u64 {
         let (best, bound) = (race.height(), race.lower_bound());
         if best <= bound {
-            return;
+            return 0;
         }
-        let reach = REACHES[self.number % REACHES.len()][turn];
+        if best != self.best {
+            (self.best, self.reach) = (best, self.first);
+        }
         // CAST: a part of the difference, and a number of steps.
-        let height = (bound + ((best - bound) as f64 * reach) as u64).min(best - 1);
-        match search.run(height, rank, noise, self.steps as u64) {
+        let height = (bound + ((best - bound) as f64 * self.reach) as u64).min(best - 1);
+        if self.first > 0.0 {
+            self.reach += (NEAREST - self.reach) * NEARER;
+        }
+        let noise = if matches!(self.rank, Rank::Known) { KNOWN_NOISE } else { NOISE };
+        self.tries += 1;
+        let limit = STEPS * race.problem.len() as f64 * luby(self.tries) as f64;
+        match self.search.run(height, self.rank, noise, limit as u64) {
             Outcome::Found(offsets) => race.offer(&offsets),
             Outcome::Impossible => race.rule_out(height),
             Outcome::Open => {}
         }
+        self.search.steps()
     }
 }

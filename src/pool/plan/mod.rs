@@ -36,6 +36,7 @@ mod race;
 mod random;
 mod repair;
 mod search;
+mod shares;
 #[cfg(test)]
 mod tests;
 

@@ -38,10 +38,6 @@ pub(super) enum Outcome {
 /// By what buffers are tried first.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rank {
-    /// The fullest clique.
-    Crowd,
-    /// The clique that has ended the most branches.
-    Trouble,
     /// The longest life.
     Breadth,
     /// Bytes times trouble.
@@ -129,6 +125,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// How many steps the last search took.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// Begins anew: nothing is placed.
     fn reset(&mut self, height: u64) {
         self.height = height;
@@ -161,10 +162,6 @@ impl<'a> Search<'a> {
             let bytes = problem.buffers[i].bytes as f64 / height;
             let (area, crowd) = (breadth * bytes, cliques().map(|t| full[t]).fold(0.0, f64::max));
             let key = match rank {
-                Rank::Crowd => crowd * 1e3 + breadth * 10.0 + area,
-                Rank::Trouble => {
-                    cliques().map(|t| self.trouble[t]).fold(0.0, f64::max) * 1e3 + breadth * 10.0 + area
-                }
                 Rank::Breadth => breadth * 1e3 + crowd * 10.0 + area,
                 Rank::Known => 2.0 - self.known[i] as f64 / height,
                 Rank::Area => cliques().map(|t| self.trouble[t]).sum::<f64>() * bytes,
