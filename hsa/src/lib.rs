@@ -49,6 +49,7 @@
 //! | `error` | the crate's error |
 
 mod agent;
+mod ask;
 mod batch;
 mod error;
 mod event;

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hsa_sys::*;
 
 use crate::agent::{Agent, count};
+use crate::ask::ask_for;
 use crate::error::{Error, check};
 use crate::ledger::{Entry, Resource};
 use crate::packet::Packet;
@@ -174,6 +175,14 @@ impl HsaPort {
 impl Port for HsaPort {
     fn size(&self) -> u32 {
         self.size
+    }
+
+    #[inline]
+    fn ask_for_slot(&self, index: u64) {
+        // Where the ring is the device's, that would be a read across the bus.
+        if self.stream.is_none() {
+            ask_for(self.slot(index).cast());
+        }
     }
 
     fn read_index(&self) -> u64 {
@@ -437,6 +446,12 @@ impl Queue {
         self.health.check()?;
         // SAFETY: the caller's promise.
         unsafe { self.ring.submit_some(packets, patch) }
+    }
+
+    /// As [`Ring::ask_for_next_slot`].
+    #[inline]
+    pub fn ask_for_next_slot(&self) {
+        self.ring.ask_for_next_slot();
     }
 
     /// Copies as many packets from the front of an image as there is room for, and returns how many. See

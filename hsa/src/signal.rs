@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use hsa_sys::*;
 
 use crate::agent::{Agent, count, handles};
+use crate::ask::ask_for;
 use crate::error::{Error, check};
 use crate::ledger::{Entry, Resource};
 use crate::runtime::Runtime;
@@ -157,6 +158,13 @@ impl Signal {
     /// The signal's handle, for packets.
     pub fn handle(&self) -> hsa_signal_t {
         self.raw
+    }
+
+    /// Has the signal brought here, to be stored to soon: an agent has stored to it last.
+    #[inline]
+    pub fn ask_for(&self) {
+        // The handle is the address of an `amd_signal_t`, whose line has the value (AMD's `amd_hsa_signal.h`).
+        ask_for(std::ptr::without_provenance(self.raw.handle as usize));
     }
 
     /// The value.

@@ -166,6 +166,14 @@ impl Lane {
         self.id
     }
 
+    /// Has the slot brought here that is stored to next.
+    #[inline]
+    pub(crate) fn ask_for_next_slot(&self) {
+        if let Some(queue) = &self.queue {
+            queue.ask_for_next_slot();
+        }
+    }
+
     /// Publishes `packets` in order, waiting while the ring is full.
     ///
     /// # Errors

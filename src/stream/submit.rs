@@ -107,6 +107,8 @@ impl State {
     fn spare(&mut self, Mark { fence, covers, .. }: Mark, released: &mut Released) {
         self.past.over = self.past.over.max(covers);
         released.take(&fence);
+        // It is armed again soon, and the device has stored to it last.
+        fence.signal().ask_for();
         if self.spare.len() == SPARE {
             // One that somebody holds for long.
             self.spare.pop_front();
@@ -170,6 +172,7 @@ impl Released {
 
 impl<'a> Submission<'a> {
     pub(crate) fn new(stream: &'a StreamInner, mut state: MutexGuard<'a, State>, lane: Arc<Lane>) -> Self {
+        lane.ask_for_next_slot();
         let mut released = Released::default();
         if state.epoch != lane.epoch() {
             let lane_of = state.lane.take();

@@ -94,6 +94,10 @@ pub trait Port {
     /// As for [`Port::store_header`], which has not been called for this packet.
     unsafe fn write_double(&self, index: u64, double: usize, value: u64);
 
+    /// Has the slot at `index` brought here, to be stored to soon: the packet processor has stored to it last.
+    #[inline]
+    fn ask_for_slot(&self, _index: u64) {}
+
     /// Tells the packet processor that all packets up to `last` are valid, with release.
     fn ring_doorbell(&self, last: u64);
 
@@ -162,6 +166,12 @@ impl<P: Port> Ring<P> {
     /// What the ring stands on.
     pub fn port(&self) -> &P {
         &self.port
+    }
+
+    /// Has the slot brought here that is claimed next: while a launch sees to other things it is under way.
+    #[inline]
+    pub fn ask_for_next_slot(&self) {
+        self.port.ask_for_slot(self.port.write_index());
     }
 
     /// Claims `n` consecutive slots, or says how many are free.
