@@ -43,6 +43,7 @@ impl Dispatch {
     ///
     /// # Errors
     /// [`Error::Hsa`](crate::Error::Hsa) for a grid without work-items.
+    #[inline]
     pub(crate) fn packet(&self, fences: Fences, kernarg: u64) -> Result<Packet> {
         let packet = KernelDispatch {
             fences,

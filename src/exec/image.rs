@@ -169,9 +169,13 @@ pub(crate) fn encode_contents(
     content: impl Fn(u32, Fences) -> Result<Content>,
 ) -> Result<Image> {
     let mut encoder = Encoder::new(plan, units);
-    encoder.enter();
-    for &at in plan.order() {
-        encoder.step(at, &content)?;
+    if let [queue] = &plan.lanes[..] {
+        encoder.only_queue(queue, &content)?;
+    } else {
+        encoder.enter();
+        for &at in plan.order() {
+            encoder.step(at, &content)?;
+        }
     }
     let mut image = encoder.image;
     image.runs = runs(&image)?;
@@ -327,39 +331,76 @@ impl<'a> Encoder<'a> {
             }
             Action::Node(unit) => {
                 self.wait_packets(at.lane, &after, acquire);
-                let first = at.position == 0 && at.lane == 0;
-                let fences = Fences {
-                    barrier: step.barrier,
-                    // What the barrier packet of an antichain has acquired its other packets need not acquire
-                    // again: all of them depend on the same completed work.
-                    acquire: match (first, step.barrier) {
-                        (true, _) => Scope::System,
-                        (_, true) => Scope::Agent,
-                        (_, false) => Scope::None,
-                    },
-                    release,
-                };
-                match content(unit, fences)? {
-                    Content::Packet(packet) => {
-                        let at_packet = self.push(at.lane, packet);
-                        self.image.places[unit as usize] = Some((at.lane, at_packet));
-                    }
-                    Content::Record => {
-                        let event = self.event_packet(at.lane, unit, fences, Field::Completion);
-                        if last || done.is_some() {
-                            // A packet has room for one signal, which is the event's here.
-                            self.push(at.lane, barrier(false, Scope::None, release));
-                            self.patch(at.lane, Field::Dependency(0), event);
-                        }
-                    }
-                    Content::Wait => {
-                        self.event_packet(at.lane, unit, fences, Field::Dependency(0));
-                    }
-                }
+                self.node(at, unit, step.barrier, release, last || done.is_some(), content)?;
             }
         }
         if let Some(signal) = done {
             self.patch(at.lane, Field::Completion, Source::Launch(signal));
+        }
+        Ok(())
+    }
+
+    /// The steps of the only lane of a plan, which wait for no other lane and signal none: what [`Encoder::step`] comes
+    /// down to then.
+    fn only_queue(
+        &mut self,
+        queue: &Lane,
+        content: &impl Fn(u32, Fences) -> Result<Content>,
+    ) -> Result<()> {
+        // CAST: a plan has fewer than 2^32 steps.
+        for (position, step) in (0u32..).zip(&queue.steps) {
+            let last = position as usize + 1 == queue.steps.len();
+            let release = if last { Scope::System } else { Scope::Agent };
+            match step.action {
+                Action::Fence => drop(self.push(0, barrier(step.barrier, Scope::Agent, release))),
+                Action::Node(unit) => {
+                    self.node(StepRef { lane: 0, position }, unit, step.barrier, release, last, content)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The packet of a step that runs a unit, behind what it waits for. Somebody is `told` of its end: another lane, or
+    /// who waits for the launch.
+    #[inline]
+    fn node(
+        &mut self,
+        at: StepRef,
+        unit: u32,
+        barrier_bit: bool,
+        release: Scope,
+        told: bool,
+        content: &impl Fn(u32, Fences) -> Result<Content>,
+    ) -> Result<()> {
+        let first = at.position == 0 && at.lane == 0;
+        let fences = Fences {
+            barrier: barrier_bit,
+            // What the barrier packet of an antichain has acquired its other packets need not acquire again: all of
+            // them depend on the same completed work.
+            acquire: match (first, barrier_bit) {
+                (true, _) => Scope::System,
+                (_, true) => Scope::Agent,
+                (_, false) => Scope::None,
+            },
+            release,
+        };
+        match content(unit, fences)? {
+            Content::Packet(packet) => {
+                let at_packet = self.push(at.lane, packet);
+                self.image.places[unit as usize] = Some((at.lane, at_packet));
+            }
+            Content::Record => {
+                let event = self.event_packet(at.lane, unit, fences, Field::Completion);
+                if told {
+                    // A packet has room for one signal, which is the event's here.
+                    self.push(at.lane, barrier(false, Scope::None, release));
+                    self.patch(at.lane, Field::Dependency(0), event);
+                }
+            }
+            Content::Wait => {
+                self.event_packet(at.lane, unit, fences, Field::Dependency(0));
+            }
         }
         Ok(())
     }

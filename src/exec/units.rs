@@ -15,7 +15,7 @@ use crate::{
     dispatch::Dispatch,
     error::{Error, Result},
     event::Event,
-    graph::{FlatGraph, HostFn, Memcpy, Node, csr::Csr},
+    graph::{FlatGraph, HostFn, Kernel, Memcpy, Node, csr::Csr},
     hostcall::fifo::Fifo,
     memory::{self, Ends, peer::Relay},
     module::{Function, KernelCode},
@@ -191,6 +191,7 @@ impl Unit {
     ///
     /// # Errors
     /// As [`Dispatch::packet`]; [`Error::IllegalState`] if it is no such packet.
+    #[inline]
     pub(crate) fn packet(&self, fences: Fences, kernarg: u64) -> Result<Packet> {
         match self {
             Self::Dispatch(dispatch) => dispatch.packet(fences, kernarg),
@@ -254,17 +255,21 @@ impl Units {
         for (done, index) in order.into_iter().enumerate() {
             let failed = |error| Failure::of_node(flat.path(index).first().copied(), error);
             let placed = at(flat.nodes()[index as usize].device() as usize).map_err(failed)?;
-            let (seat, (before, unit)) = match work[index as usize] {
-                None => (Seat::on(placed), (None, Unit::Join)),
+            let (seat, before, unit) = match work[index as usize] {
+                None => (Seat::on(placed), None, Unit::Join),
+                Some(Node::Kernel(kernel)) => {
+                    (Seat::on(placed), None, kernel_unit(placed, kernel).map_err(failed)?)
+                }
                 Some(Node::Conditional(_)) => {
                     // PANIC: one was compiled for each conditional node, in this order.
                     let conditional = compiled.next().expect("a compiled node");
-                    (Seat::on(placed), (None, Unit::Conditional(conditional)))
+                    (Seat::on(placed), None, Unit::Conditional(conditional))
                 }
                 Some(node) => {
                     let seat = Seat::of(placed, node).map_err(failed)?;
                     let device = at(usize::from(seat.device)).map_err(failed)?;
-                    (seat, unit_of(device, node).map_err(failed)?)
+                    let (before, unit) = unit_of(device, node).map_err(failed)?;
+                    (seat, before, unit)
                 }
             };
             if own.is_none() && (before.is_some() || index as usize != done) {
@@ -374,22 +379,24 @@ fn devices_of(wanted: &Device, units: &Units) -> Result<Vec<Device>> {
     Ok(bracket.into_iter().chain(devices).cloned().collect())
 }
 
-/// The unit that does a node's work, and the one that must run directly before it.
+/// The unit that launches a kernel.
 #[inline]
+fn kernel_unit(device: &Device, kernel: &Kernel<Function>) -> Result<Unit> {
+    let code = kernel.function.code(device)?;
+    let dispatch = code.dispatch(kernel)?;
+    if !kernel.attributes.cooperative {
+        return Ok(Unit::Dispatch(dispatch));
+    }
+    code.check_cooperative(device.properties(), kernel)?;
+    Ok(Unit::Cooperative(dispatch))
+}
+
+/// The unit that does a node's work, and the one that must run directly before it.
 pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(Option<Unit>, Unit)> {
     Ok((
         None,
         match node {
-            Node::Kernel(kernel) => {
-                let code = kernel.function.code(device)?;
-                let dispatch = code.dispatch(kernel)?;
-                if kernel.attributes.cooperative {
-                    code.check_cooperative(device.properties(), kernel)?;
-                    Unit::Cooperative(dispatch)
-                } else {
-                    Unit::Dispatch(dispatch)
-                }
-            }
+            Node::Kernel(kernel) => kernel_unit(device, kernel)?,
             Node::Memset(set) => {
                 let set = memory::check_memset(*set)?;
                 if set.width == 0 || set.height == 0 {

@@ -153,7 +153,8 @@ impl Topology {
     /// # Errors
     /// [`Error::UnknownNode`], [`Error::ForeignNode`], [`Error::DuplicateEdge`] for the first bad dependency,
     /// [`Error::TooLarge`]; the graph is then unchanged.
-    #[inline]
+    // Always: it returns through memory what its callers take apart.
+    #[inline(always)]
     pub fn add(&mut self, dependencies: impl IntoIterator<Item = NodeId>) -> Result<NodeId, Error> {
         if self.next_index == NONE {
             return Err(Error::TooLarge);

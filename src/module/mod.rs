@@ -466,10 +466,12 @@ impl KernelCode {
         lacking: [u32; 3],
     ) -> Result<([u16; 3], [u32; 3])> {
         let refuse = |why| Err(Error::InvalidConfiguration(why));
-        if grid.contains(&0) || block.contains(&0) {
+        // Two dimensions never overflow 64 bits.
+        let threads = (u64::from(block[0]) * u64::from(block[1])).saturating_mul(block[2].into());
+        if grid.contains(&0) || threads == 0 {
             return refuse("a dimension is 0");
         }
-        if block.iter().fold(1u32, |n, &b| n.saturating_mul(b)) > self.0.max_block {
+        if threads > self.0.max_block.into() {
             return refuse("the block is larger than the kernel was compiled for");
         }
         if self.0.required_block.is_some_and(|required| required != block) {
@@ -478,11 +480,12 @@ impl KernelCode {
         if shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
             return refuse("more shared memory than a block can have");
         }
-        if lacking.iter().zip(&block).any(|(lacking, block)| lacking >= block) {
+        if lacking != [0; 3] && lacking.iter().zip(&block).any(|(lacking, block)| lacking >= block) {
             return refuse("the last block lacks all of its work-items");
         }
-        let work_items = array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]) - u64::from(lacking[i]));
-        if work_items.iter().any(|&n| n > u32::MAX.into()) {
+        let work_items: [u64; 3] =
+            array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]) - u64::from(lacking[i]));
+        if work_items[0] | work_items[1] | work_items[2] > u32::MAX.into() {
             return refuse("the grid has 2^32 work-items or more in one dimension");
         }
         // CAST: the product of the block's dimensions is at most 1024, and the grid's were just looked at.

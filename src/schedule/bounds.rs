@@ -30,6 +30,9 @@ impl Bounds {
     }
 
     fn with(problem: &Problem<'_>, table: &CostTable, cost: impl Fn(u32) -> u32) -> Self {
+        if problem.all_packets && problem.device_count == 1 {
+            return Self::of_packets(problem, table, cost);
+        }
         let mut bounds = Self { critical_path_ns: 0, work_ns: 0, packets: 0, packets_of_busiest: 0 };
         let mut packets_of = vec![0; problem.device_count];
         // When each node completes at the earliest; nothing for a join without work before it.
@@ -68,6 +71,23 @@ impl Bounds {
         }
         bounds.packets_of_busiest = packets_of.into_iter().max().unwrap_or(0);
         bounds
+    }
+
+    /// As [`Bounds::with`], for packets of one device.
+    fn of_packets(problem: &Problem<'_>, table: &CostTable, cost: impl Fn(u32) -> u32) -> Self {
+        let gap = u64::from(table.dependent_ns.min(table.cross_queue_ns));
+        let packets = problem.len();
+        let (mut critical_path_ns, mut work_ns) = (0, 0);
+        // When what comes behind each node may start at the earliest.
+        let mut free: Vec<u64> = Vec::with_capacity(packets);
+        for node in problem.nodes() {
+            let start = problem.preds.row(node).iter().map(|&pred| free[pred as usize]).max().unwrap_or(0);
+            let cost = u64::from(cost(node));
+            critical_path_ns = critical_path_ns.max(start + cost);
+            work_ns += cost;
+            free.push(start + cost + gap);
+        }
+        Self { critical_path_ns, work_ns, packets, packets_of_busiest: packets }
     }
 
     /// The shortest time that any plan can take: the critical path, or the launching of a device's packets one by one.

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::graph::Csr;
 
 use super::cost::CostTable;
-use super::plan::{Action, Candidate, Lane, Plan, StepRef};
+use super::plan::{Action, Candidate, Lane, Plan, Step, StepRef};
 use super::{Class, Problem, SEARCHED_FULLY};
 
 /// The nodes other than joins, level by level.
@@ -74,6 +74,10 @@ impl Levels {
     /// By how much the levels, one after the other, take longer than the longest path, if launching took no time: what
     /// other orders can gain at most.
     pub(super) fn slack_ns(&self, problem: &Problem<'_>) -> u64 {
+        // Of a chain the levels are the longest path.
+        if self.ends.len() == self.nodes.len() {
+            return 0;
+        }
         let longest = |level: &[u32]| level.iter().map(|&node| problem.weight(node)).max().unwrap_or(0);
         let levels: u64 = self.each().map(longest).map(u64::from).sum();
         let mut finish = vec![0u64; problem.len()];
@@ -101,25 +105,24 @@ impl Levels {
     /// The plan of a graph of one device without host nodes: a barrier bit on the first packet of each level, whose last
     /// completion some packet of the level waits for, and a fence behind the last level if it has several.
     pub(super) fn plan(&self, problem: &Problem<'_>) -> Plan {
-        let packets = self.nodes.len();
         let mut lane = Lane::on_device(0);
-        lane.steps.reserve(packets + 1);
-        let mut order = Vec::with_capacity(packets + 1);
-        let mut places = vec![None; problem.len()];
-        let mut single = false;
-        for level in self.each() {
-            for (at, &node) in level.iter().enumerate() {
-                // CAST: a plan has fewer than 2^32 steps.
-                let step = StepRef { lane: 0, position: order.len() as u32 };
-                lane.push(Action::Node(node), at == 0, &[]);
-                order.push(step);
-                places[node as usize] = Some(step);
-            }
-            single = level.len() == 1;
+        let single = self.each().last().is_some_and(|level| level.len() == 1);
+        lane.steps.reserve_exact(self.nodes.len() + usize::from(!single));
+        lane.steps.extend(self.nodes.iter().map(|&node| Step::of_node(node)));
+        let mut start = 0;
+        for &end in &self.ends {
+            lane.steps[start].barrier = true;
+            start = end as usize;
         }
         if !single {
-            order.push(StepRef { lane: 0, position: order.len() as u32 });
             lane.push(Action::Fence, true, &[]);
+        }
+        // CAST: a plan has fewer than 2^32 steps.
+        let order: Vec<StepRef> =
+            (0..lane.steps.len() as u32).map(|position| StepRef { lane: 0, position }).collect();
+        let mut places = vec![None; problem.len()];
+        for (&node, &step) in self.nodes.iter().zip(&order) {
+            places[node as usize] = Some(step);
         }
         Plan { lanes: vec![lane], candidate: Candidate::Levels, order, places, estimate_ns: 0 }
     }
@@ -255,7 +258,7 @@ pub(super) fn uniform(problem: &Problem<'_>) -> bool {
 /// The nodes other than joins by ascending rank, and within a rank in a good order for launching.
 fn sorted(problem: &Problem<'_>, ranks: Vec<Rank>) -> Levels {
     let (mut nodes, ends) = sorted_by_rank(problem, &ranks);
-    let has_host = problem.classes.contains(&Class::Host);
+    let has_host = problem.has_host();
     if has_host || !uniform(problem) {
         // Host calls first, as they start off the lane; what waits for one last, as it holds the lane back. Of the rest,
         // what needs the level before comes first: its barrier bit would wait for the others otherwise. Of equal ones,
@@ -284,6 +287,13 @@ fn sorted(problem: &Problem<'_>, ranks: Vec<Rank>) -> Levels {
 /// The earliest rank of each node; of a join, the earliest rank of what follows it.
 fn ranks(problem: &Problem<'_>, by_host_depth: bool) -> Vec<Rank> {
     let mut ranks: Vec<Rank> = Vec::with_capacity(problem.len());
+    if problem.all_packets {
+        for node in problem.nodes() {
+            let level = problem.preds.row(node).iter().map(|&pred| ranks[pred as usize].1 + 1).max();
+            ranks.push((0, level.unwrap_or(0)));
+        }
+        return ranks;
+    }
     for node in problem.nodes() {
         let after = |&pred: &u32| {
             let (depth, level) = ranks[pred as usize];
@@ -301,6 +311,10 @@ fn ranks(problem: &Problem<'_>, by_host_depth: bool) -> Vec<Rank> {
 
 /// The nodes other than joins by ascending rank, equal ranks by number, and where each rank ends: a counting sort.
 fn sorted_by_rank(problem: &Problem<'_>, ranks: &[Rank]) -> (Vec<u32>, Vec<u32>) {
+    // Many graphs are recorded level by level, and all chains are.
+    if (problem.all_packets || !problem.classes.contains(&Class::Join)) && ranks.is_sorted() {
+        return (problem.nodes().collect(), ends_of_runs(ranks));
+    }
     // The levels of one host depth follow those of the depth before.
     let mut first_level = vec![0u32];
     for &(depth, level) in ranks {
@@ -331,10 +345,21 @@ fn sorted_by_rank(problem: &Problem<'_>, ranks: &[Rank]) -> (Vec<u32>, Vec<u32>)
         order[*place as usize] = node;
         *place += 1;
     }
-    // Each start has moved to the end of its level; what is left is the end of all.
+    // Each start has moved to the end of its level; what is left is the end of all. Of joins alone there is no level.
     starts.pop();
     starts.dedup();
+    starts.retain(|&end| end > 0);
     (order, starts)
+}
+
+/// Where each run of equal ranks ends.
+fn ends_of_runs(ranks: &[Rank]) -> Vec<u32> {
+    let Some(last) = ranks.last() else { return Vec::new() };
+    // CAST: ranks are of nodes, of which there are fewer than 2^32.
+    let inner = (1u32..).zip(ranks.windows(2)).filter(|(_, pair)| pair[0] != pair[1]).map(|(end, _)| end);
+    let mut ends = Vec::with_capacity(last.1 as usize + 1);
+    ends.extend(inner.chain([ranks.len() as u32]));
+    ends
 }
 
 /// Whether a node has a host node among its predecessors, looking through one join.

@@ -161,6 +161,8 @@ pub struct Problem<'a> {
     /// By node; empty if there is one device.
     devices: &'a [u16],
     device_count: usize,
+    /// Whether each node is a packet, as of most graphs.
+    all_packets: bool,
     /// Whether the costs are guesses.
     guessed: bool,
     /// By node; empty if all are equally urgent.
@@ -188,20 +190,24 @@ impl<'a> Problem<'a> {
                 return Err(Error::LengthMismatch { nodes, found });
             }
         }
-        match preds.pairs().find(|(to, from)| from >= to) {
-            Some((to, from)) => Err(Error::NotTopological { from, to }),
-            None => Ok(Self {
-                preds,
-                succs,
-                classes,
-                costs,
-                devices: &[],
-                device_count: 1,
-                guessed: false,
-                urgencies: &[],
-                units: &[],
-            }),
+        // CAST: as `Problem::nodes`.
+        for to in 0..nodes as u32 {
+            if let Some(&from) = preds.row(to).iter().find(|&&from| from >= to) {
+                return Err(Error::NotTopological { from, to });
+            }
         }
+        Ok(Self {
+            preds,
+            succs,
+            classes,
+            costs,
+            devices: &[],
+            device_count: 1,
+            all_packets: classes.iter().all(|class| *class == Class::Packet),
+            guessed: false,
+            urgencies: &[],
+            units: &[],
+        })
     }
 
     /// Says that nobody knows the durations: those given are guesses. Plans are made with them, but compared as if each
@@ -274,7 +280,12 @@ impl<'a> Problem<'a> {
 
     /// Whether all is packets of one device, and points in their order.
     fn is_plain(&self) -> bool {
-        self.device_count == 1 && !self.classes.contains(&Class::Host)
+        self.device_count == 1 && !self.has_host()
+    }
+
+    /// Whether any node is a call on the host.
+    fn has_host(&self) -> bool {
+        !self.all_packets && self.classes.contains(&Class::Host)
     }
 
     /// The class of urgency of a packet node.
@@ -363,7 +374,7 @@ impl<'a> Problem<'a> {
 
 /// Plans a graph for at most `lanes` queues of each device (1 to [`MAX_LANES`]; other numbers count as the nearest).
 pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
-    let has_host = problem.classes.contains(&Class::Host);
+    let has_host = problem.has_host();
     let one_device = problem.device_count == 1;
     let levels = Levels::of(problem);
     if !problem.urgencies.is_empty()

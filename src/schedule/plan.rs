@@ -169,6 +169,11 @@ pub struct Counts {
 pub const SIGNALS_PER_BARRIER_AND: usize = 5;
 
 impl Step {
+    /// A step that runs a node, behind nothing of another lane and without a barrier bit, in a lane without waits.
+    pub(super) fn of_node(node: u32) -> Self {
+        Self { action: Action::Node(node), barrier: false, signals: false, waits_end: 0 }
+    }
+
     /// The number of barrier-AND packets that a step with this many waits brings to its queue, itself included if
     /// it is a fence.
     pub fn barrier_ands(&self, waits: usize) -> usize {
@@ -240,6 +245,14 @@ impl Plan {
     /// The plan in numbers.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
+        if let [queue] = &self.lanes[..] {
+            // Its steps wait for none of another lane, and have their order.
+            let fences = queue.steps.iter().filter(|step| step.action == Action::Fence).count();
+            counts.packets = queue.steps.len() - fences;
+            counts.barrier_ands = fences;
+            counts.barrier_bits = queue.steps.iter().filter(|step| step.barrier).count();
+            return counts;
+        }
         for &at in &self.order {
             let (step, waits) = (self.step(at), self.waits(at).len());
             counts.waits += waits;

@@ -46,6 +46,7 @@ impl KernelDispatch {
     ///
     /// # Errors
     /// [`PacketError::EmptyDimension`] if the grid or the workgroup has no work-item.
+    #[inline]
     pub fn packet(&self) -> Result<Packet, PacketError> {
         if let Some(dimension) = self.grid.iter().position(|size| *size == 0) {
             return Err(PacketError::EmptyDimension { what: "grid", dimension });
