@@ -342,11 +342,7 @@ impl<'a> Encoder<'a> {
 
     /// The steps of the only lane of a plan, which wait for no other lane and signal none: what [`Encoder::step`] comes
     /// down to then.
-    fn only_queue(
-        &mut self,
-        queue: &Lane,
-        content: &impl Fn(u32, Fences) -> Result<Content>,
-    ) -> Result<()> {
+    fn only_queue(&mut self, queue: &Lane, content: &impl Fn(u32, Fences) -> Result<Content>) -> Result<()> {
         // CAST: a plan has fewer than 2^32 steps.
         for (position, step) in (0u32..).zip(&queue.steps) {
             let last = position as usize + 1 == queue.steps.len();

@@ -124,8 +124,13 @@ fn trees_take_a_level_per_depth() {
 
 #[test]
 fn an_empty_graph_is_one_fence() {
-    let plan = Dag::new(0, &[]).plan(4);
-    assert_eq!(plan.counts(), Counts { barrier_ands: 1, barrier_bits: 1, ..Counts::default() });
+    let mut of_joins = Dag::new(3, &[(0, 1), (1, 2)]);
+    of_joins.classes.fill(Class::Join);
+    for dag in [Dag::new(0, &[]), of_joins] {
+        assert_eq!(dag.counts(), Counts { barrier_ands: 1, barrier_bits: 1, ..Counts::default() });
+        let plan = dag.plan(4);
+        assert_eq!(plan.counts(), dag.counts());
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@ enum Limit {
     Of(f64),
     /// So many times the copy of the same packets in the same run.
     Floors(f64),
+    /// So many times what it is of a graph of one node in the same run.
+    OneNodes(f64),
 }
 
 /// A row of the table.
@@ -46,8 +48,7 @@ const GOALS: &[Goal] = &[
     goal("launch call", Shape::Independent, 1024, Quantity::Call, COPY),
     goal("launch call", Shape::Full(2), 8192, Quantity::Call, COPY),
     goal("launch call", Shape::Full(4), 8192, Quantity::Call, COPY),
-    goal("resident launch call", Shape::Straight, 1, Quantity::ResidentCall, Limit::Of(300.0)),
-    goal("resident launch call", Shape::Straight, 8192, Quantity::ResidentCall, Limit::Of(300.0)),
+    goal("resident launch call", Shape::Straight, 8192, Quantity::ResidentCall, Limit::OneNodes(1.5)),
     goal("instantiate, a node", Shape::Straight, 1024, Quantity::InstantiateNode, Limit::Of(250.0)),
     goal("instantiate, a node", Shape::Straight, 100_000, Quantity::InstantiateNode, Limit::Of(250.0)),
     goal("update all, a node", Shape::Straight, 1024, Quantity::UpdateNode, Limit::Of(20.0)),
@@ -148,14 +149,20 @@ impl Table<'_> {
                 "-", "", ""
             );
         };
-        let floor = self.percentiles(label, goal.case, Quantity::Floor).filter(|_| goal.limit == COPY);
+        let (floor, times, what) = match goal.limit {
+            Limit::Of(_) => (None, 0.0, ""),
+            Limit::Floors(times) => (self.percentiles(label, goal.case, Quantity::Floor), times, "the floor"),
+            Limit::OneNodes(times) => {
+                (self.percentiles(label, goal.case.of_one_node(), goal.quantity), times, "one node's")
+            }
+        };
         let (limit, of) = match (goal.limit, floor) {
             (Limit::Of(limit), _) => (limit, number(limit)),
-            (Limit::Floors(times), Some(floor)) => {
+            (_, Some(floor)) => {
                 let ratio = number(measured.median() / floor.median());
-                (times * floor.median(), format!("{} of the floor, {ratio} are", number(times)))
+                (times * floor.median(), format!("{} of {what}, {ratio} are", number(times)))
             }
-            (Limit::Floors(_), None) => return Ok(()),
+            (_, None) => return Ok(()),
         };
         let holds = if measured.median() <= limit { "holds" } else { "MISSED" };
         let floor = floor.map_or(String::new(), Percentiles::text);
@@ -301,6 +308,8 @@ mod tests {
             times(case(Shape::Straight, 1024), Quantity::Floor, &[1000.0]),
             times(case(Shape::Straight, 1024), Quantity::SetNode, &[61.0]),
             times(case(Shape::ForkJoin, 145), Quantity::Call, &[300.0]),
+            times(case(Shape::Straight, 1), Quantity::ResidentCall, &[300.0]),
+            times(case(Shape::Straight, 8192), Quantity::ResidentCall, &[400.0]),
             times(case(Shape::Straight, 32), Quantity::CallBy1, &[100.0]),
             times(case(Shape::Straight, 32), Quantity::CallBy2, &[100.0]),
             times(case(Shape::Straight, 32), Quantity::CallBy4, &[400.0]),
@@ -330,6 +339,8 @@ mod tests {
         assert_eq!(line("launch call straight/1024"), over);
         assert!(line("set one node").ends_with("| 60.0 | MISSED"), "{text}");
         assert_eq!(line("launch call forkjoin8"), "", "without a floor there is nothing to compare with");
+        let ones = "resident launch call straight/8192 A | 400 [400-400] | 300 [300-300] | 1.50 of one node's, 1.33 are | holds";
+        assert_eq!(line("resident launch call"), ones);
         let both = "2 threads, times 1 straight/32 A | 2.00 | 2.00 | at least 1.50 | holds";
         assert_eq!(line("2 threads"), both);
         assert!(line("4 threads").ends_with("| 1.00 | 2.00 | at least 1.50 | MISSED"), "{text}");

@@ -29,6 +29,14 @@ impl Case {
     pub fn is_launched(self) -> bool {
         !matches!(self, Self::Graph { nodes, .. } if nodes > MOST_LAUNCHED)
     }
+
+    /// The smallest graph of the shape.
+    pub fn of_one_node(self) -> Self {
+        match self {
+            Self::Launches => self,
+            Self::Graph { shape, .. } => Self::Graph { shape, nodes: 1 },
+        }
+    }
 }
 
 impl fmt::Display for Case {
