@@ -18,7 +18,7 @@ mod mapper;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
 };
 
 use self::mapper::{Chunks, Mapper};
@@ -49,6 +49,8 @@ struct State {
     last: u64,
     arenas: Vec<Arena>,
     tenants: HashMap<u64, Tenant>,
+    /// Tenants whose executables are gone, and which nobody has shown out yet.
+    gone: Vec<u64>,
 }
 
 struct Arena {
@@ -218,7 +220,15 @@ impl Arenas {
         placement: &Arc<Placement>,
         predecessor: Option<&Predecessor>,
     ) -> Result<u64> {
-        let mut mapper = self.mapper(device)?;
+        self.with_mapper(device, |mapper| self.settle_with(mapper, placement, predecessor))
+    }
+
+    fn settle_with(
+        &self,
+        mapper: &mut Mapper<'_>,
+        placement: &Arc<Placement>,
+        predecessor: Option<&Predecessor>,
+    ) -> Result<u64> {
         let number = self.state().next();
         // A predecessor that has gone meanwhile shows nothing any more.
         let before = predecessor.and_then(|before| Some((before.number, self.state().arena_of(before.number)?)));
@@ -247,7 +257,7 @@ impl Arenas {
                 Attempt::Busy => {}
                 Attempt::Elsewhere => {
                     drop(state);
-                    if let Some(latest) = self.mapper(device)?.claim(number, stream)? {
+                    if let Some(latest) = self.with_mapper(device, |mapper| mapper.claim(number, stream))? {
                         return Ok(latest);
                     }
                     state = self.state();
@@ -278,35 +288,59 @@ impl Arenas {
     }
 
     fn leave(&self, device: &Device, number: u64) {
-        let Ok(mut mapper) = self.mapper(device) else { return };
-        mapper.unbind(number);
-        let gone = self.state().tenants.remove(&number);
-        drop(mapper);
-        drop(gone);
+        self.state().gone.push(number);
+        self.show_out(device);
+    }
+
+    /// Ends what tenants show whose executables are gone. Whoever lets go of an executable may be about to launch another
+    /// one: it does not wait for somebody who maps memory, who comes by here afterwards.
+    fn show_out(&self, device: &Device) {
+        while !self.state().gone.is_empty() {
+            let Ok((memory, classes)) = self.memory(device) else { return };
+            let chunks = match self.chunks.try_lock() {
+                Ok(chunks) => chunks,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            let mut mapper = Mapper { arenas: self, device, memory, classes, chunks };
+            let gone = std::mem::take(&mut self.state().gone);
+            let tenants: Vec<_> = gone.into_iter().map(|number| mapper.remove(number)).collect();
+            drop(mapper);
+            drop(tenants);
+        }
     }
 
     /// Gives back all chunks that no launch in flight uses.
     pub(super) fn trim(&self, device: &Device) {
-        let Ok(mut mapper) = self.mapper(device) else { return };
+        let trimmed = self.with_mapper(device, |mapper| {
+            mapper.end(self.depart_idle());
+            Ok(())
+        });
+        // Nothing is mapped where nothing can be.
+        trimmed.unwrap_or_default();
+    }
+
+    /// Takes all tenants out of their arenas of which no launch is in flight or about to be published.
+    fn depart_idle(&self) -> Vec<Departed> {
         let mut state = self.state();
         let claimed: Vec<u64> = state.arenas.iter().filter(|a| a.claimed).map(|a| a.number).collect();
         let idle = |tenant: &Tenant| tenant.is_idle() && !tenant.arena.is_some_and(|a| claimed.contains(&a));
         let idle: Vec<u64> =
             state.tenants.iter().filter(|(_, tenant)| idle(tenant)).map(|(&number, _)| number).collect();
         // With the lock held that has shown them idle: from here on a launch of theirs waits for the mapper.
-        let departed = idle.into_iter().filter_map(|number| state.depart(number)).collect();
-        drop(state);
-        mapper.end(departed);
+        idle.into_iter().filter_map(|number| state.depart(number)).collect()
     }
 
-    /// The right to change what is mapped.
+    /// Does `work` with the right to change what is mapped.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] if the HSA runtime cannot map memory.
-    fn mapper<'a>(&'a self, device: &'a Device) -> Result<Mapper<'a>> {
+    /// [`Error::NotSupported`] if the HSA runtime cannot map memory; what `work` says.
+    fn with_mapper<T>(&self, device: &Device, work: impl FnOnce(&mut Mapper<'_>) -> Result<T>) -> Result<T> {
         let (memory, classes) = self.memory(device)?;
         let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Mapper { arenas: self, device, memory, classes, chunks })
+        let done = work(&mut Mapper { arenas: self, device, memory, classes, chunks });
+        self.show_out(device);
+        done
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

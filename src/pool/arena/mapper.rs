@@ -167,6 +167,12 @@ impl Mapper<'_> {
         self.end(departed.into_iter().collect());
     }
 
+    /// Ends what the tenant's buffers show, and that it is one.
+    pub(super) fn remove(&mut self, tenant: u64) -> Option<Tenant> {
+        self.unbind(tenant);
+        self.arenas.state().tenants.remove(&tenant)
+    }
+
     /// Ends what the buffers of tenants show that have departed.
     pub(super) fn end(&mut self, departed: Vec<Departed>) {
         for Departed { placement, .. } in &departed {

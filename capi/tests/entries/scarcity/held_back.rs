@@ -2,6 +2,8 @@
 
 use std::ptr;
 
+use aqlipse::scarcity::HeldBack;
+
 use super::{
     graphs::{captured, hipGraphDestroy, hipGraphExecDestroy, hipGraphLaunch, instantiated},
     memory::{Words, stream},
@@ -89,24 +91,34 @@ pub fn replays() {
     for n in 1.. {
         // With a launch in flight, nobody may trim its memory.
         set_gate(0);
+        let graph = filling(5, BYTES, None);
+        let gone = instantiated(graph, 0);
         ok!(
             hipMemset(memory.address, 0, BYTES),
             hipStreamWaitValue32(own, gate, 1, hipStreamWaitValueGte, u32::MAX),
             hipGraphLaunch(exec, own),
+            // Whose memory a launch lets go of that comes when this one is over.
+            hipGraphLaunch(gone, own),
+            hipGraphExecDestroy(gone),
+            hipGraphDestroy(graph),
         );
         let call = scarcity::hold_back(n);
         let other = thread::spawn(move || allocates(others));
         while !call.is_there() && !other.is_finished() {
             thread::sleep(Duration::from_millis(1));
         }
-        let is_there = call.is_there();
+        // Who lets go of memory makes calls, too: none of those is meant.
+        let call = Some(call).filter(HeldBack::is_there);
+        let is_last = call.is_none();
         ok!(hipGraphLaunch(exec, own));
         set_gate(1);
-        ok!(hipGraphLaunch(exec, own), hipStreamSynchronize(own));
+        for _ in 0..3 {
+            ok!(hipGraphLaunch(exec, own), hipStreamSynchronize(own));
+        }
         drop(call);
         other.join().expect("a thread that allocates");
         memory.all(0x0303_0303);
-        if !is_there {
+        if is_last {
             break;
         }
         held += 1;
