@@ -231,7 +231,8 @@ impl Arenas {
     ) -> Result<u64> {
         let number = self.state().next();
         // A predecessor that has gone meanwhile shows nothing any more.
-        let before = predecessor.and_then(|before| Some((before.number, self.state().arena_of(before.number)?)));
+        let before =
+            predecessor.and_then(|before| Some((before.number, self.state().arena_of(before.number)?)));
         match before {
             Some((old, arena)) => mapper.succeed(old, arena, number, placement)?,
             None => {
@@ -387,13 +388,7 @@ impl State {
     ///
     /// # Errors
     /// [`Error::IllegalState`] for a tenant that is gone.
-    fn try_claim(
-        &mut self,
-        device: &Device,
-        classes: &Classes,
-        number: u64,
-        stream: u64,
-    ) -> Result<Attempt> {
+    fn try_claim(&mut self, device: &Device, classes: &Classes, number: u64, stream: u64) -> Result<Attempt> {
         let Some(tenant) = self.tenants.get(&number) else {
             return Err(Error::IllegalState("memory of an executable graph that is gone"));
         };

@@ -6,9 +6,12 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicI64, AtomicUsize, Ordering},
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
 };
 
 use self::shared::Shared;
@@ -82,10 +85,17 @@ impl SharedMeter {
 
 /// The calling thread's share, the same of each meter: a thread may use many streams, and should find at one what it
 /// gave back at another.
+#[inline]
 fn share() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        static SHARE: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARES;
+        // None yet. A constant, for that costs no look whether the place is ready.
+        static SHARE: Cell<usize> = const { Cell::new(SHARES) };
     }
-    SHARE.with(|&share| share)
+    SHARE.with(|share| {
+        if share.get() == SHARES {
+            share.set(NEXT.fetch_add(1, Ordering::Relaxed) % SHARES);
+        }
+        share.get()
+    })
 }

@@ -194,12 +194,7 @@ impl Mapper<'_> {
     }
 
     /// Shows an arena's chunks to those buffers of a placement that `wanted` names.
-    fn show(
-        &self,
-        arena: u64,
-        placement: &Placement,
-        wanted: impl Fn(*const Space) -> bool,
-    ) -> Result<()> {
+    fn show(&self, arena: u64, placement: &Placement, wanted: impl Fn(*const Space) -> bool) -> Result<()> {
         let Some(arena) = self.chunks.get(&arena) else { return Ok(()) };
         let wanted = || placement.buffers.iter().filter(|(space, _)| wanted(Arc::as_ptr(space)));
         for (n, (space, numbers)) in wanted().enumerate() {
