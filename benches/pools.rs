@@ -4,14 +4,17 @@
 //! there, of AMD's in the same run, each in processes of its own and in turns. Libraries may be named as arguments
 //! instead. A pool is warm that retains what it has: its threshold is the highest.
 //!
-//! Pairs on one stream that is idle, and on one whose work waits for a callback; then as many threads as a machine
-//! with few processors can still tell apart, each with a stream of its own, on the default pool. Throughput depends on how
-//! many processors are free; the processor time of a pair does not, and grows where threads wait for each other's lines.
+//! Pairs on one stream that is idle, and on one whose work waits for a callback; then 1, 2, 4 and 8 threads, each with a
+//! stream of its own, on the default pool. Throughput depends on how many processors are free, so the same threads call
+//! `malloc` and `free` of the C library in turns with that, for sizes that each thread has a cache of: they share nothing,
+//! and gain what is there to be gained. The processor time of a pair says the same whatever is free: it grows where
+//! threads wait for each other's lines.
 
 use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString, c_int, c_uint, c_void},
+    hint,
     io::Read,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
@@ -29,14 +32,16 @@ use libloading::{Library, os::unix};
 const SIZES: [(usize, &str); 3] = [(256, "256 B"), (64 << 10, "64 KiB"), (4 << 20, "4 MiB")];
 const THREADS: [usize; 4] = [1, 2, 4, 8];
 
-/// Bytes of an allocation of the threads.
+/// Bytes of an allocation of the threads; and of one of the C library, which keeps such for each thread.
 const SHARED: usize = 64 << 10;
+const CACHED: usize = 256;
 /// Pairs between two looks at the clock.
 const BATCH: usize = 200;
 /// Samples of a batch.
 const SAMPLES: usize = 41;
-/// How long threads run.
-const TIME: Duration = Duration::from_millis(200);
+/// How long threads run, and how often in a process.
+const TIME: Duration = Duration::from_millis(60);
+const TURNS: usize = 5;
 const ROUNDS: usize = 5;
 /// A worker that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -112,7 +117,8 @@ fn compare(contestants: &[Contestant]) {
             match times.get(key) {
                 Some(times) => {
                     let [low, median, high] = spread(times);
-                    print!(" {:>26}", format!("{low:.0}  {median:.0}  {high:.0}"));
+                    let digits = if key.contains(GAIN) { 2 } else { 0 };
+                    print!(" {:>26}", format!("{low:.digits$}  {median:.digits$}  {high:.digits$}"));
                 }
                 None => print!(" {:>26}", "-"),
             }
@@ -167,7 +173,13 @@ fn run(contestant: &Contestant, times: &mut Times) {
     }
 }
 
-type Stream = *mut c_void;
+/// Only the library knows what is behind it.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Stream(*mut c_void);
+
+// SAFETY: any thread may use a stream.
+unsafe impl Send for Stream {}
 
 type Callback = unsafe extern "C" fn(Stream, c_int, *mut c_void);
 
@@ -214,7 +226,7 @@ impl Hip {
     }
 
     fn stream(&self) -> Result<Stream, String> {
-        let mut stream = ptr::null_mut();
+        let mut stream = Stream(ptr::null_mut());
         // SAFETY: a place for the stream.
         check(unsafe { (self.create)(&mut stream, NON_BLOCKING) })?;
         Ok(stream)
@@ -251,17 +263,22 @@ unsafe extern "C" fn wait_at_gate(_: Stream, _: c_int, _: *mut c_void) {
 }
 
 fn measure(library: &str) -> Result<(), String> {
-    let hip = Hip::open(OsStr::new(library))?;
+    let hip = &Hip::open(OsStr::new(library))?;
     hip.retain()?;
     let stream = hip.stream()?;
-    single(&hip, stream, "1", "idle")?;
-    for threads in THREADS {
-        together(&hip, threads)?;
+    single(hip, stream, "1", "idle")?;
+    let streams = (0..THREADS[THREADS.len() - 1]).map(|_| hip.stream()).collect::<Result<Vec<_>, _>>()?;
+    for _ in 0..TURNS {
+        compare_threads("3", "pairs", |number| {
+            let stream = streams[number];
+            move || hip.pairs(stream, SHARED, BATCH)
+        })?;
+        compare_threads("4", "malloc and free", |_| || Ok(floor(BATCH)))?;
     }
     // Last: who waits here for the stream's work never comes back.
     // SAFETY: the function takes no data.
     check(unsafe { (hip.callback)(stream, wait_at_gate, ptr::null_mut(), 0) })?;
-    single(&hip, stream, "2", "behind work")?;
+    single(hip, stream, "2", "behind work")?;
     GATE.store(true, Ordering::Release);
     // SAFETY: the stream lives.
     check(unsafe { (hip.synchronize)(stream) })
@@ -288,20 +305,51 @@ fn processor_time() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-fn together(hip: &Hip, threads: usize) -> Result<(), String> {
-    let (stop, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
-    let work = || -> Result<(usize, f64), String> {
-        let warm = hip.stream().and_then(|stream| hip.pairs(stream, SHARED, 10).map(|()| stream));
+/// What a line shows of threads beside one thread.
+const GAIN: &str = "times as many";
+
+/// Runs as many threads as are to be compared, each with the work that `work` makes for its number: a batch.
+fn compare_threads<W>(order: &str, what: &str, work: impl Fn(usize) -> W) -> Result<(), String>
+where
+    W: Fn() -> Result<(), String> + Send,
+{
+    let mut alone = None;
+    for threads in THREADS {
+        let Together { rate, cost } = together((0..threads).map(&work).collect())?;
+        let &mut alone = alone.get_or_insert(rate);
+        println!("{order}0{threads}|thousand {what} a second, threads: {threads}\t{}", rate / 1e3);
+        if threads > 1 {
+            println!("{order}1{threads}|{GAIN} {what}, threads: {threads}\t{}", rate / alone);
+        }
+        println!("{order}2{threads}|ns of a processor, {what}, threads: {threads}\t{cost}");
+    }
+    Ok(())
+}
+
+/// Pairs a second of all threads, and nanoseconds of a processor that one takes.
+struct Together {
+    rate: f64,
+    cost: f64,
+}
+
+fn together<W>(works: Vec<W>) -> Result<Together, String>
+where
+    W: Fn() -> Result<(), String> + Send,
+{
+    let (stop, start) = (&AtomicBool::new(false), &Barrier::new(works.len() + 1));
+    let run = |work: W| -> Result<(usize, f64), String> {
+        let warm = work();
         start.wait();
-        let (stream, mut pairs, before) = (warm?, 0, processor_time());
+        warm?;
+        let (mut pairs, before) = (0, processor_time());
         while !stop.load(Ordering::Relaxed) {
-            hip.pairs(stream, SHARED, BATCH)?;
+            work()?;
             pairs += BATCH;
         }
         Ok((pairs, processor_time() - before))
     };
     let done = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = works.into_iter().map(|work| scope.spawn(move || run(work))).collect();
         start.wait();
         let began = Instant::now();
         thread::sleep(TIME);
@@ -315,7 +363,13 @@ fn together(hip: &Hip, threads: usize) -> Result<(), String> {
     let (done, time) = done?;
     let pairs: usize = done.iter().map(|(pairs, _)| pairs).sum();
     let used: f64 = done.iter().map(|(_, used)| used).sum();
-    println!("3{threads}|thousand pairs a second, threads: {threads}\t{}", pairs as f64 / time / 1e3);
-    println!("4{threads}|ns of a processor a pair, threads: {threads}\t{}", used / pairs as f64);
-    Ok(())
+    Ok(Together { rate: pairs as f64 / time, cost: used / pairs as f64 })
+}
+
+/// Pairs of the C library.
+fn floor(count: usize) {
+    for _ in 0..count {
+        // SAFETY: what is freed was allocated just now; null is nothing to free.
+        unsafe { libc::free(hint::black_box(libc::malloc(CACHED))) };
+    }
 }

@@ -4,6 +4,10 @@
 //! resources come to be is an *allocation point*; it answers `HSA_STATUS_ERROR_OUT_OF_RESOURCES` when it is its turn to
 //! fail, and the real table is not asked. What the operating system provides can be such a point too: see [`refuses`].
 //! A process that does not interpose calls the real table, and pays for nothing here.
+//!
+//! [`hold_back`] has a call take as long as a test wants: what others do meanwhile must not depend on it.
+
+mod held_back;
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
@@ -13,6 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hsa_sys::*;
+
+pub use held_back::{HeldBack, hold_back};
 
 /// Which allocation points fail; they count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +145,7 @@ pub fn refused() -> u64 {
 /// and descriptors. Always false in a process that has not [interposed](interpose).
 pub fn refuses() -> bool {
     INTERPOSED.load(Ordering::Relaxed) && {
+        held_back::pass();
         // Under the lock, so that a count that starts anew does so between two points.
         let plan = lock(&PLAN);
         let point = POINTS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -231,6 +238,7 @@ macro_rules! functions {
     };
     (@define ends [$kind:ident] $presence:ident $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> hsa_status_t {
+            held_back::pass();
             // SAFETY: as above.
             counted(Kind::$kind, -1, unsafe { call!($presence $name($($argument),*)) })
         }
@@ -328,6 +336,7 @@ unsafe extern "C" fn hsa_amd_memory_pool_allocate(
 }
 
 unsafe extern "C" fn hsa_amd_memory_pool_free(ptr: *mut c_void) -> hsa_status_t {
+    held_back::pass();
     let mut bytes = lock(&BYTES);
     // SAFETY: the caller keeps to the contract of the function that this one stands in for.
     let status = unsafe { (real().hsa_amd_memory_pool_free)(ptr) };
@@ -380,5 +389,27 @@ mod tests {
         assert_eq!([create().is_ok(), create().is_ok(), create().is_ok()], [true, false, true]);
         assert_eq!((points(), refused()), (3, 1));
         refuse(Refusals::None);
+    }
+
+    #[test]
+    fn the_nth_call_waits_until_it_is_let_go() {
+        let runtime = Runtime::new(interpose(fake::api())).unwrap();
+        let create = || Signal::create(&runtime, 0, &[], Waiters::HostAndDevice);
+        // Ends count as well as beginnings.
+        let held = hold_back(3);
+        let first = create().unwrap();
+        drop(first);
+        assert!(!held.is_there());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| drop(create()));
+            while !held.is_there() {
+                std::thread::yield_now();
+            }
+            assert!(!other.is_finished());
+            // Who comes behind it passes.
+            drop(create().unwrap());
+            drop(held);
+        });
+        drop(create().unwrap());
     }
 }

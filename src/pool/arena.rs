@@ -8,17 +8,22 @@
 //!
 //! A launch *claims* the arena from when it looks at it until it is published, so that whoever looks next knows its
 //! fence. No claim is waited for with another one in hand on the same device, and devices are claimed in rising order.
+//!
+//! What is claimed is one lock's, which nobody holds while the HSA runtime is asked for anything; memory is made, mapped and
+//! unmapped by one [`Mapper`] at a time. So a launch whose memory is there never waits for somebody's mapping.
 
 #![forbid(unsafe_code)]
 
+mod mapper;
+
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
 };
 
+use self::mapper::{Chunks, Mapper};
 use super::{
     placement::Placement,
-    show,
     space::{CLASSES, Classes, Counts},
 };
 use crate::{
@@ -29,6 +34,9 @@ use crate::{
 /// The arenas of one device.
 #[derive(Default)]
 pub(crate) struct Arenas {
+    /// Locked by whoever changes what is mapped, and before `state`.
+    chunks: Mutex<Chunks>,
+    /// Of tenants, only a [`Mapper`] changes the arena.
     state: Mutex<State>,
     /// Somebody has ended a claim.
     unclaimed: Condvar,
@@ -41,11 +49,12 @@ struct State {
     last: u64,
     arenas: Vec<Arena>,
     tenants: HashMap<u64, Tenant>,
+    /// Tenants whose executables are gone, and which nobody has shown out yet.
+    gone: Vec<u64>,
 }
 
 struct Arena {
     number: u64,
-    chunks: [Vec<hsa::PhysicalMemory>; CLASSES],
     /// A launch is being published that uses it.
     claimed: bool,
     /// Who has used it last: the stream, by number, and what fires when that is over.
@@ -67,12 +76,6 @@ impl Arena {
     fn is_idle(&self) -> bool {
         self.user.as_ref().is_none_or(|(_, signal)| signal.is_over())
     }
-
-    /// Bytes that it lacks of `need`.
-    fn lacks(&self, need: &Counts, classes: &Classes) -> u64 {
-        let missing = |class: usize| need[class].saturating_sub(self.chunks[class].len() as u32);
-        classes.bytes(&std::array::from_fn(missing))
-    }
 }
 
 /// An executable graph that has buffers in an arena, or had before a trim.
@@ -86,10 +89,30 @@ struct Tenant {
 }
 
 impl Tenant {
+    fn new(placement: &Arc<Placement>) -> Self {
+        Self { placement: placement.clone(), arena: None, counted: false, last: None }
+    }
+
     /// Whether no launch uses its buffers.
     fn is_idle(&self) -> bool {
         self.last.as_ref().is_none_or(|signal| signal.is_quiet())
     }
+}
+
+/// A tenant that has left an arena, and whose buffers still show chunks of it.
+struct Departed {
+    arena: u64,
+    placement: Arc<Placement>,
+}
+
+/// What a launch finds that looks at its arena.
+enum Attempt {
+    /// It is claimed; with the end of its latest use, if that is not over.
+    Claimed(Option<Arc<PooledSignal>>),
+    /// The launch has to use it, and somebody else has claimed it.
+    Busy,
+    /// There is none, or others use it.
+    Elsewhere,
 }
 
 /// An executable graph's right to be a tenant.
@@ -197,41 +220,29 @@ impl Arenas {
         placement: &Arc<Placement>,
         predecessor: Option<&Predecessor>,
     ) -> Result<u64> {
-        let mapping = self.memory(device)?;
-        let mut state = self.state();
-        let number = state.next();
-        let mut tenant = Tenant { placement: placement.clone(), arena: None, counted: false, last: None };
+        self.with_mapper(device, |mapper| self.settle_with(mapper, placement, predecessor))
+    }
+
+    fn settle_with(
+        &self,
+        mapper: &mut Mapper<'_>,
+        placement: &Arc<Placement>,
+        predecessor: Option<&Predecessor>,
+    ) -> Result<u64> {
+        let number = self.state().next();
         // A predecessor that has gone meanwhile shows nothing any more.
-        let before = predecessor.and_then(|before| state.tenants.get_mut(&before.number));
-        if let Some(before) = before
-            && let Some(arena) = before.arena.take()
-        {
-            let shown = before.placement.spaces();
-            let old = predecessor.map(|before| before.number);
-            tenant =
-                Tenant { arena: Some(arena), counted: before.counted, last: before.last.clone(), ..tenant };
-            if let Err(error) = state
-                .grow(device, mapping, arena, &placement.need)
-                .and_then(|()| state.show(arena, placement, |space| !shown.contains(&space)))
-            {
-                if let Some(before) = old.and_then(|old| state.tenants.get_mut(&old)) {
-                    before.arena = Some(arena);
+        let before =
+            predecessor.and_then(|before| Some((before.number, self.state().arena_of(before.number)?)));
+        match before {
+            Some((old, arena)) => mapper.succeed(old, arena, number, placement)?,
+            None => {
+                placement.buffers.iter().for_each(|(space, _)| mapper.unbind(space.tenant()));
+                self.state().tenants.insert(number, Tenant::new(placement));
+                let best = mapper.nearest(&placement.need);
+                if let Err(error) = mapper.bind(number, best) {
+                    self.state().tenants.remove(&number);
+                    return Err(error);
                 }
-                state.settle_down(device, arena);
-                return Err(error);
-            }
-            state.tenants.insert(number, tenant);
-            state.settle_down(device, arena);
-        } else {
-            for (space, _) in &placement.buffers {
-                state.unbind(device, space.tenant());
-            }
-            state.tenants.insert(number, tenant);
-            let best = state.arenas.iter().min_by_key(|arena| arena.lacks(&placement.need, mapping.1));
-            let best = best.map(|arena| arena.number);
-            if let Err(error) = state.bind(device, mapping, number, best) {
-                state.tenants.remove(&number);
-                return Err(error);
             }
         }
         placement.buffers.iter().for_each(|(space, _)| space.set_tenant(number));
@@ -239,58 +250,24 @@ impl Arenas {
     }
 
     fn claim(&self, device: &Device, number: u64, stream: u64) -> Result<Option<Arc<PooledSignal>>> {
-        let mapping = self.memory(device)?;
+        let (_, classes) = self.memory(device)?;
         let mut state = self.state();
         loop {
-            let Some(tenant) = state.tenants.get(&number) else {
-                return Err(Error::IllegalState("memory of an executable graph that is gone"));
-            };
-            let (current, need) = (tenant.arena, tenant.placement.need);
-            if let Some(arena) = current.and_then(|current| state.arena(current))
-                && arena.is_open_to(stream)
-            {
-                state.count(device, number);
-                return Ok(state.claim(current));
-            }
-            let mut refused = Error::OutOfMemory { bytes: usize::MAX };
-            if state.tenants[&number].is_idle() {
-                let mut open: Vec<_> = state
-                    .arenas
-                    .iter()
-                    .filter(|a| Some(a.number) != current && a.is_open_to(stream))
-                    .collect();
-                open.sort_by_key(|arena| (!arena.is_of(stream), arena.lacks(&need, mapping.1)));
-                let open: Vec<_> = open.into_iter().map(|arena| Some(arena.number)).collect();
-                for target in open.into_iter().chain([None]) {
-                    match state.bind(device, mapping, number, target) {
-                        Ok(()) => {
-                            state.count(device, number);
-                            let arena = state.tenants[&number].arena;
-                            state.claim(arena);
-                            return Ok(None);
-                        }
-                        Err(error) => refused = error,
+            match state.try_claim(device, classes, number, stream)? {
+                Attempt::Claimed(latest) => return Ok(latest),
+                Attempt::Busy => {}
+                Attempt::Elsewhere => {
+                    drop(state);
+                    if let Some(latest) = self.with_mapper(device, |mapper| mapper.claim(number, stream))? {
+                        return Ok(latest);
                     }
+                    state = self.state();
                 }
             }
-            // There is no memory for an arena more, or its buffers are in use where they are.
-            let mut busy: Vec<u64> = match state.tenants[&number].arena {
-                Some(arena) => vec![arena],
-                None => state.arenas.iter().map(|arena| arena.number).collect(),
-            };
-            let any_claimed = busy.iter().any(|&a| state.arena(a).is_some_and(|arena| arena.claimed));
-            busy.retain(|&a| state.arena(a).is_some_and(|arena| !arena.claimed));
-            for target in busy {
-                let there = state.tenants[&number].arena == Some(target);
-                if there || state.bind(device, mapping, number, Some(target)).is_ok() {
-                    state.count(device, number);
-                    return Ok(state.claim(Some(target)));
-                }
+            // A claim that has ended meanwhile says nothing any more.
+            if state.arenas.iter().any(|arena| arena.claimed) {
+                state = self.unclaimed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
-            if !any_claimed {
-                return Err(refused);
-            }
-            state = self.unclaimed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -312,23 +289,59 @@ impl Arenas {
     }
 
     fn leave(&self, device: &Device, number: u64) {
-        let mut state = self.state();
-        state.unbind(device, number);
-        let gone = state.tenants.remove(&number);
-        drop(state);
-        drop(gone);
+        self.state().gone.push(number);
+        self.show_out(device);
+    }
+
+    /// Ends what tenants show whose executables are gone. Whoever lets go of an executable may be about to launch another
+    /// one: it does not wait for somebody who maps memory, who comes by here afterwards.
+    fn show_out(&self, device: &Device) {
+        while !self.state().gone.is_empty() {
+            let Ok((memory, classes)) = self.memory(device) else { return };
+            let chunks = match self.chunks.try_lock() {
+                Ok(chunks) => chunks,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            let mut mapper = Mapper { arenas: self, device, memory, classes, chunks };
+            let gone = std::mem::take(&mut self.state().gone);
+            let tenants: Vec<_> = gone.into_iter().map(|number| mapper.remove(number)).collect();
+            drop(mapper);
+            drop(tenants);
+        }
     }
 
     /// Gives back all chunks that no launch in flight uses.
     pub(super) fn trim(&self, device: &Device) {
+        let trimmed = self.with_mapper(device, |mapper| {
+            mapper.end(self.depart_idle());
+            Ok(())
+        });
+        // Nothing is mapped where nothing can be.
+        trimmed.unwrap_or_default();
+    }
+
+    /// Takes all tenants out of their arenas of which no launch is in flight or about to be published.
+    fn depart_idle(&self) -> Vec<Departed> {
         let mut state = self.state();
         let claimed: Vec<u64> = state.arenas.iter().filter(|a| a.claimed).map(|a| a.number).collect();
         let idle = |tenant: &Tenant| tenant.is_idle() && !tenant.arena.is_some_and(|a| claimed.contains(&a));
         let idle: Vec<u64> =
             state.tenants.iter().filter(|(_, tenant)| idle(tenant)).map(|(&number, _)| number).collect();
-        for number in idle {
-            state.unbind(device, number);
-        }
+        // With the lock held that has shown them idle: from here on a launch of theirs waits for the mapper.
+        idle.into_iter().filter_map(|number| state.depart(number)).collect()
+    }
+
+    /// Does `work` with the right to change what is mapped.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] if the HSA runtime cannot map memory; what `work` says.
+    fn with_mapper<T>(&self, device: &Device, work: impl FnOnce(&mut Mapper<'_>) -> Result<T>) -> Result<T> {
+        let (memory, classes) = self.memory(device)?;
+        let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&mut Mapper { arenas: self, device, memory, classes, chunks });
+        self.show_out(device);
+        done
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -350,121 +363,65 @@ impl State {
         self.arenas.iter_mut().find(|arena| arena.number == number)
     }
 
+    fn arena_of(&self, tenant: u64) -> Option<u64> {
+        self.tenants.get(&tenant)?.arena
+    }
+
     /// Claims an arena; returns the end of its latest use, if that is not over.
-    fn claim(&mut self, arena: Option<u64>) -> Option<Arc<PooledSignal>> {
-        let arena = self.arena_mut(arena?)?;
+    fn claim(&mut self, arena: u64) -> Option<Arc<PooledSignal>> {
+        let arena = self.arena_mut(arena)?;
         arena.claimed = true;
         arena.user.as_ref().map(|(_, signal)| signal).filter(|signal| !signal.is_over()).cloned()
     }
 
     /// Makes a tenant part of the device's footprint: a launch uses its buffers.
-    fn count(&mut self, device: &Device, tenant: u64) {
+    fn count(&mut self, device: &Device, classes: &Classes, tenant: u64) {
         let Some(tenant) = self.tenants.get_mut(&tenant) else { return };
         if !std::mem::replace(&mut tenant.counted, true)
             && let Some(arena) = tenant.arena
         {
-            self.recount(device, arena);
+            self.recount(device, classes, arena);
         }
     }
 
-    /// Has the tenant's buffers show chunks of `target`, or of a new arena, and of no other. If there is no memory it
-    /// stays where it is; if memory cannot be mapped it is nowhere.
-    fn bind(
-        &mut self,
-        device: &Device,
-        mapping: (&hsa::VirtualMemory, &Classes),
-        tenant: u64,
-        target: Option<u64>,
-    ) -> Result<()> {
-        let placement = self.tenants[&tenant].placement.clone();
-        let target = target.unwrap_or_else(|| {
-            let number = self.next();
-            let (chunks, counted) = (Default::default(), (0, 0));
-            self.arenas.push(Arena { number, chunks, claimed: false, user: None, counted });
-            number
-        });
-        let grown = self.grow(device, mapping, target, &placement.need);
-        let shown = grown.and_then(|()| {
-            let counted = self.tenants[&tenant].counted;
-            self.unbind(device, tenant);
-            self.show(target, &placement, |_| true)?;
-            if let Some(tenant) = self.tenants.get_mut(&tenant) {
-                (tenant.arena, tenant.counted) = (Some(target), counted);
-            }
-            Ok(())
-        });
-        self.settle_down(device, target);
-        shown
+    /// Claims the arena that a tenant has, if a launch of it on `stream` is to use that.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`] for a tenant that is gone.
+    fn try_claim(&mut self, device: &Device, classes: &Classes, number: u64, stream: u64) -> Result<Attempt> {
+        let Some(tenant) = self.tenants.get(&number) else {
+            return Err(Error::IllegalState("memory of an executable graph that is gone"));
+        };
+        let Some(arena) = tenant.arena.and_then(|arena| self.arena(arena)) else {
+            return Ok(Attempt::Elsewhere);
+        };
+        let is_idle = tenant.is_idle();
+        if arena.is_open_to(stream) || !is_idle && !arena.claimed {
+            let arena = arena.number;
+            self.count(device, classes, number);
+            return Ok(Attempt::Claimed(self.claim(arena)));
+        }
+        Ok(if is_idle { Attempt::Elsewhere } else { Attempt::Busy })
     }
 
-    /// Ends what the tenant's buffers show, which no launch may use.
-    fn unbind(&mut self, device: &Device, tenant: u64) {
-        let Some(tenant) = self.tenants.get_mut(&tenant) else { return };
+    /// Takes a tenant, of which no launch is in flight, out of its arena.
+    fn depart(&mut self, tenant: u64) -> Option<Departed> {
+        let tenant = self.tenants.get_mut(&tenant)?;
         tenant.counted = false;
-        if let Some(arena) = tenant.arena.take() {
-            tenant.placement.buffers.iter().for_each(|(space, _)| space.hide());
-            self.settle_down(device, arena);
-        }
+        Some(Departed { arena: tenant.arena.take()?, placement: tenant.placement.clone() })
     }
 
-    /// Makes chunks until an arena has as many as are needed.
-    fn grow(
-        &mut self,
-        device: &Device,
-        (memory, classes): (&hsa::VirtualMemory, &Classes),
-        arena: u64,
-        need: &Counts,
-    ) -> Result<()> {
-        let Some(arena) = self.arena_mut(arena) else { return Ok(()) };
-        for ((chunks, &need), size) in arena.chunks.iter_mut().zip(need).zip(classes.0) {
-            while chunks.len() < need as usize {
-                chunks.push(show::chunk(device, memory, size)?);
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows an arena's chunks to those buffers of a placement that `wanted` names.
-    fn show(
-        &self,
-        arena: u64,
-        placement: &Placement,
-        wanted: impl Fn(*const super::space::Space) -> bool,
-    ) -> Result<()> {
-        let Some(arena) = self.arena(arena) else { return Ok(()) };
-        let wanted = || placement.buffers.iter().filter(|(space, _)| wanted(Arc::as_ptr(space)));
-        for (n, (space, numbers)) in wanted().enumerate() {
-            let chunks = arena.chunks.iter().zip(numbers).flat_map(|(chunks, ranges)| {
-                ranges.iter().flat_map(|range| &chunks[range.start as usize..range.end as usize])
-            });
-            if let Err(error) = space.show(chunks) {
-                wanted().take(n).for_each(|(space, _)| space.hide());
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets go of the chunks of an arena that no tenant needs, and of the arena without tenants.
-    fn settle_down(&mut self, device: &Device, arena: u64) {
-        self.recount(device, arena);
-        let mut need: Counts = [0; CLASSES];
-        for tenant in self.tenants.values().filter(|tenant| tenant.arena == Some(arena)) {
-            need = std::array::from_fn(|class| need[class].max(tenant.placement.need[class]));
-        }
-        if need == [0; CLASSES] {
-            self.arenas.retain(|each| each.number != arena);
-        } else if let Some(arena) = self.arena_mut(arena) {
-            arena.chunks.iter_mut().zip(need).for_each(|(chunks, need)| chunks.truncate(need as usize));
-        }
+    /// What the tenants of an arena need.
+    fn need(&self, arena: u64) -> Counts {
+        let tenants = self.tenants.values().filter(|tenant| tenant.arena == Some(arena));
+        tenants.fold([0; CLASSES], |need, tenant| most(&need, &tenant.placement.need))
     }
 
     /// Counts of an arena what the tenants need that were launched.
-    fn recount(&mut self, device: &Device, arena: u64) {
-        let Ok((_, classes)) = device.0.graph_memory.arenas().memory(device) else { return };
+    fn recount(&mut self, device: &Device, classes: &Classes, arena: u64) {
         let (mut need, mut used): (Counts, u64) = ([0; CLASSES], 0);
         for tenant in self.tenants.values().filter(|tenant| tenant.arena == Some(arena) && tenant.counted) {
-            need = std::array::from_fn(|class| need[class].max(tenant.placement.need[class]));
+            need = most(&need, &tenant.placement.need);
             used = used.max(tenant.placement.used);
         }
         let Some(arena) = self.arena_mut(arena) else { return };
@@ -472,4 +429,8 @@ impl State {
         let before = std::mem::replace(&mut arena.counted, now);
         device.0.graph_memory.change(before, now);
     }
+}
+
+fn most(a: &Counts, b: &Counts) -> Counts {
+    std::array::from_fn(|class| a[class].max(b[class]))
 }

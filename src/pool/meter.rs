@@ -1,6 +1,20 @@
 //! A number of bytes and the highest that it was.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(test)]
+mod model;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
+};
+
+use self::shared::Shared;
 
 /// Bytes in some use now, and the most at once since the mark was reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,41 +52,50 @@ impl Meter {
     }
 }
 
-/// A [`Meter`] that threads count on without waiting for each other: in cache lines of its own.
+/// Shares of a [`SharedMeter`]: with more threads than these, some have one together.
+const SHARES: usize = 64;
+
+/// A [`Meter`] that threads count on without writing what others write, as long as the high mark is not reached again.
 #[derive(Debug, Default)]
-#[repr(align(128))]
-pub(crate) struct SharedMeter {
-    current: AtomicU64,
-    high: AtomicU64,
-}
+pub(crate) struct SharedMeter(Shared);
 
 impl SharedMeter {
     /// As [`Meter::add`].
     #[inline]
     pub(crate) fn add(&self, bytes: u64) {
-        let now = self.current.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        // Written only where it changes.
-        if self.high.load(Ordering::Relaxed) < now {
-            self.high.fetch_max(now, Ordering::Relaxed);
-        }
+        self.0.add(share(), bytes);
     }
 
     /// As [`Meter::sub`].
     #[inline]
     pub(crate) fn sub(&self, bytes: u64) {
-        let before = self.current.fetch_sub(bytes, Ordering::Relaxed);
-        debug_assert!(bytes <= before, "more came back than was counted");
+        self.0.sub(share(), bytes);
     }
 
     /// As [`Meter::reset_high`].
     pub(crate) fn reset_high(&self) {
-        self.high.store(self.current.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.0.reset_high();
     }
 
     /// What it says now.
     pub(crate) fn read(&self) -> Meter {
-        let current = self.current.load(Ordering::Relaxed);
-        // Somebody may be between counting and marking.
-        Meter { current, high: self.high.load(Ordering::Relaxed).max(current) }
+        self.0.read()
     }
+}
+
+/// The calling thread's share, the same of each meter: a thread may use many streams, and should find at one what it
+/// gave back at another.
+#[inline]
+fn share() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        // None yet. A constant, for that costs no look whether the place is ready.
+        static SHARE: Cell<usize> = const { Cell::new(SHARES) };
+    }
+    SHARE.with(|share| {
+        if share.get() == SHARES {
+            share.set(NEXT.fetch_add(1, Ordering::Relaxed) % SHARES);
+        }
+        share.get()
+    })
 }

@@ -62,8 +62,8 @@ pub enum StreamKind {
 #[derive(Clone)]
 pub struct Stream(pub(crate) Arc<StreamInner>);
 
-/// In cache lines of its own: threads that launch on other streams write others.
-#[repr(align(64))]
+/// In pairs of cache lines of its own, as processors fetch them: threads that launch on other streams write others.
+#[repr(align(128))]
 pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) id: u64,

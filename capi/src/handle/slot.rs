@@ -12,8 +12,9 @@ const LIVING: u64 = 1 << 63;
 const WORD_SHIFT: u32 = 32;
 const LOOKING: u64 = (1 << WORD_SHIFT) - 1;
 
-/// A place. On a cache line of its own: counting who looks at one object must not disturb who looks at another.
-#[repr(align(64))]
+/// A place. In a pair of cache lines of its own, as processors fetch them: counting who looks at one object must not
+/// disturb who looks at another.
+#[repr(align(128))]
 pub struct Slot<T> {
     /// Whether there is an object, the generation of the latest, and how many look at it.
     word: AtomicU64,

@@ -55,13 +55,13 @@ unsafe extern "C" {
     ) -> hipError_t;
 }
 
-const FD: hipMemAllocationHandleType = hipMemHandleTypePosixFileDescriptor;
+pub const FD: hipMemAllocationHandleType = hipMemHandleTypePosixFileDescriptor;
 const POOL: &str = "AQLIPSE_TEST_POOL";
 const FIRST: &str = "AQLIPSE_TEST_FIRST";
 const SECOND: &str = "AQLIPSE_TEST_SECOND";
 const BYTES: usize = 1000;
 
-fn create(kinds: hipMemAllocationHandleType) -> Result<hipMemPool_t, hipError_t> {
+pub fn create(kinds: hipMemAllocationHandleType) -> Result<hipMemPool_t, hipError_t> {
     let mut pool = hipMemPool_t::NULL;
     let props = hipMemPoolProps {
         allocType: hipMemAllocationTypePinned,

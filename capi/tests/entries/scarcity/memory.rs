@@ -6,9 +6,12 @@ use std::{
 };
 
 use super::*;
-use crate::virtual_memory::{
-    hipMemAddressFree, hipMemAddressReserve, hipMemCreate, hipMemMap, hipMemRelease, hipMemSetAccess,
-    hipMemUnmap,
+use crate::{
+    pool_share::{FD, create},
+    virtual_memory::{
+        hipMemAddressFree, hipMemAddressReserve, hipMemCreate, hipMemMap, hipMemRelease, hipMemSetAccess,
+        hipMemUnmap,
+    },
 };
 
 unsafe extern "C" {
@@ -63,6 +66,8 @@ unsafe extern "C" {
         mask: u32,
     ) -> hipError_t;
     fn hipMemPoolDestroy(pool: hipMemPool_t) -> hipError_t;
+    fn hipDeviceGetAttribute(value: *mut c_int, attribute: hipDeviceAttribute_t, device: c_int)
+    -> hipError_t;
     fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void) -> hipError_t;
     fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t) -> hipError_t;
     fn hipEventCreateWithFlags(event: *mut hipEvent_t, flags: c_uint) -> hipError_t;
@@ -320,4 +325,39 @@ pub fn handles() {
         hipStreamDestroy(stream),
     );
     memory.all(3);
+}
+
+/// Whether pools can be shared is not known while the device cannot be asked: a program is told that they cannot, and who
+/// makes one all the same that there is no memory. The first answer stays.
+pub fn a_question_that_fails() {
+    let kinds = || {
+        let mut kinds = -1;
+        ok!(hipDeviceGetAttribute(&mut kinds, hipDeviceAttributeMemoryPoolSupportedHandleTypes, 0));
+        kinds
+    };
+    // Makes the device, and asks nothing.
+    drop(Words::new(1, 0));
+    let mut points = 0;
+    let known = loop {
+        scarcity::refuse(Refusals::One(points + 1));
+        let answer = kinds();
+        if scarcity::refused() == 0 {
+            break answer;
+        }
+        assert_eq!(answer, 0, "point {}", points + 1);
+        scarcity::refuse(Refusals::One(points + 1));
+        assert_eq!(create(FD), Err(hipErrorOutOfMemory), "point {}", points + 1);
+        points += 1;
+    };
+    assert!(points > 0, "asking needs nothing that can be refused");
+    scarcity::refuse(Refusals::From(1));
+    assert_eq!((kinds(), scarcity::points()), (known, 0));
+    scarcity::refuse(Refusals::None);
+    match known {
+        0 => assert_eq!(create(FD), Err(hipErrorNotSupported)),
+        known => {
+            assert_eq!(known, FD.0 as c_int);
+            ok!(hipMemPoolDestroy(create(FD).expect("a pool that can be shared")));
+        }
+    }
 }

@@ -4,10 +4,14 @@
 //! A scenario makes, uses and destroys objects, and checks what came of it. It runs once for each allocation point that it
 //! passes, with that one refused, and once with all behind it refused until a call has failed. A process of its own for
 //! some points shows those that are passed once in a process.
+//!
+//! What takes long, instead of being refused, is in [`held_back`].
 
 mod external;
 mod graphs;
+mod held_back;
 mod memory;
+mod plans;
 mod printing;
 mod streams;
 
@@ -268,6 +272,36 @@ fn a_launch_that_fails_leaves_what_earlier_ones_left() {
         return graphs::refused_launches();
     }
     let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
+fn a_plan_is_made_by_the_threads_that_there_are() {
+    const TEST: &str = "scarcity::a_plan_is_made_by_the_threads_that_there_are";
+    if role().is_some() {
+        return plans::without_another_thread();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
+fn whether_pools_can_be_shared_is_asked_again_until_there_is_an_answer() {
+    const TEST: &str = "scarcity::whether_pools_can_be_shared_is_asked_again_until_there_is_an_answer";
+    if role().is_some() {
+        return memory::a_question_that_fails();
+    }
+    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
+    assert!(ends(child.expect("a process")).success());
+}
+
+#[test]
+fn a_replay_waits_for_no_allocation_of_another_thread() {
+    const TEST: &str = "scarcity::a_replay_waits_for_no_allocation_of_another_thread";
+    if role().is_some() {
+        return held_back::replays();
+    }
+    let child = again(TEST, "held").env(VARIABLE, "0").spawn();
     assert!(ends(child.expect("a process")).success());
 }
 
