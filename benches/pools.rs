@@ -273,7 +273,12 @@ fn measure(library: &str) -> Result<(), String> {
             let stream = streams[number];
             move || hip.pairs(stream, SHARED, BATCH)
         })?;
-        compare_threads("4", "malloc and free", |_| || Ok(floor(BATCH)))?;
+        compare_threads("4", "malloc and free", |_| {
+            || {
+                floor(BATCH);
+                Ok(())
+            }
+        })?;
     }
     // Last: who waits here for the stream's work never comes back.
     // SAFETY: the function takes no data.

@@ -120,6 +120,8 @@ static POINTS: AtomicU64 = AtomicU64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 static COUNTS: [AtomicI64; 10] = [const { AtomicI64::new(0) }; 10];
 static PLAN: Mutex<Refusals> = Mutex::new(Refusals::None);
+/// All tables that were interposed, where a leak checker sees that they are not lost.
+static TABLES: Mutex<Vec<&'static Api>> = Mutex::new(Vec::new());
 /// The bytes of each allocation, by its address.
 static BYTES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
 
@@ -353,7 +355,9 @@ pub fn interpose(api: &'static Api) -> &'static Api {
     // ORDER: release, pairs with the acquire in `real`.
     REAL.store(std::ptr::from_ref(api).cast_mut(), Ordering::Release);
     INTERPOSED.store(true, Ordering::Relaxed);
-    Box::leak(Box::new(stand_in(api)))
+    let table: &'static Api = Box::leak(Box::new(stand_in(api)));
+    lock(&TABLES).push(table);
+    table
 }
 
 #[cfg(all(test, not(loom)))]

@@ -79,15 +79,19 @@ impl Sanitizer {
 
     /// The environment variable of its runtime's options, and what we want of it.
     fn options(self) -> (&'static str, &'static str) {
+        // All of them: what callers count may be more than there is. It is asked for politely, and not a find.
         match self {
             // A report needs both stacks, and the other one may be some thousand accesses old.
-            Self::Thread => ("TSAN_OPTIONS", "history_size=4:second_deadlock_stack=1"),
+            Self::Thread => {
+                ("TSAN_OPTIONS", "history_size=4:second_deadlock_stack=1:allocator_may_return_null=1")
+            }
             // Random calls check what memory their process has: little of it may wait to be freed.
             Self::Address => (
                 "ASAN_OPTIONS",
-                "detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=8",
+                "detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=8:\
+                 allocator_may_return_null=1",
             ),
-            Self::Leak => ("LSAN_OPTIONS", "report_objects=1"),
+            Self::Leak => ("LSAN_OPTIONS", "report_objects=1:allocator_may_return_null=1"),
         }
     }
 

@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use super::*;
@@ -186,8 +186,8 @@ fn packets_in_device_memory_are_flushed_out_of_the_host_data_path() {
 
 #[test]
 fn a_runtime_that_cannot_put_rings_into_device_memory_says_so() {
-    let table: &'static Api = Box::leak(Box::new(Api { hsa_amd_queue_create: None, ..*fake::api() }));
-    let refused = Queue::create(&gpu_of(table), 8, IN_DEVICE_MEMORY, Box::new(|_| ())).unwrap_err();
+    static TABLE: LazyLock<Api> = LazyLock::new(|| Api { hsa_amd_queue_create: None, ..*fake::api() });
+    let refused = Queue::create(&gpu_of(&TABLE), 8, IN_DEVICE_MEMORY, Box::new(|_| ())).unwrap_err();
     assert_eq!(refused, Error::Unsupported { function: "hsa_amd_queue_create" });
 }
 
