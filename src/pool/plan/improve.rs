@@ -102,31 +102,26 @@ impl<'a> Worker<'a> {
     /// Takes turns until the race is over, or it `goes_on` no longer.
     pub fn run(&mut self, goes_on: impl Fn() -> bool) {
         while !self.race.is_over() && goes_on() {
-            let before = self.race.height();
             let turn = self.shares.next();
-            let steps = match self.arms.get_mut(turn) {
+            let (steps, won) = match self.arms.get_mut(turn) {
                 Some(arm) => arm.search(self.race),
                 None => {
                     // CAST: a number of moves.
                     let moves = (MOVES * self.race.problem.len() as f64) as u64;
-                    self.repair.run(moves);
-                    moves
+                    (moves, self.repair.run(moves))
                 }
             };
-            // What another thread wins meanwhile is taken for its own, which blurs the shares a little.
-            let gap = before.saturating_sub(self.race.lower_bound()).max(1);
-            let won = (before - self.race.height()) as f64 / gap as f64;
             self.shares.spent(turn, steps as f64, won);
         }
     }
 }
 
 impl Arm<'_> {
-    /// Searches once; how many steps that took.
-    fn search(&mut self, race: &Race) -> u64 {
+    /// Searches once; how many steps that took, and which part of the way to the bound it won.
+    fn search(&mut self, race: &Race) -> (u64, f64) {
         let (best, bound) = (race.height(), race.lower_bound());
         if best <= bound {
-            return 0;
+            return (0, 0.0);
         }
         if best != self.best {
             (self.best, self.reach) = (best, self.first);
@@ -139,11 +134,14 @@ impl Arm<'_> {
         let noise = if matches!(self.rank, Rank::Known) { KNOWN_NOISE } else { NOISE };
         self.tries += 1;
         let limit = STEPS * race.problem.len() as f64 * luby(self.tries) as f64;
-        match self.search.run(height, self.rank, noise, limit as u64) {
+        let won = match self.search.run(height, self.rank, noise, limit as u64) {
             Outcome::Found(offsets) => race.offer(&offsets),
-            Outcome::Impossible => race.rule_out(height),
-            Outcome::Open => {}
-        }
-        self.search.steps()
+            Outcome::Impossible => {
+                race.rule_out(height);
+                0.0
+            }
+            Outcome::Open => 0.0,
+        };
+        (self.search.steps(), won)
     }
 }

@@ -50,7 +50,9 @@ pub(super) struct Search<'a> {
     race: &'a Race<'a>,
     problem: &'a Problem,
     height: u64,
-    floors: Vec<u64>,
+    // In places of fixed size, which a number of a buffer cannot leave.
+    floors: [u64; Few::MOST],
+    bytes: [u64; Few::MOST],
     /// Who is not placed.
     left: Few,
     /// With whom each is alive.
@@ -71,6 +73,8 @@ pub(super) struct Search<'a> {
     /// Cliques of buffers whose floors have risen, and the highest of those floors.
     touched: Bits,
     highest: u64,
+    /// Floors and bytes of those in a clique that cannot be its lowest.
+    high: [(u64, u64); Few::MOST],
     levels: Levels,
     steps: u64,
     limit: u64,
@@ -82,11 +86,14 @@ impl<'a> Search<'a> {
     pub fn new(race: &'a Race<'a>, seed: u64) -> Self {
         let problem = race.problem;
         let (n, cliques) = (problem.len(), problem.cliques.len());
+        let mut bytes = [0; Few::MOST];
+        bytes.iter_mut().zip(&problem.buffers).for_each(|(bytes, buffer)| *bytes = buffer.bytes);
         Self {
             race,
             problem,
             height: 0,
-            floors: vec![0; n],
+            floors: [0; Few::MOST],
+            bytes,
             left: Few::default(),
             meets: problem.conflicts.iter().map(|others| Few::of(others)).collect(),
             members: problem.cliques.iter().map(|clique| Few::of(clique)).collect(),
@@ -99,6 +106,7 @@ impl<'a> Search<'a> {
             trail: Vec::new(),
             touched: Bits::new(cliques),
             highest: 0,
+            high: [(0, 0); Few::MOST],
             levels: Levels::default(),
             steps: 0,
             limit: 0,
@@ -119,7 +127,7 @@ impl<'a> Search<'a> {
         (self.steps, self.limit, self.given_up) = (0, limit, false);
         let found = few::parts(&self.meets, self.left).into_iter().all(|part| self.place_all(part));
         match (found, self.given_up) {
-            (true, _) => Outcome::Found(self.floors.clone()),
+            (true, _) => Outcome::Found(self.floors[..self.problem.len()].to_vec()),
             (false, true) => Outcome::Open,
             (false, false) => Outcome::Impossible,
         }
@@ -318,6 +326,8 @@ impl<'a> Search<'a> {
                 let before = self.trail.len();
                 if !self.clique_fits(t) {
                     self.trouble[t] += 1.0;
+                    // What ends one branch mostly ends the next.
+                    self.suspects[..=at].rotate_right(1);
                     return false;
                 }
                 raised |= self.trail.len() > before;
@@ -329,37 +339,46 @@ impl<'a> Search<'a> {
     /// Whether what lies above each floor in a clique fits below the height. Whoever cannot be the lowest of a clique,
     /// since all of it would not fit above, lies on top of somebody who can.
     fn clique_fits(&mut self, t: usize) -> bool {
-        let problem = self.problem;
         let Some(most) = self.height.checked_sub(self.rest[t]) else { return false };
         let clique = self.members[t].and(&self.left);
         let (mut lowest_top, mut least) = (u64::MAX, u64::MAX);
-        self.levels.begin(most, self.height);
+        let (mut highs, mut sum, mut highest) = (0, 0, 0);
+        // Without branches, since nothing tells which way they would go.
         clique.each(|i| {
-            let (floor, bytes) = (self.floors[i], problem.buffers[i].bytes);
-            match floor <= most {
-                true => lowest_top = lowest_top.min(floor + bytes),
-                false => {
-                    least = least.min(floor);
-                    self.levels.add(floor, bytes);
-                }
-            }
+            let (floor, bytes) = (self.floors[i], self.bytes[i]);
+            let high = floor > most;
+            lowest_top = lowest_top.min(if high { u64::MAX } else { floor + bytes });
+            least = least.min(if high { floor } else { u64::MAX });
+            sum += if high { bytes } else { 0 };
+            highest = highest.max(floor);
+            self.high[highs % Few::MOST] = (floor, bytes);
+            highs += usize::from(high);
         });
-        if self.levels.is_empty() {
+        if highs == 0 {
             return true;
         }
         if lowest_top == u64::MAX {
             return false;
         }
-        let mut fit = true;
         if least < lowest_top {
-            self.levels.begin(most, self.height);
+            (highs, highest) = (0, 0);
+            let mut fit = true;
             clique.each(|i| {
                 if self.floors[i] > most {
                     fit &= self.raise(i, lowest_top);
-                    self.levels.add(self.floors[i], problem.buffers[i].bytes);
+                    self.high[highs % Few::MOST] = (self.floors[i], self.bytes[i]);
+                    highest = highest.max(self.floors[i]);
+                    highs += 1;
                 }
             });
+            if !fit {
+                return false;
+            }
         }
-        fit && self.levels.fit()
+        highest + sum <= self.height || {
+            self.levels.begin(most, self.height);
+            self.high[..highs].iter().for_each(|&(floor, bytes)| self.levels.add(floor, bytes));
+            self.levels.fit()
+        }
     }
 }
