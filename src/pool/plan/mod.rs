@@ -34,6 +34,7 @@ pub(crate) mod peak;
 mod problem;
 mod race;
 mod random;
+mod rank;
 mod repair;
 mod search;
 mod shares;

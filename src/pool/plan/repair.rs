@@ -216,7 +216,9 @@ impl<W: Fn(usize) -> f64> Row<'_, W> {
         let (mut start, mut end) = (0, 0);
         let (mut best, mut cost) = ((most, 0), 0.0);
         for place in places {
-            while let Some(&other) = self.starts.get(start).filter(|&&other| other >> NAME < place + self.bytes) {
+            while let Some(&other) =
+                self.starts.get(start).filter(|&&other| other >> NAME < place + self.bytes)
+            {
                 cost += (self.weight)(name(other));
                 start += 1;
             }

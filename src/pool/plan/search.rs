@@ -16,11 +16,14 @@ use super::{
     problem::Problem,
     race::Race,
     random::Random,
+    rank::Rank,
 };
 
 /// Problems with more buffers are not searched. It bounds the depth of the recursion too.
 pub(super) const MOST: usize = Few::MOST;
 
+/// How far keys are blurred that are no mixture.
+const PURE_NOISE: f64 = 0.03;
 /// Steps between two looks at the others and at the clock.
 const STRIDE: u64 = 64;
 
@@ -37,13 +40,14 @@ pub(super) enum Outcome {
 
 /// By what buffers are tried first.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rank {
-    /// The longest life.
-    Breadth,
+pub(super) enum Order {
+    By(Rank),
+    /// The longest life; of those that are as short, what is in the fullest cliques.
+    Long,
     /// Bytes times trouble.
-    Area,
-    /// The lowest in the best plan.
-    Known,
+    Large,
+    /// The lowest in the best plan, blurred so far.
+    Known(f64),
 }
 
 pub(super) struct Search<'a> {
@@ -79,6 +83,10 @@ pub(super) struct Search<'a> {
     steps: u64,
     limit: u64,
     given_up: bool,
+    /// Bytes times cliques of each; of what is placed, and the most so far.
+    areas: Vec<f64>,
+    placed: f64,
+    most_placed: f64,
     random: Random,
 }
 
@@ -88,6 +96,8 @@ impl<'a> Search<'a> {
         let (n, cliques) = (problem.len(), problem.cliques.len());
         let mut bytes = [0; Few::MOST];
         bytes.iter_mut().zip(&problem.buffers).for_each(|(bytes, buffer)| *bytes = buffer.bytes);
+        let area = |i: usize| bytes[i] as f64 * problem.cliques_of[i].len() as f64;
+        let areas = (0..n).map(area).collect();
         Self {
             race,
             problem,
@@ -111,19 +121,22 @@ impl<'a> Search<'a> {
             steps: 0,
             limit: 0,
             given_up: false,
+            areas,
+            placed: 0.0,
+            most_placed: 0.0,
             random: Random::new(seed),
         }
     }
 
-    /// Looks for a plan of at most this height, for `limit` steps. `noise` (0 to 1) blurs the ranks.
-    pub fn run(&mut self, height: u64, rank: Rank, noise: f64, limit: u64) -> Outcome {
+    /// Looks for a plan of at most this height, for `limit` steps.
+    pub fn run(&mut self, height: u64, order: Order, limit: u64) -> Outcome {
         self.reset(height);
         if self.rest.iter().any(|&rest| rest > height) {
             return Outcome::Impossible;
         }
         self.trouble.iter_mut().for_each(|trouble| *trouble = 1.0 + (*trouble - 1.0) * 0.95);
         self.suspects.sort_by(|&a, &b| self.trouble[b as usize].total_cmp(&self.trouble[a as usize]));
-        self.order(rank, noise);
+        self.order(order);
         (self.steps, self.limit, self.given_up) = (0, limit, false);
         let found = few::parts(&self.meets, self.left).into_iter().all(|part| self.place_all(part));
         match (found, self.given_up) {
@@ -138,6 +151,11 @@ impl<'a> Search<'a> {
         self.steps
     }
 
+    /// How far the last search got: the most that was placed at a time, bytes times life, as a part (0 to 1) of all.
+    pub fn reach(&self) -> f64 {
+        self.most_placed / self.areas.iter().sum::<f64>()
+    }
+
     /// Begins anew: nothing is placed.
     fn reset(&mut self, height: u64) {
         self.height = height;
@@ -146,33 +164,41 @@ impl<'a> Search<'a> {
         let real = (0..self.problem.len()).filter(|&i| self.problem.buffers[i].bytes > 0);
         real.for_each(|i| self.left.insert(i));
         self.trail.clear();
+        (self.placed, self.most_placed) = (0.0, 0.0);
         for (rest, clique) in self.rest.iter_mut().zip(&self.problem.cliques) {
             *rest = clique.iter().map(|&i| self.problem.buffers[i as usize].bytes).sum();
         }
     }
 
-    fn order(&mut self, rank: Rank, noise: f64) {
-        if matches!(rank, Rank::Known) {
-            self.race.copy_best(&mut self.known);
-        }
+    fn order(&mut self, order: Order) {
         let (problem, height) = (self.problem, self.height.max(1) as f64);
-        let full: Vec<f64> = problem
-            .cliques
-            .iter()
-            .map(|clique| {
-                clique.iter().map(|&i| problem.buffers[i as usize].bytes as f64).sum::<f64>() / height
-            })
-            .collect();
+        let noise = match order {
+            Order::By(rank) => rank.noise,
+            Order::Long | Order::Large => PURE_NOISE,
+            Order::Known(noise) => {
+                self.race.copy_best(&mut self.known);
+                noise
+            }
+        };
+        let weights: Vec<f64> = match order {
+            Order::By(rank) => self.trouble.iter().map(|&trouble| rank.weight(trouble)).collect(),
+            Order::Large => self.trouble.clone(),
+            Order::Long | Order::Known(_) => vec![1.0; problem.cliques.len()],
+        };
+        // None of them is empty, and nothing is placed yet.
+        let full: Vec<f64> = self.rest.iter().map(|&rest| rest as f64 / height).collect();
         let mut keys = Vec::with_capacity(problem.len());
         for i in 0..problem.len() {
             let cliques = || problem.cliques_of[i].iter().map(|&t| t as usize);
-            let breadth = cliques().count() as f64 / problem.cliques.len().max(1) as f64;
-            let bytes = problem.buffers[i].bytes as f64 / height;
-            let (area, crowd) = (breadth * bytes, cliques().map(|t| full[t]).fold(0.0, f64::max));
-            let key = match rank {
-                Rank::Breadth => breadth * 1e3 + crowd * 10.0 + area,
-                Rank::Known => 2.0 - self.known[i] as f64 / height,
-                Rank::Area => cliques().map(|t| self.trouble[t]).sum::<f64>() * bytes,
+            let breadth = cliques().map(|t| weights[t]).sum::<f64>() / problem.cliques.len() as f64;
+            let bytes = self.bytes[i] as f64 / height;
+            let key = match order {
+                Order::By(rank) => rank.key(breadth, bytes),
+                Order::Long => {
+                    breadth * 1e3 + cliques().map(|t| full[t]).fold(0.0, f64::max) * 10.0 + breadth * bytes
+                }
+                Order::Large => breadth * bytes,
+                Order::Known(_) => 2.0 - self.known[i] as f64 / height,
             };
             keys.push((key * (1.0 + noise * self.random.part()), i));
         }
@@ -256,6 +282,8 @@ impl<'a> Search<'a> {
         let problem = self.problem;
         let bytes = problem.buffers[i].bytes;
         self.left.remove(i);
+        self.placed += self.areas[i];
+        self.most_placed = self.most_placed.max(self.placed);
         problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] -= bytes);
         let top = self.floors[i] + bytes;
         self.begin();
@@ -267,6 +295,7 @@ impl<'a> Search<'a> {
     /// Makes a buffer that was placed one that is not.
     fn lift(&mut self, i: usize) {
         self.left.insert(i);
+        self.placed -= self.areas[i];
         let bytes = self.problem.buffers[i].bytes;
         self.problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] += bytes);
     }
