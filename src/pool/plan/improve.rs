@@ -8,11 +8,12 @@ use std::{
 };
 
 use super::{
+    order::Order,
     race::Race,
     random::Random,
     rank::Rank,
     repair::Repair,
-    search::{self, Order, Outcome, Search},
+    search::{self, Outcome, Search},
     shares::{Shares, luby},
 };
 

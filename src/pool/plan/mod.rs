@@ -30,6 +30,7 @@ mod greedy;
 mod improve;
 mod levels;
 mod lives;
+mod order;
 pub(crate) mod peak;
 mod problem;
 mod race;

@@ -13,17 +13,15 @@ use super::{
     bits::Bits,
     few::{self, Few},
     levels::Levels,
+    order::{Cliques, Order},
     problem::Problem,
     race::Race,
     random::Random,
-    rank::Rank,
 };
 
 /// Problems with more buffers are not searched. It bounds the depth of the recursion too.
 pub(super) const MOST: usize = Few::MOST;
 
-/// How far keys are blurred that are no mixture.
-const PURE_NOISE: f64 = 0.03;
 /// Steps between two looks at the others and at the clock.
 const STRIDE: u64 = 64;
 
@@ -36,18 +34,6 @@ pub(super) enum Outcome {
     Impossible,
     /// It was given up.
     Open,
-}
-
-/// By what buffers are tried first.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Order {
-    By(Rank),
-    /// The longest life; of those that are as short, what is in the fullest cliques.
-    Long,
-    /// Bytes times trouble.
-    Large,
-    /// The lowest in the best plan, blurred so far.
-    Known(f64),
 }
 
 pub(super) struct Search<'a> {
@@ -68,8 +54,6 @@ pub(super) struct Search<'a> {
     rank: Vec<u32>,
     /// How much trouble each clique has made.
     trouble: Vec<f64>,
-    /// The offsets of the best plan.
-    known: Vec<u64>,
     /// The cliques with those first that had made the most trouble when the search began.
     suspects: Vec<u32>,
     /// Floors before they were raised.
@@ -110,7 +94,6 @@ impl<'a> Search<'a> {
             rest: vec![0; cliques],
             rank: vec![0; n],
             trouble: vec![1.0; cliques],
-            known: vec![0; n],
             // CAST: about as many as there are buffers.
             suspects: (0..cliques as u32).collect(),
             trail: Vec::new(),
@@ -136,7 +119,8 @@ impl<'a> Search<'a> {
         }
         self.trouble.iter_mut().for_each(|trouble| *trouble = 1.0 + (*trouble - 1.0) * 0.95);
         self.suspects.sort_by(|&a, &b| self.trouble[b as usize].total_cmp(&self.trouble[a as usize]));
-        self.order(order);
+        let cliques = Cliques { trouble: &self.trouble, bytes: &self.rest, height };
+        order.ranks(self.race, cliques, &mut self.random, &mut self.rank);
         (self.steps, self.limit, self.given_up) = (0, limit, false);
         let found = few::parts(&self.meets, self.left).into_iter().all(|part| self.place_all(part));
         match (found, self.given_up) {
@@ -168,42 +152,6 @@ impl<'a> Search<'a> {
         for (rest, clique) in self.rest.iter_mut().zip(&self.problem.cliques) {
             *rest = clique.iter().map(|&i| self.problem.buffers[i as usize].bytes).sum();
         }
-    }
-
-    fn order(&mut self, order: Order) {
-        let (problem, height) = (self.problem, self.height.max(1) as f64);
-        let noise = match order {
-            Order::By(rank) => rank.noise,
-            Order::Long | Order::Large => PURE_NOISE,
-            Order::Known(noise) => {
-                self.race.copy_best(&mut self.known);
-                noise
-            }
-        };
-        let weights: Vec<f64> = match order {
-            Order::By(rank) => self.trouble.iter().map(|&trouble| rank.weight(trouble)).collect(),
-            Order::Large => self.trouble.clone(),
-            Order::Long | Order::Known(_) => vec![1.0; problem.cliques.len()],
-        };
-        // None of them is empty, and nothing is placed yet.
-        let full: Vec<f64> = self.rest.iter().map(|&rest| rest as f64 / height).collect();
-        let mut keys = Vec::with_capacity(problem.len());
-        for i in 0..problem.len() {
-            let cliques = || problem.cliques_of[i].iter().map(|&t| t as usize);
-            let breadth = cliques().map(|t| weights[t]).sum::<f64>() / problem.cliques.len() as f64;
-            let bytes = self.bytes[i] as f64 / height;
-            let key = match order {
-                Order::By(rank) => rank.key(breadth, bytes),
-                Order::Long => {
-                    breadth * 1e3 + cliques().map(|t| full[t]).fold(0.0, f64::max) * 10.0 + breadth * bytes
-                }
-                Order::Large => breadth * bytes,
-                Order::Known(_) => 2.0 - self.known[i] as f64 / height,
-            };
-            keys.push((key * (1.0 + noise * self.random.part()), i));
-        }
-        keys.sort_by(|a, b| b.0.total_cmp(&a.0));
-        keys.iter().enumerate().for_each(|(rank, &(_, i))| self.rank[i] = rank as u32);
     }
 
     /// Places the buffers of a part, none of which is placed.
