@@ -44,8 +44,8 @@ impl Order {
             }
         };
         let mut keys = Vec::with_capacity(problem.len());
-        for i in 0..problem.len() {
-            let of = || problem.cliques_of[i].iter().map(|&t| t as usize);
+        for (i, of) in problem.cliques_of.iter().enumerate() {
+            let of = || of.iter().map(|&t| t as usize);
             let breadth = of().map(|t| weights[t]).sum::<f64>() / weights.len().max(1) as f64;
             let bytes = problem.buffers[i].bytes as f64 / height;
             let key = match self {
