@@ -8,29 +8,48 @@ use std::{
 };
 
 use super::{
+    order::Order,
     race::Race,
+    random::Random,
+    rank::Rank,
     repair::Repair,
-    search::{self, Outcome, Rank, Search},
+    search::{self, Outcome, Search},
     shares::{Shares, luby},
 };
 
-/// Who shares the time: ranks of searches, the part of the way from the bound to the best plan that they go for first,
+/// By what searches go.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Long lives.
+    Long,
+    /// Many bytes, and what made trouble.
+    Large,
+    /// Mixtures of long lives and many bytes.
+    Mixed,
+    /// The best plan.
+    Known,
+}
+
+/// Who shares the time: by what searches go, the part of the way from the bound to the best plan that they go for first,
 /// and their weight. What goes for the bound succeeds rarely, but then proves the optimum, and stays there; the others go
 /// nearer with each try that fails.
-const ARMS: [(Rank, f64, f64); 5] = [
-    (Rank::Breadth, 0.0, 1.0),
-    (Rank::Area, 0.0, 1.0),
-    (Rank::Breadth, 0.5, 3.0),
-    (Rank::Area, 0.5, 2.0),
-    (Rank::Known, 0.5, 2.0),
+const ARMS: [(Kind, f64, f64); 6] = [
+    (Kind::Long, 0.0, 1.0),
+    (Kind::Large, 0.0, 1.0),
+    (Kind::Mixed, 0.0, 1.5),
+    (Kind::Long, 0.5, 2.0),
+    (Kind::Mixed, 0.5, 4.0),
+    (Kind::Known, 0.5, 1.0),
 ];
-const MOVES_WEIGHT: f64 = 4.0;
+const MOVES_WEIGHT: f64 = 5.0;
 /// How near searches come to the best plan, and which part of what is left they go on at a time.
 const NEAREST: f64 = 0.95;
 const NEARER: f64 = 0.2;
-/// How far ranks are blurred, and how far the best plan is.
-const NOISE: f64 = 0.03;
+/// How far the best plan is blurred.
 const KNOWN_NOISE: f64 = 0.3;
+/// How many tries go on from the mixture that got the furthest, and what is left of how far it got after each try.
+const NEAR: f64 = 0.65;
+const FORGET: f64 = 0.99;
 /// Steps of the shortest searches for each buffer: enough to get to the end without much looking back. And moves in a
 /// row; each counts as a step.
 const STEPS: f64 = 2.0;
@@ -71,15 +90,19 @@ pub(super) struct Worker<'a> {
     shares: Shares,
 }
 
-/// Searches by one rank.
+/// Searches that go for the same part of the way.
 struct Arm<'a> {
     search: Search<'a>,
+    kind: Kind,
+    /// The mixture that got the furthest, and how far.
     rank: Rank,
+    far: f64,
     /// Which part of the way it goes for first when there is another best plan; how high that was; and which part is next.
     first: f64,
     best: u64,
     reach: f64,
     tries: u64,
+    random: Random,
 }
 
 impl<'a> Worker<'a> {
@@ -87,9 +110,9 @@ impl<'a> Worker<'a> {
     pub fn new(race: &'a Race<'a>, number: usize) -> Self {
         // CAST: few.
         let seed = |i: usize| (number * (ARMS.len() + 1) + i) as u64;
-        let arm = |(i, &(rank, first, _)): (usize, &(Rank, f64, f64))| {
-            let search = Search::new(race, seed(i));
-            Arm { search, rank, first, best: 0, reach: first, tries: 0 }
+        let arm = |(i, &(kind, first, _)): (usize, &(Kind, f64, f64))| {
+            let (search, random) = (Search::new(race, seed(i)), Random::new(seed(i)));
+            Arm { search, kind, rank: Rank::LONG, far: 0.0, first, best: 0, reach: first, tries: 0, random }
         };
         let arms: Vec<_> = match race.problem.len() <= search::MOST {
             true => ARMS.iter().enumerate().map(arm).collect(),
@@ -102,48 +125,62 @@ impl<'a> Worker<'a> {
     /// Takes turns until the race is over, or it `goes_on` no longer.
     pub fn run(&mut self, goes_on: impl Fn() -> bool) {
         while !self.race.is_over() && goes_on() {
-            let before = self.race.height();
             let turn = self.shares.next();
-            let steps = match self.arms.get_mut(turn) {
+            let (steps, won) = match self.arms.get_mut(turn) {
                 Some(arm) => arm.search(self.race),
                 None => {
                     // CAST: a number of moves.
                     let moves = (MOVES * self.race.problem.len() as f64) as u64;
-                    self.repair.run(moves);
-                    moves
+                    (moves, self.repair.run(moves))
                 }
             };
-            // What another thread wins meanwhile is taken for its own, which blurs the shares a little.
-            let gap = before.saturating_sub(self.race.lower_bound()).max(1);
-            let won = (before - self.race.height()) as f64 / gap as f64;
             self.shares.spent(turn, steps as f64, won);
         }
     }
 }
 
 impl Arm<'_> {
-    /// Searches once; how many steps that took.
-    fn search(&mut self, race: &Race) -> u64 {
+    /// Searches once; how many steps that took, and which part of the way to the bound it won.
+    fn search(&mut self, race: &Race) -> (u64, f64) {
         let (best, bound) = (race.height(), race.lower_bound());
         if best <= bound {
-            return 0;
+            return (0, 0.0);
         }
         if best != self.best {
-            (self.best, self.reach) = (best, self.first);
+            // How far others got says little of a height that is another.
+            (self.best, self.reach, self.far) = (best, self.first, 0.0);
         }
         // CAST: a part of the difference, and a number of steps.
         let height = (bound + ((best - bound) as f64 * self.reach) as u64).min(best - 1);
         if self.first > 0.0 {
             self.reach += (NEAREST - self.reach) * NEARER;
         }
-        let noise = if matches!(self.rank, Rank::Known) { KNOWN_NOISE } else { NOISE };
         self.tries += 1;
+        let rank = match self.random.part() < NEAR {
+            true => self.rank.near(&mut self.random),
+            false => Rank::any(&mut self.random),
+        };
+        let order = match self.kind {
+            Kind::Long => Order::Long,
+            Kind::Large => Order::Large,
+            Kind::Mixed => Order::By(rank),
+            Kind::Known => Order::Known(KNOWN_NOISE),
+        };
         let limit = STEPS * race.problem.len() as f64 * luby(self.tries) as f64;
-        match self.search.run(height, self.rank, noise, limit as u64) {
-            Outcome::Found(offsets) => race.offer(&offsets),
-            Outcome::Impossible => race.rule_out(height),
-            Outcome::Open => {}
+        let outcome = self.search.run(height, order, limit as u64);
+        let far = self.search.reach();
+        self.far *= FORGET;
+        if far >= self.far {
+            (self.rank, self.far) = (rank, far);
         }
-        self.search.steps()
+        let won = match outcome {
+            Outcome::Found(offsets) => race.offer(&offsets),
+            Outcome::Impossible => {
+                race.rule_out(height);
+                0.0
+            }
+            Outcome::Open => 0.0,
+        };
+        (self.search.steps(), won)
     }
 }

@@ -34,10 +34,6 @@ impl Levels {
         self.all.clear();
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// Adds a floor and what lies there.
     #[inline]
     pub fn add(&mut self, floor: u64, bytes: u64) {

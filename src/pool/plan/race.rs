@@ -43,15 +43,19 @@ impl<'a> Race<'a> {
         self.height() <= self.lower_bound() || self.is_late()
     }
 
-    /// Takes offsets if they are better than the best.
-    pub fn offer(&self, offsets: &[u64]) {
+    /// Takes offsets if they are better than the best; which part (0 to 1) of the way to the bound that is.
+    pub fn offer(&self, offsets: &[u64]) -> f64 {
         let height = greedy::height(self.problem, offsets);
         let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
-        if height < best.height {
-            best.height = height;
-            best.offsets.copy_from_slice(offsets);
-            self.height.store(height, Relaxed);
+        if height >= best.height {
+            return 0.0;
         }
+        let gap = best.height.saturating_sub(self.lower_bound()).max(1);
+        let won = (best.height - height) as f64 / gap as f64;
+        best.height = height;
+        best.offsets.copy_from_slice(offsets);
+        self.height.store(height, Relaxed);
+        won
     }
 
     /// Notes that no plan is as low as `height`.

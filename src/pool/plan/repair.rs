@@ -40,9 +40,9 @@ pub(super) struct Repair<'a> {
     guarded: Vec<u64>,
     moves: u64,
     random: Random,
-    /// Starts and ends of those that are alive with the one that moves, and what they weigh.
-    near_starts: Vec<(u64, f64)>,
-    near_ends: Vec<(u64, f64)>,
+    /// Keys of those that are alive with the one that moves: as many of the first as are told, and room for all.
+    near_starts: Vec<u64>,
+    near_ends: Vec<u64>,
 }
 
 fn key(place: u64, i: usize) -> u64 {
@@ -82,20 +82,22 @@ impl<'a> Repair<'a> {
             guarded: vec![0; n],
             moves: 0,
             random: Random::new(seed),
-            near_starts: Vec::new(),
-            near_ends: Vec::new(),
+            near_starts: vec![0; n],
+            near_ends: vec![0; n],
         }
     }
 
-    /// Goes on for so many moves, below the best plan whenever there is another.
-    pub fn run(&mut self, moves: u64) {
+    /// Goes on for so many moves, below the best plan whenever there is another; which parts of the way to the bound it
+    /// won.
+    pub fn run(&mut self, moves: u64) -> f64 {
+        let mut won = 0.0;
         for turn in 0..moves {
             if turn % STRIDE == 0 && self.race.is_over() {
-                return;
+                break;
             }
             let (best, bound) = (self.race.height(), self.race.lower_bound());
             if best <= bound {
-                return;
+                break;
             }
             let wanted = best - (best - bound).div_ceil(PART);
             if self.height != wanted {
@@ -106,9 +108,10 @@ impl<'a> Repair<'a> {
                 self.move_in(i);
             }
             if self.out.is_empty() {
-                self.race.offer(&self.offsets);
+                won += self.race.offer(&self.offsets);
             }
         }
+        won
     }
 
     /// Takes what is too high out of the best plan.
@@ -147,18 +150,20 @@ impl<'a> Repair<'a> {
         let (bytes, meets) = (problem.buffers[i].bytes, &problem.conflict_bits[i]);
         let start = self.place(i, meets);
         let end = start + bytes;
-        let Self { offsets, out, ends, weights, growth, .. } = self;
-        self.starts.retain(|&other| {
+        let gone = self.out.len();
+        for &other in self.starts.iter().take_while(|&&other| other >> NAME < end) {
             let j = name(other);
-            let top = offsets[j] + problem.buffers[j].bytes;
-            let stays = offsets[j] >= end || top <= start || !meets.contains(j);
-            if !stays {
-                out.push(j as u32);
-                weights[j] += growth[j];
-                remove(ends, key(top, j));
+            if (other >> NAME) + problem.buffers[j].bytes > start && meets.contains(j) {
+                // CAST: a problem numbers its buffers so.
+                self.out.push(j as u32);
             }
-            stays
-        });
+        }
+        for &j in &self.out[gone..] {
+            let j = j as usize;
+            self.weights[j] += self.growth[j];
+            remove(&mut self.starts, key(self.offsets[j], j));
+            remove(&mut self.ends, key(self.offsets[j] + problem.buffers[j].bytes, j));
+        }
         insert(&mut self.starts, key(start, i));
         insert(&mut self.ends, key(end, i));
         self.offsets[i] = start;
@@ -169,49 +174,66 @@ impl<'a> Repair<'a> {
     fn place(&mut self, i: usize, meets: &Bits) -> u64 {
         let buffer = self.race.problem.buffers[i];
         let last = (self.height - buffer.bytes) & !(buffer.align - 1);
-        let near = |keys: &[u64], near: &mut Vec<(u64, f64)>| {
-            near.clear();
-            near.extend(keys.iter().filter(|&&key| meets.contains(name(key))).map(|&key| {
-                let guard = if self.guarded[name(key)] > self.moves { GUARD } else { 1.0 };
-                (key >> NAME, self.weights[name(key)] * guard)
-            }));
-        };
-        near(&self.starts, &mut self.near_starts);
-        near(&self.ends, &mut self.near_ends);
-        let (starts, ends, random) = (&self.near_starts, &self.near_ends, &mut self.random);
-        let tops = ends.iter().map(|&(end, _)| end.next_multiple_of(buffer.align));
-        let below = starts.iter().filter_map(|&(start, _)| start.checked_sub(buffer.bytes));
+        let starts = near(&self.starts, meets, &mut self.near_starts);
+        let ends = near(&self.ends, meets, &mut self.near_ends);
+        let (weights, guarded, moves) = (&self.weights, &self.guarded, self.moves);
+        let weight = |i: usize| weights[i] * if guarded[i] > moves { GUARD } else { 1.0 };
+        let tops = ends.iter().map(|&end| (end >> NAME).next_multiple_of(buffer.align));
+        let below = starts.iter().filter_map(|&start| (start >> NAME).checked_sub(buffer.bytes));
         let below = below.map(|place| place & !(buffer.align - 1));
+        let row = Row { starts, ends, weight, bytes: buffer.bytes };
         let rising = [0].into_iter().chain(tops).take_while(|&place| place <= last);
-        let upper = cheapest(starts, ends, buffer.bytes, rising, random);
+        let upper = row.cheapest(rising, f64::MAX, &mut self.random);
         let rising = below.take_while(|&place| place <= last).chain([last]);
-        let lower = cheapest(starts, ends, buffer.bytes, rising, random);
+        let lower = row.cheapest(rising, upper.0, &mut self.random);
         if lower.0 < upper.0 { lower.1 } else { upper.1 }
     }
 }
 
-/// What the cheapest of some places costs, and the place. Places rise: so do those that start below the end of one, and
-/// those that end below its start.
-fn cheapest(
-    starts: &[(u64, f64)],
-    ends: &[(u64, f64)],
-    bytes: u64,
-    places: impl Iterator<Item = u64>,
-    random: &mut Random,
-) -> (f64, u64) {
-    let (mut starts, mut ends) = (starts.iter().peekable(), ends.iter().peekable());
-    let (mut best, mut cost) = ((f64::MAX, 0), 0.0);
-    for place in places {
-        while let Some((_, weight)) = starts.next_if(|other| other.0 < place + bytes) {
-            cost += weight;
-        }
-        while let Some((_, weight)) = ends.next_if(|other| other.0 <= place) {
-            cost -= weight;
-        }
-        let blurred = (cost + FREE) * (1.0 + NOISE * random.part());
-        if blurred < best.0 {
-            best = (blurred, place);
-        }
+/// The keys of those that `meets` names, in the order in which they come; `room` is for as many as there are.
+fn near<'a>(keys: &[u64], meets: &Bits, room: &'a mut [u64]) -> &'a [u64] {
+    let mut count = 0;
+    for &key in keys {
+        // Each is written down, to be written over unless it counts: nothing tells which will.
+        room[count] = key;
+        count += usize::from(meets.contains(name(key)));
     }
-    best
+    &room[..count]
+}
+
+/// Who is in the way of a buffer, by where they start and by where they end, and what they weigh.
+struct Row<'a, W: Fn(usize) -> f64> {
+    starts: &'a [u64],
+    ends: &'a [u64],
+    weight: W,
+    bytes: u64,
+}
+
+impl<W: Fn(usize) -> f64> Row<'_, W> {
+    /// What the cheapest of some places costs, if that is less than `most`, and the place. Places rise: so do those that
+    /// start below the end of one, and those that end below its start.
+    fn cheapest(&self, places: impl Iterator<Item = u64>, most: f64, random: &mut Random) -> (f64, u64) {
+        let (mut start, mut end) = (0, 0);
+        let (mut best, mut cost) = ((most, 0), 0.0);
+        for place in places {
+            while let Some(&other) =
+                self.starts.get(start).filter(|&&other| other >> NAME < place + self.bytes)
+            {
+                cost += (self.weight)(name(other));
+                start += 1;
+            }
+            while let Some(&other) = self.ends.get(end).filter(|&&other| other >> NAME <= place) {
+                cost -= (self.weight)(name(other));
+                end += 1;
+            }
+            // Blurring makes nothing cheaper.
+            if cost + FREE < best.0 {
+                let blurred = (cost + FREE) * (1.0 + NOISE * random.part());
+                if blurred < best.0 {
+                    best = (blurred, place);
+                }
+            }
+        }
+        best
+    }
 }

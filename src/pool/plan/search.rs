@@ -13,6 +13,7 @@ use super::{
     bits::Bits,
     few::{self, Few},
     levels::Levels,
+    order::{Cliques, Order},
     problem::Problem,
     race::Race,
     random::Random,
@@ -35,22 +36,13 @@ pub(super) enum Outcome {
     Open,
 }
 
-/// By what buffers are tried first.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Rank {
-    /// The longest life.
-    Breadth,
-    /// Bytes times trouble.
-    Area,
-    /// The lowest in the best plan.
-    Known,
-}
-
 pub(super) struct Search<'a> {
     race: &'a Race<'a>,
     problem: &'a Problem,
     height: u64,
-    floors: Vec<u64>,
+    // In places of fixed size, which a number of a buffer cannot leave.
+    floors: [u64; Few::MOST],
+    bytes: [u64; Few::MOST],
     /// Who is not placed.
     left: Few,
     /// With whom each is alive.
@@ -62,8 +54,6 @@ pub(super) struct Search<'a> {
     rank: Vec<u32>,
     /// How much trouble each clique has made.
     trouble: Vec<f64>,
-    /// The offsets of the best plan.
-    known: Vec<u64>,
     /// The cliques with those first that had made the most trouble when the search began.
     suspects: Vec<u32>,
     /// Floors before they were raised.
@@ -71,10 +61,16 @@ pub(super) struct Search<'a> {
     /// Cliques of buffers whose floors have risen, and the highest of those floors.
     touched: Bits,
     highest: u64,
+    /// Floors and bytes of those in a clique that cannot be its lowest.
+    high: [(u64, u64); Few::MOST],
     levels: Levels,
     steps: u64,
     limit: u64,
     given_up: bool,
+    /// Bytes times cliques of each; of what is placed, and the most so far.
+    areas: Vec<f64>,
+    placed: f64,
+    most_placed: f64,
     random: Random,
 }
 
@@ -82,44 +78,53 @@ impl<'a> Search<'a> {
     pub fn new(race: &'a Race<'a>, seed: u64) -> Self {
         let problem = race.problem;
         let (n, cliques) = (problem.len(), problem.cliques.len());
+        let mut bytes = [0; Few::MOST];
+        bytes.iter_mut().zip(&problem.buffers).for_each(|(bytes, buffer)| *bytes = buffer.bytes);
+        let area = |i: usize| bytes[i] as f64 * problem.cliques_of[i].len() as f64;
+        let areas = (0..n).map(area).collect();
         Self {
             race,
             problem,
             height: 0,
-            floors: vec![0; n],
+            floors: [0; Few::MOST],
+            bytes,
             left: Few::default(),
             meets: problem.conflicts.iter().map(|others| Few::of(others)).collect(),
             members: problem.cliques.iter().map(|clique| Few::of(clique)).collect(),
             rest: vec![0; cliques],
             rank: vec![0; n],
             trouble: vec![1.0; cliques],
-            known: vec![0; n],
             // CAST: about as many as there are buffers.
             suspects: (0..cliques as u32).collect(),
             trail: Vec::new(),
             touched: Bits::new(cliques),
             highest: 0,
+            high: [(0, 0); Few::MOST],
             levels: Levels::default(),
             steps: 0,
             limit: 0,
             given_up: false,
+            areas,
+            placed: 0.0,
+            most_placed: 0.0,
             random: Random::new(seed),
         }
     }
 
-    /// Looks for a plan of at most this height, for `limit` steps. `noise` (0 to 1) blurs the ranks.
-    pub fn run(&mut self, height: u64, rank: Rank, noise: f64, limit: u64) -> Outcome {
+    /// Looks for a plan of at most this height, for `limit` steps.
+    pub fn run(&mut self, height: u64, order: Order, limit: u64) -> Outcome {
         self.reset(height);
         if self.rest.iter().any(|&rest| rest > height) {
             return Outcome::Impossible;
         }
         self.trouble.iter_mut().for_each(|trouble| *trouble = 1.0 + (*trouble - 1.0) * 0.95);
         self.suspects.sort_by(|&a, &b| self.trouble[b as usize].total_cmp(&self.trouble[a as usize]));
-        self.order(rank, noise);
+        let cliques = Cliques { trouble: &self.trouble, bytes: &self.rest, height };
+        order.ranks(self.race, cliques, &mut self.random, &mut self.rank);
         (self.steps, self.limit, self.given_up) = (0, limit, false);
         let found = few::parts(&self.meets, self.left).into_iter().all(|part| self.place_all(part));
         match (found, self.given_up) {
-            (true, _) => Outcome::Found(self.floors.clone()),
+            (true, _) => Outcome::Found(self.floors[..self.problem.len()].to_vec()),
             (false, true) => Outcome::Open,
             (false, false) => Outcome::Impossible,
         }
@@ -130,6 +135,11 @@ impl<'a> Search<'a> {
         self.steps
     }
 
+    /// How far the last search got: the most that was placed at a time, bytes times life, as a part (0 to 1) of all.
+    pub fn reach(&self) -> f64 {
+        self.most_placed / self.areas.iter().sum::<f64>()
+    }
+
     /// Begins anew: nothing is placed.
     fn reset(&mut self, height: u64) {
         self.height = height;
@@ -138,38 +148,10 @@ impl<'a> Search<'a> {
         let real = (0..self.problem.len()).filter(|&i| self.problem.buffers[i].bytes > 0);
         real.for_each(|i| self.left.insert(i));
         self.trail.clear();
+        (self.placed, self.most_placed) = (0.0, 0.0);
         for (rest, clique) in self.rest.iter_mut().zip(&self.problem.cliques) {
             *rest = clique.iter().map(|&i| self.problem.buffers[i as usize].bytes).sum();
         }
-    }
-
-    fn order(&mut self, rank: Rank, noise: f64) {
-        if matches!(rank, Rank::Known) {
-            self.race.copy_best(&mut self.known);
-        }
-        let (problem, height) = (self.problem, self.height.max(1) as f64);
-        let full: Vec<f64> = problem
-            .cliques
-            .iter()
-            .map(|clique| {
-                clique.iter().map(|&i| problem.buffers[i as usize].bytes as f64).sum::<f64>() / height
-            })
-            .collect();
-        let mut keys = Vec::with_capacity(problem.len());
-        for i in 0..problem.len() {
-            let cliques = || problem.cliques_of[i].iter().map(|&t| t as usize);
-            let breadth = cliques().count() as f64 / problem.cliques.len().max(1) as f64;
-            let bytes = problem.buffers[i].bytes as f64 / height;
-            let (area, crowd) = (breadth * bytes, cliques().map(|t| full[t]).fold(0.0, f64::max));
-            let key = match rank {
-                Rank::Breadth => breadth * 1e3 + crowd * 10.0 + area,
-                Rank::Known => 2.0 - self.known[i] as f64 / height,
-                Rank::Area => cliques().map(|t| self.trouble[t]).sum::<f64>() * bytes,
-            };
-            keys.push((key * (1.0 + noise * self.random.part()), i));
-        }
-        keys.sort_by(|a, b| b.0.total_cmp(&a.0));
-        keys.iter().enumerate().for_each(|(rank, &(_, i))| self.rank[i] = rank as u32);
     }
 
     /// Places the buffers of a part, none of which is placed.
@@ -248,6 +230,8 @@ impl<'a> Search<'a> {
         let problem = self.problem;
         let bytes = problem.buffers[i].bytes;
         self.left.remove(i);
+        self.placed += self.areas[i];
+        self.most_placed = self.most_placed.max(self.placed);
         problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] -= bytes);
         let top = self.floors[i] + bytes;
         self.begin();
@@ -259,6 +243,7 @@ impl<'a> Search<'a> {
     /// Makes a buffer that was placed one that is not.
     fn lift(&mut self, i: usize) {
         self.left.insert(i);
+        self.placed -= self.areas[i];
         let bytes = self.problem.buffers[i].bytes;
         self.problem.cliques_of[i].iter().for_each(|&t| self.rest[t as usize] += bytes);
     }
@@ -318,6 +303,8 @@ impl<'a> Search<'a> {
                 let before = self.trail.len();
                 if !self.clique_fits(t) {
                     self.trouble[t] += 1.0;
+                    // What ends one branch mostly ends the next.
+                    self.suspects[..=at].rotate_right(1);
                     return false;
                 }
                 raised |= self.trail.len() > before;
@@ -329,37 +316,46 @@ impl<'a> Search<'a> {
     /// Whether what lies above each floor in a clique fits below the height. Whoever cannot be the lowest of a clique,
     /// since all of it would not fit above, lies on top of somebody who can.
     fn clique_fits(&mut self, t: usize) -> bool {
-        let problem = self.problem;
         let Some(most) = self.height.checked_sub(self.rest[t]) else { return false };
         let clique = self.members[t].and(&self.left);
         let (mut lowest_top, mut least) = (u64::MAX, u64::MAX);
-        self.levels.begin(most, self.height);
+        let (mut highs, mut sum, mut highest) = (0, 0, 0);
+        // Without branches, since nothing tells which way they would go.
         clique.each(|i| {
-            let (floor, bytes) = (self.floors[i], problem.buffers[i].bytes);
-            match floor <= most {
-                true => lowest_top = lowest_top.min(floor + bytes),
-                false => {
-                    least = least.min(floor);
-                    self.levels.add(floor, bytes);
-                }
-            }
+            let (floor, bytes) = (self.floors[i], self.bytes[i]);
+            let high = floor > most;
+            lowest_top = lowest_top.min(if high { u64::MAX } else { floor + bytes });
+            least = least.min(if high { floor } else { u64::MAX });
+            sum += if high { bytes } else { 0 };
+            highest = highest.max(floor);
+            self.high[highs % Few::MOST] = (floor, bytes);
+            highs += usize::from(high);
         });
-        if self.levels.is_empty() {
+        if highs == 0 {
             return true;
         }
         if lowest_top == u64::MAX {
             return false;
         }
-        let mut fit = true;
         if least < lowest_top {
-            self.levels.begin(most, self.height);
+            (highs, highest) = (0, 0);
+            let mut fit = true;
             clique.each(|i| {
                 if self.floors[i] > most {
                     fit &= self.raise(i, lowest_top);
-                    self.levels.add(self.floors[i], problem.buffers[i].bytes);
+                    self.high[highs % Few::MOST] = (self.floors[i], self.bytes[i]);
+                    highest = highest.max(self.floors[i]);
+                    highs += 1;
                 }
             });
+            if !fit {
+                return false;
+            }
         }
-        fit && self.levels.fit()
+        highest + sum <= self.height || {
+            self.levels.begin(most, self.height);
+            self.high[..highs].iter().for_each(|&(floor, bytes)| self.levels.add(floor, bytes));
+            self.levels.fit()
+        }
     }
 }

@@ -216,7 +216,7 @@ fn as_many_steps_make_the_same_plan() {
         let deadline = Instant::now() + LONG;
         let race = Race::new(&problem, quick(&problem, deadline), deadline);
         let height = race.height() - 1;
-        let outcome = search::Search::new(&race, 3).run(height, search::Rank::Breadth, 0.1, 2_000);
+        let outcome = search::Search::new(&race, 3).run(height, order::Order::Long, 2_000);
         repair::Repair::new(&race, 3).run(5_000);
         (outcome, race.end())
     };
