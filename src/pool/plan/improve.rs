@@ -26,6 +26,8 @@ enum Kind {
     Large,
     /// Mixtures of long lives and many bytes.
     Mixed,
+    /// Both about evenly.
+    Even,
     /// The best plan.
     Known,
 }
@@ -33,17 +35,18 @@ enum Kind {
 /// Who shares the time: by what searches go, the part of the way from the bound to the best plan that they go for first,
 /// and their weight. What goes for the bound succeeds rarely, but then proves the optimum, and stays there; the others go
 /// nearer with each try that fails.
-const ARMS: [(Kind, f64, f64); 6] = [
+const ARMS: [(Kind, f64, f64); 7] = [
     (Kind::Long, 0.0, 1.0),
     (Kind::Large, 0.0, 1.0),
     (Kind::Mixed, 0.0, 1.5),
-    (Kind::Long, 0.5, 2.0),
-    (Kind::Mixed, 0.5, 4.0),
+    (Kind::Long, 0.5, 1.0),
+    (Kind::Mixed, 0.5, 3.0),
+    (Kind::Even, 0.5, 5.0),
     (Kind::Known, 0.5, 1.0),
 ];
 const MOVES_WEIGHT: f64 = 5.0;
 /// How near searches come to the best plan, and which part of what is left they go on at a time.
-const NEAREST: f64 = 0.95;
+const NEAREST: f64 = 0.9;
 const NEARER: f64 = 0.2;
 /// How far the best plan is blurred.
 const KNOWN_NOISE: f64 = 0.3;
@@ -134,7 +137,7 @@ impl<'a> Worker<'a> {
                     (moves, self.repair.run(moves))
                 }
             };
-            self.shares.spent(turn, steps as f64, won);
+            self.shares.spent(turn, steps as f64 / self.race.problem.len() as f64, won);
         }
     }
 }
@@ -164,6 +167,7 @@ impl Arm<'_> {
             Kind::Long => Order::Long,
             Kind::Large => Order::Large,
             Kind::Mixed => Order::By(rank),
+            Kind::Even => Order::By(Rank::even(&mut self.random)),
             Kind::Known => Order::Known(KNOWN_NOISE),
         };
         let limit = STEPS * race.problem.len() as f64 * luby(self.tries) as f64;

@@ -38,6 +38,13 @@ impl Rank {
         }
     }
 
+    /// One for which long lives and many bytes count about alike: what a buffer takes of the lives and of the height is
+    /// added.
+    pub fn even(random: &mut Random) -> Self {
+        let bytes = 0.5 + STEP * (random.part() - 0.5);
+        Self { added: true, bytes, trouble: 0.0, noise: NOISE * random.part().powi(3) }
+    }
+
     /// One that is near.
     pub fn near(self, random: &mut Random) -> Self {
         let mut step = |part: f64| (part + STEP * (random.part() - 0.5)).clamp(0.0, 1.0);

@@ -61,8 +61,6 @@ pub(super) struct Search<'a> {
     /// Cliques of buffers whose floors have risen, and the highest of those floors.
     touched: Bits,
     highest: u64,
-    /// Floors and bytes of those in a clique that cannot be its lowest.
-    high: [(u64, u64); Few::MOST],
     levels: Levels,
     steps: u64,
     limit: u64,
@@ -99,7 +97,6 @@ impl<'a> Search<'a> {
             trail: Vec::new(),
             touched: Bits::new(cliques),
             highest: 0,
-            high: [(0, 0); Few::MOST],
             levels: Levels::default(),
             steps: 0,
             limit: 0,
@@ -318,34 +315,29 @@ impl<'a> Search<'a> {
     fn clique_fits(&mut self, t: usize) -> bool {
         let Some(most) = self.height.checked_sub(self.rest[t]) else { return false };
         let clique = self.members[t].and(&self.left);
-        let (mut lowest_top, mut least) = (u64::MAX, u64::MAX);
-        let (mut highs, mut sum, mut highest) = (0, 0, 0);
+        let (mut lowest_top, mut least, mut sum, mut highest) = (u64::MAX, u64::MAX, 0, 0);
         // Without branches, since nothing tells which way they would go.
         clique.each(|i| {
             let (floor, bytes) = (self.floors[i], self.bytes[i]);
-            let high = floor > most;
-            lowest_top = lowest_top.min(if high { u64::MAX } else { floor + bytes });
-            least = least.min(if high { floor } else { u64::MAX });
-            sum += if high { bytes } else { 0 };
+            let high = u64::from(floor > most).wrapping_neg();
+            lowest_top = lowest_top.min((floor + bytes) | high);
+            least = least.min(floor | !high);
+            sum += bytes & high;
             highest = highest.max(floor);
-            self.high[highs % Few::MOST] = (floor, bytes);
-            highs += usize::from(high);
         });
-        if highs == 0 {
+        if sum == 0 {
             return true;
         }
         if lowest_top == u64::MAX {
             return false;
         }
         if least < lowest_top {
-            (highs, highest) = (0, 0);
+            highest = 0;
             let mut fit = true;
             clique.each(|i| {
                 if self.floors[i] > most {
                     fit &= self.raise(i, lowest_top);
-                    self.high[highs % Few::MOST] = (self.floors[i], self.bytes[i]);
                     highest = highest.max(self.floors[i]);
-                    highs += 1;
                 }
             });
             if !fit {
@@ -354,7 +346,11 @@ impl<'a> Search<'a> {
         }
         highest + sum <= self.height || {
             self.levels.begin(most, self.height);
-            self.high[..highs].iter().for_each(|&(floor, bytes)| self.levels.add(floor, bytes));
+            clique.each(|i| {
+                if self.floors[i] > most {
+                    self.levels.add(self.floors[i], self.bytes[i]);
+                }
+            });
             self.levels.fit()
         }
     }

@@ -4,6 +4,8 @@
 const REWARD: f64 = 40.0;
 /// What is left of what is known once there is another best plan: what helped before helps less now.
 const MEMORY: f64 = 0.7;
+/// In how much time most of it is forgotten without one.
+const HORIZON: f64 = 80.0;
 
 /// Shares of the time, in proportion to a weight and to what was won.
 pub(super) struct Shares(Vec<Share>);
@@ -29,9 +31,12 @@ impl Shares {
         (0..self.0.len()).min_by(|a, b| due(a).total_cmp(&due(b))).expect("a share")
     }
 
-    /// Notes how much time somebody took, and which part (0 to 1) of what could be won was won by it.
+    /// Notes how much time somebody took, in steps for each buffer, and which part (0 to 1) of what could be won was won by
+    /// it.
     pub fn spent(&mut self, i: usize, time: f64, won: f64) {
         self.0[i].spent += time;
+        let kept = (-time / HORIZON).exp();
+        self.0.iter_mut().for_each(|share| share.won *= kept);
         self.0[i].won += REWARD * won;
         if won > 0.0 {
             for share in &mut self.0 {
