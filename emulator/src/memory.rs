@@ -146,8 +146,9 @@ impl Snapshot {
     }
 }
 
-/// The live map.
+/// The live map. In cache lines of its own: the packet processor locks it for each packet.
 #[derive(Default)]
+#[repr(align(128))]
 pub struct Map {
     current: RwLock<Arc<Snapshot>>,
     /// Between the device and its memory; `None`: it sees memory as everybody does.

@@ -51,7 +51,9 @@ enum Request {
     Abort(u64, Sender<()>),
 }
 
+/// In cache lines of its own, as [`Queue`] is.
 #[derive(Default)]
+#[repr(align(128))]
 struct Shared {
     requests: Mutex<Vec<Request>>,
     stop: AtomicBool,

@@ -73,8 +73,8 @@ impl LaneClaim<'_> {
     }
 }
 
-/// One HSA queue of a device. Every launch counts itself in and out: not in a cache line of another queue's.
-#[repr(align(64))]
+/// One HSA queue of a device. Every launch counts itself in and out: not in a pair of cache lines of another queue's.
+#[repr(align(128))]
 pub(crate) struct Lane {
     id: u64,
     queue: Option<hsa::Queue>,

@@ -124,8 +124,8 @@ pub struct Options {
 #[derive(Clone)]
 pub struct Exec(Arc<Inner>);
 
-/// In cache lines of its own: threads that launch other executables write others.
-#[repr(align(64))]
+/// In pairs of cache lines of its own: threads that launch other executables write others.
+#[repr(align(128))]
 struct Inner {
     /// The device on which launches begin and end.
     device: Device,

@@ -22,7 +22,8 @@ pub trait Image: Send + Sync {
 /// Loaded code objects by base address, with one past their last byte.
 type Images = BTreeMap<u64, (u64, Arc<dyn Image>)>;
 
-/// One emulated GPU.
+/// One emulated GPU. In cache lines of its own: its packet processor counts in them.
+#[repr(align(128))]
 pub struct Device {
     /// Position among the GPUs.
     pub index: u32,

@@ -96,7 +96,9 @@ pub(crate) enum Owner {
     Client(ClientQueue),
 }
 
-/// A queue that exists.
+/// A queue that exists. In cache lines of its own, in pairs as processors fetch them: the packet processor looks at it all
+/// the time, and would take the lines away from whatever of the program lies beside it.
+#[repr(align(128))]
 pub(crate) struct Queue {
     pub(crate) id: u64,
     pub(crate) device: u32,
