@@ -95,10 +95,11 @@ pub(crate) struct Shared<'a> {
 
 /// Links a shared library and puts it in place in one step.
 pub(crate) fn link(shared: &Shared<'_>) -> Result {
-    let (script, wanted) = (shared.library.with_extension("map"), shared.library.with_extension("ld"));
+    let aside = aside(shared.library);
+    // Beside what this process makes: others may link the same library.
+    let [script, wanted] = ["map", "ld"].map(|extension| aside.with_added_extension(extension));
     fs::write(&script, shared.script).map_err(file_error(&script))?;
     fs::write(&wanted, wanted_script(shared.symbols)).map_err(file_error(&wanted))?;
-    let aside = aside(shared.library);
     let mut command = cc();
     command.args(["-shared", "-o"]).arg(&aside);
     command.arg(&wanted).arg(shared.archive);
