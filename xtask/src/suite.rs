@@ -3,7 +3,7 @@
 use std::{env, fs, path::Path, process::Command};
 
 use crate::{
-    Result, cargo,
+    Result, cargo, conformance,
     dist::{self, Profile},
     output, packages, run, target_dir,
 };
@@ -67,6 +67,10 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         } else {
             eprintln!("without its packages nothing runs on AMD's driver");
         }
+    }
+    if complete && arguments.is_empty() && device.is_none() {
+        // In its own environment: it runs on every device that there is.
+        conformance::command(&conformance::Options { check: true, ..conformance::Options::default() })?;
     }
     // Of the workspace, as the tests are: a package by itself asks less of what it needs, which would be built anew.
     run(&mut prepared(&["build", "--workspace", "--examples"]))?;

@@ -1,42 +1,125 @@
-//! Compares what a program printed on two libraries, line by line.
+//! Compares what a program printed on our library with what both releases of AMD's did, line by line.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use super::{
+    align::{Line, Row, rows},
+    marker::Marker,
+    run::Configuration,
+};
 
-use super::{marker::Marker, run::Configuration};
-
-/// One line of each side, or of one.
+/// Which of AMD's releases print what we print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair<'a> {
-    /// Number and text on our side.
-    pub ours: Option<(usize, &'a str)>,
-    /// Number and text on AMD's side.
-    pub amd: Option<(usize, &'a str)>,
+pub enum Agreement {
+    /// Both; of a program without a recording, the one that ran.
+    Both,
+    /// The newer one only: the project follows it.
+    Newer,
+    /// The older one only.
+    Older,
+    /// Neither.
+    Neither,
 }
 
-impl Pair<'_> {
-    fn is_equal(&self) -> bool {
-        matches!((self.ours, self.amd), (Some((_, ours)), Some((_, amd))) if ours == amd)
+/// A line that differs from the newer release, or from the one that ran if there is no recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Ours; `None` if we print no such line. The other two likewise.
+    pub ours: Option<String>,
+    /// AMD's 5.2.3.
+    pub older: Option<String>,
+    /// The newer release's.
+    pub newer: Option<String>,
+    /// Whether AMD's 5.2.3 prints ours.
+    pub is_older: bool,
+    /// The marker that announces it, by its place among the program's.
+    pub marker: Option<usize>,
+}
+
+/// What a comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Whether the newer release is recorded.
+    pub is_recorded: bool,
+    /// Lines that both releases print as we do.
+    pub equal: usize,
+    /// Lines that only the newer release prints as we do.
+    pub as_newer: usize,
+    /// What differs from the newer release, in the order of the lines.
+    pub differences: Vec<Difference>,
+    /// How many lines each marker fits that differ from either release, in the order of the markers.
+    pub announced: Vec<usize>,
+    /// Differences that no marker announces and that need one, as text.
+    pub unexpected: Vec<String>,
+    /// Lines that are AMD's 5.2.3's and not the newer release's, and that no marker announces, as text.
+    pub behind: Vec<String>,
+}
+
+impl Comparison {
+    /// Lines, where a line that only one side has counts as well.
+    pub fn lines(&self) -> usize {
+        self.equal + self.as_newer + self.differences.len()
+    }
+
+    /// Lines that only AMD's 5.2.3 prints as we do.
+    pub fn as_older(&self) -> usize {
+        self.differences.iter().filter(|difference| difference.is_older).count()
+    }
+
+    /// Lines that no release prints as we do.
+    pub fn as_neither(&self) -> usize {
+        self.differences.len() - self.as_older()
+    }
+
+    /// The differing lines as `expected` files hold them: `+` and our line, or `-` and AMD's line that we do not print.
+    pub fn lines_of_ours(&self) -> Vec<String> {
+        let shown = |difference: &Difference| match &difference.ours {
+            Some(ours) => format!("+ {}", visible(ours)),
+            None => {
+                let theirs = difference.newer.as_ref().or(difference.older.as_ref());
+                format!("- {}", visible(theirs.map_or("", String::as_str)))
+            }
+        };
+        self.differences.iter().map(shown).collect()
+    }
+}
+
+impl Row<'_> {
+    fn agreement(&self, is_recorded: bool) -> Agreement {
+        let text = |line: Option<Line<'_>>| line.map(|(_, text)| text.to_owned());
+        let is_ours = |line: Option<Line<'_>>| text(line) == text(self.ours);
+        match (is_ours(self.older), is_ours(self.newer)) {
+            (true, _) if !is_recorded => Agreement::Both,
+            (false, _) if !is_recorded => Agreement::Neither,
+            (true, true) => Agreement::Both,
+            (false, true) => Agreement::Newer,
+            (true, false) => Agreement::Older,
+            (false, false) => Agreement::Neither,
+        }
     }
 
     fn starts_with(&self, prefix: &str) -> bool {
-        [self.ours, self.amd].into_iter().flatten().any(|(_, line)| line.starts_with(prefix))
+        [self.ours, self.older, self.newer].into_iter().flatten().any(|(_, line)| line.starts_with(prefix))
     }
-}
 
-impl fmt::Display for Pair<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |line: Option<(usize, &str)>| match line {
+    /// The sides, one below the other.
+    fn show(&self, is_recorded: bool) -> String {
+        let side = |line: Option<Line<'_>>| match line {
             Some((number, text)) => format!("{number:>4} {}", visible(text)),
             None => "     (no such line)".to_owned(),
         };
-        write!(f, "    AMD's {}\n    ours  {}", side(self.amd), side(self.ours))
+        let mut text = format!("    AMD's 5.2.3 {}", side(self.older));
+        if is_recorded {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n    AMD's 6.3   {}", side(self.newer));
+        }
+        let _ = write!(text, "\n    ours        {}", side(self.ours));
+        text
     }
 }
 
 /// Text whose control characters are spelled out.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() { visible.extend(c.escape_default()) } else { visible.push(c) }
@@ -44,87 +127,55 @@ fn visible(text: &str) -> String {
     visible
 }
 
-/// What a comparison found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Comparison {
-    /// Pairs of equal lines.
-    pub equal: usize,
-    /// How many differences each marker announces, in the order of the markers.
-    pub intended: Vec<usize>,
-    /// Differences that no marker announces, as text.
-    pub unexpected: Vec<String>,
-}
-
-impl Comparison {
-    /// Lines, where a line that only one side has counts as well.
-    pub fn lines(&self) -> usize {
-        self.equal + self.on_purpose() + self.unexpected.len()
-    }
-
-    /// Lines that differ as announced.
-    pub fn on_purpose(&self) -> usize {
-        self.intended.iter().sum()
-    }
-}
-
-/// Compares what `configuration` printed with what AMD's library did.
+/// Compares what `configuration` printed with what AMD's library did, and with the recording of the newer one.
 ///
-/// A difference belongs to the marker with the longest prefix that its line, on either side, starts with.
-pub fn compare(ours: &str, amd: &str, markers: &[Marker], configuration: Configuration) -> Comparison {
-    let mut comparison = Comparison { intended: vec![0; markers.len()], ..Comparison::default() };
-    for pair in pairs(ours, amd) {
-        if pair.is_equal() {
+/// A difference belongs to the marker with the longest prefix that its line, on any side, starts with.
+pub fn compare(
+    ours: &str,
+    older: &str,
+    newer: Option<&str>,
+    markers: &[Marker],
+    configuration: Configuration,
+) -> Comparison {
+    let is_recorded = newer.is_some();
+    let mut comparison =
+        Comparison { is_recorded, announced: vec![0; markers.len()], ..Comparison::default() };
+    for row in rows(ours, older, newer) {
+        let agreement = row.agreement(is_recorded);
+        if agreement == Agreement::Both {
             comparison.equal += 1;
             continue;
         }
-        let announced = markers
-            .iter()
-            .enumerate()
-            .filter(|(_, marker)| marker.concerns(configuration) && pair.starts_with(&marker.prefix))
-            .max_by_key(|(_, marker)| marker.prefix.len());
-        match announced {
-            Some((index, _)) => comparison.intended[index] += 1,
-            None => comparison.unexpected.push(pair.to_string()),
+        let fitting = markers.iter().enumerate();
+        let fitting =
+            fitting.filter(|(_, marker)| marker.concerns(configuration) && row.starts_with(&marker.prefix));
+        let marker = fitting.max_by_key(|(_, marker)| marker.prefix.len()).map(|(index, _)| index);
+        if let Some(marker) = marker {
+            comparison.announced[marker] += 1;
         }
+        if agreement == Agreement::Newer {
+            comparison.as_newer += 1;
+            continue;
+        }
+        let is_older = agreement == Agreement::Older;
+        if marker.is_none() {
+            let list = if is_older { &mut comparison.behind } else { &mut comparison.unexpected };
+            list.push(row.show(is_recorded));
+        }
+        let text = |line: Option<Line<'_>>| line.map(|(_, text)| text.to_owned());
+        let [ours, older, newer] = [row.ours, row.older, row.newer].map(text);
+        comparison.differences.push(Difference { ours, older, newer, is_older, marker });
     }
     comparison
 }
 
-/// Pairs lines by position if both sides print the same labels; otherwise so that most lines find their like.
-fn pairs<'a>(ours: &'a str, amd: &'a str) -> Vec<Pair<'a>> {
-    let [ours, amd] =
-        [ours, amd].map(|text| text.lines().enumerate().map(|(n, line)| (n + 1, line)).collect());
-    let (ours, amd): (Vec<_>, Vec<_>) = (ours, amd);
-    let both = |(ours, amd)| Pair { ours: Some(ours), amd: Some(amd) };
-    let labels = |lines: &[(usize, &'a str)]| lines.iter().map(|(_, line)| label(line)).collect::<Vec<_>>();
-    if labels(&ours) == labels(&amd) {
-        return ours.into_iter().zip(amd).map(both).collect();
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side =
+            |text: &Option<String>| text.as_ref().map_or("(no such line)".into(), |text| visible(text));
+        write!(f, "    AMD's 5.2.3  {}\n    AMD's 6.3    {}\n", side(&self.older), side(&self.newer))?;
+        write!(f, "    ours         {}", side(&self.ours))
     }
-    // Whole lines first: they are the surest sign of what belongs together. Between them, labels.
-    let texts = |lines: &[(usize, &'a str)]| lines.iter().map(|(_, line)| *line).collect::<Vec<_>>();
-    let mut pairs = Vec::new();
-    for block in align(&texts(&ours), &texts(&amd)) {
-        let (ours, amd) = (&ours[block.new_range()], &amd[block.old_range()]);
-        for part in align(&labels(ours), &labels(amd)) {
-            let (ours, amd) = (&ours[part.new_range()], &amd[part.old_range()]);
-            if matches!(part, DiffOp::Equal { .. }) {
-                pairs.extend(ours.iter().copied().zip(amd.iter().copied()).map(both));
-            } else {
-                pairs.extend(amd.iter().map(|&line| Pair { ours: None, amd: Some(line) }));
-                pairs.extend(ours.iter().map(|&line| Pair { ours: Some(line), amd: None }));
-            }
-        }
-    }
-    pairs
-}
-
-fn align(ours: &[&str], amd: &[&str]) -> Vec<DiffOp> {
-    capture_diff_slices(Algorithm::Myers, amd, ours)
-}
-
-/// What stands before the value.
-fn label(line: &str) -> &str {
-    line.split_once(": ").map_or(line, |(label, _)| label)
 }
 
 #[cfg(test)]
@@ -132,59 +183,74 @@ mod tests {
     use super::*;
     use crate::conformance::marker;
 
-    fn compared(ours: &str, amd: &str, source: &str) -> Comparison {
-        compare(ours, amd, &marker::parse(source).unwrap(), Configuration::Ours)
+    fn compared(ours: &str, older: &str, newer: Option<&str>, source: &str) -> Comparison {
+        compare(ours, older, newer, &marker::parse(source).unwrap(), Configuration::Ours)
     }
 
     #[test]
-    fn equal_lines_are_counted() {
-        let comparison = compared("a: 1\nb: 2\n", "a: 1\nb: 2\n", "");
-        assert_eq!(comparison, Comparison { equal: 2, ..Comparison::default() });
-        assert_eq!(comparison.lines(), 2);
+    fn lines_are_counted_by_the_releases_that_print_them() {
+        let comparison = compared(
+            "a: 1\nb: 1\nc: 1\nd: 1\n",
+            "a: 1\nb: 2\nc: 1\nd: 2\n",
+            Some("a: 1\nb: 1\nc: 2\nd: 3\n"),
+            "",
+        );
+        assert_eq!((comparison.equal, comparison.as_newer), (1, 1));
+        assert_eq!((comparison.as_older(), comparison.as_neither(), comparison.lines()), (1, 1, 4));
+        assert_eq!(comparison.lines_of_ours(), ["+ c: 1", "+ d: 1"]);
+    }
+
+    #[test]
+    fn without_a_recording_the_release_that_runs_decides() {
+        let comparison = compared("a: 1\nb: 2\n", "a: 1\nb: 3\n", None, "// DIFFERS c: r; s\n");
+        assert_eq!(comparison.unexpected, ["    AMD's 5.2.3    2 b: 3\n    ours           2 b: 2"]);
+        assert_eq!((comparison.equal, comparison.as_neither()), (1, 1));
+        assert_eq!(comparison.announced, [0]);
     }
 
     #[test]
     fn a_difference_counts_for_the_marker_with_the_longest_prefix() {
         let source = "// DIFFERS a: r; s\n// DIFFERS a b: r; s\n// DIFFERS(rocr) a b c: r; s\n";
-        let comparison = compared("a b c: 1\na: 2\nx: 0\n", "a b c: 2\na: 1\nx: 0\n", source);
-        assert_eq!(comparison.intended, [1, 1, 0]);
-        assert_eq!((comparison.equal, comparison.on_purpose()), (1, 2));
+        let comparison = compared("a b c: 1\na: 2\nx: 0\n", "a b c: 2\na: 1\nx: 0\n", None, source);
+        assert_eq!(comparison.announced, [1, 1, 0]);
+        assert_eq!(
+            comparison.differences.iter().map(|difference| difference.marker).collect::<Vec<_>>(),
+            [Some(1), Some(0)]
+        );
         assert!(comparison.unexpected.is_empty());
     }
 
     #[test]
-    fn a_difference_without_a_marker_shows_both_lines_with_their_numbers() {
-        let comparison = compared("a: 1\nb: 2\n", "a: 1\nb: 3\n", "// DIFFERS c: r; s\n");
-        assert_eq!(comparison.unexpected, ["    AMD's    2 b: 3\n    ours     2 b: 2"]);
-        assert_eq!(comparison.intended, [0]);
+    fn what_the_newer_release_prints_needs_no_marker_and_may_have_one() {
+        let comparison =
+            compared("a: 1\nb: 1\n", "a: 2\nb: 2\n", Some("a: 1\nb: 1\n"), "// DIFFERS b: r; s\n");
+        assert_eq!((comparison.as_newer, comparison.announced.clone()), (2, vec![1]));
+        assert!(comparison.unexpected.is_empty() && comparison.differences.is_empty(), "{comparison:?}");
     }
 
     #[test]
-    fn a_missing_line_makes_no_other_line_differ() {
-        let comparison = compared("a: 1\nc: 4\nd: 4\n", "a: 1\nb: 2\nc: 3\nd: 4\n", "");
-        let expected = [
-            "    AMD's    2 b: 2\n    ours       (no such line)",
-            "    AMD's    3 c: 3\n    ours     2 c: 4",
-        ];
-        assert_eq!(comparison.unexpected, expected);
-        assert_eq!((comparison.equal, comparison.lines()), (2, 4));
+    fn what_only_the_older_release_prints_is_behind_until_a_marker_says_why() {
+        let (ours, older, newer) = ("a: 1\n", "a: 1\n", Some("a: 2\n"));
+        let comparison = compared(ours, older, newer, "");
+        let shown = "    AMD's 5.2.3    1 a: 1\n    AMD's 6.3      1 a: 2\n    ours           1 a: 1";
+        assert_eq!(comparison.behind, [shown]);
+        assert!(comparison.unexpected.is_empty());
+        assert!(compared(ours, older, newer, "// DIFFERS a: r; s\n").behind.is_empty());
     }
 
     #[test]
-    fn a_line_that_only_one_side_has_can_be_announced() {
-        let comparison = compared("a: 1\nb: 2\n", "a: 1\n", "// DIFFERS b: r; s\n");
-        assert_eq!((comparison.equal, comparison.intended), (1, vec![1]));
+    fn a_line_that_we_do_not_print_is_a_difference_by_amds_text() {
+        let comparison = compared("a: 1\n", "a: 1\nb: 1\n", Some("a: 1\nb: 2\n"), "// DIFFERS b: r; s\n");
+        assert_eq!(comparison.lines_of_ours(), ["- b: 2"]);
+        let comparison = compared("a: 1\nb: 2\n", "a: 1\n", None, "// DIFFERS b: r; s\n");
+        assert_eq!((comparison.lines_of_ours(), comparison.announced), (vec!["+ b: 2".into()], vec![1]));
     }
 
     #[test]
     fn control_characters_in_a_difference_are_spelled_out() {
-        let comparison = compared("a: \0\u{1b}[x\n", "a: é\n", "");
-        assert_eq!(comparison.unexpected, ["    AMD's    1 a: é\n    ours     1 a: \\u{0}\\u{1b}[x"]);
-    }
-
-    #[test]
-    fn lines_with_one_label_are_paired_by_position() {
-        let comparison = compared("node: 1\nnode: 2\nnode: 3\n", "node: 2\nnode: 3\nnode: 4\n", "");
-        assert_eq!((comparison.equal, comparison.unexpected.len()), (0, 3));
+        let comparison = compared("a: \0\u{1b}[x\n", "a: é\n", None, "");
+        let shown = "    AMD's 5.2.3    1 a: é\n    ours           1 a: \\u{0}\\u{1b}[x";
+        assert_eq!(comparison.unexpected, [shown]);
+        assert_eq!(comparison.lines_of_ours(), ["+ a: \\u{0}\\u{1b}[x"]);
     }
 }

@@ -7,14 +7,20 @@
 //! | [`build`] | compiles each once |
 //! | [`run`] | runs one in one configuration |
 //! | [`probe`] | makes sure that a configuration is what its name says |
+//! | [`recorded`] | what a newer release of AMD's printed |
+//! | [`align`] | which lines of three outputs belong together |
 //! | [`compare`] | what was printed, line by line |
+//! | [`expected`] | what we print where we differ |
 //! | [`report`] | `docs/conformance.md` |
 
+pub mod align;
 pub mod build;
 pub mod compare;
+pub mod expected;
 pub mod marker;
 pub mod probe;
 pub mod programs;
+pub mod recorded;
 pub mod report;
 pub mod run;
 
@@ -29,6 +35,7 @@ use std::{
 };
 
 use programs::Program;
+use recorded::Recording;
 use report::{Side, Verdict};
 use run::{Configuration, End, Libraries, Run};
 
@@ -39,6 +46,8 @@ use crate::{
 };
 
 const REPORT: &str = "docs/conformance.md";
+/// Whether a line of ours that only AMD's 5.2.3 prints, and not the newer release, fails without a marker.
+const NEWER_NEEDS_A_REASON: bool = false;
 /// Lines of a failing program's standard error that are shown.
 const TAIL: usize = 20;
 /// The packages without which nothing can be compared.
@@ -59,6 +68,10 @@ pub struct Options {
     pub filters: Vec<String>,
     /// Compare the report with the committed one instead of writing it.
     pub check: bool,
+    /// Write what our library prints where it differs as what is expected of it.
+    pub accept: bool,
+    /// Show every line that differs from the newer release.
+    pub newer: bool,
     /// How many programs run at a time.
     pub jobs: usize,
     /// The configurations.
@@ -72,6 +85,8 @@ impl Default for Options {
         Self {
             filters: Vec::new(),
             check: false,
+            accept: false,
+            newer: false,
             jobs: thread::available_parallelism().map_or(1, usize::from),
             configurations: Configuration::ALL.to_vec(),
             profile: Profile::Release,
@@ -80,7 +95,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads `[FILTER...] [--check] [--jobs N] [--only CONFIGURATION[,CONFIGURATION]] [--debug]`.
+    /// Reads `[FILTER...] [--check] [--accept] [--newer] [--jobs N] [--only CONFIGURATION[,CONFIGURATION]] [--debug]`.
     ///
     /// # Errors
     /// [`Error::Usage`] names the word that makes no sense.
@@ -91,6 +106,8 @@ impl Options {
         while let Some(&word) = words.next() {
             match word {
                 "--check" => options.check = true,
+                "--accept" => options.accept = true,
+                "--newer" => options.newer = true,
                 "--debug" => options.profile = Profile::Debug,
                 "--jobs" => match words.next().and_then(|number| number.parse().ok()) {
                     Some(jobs @ 1..) => options.jobs = jobs,
@@ -113,6 +130,9 @@ impl Options {
         if options.check && !options.is_whole() {
             return refuse("--check compares a report of all programs in all configurations".into());
         }
+        if options.accept && options.configurations != Configuration::ALL {
+            return refuse("--accept writes what is expected of all configurations".into());
+        }
         Ok(options)
     }
 
@@ -129,8 +149,10 @@ impl Options {
 /// [`Error::Stale`] with `--check`; [`Error::Conformance`] says what is missing.
 pub fn command(options: &Options) -> Result {
     packages::install()?;
-    let programs = programs::select(programs::find(&programs::directory())?, &options.filters)?;
-    let verdicts = run_all(&programs, options)?;
+    let verdicts = run_all(programs::find(&programs::directory())?, options)?;
+    if options.newer {
+        verdicts.iter().for_each(|verdict| print!("{}", report::newer(verdict)));
+    }
     let text = report::render(&verdicts);
     let path = root().join(REPORT);
     if options.is_whole() && !options.check {
@@ -147,27 +169,6 @@ pub fn command(options: &Options) -> Result {
     Ok(())
 }
 
-/// Runs the quick set in every configuration; `false` after a message if packages are missing.
-///
-/// # Errors
-/// As [`command`], and [`Error::Packages`] if `AQLIPSE_REQUIRE_PACKAGES` is set and some are missing.
-pub fn quick() -> Result<bool> {
-    let missing = packages::missing_of(&PACKAGES);
-    if !missing.is_empty() {
-        if packages::required() {
-            return Err(Error::Packages(missing.into_iter().map(String::from).collect()));
-        }
-        eprintln!("skipped: missing Debian packages: {}", missing.join(" "));
-        return Ok(false);
-    }
-    let programs = programs::quick(programs::find(&programs::directory())?);
-    let verdicts = run_all(&programs, &Options::default())?;
-    match verdicts.iter().filter(|verdict| !verdict.passed()).count() {
-        0 => Ok(true),
-        failed => Err(Error::Differs { failed, programs: verdicts.len() }),
-    }
-}
-
 /// The folder with our libraries: `AQLIPSE_DIST`, or built now.
 fn dist(profile: Profile) -> Result<PathBuf> {
     match env::var_os("AQLIPSE_DIST").filter(|folder| !folder.is_empty()) {
@@ -176,8 +177,8 @@ fn dist(profile: Profile) -> Result<PathBuf> {
     }
 }
 
-/// Runs programs in parallel and returns what became of them, in their order.
-fn run_all(programs: &[Program], options: &Options) -> Result<Vec<Verdict>> {
+/// Runs the chosen ones of all programs in parallel and returns what became of them, in their order.
+fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
     let missing = packages::missing_of(&PACKAGES);
     if !missing.is_empty() {
         let names = missing.join(" ");
@@ -185,6 +186,9 @@ fn run_all(programs: &[Program], options: &Options) -> Result<Vec<Verdict>> {
             "AMD's library and a compiler are needed: apt-get install {names} (done for you when run as root)"
         )));
     }
+    let recording = Recording::read(&programs::directory(), &programs)?;
+    expected::check_names(&programs::directory(), &programs)?;
+    let programs = programs::select(programs, &options.filters)?;
     let libraries = Libraries::of(&dist(options.profile)?);
     probe::check(&options.configurations, &libraries)?;
 
@@ -194,7 +198,7 @@ fn run_all(programs: &[Program], options: &Options) -> Result<Vec<Verdict>> {
     let work = || {
         // ORDER: Relaxed. The counter only hands out numbers.
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match run_one(program, &options.configurations, &libraries) {
+            match run_one(program, recording.of(&program.name), options, &libraries) {
                 Ok(verdict) => {
                     println!("{verdict}");
                     verdicts.lock().unwrap_or_else(PoisonError::into_inner).push(verdict);
@@ -216,28 +220,45 @@ fn run_all(programs: &[Program], options: &Options) -> Result<Vec<Verdict>> {
     Ok(verdicts)
 }
 
-fn run_one(program: &Program, configurations: &[Configuration], libraries: &Libraries) -> Result<Verdict> {
+fn run_one(
+    program: &Program,
+    newer: Option<&str>,
+    options: &Options,
+    libraries: &Libraries,
+) -> Result<Verdict> {
     let binary = match build::compile(&program.path, program.language) {
         Ok(binary) => binary,
         Err(error @ Error::Failed { .. }) => {
             let failures = vec![format!("  it does not compile: {error}")];
-            return Ok(Verdict { program: program.clone(), amd: None, sides: Vec::new(), failures });
+            return Ok(Verdict {
+                program: program.clone(),
+                amd: None,
+                newer: None,
+                sides: Vec::new(),
+                failures,
+            });
         }
         Err(error) => return Err(error),
     };
     let mut runs = Vec::new();
-    for &configuration in configurations {
+    for &configuration in &options.configurations {
         runs.push((configuration, run::run(&binary, program.devices, configuration, libraries)?));
     }
     if let [(_, only)] = &runs[..] {
         // Nothing to compare it with: what it printed is the answer.
         print!("{}", only.stdout);
     }
-    Ok(judge(program, &runs))
+    if options.accept {
+        let verdict = judge(program, &runs, newer, "");
+        if let [Some(emulated), Some(rocr)] = verdict.differing() {
+            expected::write(program, &expected::render(&emulated, &rocr))?;
+        }
+    }
+    Ok(judge(program, &runs, newer, &expected::read(program)?))
 }
 
-/// What the runs of a program amount to.
-fn judge(program: &Program, runs: &[(Configuration, Run)]) -> Verdict {
+/// What the runs of a program amount to, beside what the newer release printed and what is `expected` where we differ.
+fn judge(program: &Program, runs: &[(Configuration, Run)], newer: Option<&str>, expected: &str) -> Verdict {
     let mut failures = Vec::new();
     for (configuration, run) in runs.iter().filter(|(_, run)| run.end != End::Completed) {
         let lines: Vec<_> = run.stderr.lines().collect();
@@ -253,17 +274,29 @@ fn judge(program: &Program, runs: &[(Configuration, Run)]) -> Verdict {
     {
         let complete = |run: &Run| run.end == End::Completed;
         let amd = amd.filter(|amd| complete(amd) && complete(run));
-        let comparison =
-            amd.map(|amd| compare::compare(&run.stdout, &amd.stdout, &program.markers, *configuration));
-        let unexpected = comparison.as_ref().map_or(&[][..], |comparison| &comparison.unexpected);
-        if !unexpected.is_empty() {
-            failures.push(format!("  {configuration} and AMD's:\n{}", unexpected.join("\n")));
+        let comparison = amd
+            .map(|amd| compare::compare(&run.stdout, &amd.stdout, newer, &program.markers, *configuration));
+        if let Some(comparison) = &comparison {
+            let mut unexpected = comparison.unexpected.clone();
+            if NEWER_NEEDS_A_REASON {
+                unexpected.extend_from_slice(&comparison.behind);
+            }
+            if !unexpected.is_empty() {
+                failures.push(format!("  {configuration} and AMD's:\n{}", unexpected.join("\n")));
+            }
+            let wrong = expected::check(expected, *configuration, &comparison.lines_of_ours());
+            if !wrong.is_empty() {
+                let file = expected::file(program);
+                let file = file.strip_prefix(root()).unwrap_or(&file).display();
+                failures.push(format!("  {configuration} and {file}:\n{}", wrong.join("\n")));
+            }
         }
         sides.push(Side { configuration: *configuration, end: run.end, comparison });
     }
     failures.extend(stale(program, &sides));
     let amd = amd.map(|amd| (amd.end, amd.stdout.lines().count()));
-    Verdict { program: program.clone(), amd, sides, failures }
+    let newer = newer.map(|newer| newer.lines().count());
+    Verdict { program: program.clone(), amd, newer, sides, failures }
 }
 
 /// Markers that announce what did not happen.
@@ -273,11 +306,11 @@ fn stale(program: &Program, sides: &[Side]) -> Vec<String> {
         let concerned = sides.iter().filter(|side| marker.concerns(side.configuration));
         for side in concerned {
             let Some(comparison) = &side.comparison else { continue };
-            if comparison.intended[index] > 0 {
+            if comparison.announced[index] > 0 {
                 continue;
             }
             let other = sides.iter().find(|other| {
-                other.comparison.as_ref().is_some_and(|comparison| comparison.intended[index] > 0)
+                other.comparison.as_ref().is_some_and(|comparison| comparison.announced[index] > 0)
             });
             let advice = other.map_or("it is stale".to_owned(), |other| {
                 format!("write `// DIFFERS({})`", other.configuration.name())

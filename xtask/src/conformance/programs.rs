@@ -135,20 +135,6 @@ pub fn select(programs: Vec<Program>, filters: &[String]) -> Result<Vec<Program>
     Ok(programs.into_iter().filter(wanted).collect())
 }
 
-/// The quick set: the first program of each group in each language.
-pub fn quick(programs: Vec<Program>) -> Vec<Program> {
-    let mut taken = Vec::new();
-    let mut chosen = Vec::new();
-    for program in programs {
-        let kind = (program.group().to_owned(), program.language);
-        if !taken.contains(&kind) {
-            taken.push(kind);
-            chosen.push(program);
-        }
-    }
-    chosen
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,12 +188,5 @@ mod tests {
         assert_eq!(names(&["_a"]).unwrap(), ["graph_a", "stream_a"]);
         assert_eq!(names(&["graph", "m_b"]).unwrap(), ["graph_a", "stream_b"]);
         assert!(names(&["graph", "event"]).unwrap_err().to_string().contains("\"event\""));
-    }
-
-    #[test]
-    fn the_quick_set_has_a_program_of_each_group_and_language() {
-        let files = ["graph_a.cpp", "graph_b.hip", "graph_c.cpp", "graph_d.hip", "stream_a.hip"];
-        let chosen: Vec<_> = quick(files.map(named).to_vec()).iter().map(Program::file_name).collect();
-        assert_eq!(chosen, ["graph_a.cpp", "graph_b.hip", "stream_a.hip"]);
     }
 }

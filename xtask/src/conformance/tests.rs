@@ -17,8 +17,23 @@ fn completed(stdout: &str) -> Run {
 }
 
 fn judged(source: &str, ours: Run, rocr: Run, amd: Run) -> Verdict {
+    judged_with(source, ours, rocr, amd, None, None)
+}
+
+/// Judges beside a recording; without `expected`, what differs is expected to.
+fn judged_with(
+    source: &str,
+    ours: Run,
+    rocr: Run,
+    amd: Run,
+    newer: Option<&str>,
+    expected: Option<&str>,
+) -> Verdict {
     let runs = [(Configuration::Ours, ours), (Configuration::Rocr, rocr), (Configuration::Amd, amd)];
-    judge(&program(source), &runs)
+    let program = program(source);
+    let differing = judge(&program, &runs, newer, "").differing().map(Option::unwrap_or_default);
+    let accepted = expected::render(&differing[0], &differing[1]);
+    judge(&program, &runs, newer, expected.unwrap_or(&accepted))
 }
 
 #[test]
@@ -36,13 +51,65 @@ fn an_announced_difference_passes_and_is_counted() {
     let source = "// DIFFERS a: why; where\n";
     let verdict = judged(source, completed("a: 1\n"), completed("a: 1\n"), completed("a: 2\n"));
     assert!(verdict.passed(), "{verdict}");
-    assert!(verdict.to_string().ends_with("ours on ROCr: 1 on purpose"), "{verdict}");
+    assert!(verdict.to_string().ends_with("ours on ROCr: 1 not as 5.2.3"), "{verdict}");
 }
 
 #[test]
 fn a_difference_that_is_not_announced_fails() {
     let verdict = judged("", completed("a: 1\n"), completed("a: 2\n"), completed("a: 2\n"));
-    assert_eq!(verdict.failures, ["  ours, emulated and AMD's:\n    AMD's    1 a: 2\n    ours     1 a: 1"]);
+    assert_eq!(
+        verdict.failures,
+        ["  ours, emulated and AMD's:\n    AMD's 5.2.3    1 a: 2\n    ours           1 a: 1"]
+    );
+}
+
+#[test]
+fn an_announced_difference_must_be_the_expected_one() {
+    let source = "// DIFFERS a: why; where\n";
+    let with = |expected| {
+        judged_with(
+            source,
+            completed("a: 1\n"),
+            completed("a: 3\n"),
+            completed("a: 2\n"),
+            None,
+            Some(expected),
+        )
+    };
+    assert!(with("+ours a: 1\n+rocr a: 3\n").passed());
+    let file = "tests/conformance/expected/graph_clone.txt";
+    assert_eq!(
+        with("+ a: 1\n").failures,
+        [format!("  ours on ROCr and {file}:\n    expected  + a: 1\n    found     + a: 3")]
+    );
+    assert_eq!(with("").failures.len(), 2);
+    let equal = completed("a: 2\n");
+    let verdict = judged_with("", equal.clone(), equal.clone(), equal, None, Some("+ours a: 1\n"));
+    assert_eq!(verdict.failures, [format!("  ours, emulated and {file}:\n    expected  + a: 1")]);
+}
+
+#[test]
+fn what_the_newer_release_prints_needs_neither_marker_nor_expectation() {
+    let ours = completed("a: 1\n");
+    let verdict = judged_with("", ours.clone(), ours, completed("a: 2\n"), Some("a: 1\n"), Some(""));
+    assert!(verdict.passed(), "{verdict}");
+    assert!(verdict.to_string().ends_with("ours on ROCr: 1 as 6.3 only"), "{verdict}");
+}
+
+#[test]
+fn what_only_the_older_release_prints_is_expected_and_shown_on_request() {
+    let ours = completed("a: 1\n");
+    let verdict =
+        |expected| judged_with("", ours.clone(), ours.clone(), ours.clone(), Some("a: 2\n"), expected);
+    assert_eq!(verdict(None).passed(), !NEWER_NEEDS_A_REASON);
+    assert!(!verdict(Some("")).passed());
+    let shown = report::newer(&verdict(None));
+    assert!(
+        shown.starts_with(
+            "graph_clone.cpp, ours, emulated: no marker\n    AMD's 5.2.3  a: 1\n    AMD's 6.3    a: 2\n"
+        ),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -94,8 +161,14 @@ fn options_are_read_in_any_order() {
     assert_eq!(options.filters, ["graph", "stream"]);
     assert_eq!((options.jobs, options.profile), (3, Profile::Debug));
     assert_eq!(options.configurations, [Configuration::Ours, Configuration::Amd]);
-    for bad in [&["--jobs", "0"][..], &["--only", "theirs"], &["--only"], &["--quick"], &["--check", "graph"]]
-    {
+    for bad in [
+        &["--jobs", "0"][..],
+        &["--only", "theirs"],
+        &["--only"],
+        &["--quick"],
+        &["--check", "graph"],
+        &["--accept", "--only", "ours"],
+    ] {
         assert!(matches!(parse(bad), Err(Error::Usage(_))), "{bad:?}");
     }
 }

@@ -1,30 +1,44 @@
 use super::*;
-use crate::conformance::{marker, programs::Language};
+use crate::conformance::{
+    compare::compare,
+    marker::{self, Marker},
+    programs::Language,
+};
 
-fn verdict(name: &str, source: &str, sides: Vec<Side>) -> Verdict {
-    let program = Program {
+fn program(name: &str, source: &str) -> Program {
+    Program {
         name: name.into(),
         path: format!("tests/conformance/{name}.cpp").into(),
         language: Language::Cpp,
         topic: format!("What {name} shows | <all>."),
         devices: 1,
         markers: marker::parse(source).unwrap(),
-    };
-    Verdict { program, amd: Some((End::Completed, 5)), sides, failures: Vec::new() }
+    }
 }
 
-fn side(configuration: Configuration, equal: usize, intended: &[usize]) -> Side {
-    let comparison = Comparison { equal, intended: intended.to_vec(), unexpected: Vec::new() };
+fn verdict(program: Program, newer: Option<usize>, sides: Vec<Side>) -> Verdict {
+    Verdict { program, amd: Some((End::Completed, 4)), newer, sides, failures: Vec::new() }
+}
+
+/// A side that printed `ours`, compared with four lines of 5.2.3's.
+fn side(configuration: Configuration, ours: &str, newer: Option<&str>, markers: &[Marker]) -> Side {
+    let comparison = compare(ours, "a: 1\nb: 1\nc: 1\nd: 1\n", newer, markers, configuration);
     Side { configuration, end: End::Completed, comparison: Some(comparison) }
 }
 
 #[test]
-fn a_report_counts_lines_and_lists_what_differs_on_purpose() {
-    let source = "// DIFFERS a: 5.2.3 crashes | hangs; hipGraphClone\n// DIFFERS(rocr) b: no clock; ADR 16\n";
-    let sides = vec![side(Configuration::Ours, 3, &[2, 0]), side(Configuration::Rocr, 2, &[2, 1])];
-    let first = verdict("graph_clone", source, sides);
+fn a_report_counts_lines_by_release_and_lists_what_differs() {
+    let source = "// DIFFERS b: 5.2.3 hangs | crashes; hipGraphClone\n// DIFFERS(rocr) d: no clock; ADR 16\n";
+    let recorded = program("graph_clone", source);
+    let newer = Some("a: 1\nb: 2\nc: 2\nd: 1\n");
+    let sides = vec![
+        side(Configuration::Ours, "a: 1\nb: 3\nc: 2\nd: 1\n", newer, &recorded.markers),
+        side(Configuration::Rocr, "a: 1\nb: 3\nc: 1\nd: 4\n", newer, &recorded.markers),
+    ];
+    let first = verdict(recorded, Some(4), sides);
     let crashed = Side { configuration: Configuration::Rocr, end: End::Crashed(6), comparison: None };
-    let mut second = verdict("stream_wait", "", vec![side(Configuration::Ours, 5, &[]), crashed]);
+    let ours = side(Configuration::Ours, "a: 1\nb: 1\nc: 1\n", None, &[]);
+    let mut second = verdict(program("stream_wait", ""), None, vec![ours, crashed]);
     second.failures.push("  it crashes".into());
 
     let text = render(&[first, second]);
@@ -32,39 +46,51 @@ fn a_report_counts_lines_and_lists_what_differs_on_purpose() {
     assert_eq!(
         tables,
         "\
-, 1 of which do not agree.
+, 1 of which do not print what is expected.
 
-| | lines compared | equal | differing on purpose | differing otherwise |
-|---|---|---|---|---|
-| ours, emulated | 10 | 8 | 2 | 0 |
-| ours on ROCr | 5 | 2 | 3 | 0 |
+| recorded programs | lines | as both of AMD's | as 6.3 only | as 5.2.3 only | as neither | not as 6.3 |
+|---|---|---|---|---|---|---|
+| ours, emulated | 4 | 2 | 1 | 0 | 1 | 1 |
+| ours on ROCr | 4 | 1 | 0 | 1 | 2 | 3 |
+
+| programs that are not recorded | lines | as 5.2.3 | not as 5.2.3 |
+|---|---|---|---|
+| ours, emulated | 4 | 3 | 1 |
+| ours on ROCr | 0 | 0 | 0 |
 
 ## graph: 1 program
 
-| program | observes | lines | ours, emulated | ours on ROCr |
-|---|---|---|---|---|
-| [graph_clone.cpp](../tests/conformance/graph_clone.cpp) | What graph_clone shows \\| \\<all>. | 5 | 2 on purpose | 3 on purpose |
+| program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |
+|---|---|---|---|---|---|
+| [graph_clone.cpp](../tests/conformance/graph_clone.cpp) | What graph_clone shows \\| \\<all>. | 4 | 4 \
+| 1 as 6.3 only, 1 as neither | 1 as 5.2.3 only, 2 as neither |
 
 ## stream: 1 program
 
-| program | observes | lines | ours, emulated | ours on ROCr |
-|---|---|---|---|---|
-| [stream_wait.cpp](../tests/conformance/stream_wait.cpp) | What stream_wait shows \\| \\<all>. | 5 | equal | ends by signal 6 |
+| program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |
+|---|---|---|---|---|---|
+| [stream_wait.cpp](../tests/conformance/stream_wait.cpp) | What stream_wait shows \\| \\<all>. | 4 | not recorded \
+| 1 not as 5.2.3 | ends by signal 6 |
 
-## Differences on purpose
+## Differences
 
-| program | lines that start with | how many | why | where that is written |
+A cell is empty where a library prints no such line.
+
+| program | 5.2.3 | 6.3 | ours | why |
 |---|---|---|---|---|
-| graph_clone | a | 2 | 5.2.3 crashes \\| hangs | hipGraphClone |
-| graph_clone | b | 1 (ours on ROCr) | no clock | ADR 16 |
+| graph_clone | b: 1 | b: 2 | b: 3 | 5.2.3 hangs \\| crashes (hipGraphClone) |
+| graph_clone | c: 1 | c: 2 | c: 1 (on ROCr) |  |
+| graph_clone | d: 1 | d: 1 | d: 4 (on ROCr) | no clock (ADR 16) |
+| stream_wait | d: 1 | not recorded |  (emulated) |  |
 "
     );
 }
 
 #[test]
-fn a_report_without_intended_differences_says_so() {
-    let text = render(&[verdict("graph_clone", "", vec![side(Configuration::Ours, 5, &[])])]);
-    assert!(text.contains("1 program, all of which agree."));
-    assert!(text.contains("| 5 | equal | not run |"));
-    assert!(text.ends_with("## Differences on purpose\n\nNone.\n"));
+fn a_report_without_differences_says_so() {
+    let ours = side(Configuration::Ours, "a: 1\nb: 1\nc: 1\nd: 1\n", None, &[]);
+    let text = render(&[verdict(program("graph_clone", ""), None, vec![ours])]);
+    assert!(text.contains("1 program, all of which print what is expected."));
+    assert!(text.contains("| 4 | not recorded | equal | not run |"));
+    assert!(text.ends_with("## Differences\n\nNone.\n"));
 }
