@@ -1,5 +1,7 @@
 //! `cargo xtask compat`: COMPAT.md, which says of each exported symbol what proves it, or why it is not supported.
 //!
+//! What succeeds and has no effect, by itself or in a part, says so with a reason, and is not counted as implemented.
+//!
 //! A symbol counts as implemented if it is written and a test proves it. A test says what it proves in a
 //! comment, `// proves: hipFoo, hipBar`, before its function; in other languages anywhere in the file.
 
@@ -19,6 +21,9 @@ const LANGUAGES: [&str; 6] = ["rs", "c", "cpp", "hip", "h", "py"];
 
 /// Why what is not implemented is not: a line for a symbol, or for all of a class that have none of their own.
 const REASONS: &str = "capi/unsupported.tsv";
+
+/// What succeeds and does nothing, and why: a line for a symbol, or for a part of one, which is named behind it.
+const ACCEPTED: &str = "capi/accepted.tsv";
 
 /// What is exported beside the names of AMD's releases, in a word, and why it is not counted among them.
 const UNCOUNTED: [(surface::Origin, &str, &str); 2] = [
@@ -59,11 +64,13 @@ pub fn gaps() -> Result<Vec<String>> {
         Status::Unsupported(None) => {
             Some(format!("{} is not written, and {REASONS} does not say why", export.symbol))
         }
-        Status::Implemented(_) | Status::Unsupported(Some(_)) => None,
+        Status::Implemented(_) | Status::Accepted(..) | Status::Unsupported(Some(_)) => None,
     };
     let stale = surface.reasons.keys().filter(|name| surface.written.binary_search(name).is_ok());
     let stale = stale.map(|name| format!("{name} is written, and {REASONS} says why it is not"));
-    Ok(surface.exports.iter().filter_map(gap).chain(stale).collect())
+    let hollow = surface.accepted.keys().filter(|name| surface.written.binary_search(name).is_err());
+    let hollow = hollow.map(|name| format!("{name} is not written, and {ACCEPTED} says that it is accepted"));
+    Ok(surface.exports.iter().filter_map(gap).chain(stale).chain(hollow).collect())
 }
 
 /// The exported surface, and what is said about it.
@@ -74,12 +81,18 @@ struct Surface {
     proofs: BTreeMap<String, BTreeSet<String>>,
     /// By symbol, or by `class` and its name.
     reasons: BTreeMap<String, String>,
+    accepted: Accepted,
 }
+
+/// What has no effect, by symbol: the part, which is empty if it is the whole call, and the reason.
+type Accepted = BTreeMap<String, Vec<(String, String)>>;
 
 /// What a program can expect of a symbol.
 enum Status<'a> {
     /// It does what is documented: these tests say so.
     Implemented(&'a BTreeSet<String>),
+    /// It succeeds and has no effect, for a reason: these tests say that it does no harm.
+    Accepted(&'a str, &'a BTreeSet<String>),
     /// It is written, and nothing says that it works.
     Unproven,
     /// It refuses, for a reason if one is given.
@@ -98,13 +111,24 @@ impl Surface {
             }
         }
         let reasons = reasons(&read(&root().join(REASONS))?, &exports).map_err(Error::Surface)?;
-        Ok(Self { exports, written, proofs, reasons })
+        let accepted = accepted(&read(&root().join(ACCEPTED))?, &exports).map_err(Error::Surface)?;
+        Ok(Self { exports, written, proofs, reasons, accepted })
+    }
+
+    /// What of a symbol has no effect.
+    fn without_effect(&self, symbol: &str) -> &[(String, String)] {
+        self.accepted.get(symbol).map_or(&[], Vec::as_slice)
     }
 
     fn status(&self, export: &surface::Export) -> Status<'_> {
         let written = self.written.binary_search(&export.symbol).is_ok();
         match self.proofs.get(&export.symbol) {
-            Some(tests) if written => Status::Implemented(tests),
+            Some(tests) if written => {
+                match self.without_effect(&export.symbol).iter().find(|(part, _)| part.is_empty()) {
+                    Some((_, reason)) => Status::Accepted(reason, tests),
+                    None => Status::Implemented(tests),
+                }
+            }
             None if written => Status::Unproven,
             _ => {
                 let of_class = || self.reasons.get(&format!("class {}", export.class));
@@ -131,12 +155,16 @@ impl Surface {
         let released: Vec<_> =
             self.exports.iter().filter(|export| export.origin == surface::Origin::Release).collect();
         let implemented = released.iter().filter(|export| self.is_implemented(export)).count();
+        let accepted =
+            released.iter().filter(|export| matches!(self.status(export), Status::Accepted(..))).count();
         let mut text = format!(
             "# Compatibility\n\n\
              Written by `cargo xtask compat`; do not edit. {implemented} of {} exported symbols are implemented, and each of\n\
-             them is proven by the tests named beside it. The others return `hipErrorNotSupported`, or what their type has\n\
-             for a failure, and say their name once at `AQLIPSE_LOG=warn`; beside them stands the reason, which is of\n\
-             `{REASONS}`. The node is the symbol's version.\n",
+             them is proven by the tests named beside it. {accepted} more are accepted, without effect: they check what they\n\
+             are given, succeed and do nothing, for the reason beside them, as some parts of implemented ones do\n\
+             (`{ACCEPTED}`). The others return `hipErrorNotSupported`, or what their type has for a failure, and say their\n\
+             name once at `AQLIPSE_LOG=warn`; beside them stands the reason, which is of `{REASONS}`. The node is the\n\
+             symbol's version.\n",
             released.len()
         );
         for (origin, _, why) in UNCOUNTED {
@@ -166,13 +194,20 @@ impl Surface {
         let _ = write!(text, "\n## {title}: {done} of {}\n\n", members.len());
         text.push_str("| symbol | node | status | proved by, or the reason |\n|---|---|---|---|\n");
         for export in members {
-            let (status, because) = match self.status(export) {
-                Status::Implemented(tests) => {
-                    ("implemented", tests.iter().cloned().collect::<Vec<_>>().join(", "))
+            let named = |tests: &BTreeSet<String>| tests.iter().cloned().collect::<Vec<_>>().join(", ");
+            let (status, mut because) = match self.status(export) {
+                Status::Implemented(tests) => ("implemented", named(tests)),
+                Status::Accepted(reason, tests) => {
+                    ("accepted, without effect", format!("{reason}; {}", named(tests)))
                 }
                 Status::Unproven => ("not proven", String::new()),
                 Status::Unsupported(reason) => ("unsupported", reason.unwrap_or_default().to_owned()),
             };
+            for (part, reason) in
+                self.without_effect(&export.symbol).iter().filter(|(part, _)| !part.is_empty())
+            {
+                let _ = write!(because, "; *{part}: accepted, without effect* ({reason})");
+            }
             let _ = writeln!(text, "| `{}` | {} | {status} | {because} |", export.symbol, export.node);
         }
     }
@@ -199,6 +234,29 @@ fn reasons(text: &str, exports: &[surface::Export]) -> std::result::Result<BTree
         }
     }
     Ok(reasons)
+}
+
+/// Reads the table of what has no effect, whose rows are `symbol reason` or `symbol PART reason`, tab-separated before
+/// the reason, after a header.
+fn accepted(text: &str, exports: &[surface::Export]) -> std::result::Result<Accepted, String> {
+    let mut accepted = Accepted::new();
+    for (index, line) in text.lines().enumerate().skip(1) {
+        let fail = |what: &str| format!("{ACCEPTED}:{}: {what}", index + 1);
+        let (name, reason) = line.split_once('\t').ok_or_else(|| fail("expected two columns"))?;
+        let (symbol, part) = name.split_once(' ').unwrap_or((name, ""));
+        if !exports.iter().any(|export| export.symbol == symbol) {
+            return Err(fail("no exported symbol"));
+        }
+        if reason.trim().is_empty() {
+            return Err(fail("no reason"));
+        }
+        let parts = accepted.entry(symbol.to_owned()).or_default();
+        if parts.iter().any(|(other, _)| other == part || other.is_empty() || part.is_empty()) {
+            return Err(fail("a second reason"));
+        }
+        parts.push((part.to_owned(), reason.to_owned()));
+    }
+    Ok(accepted)
 }
 
 /// Symbols that tests prove, each with the tests.
@@ -271,7 +329,8 @@ mod tests {
         let exports = vec![export("hipA", "one"), export("hipB", "one"), export("hipC", "two")];
         let reasons = reasons("symbol\treason\nclass two\tno device has it\n", &exports).unwrap();
         let proofs = BTreeMap::from(["hipA", "hipC"].map(|symbol| (symbol.to_owned(), BTreeSet::new())));
-        let surface = Surface { exports, written: vec!["hipA".into(), "hipB".into()], proofs, reasons };
+        let written = vec!["hipA".into(), "hipB".into()];
+        let surface = Surface { exports, written, proofs, reasons, accepted: Accepted::new() };
         assert!(matches!(surface.status(&surface.exports[0]), Status::Implemented(_)));
         assert!(matches!(surface.status(&surface.exports[1]), Status::Unproven));
         assert!(matches!(surface.status(&surface.exports[2]), Status::Unsupported(Some("no device has it"))));
@@ -286,7 +345,9 @@ mod tests {
         let exports = vec![export("hipA", "one"), newer, own];
         let written = exports.iter().map(|export| export.symbol.clone()).collect::<Vec<_>>();
         let proofs = written.iter().map(|symbol| (symbol.clone(), BTreeSet::new())).collect();
-        let text = Surface { exports, written, proofs, reasons: BTreeMap::new() }.render();
+        let surface =
+            Surface { exports, written, proofs, reasons: BTreeMap::new(), accepted: Accepted::new() };
+        let text = surface.render();
         for part in [
             "1 of 1 exported symbols",
             "Not counted, newer than the releases: `hipB`.",
@@ -296,6 +357,41 @@ mod tests {
             "## one (extensions): 1 of 1\n",
         ] {
             assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_is_a_status_of_its_own_and_a_part_is_a_remark() {
+        let exports = vec![export("hipA", "one"), export("hipB", "one")];
+        let accepted =
+            accepted("head\nhipA\tno hardware has it\nhipB some flags\tno effect\n", &exports).unwrap();
+        let tests = BTreeSet::from(["test".to_owned()]);
+        let proofs = BTreeMap::from(["hipA", "hipB"].map(|symbol| (symbol.to_owned(), tests.clone())));
+        let written = vec!["hipA".into(), "hipB".into()];
+        let text = Surface { exports, written, proofs, reasons: BTreeMap::new(), accepted }.render();
+        for part in [
+            "1 of 2 exported symbols are implemented",
+            " 1 more are accepted, without effect",
+            "| `hipA` | hip_4.2 | accepted, without effect | no hardware has it; test |",
+            "| `hipB` | hip_4.2 | implemented | test; *some flags: accepted, without effect* (no effect) |",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_is_exported_and_has_one_reason() {
+        let exports = [export("hipA", "one")];
+        let read = |lines: &str| accepted(&format!("head\n{lines}\n"), &exports);
+        assert_eq!(read("hipA x\twhy\nhipA y\twhy").unwrap()["hipA"].len(), 2);
+        for (lines, what) in [
+            ("hipA", "expected two columns"),
+            ("hipB\twhy", "no exported symbol"),
+            ("hipA\t ", "no reason"),
+            ("hipA\twhy\nhipA\twhy", "a second reason"),
+            ("hipA\twhy\nhipA x\twhy", "a second reason"),
+        ] {
+            assert!(read(lines).unwrap_err().ends_with(what), "{lines}");
         }
     }
 
