@@ -15,7 +15,7 @@ use aqlipse::capture::{self, calls};
 use crate::{
     current,
     error::{hipError_t, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
-    log,
+    log, made,
 };
 
 /// Exports one function. The build script reads invocations line by line: `entry! {` starts a line of its own.
@@ -93,7 +93,7 @@ pub fn quiet(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) 
 
 /// Runs the body of an entry of any return type; `fallback` is returned if it panics.
 pub fn plain<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
-    log::init();
+    made::call(name);
     // The body owns what it works on or holds it in locks that a panic poisons: nothing half-done stays reachable.
     panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         say_panicked(name, payload.as_ref());

@@ -19,6 +19,7 @@
 //! | [`symbols`] | every exported symbol by name |
 //! | [`soname`] | which version of the library clients expect |
 //! | [`log`] | `AQLIPSE_LOG` |
+//! | [`made`] | which functions were called, for `cargo xtask test` |
 //!
 //! To add a function, write an `entry!` in the module of its topic below [`api`]; the build script finds it there and
 //! stops generating the refusal. Write a test and put `// proves: hipFoo` before it; then run `cargo xtask compat`.
@@ -36,6 +37,7 @@ pub mod error;
 mod graph_ref;
 mod handle;
 pub mod log;
+pub mod made;
 mod object;
 mod outcome;
 mod semaphores;

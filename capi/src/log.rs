@@ -28,7 +28,7 @@ fn asked_by_environment() -> LevelFilter {
     *LEVEL.get_or_init(|| env::var("AQLIPSE_LOG").map_or(LevelFilter::ERROR, |value| level(&value)))
 }
 
-/// Installs the subscriber on the first call; later calls cost one load.
+/// Installs the subscriber, once.
 pub fn init() {
     static INIT: Once = Once::new();
     INIT.call_once(|| {

@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write,
+    fmt::{self, Write},
     fs,
     path::{Path, PathBuf},
 };
@@ -259,18 +259,47 @@ fn accepted(text: &str, exports: &[surface::Export]) -> std::result::Result<Acce
     Ok(accepted)
 }
 
+/// A comment that says what a test proves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Where it stands, relative to the workspace.
+    pub file: String,
+    /// The Rust function that follows; `None` in other languages.
+    pub test: Option<String>,
+    /// What is proven.
+    pub symbols: Vec<String>,
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        self.test.iter().try_for_each(|test| write!(f, ": {test}"))
+    }
+}
+
+/// Every claim of a test.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn claimed() -> Result<Vec<Claim>> {
+    let mut claimed = Vec::new();
+    for directory in TESTED {
+        for path in files(&root().join(directory))? {
+            let file = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+            let found = claims(&read(&path)?).into_iter();
+            claimed.extend(found.map(|(symbols, test)| Claim { file: file.clone(), test, symbols }));
+        }
+    }
+    Ok(claimed)
+}
+
 /// Symbols that tests prove, each with the tests.
 fn proofs() -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut proofs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for directory in TESTED {
-        for path in files(&root().join(directory))? {
-            let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
-            for (symbols, test) in claims(&read(&path)?) {
-                let test = test.map_or_else(|| name.clone(), |test| format!("{name}: {test}"));
-                for symbol in symbols {
-                    proofs.entry(symbol).or_default().insert(test.clone());
-                }
-            }
+    for claim in claimed()? {
+        let test = claim.to_string();
+        for symbol in claim.symbols {
+            proofs.entry(symbol).or_default().insert(test.clone());
         }
     }
     Ok(proofs)

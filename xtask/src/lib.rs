@@ -14,9 +14,11 @@
 //! | [`thunk`] | the part of `dist` that AMD's own runtime loads |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
+//! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`compare`] | `compare`: write docs/compare.md |
 //! | [`packages`] | the Debian packages that tests want |
+//! | [`skips`] | the part of `test` that says what was not done |
 //! | [`sanitize`] | `sanitize`: tests under the compiler's sanitizers |
 //! | [`pseudocode`] | `valu-oracle`: vector arithmetic against AMD's pseudocode and our models |
 //! | [`surface`] | the exported symbols, shared with capi's build script |
@@ -29,6 +31,7 @@ use std::{
     process::{Command, ExitStatus},
 };
 
+pub mod calls;
 pub mod compare;
 pub mod compat;
 pub mod conformance;
@@ -37,6 +40,7 @@ pub mod kernels;
 pub mod packages;
 pub mod pseudocode;
 pub mod sanitize;
+pub mod skips;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;
@@ -85,6 +89,9 @@ pub enum Error {
     /// Packages are missing although `AQLIPSE_REQUIRE_PACKAGES` is set.
     #[error("missing packages: {}", .0.join(" "))]
     Packages(Vec<String>),
+    /// Something was skipped although `AQLIPSE_REQUIRE_PACKAGES` is set.
+    #[error("{0} things were skipped")]
+    Skipped(usize),
     /// `docs/compare.txt` makes no sense, or claims what no test proves.
     #[error("{0}")]
     Comparison(String),

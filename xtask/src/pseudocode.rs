@@ -1,26 +1,40 @@
-//! `cargo xtask valu-oracle`: the vector ALU against all that knows what it computes, on many samples.
+//! `cargo xtask valu-oracle`: the vector ALU against all that knows what it computes, on many samples; `cargo xtask test`
+//! takes a few.
 
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
-use crate::{Result, cargo, output, packages, run, target_dir};
+use crate::{Result, cargo, packages, run, target_dir};
 
+/// The environment variable that names the file with the pseudocode.
+pub const VARIABLE: &str = "AQLIPSE_PSEUDOCODE";
 /// The Python package that carries AMD's pseudocode, in a version whose layout the test knows.
 const PACKAGE: &str = "tinygrad==0.14.0";
-/// Prints where the package keeps the text.
-const LOCATE: &str = "import tinygrad.runtime.autogen.amd.cdna.str_pcode as text; print(text.__file__)";
+/// Where the package keeps the text.
+const TEXT: &str = "tinygrad/runtime/autogen/amd/cdna/str_pcode.py";
 
-/// Installs the pseudocode under the build folder and runs the vector tests, `samples` times as long as usual.
+/// The file with the pseudocode, which is installed under the build folder the first time.
+///
+/// # Errors
+/// [`crate::Error`] of the installation: without a network there is none.
+pub fn text() -> Result<PathBuf> {
+    let folder = target_dir().join("pseudocode").join(PACKAGE);
+    let text = folder.join(TEXT);
+    if !text.exists() {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"]);
+        run(pip.arg(&folder).arg(PACKAGE))?;
+    }
+    Ok(text)
+}
+
+/// Runs the vector tests on the pseudocode, `samples` times as long as usual.
 ///
 /// # Errors
 /// [`crate::Error`] of the first step that fails.
 pub fn valu_oracle(samples: &str) -> Result {
     packages::install()?;
-    let environment = target_dir().join("pseudocode");
-    run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    run(Command::new(environment.join("bin/pip")).args(["install", "--quiet", PACKAGE]))?;
-    let text = output(Command::new(environment.join("bin/python")).args(["-c", LOCATE]))?;
     let mut command = cargo();
     command.args(["test", "--package", "emulator", "--lib", "wave::valu"]);
     command.env("AQLIPSE_REQUIRE_PACKAGES", "1").env("AQLIPSE_VALU_SAMPLES", samples);
-    run(command.env("AQLIPSE_PSEUDOCODE", text.trim()))
+    run(command.env(VARIABLE, text()?))
 }

@@ -3,19 +3,43 @@
 use std::{env, fs, path::Path, process::Command};
 
 use crate::{
-    Result, cargo, conformance,
+    Result, calls, cargo, conformance,
     dist::{self, Profile},
-    output, packages, run, target_dir,
+    output, packages, pseudocode, read, run,
+    skips::Skips,
+    target_dir,
 };
 
-/// Installs what is missing, builds everything and runs every test.
+/// Installs what is missing, builds everything and runs every test; says at its end what it skipped, and why.
 ///
 /// `device` becomes `AQLIPSE_DEVICE`; `arguments` go to the test runner (nextest, or `cargo test` without it).
 ///
 /// # Errors
-/// [`crate::Error`] of the first step that fails.
+/// [`crate::Error`] of the first step that fails; [`crate::Error::Skipped`] if a step was skipped and
+/// `AQLIPSE_REQUIRE_PACKAGES` is set.
 pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
+    let mut skips = Skips::default();
+    let outcome = run_steps(device, arguments, &mut skips);
+    let skipped = skips.report();
+    outcome.and(skipped)
+}
+
+fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Result {
     let complete = packages::install()?;
+    if !complete {
+        let missing = packages::missing().join(" ");
+        skips.add(
+            "what AMD's driver and library are needed for",
+            format!("missing Debian packages: {missing}"),
+        );
+    }
+    let nextest = has_nextest();
+    if !nextest {
+        skips.add(
+            "a process for each test, which instructions tests execute, which functions they call, what they skip",
+            "cargo-nextest is not installed",
+        );
+    }
     let dist = dist::build(Profile::Release)?;
 
     let prepared = |arguments: &[&str]| {
@@ -31,7 +55,6 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         }
         command
     };
-    let nextest = has_nextest();
     let runner = |packages: &[&str]| {
         let mut command = if nextest {
             prepared(&["nextest", "run"])
@@ -41,19 +64,35 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
         command.args(packages);
         command
     };
+    let mut run_tests = |tests: &mut Command| {
+        Skips::start_tests();
+        let outcome = run(tests);
+        skips.add_from_tests();
+        outcome
+    };
+    let everything = device.is_none() && arguments.is_empty();
     let mut tests = runner(&["--workspace"]);
-    let coverage = target_dir().join("coverage.tsv");
+    let [coverage, calls] = ["coverage.tsv", "calls.tsv"].map(|name| target_dir().join(name));
     // Only nextest says which test a process runs, and without its packages a test runs nothing.
-    let covers = nextest && complete && device.is_none() && arguments.is_empty();
+    let covers = nextest && complete && everything;
     if covers {
-        let _ = fs::remove_file(&coverage);
-        tests.env("AQLIPSE_COVERAGE", &coverage);
+        for (variable, file) in [("AQLIPSE_COVERAGE", &coverage), (calls::VARIABLE, &calls)] {
+            let _ = fs::remove_file(file);
+            tests.env(variable, file);
+        }
     }
-    run(tests.args(arguments))?;
-    if arguments.is_empty() && device.is_none() {
+    if everything {
+        // Without it the test says that it does nothing.
+        match pseudocode::text() {
+            Ok(text) => drop(tests.env(pseudocode::VARIABLE, text)),
+            Err(error) => eprintln!("no pseudocode: {error}"),
+        }
+    }
+    run_tests(tests.args(arguments))?;
+    if everything {
         // The emulator's own tests have run on both its devices; the runtime's pass on the other one, too.
         let on_device = || runner(if nextest { &["--workspace"] } else { &RUNTIME_PACKAGES });
-        run(only(&mut on_device(), nextest, &[]).env("AQLIPSE_EMULATE", "gfx942"))?;
+        run_tests(only(&mut on_device(), nextest, &[]).env("AQLIPSE_EMULATE", "gfx942"))?;
         if complete {
             // And on AMD's driver, in order and in any order that is legal.
             let on_rocr = || {
@@ -62,21 +101,23 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
                 only(&mut tests, nextest, &REPETITIONS);
                 tests
             };
-            run(&mut on_rocr())?;
-            run(on_rocr().env("AQLIPSE_EMULATE_SEED", "4"))?;
-        } else {
-            eprintln!("without its packages nothing runs on AMD's driver");
+            run_tests(&mut on_rocr())?;
+            run_tests(on_rocr().env("AQLIPSE_EMULATE_SEED", "4"))?;
+            // In its own environment: it runs on every device that there is.
+            let calls = covers.then(|| calls.clone());
+            conformance::command(&conformance::Options {
+                check: true,
+                calls,
+                ..conformance::Options::default()
+            })?;
         }
-    }
-    if complete && arguments.is_empty() && device.is_none() {
-        // In its own environment: it runs on every device that there is.
-        conformance::command(&conformance::Options { check: true, ..conformance::Options::default() })?;
     }
     // Of the workspace, as the tests are: a package by itself asks less of what it needs, which would be built anew.
     run(&mut prepared(&["build", "--workspace", "--examples"]))?;
     let example = |name: &str| target_dir().join("debug/examples").join(name);
     if covers {
         run(Command::new(example("coverage")).arg(&coverage))?;
+        calls::check(&read(&calls)?)?;
     }
     run(&mut prepared(&["test", "--workspace", "--doc"]))?;
     if !arguments.is_empty() {

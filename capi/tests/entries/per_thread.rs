@@ -26,6 +26,7 @@ unsafe extern "C" {
 }
 
 // proves: hipMemcpy_spt, hipMemcpyAsync_spt, hipMemset_spt, hipMemsetAsync_spt, hipStreamSynchronize_spt
+// proves: hipStreamQuery_spt
 #[test]
 fn work_on_null_runs_on_the_threads_own_stream() {
     let memory = Memory::of(&[7u32; 64]);
@@ -43,7 +44,7 @@ fn work_on_null_runs_on_the_threads_own_stream() {
     assert_eq!((back[0], back[1], back[63]), (0x1111_1111, 0, 7));
 }
 
-// proves: hipStreamBeginCapture_spt, hipStreamEndCapture_spt, hipStreamIsCapturing_spt, hipStreamQuery_spt
+// proves: hipStreamBeginCapture_spt, hipStreamEndCapture_spt, hipStreamIsCapturing_spt
 #[test]
 fn null_can_be_captured_where_it_is_the_threads_own() {
     // The stream belongs to the thread: another test may run on this one.

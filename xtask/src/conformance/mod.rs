@@ -76,6 +76,8 @@ pub struct Options {
     pub jobs: usize,
     /// The configurations.
     pub configurations: Vec<Configuration>,
+    /// Where our library writes down what programs call.
+    pub calls: Option<PathBuf>,
     /// How our libraries are compiled if `AQLIPSE_DIST` does not say where they are.
     pub profile: Profile,
 }
@@ -89,6 +91,7 @@ impl Default for Options {
             newer: false,
             jobs: thread::available_parallelism().map_or(1, usize::from),
             configurations: Configuration::ALL.to_vec(),
+            calls: None,
             profile: Profile::Release,
         }
     }
@@ -189,7 +192,7 @@ fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
     let recording = Recording::read(&programs::directory(), &programs)?;
     expected::check_names(&programs::directory(), &programs)?;
     let programs = programs::select(programs, &options.filters)?;
-    let libraries = Libraries::of(&dist(options.profile)?);
+    let libraries = Libraries { calls: options.calls.clone(), ..Libraries::of(&dist(options.profile)?) };
     probe::check(&options.configurations, &libraries)?;
 
     let next = AtomicUsize::new(0);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::build::{self, ARCHITECTURE};
-use crate::{Error, Result, file_error};
+use crate::{Error, Result, calls, file_error};
 
 /// Seconds after which a program hangs: the programs are chosen to take a fraction of one.
 const LIMIT_SECONDS: u32 = 60;
@@ -62,6 +62,8 @@ pub struct Libraries {
     pub hip: PathBuf,
     /// Holds our `libhsakmt.so.1`.
     pub thunk: PathBuf,
+    /// Where our library writes down what programs call.
+    pub calls: Option<PathBuf>,
 }
 
 impl Libraries {
@@ -73,6 +75,7 @@ impl Libraries {
         Self {
             hip: absolute(dist.join("lib")),
             thunk: absolute(thunk.map_or_else(|| dist.join("thunk"), PathBuf::from)),
+            calls: None,
         }
     }
 
@@ -169,6 +172,7 @@ fn environment(
     // The thunk shows them to AMD's ROCr as the emulator shows them to us.
     let emulate = format!("{devices}x{ARCHITECTURE}");
     command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
+    command.envs(libraries.calls.iter().map(|file| (calls::VARIABLE, file)));
     match configuration {
         Configuration::Ours => command.env("AQLIPSE_DEVICE", "emulated"),
         Configuration::Rocr => command.env("AQLIPSE_DEVICE", "rocr"),
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn amds_library_is_the_one_that_no_folder_of_ours_hides() {
-        let libraries = Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into() };
+        let libraries = Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None };
         let path = |configuration| libraries.search_path(configuration);
         assert_eq!(path(Configuration::Ours), [Path::new("/dist/lib")]);
         assert_eq!(path(Configuration::Rocr), [Path::new("/dist/lib"), Path::new("/dist/thunk")]);
