@@ -1,8 +1,9 @@
 //! The tests that the table names: they exist, and something runs them.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, ffi::OsStr, fs, path::Path};
 
 use super::table::{System, Table};
+use crate::{Error, compat, read};
 
 /// What kind of test it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +16,17 @@ pub enum Test {
     Program,
     /// An example, which `cargo xtask test` runs.
     Example,
+    /// No test: nothing has a name with this part, which is searched for.
+    Absent(String),
     /// Examples in the documentation of a module, which `cargo xtask test` runs or finds not to compile, as they say.
     Doctests,
 }
 
 /// Stands for the name of a function where the examples in a module's documentation are meant.
 const DOCTESTS: &str = "doctests";
+
+/// Stands before a part of names that are to be absent.
+const WITHOUT: &str = "without ";
 
 /// Tests by file and function.
 pub type Evidence = BTreeMap<(String, String), Test>;
@@ -46,7 +52,17 @@ pub fn find(table: &Table, root: &Path) -> Result<Evidence, (usize, String)> {
     Ok(evidence)
 }
 
-fn look_up(root: &Path, file: &str, function: &str) -> Result<Test, String> {
+/// What kind of test a file and a function are.
+///
+/// # Errors
+/// Says why they are none.
+pub fn look_up(root: &Path, file: &str, function: &str) -> Result<Test, String> {
+    if let Some(part) = function.strip_prefix(WITHOUT) {
+        return match name_with(&root.join(file), part).map_err(|error| format!("{file}: {error}"))? {
+            Some(name) => Err(format!("{file} has {name}")),
+            None => Ok(Test::Absent(part.to_owned())),
+        };
+    }
     let text = fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))?;
     let kind = file.rsplit_once('.').map_or("", |(_, extension)| extension);
     match (kind, function) {
@@ -60,6 +76,36 @@ fn look_up(root: &Path, file: &str, function: &str) -> Result<Test, String> {
         ("cpp" | "hip", "") if file.starts_with("tests/conformance/") => Ok(Test::Program),
         _ => Err(format!("{file} {function} is no test")),
     }
+}
+
+/// The first line that gives something a name with this part: a public item in Rust sources, the first column of a table,
+/// any line of another file. Letters may be of either case.
+fn name_with(path: &Path, part: &str) -> Result<Option<String>, Error> {
+    let part = part.to_lowercase();
+    let has = |name: &str| name.to_lowercase().contains(&part);
+    let kind = path.extension().and_then(OsStr::to_str);
+    let files = if path.is_dir() { compat::files(path)? } else { vec![path.to_owned()] };
+    for file in files {
+        let text = read(&file)?;
+        let name = |line: &'_ str| match kind {
+            Some("tsv") => line.split('\t').next().map(String::from),
+            Some("h") => Some(line.to_owned()),
+            _ => item(line.trim()).map(String::from),
+        };
+        if let Some(found) = text.lines().filter_map(name).find(|name| has(name)) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// The name of the public item that a line of Rust begins.
+fn item(line: &str) -> Option<&str> {
+    let mut words = line.strip_prefix("pub ")?.split([' ', '(', '<', '{', ':', ';']);
+    let kinds = ["fn", "struct", "enum", "trait", "type", "mod", "const", "static"];
+    let kind =
+        words.find(|word| !["unsafe", "const", "async"].contains(word) || line.starts_with("pub const "))?;
+    kinds.contains(&kind).then(|| words.find(|word| *word != "fn"))?
 }
 
 /// The test of this name in a Rust source.
@@ -96,6 +142,25 @@ mod tests {
         assert_eq!(test_in(SOURCE, "a_long_rule"), Some(Test::ByHand("an hour".into())));
         assert_eq!(test_in(SOURCE, "plain"), None);
         assert_eq!(test_in(SOURCE, "a_rul"), None);
+    }
+
+    #[test]
+    fn what_is_absent_is_searched_for_among_public_names() {
+        assert_eq!(item("pub fn launch(&self)"), Some("launch"));
+        assert_eq!(item("pub unsafe fn memcpy<T>("), Some("memcpy"));
+        assert_eq!(item("pub const fn size() {"), Some("size"));
+        assert_eq!(item("pub struct Graph<'a> {"), Some("Graph"));
+        assert_eq!(item("pub(crate) fn launch() {"), None);
+        let root = crate::root();
+        let absent = |file, part: &str| look_up(root, file, &format!("without {part}"));
+        assert_eq!(absent("src", "NoSuchName"), Ok(Test::Absent("NoSuchName".into())));
+        assert_eq!(absent("src", "instantiat"), Err("src has instantiate".into()));
+        assert_eq!(
+            absent("capi/exports.tsv", "graphlaunch"),
+            Err("capi/exports.tsv has hipGraphLaunch".into())
+        );
+        assert!(absent("capi/include/aqlipse/device_graph.h", "aqlipseGraphLaunch").is_err());
+        assert!(absent("no/such/folder", "x").is_err());
     }
 
     #[test]

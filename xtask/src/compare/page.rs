@@ -13,8 +13,8 @@ const HEAD: &str = "\
 Written by `cargo xtask compare` from `compare.txt`; do not edit.
 
 The first two columns are this library: as the `libamdhip64.so` that HIP programs load, and as the Rust library. Each of
-their cells names the tests that prove it, which a test checks. A test is named after the rule that it proves, and stands
-here with spaces for underscores: `cargo nextest run a_long_chain_lives_its_whole_life` runs \"a long chain lives its whole
+their cells names the tests that prove it; a \"no\" names the test of the refusal, or names that are nowhere. A test checks
+that. A test is named after the rule that it proves, and stands here with spaces for underscores: `cargo nextest run a_long_chain_lives_its_whole_life` runs \"a long chain lives its whole
 life\". Programs ending in `.cpp` or `.hip` print the same on AMD's library ([conformance](conformance.md)), or say why not.
 What the other systems have is what their public documents say, to which each cell is a link; \"?\" is what they do not
 say, which need not be no. Theirs run on hardware every day; this library runs on an emulated GPU
@@ -88,6 +88,7 @@ fn ours(cell: &Cell, evidence: &Evidence) -> String {
             Some(Test::ByHand(reason)) => format!("{} (by hand: {reason})", function.replace('_', " ")),
             Some(Test::Doctests) => format!("doctests of {file}"),
             Some(Test::Example) => format!("example {}", stem(file)),
+            Some(Test::Absent(part)) => format!("no name with {part}"),
             Some(Test::Program) | None => base(file).to_owned(),
         };
         // Writing to a string cannot fail.
@@ -156,8 +157,8 @@ feature Whole graph
   Kokkos no <- doc
   SYCL no: never <- doc
 feature Device launch
-  C no: nobody asked
-  Rust no: nobody asked
+  C no: nobody asked <- tests/a.rs a_rule_holds
+  Rust no: nobody asked <- src without launch
   HIP ?
   CUDA yes <- doc
   Julia ?
@@ -174,6 +175,7 @@ feature Device launch
             test("tests/a.rs", "a_long_rule", Test::ByHand("an hour".into())),
             test("tests/conformance/x_y.cpp", "", Test::Program),
             test("examples/e.rs", "", Test::Example),
+            test("src", "without launch", Test::Absent("launch".into())),
         ]);
         let text = render(&table, &evidence);
         for part in [
@@ -182,6 +184,7 @@ feature Device launch
             "| partly: kernels<br>[example e](../examples/e.rs)<br>[a long rule (by hand: an hour)](../tests/a.rs) |",
             "| [yes](https://example.org/doc \"The document: Section\") |",
             "| [partly](https://example.org/doc \"The document\"): some ([Other](https://example.org/doc)) |",
+            "| no: nobody asked<br>[no name with launch](../src) |",
             "| ? |",
             "## Where others are ahead\n- **Device launch** (CUDA 13): nobody asked\n",
             "## Documents\n- [The document](https://example.org/doc)\n",

@@ -17,7 +17,9 @@
 //!   SYCL   partly: kernels and host tasks <- sycl Whole Graph Update; sycl Host Tasks
 //! ```
 //!
-//! A cell of ours names tests: a file, and behind it the function if there are several in it, or `doctests`. A cell of
+//! A cell of ours names tests: a file, and behind it the function if there are several in it, or `doctests`. A `no` names
+//! the test that shows the refusal; or what has no such thing, to be searched: a file or a folder of Rust sources, `without`
+//! and a part of the names that it would have. A cell of
 //! another system names documents that were introduced, and the section if the document has some. `?` is what no
 //! document says.
 
@@ -252,6 +254,9 @@ fn parse_cell(system: System, text: &str, line: usize) -> Result<Cell, String> {
             return Err(what.into());
         }
         Verdict::No if system.is_ours() && words.is_empty() => return Err("`no` without a reason".into()),
+        Verdict::No if system.is_ours() && sources.is_empty() => {
+            return Err("`no` without a test of the refusal, or a place `without` it".into());
+        }
         Verdict::No if !system.is_ours() && sources.is_empty() => {
             return Err("no document says so; `?` is for what none says".into());
         }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xtask::{compat, read, root};
+use xtask::{compare, compat, read, root};
 
 /// Where variables of the environment are read.
 const SOURCES: [&str; 12] = [
@@ -71,6 +71,34 @@ fn links_between_documents_and_to_sources_lead_somewhere() {
         for target in links(&document) {
             assert!(target.exists(), "{} links to {}", document.display(), target.display());
         }
+    }
+}
+
+/// Text and target of each link of a text.
+fn named_links(text: &str) -> Vec<(&str, &str)> {
+    let pair = |rest: &'_ str| -> Option<usize> { rest.find(')') };
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("](") {
+        let before = &text[..at];
+        if let (Some(start), Some(end)) = (before.rfind('['), pair(&text[at + 2..])) {
+            found.push((&before[start + 1..], &text[at + 2..at + 2 + end]));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_the_readme_does_not_promise_names_tests_that_exist() {
+    let readme = read(&root().join("README.md")).unwrap();
+    let (_, section) = readme.split_once("## What is not promised").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let tests: Vec<_> =
+        named_links(section).into_iter().filter(|(_, target)| target.ends_with(".rs")).collect();
+    assert!(tests.len() > 5, "the links are not found");
+    for (name, file) in tests {
+        let function = name.split_whitespace().collect::<Vec<_>>().join("_");
+        let test = compare::evidence::look_up(root(), file, &function);
+        assert!(test.is_ok(), "README.md: {}", test.unwrap_err());
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 const DOCUMENT: &str = "document doc: https://example.org | The document\n";
-const ROW: &str = "theme Updates\nfeature Whole graph\n  C yes <- tests/a.rs a_rule\n  Rust no: later\n  HIP ?\n  \
+const ROW: &str = "theme Updates\nfeature Whole graph\n  C yes <- tests/a.rs a_rule\n  Rust no: later <- src without later\n  HIP ?\n  \
                    CUDA yes <- doc Some section\n  Julia ?\n  Kokkos ?\n";
 
 /// A table whose last cell is `cell`.
@@ -46,6 +46,7 @@ fn what_we_have_is_what_tests_prove() {
     assert_eq!(with("yes"), (3, "no test proves it".into()));
     assert_eq!(with("partly: kernels"), (3, "no test proves it".into()));
     assert_eq!(with("no"), (3, "`no` without a reason".into()));
+    assert_eq!(with("no: later"), (3, "`no` without a test of the refusal, or a place `without` it".into()));
     assert_eq!(with("?"), (3, "we know what we have".into()));
 }
 
