@@ -358,7 +358,7 @@ impl VirtualMemory {
                         end: start + range.size as u64,
                         writable: *permission == Permission::ReadWrite,
                         // One page may be mapped at several addresses.
-                        grain: Grain::Mapped,
+                        grain: Grain::Uncached,
                         backing: Some(Arc::clone(&range.shown) as Arc<dyn Send + Sync>),
                     });
                 }

@@ -3,8 +3,8 @@
 #include "hold.h"
 
 int main() {
-    int *a, *b;
-    for (int** data : {&a, &b}) {
+    int *a, *b, *c;
+    for (int** data : {&a, &b, &c}) {
         NEED(hipMalloc(reinterpret_cast<void**>(data), 64 * sizeof(int)));
         NEED(hipMemset(*data, 0, 64 * sizeof(int)));
     }
@@ -13,7 +13,8 @@ int main() {
     add<<<1, 64, 0, s.origin>>>(a, a, 1);
     s.fork();
     add<<<1, 64, 0, s.other>>>(b, a, 10);
-    multiply<<<1, 64, 0, s.origin>>>(b + 0, 1);
+    // Of its own memory: nothing orders it and the kernel beside it.
+    multiply<<<1, 64, 0, s.origin>>>(c, 1);
     s.join();
     sum<<<1, 64, 0, s.origin>>>(a, a, b);
     hipGraph_t captured, clone, outer;

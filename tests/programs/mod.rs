@@ -1,5 +1,7 @@
 //! The graph programs: every compiler, architecture and level; schedules of many seeds; valgrind; memory.
 
+use std::env;
+
 use crate::toolchain::{
     Build, Compiler, MATRIX, Output, Program, Toolchain, has, is_emulated, offers, process::PASSED,
 };
@@ -11,6 +13,10 @@ const SMALL: [&str; 2] = ["16384", "3"];
 const TINY: [&str; 2] = ["1024", "3"];
 
 const GRAPHS: [&str; 3] = ["graph_capture", "graph_creation", "graph_forkjoin"];
+
+/// The programs that go through kinds of kernels.
+const DEVICE: [&str; 6] =
+    ["device_arithmetic", "device_control", "device_grid", "device_math", "device_memory", "device_wave"];
 
 const FAST: Build = Build::new(Compiler::Clang22, "gfx90a", "3");
 
@@ -42,6 +48,56 @@ fn explicit_graph_passes_in_every_build() {
 #[test]
 fn fork_and_join_passes_in_every_build() {
     passes_everywhere("graph_forkjoin");
+}
+
+/// Blocks that find each other's results in memory, of which some wait for others.
+#[test]
+fn blocks_that_depend_on_each_other_pass_in_every_build() {
+    passes_everywhere("device_wide");
+}
+
+/// How many seeds programs are run with on devices with caches.
+fn strict_seeds() -> u64 {
+    let given = env::var("AQLIPSE_STRICT_SEEDS").ok().filter(|value| !value.is_empty());
+    given.map_or(2, |value| value.parse().expect("AQLIPSE_STRICT_SEEDS is a number"))
+}
+
+/// Programs that lack no fence pass on devices whose caches keep coherent what fences ask for and nothing else, whatever
+/// legal order packets and blocks run in. Code objects of version 4 read their dispatch packets, too.
+fn passes_with_strict_caches(programs: &[&str], arguments: &[&str]) {
+    let Some(toolchain) = Toolchain::find() else { return };
+    if !is_emulated() {
+        return;
+    }
+    let builds = [Build::new(Compiler::Clang15, "gfx90a", "3"), Build::new(Compiler::Clang22, "gfx942", "3")];
+    for (build, program) in
+        builds.iter().flat_map(|build| programs.iter().map(move |program| (build, program)))
+    {
+        let path = build.compile(&toolchain, &format!("{program}.hip"), Output::Program);
+        for seed in 1..=strict_seeds() {
+            let run = Program::new(&toolchain, &path, build.arch).args(arguments);
+            let run =
+                run.env("AQLIPSE_EMULATE_COHERENCE", "strict").env("AQLIPSE_EMULATE_SEED", &seed.to_string());
+            run.run().expect_passed(&format!("{program}, {build}, seed {seed}"));
+        }
+    }
+}
+
+#[test]
+fn graphs_pass_with_strict_caches_in_every_legal_order() {
+    passes_with_strict_caches(&GRAPHS, &TINY);
+    passes_with_strict_caches(&["graph_conditional", "graph_device_launch"], &[]);
+}
+
+#[test]
+fn blocks_that_depend_on_each_other_pass_with_strict_caches_in_every_legal_order() {
+    passes_with_strict_caches(&["device_wide"], &TINY);
+    passes_with_strict_caches(&["device_wide"], &SMALL);
+}
+
+#[test]
+fn kernels_pass_with_strict_caches_in_every_legal_order() {
+    passes_with_strict_caches(&DEVICE, &[]);
 }
 
 // proves: __hipRegisterFatBinary, __hipRegisterFunction, __hipUnregisterFatBinary

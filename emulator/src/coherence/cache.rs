@@ -192,7 +192,7 @@ impl Cache {
         }
         // SAFETY: memory is mapped in whole pages, and stays so while the snapshot is held.
         let bytes = unsafe { Bytes::fetch(line) };
-        if grain != Grain::Mapped {
+        if grain != Grain::Uncached {
             self.make_room(memory);
             self.lines.insert(line, Line { bytes, dirty: 0 });
         }

@@ -110,7 +110,8 @@ impl Engine {
         let shadows = Arc::new(Mapping::anonymous(CONCURRENT * size_of::<Packet>())?);
         let (start, end) = (shadows.address(), shadows.address() + shadows.size() as u64);
         let backing: Arc<dyn Send + Sync> = Arc::clone(&shadows) as _;
-        let grain = Grain::Fine;
+        // Not cached: a wave finds the packet that launched it, whatever that packet acquires.
+        let grain = Grain::Uncached;
         device.map.insert(Allocation { start, end, writable: false, grain, backing: Some(backing) });
         let surroundings = Surroundings {
             map: Arc::clone(&device.map),

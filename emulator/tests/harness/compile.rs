@@ -47,11 +47,21 @@ fn available() -> bool {
 
 /// A code object for `target`.
 pub fn device(source: &str, target: Target, level: Level) -> Option<Vec<u8>> {
+    versioned(source, target, level, 5)
+}
+
+/// A code object of version 4, whose kernels find the sizes of grid and workgroups in their dispatch packet.
+pub fn device_v4(source: &str, target: Target, level: Level) -> Option<Vec<u8>> {
+    versioned(source, target, level, 4)
+}
+
+fn versioned(source: &str, target: Target, level: Level, version: u32) -> Option<Vec<u8>> {
     let processor = match target {
         Target::Gfx90a => "gfx90a",
         Target::Gfx942 => "gfx942",
     };
     let arch = format!("--offload-arch={processor}");
+    let version = format!("-mcode-object-version={version}");
     let flags = [
         "-x",
         "hip",
@@ -59,7 +69,7 @@ pub fn device(source: &str, target: Target, level: Level) -> Option<Vec<u8>> {
         "--no-gpu-bundle-output",
         "-nogpuinc",
         "-nogpulib",
-        "-mcode-object-version=5",
+        &version,
         "-fno-threadsafe-statics",
         &arch,
         level.flag(),

@@ -10,7 +10,7 @@ use hsa_sys::{
 };
 
 use super::session::{BARRIER_BIT, Kernel, NONE, Session, barrier, dispatch, ok};
-use crate::harness::{Level, code_object};
+use crate::harness::{Level, code_object, code_object_v4};
 
 const SOURCE: &str = r#"
 KERNEL next(const u32 *from, u32 *to) { if (tid == 0) *to = *from + 1; }
@@ -369,6 +369,33 @@ fn workgroups_see_each_others_stores_as_their_fences_say() {
         assert_eq!(words[129], 42, "{target:?}");
         let Some(words) = kernel(target, "pass_unacquired", 2) else { return };
         assert_eq!(words[128..130], [0, 0], "{target:?}: what it had read stays until it acquires");
+    }
+}
+
+#[test]
+fn a_kernel_finds_its_own_packet_whatever_that_acquires() {
+    const SIZES: &str =
+        "KERNEL sizes(u32 *out) { if (!tid && !block) { out[0] = block_size; out[1] = __builtin_amdgcn_grid_size_x(); } }";
+    for target in TARGETS {
+        let Some(bench) = Bench::new(&[target]) else { return };
+        let Some(object) = code_object_v4(SIZES, target, Level::O1) else { return };
+        let kernel = bench.session.kernel(0, &object, "sizes");
+        let seen = bench.words::<4>(0);
+        let done = bench.session.signal(1);
+        let packets = std::array::from_fn::<_, 4, _>(|n| {
+            let kernarg = bench.session.array::<u64>(1);
+            kernarg[0] = seen[n] as u64;
+            // CAST: a small number.
+            let (groups, last) = (n as u32 + 1, n == 3);
+            let mut packet = dispatch(BARRIER_BIT, kernel, groups, kernarg, if last { done } else { NONE });
+            // Work-items of a workgroup in x: another number for each.
+            packet[0] = packet[0] & !(0xffff << 32) | u64::from(groups * 16) << 32;
+            let acquire = if n == 0 { HSA_FENCE_SCOPE_SYSTEM } else { HSA_FENCE_SCOPE_NONE };
+            fenced(packet, (acquire, if last { HSA_FENCE_SCOPE_SYSTEM } else { HSA_FENCE_SCOPE_AGENT }))
+        });
+        bench.run(&[(0, &packets)], done);
+        let seen = seen.map(|words| (get(words), get(words.wrapping_add(1))));
+        assert_eq!(seen, [(16, 64), (32, 128), (48, 192), (64, 256)], "{target:?}");
     }
 }
 

@@ -12,6 +12,8 @@ use crate::{Error, Result, calls, file_error};
 
 /// Seconds after which a program hangs: the programs are chosen to take a fraction of one.
 const LIMIT_SECONDS: u32 = 60;
+/// How the emulated device orders packets and keeps memory coherent.
+const EMULATOR: [&str; 2] = ["AQLIPSE_EMULATE_COHERENCE", "AQLIPSE_EMULATE_SEED"];
 /// What `timeout` exits with when the time is up.
 const TIMED_OUT: i32 = 124;
 
@@ -166,9 +168,9 @@ fn environment(
 ) -> Result {
     let path = env::join_paths(libraries.search_path(configuration))
         .map_err(|error| Error::Conformance(format!("LD_LIBRARY_PATH: {error}")))?;
-    // The last two change nothing but what is said on stderr.
-    let kept = ["PATH", "HOME", "TMPDIR", "AQLIPSE_LOG", "AMD_LOG_LEVEL"];
-    let kept: Vec<_> = kept.into_iter().filter_map(|name| Some((name, env::var_os(name)?))).collect();
+    // The logs' change nothing but what is said on stderr. The emulator's are about a device that all libraries run on.
+    let kept = ["PATH", "HOME", "TMPDIR", "AQLIPSE_LOG", "AMD_LOG_LEVEL"].into_iter().chain(EMULATOR);
+    let kept: Vec<_> = kept.filter_map(|name| Some((name, env::var_os(name)?))).collect();
     // The thunk shows them to AMD's ROCr as the emulator shows them to us.
     let emulate = format!("{devices}x{ARCHITECTURE}");
     command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
