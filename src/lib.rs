@@ -37,6 +37,7 @@
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
 //! | [`UserObject`] | resources of the caller's that graphs hold |
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
+//! | `durations` | how long nodes take: what was said and what was measured |
 //! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
 //! | [`simulate`] | the packets of a plan in virtual time, beside those of other ways to lay a graph out |
 //! | `hostcall` | what kernels ask of the host: `printf`, memory |
@@ -68,6 +69,7 @@ mod blit;
 mod condition;
 mod device;
 mod dispatch;
+mod durations;
 mod error;
 mod event;
 mod exec;

@@ -4,9 +4,10 @@ use std::{
     borrow::Cow,
     collections::HashMap,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use smallvec::SmallVec;
@@ -15,7 +16,8 @@ use crate::{
     GraphNode,
     capture::ancestors,
     condition,
-    device::{Device, Fence},
+    device::Device,
+    durations::Instances,
     error::{Error, Result},
     event::Event,
     graph::{
@@ -31,12 +33,6 @@ use crate::{
     user_object::UserObject,
 };
 
-/// The last launch of an executable graph that is gone, and the lane it ends on.
-///
-/// Graphs with memory nodes have at most one executable at a time, for their addresses are fixed; and even then a launch
-/// of one that is gone may still use them.
-pub(crate) type Instances = Mutex<Option<(Fence, u64)>>;
-
 /// A graph that can be instantiated on a device.
 pub struct Template {
     /// Shared with the executables that were made of it, until it is edited.
@@ -45,7 +41,7 @@ pub struct Template {
     memory: GraphMemory,
     /// What the nodes' parameters point to, as far as its owner gave it to the graph.
     alive: Vec<Alive>,
-    /// Counts executable graphs, and tells the next one of the last launch of one that is gone.
+    /// Counts executable graphs, and tells the next one what is known from those before.
     instances: Arc<Instances>,
     edits: Edits,
 }
@@ -145,6 +141,20 @@ impl Template {
 
     pub(crate) fn instances(&self) -> &Arc<Instances> {
         &self.instances
+    }
+
+    /// Says how long a node takes, one of a nested graph included: executables that are made from then on are planned
+    /// with that. If it is said of some nodes only, plans are made for what the others may take. What profiled launches
+    /// measure later ([`Exec::profile`](crate::Exec::profile)) counts instead.
+    pub fn expect(&mut self, node: NodeId, duration: Duration) {
+        self.instances.durations().expect(node, duration);
+    }
+
+    /// How long a node takes, as far as that was [said](Template::expect) or measured: the median of the latest profiled
+    /// launches.
+    pub fn duration(&self, node: NodeId) -> Option<Duration> {
+        let known = self.instances.durations().known();
+        known.get(&node).map(|&nanoseconds| Duration::from_nanos(nanoseconds.into()))
     }
 
     /// The graph that is reached by stepping into child nodes, or into bodies of conditional nodes, outermost first; an

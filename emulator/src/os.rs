@@ -221,6 +221,14 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// The core that the calling thread runs on; it may be on another one at once.
+pub fn core() -> u32 {
+    // SAFETY: the call reads a number.
+    let core = unsafe { libc::sched_getcpu() };
+    // Where the system does not tell, all threads seem to be on one core, and none looks for long.
+    u32::try_from(core).unwrap_or(0)
+}
+
 /// Whether every page of `start..end` is mapped in this process.
 pub fn is_mapped(start: u64, end: u64) -> bool {
     const CHUNK: u64 = 1024;

@@ -124,7 +124,7 @@ impl Processor {
 
     /// Wakes the thread: a queue may be served again.
     pub(crate) fn wake(&self) {
-        signal::processor_event(self.device).notify();
+        signal::wake_processor(self.device);
     }
 
     /// Aborts what runs of `queue`, which is stopped, and returns when nothing of it does any more.

@@ -167,7 +167,7 @@ impl Hand {
         let progress = share.run(&mut self.worker, turns);
         self.stuck = if progress == Progress::Idle { self.stuck + 1 } else { 0 };
         match progress {
-            Progress::Completed => signal::processor_event(device).notify(),
+            Progress::Completed => signal::wake_processor(device),
             Progress::Drained => {}
             Progress::Working | Progress::Idle => self.shares.push_back((share, device)),
         }

@@ -366,7 +366,7 @@ const TABLE: &[Group] = &[
          hipGraphExecEventRecordNodeSetEvent hipGraphExecEventWaitNodeSetEvent hipGraphExecBatchMemOpNodeSetParams \
          hipGraphExecExternalSemaphoresSignalNodeSetParams hipGraphExecExternalSemaphoresWaitNodeSetParams \
          hipGraphExecExtMemcpyBatchNodeSetParams aqlipseGraphExecMemsetD64NodeSetParams \
-         aqlipseGraphExecGetDeviceGraph \
+         aqlipseGraphExecGetDeviceGraph aqlipseGraphExecProfile aqlipseGraphExecReplan \
          hipDrvGraphExecMemcpyNodeSetParams hipDrvGraphExecMemsetNodeSetParams hipDeviceGetGraphMemAttribute \
          hipDeviceSetGraphMemAttribute hipDeviceGraphMemTrim",
     ),

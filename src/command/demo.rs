@@ -53,8 +53,8 @@ pub fn run(json: bool, size: usize, iterations: usize) -> Result<()> {
                 "elements": size,
                 "valid": true,
                 "stream": time_json(&streams),
-                "captured": graph_json(&captured_time, captured.report()),
-                "explicit": graph_json(&explicit_time, explicit.report()),
+                "captured": graph_json(&captured_time, &captured.report()),
+                "explicit": graph_json(&explicit_time, &explicit.report()),
                 "empty_kernels": {
                     "count": Small::KERNELS,
                     "stream": time_json(&small.streams),
@@ -75,8 +75,8 @@ pub fn run(json: bool, size: usize, iterations: usize) -> Result<()> {
     line("graph, explicit", &explicit_time);
     line(&format!("{} empty kernels on a stream", Small::KERNELS), &small.streams);
     line(&format!("{} empty kernels in a graph", Small::KERNELS), &small.graph);
-    report("captured", captured.report());
-    report("explicit", explicit.report());
+    report("captured", &captured.report());
+    report("explicit", &explicit.report());
     Ok(())
 }
 

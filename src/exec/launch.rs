@@ -93,6 +93,13 @@ impl Exec {
         submission.flush()?;
 
         let points = Points::new(state, &party, &mut flight)?;
+        let watches = match state.profiled {
+            0 => None,
+            _ => {
+                let end = bracket.as_ref().map_or(fence.signal(), |bracket| &bracket.exit);
+                Some(self.stopwatches(state, &party, &flight, end)?)
+            }
+        };
         self.queue_host_steps(state, &submission, &mut flight, &fence, &party)?;
         let report = |error| submission.report(error);
         let last = match &bracket {
@@ -102,7 +109,10 @@ impl Exec {
             }
             None => fence.signal(),
         };
-        let fill = |lane, slots: &mut Slots<'_, '_>| fill(slots, &state.image.lanes, lane, &flight, last);
+        let fill = |lane, slots: &mut Slots<'_, '_>| {
+            fill(slots, &state.image.lanes, lane, &flight, last);
+            watches.iter().for_each(|watches| watches.fill(lane, slots));
+        };
         publication::publish(&state.image, party.lanes(), fill).map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
@@ -124,7 +134,16 @@ impl Exec {
         }
         let lane = own.id();
         turn.end(fence.signal(), lane);
-        state.flights.launched(&fence, flight);
+        match watches {
+            None => state.flights.launched(&fence, flight),
+            Some(watches) => {
+                self.0.instance.durations().launched(fence.signal().clone(), watches.kernels);
+                // Its signals say when kernels ran: no other launch may have them.
+                fence.keep_all(vec![Keep::Other(Arc::new(flight))]);
+                state.profiled -= 1;
+                state.settle(self.0.devices.len());
+            }
+        }
         // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
         state.last = Some((fence.clone(), lane));
         state.launches += 1;

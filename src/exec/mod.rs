@@ -7,6 +7,8 @@
 //! | [`conditional`] | bodies that run as a condition says |
 //! | [`image`] | a plan as packets |
 //! | [`costs`] | the cost table of a device |
+//! | [`profile`] | launches that measure how long kernels take |
+//! | [`replan`] | another plan for an executable, with what is known by now |
 //! | [`tradeoff`] | plans for less time or for fewer bytes |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`flight`] | what a launch has of its own, used again |
@@ -40,9 +42,11 @@ mod pages;
 mod parts;
 mod party;
 mod priority;
+mod profile;
 mod publication;
 mod recorded;
 mod references;
+mod replan;
 mod reserve;
 mod resident;
 mod script;
@@ -78,8 +82,9 @@ use self::{
 use crate::{
     GraphNode,
     device::{Device, Fence, fence::Keep, slabs::Block},
+    durations::Instances,
     error::{Error, Result},
-    graph::{Condition, FlatGraph, GraphId, Node, NodeId, flatten},
+    graph::{Condition, FlatGraph, GraphId, Node, NodeId, csr::Csr, flatten},
     holdings::Account,
     module::KernelCode,
     pool::{lease::Lease, order::PlannedOrder},
@@ -88,7 +93,7 @@ use crate::{
         memory::{Allocation, Goal, Sharing, Tradeoff},
         plan::Counts,
     },
-    template::{Edition, Instances, Template},
+    template::{Edition, Template},
     typed::Alive,
     user_object::release_behind,
 };
@@ -141,7 +146,7 @@ struct Inner {
     edition: Edition,
     /// Counted with the template: see [`Template::instances`].
     instance: Arc<Instances>,
-    report: Report,
+    report: Mutex<Arc<Report>>,
     /// The conditional node, by its place in `flat`, around each graph that is a body or nested in one.
     bodies: HashMap<GraphId, u32>,
     /// What its kernels print to that do not call the host.
@@ -176,6 +181,8 @@ struct State {
     image: Image,
     /// Whether a launch on a stream of the executable's device is packets for that stream's queue and nothing else.
     is_plain: bool,
+    /// So many launches from now on measure how long their kernels take.
+    profiled: u32,
     units: Vec<Unit>,
     main: Vec<u32>,
     /// The units that are conditional nodes.
@@ -315,8 +322,22 @@ impl Exec {
             }
             None => (Vec::new(), None),
         };
+        let known = template.instances().durations().known();
+        let order = Order {
+            preds: &units.preds,
+            classes: &units.classes,
+            units: &units.units,
+            numbers: units::numbers(&units.devices, &units.seats),
+            devices: &units.devices,
+        };
+        let durations = order.durations(flat, &units.main, &known);
+        debug_assert!(
+            options.node_priority
+                || units.preds == replan::preds(flat, &units.units, &units.main, &units.seats),
+            "the order could not be found again"
+        );
         let Scheduled { plan, bounds, contested, tradeoff, sharing } =
-            schedule_units(&units, options, &urgencies, memory)?;
+            schedule_units(&order, options, durations.as_deref(), &urgencies, memory)?;
         let (arena, offsets) = place_arguments(&device, &units.units, units.kernarg_bytes)?;
         let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
         let image = image::encode(&plan, &units.units, kernarg)?;
@@ -366,9 +387,10 @@ impl Exec {
         let nodes = template.graph().topology().node_count();
         let packets = image.bytes() + resident_bytes;
         let account = Account::open(device.ordinal(), nodes, arena.len(), packets, memory.leased());
-        let last = template.instances().lock().unwrap_or_else(PoisonError::into_inner).take();
-        let state = State {
-            is_plain: image.is_plain() && conditionals.is_empty() && units.devices.len() == 1,
+        let last = template.instances().last().take();
+        let mut state = State {
+            is_plain: false,
+            profiled: 0,
             image,
             units: units.units,
             main: units.main,
@@ -389,6 +411,7 @@ impl Exec {
             resident: None,
             launchable: residence.map(|residence| DeviceGraph::new(&device, residence)).transpose()?,
         };
+        state.settle(units.devices.len());
         Ok(Self(Arc::new(Inner {
             device,
             devices: units.devices,
@@ -403,7 +426,7 @@ impl Exec {
             }),
             edition: template.edition(),
             instance: template.instances().clone(),
-            report,
+            report: Mutex::new(Arc::new(report)),
             bodies,
             fifos: units.fifos,
             priorities,
@@ -417,9 +440,9 @@ impl Exec {
         self.0.account.number()
     }
 
-    /// The executable graph in numbers.
-    pub fn report(&self) -> &Report {
-        &self.0.report
+    /// The executable graph in numbers, by its present plan.
+    pub fn report(&self) -> Arc<Report> {
+        self.0.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How it was made.
@@ -547,6 +570,12 @@ fn refuse_conditional(parameters: &GraphNode) -> Result<()> {
 }
 
 impl State {
+    /// Finds out, after a change, what launches on one of so many devices are.
+    fn settle(&mut self, devices: usize) {
+        let plain = self.image.is_plain() && self.conditionals.is_empty() && devices == 1;
+        self.is_plain = plain && self.profiled == 0;
+    }
+
     /// The conditional node at a place among the flat nodes.
     fn conditional(&self, flat: u32) -> Result<&Arc<Conditional>> {
         match &self.units[self.main[flat as usize] as usize] {
@@ -680,12 +709,26 @@ impl Drop for Inner {
             Arc::new((moved, alive, taken_over, units, signals, arena, resources, state.resident.clone()));
         state.keep_for_launch(Keep::Other(rest));
         if !self.resources.memory.is_empty() {
-            *self.instance.lock().unwrap_or_else(PoisonError::into_inner) = state.last.take();
+            *self.instance.last() = state.last.take();
         }
     }
 }
 
 impl Report {
+    /// The same executable by another plan.
+    fn again(&self, image: &Image, plan: &Plan, bounds: Bounds) -> Self {
+        Self {
+            devices: self.devices,
+            conditionals: self.conditionals,
+            residence: self.residence,
+            exec_bytes: self.exec_bytes,
+            memory_bytes: self.memory_bytes,
+            allocated_bytes: self.allocated_bytes,
+            tradeoff: self.tradeoff,
+            ..Self::of(image, plan, bounds)
+        }
+    }
+
     fn of(image: &Image, plan: &Plan, bounds: Bounds) -> Self {
         let packets = image.counts;
         Self {
@@ -718,29 +761,73 @@ struct Scheduled {
     sharing: Option<Sharing>,
 }
 
+/// Units, and the order that they must keep.
+struct Order<'a> {
+    preds: &'a Csr,
+    classes: &'a [Class],
+    units: &'a [Unit],
+    /// As [`units::numbers`].
+    numbers: Vec<u16>,
+    devices: &'a [Device],
+}
+
+impl Order<'_> {
+    /// How long units take, by what is `known` of nodes; nothing if that is nothing. `main` are the units of flat nodes.
+    fn durations(
+        &self,
+        flat: &FlatGraph,
+        main: &[u32],
+        known: &HashMap<NodeId, u32>,
+    ) -> Option<Vec<Option<u32>>> {
+        if known.is_empty() {
+            return None;
+        }
+        // A packet that stands for an event does no work.
+        let event = |unit: &Unit| matches!(unit, Unit::Record(_) | Unit::Wait(_)).then_some(0);
+        let mut durations: Vec<Option<u32>> = self.units.iter().map(event).collect();
+        for (node, &unit) in flat.nodes().iter().zip(main) {
+            if let Some(&duration) = known.get(&node.origin) {
+                durations[unit as usize] = Some(duration);
+            }
+        }
+        Some(durations)
+    }
+}
+
 fn schedule_units(
-    units: &Units,
+    order: &Order<'_>,
     options: Options,
+    durations: Option<&[Option<u32>]>,
     urgencies: &[u8],
     memory: Option<(Goal, Vec<Allocation>)>,
 ) -> Result<Scheduled> {
-    let classes = &units.classes[..];
-    let table = costs::table(&units.devices[0])?;
-    let costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
-    let succs = units.preds.transposed();
-    let numbers = units.numbers();
-    let problem = Problem::new(&units.preds, &succs, classes, &costs)
-        .map(Problem::with_guessed_durations)
-        .and_then(|problem| if numbers.is_empty() { Ok(problem) } else { problem.on_devices(&numbers) })
+    let classes = order.classes;
+    let table = costs::table(&order.devices[0])?;
+    let mut costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
+    let mut guessed = true;
+    if let Some(durations) = durations {
+        let known = costs.iter_mut().zip(durations).filter_map(|(cost, known)| Some((cost, (*known)?)));
+        known.for_each(|(cost, known)| *cost = known);
+        // Of calls on the host nobody asks how long they take.
+        let unknown = |(class, known): (&Class, &Option<u32>)| *class == Class::Packet && known.is_none();
+        guessed = classes.iter().zip(durations).any(unknown);
+    }
+    let succs = order.preds.transposed();
+    let problem = Problem::new(order.preds, &succs, classes, &costs)
+        .map(|problem| if guessed { problem.with_guessed_durations() } else { problem })
+        .and_then(|problem| match order.numbers.is_empty() {
+            true => Ok(problem),
+            false => problem.on_devices(&order.numbers),
+        })
         .and_then(
             |problem| if urgencies.is_empty() { Ok(problem) } else { problem.with_urgencies(urgencies) },
         )
         .map_err(|e| Error::Graph(e.to_string()))?;
     let lanes =
         if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
-    let device = units.devices[0].properties();
+    let device = order.devices[0].properties();
     let taken: Vec<u32> = match lanes > 1 && problem.weighs_units() {
-        true => units.units.iter().map(|unit| unit.compute_units(device)).collect(),
+        true => order.units.iter().map(|unit| unit.compute_units(device)).collect(),
         false => Vec::new(),
     };
     let problem = match taken.is_empty() {

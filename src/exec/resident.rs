@@ -326,7 +326,7 @@ impl State {
         if let Some(resident) = self.resident.as_ref().filter(|r| r.is_current(&self.image, epoch)) {
             return Ok(resident.clone());
         }
-        let residence = exec.0.report.residence.unwrap_or(Residence::Launcher);
+        let residence = exec.report().residence.unwrap_or(Residence::Launcher);
         let older = self.resident.as_deref();
         let fresh = Arc::new(Resident::new(&exec.0.device, &self.image, residence, older, submission)?);
         if let Some(launchable) = &mut self.launchable {

@@ -335,19 +335,19 @@ impl Units {
         }
         Ok(())
     }
+}
 
-    /// The number, among the devices that take part, of each unit's; nothing if there is but one.
-    pub(super) fn numbers(&self) -> Vec<u16> {
-        if self.devices.len() == 1 {
-            return Vec::new();
-        }
-        let number = |seat: &Seat| {
-            let device = self.devices.iter().position(|device| device.ordinal() == usize::from(seat.device));
-            // What no device does is the host's. CAST: there are few devices.
-            device.unwrap_or(0) as u16
-        };
-        self.seats.iter().map(number).collect()
+/// The number, among the `devices` that take part, of each unit's; nothing if there is but one.
+pub(super) fn numbers(devices: &[Device], seats: &[Seat]) -> Vec<u16> {
+    if devices.len() == 1 {
+        return Vec::new();
     }
+    let number = |seat: &Seat| {
+        let device = devices.iter().position(|device| device.ordinal() == usize::from(seat.device));
+        // What no device does is the host's. CAST: there are few devices.
+        device.unwrap_or(0) as u16
+    };
+    seats.iter().map(number).collect()
 }
 
 /// The devices of the units: `wanted` first, if it has a packet, then the others with packets, then those of kernels

@@ -237,6 +237,11 @@ impl Shape {
         Self { original }
     }
 
+    /// The graph itself.
+    pub(super) fn original(&self) -> &Graph<Function, Event> {
+        &self.original
+    }
+
     fn frames(&self) -> Frames<'_> {
         let graphs = self.original.with_nested();
         let mut inside = HashMap::new();

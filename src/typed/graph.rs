@@ -3,6 +3,7 @@
 use std::{
     fmt,
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 
 use super::{Alive, DeviceSlice, HostBuffer, Launch, Plain};
@@ -279,6 +280,35 @@ impl Graph {
         self.template.memory_graph()
     }
 
+    /// As [`Template::expect`]: says how long a node takes, for plans that are made from then on.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # use aqlipse::{Stream, typed::{Graph, Launch}};
+    /// # fn example(graph: &mut Graph, long: &Launch, short: &Launch, stream: &Stream) -> aqlipse::Result<()> {
+    /// let long = graph.kernel(long, &[])?;
+    /// let short = graph.kernel(short, &[])?;
+    /// graph.expect(long, Duration::from_micros(80));
+    /// graph.expect(short, Duration::from_micros(5));
+    /// let exec = graph.instantiate()?;
+    /// // Or let launches measure it, and plan again.
+    /// exec.profile(10)?;
+    /// for _ in 0..10 {
+    ///     exec.launch(stream)?;
+    /// }
+    /// stream.synchronize()?;
+    /// exec.replan()
+    /// # }
+    /// ```
+    pub fn expect(&mut self, node: Node, duration: Duration) {
+        self.template.expect(node.0, duration);
+    }
+
+    /// As [`Template::duration`].
+    pub fn duration(&self, node: Node) -> Option<Duration> {
+        self.template.duration(node.0)
+    }
+
     /// Compiles the graph.
     ///
     /// # Errors
@@ -334,6 +364,22 @@ impl ExecGraph {
         self.0.device_graph()
     }
 
+    /// As [`Exec::profile`].
+    ///
+    /// # Errors
+    /// As [`Exec::profile`].
+    pub fn profile(&self, launches: u32) -> Result<()> {
+        self.0.profile(launches)
+    }
+
+    /// As [`Exec::replan`].
+    ///
+    /// # Errors
+    /// As [`Exec::replan`].
+    pub fn replan(&self) -> Result<()> {
+        self.0.replan()
+    }
+
     /// Gives the kernel node `node` another launch; launches in flight keep theirs.
     ///
     /// # Errors
@@ -350,7 +396,7 @@ impl ExecGraph {
     }
 
     /// The executable in numbers.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> Arc<Report> {
         self.0.report()
     }
 }

@@ -21,6 +21,7 @@ mod free_lists;
 mod graph_memory;
 mod graphs;
 mod lifetimes;
+mod measured;
 mod objects;
 mod parts;
 mod pools;

@@ -24,7 +24,7 @@ pub const LINKS: [&str; 5] =
     ["libamdhip64.so", "libamdhip64.so.4", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
 
 /// Headers for what no release of HIP declares.
-const HEADERS: [&str; 2] = ["hip_graph_conditional.h", "device_graph.h"];
+const HEADERS: [&str; 3] = ["hip_graph_conditional.h", "device_graph.h", "graph_plan.h"];
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,6 +35,7 @@ mod fill64;
 mod function;
 mod graph;
 mod graph_memory;
+mod graph_plan;
 mod half;
 mod ipc;
 mod kernel;

@@ -30,6 +30,7 @@ mod function;
 mod functions;
 mod graph;
 mod graph_memory;
+mod graph_plan;
 mod host;
 mod host_copies;
 mod in_flight;

@@ -25,12 +25,14 @@ impl Event {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Wakes all sleepers; what was stored before is visible to them.
-    pub fn notify(&self) {
+    /// Wakes all sleepers, and says whether there were any; what was stored before is visible to them.
+    pub fn notify(&self) -> bool {
         fence(Ordering::SeqCst);
-        if self.sleepers.load(Ordering::SeqCst) != 0 {
+        let sleeps = self.sleepers.load(Ordering::SeqCst) != 0;
+        if sleeps {
             self.sequence.fetch_add(1, Ordering::SeqCst);
             futex_wake(&self.sequence);
         }
+        sleeps
     }
 }

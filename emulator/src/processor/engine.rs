@@ -29,7 +29,7 @@ use crate::{
     memory::{Allocation, Grain},
     os::{self, Mapping},
     queue::{Packet, State},
-    signal,
+    signal::{self, SEATS},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
 };
@@ -151,6 +151,7 @@ impl Engine {
         os::sleep_precisely();
         let mut idle_since = None;
         while !self.shared.stop.load(Ordering::SeqCst) {
+            SEATS.take(self.device.index, os::core());
             let mut worked = self.take_requests();
             worked |= if self.random.is_some() { self.seeded_round() } else { self.round() };
             if worked {
@@ -186,6 +187,7 @@ impl Engine {
             self.sleep(None);
             idle_since = None;
         }
+        SEATS.leave(self.device.index);
         self.abandon();
     }
 
@@ -197,6 +199,7 @@ impl Engine {
             }
         }
         let (shared, lanes) = (&self.shared, &self.lanes);
+        SEATS.leave(self.device.index);
         signal::processor_event(self.device.index).wait(timeout, || {
             shared.stop.load(Ordering::SeqCst)
                 || !shared.requests().is_empty()
@@ -330,10 +333,11 @@ impl Engine {
             Work::Commands(commands) if commands.invalidate_code => self.device.code.invalidate(),
             Work::Commands(_) | Work::Barrier(_) | Work::Kernel(_) => {}
         }
-        let now = self.ticks(index);
+        let completion = packet::completion(packet);
+        let now = self.ticks(index, completion);
         self.lanes[index].advance(false);
         self.release(index, packet.header(), None);
-        self.complete(index, packet::completion(packet), now, now);
+        self.complete(index, completion, now, now);
     }
 
     /// Adds a packet that is launched to what the device has done.
@@ -423,7 +427,7 @@ impl Engine {
         lane.advance(true);
         self.count(index, packet, &Work::Kernel(*kernel));
         let completion = packet::completion(packet);
-        let start = self.ticks(index);
+        let start = self.ticks(index, completion);
         let mut running = Running {
             dispatch,
             index: at,
@@ -442,9 +446,10 @@ impl Engine {
         true
     }
 
-    /// The device's time, if a queue wants to know it: the clock costs as much as a barrier packet.
-    fn ticks(&self, index: usize) -> u64 {
-        if self.lanes[index].queue.is_profiled() { self.device.ticks() } else { 0 }
+    /// The device's time, if a queue wants to know it and there is a signal to tell it by: the clock costs as much as a
+    /// barrier packet.
+    fn ticks(&self, index: usize, completion: u64) -> u64 {
+        if completion != 0 && self.lanes[index].queue.is_profiled() { self.device.ticks() } else { 0 }
     }
 
     /// Runs a new dispatch here; if it is not done soon, workers help.
@@ -508,7 +513,8 @@ impl Engine {
                 let fault = self.describe(error);
                 self.fail(index, fault);
             } else if !running.dispatch.is_stopped() {
-                self.complete(index, running.completion, running.start, self.ticks(index));
+                let end = self.ticks(index, running.completion);
+                self.complete(index, running.completion, running.start, end);
             }
         }
         any

@@ -12,6 +12,7 @@
 //! packet processor looks now and then.
 
 mod handlers;
+mod patience;
 mod wait;
 
 use std::{
@@ -25,6 +26,7 @@ use std::{
 use hsa_sys::{AMD_SIGNAL_KIND_DOORBELL, AMD_SIGNAL_KIND_INVALID, AMD_SIGNAL_KIND_USER, amd_signal_t};
 
 pub(crate) use handlers::Handlers;
+pub(crate) use patience::SEATS;
 pub(crate) use wait::{Condition, Demand, wait, wait_any};
 
 use crate::{
@@ -117,6 +119,13 @@ static COPIES: Event = Event::new();
 /// The event that the packet processor of `device` sleeps on.
 pub(crate) fn processor_event(device: u32) -> &'static Event {
     &PROCESSORS[device as usize % MAX_DEVICES]
+}
+
+/// Wakes the packet processor of `device`, if it sleeps.
+pub(crate) fn wake_processor(device: u32) {
+    if processor_event(device).notify() {
+        SEATS.call(device);
+    }
 }
 
 /// The event that the copy thread sleeps on.
@@ -292,7 +301,7 @@ impl Signal {
         if self.is_doorbell() {
             // ORDER: SeqCst, as in `change`.
             self.wire.doorbell.store(value as u64, Ordering::SeqCst);
-            processor_event(self.side.device.load(Ordering::Relaxed)).notify();
+            wake_processor(self.side.device.load(Ordering::Relaxed));
             return;
         }
         self.change(|v| {
@@ -342,7 +351,7 @@ impl Signal {
             ANY.notify();
         }
         if Watcher::Processor.among(watchers) {
-            PROCESSORS.iter().for_each(Event::notify);
+            (0..MAX_DEVICES as u32).for_each(wake_processor);
         }
         if Watcher::Service.among(watchers) {
             HANDLERS.notify();

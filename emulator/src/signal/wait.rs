@@ -7,14 +7,12 @@ use hsa_sys::{
     hsa_signal_condition_t,
 };
 
-use super::{ANY, Signal, Watch, Watcher};
+use super::{
+    ANY, Signal, Watch, Watcher,
+    patience::{Looking, SEATS},
+};
 use crate::os;
 
-/// How long a thread that is willing to sleep looks before it does.
-const BLOCKED_SPIN: u64 = 5_000;
-/// How long a thread that asked to spin does so: sleeping costs less than a stolen core, of which a
-/// laptop has few.
-const ACTIVE_SPIN: u64 = 60_000;
 /// Longest sleep, so that a conversion never overflows; the wait goes on afterwards.
 const LONGEST_SLEEP: u64 = 3_600_000_000_000;
 
@@ -74,9 +72,10 @@ pub(crate) fn wait(demand: Demand, timeout: u64, active: bool) -> i64 {
     }
     let start = os::now();
     let deadline = start.saturating_add(timeout);
-    let Some(value) = spin(start, deadline, active, || demand.met()) else {
-        return sleep(demand, deadline);
-    };
+    let looking = Looking::new(active);
+    let value = spin(&looking, start, deadline, || demand.met());
+    let value = value.unwrap_or_else(|| sleep(demand, deadline));
+    looking.over(os::now() - start);
     value
 }
 
@@ -99,26 +98,34 @@ fn sleep(demand: Demand, deadline: u64) -> i64 {
 /// Waits until one of `demands` is met or `timeout` nanoseconds have passed; returns the index of the
 /// first that is met, and its value.
 pub(crate) fn wait_any(demands: &[Demand], timeout: u64, active: bool) -> Option<(usize, i64)> {
-    let look = || demands.iter().enumerate().find_map(|(i, d)| d.met().map(|value| (i, value)));
+    let look = || first_met(demands);
     if let Some(found) = look() {
         return Some(found);
     }
     let start = os::now();
     let deadline = start.saturating_add(timeout);
-    if let Some(found) = spin(start, deadline, active, look) {
-        return Some(found);
-    }
+    let looking = Looking::new(active);
+    let found = spin(&looking, start, deadline, look).or_else(|| sleep_any(demands, deadline));
+    looking.over(os::now() - start);
+    found
+}
+
+fn sleep_any(demands: &[Demand], deadline: u64) -> Option<(usize, i64)> {
     let watches: Vec<Watch> = demands.iter().map(|d| d.signal.watch(Watcher::Any)).collect();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = first_met(demands) {
             return Some(found);
         }
         let now = os::now();
         if now >= deadline || watches.iter().any(|w| !w.signal().is_alive()) {
             return None;
         }
-        ANY.wait(nap(now, deadline), || look().is_some());
+        ANY.wait(nap(now, deadline), || first_met(demands).is_some());
     }
+}
+
+fn first_met(demands: &[Demand]) -> Option<(usize, i64)> {
+    demands.iter().enumerate().find_map(|(i, d)| d.met().map(|value| (i, value)))
 }
 
 fn nap(now: u64, deadline: u64) -> Option<Duration> {
@@ -128,8 +135,7 @@ fn nap(now: u64, deadline: u64) -> Option<Duration> {
     Some(Duration::from_nanos(deadline.saturating_sub(now).min(LONGEST_SLEEP)))
 }
 
-fn spin<T>(start: u64, deadline: u64, active: bool, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let end = deadline.min(start + if active { ACTIVE_SPIN } else { BLOCKED_SPIN });
+fn spin<T>(looking: &Looking, start: u64, deadline: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     loop {
         for _ in 0..16 {
             std::hint::spin_loop();
@@ -137,7 +143,9 @@ fn spin<T>(start: u64, deadline: u64, active: bool, mut look: impl FnMut() -> Op
                 return Some(found);
             }
         }
-        if os::now() >= end {
+        let now = os::now();
+        let passed = now - start;
+        if now >= deadline || passed >= looking.limit(&SEATS, os::core(), passed) {
             return None;
         }
     }

@@ -99,7 +99,7 @@ impl Bench {
         let make = || build(&self.device, shape, nodes, |_| &empty);
         let (graph, ids) = make()?;
         let exec = graph.instantiate()?;
-        let report = exec.report().clone();
+        let report = Report::clone(&exec.report());
         let structure = |r: &Report| (r.kernel_packets, r.barrier_packets, r.barrier_bits, r.lanes);
         if structure(&report) != structure(&verified) || report.kernel_packets != nodes {
             return Err(wrong(shape, nodes, "the graph to measure has other packets than the verified one"));
@@ -144,7 +144,7 @@ impl Bench {
             let when = stamps.read(&self.stream)?;
             shape.check(&when, run * nodes + 1).map_err(|what| wrong(shape, nodes, what))?;
         }
-        Ok(exec.report().clone())
+        Ok(Report::clone(&exec.report()))
     }
 
     /// Gives all nodes other parameters, and back.

@@ -12,7 +12,7 @@ use std::error;
 
 use aqlipse::{
     schedule::{self, Bounds, Candidate, CostFile, CostTable, Plan, Problem, bounds, cost},
-    simulate::{Policy, Program, choose, run},
+    simulate::{Policy, Program, run},
 };
 use serde_json::{Value, json};
 
@@ -87,8 +87,7 @@ impl Row {
         let real = workload.problem()?;
         let guesses = vec![table.kernel_ns; workload.len()];
         let guessed = workload.problem_with(&guesses)?.with_guessed_durations();
-        let chosen = choose(&real, LANES, table)?;
-        let known = Ours::new(chosen, &real, &real, table)?;
+        let known = Ours::new(schedule::plan(&real, LANES, table), &real, &real, table)?;
         let blind = schedule::plan(&guessed, LANES, table);
         let bounds = Bounds::of(&real, table);
         let work_over_units_ns = workload.work_ns(table.compute_units);

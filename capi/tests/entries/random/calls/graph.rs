@@ -120,6 +120,8 @@ calls! {
     hipGraphLaunch(exec: Exec, stream: Stream);
     hipGraphUpload(exec: Exec, stream: Stream);
     aqlipseGraphExecGetDeviceGraph(graph: Room<*mut c_void>, exec: Exec);
+    aqlipseGraphExecProfile(exec: Exec, launches: FewWords);
+    aqlipseGraphExecReplan(exec: Exec);
     hipGraphExecDestroy(exec: DoomedExec);
     hipGraphExecUpdate(
         exec: Exec, graph: Graph, node: Room<hipGraphNode_t>, result: Room<hipGraphExecUpdateResult>,

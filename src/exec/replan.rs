@@ -1,0 +1,237 @@
+//! Another plan for an executable, with the durations that are known by now.
+//!
+//! Units stay what and where they are, with their arguments; queues, order, barrier bits and signals are found again. The
+//! order that must be kept is found again, too, from the graph that the executable was made of: executables do not keep
+//! edges. A launch in flight has its own copy of what it was published with.
+
+#![forbid(unsafe_code)]
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError},
+};
+
+use super::{
+    Exec, Order, Report, Scheduled, State,
+    enable::packet_in_place_of,
+    image,
+    party::Known,
+    schedule_units,
+    seat::Seat,
+    units::{self, Unit, pin_of},
+};
+use crate::{
+    device::fence::Keep,
+    error::{Error, Result},
+    graph::{FlatGraph, Node, NodeId, csr::Csr, flatten},
+    schedule::Class,
+};
+
+impl Exec {
+    /// Plans the graph again with what is [known](crate::Template::expect) of its nodes' durations, among it what
+    /// [profiled](Exec::profile) launches that are over have measured. Launches in flight go on as they were planned; later
+    /// ones come behind them.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a [resident](super::Options::resident) executable, whose packets kernels may launch at
+    /// any time; for one whose nodes decide about priorities, for queues were chosen by them; and for one whose plan
+    /// decides which of its buffers share memory ([`Options::memory`](super::Options::memory)). The executable is as it was
+    /// then.
+    pub fn replan(&self) -> Result<()> {
+        let options = self.0.options;
+        let refused = match () {
+            () if options.resident => Some("another plan for a resident graph"),
+            () if options.node_priority => Some("another plan where nodes have priorities"),
+            () if self.report().tradeoff.is_some() => Some("another plan where the plan shares memory"),
+            () => None,
+        };
+        if let Some(what) = refused {
+            return Err(Error::NotSupported(what));
+        }
+        let known = self.0.instance.durations().known();
+        let flat = self.flatten_again()?;
+
+        // What the plan before needed may be the last of its kind: it is dropped behind the lock.
+        let _had;
+        let mut state = self.state();
+        let state = &mut *state;
+        let Scheduled { plan, bounds, .. } = self.schedule_again(state, &flat, &known)?;
+        let kernarg = |unit: u32| {
+            let (block, offset) = state.arguments_of(unit);
+            block.address() + offset as u64
+        };
+        let mut image = image::encode(&plan, &state.units, kernarg)?;
+        for &unit in &state.disabled {
+            if let Some((lane, packet)) = image.places[unit as usize] {
+                let old = &image.lanes[lane as usize].packets[packet as usize];
+                let place = packet_in_place_of(old, false, |_| Err(Error::IllegalState("a disabled node")))?;
+                image.replace(lane, packet, place);
+            }
+        }
+
+        // From here on nothing fails.
+        let mut report = self.0.report.lock().unwrap_or_else(PoisonError::into_inner);
+        *report = Arc::new(Report {
+            exec_bytes: report.exec_bytes - state.image.bytes() + image.bytes(),
+            ..report.again(&image, &plan, bounds)
+        });
+        drop(report);
+        state.image = image;
+        state.known = Known::default();
+        state.settle(self.0.devices.len());
+        let flights = std::mem::take(&mut state.flights).into_signals();
+        if state.in_flight() {
+            state.keep_for_launch(Keep::Other(Arc::new(flights)));
+            _had = None;
+        } else {
+            _had = Some(flights);
+        }
+        Ok(())
+    }
+
+    /// The flat graph with its edges.
+    fn flatten_again(&self) -> Result<FlatGraph> {
+        let original = self.0.shape.original();
+        // To a launch, memory nodes are only order.
+        let works = |node| !matches!(original.node(node), Ok(Node::MemAlloc(_) | Node::MemFree(_)));
+        Ok(flatten::flatten(original, works)?.graph)
+    }
+
+    /// A plan of the units with what is known of nodes.
+    fn schedule_again(
+        &self,
+        state: &State,
+        flat: &FlatGraph,
+        known: &HashMap<NodeId, u32>,
+    ) -> Result<Scheduled> {
+        let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
+        let preds = preds(flat, &state.units, &state.main, &self.0.seats);
+        let order = Order {
+            preds: &preds,
+            classes: &classes,
+            units: &state.units,
+            numbers: units::numbers(&self.0.devices, &self.0.seats),
+            devices: &self.0.devices,
+        };
+        let durations = order.durations(flat, &state.main, known);
+        schedule_units(&order, self.0.options, durations.as_deref(), &[], None)
+    }
+}
+
+/// The order of units that [`Units::new`](super::units::Units::new) has made of `flat`, in the order of its nodes.
+pub(super) fn preds(flat: &FlatGraph, units: &[Unit], main: &[u32], seats: &[Seat]) -> Csr {
+    let first_of = |&unit: &u32| pin_of(units, unit).unwrap_or(unit);
+    // What resets conditions comes first, and a join behind it if there are several.
+    let resets = main.first().map_or(0, first_of);
+    let entry = resets.checked_sub(1);
+    let mut preds = Csr::with_capacity(units.len(), flat.preds().entries() + units.len());
+    for reset in 0..resets {
+        preds.push_row(if reset > 0 && reset + 1 == resets { 0..reset } else { 0..0 });
+    }
+    // CAST: a flat graph numbers its nodes in 32 bits, here and below.
+    for (node, &unit) in (0u32..).zip(main) {
+        let row = flat.preds().row(node);
+        preds.push_row(row.iter().map(|&pred| main[pred as usize]).chain(entry.filter(|_| row.is_empty())));
+        if let Some(pin) = pin_of(units, unit) {
+            preds.push_row([pin]);
+        }
+    }
+    // What is left reads what the kernels of a device print.
+    for reader in preds.len()..units.len() {
+        let prints = |&unit: &u32| {
+            let at = unit as usize;
+            let kernel = units[at].kernel();
+            seats[at].device == seats[reader].device && kernel.is_some_and(|dispatch| dispatch.code.prints())
+        };
+        preds.push_row((0..reader as u32).filter(prints));
+    }
+    preds
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{
+        super::{Options, costs},
+        *,
+    };
+    use crate::{
+        Template,
+        device::Device,
+        graph::Memset,
+        schedule::{Plan, Problem, time_ns},
+        typed::DeviceBuffer,
+    };
+
+    /// Layers of fills, each behind one or two of the layer before, and how long each is said to take.
+    fn layers(seed: u32, buffer: &DeviceBuffer<u32>) -> (Template, Vec<(NodeId, u32)>) {
+        let mut state = seed;
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % n
+        };
+        let mut template = Template::new(&Device::get(0).unwrap());
+        let fill = Memset {
+            dst: buffer.slice().address(),
+            pitch: 4,
+            value: 1,
+            element_size: 4,
+            width: 1,
+            height: 1,
+        };
+        let mut nodes: Vec<(NodeId, u32)> = Vec::new();
+        for at in 0..24 {
+            let mut after: Vec<NodeId> = match at / 4 {
+                0 => Vec::new(),
+                layer => (0..1 + below(2)).map(|_| nodes[(4 * (layer - 1) + below(4)) as usize].0).collect(),
+            };
+            after.dedup();
+            let node = template.add(Node::Memset(fill), &after).unwrap().0;
+            nodes.push((node, if below(3) == 0 { 200_000 } else { 4_000 }));
+        }
+        (template, nodes)
+    }
+
+    /// What a plan of an executable takes in virtual time, with these durations of its nodes.
+    fn time(exec: &Exec, plan: &Plan, known: &HashMap<NodeId, u32>) -> u64 {
+        let (state, flat) = (exec.state(), exec.flatten_again().unwrap());
+        let preds = preds(&flat, &state.units, &state.main, &exec.0.seats);
+        let (succs, device) = (preds.transposed(), &exec.0.device);
+        let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
+        let mut durations = vec![0; classes.len()];
+        for (node, &unit) in flat.nodes().iter().zip(&state.main) {
+            durations[unit as usize] = known[&node.origin];
+        }
+        let units: Vec<u32> =
+            state.units.iter().map(|unit| unit.compute_units(device.properties())).collect();
+        let problem = Problem::new(&preds, &succs, &classes, &durations).unwrap().with_units(&units).unwrap();
+        crate::schedule::check(&problem, plan).unwrap();
+        time_ns(&problem, plan, &costs::table(device).unwrap())
+    }
+
+    #[test]
+    fn known_durations_make_plans_that_take_less_virtual_time() {
+        let buffer = DeviceBuffer::<u32>::new(&Device::get(0).unwrap(), 1).unwrap();
+        let mut gained = 0;
+        for seed in 0..12 {
+            let (mut template, nodes) = layers(seed, &buffer);
+            let exec = Exec::new(&template, Options::default()).unwrap();
+            let known: HashMap<NodeId, u32> = nodes.iter().copied().collect();
+            let plan = |known: &HashMap<NodeId, u32>| {
+                exec.schedule_again(&exec.state(), &exec.flatten_again().unwrap(), known).unwrap().plan
+            };
+            let [blind, seeing] = [HashMap::new(), known.clone()].map(|known| plan(&known));
+            assert_eq!(exec.report().counts, blind.counts(), "nothing was known when it was made");
+            nodes.iter().for_each(|&(node, time)| template.expect(node, Duration::from_nanos(time.into())));
+            exec.replan().unwrap();
+            assert_eq!(exec.report().counts, seeing.counts());
+            let again = Exec::new(&template, Options::default()).unwrap();
+            assert_eq!(again.report().counts, seeing.counts(), "the next one is planned with what is known");
+            let [blind, seeing] = [blind, seeing].map(|plan| time(&exec, &plan, &known));
+            assert!(seeing <= blind, "seed {seed}: {seeing} > {blind}");
+            gained += u32::from(seeing < blind);
+        }
+        assert!(gained >= 2, "only {gained} of 12 plans are better");
+    }
+}
