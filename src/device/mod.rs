@@ -47,6 +47,7 @@ use crate::{
     memory::{peer::Visitors, stream_pool::current::Pools},
     pool::footprint::Footprint,
     stream::{Held, Orphan, OrphanWork, Stream, StreamInner, host, news::News},
+    user_object::due::Call,
 };
 
 /// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
@@ -195,6 +196,7 @@ impl Device {
     /// [`CaptureError::Unsupported`](crate::CaptureError::Unsupported) while one of its streams captures, whose
     /// capture is invalid then; [`Error::IllegalState`] inside a host function.
     pub fn synchronize(&self) -> Result<()> {
+        let _call = Call::begin();
         host::refuse_inside()?;
         crate::capture::refuse_device_synchronize(self)?;
         let outcome = self.drain();

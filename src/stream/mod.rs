@@ -49,6 +49,7 @@ use crate::{
     hostcall::fifo::{Drain, Fifo},
     memory::{peer::Relay, stream_pool::FreeLists},
     module::Function,
+    user_object::due::Call,
 };
 
 #[cfg(doc)]
@@ -375,6 +376,7 @@ impl Stream {
     /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures, or another stream does in whose
     /// way that stands.
     pub fn synchronize(&self) -> Result<()> {
+        let _call = Call::begin();
         host::refuse_inside()?;
         crate::capture::check_wait(self, "synchronising a stream")?;
         // The caller gets the fault that took the work, and the device fresh queues.
@@ -397,6 +399,7 @@ impl Stream {
     /// # Errors
     /// As [`Stream::synchronize`].
     pub fn is_idle(&self) -> Result<bool> {
+        let _call = Call::begin();
         crate::capture::check_wait(self, "querying a stream")?;
         // A stream that is behind the default stream with what it is yet to be given is idle until then.
         let submission = match self.kind() {
