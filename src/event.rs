@@ -14,6 +14,7 @@ use crate::{
     error::{CaptureError, Error, Result},
     external::{EventHandle, SharedEvent},
     stream::PassedFrees,
+    user_object::due::Call,
 };
 
 /// A point in a stream, set by [`Stream::record_event`](crate::Stream::record_event).
@@ -111,6 +112,7 @@ impl Event {
     /// [`CaptureError::Unsupported`] while a capture forbids the calling thread to wait for other work; the fault that
     /// took the work before.
     pub fn synchronize(&self) -> Result<()> {
+        let _call = Call::begin();
         crate::stream::host::refuse_inside()?;
         self.check_asking("waiting for an event")?;
         if let Some((shared, number)) = self.foreign() {
@@ -128,6 +130,7 @@ impl Event {
     /// # Errors
     /// As [`Event::synchronize`]: a point that a fault took will never be reached.
     pub fn is_complete(&self) -> Result<bool> {
+        let _call = Call::begin();
         self.check_asking("querying an event")?;
         if let Some((shared, number)) = self.foreign() {
             return Ok(shared.is_reached(number));

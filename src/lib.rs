@@ -35,7 +35,7 @@
 //! | [`memory`] | allocations by address, pools in stream order, copies and fills and their operands |
 //! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
 //! | [`capture`] | streams recorded into graphs, and what that forbids |
-//! | [`UserObject`] | resources of the caller's that graphs hold |
+//! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
 //! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
 //! | `durations` | how long nodes take: what was said and what was measured |
 //! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
@@ -97,7 +97,7 @@ pub use stream::{
     cooperative::{Together, launch_together},
 };
 pub use template::{Subgraph, Template};
-pub use user_object::UserObject;
+pub use user_object::{UserObject, due as destructors};
 
 /// The README's examples compile.
 #[cfg(doctest)]

@@ -585,11 +585,12 @@ impl Subgraph<'_> {
         Ok(self.template.add_free(address, dependencies)?.0)
     }
 
-    /// Lets this graph own `count` references to `object`: new ones, or with `from_caller` as many of the caller's.
+    /// Lets this graph own `count` references to `object`: new ones, or with `from_caller` those of the
+    /// caller's, as far as there are so many.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] for a count of 0 or more than 2^31 - 1, for more references than can be counted or than
-    /// the caller owns, or for an object that is gone.
+    /// [`Error::InvalidValue`] for a count of 0 or more than 2^31 - 1, for more references than can be counted, or for
+    /// an object that is gone.
     pub fn retain_object(&mut self, object: &UserObject, count: u32, from_caller: bool) -> Result<()> {
         object.retain_for(self.graph_mut().references_mut(), count, from_caller)
     }
@@ -597,9 +598,9 @@ impl Subgraph<'_> {
     /// Lets this graph give up `count` references to `object`.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] for a count of 0 or of more references than the graph owns.
+    /// [`Error::InvalidValue`] for a count of 0 or more than 2^31 - 1.
     pub fn release_object(&mut self, object: &UserObject, count: u32) -> Result<()> {
-        object.release_from(self.graph_mut().references_mut(), count)
+        object.release_from(self.graph_mut().references_mut(), count).map(drop)
     }
 
     /// As [`Template::create_condition`].

@@ -3,18 +3,35 @@
 #![forbid(unsafe_code)]
 
 use std::{
+    cell::Cell,
     io,
     thread::{Builder, Scope},
 };
 
 use crate::error::{Error, Result, explain};
 
+thread_local! {
+    static OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is one of them, whoever's function it runs.
+pub(crate) fn is_ours() -> bool {
+    OURS.get()
+}
+
+fn ours<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    || {
+        OURS.set(true);
+        work()
+    }
+}
+
 /// Starts a thread that does `work`; its name shows in debuggers.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] if the system has no thread left.
 pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
-    make(name, |builder| builder.spawn(work).map(drop))
+    make(name, |builder| builder.spawn(ours(work)).map(drop))
 }
 
 /// The same within a scope, which waits for its end.
@@ -26,7 +43,7 @@ pub(crate) fn start_within<'scope>(
     name: &str,
     work: impl FnOnce() + Send + 'scope,
 ) -> Result<()> {
-    make(name, |builder| builder.spawn_scoped(scope, work).map(drop))
+    make(name, |builder| builder.spawn_scoped(scope, ours(work)).map(drop))
 }
 
 fn make(name: &str, spawn: impl FnOnce(Builder) -> io::Result<()>) -> Result<()> {

@@ -10,7 +10,10 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-use aqlipse::capture::{self, calls};
+use aqlipse::{
+    capture::{self, calls},
+    destructors,
+};
 
 use crate::{
     current,
@@ -94,6 +97,8 @@ pub fn quiet(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) 
 /// Runs the body of an entry of any return type; `fallback` is returned if it panics.
 pub fn plain<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
     made::call(name);
+    // Behind the body: destructors of user objects run with nothing locked.
+    let _call = destructors::Call::begin();
     // The body owns what it works on or holds it in locks that a panic poisons: nothing half-done stays reachable.
     panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         say_panicked(name, payload.as_ref());

@@ -191,6 +191,12 @@ impl<T> Table<T> {
         self.parts(handle).and_then(living).unwrap_or(false)
     }
 
+    /// Whether a handle names an object that was removed.
+    pub fn was_living(&self, handle: usize) -> bool {
+        let passed = |(place, generation)| Some(generation < self.slot(place)?.generation());
+        self.parts(handle).and_then(passed).unwrap_or(false)
+    }
+
     /// The place and the generation that a handle of this table names.
     #[inline]
     fn parts(&self, handle: usize) -> Option<(usize, u64)> {
@@ -277,6 +283,8 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(table.get(first), None);
         assert!(table.remove(first).is_none() && !table.is_living(first) && table.is_living(second));
+        assert!(table.was_living(first) && !table.was_living(second));
+        assert!([0, 0xdead_beef, second + (1 << PLACE_SHIFT)].iter().all(|&word| !table.was_living(word)));
         assert_eq!(table.get(second), Some("second"));
     }
 

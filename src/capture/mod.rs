@@ -37,7 +37,7 @@ use crate::{
     event::Event,
     graph::{Graph, Inside, NodeId},
     module::Function,
-    stream::{Stream, StreamInner, StreamKind},
+    stream::{Held, Stream, StreamKind},
     template::{Subgraph, Template},
     typed::Alive,
 };
@@ -63,7 +63,7 @@ struct State {
     /// The sentence that says which call broke the capture.
     broken: Option<String>,
     over: bool,
-    members: Vec<Weak<StreamInner>>,
+    members: Vec<Weak<Held>>,
     /// What streams that are gone had captured last.
     tips_of_gone: Vec<NodeId>,
 }

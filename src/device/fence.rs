@@ -246,6 +246,11 @@ impl Fence {
         &self.0.signal
     }
 
+    /// Whether both are the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Keeps `keep` alive until the fence has fired.
     pub(crate) fn keep(&self, keep: Keep) {
         if !self.is_complete() {

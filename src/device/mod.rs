@@ -10,6 +10,7 @@ pub(crate) mod pause;
 mod properties;
 pub(crate) mod resident;
 mod rings;
+pub(crate) mod roll;
 pub(crate) mod slabs;
 mod system;
 mod units;
@@ -36,6 +37,7 @@ use self::{
     lane::Lane,
     once::Once,
     rings::Placement,
+    roll::Roll,
     slabs::Slabs,
 };
 use crate::{
@@ -44,7 +46,8 @@ use crate::{
     hostcall::Hostcall,
     memory::{peer::Visitors, stream_pool::current::Pools},
     pool::footprint::Footprint,
-    stream::{Orphan, Stream, StreamInner, host, legacy::News},
+    stream::{Held, Orphan, OrphanWork, Stream, StreamInner, host, news::News},
+    user_object::due::Call,
 };
 
 /// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
@@ -120,9 +123,8 @@ pub(crate) struct DeviceInner {
     /// Where lanes that are created get their rings.
     placement: Placement,
     pub(crate) legacy: OnceLock<Stream>,
-    streams: Mutex<Vec<Weak<StreamInner>>>,
-    /// What is left of streams that were let go with work in flight.
-    orphans: Mutex<Vec<Orphan>>,
+    /// Its streams, and what is left of those that were let go with work in flight.
+    roll: Roll<Known, Orphan>,
     /// Launches on streams of other devices in which the device takes part, oldest first.
     visits: Mutex<VecDeque<Fence>>,
     /// Held while a stream is put behind what its kind orders it with; see `stream::legacy`.
@@ -132,6 +134,14 @@ pub(crate) struct DeviceInner {
     blit: Once<Blit>,
     /// What kernels ask of the host.
     pub(crate) hostcall: Hostcall,
+}
+
+/// A stream of a device.
+#[derive(Clone)]
+struct Known {
+    stream: Arc<StreamInner>,
+    /// What all who hold it share.
+    held: Weak<Held>,
 }
 
 impl Device {
@@ -186,6 +196,7 @@ impl Device {
     /// [`CaptureError::Unsupported`](crate::CaptureError::Unsupported) while one of its streams captures, whose
     /// capture is invalid then; [`Error::IllegalState`] inside a host function.
     pub fn synchronize(&self) -> Result<()> {
+        let _call = Call::begin();
         host::refuse_inside()?;
         crate::capture::refuse_device_synchronize(self)?;
         let outcome = self.drain();
@@ -199,7 +210,8 @@ impl Device {
     pub(crate) fn drain(&self) -> Result<()> {
         let epoch = self.0.faults.epoch();
         let mut fences = Vec::new();
-        for stream in self.streams() {
+        let (streams, orphans) = self.work();
+        for stream in streams {
             match stream.own_fence() {
                 Ok(fence) => fences.push(fence),
                 // A fault came between, and has taken all there was to wait for.
@@ -207,9 +219,9 @@ impl Device {
                 Err(error) => return Err(error),
             }
         }
-        let orphaned: Vec<Fence> = lock(&self.0.orphans).iter().map(|orphan| orphan.fence.clone()).collect();
+        let orphaned = orphans.iter().map(|orphan| &orphan.fence);
         let visits: Vec<Fence> = lock(&self.0.visits).iter().cloned().collect();
-        self.outlast(fences.iter().chain(&orphaned).chain(&visits))?;
+        self.outlast(fences.iter().chain(orphaned).chain(&visits))?;
         // What was waited for may have launched graphs.
         let launched = self.launched_by_kernels();
         self.outlast(&launched)?;
@@ -380,21 +392,27 @@ impl Device {
         self.lane_beside(class_of(priority) * LANES + number % LANES, n)
     }
 
-    pub(crate) fn register(&self, stream: &Arc<StreamInner>) {
+    pub(crate) fn register(&self, stream: Arc<StreamInner>, held: &Arc<Held>) {
         self.bury_orphans();
-        let mut streams = lock(&self.0.streams);
-        streams.retain(|s| s.strong_count() > 0);
-        streams.push(Arc::downgrade(stream));
+        self.0.roll.enter(Known { stream, held: Arc::downgrade(held) });
     }
 
-    /// The live streams of the device.
+    /// The streams of the device that somebody holds.
     pub(crate) fn streams(&self) -> Vec<Stream> {
-        lock(&self.0.streams).iter().filter_map(|s| s.upgrade().map(Stream)).collect()
+        let (known, _) = self.0.roll.all(|_| ());
+        known.iter().filter_map(|known| known.held.upgrade().map(Stream)).collect()
     }
 
-    /// Takes over the work in flight of a stream that nobody holds any more.
-    pub(crate) fn adopt(&self, orphan: Orphan) {
-        lock(&self.0.orphans).push(orphan);
+    /// Whatever there is work of: streams, those included whose last holder is letting go of them just now, and the work
+    /// in flight of streams that nobody holds any more.
+    pub(crate) fn work(&self) -> (Vec<Arc<StreamInner>>, Vec<OrphanWork>) {
+        let (known, orphans) = self.0.roll.all(|orphan| orphan.work.clone());
+        (known.into_iter().map(|known| known.stream).collect(), orphans)
+    }
+
+    /// Takes over the work in flight of a stream that nobody holds any more, if there is any.
+    pub(crate) fn adopt(&self, stream: &Arc<StreamInner>, orphan: Option<Orphan>) {
+        self.0.roll.replace(|known| Arc::ptr_eq(&known.stream, stream), orphan);
         self.bury_orphans();
     }
 
@@ -405,18 +423,12 @@ impl Device {
         lock(&self.0.visits).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
-    /// The work in flight of streams that nobody holds any more.
-    pub(crate) fn orphans(&self) -> MutexGuard<'_, Vec<Orphan>> {
-        lock(&self.0.orphans)
-    }
-
     /// Lets go of what orphaned work needed, once it is over.
     fn bury_orphans(&self) {
-        let over: Vec<Orphan> =
-            lock(&self.0.orphans).extract_if(.., |orphan| orphan.fence.is_over()).collect();
+        let over = self.0.roll.take_orphans(|orphan| orphan.work.fence.is_over());
         // What it needed may be the caller's, whose `Drop` may come here again: no lock is held.
         for orphan in over {
-            drop(orphan.fence.take_keeps());
+            drop(orphan.work.fence.take_keeps());
         }
     }
 

@@ -95,7 +95,7 @@ use crate::{
     },
     template::{Edition, Template},
     typed::Alive,
-    user_object::release_behind,
+    user_object::due::{Call, release_behind},
 };
 
 /// How an executable graph is made.
@@ -545,6 +545,7 @@ impl Exec {
     /// # Errors
     /// The fault that took a launch.
     pub fn synchronize(&self) -> Result<()> {
+        let _call = Call::begin();
         let last = self.state().last.clone();
         last.map_or(Ok(()), |(fence, _)| self.0.device.wait(&fence))
     }

@@ -26,7 +26,7 @@ use crate::{
     },
     module::Function,
     template::Template,
-    user_object::release_behind,
+    user_object::due::{Call, release_behind},
 };
 
 /// Why an executable cannot take over a template's parameters.
@@ -445,6 +445,8 @@ impl Exec {
 
         // What the executable had may be the caller's: it is dropped behind the lock.
         let _had;
+        // What is not held any more goes behind the state.
+        let _call = Call::begin();
         let mut state = self.state();
         let state = &mut *state;
         let mut units = state.units.clone();

@@ -70,7 +70,7 @@ impl Stream {
         if self.kind() == StreamKind::Legacy {
             return Err(Error::InvalidValue("the priority of the default stream"));
         }
-        let submission = self.own_submission()?;
+        let submission = self.0.own_submission()?;
         // A stream that is restricted to some units stays on their lanes, which have one priority.
         let restricted = self.device().restriction(self.lane_number()).is_some();
         let lane = if restricted { self.lane_number() } else { self.device().assign_lane(priority) };

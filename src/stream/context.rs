@@ -99,11 +99,16 @@ impl ExecutionContext {
         streams
     }
 
-    /// What is in flight of its streams that nobody holds any more, each with its lane.
-    fn orphaned(&self) -> Vec<(Fence, u64)> {
-        let orphans = self.0.device.orphans();
-        let ours = orphans.iter().filter(|orphan| self.0.units.is_none() || orphan.context == self.0.id);
-        ours.map(|orphan| (orphan.fence.clone(), orphan.lane)).collect()
+    /// What is in flight of its streams, those included that nobody holds any more: fences, each with its lane.
+    fn in_flight(&self) -> Result<Vec<(Fence, u64)>> {
+        let is_ours = |context| self.0.units.is_none() || context == self.0.id;
+        let (streams, orphans) = self.0.device.work();
+        let orphans = orphans.into_iter().filter(|orphan| is_ours(orphan.context));
+        let mut all: Vec<_> = orphans.map(|orphan| (orphan.fence, orphan.lane)).collect();
+        for stream in streams.iter().filter(|stream| is_ours(stream.context)) {
+            all.push(stream.own_fence_and_activity()?.0);
+        }
+        Ok(all)
     }
 
     /// As [`ExecutionContext::streams`], none of which captures.
@@ -120,17 +125,14 @@ impl ExecutionContext {
     /// # Errors
     /// [`CaptureError::Unsupported`] while one of them captures; a fault of earlier work.
     pub fn record_event(&self, event: &Event) -> Result<()> {
-        let streams = self.idle_of_captures()?;
+        self.idle_of_captures()?;
+        let in_flight = self.in_flight()?;
         // A stream that nobody else knows is behind all of them. It is of the context as well, whose other calls wait
         // for the event therefore.
         let device = &self.0.device;
         let end = Stream::make_in(device, StreamKind::NonBlocking, 0, device.assign_lane(0), self.0.id);
         let mut submission = end.submission()?;
-        for (fence, lane) in self.orphaned() {
-            submission.wait(&fence, lane);
-        }
-        for stream in &streams {
-            let ((fence, lane), _) = stream.own_fence_and_activity()?;
+        for (fence, lane) in in_flight {
             submission.wait(&fence, lane);
         }
         submission.finish()?;
@@ -158,9 +160,9 @@ impl ExecutionContext {
     /// As [`ExecutionContext::record_event`].
     pub fn synchronize(&self) -> Result<()> {
         let streams = self.idle_of_captures()?;
-        let orphaned = self.orphaned();
+        let in_flight = self.in_flight()?;
         streams.iter().try_for_each(Stream::synchronize)?;
-        self.0.device.outlast(orphaned.iter().map(|(fence, _)| fence))?;
+        self.0.device.outlast(in_flight.iter().map(|(fence, _)| fence))?;
         self.0.device.check()
     }
 

@@ -7,9 +7,13 @@ mod copy;
 mod external;
 pub(crate) mod host;
 pub(crate) mod legacy;
+#[cfg(test)]
+mod model;
+pub(crate) mod news;
 mod order;
 mod orphan;
 pub(crate) mod submit;
+mod tail;
 pub(crate) mod value;
 
 use std::{
@@ -18,7 +22,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError,
-        atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering, fence},
     },
 };
 
@@ -31,7 +35,10 @@ use self::{
     host::{Job, Worker},
     submit::{State, Submission},
 };
-pub(crate) use self::{order::PassedFrees, orphan::Orphan};
+pub(crate) use self::{
+    order::PassedFrees,
+    orphan::{Orphan, OrphanWork},
+};
 use crate::{
     capture::Membership,
     device::{Device, Fence, Rings, Units, fence::Keep},
@@ -42,6 +49,7 @@ use crate::{
     hostcall::fifo::{Drain, Fifo},
     memory::{peer::Relay, stream_pool::FreeLists},
     module::Function,
+    user_object::due::Call,
 };
 
 #[cfg(doc)]
@@ -60,7 +68,20 @@ pub enum StreamKind {
 
 /// An in-order queue of work.
 #[derive(Clone)]
-pub struct Stream(pub(crate) Arc<StreamInner>);
+pub struct Stream(pub(crate) Arc<Held>);
+
+/// What all copies of a [`Stream`] share. With the last of them its work becomes an [`Orphan`]'s; until that is known, the
+/// device still finds the work with the stream itself. Its count is written by threads that use the stream: see below.
+#[repr(align(128))]
+pub(crate) struct Held(Arc<StreamInner>);
+
+impl std::ops::Deref for Held {
+    type Target = StreamInner;
+
+    fn deref(&self) -> &StreamInner {
+        &self.0
+    }
+}
 
 /// In pairs of cache lines of its own, as processors fetch them: threads that launch on other streams write others.
 #[repr(align(128))]
@@ -150,8 +171,9 @@ impl Stream {
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
         });
-        device.register(&inner);
-        Self(inner)
+        let held = Arc::new(Held(inner.clone()));
+        device.register(inner, &held);
+        Self(held)
     }
 
     /// The device it works on.
@@ -316,7 +338,7 @@ impl Stream {
         event.check_home(self.device())?;
         let submission = self.submission()?;
         // Before the point is marked: a free that another thread numbers meanwhile may lie behind it.
-        let passed = self.passed_frees();
+        let passed = self.0.passed_frees();
         let lane = submission.lane().id();
         let fence = if event.has_timing() { submission.fresh_fence() } else { submission.fence() }?;
         event.set_behind(fence, lane, self.device(), passed);
@@ -354,6 +376,7 @@ impl Stream {
     /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures, or another stream does in whose
     /// way that stands.
     pub fn synchronize(&self) -> Result<()> {
+        let _call = Call::begin();
         host::refuse_inside()?;
         crate::capture::check_wait(self, "synchronising a stream")?;
         // The caller gets the fault that took the work, and the device fresh queues.
@@ -376,9 +399,18 @@ impl Stream {
     /// # Errors
     /// As [`Stream::synchronize`].
     pub fn is_idle(&self) -> Result<bool> {
+        let _call = Call::begin();
         crate::capture::check_wait(self, "querying a stream")?;
+        // A stream that is behind the default stream with what it is yet to be given is idle until then.
+        let submission = match self.kind() {
+            StreamKind::Legacy => self.submission()?,
+            StreamKind::Blocking | StreamKind::NonBlocking => {
+                self.device().check()?;
+                self.0.own_submission()?
+            }
+        };
         // A stream without a past is idle, and needs no packet to find out.
-        let Some(fence) = self.submission()?.past()? else { return Ok(true) };
+        let Some(fence) = submission.past()? else { return Ok(true) };
         let idle = fence.is_complete();
         self.device().check()?;
         fence.lost().map_or(Ok(idle), Err)
@@ -401,51 +433,12 @@ impl Stream {
     pub(crate) fn submission(&self) -> Result<Submission<'_>> {
         self.device().check()?;
         self.check_default("work")?;
-        let submission = self.own_submission()?;
+        let submission = self.0.own_submission()?;
         if legacy::is_behind(&self.0) {
             return Ok(submission);
         }
         drop(submission);
         legacy::catch_up(self)
-    }
-
-    /// Opens the stream for packets that follow only what is on it.
-    fn own_submission(&self) -> Result<Submission<'_>> {
-        self.open(self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// As [`Stream::own_submission`]; `None` if another thread has the stream, which may be waiting for the device.
-    fn try_own_submission(&self) -> Result<Option<Submission<'_>>> {
-        match self.0.state.try_lock() {
-            Ok(state) => self.open(state).map(Some),
-            Err(TryLockError::Poisoned(poisoned)) => self.open(poisoned.into_inner()).map(Some),
-            Err(TryLockError::WouldBlock) => Ok(None),
-        }
-    }
-
-    fn open<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<Submission<'s>> {
-        // With the state locked, so that no submission comes with an older lane than the one before.
-        let number = self.lane_number();
-        let lane = match state.lane(number) {
-            Some(lane) => lane,
-            None => state.found_lane(number, self.device().lane(number)?),
-        };
-        let mut submission = Submission::new(&self.0, state, lane);
-        submission.reserve_closing()?;
-        Ok(submission)
-    }
-
-    /// A fence behind what is on the stream, whatever captures or faults there are.
-    pub(crate) fn own_fence(&self) -> Result<Fence> {
-        self.own_submission()?.fence()
-    }
-
-    /// As [`Stream::own_fence`], with the fence's lane and the stream's activity that it covers.
-    fn own_fence_and_activity(&self) -> Result<((Fence, u64), u64)> {
-        let submission = self.own_submission()?;
-        let lane = submission.lane().id();
-        let (fence, activity) = submission.fence_with_activity()?;
-        Ok(((fence, lane), activity))
     }
 
     /// Where the queue that the stream publishes to has its ring; creates the queue if nobody has used it.
@@ -458,7 +451,7 @@ impl Stream {
 
     /// The number of the lane that the stream publishes to.
     pub(crate) fn lane_number(&self) -> usize {
-        self.0.lane.load(Ordering::Relaxed)
+        self.0.lane_number()
     }
 
     /// Starts the stream's host worker, so that queueing jobs cannot fail.
@@ -521,6 +514,49 @@ impl Stream {
 impl StreamInner {
     fn activity(&self) -> u64 {
         self.activity.load(Ordering::Acquire)
+    }
+
+    fn lane_number(&self) -> usize {
+        self.lane.load(Ordering::Relaxed)
+    }
+
+    /// Opens the stream for packets that follow only what is on it.
+    fn own_submission(&self) -> Result<Submission<'_>> {
+        self.open(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// As [`StreamInner::own_submission`]; `None` if another thread has the stream, which may be waiting for the device.
+    fn try_own_submission(&self) -> Result<Option<Submission<'_>>> {
+        match self.state.try_lock() {
+            Ok(state) => self.open(state).map(Some),
+            Err(TryLockError::Poisoned(poisoned)) => self.open(poisoned.into_inner()).map(Some),
+            Err(TryLockError::WouldBlock) => Ok(None),
+        }
+    }
+
+    fn open<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<Submission<'s>> {
+        // With the state locked, so that no submission comes with an older lane than the one before.
+        let number = self.lane_number();
+        let lane = match state.lane(number) {
+            Some(lane) => lane,
+            None => state.found_lane(number, self.device.lane(number)?),
+        };
+        let mut submission = Submission::new(self, state, lane);
+        submission.reserve_closing()?;
+        Ok(submission)
+    }
+
+    /// A fence behind what is on the stream, whatever captures or faults there are.
+    pub(crate) fn own_fence(&self) -> Result<Fence> {
+        self.own_submission()?.fence()
+    }
+
+    /// As [`StreamInner::own_fence`], with the fence's lane and the stream's activity that it covers.
+    fn own_fence_and_activity(&self) -> Result<((Fence, u64), u64)> {
+        let submission = self.own_submission()?;
+        let lane = submission.lane().id();
+        let (fence, activity) = submission.fence_with_activity()?;
+        Ok(((fence, lane), activity))
     }
 }
 

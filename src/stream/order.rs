@@ -103,15 +103,15 @@ impl StreamInner {
         self.order.note_free(mark);
         self.activity()
     }
-}
 
-impl Stream {
     /// The frees that somebody is behind who waits for a point that is yet to be marked on the stream, which is behind
     /// them itself.
     pub(crate) fn passed_frees(&self) -> PassedFrees {
-        self.0.order.passed(self.id(), self.0.activity())
+        self.order.passed(self.id, self.activity())
     }
+}
 
+impl Stream {
     /// Notes what the stream is behind since a wait was published.
     pub(super) fn learn(&self, passed: &PassedFrees) {
         self.0.order.learn(passed);
@@ -128,7 +128,8 @@ impl Stream {
         points: impl Iterator<Item = u64>,
         patient: bool,
     ) -> Result<Option<Vec<Option<Mark>>>> {
-        let submission = if patient { Some(self.own_submission()?) } else { self.try_own_submission()? };
+        let submission =
+            if patient { Some(self.0.own_submission()?) } else { self.0.try_own_submission()? };
         let Some(mut submission) = submission else { return Ok(None) };
         points.map(|point| submission.behind(point)).collect::<Result<_>>().map(Some)
     }

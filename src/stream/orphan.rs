@@ -2,11 +2,19 @@
 
 use std::sync::PoisonError;
 
-use super::{StreamInner, StreamKind, Submission};
+use super::{Held, StreamInner, StreamKind, Submission};
 use crate::{device::Fence, memory::stream_pool::free_lists};
 
 /// Work in flight of a stream that is gone.
 pub(crate) struct Orphan {
+    pub(crate) work: OrphanWork,
+    /// Kernel arguments, and fences of earlier work with what they keep.
+    _rest: Box<dyn Send + Sync>,
+}
+
+/// How others wait for it.
+#[derive(Clone)]
+pub(crate) struct OrphanWork {
     /// Fires behind all of it.
     pub(crate) fence: Fence,
     /// The lane that the fence lies on.
@@ -14,36 +22,42 @@ pub(crate) struct Orphan {
     pub(crate) kind: StreamKind,
     /// The execution context of its stream, 0 for none.
     pub(crate) context: u64,
-    /// Kernel arguments, and fences of earlier work with what they keep.
-    _rest: Box<dyn Send + Sync>,
 }
 
-impl Drop for StreamInner {
+impl Drop for Held {
     fn drop(&mut self) {
-        let capture = self.capture.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(member) = capture {
             crate::capture::abandon(self.id, member);
         }
-        if !self.state.get_mut().unwrap_or_else(PoisonError::into_inner).has_rest() {
-            free_lists::give_back_all(self, None);
-            return;
-        }
-        match self.device.lane(*self.lane.get_mut()).and_then(|lane| self.orphan(lane)) {
-            Ok(Some(orphan)) => {
-                free_lists::give_back_all(self, Some((orphan.fence.clone(), orphan.lane)));
-                self.device.adopt(orphan);
-            }
-            Ok(None) => free_lists::give_back_all(self, None),
-            // Only a fault, which has taken the work: the stream has the signal that it takes.
-            Err(error) => {
-                tracing::warn!("letting go of a stream with work in flight: {error}");
-                free_lists::abandon(self);
-            }
-        }
+        let orphan = self.orphan_if_needed();
+        // Until here others find the stream's work with the stream, from here with the orphan.
+        self.device.adopt(&self.0, orphan);
     }
 }
 
 impl StreamInner {
+    /// What is in flight, if anything is. The memory that was freed on the stream goes back.
+    fn orphan_if_needed(&self) -> Option<Orphan> {
+        if !self.state.lock().unwrap_or_else(PoisonError::into_inner).has_rest() {
+            free_lists::give_back_all(self, None);
+            return None;
+        }
+        match self.device.lane(self.lane_number()).and_then(|lane| self.orphan(lane)) {
+            Ok(orphan) => {
+                let work = orphan.as_ref().map(|orphan| &orphan.work);
+                free_lists::give_back_all(self, work.map(|work| (work.fence.clone(), work.lane)));
+                orphan
+            }
+            // Only a fault, which has taken the work: the stream has the signal that it takes.
+            Err(error) => {
+                tracing::warn!("letting go of a stream with work in flight: {error}");
+                free_lists::abandon(self);
+                None
+            }
+        }
+    }
+
     /// Closes the stream with a fence; `None` if all of its work was lost in a fault.
     fn orphan(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> crate::Result<Option<Orphan>> {
         let id = lane.id();
@@ -52,10 +66,7 @@ impl StreamInner {
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let rest = state.into_rest();
         Ok(rest.map(|(fence, rest)| Orphan {
-            fence,
-            lane: id,
-            kind: self.kind,
-            context: self.context,
+            work: OrphanWork { fence, lane: id, kind: self.kind, context: self.context },
             _rest: rest,
         }))
     }

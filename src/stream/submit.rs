@@ -7,7 +7,7 @@ use std::{
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace};
 
-use super::{StreamInner, StreamKind, host::Job};
+use super::{StreamInner, StreamKind, host::Job, tail::Tail};
 use crate::{
     device::{
         fence::{Fence, Keep, PooledSignal},
@@ -33,8 +33,8 @@ pub(crate) struct State {
     past: Past,
     /// What was on another lane, by number, and that nothing on this one waits for yet.
     behind: Option<(Fence, u64)>,
-    /// Packets were published behind the last fence.
-    dirty: bool,
+    /// What lies behind the last fence.
+    tail: Tail,
     since_fence: u32,
     keeps: Vec<Keep>,
     /// How many of them packets need that are published; the others may be for packets that are not.
@@ -138,7 +138,7 @@ impl State {
 
     /// Whether something may still be in flight or is kept for it.
     pub(super) fn has_rest(&self) -> bool {
-        self.dirty
+        !self.tail.is_empty()
             || !self.keeps.is_empty()
             || self.past.last.as_ref().is_some_and(|last| !last.fence.is_over())
     }
@@ -210,7 +210,9 @@ impl<'a> Submission<'a> {
     pub(crate) fn close(mut self) -> Result<Fence> {
         self.flush()?;
         match (self.state.closing.take(), &self.state.past.last) {
-            (_, Some(last)) if !self.state.dirty && self.state.keeps.is_empty() => Ok(last.fence.clone()),
+            (_, Some(last)) if self.state.tail.is_empty() && self.state.keeps.is_empty() => {
+                Ok(last.fence.clone())
+            }
             (Some(closing), _) => self.fence_ending(closing),
             (None, _) => self.fence_so_far(),
         }
@@ -261,11 +263,16 @@ impl<'a> Submission<'a> {
 
     /// Holds everything that follows back until `fence` has fired.
     pub(crate) fn wait(&mut self, fence: &Fence, lane: u64) {
-        // On the same queue the barrier bit of whatever follows already orders it.
-        if lane == self.lane.id() || fence.is_over() {
-            return;
+        if lane == self.lane.id() {
+            // On the same queue the barrier bit of whatever follows already orders it. A fence of the stream's is not what
+            // follows, unless it comes behind.
+            let own = self.state.past.last.as_ref().is_some_and(|last| last.fence.is(fence));
+            if !own && !fence.is_over() {
+                self.state.tail.join();
+            }
+        } else if !fence.is_over() {
+            self.wait_signal(fence.signal().clone());
         }
-        self.wait_signal(fence.signal().clone());
     }
 
     /// Holds everything that follows back until `signal` is 0.
@@ -348,7 +355,7 @@ impl<'a> Submission<'a> {
     /// As [`Submission::fence`]; `None` if nothing was ever put on the stream.
     pub(crate) fn past(mut self) -> Result<Option<Fence>> {
         self.flush()?;
-        if !self.state.dirty && self.state.past.last.is_none() {
+        if self.state.tail.is_empty() && self.state.past.last.is_none() {
             Ok(None)
         } else {
             self.fence_so_far().map(Some)
@@ -363,7 +370,7 @@ impl<'a> Submission<'a> {
 
     fn fence_so_far(&mut self) -> Result<Fence> {
         self.flush()?;
-        if let (false, Some(last)) = (self.state.dirty, &self.state.past.last) {
+        if let (true, Some(last)) = (self.state.tail.is_empty(), &self.state.past.last) {
             return Ok(last.fence.clone());
         }
         self.fence_here()
@@ -399,7 +406,8 @@ impl<'a> Submission<'a> {
     /// As [`Submission::copy`], with a fence that [was armed](Submission::armed_fence): nothing is left to fail for want of
     /// memory.
     pub(crate) fn copy_ending(&mut self, image: &[Packet], fence: Fence) -> Result<Fence> {
-        self.flush()?;
+        // The fence is behind what the stream has joined.
+        self.publish()?;
         let (last, signal) = (image.len().wrapping_sub(1), fence.signal().handle());
         let end = |slots: &mut Slots<'_, '_>| {
             if slots.packets().contains(&last) {
@@ -426,15 +434,23 @@ impl<'a> Submission<'a> {
         self.adopt(fence);
     }
 
-    /// Publishes what was pushed so far.
+    /// Publishes what was pushed so far; others hear of what the stream is behind from now on.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        if self.stream.order.takes_mark() && self.state.dirty {
+        self.publish()?;
+        if self.state.tail.take_joined() {
+            self.note_activity();
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        if self.stream.order.takes_mark() && self.state.tail.has_packets() {
             self.mark_so_far()?;
         }
         if !self.state.packets.is_empty() {
             self.lane.submit(&self.state.packets).map_err(|error| self.report(error))?;
             self.state.published_keeps = self.state.keeps.len();
-            self.state.dirty = true;
+            self.state.tail.publish();
             self.state.since_fence += self.state.packets.len() as u32;
             self.state.packets.clear();
             self.state.behind = None;
@@ -507,7 +523,7 @@ impl<'a> Submission<'a> {
             Some(before) if before.fence.has_fired() => self.state.spare(before, &mut self.released),
             before => self.state.past.retiring.extend(before),
         }
-        self.state.dirty = false;
+        self.state.tail.end();
         self.state.since_fence = 0;
         self.state.code = None;
     }

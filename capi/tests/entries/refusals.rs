@@ -1158,7 +1158,7 @@ fn what_is_no_allocation_object_or_file_is_refused() {
             "no object" => hipErrorInvalidValue, (no_object, 1);
             "a wild object" => hipErrorInvalidValue, (wild, 1);
             "no references" => hipErrorInvalidValue, (w.object, 0);
-            "more than the caller owns" => hipErrorInvalidValue, (w.object, 2);
+            "too many references" => hipErrorInvalidValue, (w.object, many);
         }
         hipUserObjectRetain {
             "no object" => hipErrorInvalidValue, (no_object, 1);
@@ -1170,13 +1170,13 @@ fn what_is_no_allocation_object_or_file_is_refused() {
             "no object" => hipErrorInvalidValue, (w.graph, no_object, 1, 0);
             "no references" => hipErrorInvalidValue, (w.graph, w.object, 0, 0);
             "flag INT_MAX" => hipErrorInvalidValue, (w.graph, w.object, 1, i32::MAX as u32);
-            "more than the caller owns" => hipErrorInvalidValue, (w.graph, w.object, 2, 1);
+            "an unknown flag" => hipErrorInvalidValue, (w.graph, w.object, 1, 2);
         }
         hipGraphReleaseUserObject {
             "no graph" => hipErrorInvalidValue, (GRAPH, w.object, 1);
             "no object" => hipErrorInvalidValue, (w.graph, no_object, 1);
             "no references" => hipErrorInvalidValue, (w.graph, w.object, 0);
-            "more than the graph owns" => hipErrorInvalidValue, (w.graph, w.object, 1);
+            "too many references" => hipErrorInvalidValue, (w.graph, w.object, many);
         }
         hipGraphDebugDotPrint {
             "no graph" => hipErrorInvalidValue, (GRAPH, path, 0);

@@ -1,4 +1,4 @@
-use std::{ffi::c_uint, ptr, thread};
+use std::{ffi::c_uint, ptr, sync::Barrier, thread};
 
 use capi::{error::*, types::*};
 
@@ -45,6 +45,17 @@ unsafe extern "C" {
     ) -> hipError_t;
     fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode) -> hipError_t;
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void) -> hipError_t;
+    fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
+    fn hipHostFree(address: *mut c_void) -> hipError_t;
+    fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
+    fn hipMemcpyAsync(
+        dst: *mut c_void,
+        src: *const c_void,
+        bytes: usize,
+        kind: hipMemcpyKind,
+        stream: hipStream_t,
+    ) -> hipError_t;
     fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
     fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
     fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t;
@@ -175,4 +186,67 @@ fn events_need_handles_that_live() {
         unsafe { hipEventQuery(event) }
     });
     assert_eq!(stale.join().unwrap(), hipErrorInvalidHandle);
+}
+
+/// New streams in a row, of which some publish to the null stream's queue.
+const IN_A_ROW: usize = 8;
+
+unsafe extern "C" fn wait_at(gate: *mut c_void) {
+    // SAFETY: the gate that the function was launched with, which lives until it has been opened.
+    unsafe { &*gate.cast::<Barrier>() }.wait();
+}
+
+// proves: hipStreamQuery, hipStreamSynchronize, hipEventQuery
+#[test]
+fn the_null_stream_waits_for_the_first_work_of_a_new_stream() {
+    let (device, null) = (Memory::of(&[0u32; 4]), hipStream_t::NULL);
+    let gate = Barrier::new(2);
+    for _ in 0..IN_A_ROW {
+        let (stream, mut event) = (new_stream(), hipEvent_t::NULL);
+        ok!(
+            hipEventCreate(&mut event),
+            hipMemsetAsync(device.pointer(), 1, 16, null),
+            hipLaunchHostFunc(stream, Some(wait_at), (&raw const gate).cast_mut().cast()),
+        );
+        fails!(hipErrorNotReady, hipStreamQuery(null));
+        ok!(hipEventRecord(event, null));
+        fails!(hipErrorNotReady, hipEventQuery(event));
+        gate.wait();
+        ok!(hipStreamSynchronize(null), hipStreamQuery(stream), hipEventQuery(event));
+        ok!(hipEventDestroy(event), hipStreamDestroy(stream));
+    }
+}
+
+#[test]
+fn a_copy_on_a_new_stream_has_landed_when_the_null_stream_is_synchronised() {
+    const WORDS: usize = 1 << 16;
+    let (device, mut host) = (Memory::of(&vec![0u32; WORDS]), ptr::null_mut());
+    ok!(hipHostMalloc(&mut host, WORDS * 4, 0));
+    for n in 1..=4 * IN_A_ROW {
+        let (stream, bytes) = (new_stream(), WORDS * 4);
+        ok!(
+            hipMemsetAsync(device.pointer(), n as c_int, bytes, hipStream_t::NULL),
+            hipMemcpyAsync(host, device.pointer(), bytes, hipMemcpyDeviceToHost, stream),
+            hipStreamSynchronize(hipStream_t::NULL),
+        );
+        // SAFETY: the last word of the memory, which nothing writes any more.
+        let last = unsafe { host.cast::<u32>().add(WORDS - 1).read_volatile() };
+        assert_eq!(last, n as u32 * 0x0101_0101);
+        ok!(hipStreamDestroy(stream));
+    }
+    ok!(hipHostFree(host));
+}
+
+// proves: hipStreamQuery
+#[test]
+fn an_idle_stream_says_so_while_the_null_stream_is_busy() {
+    let gate = Barrier::new(2);
+    for _ in 0..IN_A_ROW {
+        let (stream, null) = (new_stream(), hipStream_t::NULL);
+        ok!(hipLaunchHostFunc(null, Some(wait_at), (&raw const gate).cast_mut().cast()));
+        ok!(hipStreamQuery(stream));
+        fails!(hipErrorNotReady, hipStreamQuery(null));
+        gate.wait();
+        ok!(hipStreamSynchronize(null), hipStreamDestroy(stream));
+    }
 }

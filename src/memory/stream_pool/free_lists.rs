@@ -24,7 +24,7 @@ use super::{Freed, Inner, free::forget, size_of};
 use crate::{
     device::Fence,
     memory::Region,
-    stream::{Stream, StreamInner},
+    stream::{Held, Stream, StreamInner},
 };
 
 /// Allocations that a stream remembers, at most.
@@ -250,7 +250,7 @@ fn retire(region: &Region, freed: Option<Freed>) {
 /// The streams that have freed memory of a pool or allocated it.
 #[derive(Default)]
 pub(super) struct Streams {
-    all: Mutex<Vec<Weak<StreamInner>>>,
+    all: Mutex<Vec<Weak<Held>>>,
     /// There was more than one at a time.
     are_several: AtomicBool,
 }
@@ -260,7 +260,7 @@ impl Streams {
         self.are_several.load(Ordering::Relaxed)
     }
 
-    fn join(&self, stream: &Arc<StreamInner>) {
+    fn join(&self, stream: &Arc<Held>) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|stream| stream.strong_count() > 0);
         all.push(Arc::downgrade(stream));

@@ -355,7 +355,7 @@ impl StreamPool {
         // The default stream and those that it orders catch up with each other, and learn whose frees they are behind.
         drop(stream.submission()?);
         stream.0.freed.join(stream, &self.0);
-        let passed = stream.passed_frees();
+        let passed = stream.0.passed_frees();
         let address = match self.reuse(stream, &passed, size) {
             Some(address) => address,
             None => match self.reserve(size) {
