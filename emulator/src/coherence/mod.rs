@@ -72,8 +72,8 @@ pub enum Grain {
     Fine,
     /// Stores stay in the device's cache until a release at system scope.
     Coarse,
-    /// As fine-grained memory, and the device's cache keeps nothing of it: it may be mapped at several addresses, which
-    /// the cache, that goes by them, could not keep coherent.
+    /// As fine-grained memory, and the device's cache keeps nothing of it: it was asked for so, or it may be mapped at
+    /// several addresses, which the cache, that goes by them, could not keep coherent.
     Mapped,
 }
 
