@@ -802,11 +802,10 @@ fn advice_names_locations() {
         // SAFETY: nothing is followed.
         unsafe { hipMemAdvise_v2(memory, 4096, hipMemAdviseSetAccessedBy, location) }
     };
-    for location in
-        [at(hipMemLocationTypeDevice, 77), at(hipMemLocationTypeDevice, -1), at(hipMemLocationTypeInvalid, 0)]
-    {
-        assert_eq!(advise(location), capi::error::hipErrorInvalidValue);
+    for number in [77, -1] {
+        fails!(hipErrorInvalidDevice, advise(at(hipMemLocationTypeDevice, number)));
     }
+    fails!(hipErrorInvalidValue, advise(at(hipMemLocationTypeInvalid, 0)));
     fails!(
         hipErrorInvalidValue,
         hipMemPrefetchAsync_v2(memory, 4096, at(hipMemLocationTypeDevice, 0), 1, hipStream_t::NULL)
@@ -850,12 +849,13 @@ fn memory_remembers_that_its_operations_shall_wait() {
         hipPointerSetAttribute(ptr::null(), HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, a.pointer())
     );
     fails!(hipErrorInvalidValue, hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_MAPPED, a.pointer()));
-    fails!(
-        hipErrorInvalidValue,
-        hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, ptr::null_mut())
-    );
-    let ours: *mut c_void = (&raw mut pageable).cast();
-    fails!(hipErrorInvalidValue, hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, ours));
+    let freed = Memory::of(&[0u32; 4]).pointer();
+    for nothing in [ptr::null_mut(), (&raw mut pageable).cast(), freed] {
+        fails!(
+            hipErrorInvalidDevicePointer,
+            hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, nothing)
+        );
+    }
 }
 
 // proves: aqlipseMemsetD2D64Async, aqlipseGraphAddMemsetD64Node, aqlipseGraphExecMemsetD64NodeSetParams
