@@ -89,7 +89,6 @@ unsafe extern "C" {
         levels: c_uint,
         flags: c_uint,
     ) -> hipError_t;
-    fn hipFreeMipmappedArray(array: hipMipmappedArray_t) -> hipError_t;
     fn hipMemcpy2D(
         dst: *mut c_void,
         dst_pitch: usize,
