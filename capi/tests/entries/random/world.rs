@@ -273,7 +273,8 @@ impl World {
                 let _ = hipExecutionCtxDestroy(hipExecutionCtx_t(context));
             }
             for object in alive(Kind::UserObject) {
-                while hipUserObjectRelease(hipUserObject_t(object), 1) == SUCCESS {}
+                // More than it has is all.
+                let _ = hipUserObjectRelease(hipUserObject_t(object), i32::MAX as c_uint);
             }
             let _ = hipDeviceSynchronize();
             self.destroy_others(alive);
