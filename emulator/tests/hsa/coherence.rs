@@ -374,8 +374,7 @@ fn workgroups_see_each_others_stores_as_their_fences_say() {
 
 #[test]
 fn a_kernel_finds_its_own_packet_whatever_that_acquires() {
-    const SIZES: &str =
-        "KERNEL sizes(u32 *out) { if (!tid && !block) { out[0] = block_size; out[1] = __builtin_amdgcn_grid_size_x(); } }";
+    const SIZES: &str = "KERNEL sizes(u32 *out) { if (!tid && !block) { out[0] = block_size; out[1] = __builtin_amdgcn_grid_size_x(); } }";
     for target in TARGETS {
         let Some(bench) = Bench::new(&[target]) else { return };
         let Some(object) = code_object_v4(SIZES, target, Level::O1) else { return };
