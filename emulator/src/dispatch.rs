@@ -40,8 +40,10 @@ const MAX_SCRATCH: u64 = 8191 * 1024;
 pub struct Environment {
     /// Its instruction set.
     pub target: Target,
-    /// Compute units that the device claims to have.
-    pub compute_units: u32,
+    /// The compute units that workgroups may run on, at least one.
+    pub units: Arc<[u32]>,
+    /// Dies that the device's compute units are dealt out to, one after the other.
+    pub dies: u32,
     /// How many waves the device holds, all dispatches together.
     pub residency: Arc<Residency>,
     /// Allocations, apertures, and where messages go.
@@ -58,7 +60,8 @@ pub struct Dispatch {
     registers: Registers,
     resources: Resources,
     code: Ranges,
-    compute_units: u32,
+    units: Arc<[u32]>,
+    dies: u32,
     residency: Arc<Residency>,
     /// The next workgroup that nobody took.
     next: AtomicU64,
@@ -118,7 +121,8 @@ impl Dispatch {
             launch,
             groups,
             code: environment.code.clone(),
-            compute_units: environment.compute_units.max(1),
+            units: Arc::clone(&environment.units),
+            dies: environment.dies.max(1),
             residency: Arc::clone(&environment.residency),
             next: AtomicU64::new(0),
             remaining: AtomicU64::new(total),
@@ -245,10 +249,23 @@ impl Dispatch {
         })
     }
 
-    /// Sets up a wave's registers.
-    fn start(&self, wave: &mut Wave, id: u64, number: u32) {
+    /// Takes places for a workgroup on one of the units that it may run on.
+    fn take_places(&self) -> Option<u32> {
+        // CAST: which of the units is tried first matters little.
+        let first = self.next.load(Ordering::Relaxed) as usize;
+        self.residency.take(&self.units, self.waves_per_workgroup(), first)
+    }
+
+    /// Gives the places of a workgroup back.
+    fn give_places(&self, unit: u32) {
+        self.residency.give(unit, self.waves_per_workgroup());
+    }
+
+    /// Sets up the registers of a wave on a compute unit.
+    fn start(&self, wave: &mut Wave, id: u64, number: u32, unit: u32) {
         let position = self.position(id);
-        let unit = (id % u64::from(self.compute_units)) as u32;
+        let (die, unit) = (unit % self.dies, unit / self.dies);
+        wave.die = die;
         wave.hardware_id = number & 0xf | (number & 3) << 4 | (unit & 0xf) << 8 | (unit >> 4 & 7) << 13;
         self.registers.fill(wave, position, self.extent(position), number);
     }

@@ -48,6 +48,8 @@ pub(crate) enum Turn {
 pub(crate) struct Workgroup {
     /// Number in the grid, x fastest.
     pub id: u64,
+    /// The compute unit that it runs on.
+    pub unit: u32,
     slots: Vec<Slot>,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
     /// What it sees of memory, if not what everybody sees.
@@ -64,6 +66,7 @@ impl Workgroup {
     /// The kernel's, if there is no memory for the scratch.
     pub fn new(
         id: u64,
+        unit: u32,
         waves: u32,
         resources: &Resources,
         pool: &mut Pool,
@@ -85,7 +88,7 @@ impl Workgroup {
                     Ok(mapping) => Some(mapping),
                     Err(error) => {
                         pool.waves.push(wave);
-                        Self { id, slots, lds, view, writes_through }.retire(pool);
+                        Self { id, unit, slots, lds, view, writes_through }.retire(pool);
                         return Err(error);
                     }
                 },
@@ -99,12 +102,7 @@ impl Workgroup {
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
-        Ok(Self { id, slots, lds, view, writes_through })
-    }
-
-    /// How many waves there are, ended ones included.
-    pub fn waves(&self) -> u32 {
-        self.slots.len() as u32
+        Ok(Self { id, unit, slots, lds, view, writes_through })
     }
 
     /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.

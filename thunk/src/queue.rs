@@ -88,7 +88,9 @@ pub fn status(error: &QueueError) -> HSAKMT_STATUS {
     match error {
         QueueError::NotFound => HSAKMT_STATUS_INVALID_HANDLE,
         QueueError::TooMany => HSAKMT_STATUS_NO_MEMORY,
-        QueueError::Malformed | QueueError::Unreachable => HSAKMT_STATUS_INVALID_PARAMETER,
+        QueueError::Malformed | QueueError::Unreachable | QueueError::NoUnit => {
+            HSAKMT_STATUS_INVALID_PARAMETER
+        }
         _ => HSAKMT_STATUS_ERROR,
     }
 }

@@ -258,6 +258,9 @@ fn streams_of_a_context_run_on_its_units_until_it_ends() {
     let (mut mask, mut priority) = ([0u32; 32], 0);
     ok!(hipExtStreamGetCUMask(stream, 32, mask.as_mut_ptr()), hipStreamGetPriority(stream, &mut priority));
     assert_eq!((mask.iter().map(|word| word.count_ones()).sum::<u32>(), priority), (2, -1));
+    let given: std::collections::BTreeSet<u32> =
+        (0..1024).filter(|unit| mask[unit / 32] >> (unit % 32) & 1 != 0).map(|unit| unit as u32).collect();
+    assert_eq!(crate::units::of_kernels_on(stream), given);
     let memory = Memory::of(&[0u8; 64]);
     ok!(hipMemsetAsync(memory.pointer(), 5, 64, stream), hipStreamSynchronize(stream));
     assert_eq!(memory.read(), [5; 64]);

@@ -62,6 +62,7 @@ mod streams;
 mod symbol;
 mod template;
 mod threads;
+mod units;
 mod update;
 mod variants;
 mod virtual_memory;

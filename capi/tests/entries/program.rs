@@ -81,6 +81,13 @@ pub fn printing_image() -> &'static [u8] {
     )
 }
 
+/// A code object with kernels that say where they run, and how many dies the device has.
+pub fn units_image() -> (&'static [u8], u32) {
+    let gfx90a: &[u8] = include_bytes!("../../../kernels/units.gfx90a.co");
+    let image = of_the_device(gfx90a, include_bytes!("../../../kernels/units.gfx942.co"));
+    (image, if std::ptr::eq(image, gfx90a) { 1 } else { 8 })
+}
+
 /// The code object for the first device: `AQLIPSE_EMULATE` may ask for either.
 fn of_the_device(gfx90a: &'static [u8], gfx942: &'static [u8]) -> &'static [u8] {
     let (mut major, mut minor) = (0, 0);

@@ -119,10 +119,11 @@ fn a_stream_knows_its_device_and_its_units() {
     ok!(
         hipExtStreamCreateWithCUMask(&mut restricted, 1, &two),
         hipExtStreamGetCUMask(restricted, words, mask.as_mut_ptr()),
-        hipStreamSynchronize(restricted),
-        hipStreamDestroy(restricted)
     );
     assert_eq!(mask[0], two);
+    assert_eq!(crate::units::of_kernels_on(restricted), [1, 2].into());
+    assert_eq!(crate::units::of_kernels_on(hipStream_t::NULL), (0..units).collect());
+    ok!(hipStreamDestroy(restricted));
     fails!(hipErrorInvalidHandle, hipExtStreamCreateWithCUMask(ptr::null_mut(), 1, &two));
     fails!(hipErrorInvalidValue, hipExtStreamCreateWithCUMask(&mut restricted, 0, &two));
     fails!(hipErrorInvalidValue, hipExtStreamCreateWithCUMask(&mut restricted, 1, ptr::null()));

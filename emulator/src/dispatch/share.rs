@@ -51,10 +51,8 @@ pub enum Progress {
 pub struct Share {
     dispatch: Arc<Dispatch>,
     resident: VecDeque<Workgroup>,
-    /// Waves of the resident workgroups.
-    waves: u64,
-    /// Places for waves that are held; at least as many as there are waves.
-    places: u64,
+    /// The unit on which the places of a workgroup that has ended are held for the next.
+    free: Option<u32>,
     /// Turns since a workgroup began or ended.
     stale: usize,
 }
@@ -62,7 +60,7 @@ pub struct Share {
 impl Share {
     /// A share without workgroups; [`Share::run`] takes them one by one.
     pub fn new(dispatch: Arc<Dispatch>) -> Self {
-        Self { dispatch, resident: VecDeque::new(), waves: 0, places: 0, stale: 0 }
+        Self { dispatch, resident: VecDeque::new(), free: None, stale: 0 }
     }
 
     /// The dispatch.
@@ -89,10 +87,10 @@ impl Share {
                 return self.abandon(worker, 0);
             }
             let all_wait = idle >= self.resident.len();
-            let id =
+            let claimed =
                 if all_wait || self.stale >= PATIENCE.max(self.resident.len()) { self.claim() } else { None };
-            let group = match id {
-                Some(id) => match self.begin(worker, id) {
+            let group = match claimed {
+                Some((id, unit)) => match self.begin(worker, id, unit) {
                     Some(group) => group,
                     None => return self.abandon(worker, 1),
                 },
@@ -117,9 +115,12 @@ impl Share {
     fn turn(&mut self, worker: &mut Worker, mut group: Workgroup) -> Outcome {
         let outcome = match group.run(&self.dispatch.code, BUDGET) {
             Turn::Done => {
-                self.waves -= u64::from(group.waves());
+                if self.dispatch.has_unclaimed() {
+                    self.keep(group.unit);
+                } else {
+                    self.dispatch.give_places(group.unit);
+                }
                 group.retire(&mut worker.pool);
-                self.keep(self.waves + u64::from(self.dispatch.waves_per_workgroup()));
                 return if self.dispatch.settle(1) { Outcome::Completed } else { Outcome::Ended };
             }
             Turn::Suspended { idle: true } => Outcome::Waits,
@@ -133,41 +134,55 @@ impl Share {
         outcome
     }
 
-    /// Takes another workgroup if the device can hold it.
-    fn claim(&mut self) -> Option<u64> {
+    /// Takes another workgroup if one of the units that it may run on can hold it: its number, and the unit.
+    fn claim(&mut self) -> Option<(u64, u32)> {
         self.stale = 0;
-        let wanted = self.waves + u64::from(self.dispatch.waves_per_workgroup());
-        if wanted > self.places {
-            if !self.dispatch.residency.take(wanted - self.places) {
-                return None;
+        // Workgroups go round the units as long as there is room; no other dispatch can take the last places meanwhile.
+        let unit = match self.dispatch.take_places() {
+            Some(unit) => {
+                self.give();
+                unit
             }
-            self.places = wanted;
+            None => self.free.take()?,
+        };
+        let id = self.dispatch.claim();
+        if id.is_none() {
+            self.keep(unit);
         }
-        self.dispatch.claim()
+        Some((id?, unit))
     }
 
-    /// Gives back the places above `places`. Those of a workgroup that has ended serve the next.
-    fn keep(&mut self, places: u64) {
-        if self.places > places {
-            self.dispatch.residency.give(self.places - places);
-            self.places = places;
+    /// Keeps the places of a workgroup that has ended for the next.
+    fn keep(&mut self, unit: u32) {
+        self.give();
+        self.free = Some(unit);
+    }
+
+    /// Gives back the places that no workgroup has.
+    fn give(&mut self) {
+        if let Some(unit) = self.free.take() {
+            self.dispatch.give_places(unit);
         }
     }
 
     /// `None` after a fault: there was no memory for the workgroup's scratch.
-    fn begin(&mut self, worker: &mut Worker, id: u64) -> Option<Workgroup> {
+    fn begin(&mut self, worker: &mut Worker, id: u64, unit: u32) -> Option<Workgroup> {
         let dispatch = &self.dispatch;
         let items = dispatch.extent(dispatch.position(id)).iter().product::<u32>();
-        let group =
-            Workgroup::new(id, items.div_ceil(64), &dispatch.resources, &mut worker.pool, |number, wave| {
-                dispatch.start(wave, id, number);
-            });
+        let group = Workgroup::new(
+            id,
+            unit,
+            items.div_ceil(64),
+            &dispatch.resources,
+            &mut worker.pool,
+            |number, wave| {
+                dispatch.start(wave, id, number, unit);
+            },
+        );
         match group {
-            Ok(group) => {
-                self.waves += u64::from(group.waves());
-                Some(group)
-            }
+            Ok(group) => Some(group),
             Err(_) => {
+                dispatch.give_places(unit);
                 let bytes = dispatch.resources.scratch_bytes;
                 dispatch.report(
                     id,
@@ -183,9 +198,9 @@ impl Share {
     fn abandon(&mut self, worker: &mut Worker, claimed: u64) -> Progress {
         let begun = self.resident.len() as u64;
         for group in self.resident.drain(..) {
+            self.dispatch.give_places(group.unit);
             group.retire(&mut worker.pool);
         }
-        self.waves = 0;
         let last = self.dispatch.settle(begun + claimed + self.dispatch.cancel());
         if last { Progress::Completed } else { Progress::Drained }
     }
@@ -193,7 +208,10 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.keep(0);
+        self.give();
+        for group in &self.resident {
+            self.dispatch.give_places(group.unit);
+        }
     }
 }
 

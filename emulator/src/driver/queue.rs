@@ -52,6 +52,9 @@ pub enum QueueError {
     /// Ring, indices or control block are in memory that the device does not reach.
     #[error("the device does not reach the queue's memory")]
     Unreachable,
+    /// The device has none of the compute units that the queue is to be restricted to.
+    #[error("the device has none of these compute units")]
+    NoUnit,
 }
 
 /// The queues by the slots of their doorbells.
@@ -168,6 +171,16 @@ impl Driver {
     pub fn set_queue_priority(&self, id: u64, priority: u32) -> Result<(), QueueError> {
         self.queue(id)?.set_priority(priority);
         Ok(())
+    }
+
+    /// Restricts what is launched from now on to the compute units whose bit is set; no bits lift the restriction.
+    ///
+    /// # Errors
+    /// [`QueueError::NotFound`], [`QueueError::NoUnit`].
+    pub fn set_queue_units(&self, id: u64, mask: &[u32]) -> Result<(), QueueError> {
+        let queue = self.queue(id)?;
+        let units = self.device(queue.device).compute_units;
+        if queue.set_cu_mask(mask, units) { Ok(()) } else { Err(QueueError::NoUnit) }
     }
 
     /// Rings a queue's doorbell for everything that has been claimed, for clients that do not store to it.

@@ -135,10 +135,29 @@ fn described(
     let place = if flags & in_ring != 0 { Place::Device } else { Place::System };
     let made = make(runtime, gpu, size, engine.type_, callback, place)?;
     made.set_priority(descriptor.priority.0);
-    if !mask.is_empty() {
-        made.set_cu_mask(mask.to_vec());
+    if restrict(runtime, &made, mask).is_err() {
+        end(runtime, &made)?;
+        return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
     }
     Ok(made)
+}
+
+/// Restricts a queue to the compute units of a mask; to none of them is an error, as nothing would ever run.
+fn restrict(runtime: &Runtime, queue: &Queue, mask: &[u32]) -> Result<(), hsa_status_t> {
+    let units = runtime.devices[queue.device as usize].compute_units;
+    if queue.set_cu_mask(mask, units) { Ok(()) } else { Err(HSA_STATUS_ERROR_INVALID_ARGUMENT) }
+}
+
+/// Ends a queue of the function table.
+fn end(runtime: &Runtime, queue: &Queue) -> Result<(), hsa_status_t> {
+    let ring = queue.table().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)?.ring();
+    if !queue.retire() {
+        return Err(HSA_STATUS_ERROR_INVALID_QUEUE);
+    }
+    runtime.processors[queue.device as usize].detach(queue);
+    forget(runtime, queue.device, ring);
+    queue.release();
+    Ok(())
 }
 
 entry! {
@@ -182,15 +201,7 @@ entry! {
 
     fn hsa_queue_destroy(queue: *mut hsa_queue_t) {
         let runtime = runtime::get()?;
-        let queue = find(queue)?;
-        let ring = queue.table().ok_or(HSA_STATUS_ERROR_INVALID_QUEUE)?.ring();
-        if !queue.retire() {
-            return Err(HSA_STATUS_ERROR_INVALID_QUEUE);
-        }
-        runtime.processors[queue.device as usize].detach(&queue);
-        forget(&runtime, queue.device, ring);
-        queue.release();
-        Ok(())
+        end(&runtime, &*find(queue)?)
     }
 
     fn hsa_queue_inactivate(queue: *mut hsa_queue_t) {
@@ -220,14 +231,13 @@ entry! {
     }
 
     fn hsa_amd_queue_cu_set_mask(queue: *const hsa_queue_t, num_cu_mask_count: u32, cu_mask: *const u32) {
-        runtime::get()?;
+        let runtime = runtime::get()?;
         let queue = find(queue)?;
         if !num_cu_mask_count.is_multiple_of(32) {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
         // SAFETY: the program's input array of so many bits.
-        queue.set_cu_mask(unsafe { list(cu_mask, num_cu_mask_count as usize / 32) }?.to_vec());
-        Ok(())
+        restrict(&runtime, &queue, unsafe { list(cu_mask, num_cu_mask_count as usize / 32) }?)
     }
 
     fn hsa_amd_queue_get_info(

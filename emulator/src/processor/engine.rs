@@ -90,6 +90,8 @@ pub(super) struct Engine {
     shared: Arc<Shared>,
     surroundings: Surroundings,
     residency: Arc<Residency>,
+    /// All compute units, for queues without a mask.
+    units: Arc<[u32]>,
     /// Copies of the packets whose kernels run, where kernels can read them: the slots in the ring are
     /// given back at launch.
     shadows: Arc<Mapping>,
@@ -129,6 +131,7 @@ impl Engine {
         let residency = Arc::new(Residency::new(device.compute_units, device.card.waves_per_unit));
         Ok(Self {
             residency,
+            units: (0..device.compute_units).collect(),
             random: seed.map(|seed| Random::new(seed, device.index)),
             device,
             lanes: Vec::new(),
@@ -405,7 +408,8 @@ impl Engine {
         let launch = Launch::from_packet(kernel, place as u64, lane.queue.control(), at);
         let environment = Environment {
             target: self.device.card.target,
-            compute_units: self.device.compute_units,
+            units: lane.queue.units().unwrap_or_else(|| Arc::clone(&self.units)),
+            dies: self.device.card.dies,
             residency: Arc::clone(&self.residency),
             surroundings: self.surroundings.clone(),
             code: self.device.code.snapshot(),

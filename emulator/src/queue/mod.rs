@@ -108,7 +108,7 @@ pub(crate) struct Queue {
     words: Words,
     state: AtomicU32,
     priority: AtomicU32,
-    cu_mask: Mutex<Vec<u32>>,
+    units: Mutex<Option<Arc<[u32]>>>,
 }
 
 impl Queue {
@@ -121,7 +121,7 @@ impl Queue {
             words,
             state: AtomicU32::new(State::Active as u32),
             priority: AtomicU32::new(1),
-            cu_mask: Mutex::default(),
+            units: Mutex::default(),
         })
     }
 
@@ -247,8 +247,23 @@ impl Queue {
         self.priority.load(Ordering::Relaxed)
     }
 
-    /// Remembers the compute-unit mask; compute units here are all alike, so nothing follows from it.
-    pub(crate) fn set_cu_mask(&self, mask: Vec<u32>) {
-        *lock(&self.cu_mask) = mask;
+    /// Restricts what is launched from now on to those of a device's `count` compute units whose bit is set; an empty mask
+    /// lifts the restriction. `false`, and no change, if no unit is left.
+    pub(crate) fn set_cu_mask(&self, mask: &[u32], count: u32) -> bool {
+        let is_set = |unit: &u32| {
+            let word = mask.get((unit / u32::BITS) as usize);
+            word.is_some_and(|word| word >> (unit % u32::BITS) & 1 != 0)
+        };
+        let units: Arc<[u32]> = (0..count).filter(is_set).collect();
+        if units.is_empty() && !mask.is_empty() {
+            return false;
+        }
+        *lock(&self.units) = Some(units).filter(|units| !units.is_empty());
+        true
+    }
+
+    /// The compute units that it is restricted to, if it is.
+    pub(crate) fn units(&self) -> Option<Arc<[u32]>> {
+        lock(&self.units).clone()
     }
 }

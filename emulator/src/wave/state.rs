@@ -318,6 +318,8 @@ pub struct Wave {
     pub(super) rooms: [[Vector; 2]; 4],
     /// Workgroup and wave for HW_ID: bits 3..0 are the wave's slot, 11..8 its compute unit, and so on.
     pub hardware_id: u32,
+    /// The die that it runs on, for XCC_ID.
+    pub die: u32,
     /// The bits of STATUS that no other field holds (MI200 ISA, 3.3).
     pub status: u32,
     /// TRAPSTS, which only `s_setreg` changes: no exception is recorded.
@@ -361,6 +363,7 @@ impl Wave {
             surroundings,
             rooms: [[Vector([0; 64]); 2]; 4],
             hardware_id: 0,
+            die: 0,
             status: 0,
             trap_status: 0,
             allocation: 0,

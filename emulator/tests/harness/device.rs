@@ -215,7 +215,8 @@ impl Kernel {
     fn dispatch(&self, launch: Launch, threads: usize) -> Result<(), DispatchFault> {
         let environment = Environment {
             target: self.target,
-            compute_units: 4,
+            units: Arc::new([0, 1, 2, 3]),
+            dies: 1,
             residency: Arc::new(Residency::new(4, 32)),
             surroundings: Surroundings {
                 map: Arc::clone(&self.map),

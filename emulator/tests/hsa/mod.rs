@@ -10,3 +10,4 @@ mod rings;
 mod session;
 mod share;
 mod signals;
+mod units;

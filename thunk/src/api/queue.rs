@@ -135,14 +135,15 @@ entry! {
         Ok(())
     }
 
-    /// Restricts a queue to some compute units: where workgroups run makes no difference to what they compute.
+    /// Restricts a queue to some compute units.
     fn hsaKmtSetQueueCUMask(queue: u64, count: u32, mask: In<u32>) {
         let session = session::current()?;
         session.queues.get(queue).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
         if count == 0 || !count.is_multiple_of(u32::BITS) || mask.is_null() {
             return Err(HSAKMT_STATUS_INVALID_PARAMETER);
         }
-        Ok(())
+        let mask = mask.read_all((count / u32::BITS) as usize)?;
+        session.driver.set_queue_units(queue, &mask).map_err(|error| queue::status(&error))
     }
 
     /// Gives a queue entries of global wave sync, always from the first on: a device has one set, which its queues

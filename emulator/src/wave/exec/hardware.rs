@@ -1,6 +1,9 @@
 //! The hardware registers of `s_getreg` and `s_setreg` (MI200 ISA, 5.8).
 
-use crate::wave::{Mode, Wave};
+use crate::{
+    isa::Target,
+    wave::{Mode, Wave},
+};
 
 const MODE: u8 = 1;
 const STATUS: u8 = 2;
@@ -9,6 +12,7 @@ const HW_ID: u8 = 4;
 const GPR_ALLOC: u8 = 5;
 const LDS_ALLOC: u8 = 6;
 const SH_MEM_BASES: u8 = 15;
+const XCC_ID: u8 = 20;
 
 /// STATUS.VALID: the wave runs.
 const VALID: u32 = 1 << 16;
@@ -47,8 +51,8 @@ impl Field {
 
 /// A register's value.
 ///
-/// IB_STS reads 0 because nothing is outstanding, XCC_ID because a device has one die. The trap handler's
-/// registers read 0 in user code, as do reserved ones.
+/// IB_STS reads 0 because nothing is outstanding. The trap handler's registers read 0 in user code, as do reserved
+/// ones.
 pub fn read(w: &Wave, register: u8) -> u32 {
     match register {
         MODE => w.mode.0,
@@ -58,6 +62,7 @@ pub fn read(w: &Wave, register: u8) -> u32 {
         }
         TRAPSTS => w.trap_status,
         HW_ID => w.hardware_id,
+        XCC_ID if w.target == Target::Gfx942 => w.die,
         GPR_ALLOC => w.allocation,
         // LDS_SIZE in units of 64 dwords.
         LDS_ALLOC => w.lds_size.div_ceil(256) << 12,

@@ -35,6 +35,7 @@ pub fn every_access(target: Target) {
     let mut b = Bench::new(target);
     b.wave.hardware_id = 0x1234_5678;
     b.wave.allocation = 0x0102_3456;
+    b.wave.die = 5;
     let get = |b: &mut Bench, register, offset, size| {
         b.end(&[b.sopk("s_getreg_b32", 7, field(register, offset, size))]);
         b.wave.sgpr[7]
@@ -48,8 +49,10 @@ pub fn every_access(target: Target) {
     assert_eq!(get(&mut b, 5, 0, 32), 0x0102_3456);
     // LDS_SIZE in units of 64 dwords.
     assert_eq!(get(&mut b, 6, 12, 9), LDS_BYTES as u32 / 256);
-    // Nothing is outstanding; there is one die, and no trap handler of the user's.
-    for register in [7, 16, 17, 18, 19, 20] {
+    // Only gfx942 has several dies.
+    assert_eq!(get(&mut b, 20, 0, 4), if target == Target::Gfx942 { 5 } else { 0 });
+    // Nothing is outstanding, and there is no trap handler of the user's.
+    for register in [7, 16, 17, 18, 19] {
         assert_eq!(get(&mut b, register, 0, 32), 0, "{register}");
     }
     // PRIVATE_BASE in the low half, SHARED_BASE in the high one: bits 63..48 of 2 << 48 and 1 << 48.
