@@ -21,7 +21,7 @@ use crate::{
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
-        lane::Slots,
+        lane::{BEGINNING, LONG, Slots},
         slabs::Block,
     },
     error::{Error, Result},
@@ -29,7 +29,47 @@ use crate::{
     stream::{Stream, host::Job, submit::Submission},
 };
 
+/// The packets of a launch as an executable has them, to copy the same elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchImage {
+    /// By queue.
+    pub lanes: Vec<LaunchLane>,
+    /// Signals that each launch arms for packets which wait for and fire them. The last packet of the first queue fires
+    /// one more.
+    pub signals: u32,
+    /// So many packets of the first queue are announced ahead of the rest.
+    pub beginning: usize,
+}
+
+/// The packets of one queue.
+#[derive(Clone, Debug)]
+pub struct LaunchLane {
+    /// Without signals.
+    pub packets: Vec<Packet>,
+    /// Packets and the numbers of the signals that go into them.
+    pub patches: Vec<(u32, Field, u32)>,
+}
+
 impl Exec {
+    /// The packets that launches publish now: for a benchmark, which copies as much. What events stand for is left out.
+    pub fn launch_image(&self) -> LaunchImage {
+        let state = self.state();
+        let lane = |lane: &LaneImage| LaunchLane {
+            packets: lane.packets.clone(),
+            patches: lane
+                .patches
+                .iter()
+                .filter_map(|patch| match patch.source {
+                    Source::Launch(signal) => Some((patch.packet, patch.field, signal)),
+                    Source::Event(_) => None,
+                })
+                .collect(),
+        };
+        let lanes: Vec<LaunchLane> = state.image.lanes.iter().map(lane).collect();
+        let long = lanes.iter().map(|lane| lane.packets.len()).sum::<usize>() > LONG;
+        LaunchImage { lanes, signals: state.image.signals, beginning: if long { BEGINNING } else { 0 } }
+    }
+
     /// Launches the graph behind what is on `stream`, and behind its own earlier launches; on a capturing stream it
     /// becomes a child graph of the captured one, with the parameters that it has now. The stream may be of any device:
     /// each node runs on its own.

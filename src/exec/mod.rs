@@ -64,6 +64,7 @@ use std::{
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
+pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
 pub use update::{Reason, Refusal};
 

@@ -12,7 +12,7 @@ use crate::{
     device::Device,
     error::{Error, Result},
     event::Event,
-    exec::{Exec, Options, Report},
+    exec::{Exec, LaunchImage, Options, Report},
     graph::{self, Condition, ConditionalKind, HostFn, Memcpy, Memset, NodeId},
     memory,
     pool::report::MemoryGraph,
@@ -362,6 +362,11 @@ impl ExecGraph {
     /// As [`Exec::device_graph`].
     pub fn device_graph(&self) -> Result<u64> {
         self.0.device_graph()
+    }
+
+    /// As [`Exec::launch_image`].
+    pub fn launch_image(&self) -> LaunchImage {
+        self.0.launch_image()
     }
 
     /// As [`Exec::profile`].

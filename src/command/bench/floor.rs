@@ -1,10 +1,12 @@
-//! The floor under every launch: the bytes of its packets copied into a ring, and nothing else.
+//! The floor under every launch: its packets copied into rings, with the signals and doorbells that they need, and
+//! nothing else.
 //!
-//! [`DeviceRing`] is a queue of the emulated device, which takes the packets out again: its ring is where a packet
-//! processor has left it, in the cache of another core. [`Ring`] is memory that nobody else looks at.
+//! [`DeviceRing`] has queues of the emulated device, which takes the packets out again: rings are where a packet
+//! processor has left them, in the cache of another core. [`Ring`] is memory that nobody else looks at.
 
 use std::{
     hint::black_box,
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -12,7 +14,8 @@ use std::{
     time::Instant,
 };
 
-use hsa::packet::{Fences, KernelDispatch, Packet};
+use aqlipse::{LaunchImage, LaunchLane};
+use hsa::packet::{Packet, SignalPlace};
 
 use super::sampling::nanoseconds;
 
@@ -65,19 +68,24 @@ impl Ring {
     }
 }
 
-/// A queue of an emulated device of this process whose kernels do nothing (`AQLIPSE_EMULATE_NULL`).
+/// Queues of an emulated device of this process whose kernels do nothing (`AQLIPSE_EMULATE_NULL`), and the packets of a
+/// launch for them.
 pub struct DeviceRing {
     runtime: Arc<hsa::Runtime>,
-    queue: hsa::Queue,
+    queues: Vec<hsa::Queue>,
+    image: LaunchImage,
+    /// Those that packets of the image wait for and fire.
+    signals: Vec<hsa::Signal>,
+    /// What the last packet of the first queue fires.
     done: hsa::Signal,
 }
 
 impl DeviceRing {
-    /// A queue like those of the runtime.
+    /// Queues like those of the runtime, for the packets of `image`.
     ///
     /// # Errors
     /// What the emulator refuses.
-    pub fn new() -> Result<Self, hsa::Error> {
+    pub fn new(image: LaunchImage) -> Result<Self, hsa::Error> {
         let runtime = hsa::Runtime::new(emulator::api())?;
         let gpu = |agent: &hsa::Agent| agent.kind() == hsa::AgentKind::Gpu;
         let missing = hsa::Error::Call {
@@ -85,66 +93,93 @@ impl DeviceRing {
             status: hsa_sys::HSA_STATUS_ERROR_INVALID_AGENT,
         };
         let agent = runtime.agents()?.into_iter().find(gpu).ok_or(missing)?;
-        // CAST: a small constant.
-        let queue = hsa::Queue::create(&agent, SLOTS as u32, hsa::QueueOptions::default(), Box::new(|_| {}))?;
-        let done = hsa::Signal::create(&runtime, 0, &[], hsa::Waiters::HostAndDevice)?;
-        Ok(Self { runtime, queue, done })
+        let queue = |_: &LaunchLane| {
+            // CAST: a small constant.
+            let queue =
+                hsa::Queue::create(&agent, SLOTS as u32, hsa::QueueOptions::default(), Box::new(|_| {}))?;
+            // As the runtime's are.
+            queue.set_profiling(true)?;
+            Ok(queue)
+        };
+        let queues = image.lanes.iter().map(queue).collect::<Result<_, hsa::Error>>()?;
+        let signal = |_| hsa::Signal::create(&runtime, 0, &[], hsa::Waiters::HostAndDevice);
+        let signals = (0..image.signals).map(signal).collect::<Result<_, _>>()?;
+        Ok(Self { done: signal(0)?, runtime, queues, image, signals })
     }
 
-    /// Packets of a chain of kernels of which the last fires the queue's signal.
-    ///
-    /// # Errors
-    /// None: the packets are whole.
-    pub fn chain(&self, nodes: usize) -> Result<Vec<Packet>, hsa::Error> {
-        let kernel = KernelDispatch { fences: Fences::AGENT, ..KernelDispatch::new(64) };
-        let mut packets = vec![kernel.packet()?; nodes];
-        if let Some(last) = packets.last_mut() {
-            last.set_completion_signal(self.done.handle());
-        }
-        Ok(packets)
-    }
-
-    /// Copies `packets` into the ring, in runs as [`Ring::copy`] does, and rings the doorbell; returns what that took,
-    /// in nanoseconds, when the device has taken them.
+    /// Does what a launch cannot do without: arms the signals, copies the packets into the rings, in runs as
+    /// [`Ring::copy`] does, and rings each doorbell, for the beginning of a long launch ahead of the rest. Returns what that
+    /// took, and what it took until the device was done, in nanoseconds.
     ///
     /// # Panics
     /// If there are more packets than slots.
-    pub fn copy(&mut self, packets: &[Packet]) -> f64 {
-        assert!(packets.len() <= SLOTS, "more packets than slots");
-        // SAFETY: the queue is alive; its base and doorbell do not change.
-        let hsa_sys::hsa_queue_t { base_address, doorbell_signal, .. } = unsafe { *self.queue.raw() };
-        let api = self.runtime.api();
-        let slot = |index: u64| base_address.cast::<u32>().wrapping_add(16 * (index as usize % SLOTS));
-        self.done.silent_store(1, Ordering::Relaxed);
+    pub fn copy(&mut self) -> [f64; 2] {
         let start = Instant::now();
-        let n = packets.len() as u64;
+        self.signals.iter().chain([&self.done]).for_each(|signal| signal.silent_store(1, Ordering::Relaxed));
+        for (number, lane) in self.image.lanes.iter().enumerate() {
+            let beginning = if number == 0 { self.image.beginning.min(lane.packets.len()) } else { 0 };
+            for part in [0..beginning, beginning..lane.packets.len()] {
+                if !part.is_empty() {
+                    self.publish(number, part);
+                }
+            }
+        }
+        let called = nanoseconds(start);
+        while self.done.wait(hsa::Condition::Less, 1, None, hsa::WaitState::Blocked) > 0 {}
+        [called, nanoseconds(start)]
+    }
+
+    /// Copies some packets of a queue into its ring, and rings the doorbell.
+    fn publish(&self, number: usize, part: Range<usize>) {
+        let (queue, lane) = (&self.queues[number], &self.image.lanes[number]);
+        assert!(lane.packets.len() <= SLOTS, "more packets than slots");
+        // SAFETY: the queue is alive; its base and doorbell do not change.
+        let hsa_sys::hsa_queue_t { base_address, doorbell_signal, .. } = unsafe { *queue.raw() };
+        let api = self.runtime.api();
         // SAFETY: the queue is alive, and nobody else submits to it.
-        let first = unsafe { (api.hsa_queue_add_write_index_relaxed)(self.queue.raw(), n) };
-        let mut end = packets.len();
-        while end > 0 {
-            let start = end.saturating_sub(RUN);
-            for (at, packet) in (start..end).zip(&packets[start..end]) {
-                let slot = slot(first + at as u64);
+        let claimed = unsafe { (api.hsa_queue_add_write_index_relaxed)(queue.raw(), part.len() as u64) };
+        let first = claimed as usize;
+        let slot = |packet: usize| {
+            base_address.cast::<u32>().wrapping_add(16 * ((first + packet - part.start) % SLOTS))
+        };
+        let last = if number == 0 { lane.packets.len() - 1 } else { usize::MAX };
+        let mut end = part.end;
+        while end > part.start {
+            let run = end.saturating_sub(RUN).max(part.start)..end;
+            for (at, packet) in run.clone().zip(&lane.packets[run.clone()]) {
                 // SAFETY: a slot of the ring, which is empty: the device has taken all packets before. It reads the
                 // header meanwhile, and nothing else.
                 unsafe {
-                    AtomicU32::from_ptr(slot).store(Packet::INVALID.header_word(), Ordering::Relaxed);
-                    slot.add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
+                    AtomicU32::from_ptr(slot(at)).store(Packet::INVALID.header_word(), Ordering::Relaxed);
+                    slot(at).add(1).copy_from_nonoverlapping(packet.words().as_ptr().add(1), 15);
                 }
             }
-            for (n, packet) in packets[start..end].iter().enumerate().rev() {
-                // SAFETY: as above.
-                let header = unsafe { AtomicU32::from_ptr(slot(first + (start + n) as u64)) };
-                header.store(packet.header_word(), Ordering::Release);
+            let set = |packet: usize, place: SignalPlace, signal: &hsa::Signal| {
+                let handle = slot(packet).cast::<u64>().wrapping_add(place.double());
+                // SAFETY: a word of a slot whose header is invalid: as above.
+                unsafe { handle.write(signal.handle().handle) };
+            };
+            // CAST: packets of a lane are numbered in 32 bits.
+            let from = lane.patches.partition_point(|(packet, ..)| (*packet as usize) < run.start);
+            for (packet, place, signal) in &lane.patches[from..] {
+                if *packet as usize >= run.end {
+                    break;
+                }
+                set(*packet as usize, *place, &self.signals[*signal as usize]);
             }
-            end = start;
+            if run.contains(&last) {
+                set(last, SignalPlace::Completion, &self.done);
+            }
+            for at in run.clone().rev() {
+                // SAFETY: as above.
+                let header = unsafe { AtomicU32::from_ptr(slot(at)) };
+                header.store(lane.packets[at].header_word(), Ordering::Release);
+            }
+            end = run.start;
         }
         // CAST: indices stay far below 2^63.
         // SAFETY: the doorbell is the queue's.
-        unsafe { (api.hsa_signal_store_screlease)(doorbell_signal, (first + n - 1) as i64) };
-        let time = nanoseconds(start);
-        while self.done.wait(hsa::Condition::Less, 1, None, hsa::WaitState::Blocked) > 0 {}
-        time
+        unsafe { (api.hsa_signal_store_screlease)(doorbell_signal, (first + part.len() - 1) as i64) };
     }
 }
 
@@ -153,11 +188,27 @@ mod tests {
     use hsa::packet::BarrierAnd;
 
     use super::*;
+    use crate::command::bench::{measure, shape::Shape};
 
     fn packet(value: u64) -> Packet {
         let mut packet = BarrierAnd::default().packet();
         packet.set_completion_signal(hsa_sys::hsa_signal_t { handle: value });
         packet
+    }
+
+    #[test]
+    fn a_launch_is_copied_with_its_signals_and_takes_place() {
+        for (shape, nodes) in [(Shape::Straight, 1), (Shape::ForkJoin, 145), (Shape::Paths(4), 2000)] {
+            let image = measure::image(shape, nodes).unwrap();
+            let packets: usize = image.lanes.iter().map(|lane| lane.packets.len()).sum();
+            assert!(packets >= nodes, "{shape:?}: {packets}");
+            let mut ring = DeviceRing::new(image).unwrap();
+            // It comes back when the last packet has fired, which waits for all others.
+            for _ in 0..12 {
+                let [called, complete] = ring.copy();
+                assert!(called <= complete);
+            }
+        }
     }
 
     #[test]

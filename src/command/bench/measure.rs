@@ -3,7 +3,7 @@
 use std::{hint::black_box, time::Instant};
 
 use aqlipse::{
-    Device, Error, Module, Report, Result, Stream, StreamKind,
+    Device, Error, LaunchImage, Module, Report, Result, Stream, StreamKind,
     typed::{DeviceBuffer, ExecGraph, Graph, Kernel, Launch, Node},
 };
 use hsa::packet::Packet;
@@ -174,6 +174,19 @@ impl Bench {
             Ok([call, whole, copy(ring, image)])
         })
     }
+}
+
+/// The packets of a launch of such a graph, of kernels that do nothing, by this library.
+///
+/// # Errors
+/// What loading and compiling can fail with.
+pub fn image(shape: Shape, nodes: usize) -> Result<LaunchImage> {
+    let device = Device::get(0)?;
+    let module = Module::first_that_fits(&device, &OBJECTS)?;
+    // SAFETY: the kernel touches no memory.
+    let empty = unsafe { Kernel::trusted(module.kernel("empty")?) };
+    let launch = empty.launch(&device, [1; 3], [64, 1, 1], 0, &[])?;
+    Ok(build(&device, shape, nodes, |_| &launch)?.0.instantiate()?.launch_image())
 }
 
 /// The time of copying `image` once.

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::command::bench::{
     floor::{DeviceRing, Ring},
+    measure,
     sampling::{Effort, nanoseconds, samples},
     shape::Shape,
 };
@@ -25,6 +26,18 @@ const BLOCK: usize = 17;
 
 /// How long a packet processor that finds nothing is awake, and a little more.
 const NAP: Duration = Duration::from_micros(100);
+
+/// How long the device is idle before launches that are to find it asleep.
+const IDLE: Duration = Duration::from_millis(10);
+
+/// Graphs of at most so many nodes are launched after idling.
+const MOST_AFTER_IDLE: usize = 1;
+
+/// Packets that are launched ahead of a change: what the packet processor takes longer for than the change takes.
+const IN_FLIGHT: usize = 4096;
+
+/// Single updates ahead of whose end the launches before are not over.
+const SETS_IN_FLIGHT: usize = 100;
 
 /// Single updates of a sample.
 const SETS: usize = 1000;
@@ -88,7 +101,13 @@ pub fn of_graph(session: &Session, shape: Shape, nodes: usize, effort: Effort) -
         }
     }
     if (Case::Graph { shape, nodes }).is_launched() {
-        times.extend(launches(session, &exec, nodes, effort)?);
+        times.extend(launches(session, &exec, shape, nodes, effort)?);
+        match changes_in_flight(session, &exec, &graph, &others, effort) {
+            Ok(changes) => times.extend(changes),
+            // As above.
+            Err(Failed::Missing(_) | Failed::Code { .. }) => {}
+            Err(failed) => return Err(failed),
+        }
         match resident_launches(session, &graph, effort) {
             Ok(calls) => times.push((Quantity::ResidentCall, calls)),
             // Only this library has it.
@@ -128,6 +147,35 @@ fn resident_launches(session: &Session, graph: &Graph<'_>, effort: Effort) -> Re
     Ok(calls)
 }
 
+/// Changes of all nodes, and of some, behind launches that keep the device busy for longer than they take.
+fn changes_in_flight(
+    session: &Session,
+    exec: &Exec<'_>,
+    graph: &Graph<'_>,
+    others: &[Graph<'_>; 2],
+    effort: Effort,
+) -> Result<Times, Failed> {
+    let nodes = graph.nodes();
+    let ahead = (IN_FLIGHT / nodes).max(1);
+    let launch = || (0..ahead).try_for_each(|_| exec.launch());
+    let mut turn = 0;
+    let [update, set] = samples(effort, || {
+        turn += 1;
+        launch()?;
+        let start = Instant::now();
+        exec.update(&others[turn % 2])?;
+        let update = nanoseconds(start) / nodes as f64;
+        session.synchronize()?;
+        launch()?;
+        let start = Instant::now();
+        exec.set(graph, SETS_IN_FLIGHT)?;
+        let set = nanoseconds(start) / SETS_IN_FLIGHT as f64;
+        session.synchronize()?;
+        Ok([update, set])
+    })?;
+    Ok(vec![(Quantity::UpdateInFlight, update), (Quantity::SetInFlight, set)])
+}
+
 /// Launches one after the other, and notes what the call took and what it took until all was done. The first is not noted:
 /// it wakes the device up, or brings the graph there.
 fn launch_block(session: &Session, exec: &Exec<'_>, mut note: impl FnMut(f64, f64)) -> Result<(), Failed> {
@@ -145,12 +193,16 @@ fn launch_block(session: &Session, exec: &Exec<'_>, mut note: impl FnMut(f64, f6
 }
 
 /// Launches in turns with copies of as many packets.
-fn launches(session: &Session, exec: &Exec<'_>, nodes: usize, effort: Effort) -> Result<Times, Failed> {
-    let failed = |error: hsa::Error| Failed::Wrong(format!("the queue of the floor: {error}"));
-    let mut device = DeviceRing::new().map_err(failed)?;
-    let packets = device.chain(nodes).map_err(failed)?;
+fn launches(
+    session: &Session,
+    exec: &Exec<'_>,
+    shape: Shape,
+    nodes: usize,
+    effort: Effort,
+) -> Result<Times, Failed> {
+    let mut device = floor_of(shape, nodes)?;
     let (mut ring, warm_packets) = (Ring::new(), vec![Packet::NO_OPERATION; nodes]);
-    let [mut call, mut complete, mut floor, mut warm] = [const { Vec::new() }; 4];
+    let [mut call, mut complete, mut floor, mut floor_complete, mut warm] = [const { Vec::new() }; 5];
     let start = Instant::now();
     while start.elapsed() < 4 * effort.budget || call.len() < effort.least {
         launch_block(session, exec, |called, completed| {
@@ -159,9 +211,10 @@ fn launches(session: &Session, exec: &Exec<'_>, nodes: usize, effort: Effort) ->
         })?;
         thread::sleep(NAP);
         for n in 0..BLOCK {
-            let time = device.copy(&packets);
+            let [called, completed] = device.copy();
             if n > 0 {
-                floor.push(time);
+                floor.push(called);
+                floor_complete.push(completed);
             }
         }
         for _ in 1..BLOCK {
@@ -180,13 +233,39 @@ fn launches(session: &Session, exec: &Exec<'_>, nodes: usize, effort: Effort) ->
         session.synchronize()?;
         Ok([time])
     })?;
-    Ok(vec![
+    let mut idle = Times::new();
+    if nodes <= MOST_AFTER_IDLE {
+        let [call, floor] = samples(Effort { budget: 4 * effort.budget, ..effort }, || {
+            thread::sleep(IDLE);
+            let start = Instant::now();
+            exec.launch()?;
+            let called = nanoseconds(start);
+            session.synchronize()?;
+            thread::sleep(IDLE);
+            let [copied, _] = device.copy();
+            Ok([called, copied])
+        })?;
+        idle = vec![(Quantity::CallAfterIdle, call), (Quantity::FloorAfterIdle, floor)];
+    }
+    let times = vec![
         (Quantity::Call, call),
         (Quantity::Complete, complete),
         (Quantity::CallInBatch, in_batch),
         (Quantity::Floor, floor),
+        (Quantity::FloorComplete, floor_complete),
         (Quantity::WarmFloor, warm),
-    ])
+    ];
+    Ok(times.into_iter().chain(idle).collect())
+}
+
+/// The copy of the packets that this library has for such a graph.
+///
+/// # Errors
+/// [`Failed::Wrong`] with what the library or the emulator refuses.
+pub(super) fn floor_of(shape: Shape, nodes: usize) -> Result<DeviceRing, Failed> {
+    let failed = |error: &dyn std::fmt::Display| Failed::Wrong(format!("the floor: {error}"));
+    let image = measure::image(shape, nodes).map_err(|error| failed(&error))?;
+    DeviceRing::new(image).map_err(|error| failed(&error))
 }
 
 /// Bytes by which the process grows for each of so many executables, or of those that fit into time and memory.

@@ -135,6 +135,9 @@ pub enum Error {
     /// A file or a process.
     #[error("{0}: {1}")]
     File(String, io::Error),
+    /// Goals that do not hold; everything has been printed.
+    #[error("{0} goals are missed or were not measured")]
+    Missed(usize),
     /// A library that the user has named has no times.
     #[error("nothing was measured of {0}")]
     Nothing(String),
@@ -203,15 +206,16 @@ impl Options {
 /// Measures and prints.
 ///
 /// # Errors
-/// [`Error`]; with [`Error::Nothing`] everything has been printed.
+/// [`Error`]; with [`Error::Nothing`] and [`Error::Missed`] everything has been printed.
 pub fn run(options: &Options, quick: bool, filter: &str, output: &Output) -> Result<(), Error> {
     let plan = options.plan(quick, filter)?;
     let ours = installed::library_folder().ok_or(Error::Library)?.join(installed::LIBRARY);
     let contestants = contestant::all(&ours, &options.against, plan.environment.thunk.is_some());
     let results = measure(&plan, contestants)?;
     let machine = Machine::here();
+    let goals = goals::Table { plan: &plan, results: &results, machine: &machine };
     if plan.goals && !output.only_json() {
-        print!("{}", goals::Table { plan: &plan, results: &results, machine: &machine });
+        print!("{goals}");
     } else if !output.only_json() {
         print!("{}", Table { plan: &plan, results: &results, machine: &machine });
     }
@@ -239,7 +243,13 @@ pub fn run(options: &Options, quick: bool, filter: &str, output: &Output) -> Res
         .filter(|Entry { contestant, .. }| !contestant.ours || contestant.below != Below::Rocr);
     let missing =
         needed.map(|entry| &entry.contestant).find(|contestant| !results.measured(contestant.label));
-    missing.map_or(Ok(()), |contestant| Err(Error::Nothing(contestant.name.clone())))
+    if let Some(contestant) = missing {
+        return Err(Error::Nothing(contestant.name.clone()));
+    }
+    match goals.missed() {
+        missed if plan.goals && missed > 0 => Err(Error::Missed(missed)),
+        _ => Ok(()),
+    }
 }
 
 /// Verifies every contestant once with kernels that execute, then measures them in turns.

@@ -109,8 +109,18 @@ pub enum Quantity {
     SetNode,
     /// `hipGraphLaunch` of an executable that lies on the device (`hipGraphInstantiateFlagDeviceLaunch`).
     ResidentCall,
-    /// A copy of as many packets into a queue of an emulated device, in turns with the launches.
+    /// A copy of this library's packets for the same graph into queues of an emulated device, in turns with the launches.
     Floor,
+    /// The same, until the device is done with them.
+    FloorComplete,
+    /// `hipGraphLaunch` onto a device that has been idle for 10 ms.
+    CallAfterIdle,
+    /// The copy, likewise.
+    FloorAfterIdle,
+    /// [`Quantity::UpdateNode`] while launches of the executable are in flight.
+    UpdateInFlight,
+    /// [`Quantity::SetNode`] while launches of the executable are in flight.
+    SetInFlight,
     /// The same into memory that nobody else looks at.
     WarmFloor,
     /// Bytes of memory that a process grows by for each of many executables of one graph.
@@ -135,7 +145,7 @@ pub enum Quantity {
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 28] = [
         Self::LaunchInBatch,
         Self::LaunchAndWait,
         Self::InstantiateNode,
@@ -149,6 +159,11 @@ impl Quantity {
         Self::SetNode,
         Self::ResidentCall,
         Self::Floor,
+        Self::FloorComplete,
+        Self::CallAfterIdle,
+        Self::FloorAfterIdle,
+        Self::UpdateInFlight,
+        Self::SetInFlight,
         Self::WarmFloor,
         Self::ExecBytes,
         Self::ExecNodeBytes,
@@ -177,6 +192,11 @@ impl Quantity {
             Self::SetNode => "set_node",
             Self::ResidentCall => "resident_call",
             Self::Floor => "floor",
+            Self::FloorComplete => "floor_complete",
+            Self::CallAfterIdle => "call_after_idle",
+            Self::FloorAfterIdle => "floor_after_idle",
+            Self::UpdateInFlight => "update_in_flight",
+            Self::SetInFlight => "set_in_flight",
             Self::WarmFloor => "warm_floor",
             Self::ExecBytes => "exec_bytes",
             Self::ExecNodeBytes => "exec_node_bytes",

@@ -323,6 +323,11 @@ pub struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
+    /// The number of its nodes.
+    pub fn nodes(&self) -> usize {
+        self.ids.len()
+    }
+
     /// Compiles the graph.
     ///
     /// # Errors

@@ -4,8 +4,8 @@
 
 use std::{sync::Barrier, thread};
 
-use super::{library::Failed, protocol::Quantity, session::Session, worker::Times};
-use crate::command::bench::{floor::DeviceRing, shape::Shape};
+use super::{costs::floor_of, library::Failed, protocol::Quantity, session::Session, worker::Times};
+use crate::command::bench::shape::Shape;
 
 /// Threads, and what their calls and copies are called.
 pub const THREADS: [(usize, Quantity, Quantity); 3] = [
@@ -26,18 +26,12 @@ const ROUNDS: usize = 401;
 /// The first call that fails.
 pub fn of_threads(session: &Session, shape: Shape) -> Result<Times, Failed> {
     let graph = session.graph(shape, NODES)?;
-    let failed = |error: hsa::Error| Failed::Wrong(format!("a queue of the floor: {error}"));
     let mut times = Times::new();
     for (threads, call, floor) in THREADS {
         let launchers = (0..threads).map(|_| session.launcher(&graph)).collect::<Result<Vec<_>, _>>()?;
         times.push((call, at_once(launchers, |launcher| launcher.call())?));
-        let rings = (0..threads).map(|_| {
-            let ring = DeviceRing::new().map_err(failed)?;
-            let packets = ring.chain(NODES).map_err(failed)?;
-            Ok((ring, packets))
-        });
-        let rings = rings.collect::<Result<Vec<_>, Failed>>()?;
-        times.push((floor, at_once(rings, |(ring, packets)| Ok(ring.copy(packets)))?));
+        let rings = (0..threads).map(|_| floor_of(shape, NODES)).collect::<Result<Vec<_>, _>>()?;
+        times.push((floor, at_once(rings, |ring| Ok(ring.copy()[0]))?));
     }
     Ok(times)
 }
