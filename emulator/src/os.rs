@@ -66,8 +66,19 @@ impl Mapping {
     /// # Errors
     /// The kernel's; `AlreadyExists` if something is mapped there.
     pub fn anonymous_at(address: u64, size: usize) -> io::Result<Self> {
+        Self::map_at(address, size, libc::PROT_READ | libc::PROT_WRITE)
+    }
+
+    /// As [`Mapping::anonymous_at`], without access.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reserve_at(address: u64, size: usize) -> io::Result<Self> {
+        Self::map_at(address, size, libc::PROT_NONE)
+    }
+
+    fn map_at(address: u64, size: usize, protection: libc::c_int) -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
         let wanted = address as *mut libc::c_void;
         // SAFETY: the kernel refuses to replace what is mapped.
         let base = unsafe { libc::mmap(wanted, size, protection, flags, -1, 0) };

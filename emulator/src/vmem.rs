@@ -140,20 +140,21 @@ impl VirtualMemory {
         Self { devices, store: Store::new(), state: Mutex::default() }
     }
 
-    /// Takes `size` bytes of address space; the wish for a place is not granted.
+    /// Takes `size` bytes of address space: at `wish`, if that is whole pages at a multiple of the alignment and free, for
+    /// HSA lets the runtime choose another place.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` unless size is whole pages and alignment 0 or a power of two;
     /// `OUT_OF_RESOURCES` if the address space is full.
-    pub(crate) fn reserve(&self, size: usize, alignment: u64) -> Result<u64, hsa_status_t> {
+    pub(crate) fn reserve(&self, size: usize, alignment: u64, wish: u64) -> Result<u64, hsa_status_t> {
         let aligned = alignment == 0 || alignment.is_power_of_two();
         if size == 0 || !whole_pages(size as u64) || !aligned {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
-        let mapping = usize::try_from(alignment)
-            .ok()
-            .and_then(|alignment| Mapping::reserve_aligned(size, alignment).ok())
-            .ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
+        let granted = wish != 0 && whole_pages(wish) && (alignment == 0 || wish.is_multiple_of(alignment));
+        let there = if granted { Mapping::reserve_at(wish, size).ok() } else { None };
+        let anywhere = || Mapping::reserve_aligned(size, usize::try_from(alignment).ok()?).ok();
+        let mapping = there.or_else(anywhere).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
         let base = mapping.address();
         let reservation = Arc::new(Reservation { mapping, shown: Mutex::default() });
         lock(&self.state).reservations.insert(base, reservation);

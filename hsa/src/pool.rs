@@ -57,6 +57,11 @@ impl PoolProperties {
         self.global(HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED)
     }
 
+    /// As [`PoolProperties::is_fine_grained`], for accesses of system scope.
+    pub fn is_fine_grained_for_the_system(&self) -> bool {
+        self.global(HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED)
+    }
+
     /// Whether stores become visible to other agents at fences only.
     pub fn is_coarse_grained(&self) -> bool {
         self.global(HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED)

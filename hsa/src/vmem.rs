@@ -92,22 +92,23 @@ impl VirtualMemory {
         &self.runtime
     }
 
-    /// Reserves `len` bytes of address space, a multiple of the page size, at a multiple of `align` (0: any).
+    /// Reserves `len` bytes of address space, a multiple of the page size, at a multiple of `align` (0: any); at `wish`
+    /// if that is not 0 and the runtime grants it.
     ///
     /// # Errors
     /// [`Error::Call`]; [`Error::Unsupported`] if an alignment is wanted that an older runtime cannot give.
-    pub fn reserve(&self, len: usize, align: u64) -> Result<Reservation, Error> {
+    pub fn reserve(&self, len: usize, align: u64, wish: u64) -> Result<Reservation, Error> {
         let mut start = std::ptr::null_mut();
         let (function, status) = match (align, self.functions.reserve_align) {
             (0, _) => {
                 // SAFETY: `start` has room for the address.
                 ("hsa_amd_vmem_address_reserve", unsafe {
-                    (self.functions.reserve)(&raw mut start, len, 0, 0)
+                    (self.functions.reserve)(&raw mut start, len, wish, 0)
                 })
             }
             (_, Some(reserve)) => {
                 // SAFETY: as above.
-                ("hsa_amd_vmem_address_reserve_align", unsafe { reserve(&raw mut start, len, 0, align, 0) })
+                ("hsa_amd_vmem_address_reserve_align", unsafe { reserve(&raw mut start, len, wish, align, 0) })
             }
             (_, None) => return Err(Error::Unsupported { function: "hsa_amd_vmem_address_reserve_align" }),
         };
@@ -266,17 +267,17 @@ impl Reservation {
         self.len == 0
     }
 
-    /// Maps all of `memory` at `offset`; agents cannot access it before [`Reservation::set_access`].
+    /// Maps the first `len` bytes of `memory` at `offset`; agents cannot access them before [`Reservation::set_access`].
     ///
     /// # Errors
     /// [`Error::OutOfRange`] or [`Error::Call`], for instance if something is mapped there.
-    pub fn map(&self, offset: usize, memory: &PhysicalMemory) -> Result<(), Error> {
-        let start = self.range(offset, memory.len)?;
+    pub fn map(&self, offset: usize, memory: &PhysicalMemory, len: usize) -> Result<(), Error> {
+        let start = self.range(offset, len)?;
         let mut mapped = self.mapped();
         // SAFETY: the range lies in the reservation, and the handle is alive.
-        let status = unsafe { (self.memory.functions.map)(start, memory.len, 0, memory.handle, 0) };
+        let status = unsafe { (self.memory.functions.map)(start, len, 0, memory.handle, 0) };
         check("hsa_amd_vmem_map", status)?;
-        mapped.insert(offset, memory.len);
+        mapped.insert(offset, len);
         Ok(())
     }
 

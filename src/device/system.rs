@@ -165,8 +165,12 @@ impl Device {
         let pools = agent.pools()?;
         let local = pools.iter().find(|p| p.properties().is_coarse_grained() && p.properties().alloc_allowed);
         let local = local.ok_or(Error::NoDevice)?.clone();
-        let fine = pools.iter().find(|p| p.properties().is_fine_grained() && p.properties().alloc_allowed);
-        let fine_grained = fine.cloned();
+        let fine = |is_fine: fn(&hsa::PoolProperties) -> bool| {
+            pools.iter().find(|pool| is_fine(pool.properties()) && pool.properties().alloc_allowed)
+        };
+        let fully_fine = fine(hsa::PoolProperties::is_fine_grained);
+        let fine_grained = fully_fine.or_else(|| fine(hsa::PoolProperties::is_fine_grained_for_the_system));
+        let (fully_fine, fine_grained) = (fully_fine.is_some(), fine_grained.cloned());
         // Whether the host reaches all of the device's memory, or would have to go through copies.
         let mut hosts = system.runtime.agents()?.into_iter().filter(|a| a.kind() == AgentKind::Cpu);
         let large_bar = hosts
@@ -176,7 +180,7 @@ impl Device {
         let lds = group.ok_or(Error::NoDevice)?.properties().size;
         let local_bytes = local.properties().size;
         let mut properties = Properties::of(agent, local_bytes, lds, large_bar)?;
-        properties.fine_grained = fine_grained.is_some();
+        properties.fine_grained = fully_fine;
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());

@@ -58,7 +58,7 @@ impl ExternalMemory {
         }
         let system = System::get()?;
         let addresses = virtual_memory::reserve_for(&self.0.memory)?;
-        addresses.map(0, &self.0.memory)?;
+        addresses.map(0, &self.0.memory, self.0.memory.len())?;
         let mut agents = system.gpu_agents();
         // The host reads and writes for devices that cannot; without its access, copies to them are refused.
         agents.extend(system.host_agent());
@@ -71,6 +71,7 @@ impl ExternalMemory {
             device: device.ordinal(),
             flags: 0,
             device_address: address,
+            marks: Default::default(),
             backing: Backing::External(Shown { _addresses: addresses, _memory: self.0.clone() }),
         });
         Ok(address)

@@ -233,13 +233,16 @@ impl MipmappedArray {
     /// Allocates `levels` levels, at least one and at most until every side is 1.
     ///
     /// # Errors
-    /// As [`Array::new`].
+    /// As [`Array::new`]; [`Error::InvalidValue`] for another number of levels.
     pub fn new(device: &Device, format: ElementFormat, shape: ArrayShape, levels: u32) -> Result<Self> {
         let [width, height, depth] = shape.extent;
         let side = if shape.layered { width.max(height) } else { width.max(height).max(depth) };
         let most = side.max(1).ilog2() + 1;
+        if !(1..=most).contains(&levels) {
+            return Err(Error::InvalidValue("a mipmapped array has levels until every side is 1"));
+        }
         let mut made: Vec<Array> = Vec::new();
-        for level in 0..levels.clamp(1, most) {
+        for level in 0..levels {
             // A dimension that the array lacks stays lacking, and layers are not made fewer.
             let halved = |n: u64| if n == 0 { 0 } else { (n >> level).max(1) };
             let depth = if shape.layered { depth } else { halved(depth) };

@@ -17,7 +17,7 @@ pub(crate) fn reached(device: &Device, copies: &[RunCopy]) -> Result<Option<Vec<
     let mut reached = Vec::with_capacity(copies.len());
     for run in copies {
         let copy = run.copy();
-        all &= check_memcpy(device, &copy)? == Ends::Reachable || run.bytes == 0;
+        all &= matches!(check_memcpy(device, &copy)?, Ends::Reachable | Ends::Pinned) || run.bytes == 0;
         if let Memcpy::Linear { dst, src, bytes: bytes @ 1.., .. } = device_addresses(&copy) {
             reached.push(RunCopy { dst, src, bytes });
         }

@@ -97,6 +97,7 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
         device: owner.ordinal(),
         flags: 0,
         device_address: address,
+        marks: Default::default(),
         backing: Backing::Attached(attached),
     }))
 }

@@ -4,26 +4,28 @@ mod advice;
 mod array;
 pub(crate) mod batch;
 pub mod ipc;
+mod marks;
 pub(crate) mod peer;
 mod rows;
 pub(crate) mod stream_pool;
-mod synchronous;
 mod table;
 pub mod virtual_memory;
 
 use std::sync::Arc;
 
+use hsa_sys::{HSA_AMD_MEMORY_POOL_STANDARD_FLAG, HSA_AMD_MEMORY_POOL_UNCACHED_FLAG};
+
 pub use advice::{Advice, Processor, advice, advise};
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
+pub use marks::Marks;
 pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
 pub(crate) use rows::rows;
 pub use stream_pool::{PoolLimit, PoolOptions, PoolPointer, Reuse, Right, StreamPool, export_pointer};
-pub use synchronous::{is_synchronous, set_synchronous};
 pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
 use crate::{
-    device::{Device, System},
+    device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
     graph::{CopyKind, Memcpy, Memset, RunCopy, Word},
     holdings,
@@ -35,6 +37,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     Reachable,
+    /// Both ends lie in pinned host memory.
+    Pinned,
     FromHost,
     ToHost,
     HostOnly,
@@ -47,7 +51,7 @@ pub(crate) enum Ends {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
-    allocate_from(device, &device.0.local, bytes, 0)
+    allocate_from(device, &device.0.local, bytes, Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags: 0 })
 }
 
 /// Allocates device memory that host and kernels see alike while kernels run; the caller's `flags` are remembered.
@@ -56,17 +60,30 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
 /// [`Error::NotSupported`] if the device has no such memory, [`Error::OutOfMemory`].
 pub fn allocate_fine_grained(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
     let pool = device.0.fine_grained.as_ref();
-    allocate_from(
-        device,
-        pool.ok_or(Error::NotSupported("fine-grained memory of this device"))?,
-        bytes,
-        flags,
-    )
+    let pool = pool.ok_or(Error::NotSupported("fine-grained memory of this device"))?;
+    allocate_from(device, pool, bytes, Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags })
 }
 
-fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, flags: u32) -> Result<Arc<Region>> {
+/// Allocates device memory that no cache keeps; the caller's `flags` are remembered.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn allocate_uncached(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
+    let kind = Kind { caching: HSA_AMD_MEMORY_POOL_UNCACHED_FLAG.0, flags };
+    allocate_from(device, &device.0.local, bytes, kind)
+}
+
+/// What is special about device memory.
+struct Kind {
+    /// `HSA_AMD_MEMORY_POOL_*_FLAG`.
+    caching: u32,
+    /// The flags that the caller asked with.
+    flags: u32,
+}
+
+fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) -> Result<Arc<Region>> {
     let visitors = device.0.visitors.lock();
-    let allocate = || pool.allocate(bytes.max(1));
+    let allocate = || pool.allocate_with(bytes.max(1), kind.caching);
     let memory = allocate().or_else(|_| {
         // What pools retain is nobody's.
         device.0.pools.trim();
@@ -81,8 +98,9 @@ fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, flags: u32) ->
         bytes: bytes as u64,
         origin: Origin::Device,
         device: device.ordinal(),
-        flags,
+        flags: kind.flags,
         device_address: memory.address(),
+        marks: Default::default(),
         backing: Backing::Allocation(memory),
     }))
 }
@@ -130,6 +148,7 @@ fn insert_host(
         device: device.ordinal(),
         flags,
         device_address: address,
+        marks: Default::default(),
         backing: match origin {
             Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new(), is_variable },
             _ => Backing::Allocation(memory),
@@ -214,7 +233,7 @@ fn free_graph_memory(block: &Block) -> Result<()> {
     Err(Error::InvalidValue("the graph's allocation is not live"))
 }
 
-/// Frees stream-ordered memory, or what a graph left allocated, once `stream` has passed this point.
+/// Frees device memory, or what a graph left allocated, once `stream` has passed this point.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] if no such allocation starts at `address`.
@@ -227,7 +246,8 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
         return Ok(());
     }
     let region = System::get()?.memory().at(address);
-    match &region.ok_or(Error::InvalidValue("not the start of an allocation"))?.backing {
+    let region = region.ok_or(Error::InvalidValue("not the start of an allocation"))?;
+    match &region.backing {
         Backing::Graph(block) => {
             let fence = stream.fence()?;
             // The graph may go before the stream gets here.
@@ -237,11 +257,16 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
             Ok(())
         }
         Backing::Pooled(_) => stream_pool::free_behind(stream, address),
+        Backing::Allocation(_) if region.origin == Origin::Device => {
+            let fence = stream.fence()?;
+            let removed = System::get()?.memory().remove_exactly(&region);
+            // The memory goes when the stream gets here, the address at once.
+            fence.keep_all(vec![Keep::Other(removed.ok_or(Error::InvalidValue("freed twice"))?)]);
+            Ok(())
+        }
         _ => {
-            explain(
-                "memory that was not allocated in stream order cannot be freed in stream order: use hipFree",
-            );
-            Err(Error::InvalidValue("not a stream-ordered allocation"))
+            explain("only device memory can be freed in a stream's order: use hipFree or hipHostFree");
+            Err(Error::InvalidValue("not memory that is freed in a stream's order"))
         }
     }
 }
@@ -300,10 +325,12 @@ pub(crate) fn give_back_host(address: u64) -> Result<Device> {
     removed.map(|_| device).ok_or(Error::InvalidValue("freed twice"))
 }
 
-/// Pins the caller's own memory, so that every device reaches it.
+/// Pins the caller's own memory, so that every device reaches it. Memory that devices reach already, from the same
+/// address on, is registered once more: it stays until it is unregistered as often.
 ///
 /// # Errors
-/// [`Error::AlreadyRegistered`] if a part of it is known already; [`Error::Hsa`] if the pages cannot be pinned.
+/// [`Error::InvalidValue`] for a range that is not mapped; [`Error::AlreadyRegistered`] if a part of it is known
+/// already; [`Error::Hsa`] if the pages cannot be pinned.
 ///
 /// # Safety
 /// The range stays mapped until it is unregistered.
@@ -312,13 +339,36 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
         return Err(Error::InvalidValue("an empty or null range"));
     }
     let system = System::get()?;
+    let marks = Marks::default();
+    if let Some(known) = system.memory().at(address) {
+        // The driver follows the pages: what is mapped at a registered address by now is what devices reach.
+        if bytes <= known.bytes {
+            known.marks.register_again();
+            return Ok(());
+        }
+        if known.origin != Origin::Registered {
+            return Err(Error::AlreadyRegistered);
+        }
+        // A longer mapping took the place of one that was not unregistered: the HSA runtime knows locks by their
+        // addresses, so the shorter one ends first.
+        host::refuse_inside()?;
+        Device::get(known.device)?.drain()?;
+        drop(system.memory().remove_exactly(&known));
+        marks.register_again();
+    }
     if system.memory().overlaps(address, bytes) {
         return Err(Error::AlreadyRegistered);
     }
     // SAFETY: the caller's promise.
     let pinned = unsafe {
         system.runtime().lock(address as usize as *mut u8, bytes as usize, &system.gpu_agents(), None)
-    }?;
+    };
+    let pinned = pinned.map_err(|error| match Error::from(error) {
+        Error::OutOfMemory { .. } if !is_mapped(address, bytes) => {
+            Error::InvalidValue("a part of the range is not mapped")
+        }
+        error => error,
+    })?;
     system.memory().insert(Region {
         address,
         bytes,
@@ -326,6 +376,7 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
         device: device.ordinal(),
         flags,
         device_address: pinned.agent_address(),
+        marks,
         backing: Backing::Pinned(pinned),
     });
     Ok(())
@@ -338,12 +389,27 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
 pub fn unregister(address: u64) -> Result<()> {
     let table = System::get()?.memory();
     let registered = |r: &Region| r.origin == Origin::Registered;
-    let region = table.at(address).filter(|r| registered(r)).ok_or(Error::NotRegistered)?;
+    let region = table.at(address).ok_or(Error::NotRegistered)?;
     host::refuse_inside()?;
+    if region.marks.unregister_again() {
+        return Ok(());
+    }
+    if !registered(&region) {
+        return Err(Error::NotRegistered);
+    }
     let device = Device::get(region.device)?;
     device.drain()?;
     table.remove(address, registered).ok_or(Error::NotRegistered)?;
     device.check()
+}
+
+/// Whether the program has all pages of a range.
+fn is_mapped(address: u64, bytes: u64) -> bool {
+    const PAGE: u64 = 4096;
+    let start = address & !(PAGE - 1);
+    let Some(end) = address.checked_add(bytes) else { return false };
+    // SAFETY: MS_ASYNC only looks whether there are pages, and starts no write.
+    unsafe { libc::msync(start as usize as *mut libc::c_void, (end - start) as usize, libc::MS_ASYNC) == 0 }
 }
 
 /// Pins pages for one device, for the time of one copy.
@@ -368,6 +434,7 @@ pub(crate) fn check_memcpy(device: &Device, copy: &Memcpy) -> Result<Ends> {
         return Ok(Ends::Foreign);
     }
     Ok(match ends {
+        (Place::Region(dst), Place::Region(src)) if is_pinned(&dst) && is_pinned(&src) => Ends::Pinned,
         (Place::Region(_), Place::Region(_)) => Ends::Reachable,
         (Place::Region(_), Place::Pageable) => Ends::FromHost,
         (Place::Pageable, Place::Region(_)) => Ends::ToHost,
@@ -377,6 +444,36 @@ pub(crate) fn check_memcpy(device: &Device, copy: &Memcpy) -> Result<Ends> {
         }
         (Place::Pageable, Place::Pageable) => Ends::HostOnly,
     })
+}
+
+fn is_pinned(region: &Region) -> bool {
+    matches!(region.origin, Origin::Host | Origin::Registered)
+}
+
+/// Whether a synchronous copy must be waited for: not if both ends lie on devices, unless one of them is
+/// [marked](Marks::is_synchronous).
+///
+/// # Errors
+/// As [`check_copy`].
+pub fn waits_for_copy(copy: &Memcpy) -> Result<bool> {
+    let (dst, src) = places(copy)?;
+    Ok([dst, src].iter().any(|place| match place {
+        Place::Region(region) => waits_for(region),
+        Place::Pageable => true,
+    }))
+}
+
+/// Whether a synchronous fill of the memory at `address` must be waited for: that of host memory, and of allocations
+/// that are [marked](Marks::is_synchronous).
+///
+/// # Errors
+/// [`Error::NotInitialized`].
+pub fn waits_for_fill(address: u64) -> Result<bool> {
+    Ok(find(address)?.is_none_or(|region| waits_for(&region)))
+}
+
+fn waits_for(region: &Region) -> bool {
+    !region.origin.is_device() || region.marks.is_synchronous()
 }
 
 fn names_a_device(kind: CopyKind) -> bool {
@@ -469,6 +566,7 @@ pub(crate) fn know_variable(device: &Device, address: u64, bytes: u64) -> Result
             device: device.ordinal(),
             flags: 0,
             device_address: address,
+            marks: Default::default(),
             backing: Backing::Elsewhere,
         });
     }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use super::{advice::Ledger, stream_pool::Grant, virtual_memory::Mapped};
+use super::{advice::Ledger, marks::Marks, stream_pool::Grant, virtual_memory::Mapped};
 use crate::{
     error::{Error, Result},
     pool::graph_memory::Block,
@@ -66,6 +66,8 @@ pub struct Region {
     pub flags: u32,
     /// The device's address, where it differs from the host's.
     pub device_address: u64,
+    /// What is noted of it beside.
+    pub marks: Marks,
     /// What gives the memory back when the last user lets go.
     pub(crate) backing: Backing,
 }
@@ -194,6 +196,7 @@ impl Table {
             device: first.device,
             flags: first.flags,
             device_address: first.device_address,
+            marks: Marks::default(),
             backing: Backing::Mapped(mapped),
         })
     }

@@ -192,20 +192,25 @@ fn whole(bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Reserves `bytes` of address space at a multiple of `alignment` (0: any).
+/// Reserves `bytes` of address space at a multiple of `alignment` (0: any): at `wish`, if that is one, a multiple of the
+/// granularity and free.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] for a size that is no multiple of the granularity or an alignment that is no power of two;
-/// [`Error::OutOfMemory`]; [`Error::NotSupported`].
-pub fn reserve(bytes: u64, alignment: u64) -> Result<u64> {
+/// [`Error::InvalidValue`] for an alignment that is no power of two; [`Error::OutOfMemory`], also for a size that is no
+/// multiple of the granularity, which no addresses can have; [`Error::NotSupported`].
+pub fn reserve(bytes: u64, alignment: u64, wish: u64) -> Result<u64> {
     let memory = functions()?;
-    whole(bytes)?;
     if alignment != 0 && !alignment.is_power_of_two() {
         return Err(Error::InvalidValue("the alignment is no power of two"));
     }
     // CAST: a 64-bit process.
-    let bytes = bytes as usize;
-    let reservation = memory.reserve(bytes, alignment).map_err(|_| Error::OutOfMemory { bytes })?;
+    let short = Error::OutOfMemory { bytes: bytes as usize };
+    if whole(bytes).is_err() {
+        return Err(short);
+    }
+    let granted = wish.is_multiple_of(granule()?.max(alignment));
+    let reservation = memory.reserve(bytes as usize, alignment, if granted { wish } else { 0 });
+    let reservation = reservation.map_err(|_| short)?;
     let address = reservation.address();
     state().reservations.insert(address, reservation);
     Ok(address)
@@ -283,11 +288,11 @@ pub fn properties(id: PhysicalId) -> Result<Properties> {
     Ok(state().physical(id)?.properties)
 }
 
-/// Maps all of `id` at `address`, where nobody may access it yet.
+/// Maps the first `bytes` bytes of `id` at `address`, where nobody may access them yet.
 ///
 /// # Errors
-/// [`Error::InvalidValue`] unless `bytes` is its size, `address` a multiple of the granularity, and the range in a
-/// reservation with nothing mapped there.
+/// [`Error::InvalidValue`] unless `id` has as many bytes, `bytes` and `address` are multiples of the granularity, and the
+/// range is in a reservation with nothing mapped there.
 pub fn map(address: u64, bytes: u64, id: PhysicalId) -> Result<()> {
     functions()?;
     whole(bytes)?;
@@ -296,8 +301,8 @@ pub fn map(address: u64, bytes: u64, id: PhysicalId) -> Result<()> {
     }
     let state = state();
     let physical = state.physical(id)?.clone();
-    if physical.properties.bytes != bytes {
-        return Err(Error::InvalidValue("physical memory is mapped as a whole"));
+    if bytes > physical.properties.bytes {
+        return Err(Error::InvalidValue("the physical memory has fewer bytes"));
     }
     let (start, reservation) = state.reservation_at(address, bytes)?;
     let table = System::get()?.memory();
@@ -305,7 +310,7 @@ pub fn map(address: u64, bytes: u64, id: PhysicalId) -> Result<()> {
         return Err(Error::InvalidValue("memory is mapped to the addresses already"));
     }
     // CAST: inside the reservation.
-    reservation.map((address - start) as usize, &physical.memory)?;
+    reservation.map((address - start) as usize, &physical.memory, bytes as usize)?;
     let device = physical.properties.device;
     let rights = Arc::new(Mutex::new(Rights { host: Access::None, devices: Vec::new() }));
     table.insert(Region {
@@ -315,6 +320,7 @@ pub fn map(address: u64, bytes: u64, id: PhysicalId) -> Result<()> {
         device,
         flags: 0,
         device_address: address,
+        marks: Default::default(),
         backing: Backing::Mapped(Mapped { physical, rights }),
     });
     Ok(())
@@ -499,7 +505,7 @@ pub(crate) fn import_memory(descriptor: BorrowedFd<'_>) -> Result<hsa::PhysicalM
 
 /// The functions of the HSA runtime, for a mapping that is not the program's own.
 pub(crate) fn reserve_for(memory: &hsa::PhysicalMemory) -> Result<hsa::Reservation> {
-    functions()?.reserve(memory.len(), 0).map_err(|_| Error::OutOfMemory { bytes: memory.len() })
+    functions()?.reserve(memory.len(), 0, 0).map_err(|_| Error::OutOfMemory { bytes: memory.len() })
 }
 
 /// A dma-buf descriptor of a range of device memory.

@@ -324,12 +324,22 @@ impl Arenas {
     /// Takes all tenants out of their arenas of which no launch is in flight or about to be published.
     fn depart_idle(&self) -> Vec<Departed> {
         let mut state = self.state();
-        let claimed: Vec<u64> = state.arenas.iter().filter(|a| a.claimed).map(|a| a.number).collect();
-        let idle = |tenant: &Tenant| tenant.is_idle() && !tenant.arena.is_some_and(|a| claimed.contains(&a));
-        let idle: Vec<u64> =
-            state.tenants.iter().filter(|(_, tenant)| idle(tenant)).map(|(&number, _)| number).collect();
         // With the lock held that has shown them idle: from here on a launch of theirs waits for the mapper.
-        idle.into_iter().filter_map(|number| state.depart(number)).collect()
+        state.idle().into_iter().filter_map(|number| state.depart(number)).collect()
+    }
+
+    /// Takes the tenants out of the device's footprint of which no launch is in flight or about to be published.
+    pub(super) fn discount(&self, device: &Device) {
+        let Ok((_, classes)) = self.memory(device) else { return };
+        let mut state = self.state();
+        for number in state.idle() {
+            let Some(tenant) = state.tenants.get_mut(&number) else { continue };
+            if std::mem::take(&mut tenant.counted)
+                && let Some(arena) = tenant.arena
+            {
+                state.recount(device, classes, arena);
+            }
+        }
     }
 
     /// Does `work` with the right to change what is mapped.
@@ -361,6 +371,13 @@ impl State {
 
     fn arena_mut(&mut self, number: u64) -> Option<&mut Arena> {
         self.arenas.iter_mut().find(|arena| arena.number == number)
+    }
+
+    /// The tenants of which no launch is in flight or about to be published.
+    fn idle(&self) -> Vec<u64> {
+        let claimed: Vec<u64> = self.arenas.iter().filter(|a| a.claimed).map(|a| a.number).collect();
+        let idle = |tenant: &Tenant| tenant.is_idle() && !tenant.arena.is_some_and(|a| claimed.contains(&a));
+        self.tenants.iter().filter(|(_, tenant)| idle(tenant)).map(|(&number, _)| number).collect()
     }
 
     fn arena_of(&self, tenant: u64) -> Option<u64> {

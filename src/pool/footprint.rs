@@ -2,7 +2,8 @@
 //!
 //! Memory counts from the first launch that uses it, and stays counted between launches, for the next one will use it
 //! again: until the device is trimmed, or no executable graph has it any more and what a launch left allocated in it is
-//! freed (docs/adr/0021). What executables take turns with counts once ([`arena`](super::arena)).
+//! freed (docs/adr/0021). What executables take turns with counts once ([`arena`](super::arena)). Who wants to know what is
+//! in use alone has the rest [discounted](Device::discount_idle_graph_memory) before.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use super::{arena::Arenas, lease::Leased, meter::Meter};
+use super::{arena::Arenas, graph_memory::Block, lease::Leased, meter::Meter};
 use crate::device::Device;
 
 /// The graph memory of one device.
@@ -50,6 +51,18 @@ impl Footprint {
 
     fn trim(&self, device: &Device) {
         self.arenas.trim(device);
+        self.with_idle(device, Leased::trim);
+    }
+
+    /// Takes what is idle out of the count.
+    fn discount(&self, device: &Device) {
+        self.arenas.discount(device);
+        self.with_idle(device, Leased::discount);
+    }
+
+    /// Does `work` with each lease of the device's memory of which no launch is in flight, and with what tells blocks that
+    /// another one of which a launch is uses.
+    fn with_idle(&self, device: &Device, work: impl Fn(&Leased, &dyn Fn(&Block) -> bool)) {
         let leases: Vec<Arc<Leased>> = {
             let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
             leases.iter().filter_map(Weak::upgrade).collect()
@@ -57,7 +70,7 @@ impl Footprint {
         let (busy, idle): (Vec<_>, Vec<_>) = leases.iter().partition(|lease| lease.is_in_flight());
         let busy: HashSet<u64> = busy.iter().flat_map(|lease| lease.blocks()).map(|b| b.address()).collect();
         for lease in idle.iter().filter(|lease| lease.is_on(device)) {
-            lease.trim(|block| busy.contains(&block.address()));
+            work(lease, &|block| busy.contains(&block.address()));
         }
     }
 
@@ -75,6 +88,12 @@ impl Device {
     /// Bytes of the device's memory that are set aside for launches of graphs.
     pub fn graph_memory_reserved(&self) -> Meter {
         self.0.graph_memory.with(|meters| meters.reserved)
+    }
+
+    /// Counts memory no more that no launch in flight uses and none has left allocated, until the next launch that uses it.
+    /// It stays where it is.
+    pub fn discount_idle_graph_memory(&self) {
+        self.0.graph_memory.discount(self);
     }
 
     /// Starts the high mark of [`Device::graph_memory_used`] anew.

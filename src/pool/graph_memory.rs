@@ -132,6 +132,7 @@ impl Block {
             device: device.ordinal(),
             flags: 0,
             device_address: address,
+            marks: Default::default(),
             backing: Backing::Graph(block),
         });
         Ok(tenancy)

@@ -140,18 +140,27 @@ impl Leased {
     }
 
     /// Gives back what nobody else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
-    pub(super) fn trim(&self, busy: impl Fn(&Block) -> bool) {
+    pub(super) fn trim(&self, busy: &dyn Fn(&Block) -> bool) {
+        self.with_idle(busy, |held| {
+            held.block().discount_unless_live();
+            if let Chunks::Own(own) = &held.chunks {
+                lock(own).take();
+            }
+        });
+    }
+
+    /// Takes the blocks out of the device's footprint that [`Leased::trim`] would give back.
+    pub(super) fn discount(&self, busy: &dyn Fn(&Block) -> bool) {
+        self.with_idle(busy, |held| held.block().discount_unless_live());
+    }
+
+    fn with_idle(&self, busy: &dyn Fn(&Block) -> bool, work: impl Fn(&Held)) {
         // With the lock held no launch begins.
         let latest = lock(&self.latest);
         if latest.is_in_flight() {
             return;
         }
-        for held in self.held.iter().filter(|held| !busy(held.block()) && !held.block().is_live()) {
-            held.block().discount_unless_live();
-            if let Chunks::Own(own) = &held.chunks {
-                lock(own).take();
-            }
-        }
+        self.held.iter().filter(|held| !busy(held.block()) && !held.block().is_live()).for_each(work);
     }
 
     /// Notes of what a launch has allocated that is not published that it is free. What was allocated before stays so.

@@ -92,7 +92,7 @@ impl Space {
         let unit = classes.0.into_iter().find(|&size| bytes >= size).unwrap_or(classes.granule());
         let len = bytes.checked_next_multiple_of(unit).and_then(|len| usize::try_from(len).ok());
         let len = len.ok_or_else(out_of_memory)?;
-        let addresses = memory.reserve(len, unit).or_else(|_| memory.reserve(len, 0));
+        let addresses = memory.reserve(len, unit, 0).or_else(|_| memory.reserve(len, 0, 0));
         let devices = device.0.system.devices();
         let visitors = visitors.iter().filter_map(|&ordinal| devices.get(ordinal));
         let agents = [device].into_iter().chain(visitors).map(|device| device.0.agent.clone()).collect();
@@ -136,7 +136,7 @@ impl Space {
     pub(super) fn show<'c>(&self, chunks: impl Iterator<Item = &'c hsa::PhysicalMemory>) -> Result<()> {
         let mut at = 0;
         for chunk in chunks {
-            let shown = self.addresses.map(at, chunk).and_then(|()| {
+            let shown = self.addresses.map(at, chunk, chunk.len()).and_then(|()| {
                 self.addresses.set_access(at, chunk.len(), &self.agents, hsa::Access::ReadWrite)
             });
             if let Err(error) = shown {

@@ -16,7 +16,7 @@ const STEP: usize = 1024 * 1024;
 
 impl Stream {
     /// Copies memory. Host memory that no device reaches is read before the call returns, and has been
-    /// written when it returns.
+    /// written when it returns; so has pinned memory that a run of bytes of pinned memory is copied to.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] for a null operand or a range that leaves its allocation,
@@ -41,12 +41,16 @@ impl Stream {
             // SAFETY: the caller's promise; the call returns when ordinary host memory is done with.
             return unsafe { self.relay(Relay::Copy(copy), pageable) };
         }
-        if ends != Ends::Reachable {
+        if !matches!(ends, Ends::Reachable | Ends::Pinned) {
             // Before anything is published: it would use pages that nobody could wait to keep.
             host::refuse_inside()?;
         }
         match ends {
-            Ends::Reachable => self.copy_by_kernel(&copy, []),
+            // HIP: such a copy is complete on return. A host function must not wait for the stream that waits for it.
+            Ends::Pinned if matches!(copy, Memcpy::Linear { .. }) && !host::is_inside() => {
+                self.copy_by_kernel_and_wait(&copy)
+            }
+            Ends::Reachable | Ends::Pinned => self.copy_by_kernel(&copy, []),
             Ends::FromHost => {
                 // SAFETY: the caller's promise.
                 unsafe { self.copy_from_host(copy) }

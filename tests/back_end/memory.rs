@@ -212,11 +212,11 @@ fn memory_can_be_mapped_unmapped_and_mapped_elsewhere() {
     let pool = machine.local();
     // CAST: a page, large or small.
     let granule = pool.properties().granule as usize;
-    let addresses = vmem.reserve(2 * granule, 0).expect("addresses");
+    let addresses = vmem.reserve(2 * granule, 0, 0).expect("addresses");
     let memory = vmem.create(&pool, granule).expect("memory");
-    addresses.map(0, &memory).expect("nothing is there");
-    addresses.map(0, &memory).expect_err("something is there");
-    addresses.map(2 * granule, &memory).expect_err("outside the reservation");
+    addresses.map(0, &memory, granule).expect("nothing is there");
+    addresses.map(0, &memory, granule).expect_err("something is there");
+    addresses.map(2 * granule, &memory, granule).expect_err("outside the reservation");
     addresses
         .set_access(0, granule, &[machine.gpu.clone(), machine.cpu.clone()], Access::ReadWrite)
         .expect("access");
@@ -227,7 +227,7 @@ fn memory_can_be_mapped_unmapped_and_mapped_elsewhere() {
         machine.runtime.fill(word(0), 0x99, 1).expect("a fill");
         addresses.unmap(0).expect("it is mapped");
         addresses.unmap(0).expect_err("nothing is mapped");
-        addresses.map(granule, &memory).expect("nothing is there");
+        addresses.map(granule, &memory, granule).expect("nothing is there");
         let both = [machine.gpu.clone(), machine.cpu.clone()];
         addresses.set_access(granule, granule, &both, Access::ReadWrite).expect("access");
         machine.runtime.copy(seen.address(), word(granule), 4).expect("a copy");

@@ -126,8 +126,8 @@ type Rows = (*const c_void, usize);
 /// The surfaces of an array and of memory, for a copy of rows; `None` if there is nothing to copy.
 ///
 /// # Errors
-/// `hipErrorInvalidPitchValue` for rows that are no distance apart, `hipErrorInvalidValue` for rows that are wider
-/// than they are apart, that leave the array, or at null.
+/// `hipErrorInvalidPitchValue` for rows that are wider than they are apart, `hipErrorInvalidValue` for rows that leave the
+/// array, or at null.
 fn surfaces(
     (array, offset, row): &Place,
     (memory, pitch): Rows,
@@ -140,12 +140,10 @@ fn surfaces(
     if memory.is_null() {
         return Err(hipErrorInvalidValue);
     }
-    // HIP: two codes, measured on 5.2.3 (tests/conformance/array_copy_errors.cpp).
-    if pitch == 0 {
-        return Err(hipErrorInvalidPitchValue);
-    }
+    // HIP: the runtime of October 2024; 5.2.3 has another code for a pitch that is not 0
+    // (tests/conformance/array_rows_errors.cpp).
     if width > pitch {
-        return Err(hipErrorInvalidValue);
+        return Err(hipErrorInvalidPitchValue);
     }
     let [offset, row, pitch, width, height] = [*offset, *row, pitch, width, height].map(|n| n as u64);
     let inside = array.surface([offset, row, 0], [width, height, 1])?;

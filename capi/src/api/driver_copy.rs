@@ -2,12 +2,15 @@
 
 use std::ffi::c_void;
 
-use aqlipse::graph::{BoxCopy, CopyKind, Memcpy, Surface};
+use aqlipse::{
+    graph::{BoxCopy, CopyKind, Memcpy, Surface},
+    memory,
+};
 
 use super::{
     array_copy::array_or,
     memory_type,
-    pitched::{copy_and_wait, copy_async},
+    pitched::{copy_and_wait, copy_and_wait_for_hosts, copy_async},
 };
 use crate::{
     caller,
@@ -60,10 +63,14 @@ impl End {
     /// The memory from the box's corner on.
     ///
     /// # Errors
-    /// As [`End::placed`]; `hipErrorInvalidValue` for a corner beyond 64 bits.
+    /// As [`End::placed`]; `hipErrorInvalidValue` for a corner beyond the allocation, which would be taken for host memory,
+    /// or beyond 64 bits.
     fn surface(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
         let placed = self.placed(extent)?;
         let address = placed.corner_address().ok_or(hipErrorInvalidValue)?;
+        if memory::find(placed.address)?.is_some_and(|region| address - region.address >= region.bytes) {
+            return Err(hipErrorInvalidValue);
+        }
         Ok(Surface { address, corner: [0; 3], ..placed })
     }
 
@@ -72,11 +79,12 @@ impl End {
     /// # Errors
     /// `hipErrorInvalidPitchValue` for rows that are wider than they are apart; as [`End::surface`].
     fn remembered(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
-        if self.pitch != 0 && self.pitch < extent[0] {
+        let is_array = memory_type::meant(self.kind) == hipMemoryTypeArray;
+        // An array has a pitch of its own.
+        if !is_array && self.pitch != 0 && self.pitch < extent[0] {
             return Err(hipErrorInvalidPitchValue);
         }
         let folded = self.surface(extent)?;
-        let is_array = memory_type::meant(self.kind) == hipMemoryTypeArray;
         Ok(if self.pitch == 0 && !is_array { folded } else { self.placed(extent)? })
     }
 
@@ -198,10 +206,10 @@ pub(super) unsafe fn node_box_at(params: *const HIP_MEMCPY3D) -> Result<Memcpy, 
 }
 
 entry! {
-    /// Copies rows and waits for it.
+    /// Copies rows, and waits for it unless both ends lie on devices.
     fn hipMemcpyParam2D(params: *const hip_Memcpy2D) -> hipError_t {
         // SAFETY: the caller's pointer, null or readable, and the operands that it names.
-        unsafe { copy_and_wait(rectangle(&caller::read(params)?)?) }
+        unsafe { copy_and_wait_for_hosts(rectangle(&caller::read(params)?)?) }
     }
 }
 

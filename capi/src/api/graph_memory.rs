@@ -11,7 +11,7 @@ use aqlipse::{
     graph::{MemAlloc, NodeId},
 };
 
-use super::mem_pool::{access_flags, device_at, rights};
+use super::mem_pool::{access_flags, device_at, max_bytes, rights};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorOutOfMemory},
@@ -33,7 +33,7 @@ pub(super) unsafe fn wanted(
     }
     let device = device_at(pool.location)?;
     // SAFETY: the caller's array.
-    let access = unsafe { rights(params.accessDescs, params.accessDescCount) }?;
+    let access = unsafe { rights(params.accessDescs, params.accessDescCount, hipErrorInvalidValue) }?;
     if params.bytesize == 0 {
         return Err(hipErrorInvalidValue);
     }
@@ -41,12 +41,28 @@ pub(super) unsafe fn wanted(
         return Err(hipErrorOutOfMemory);
     }
     let options =
-        AllocationOptions { access, handle_types: pool.handleTypes.0, max_bytes: pool.maxSize as u64 };
+        AllocationOptions { access, handle_types: pool.handleTypes.0, max_bytes: max_bytes(pool) };
     Ok((device, params.bytesize as u64, options))
 }
 
-/// Access descriptors of allocation nodes as callers may point to them: valid until the node's graph goes.
-static VIEWS: Mutex<Option<HashMap<u64, Box<[hipMemAccessDesc]>>>> = Mutex::new(None);
+/// What callers see of allocation nodes, until the node's graph goes.
+static VIEWS: Mutex<Option<HashMap<u64, View>>> = Mutex::new(None);
+
+enum View {
+    /// What the node was made with. It is given back as it was given, pointers included.
+    Given(hipMemAllocNodeParams),
+    /// Access descriptors of a node that a capture made, as callers may point to them.
+    Descriptors(Box<[hipMemAccessDesc]>),
+}
+
+// SAFETY: the pointers are only given back.
+unsafe impl Send for View {}
+
+/// Notes the parameters that an allocation node was made with, its address among them.
+pub(super) fn remember(node: NodeId, params: hipMemAllocNodeParams) {
+    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    views.get_or_insert_default().insert(node.to_bits(), View::Given(params));
+}
 
 /// The parameters that an allocation node was made with.
 pub(super) fn found(node: NodeId, alloc: MemAlloc, options: &AllocationOptions) -> hipMemAllocNodeParams {
@@ -59,8 +75,12 @@ pub(super) fn found(node: NodeId, alloc: MemAlloc, options: &AllocationOptions) 
             location: location(device.ordinal()),
             flags: access_flags(*right),
         });
-        each.collect()
+        View::Descriptors(each.collect())
     });
+    let view = match view {
+        View::Given(params) => return *params,
+        View::Descriptors(view) => view,
+    };
     hipMemAllocNodeParams {
         poolProps: hipMemPoolProps {
             allocType: hipMemAllocationTypePinned,
@@ -77,7 +97,7 @@ pub(super) fn found(node: NodeId, alloc: MemAlloc, options: &AllocationOptions) 
     }
 }
 
-/// Forgets the descriptors that callers may point to of the nodes of graphs that are gone.
+/// Forgets what callers see of the nodes of graphs that are gone.
 pub(super) fn forget_views() {
     let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(views) = views.as_mut() {
@@ -87,13 +107,15 @@ pub(super) fn forget_views() {
 }
 
 entry! {
-    /// Stores what the graphs of a device hold, in bytes, as 64 bits.
+    /// Stores what launches of graphs use of a device's memory, or have left allocated, in bytes, as 64 bits. What is kept
+    /// for the next launch does not count.
     fn hipDeviceGetGraphMemAttribute(
         device: c_int,
         attribute: hipGraphMemAttributeType,
         value: *mut c_void,
     ) -> hipError_t {
         let device = current::device_at(device)?;
+        device.discount_idle_graph_memory();
         let bytes = match attribute {
             hipGraphMemAttrUsedMemCurrent => device.graph_memory_used().current,
             hipGraphMemAttrUsedMemHigh => device.graph_memory_used().high,
@@ -118,6 +140,7 @@ entry! {
         if !matches!(attribute, hipGraphMemAttrUsedMemHigh | hipGraphMemAttrReservedMemHigh) {
             return Err(hipErrorInvalidValue);
         }
+        device.discount_idle_graph_memory();
         // SAFETY: the caller's pointer, null or readable for 64 bits.
         match (unsafe { caller::read(value.cast::<u64>()) }?, attribute) {
             (0, hipGraphMemAttrUsedMemHigh) => device.reset_graph_memory_used_high(),

@@ -9,10 +9,7 @@ use aqlipse::{Event, external::EventHandle, memory::ipc};
 
 use crate::{
     caller, current,
-    error::{
-        hipErrorInvalidConfiguration, hipErrorInvalidContext, hipErrorInvalidDevicePointer,
-        hipErrorInvalidHandle, hipErrorInvalidValue,
-    },
+    error::{hipErrorInvalidConfiguration, hipErrorInvalidContext, hipErrorInvalidValue},
     object::EVENTS,
     types::*,
 };
@@ -74,10 +71,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         current::device()?;
-        let exported = ipc::export(address as u64).map_err(|error| match error {
-            aqlipse::Error::InvalidValue(_) => hipErrorInvalidDevicePointer,
-            error => error.into(),
-        })?;
+        let exported = ipc::export(address as u64)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, memory_handle(&exported)) }
     }
@@ -107,10 +101,7 @@ entry! {
         if address.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        ipc::close(address as u64).map_err(|error| match error {
-            aqlipse::Error::InvalidValue(_) => hipErrorInvalidHandle,
-            error => error.into(),
-        })
+        Ok(ipc::close(address as u64)?)
     }
 }
 

@@ -3,13 +3,13 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{
-    Device, capture,
+    Device, Stream, capture,
     memory::{self, Advice, Origin, Processor},
 };
 
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported},
     object,
     types::*,
 };
@@ -97,7 +97,7 @@ fn remember(
         hipMemAdviseSetPreferredLocation | hipMemAdviseSetAccessedBy | hipMemAdviseUnsetAccessedBy
     );
     // The other kinds ignore who is named.
-    let processor = if with_processor { who().map_err(|_| hipErrorInvalidValue)? } else { Processor::Host };
+    let processor = if with_processor { who()? } else { Processor::Host };
     let change = |said: &mut Advice| match advice {
         hipMemAdviseSetReadMostly => said.read_mostly = true,
         hipMemAdviseUnsetReadMostly => said.read_mostly = false,
@@ -131,8 +131,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let processor = processor_of(location)?;
-        capture::refuse_uncapturable(&stream, "prefetching memory")?;
-        Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
+        prefetch(&stream, address, bytes, processor)
     }
 }
 
@@ -141,15 +140,56 @@ entry! {
     fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, device: c_int, stream: hipStream_t) -> hipError_t {
         let stream = object::stream(stream)?;
         let processor = processor(device)?;
-        capture::refuse_uncapturable(&stream, "prefetching memory")?;
-        Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
+        prefetch(&stream, address, bytes, processor)
     }
+}
+
+/// # Errors
+/// `hipErrorNotSupported` for memory that no device reaches, `hipErrorInvalidValue` for other memory that is not managed.
+// HIP: two codes, as the runtime of October 2024 has them (tests/conformance/managed_advice.cpp).
+fn prefetch(
+    stream: &Stream,
+    address: *const c_void,
+    bytes: usize,
+    processor: Processor,
+) -> Result<(), hipError_t> {
+    capture::refuse_uncapturable(stream, "prefetching memory")?;
+    if !address.is_null() && bytes > 0 && memory::find(address as u64)?.is_none() {
+        return Err(hipErrorNotSupported);
+    }
+    Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
 }
 
 /// What all parts of a range have in common, if they do.
 fn common<T: PartialEq + Copy>(said: &[Advice], of: impl Fn(&Advice) -> Option<T>) -> Option<T> {
     let first = of(said.first()?)?;
     said.iter().all(|advice| of(advice) == Some(first)).then_some(first)
+}
+
+/// What has been said about a range. Of memory that is not managed there is its coherency alone, for which no other
+/// attribute may be asked.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for an empty range, for one that no allocation holds, and for another attribute.
+fn said_about(
+    address: *const c_void,
+    bytes: usize,
+    attributes: &[hipMemRangeAttribute],
+) -> Result<Vec<Advice>, hipError_t> {
+    let known = memory::find(address as u64)?.filter(|region| region.origin != Origin::Managed);
+    let Some(region) = known else { return Ok(memory::advice(address as u64, bytes as u64)?) };
+    let inside = region.address + region.bytes - address as u64;
+    let only_coherency = attributes.iter().all(|one| *one == hipMemRangeAttributeCoherencyMode);
+    if bytes == 0 || bytes as u64 > inside || !only_coherency {
+        return Err(hipErrorInvalidValue);
+    }
+    let coarse_grained = match region.origin {
+        Origin::Host => region.flags & hipHostMallocNonCoherent != 0,
+        Origin::Registered => region.flags & hipExtHostRegisterCoarseGrained != 0,
+        // Of the device's memory what was asked for as such is fine-grained.
+        _ => region.flags & (hipDeviceMallocFinegrained | hipDeviceMallocUncached) == 0,
+    };
+    Ok(vec![Advice { coarse_grained, ..Advice::default() }])
 }
 
 /// Stores one attribute of a range.
@@ -201,7 +241,7 @@ unsafe fn attribute(
 }
 
 entry! {
-    /// Stores what has been said about a range of managed memory.
+    /// Stores what has been said about a range of managed memory, or how coherent other memory is.
     fn hipMemRangeGetAttribute(
         out: *mut c_void,
         room: usize,
@@ -210,7 +250,7 @@ entry! {
         bytes: usize,
     ) -> hipError_t {
         current::device()?;
-        let said = memory::advice(address as u64, bytes as u64)?;
+        let said = said_about(address, bytes, &[attribute_])?;
         // SAFETY: the caller's pointer.
         unsafe { attribute(out, room, attribute_, &said) }
     }
@@ -238,7 +278,7 @@ entry! {
             )
         };
         current::device()?;
-        let said = memory::advice(address as u64, bytes as u64)?;
+        let said = said_about(address, bytes, &attributes)?;
         for ((out, room), attribute_) in outs.into_iter().zip(rooms).zip(attributes) {
             // SAFETY: the caller's pointers.
             unsafe { attribute(out, room, attribute_, &said) }?;

@@ -6,15 +6,18 @@ use std::{
 };
 
 use aqlipse::{
-    Device, Error,
+    Device, Error, Stream,
     memory::{self, PoolLimit, PoolOptions, Reuse, Right, StreamPool},
 };
 
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidDevice, hipErrorInvalidHandle, hipErrorInvalidValue,
+        hipErrorNotSupported,
+    },
     handle::{Kind, Table},
-    object,
+    object, soname,
     types::*,
 };
 
@@ -78,9 +81,14 @@ pub(super) fn pool_of(address: u64) -> Result<hipMemPool_t, hipError_t> {
 /// # Errors
 /// `hipErrorInvalidValue` for a place that is no device, or no device that there is.
 pub(super) fn device_at(location: hipMemLocation) -> Result<Device, hipError_t> {
+    device_or(location, hipErrorInvalidValue)
+}
+
+/// As [`device_at`], with a code for a device that there is not.
+fn device_or(location: hipMemLocation, none: hipError_t) -> Result<Device, hipError_t> {
     match location.r#type {
         hipMemLocationTypeDevice => current::device_at(location.id).map_err(|code| match code {
-            hipErrorInvalidDevice => hipErrorInvalidValue,
+            hipErrorInvalidDevice => none,
             code => code,
         }),
         _ => Err(hipErrorInvalidValue),
@@ -90,10 +98,12 @@ pub(super) fn device_at(location: hipMemLocation) -> Result<Device, hipError_t> 
 /// Which device may do what, as access descriptors say it.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` for more of them than devices, for rights that are none, and as [`device_at`].
+/// `hipErrorInvalidValue` for more of them than devices, for rights that are none, and as [`device_at`];
+/// `no_device` for a device that there is not.
 pub(super) unsafe fn rights(
     descriptors: *const hipMemAccessDesc,
     count: usize,
+    no_device: hipError_t,
 ) -> Result<Vec<(Device, Right)>, hipError_t> {
     if count > current::devices()?.len() {
         return Err(hipErrorInvalidValue);
@@ -106,7 +116,8 @@ pub(super) unsafe fn rights(
         hipMemAccessFlagsProtReadWrite => Ok(Right::ReadWrite),
         _ => Err(hipErrorInvalidValue),
     };
-    descriptors.into_iter().map(|desc| Ok((device_at(desc.location)?, right(desc.flags)?))).collect()
+    let each = descriptors.into_iter();
+    each.map(|desc| Ok((device_or(desc.location, no_device)?, right(desc.flags)?))).collect()
 }
 
 /// A right as access descriptors encode it.
@@ -129,6 +140,12 @@ pub(super) fn access_error(error: Error) -> hipError_t {
 /// The code for a pool that cannot be.
 fn no_pool(of: PoolLimit) -> hipError_t {
     of.refusal().into()
+}
+
+/// The most bytes that a pool may have; 0 for any number.
+// ABI: before HIP 6 the word is a reserved one, in which a caller may have left anything.
+pub(super) fn max_bytes(props: &hipMemPoolProps) -> u64 {
+    if soname::major() <= 5 { 0 } else { props.maxSize as u64 }
 }
 
 /// The kinds of handle by which pools of a device's memory can be shared.
@@ -157,11 +174,8 @@ entry! {
             return Err(no_pool(PoolLimit::Host));
         }
         let device = device_at(props.location)?;
-        if props.reserved.iter().any(|byte| *byte != 0) {
-            return Err(hipErrorInvalidValue);
-        }
         let options = PoolOptions {
-            max_bytes: props.maxSize as u64,
+            max_bytes: max_bytes(&props),
             handle_types: props.handleTypes.0,
             is_shareable: props.handleTypes == hipMemHandleTypePosixFileDescriptor,
         };
@@ -252,7 +266,8 @@ entry! {
     fn hipMemPoolSetAccess(handle: hipMemPool_t, descriptors: *const hipMemAccessDesc, count: usize) -> hipError_t {
         let pool = pool(handle)?;
         // SAFETY: the caller's array.
-        pool.set_rights(&unsafe { rights(descriptors, count) }?).map_err(access_error)
+        let rights = unsafe { rights(descriptors, count, hipErrorInvalidDevice) }?;
+        pool.set_rights(&rights).map_err(access_error)
     }
 }
 
@@ -265,7 +280,7 @@ entry! {
     ) -> hipError_t {
         let pool = pool(handle)?;
         // SAFETY: the caller's pointer, null or readable.
-        let device = device_at(unsafe { caller::read(location) }?)?;
+        let device = device_or(unsafe { caller::read(location) }?, hipErrorInvalidDevice)?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(flags, access_flags(pool.right_of(&device))) }
     }
@@ -297,8 +312,10 @@ entry! {
 
 entry! {
     /// Sets the pool that a device's streams allocate from.
+    // HIP: as for `hipDeviceGetMemPool`.
     fn hipDeviceSetMemPool(device: c_int, handle: hipMemPool_t) -> hipError_t {
-        make_current(&current::device_at(device)?, handle)
+        let location = hipMemLocation { r#type: hipMemLocationTypeDevice, id: device };
+        make_current(&device_at(location)?, handle)
     }
 }
 
@@ -368,19 +385,40 @@ entry! {
     }
 }
 
-/// Stores the address of `bytes` bytes for later work of a stream, of a pool or of the stream's current one.
-// HIP: no bytes are refused, measured on 5.2.3 (tests/conformance/pool_async.cpp).
+/// Lets `work` work on a stream of a call that allocates or frees.
+///
+/// # Errors
+/// `hipErrorInvalidHandle` for no stream.
+fn with_stream<T>(
+    handle: hipStream_t,
+    work: impl FnOnce(&Stream) -> Result<T, hipError_t>,
+) -> Result<T, hipError_t> {
+    let mut found = false;
+    let outcome = object::with_stream(handle, |stream| {
+        found = true;
+        work(stream)
+    });
+    match outcome {
+        Err(hipErrorContextIsDestroyed) if !found => Err(hipErrorInvalidHandle),
+        outcome => outcome,
+    }
+}
+
+/// Stores the address of `bytes` bytes for later work of a stream, of a pool or of the stream's current one; null for no
+/// bytes.
+// HIP: 5.2.3 refuses no bytes, the runtime of October 2024 takes them (tests/conformance/pool_async.cpp).
 unsafe fn allocate(
     address: *mut *mut c_void,
     bytes: usize,
     pool: Option<&StreamPool>,
     stream: hipStream_t,
 ) -> Result<(), hipError_t> {
-    if address.is_null() || bytes == 0 {
+    if address.is_null() {
         return Err(hipErrorInvalidValue);
     }
-    let start = object::with_stream(stream, |stream| {
+    let start = with_stream(stream, |stream| {
         Ok(match pool {
+            _ if bytes == 0 => Ok(0),
             Some(pool) => memory::allocate_from_pool(stream, pool, bytes),
             None => memory::allocate_async(stream, bytes),
         }?)
@@ -413,11 +451,10 @@ entry! {
 entry! {
     /// Frees memory when a stream gets there.
     fn hipFreeAsync(address: *mut c_void, stream: hipStream_t) -> hipError_t {
-        object::with_stream(stream, |stream| {
-            if address.is_null() {
-                return Ok(());
-            }
-            Ok(memory::free_async(stream, address as u64)?)
-        })
+        // HIP: null is refused, by 5.2.3 and by the runtime of October 2024 (tests/conformance/pool_async.cpp).
+        if address.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        with_stream(stream, |stream| Ok(memory::free_async(stream, address as u64)?))
     }
 }

@@ -11,7 +11,7 @@ use aqlipse::{
 use super::node::linear;
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
     object,
     types::*,
 };
@@ -35,14 +35,10 @@ pub(super) unsafe fn allocate_host(
     bytes: usize,
     flags: c_uint,
 ) -> Result<(), hipError_t> {
-    let known = hipHostMallocPortable
-        | hipHostMallocMapped
-        | hipHostMallocWriteCombined
-        | hipHostMallocNumaUser
-        | hipHostMallocCoherent
-        | hipHostMallocNonCoherent;
+    // HIP: flags that are none are taken and remembered, by 5.2.3 and by the runtime of October 2024
+    // (tests/conformance/host_memory_alloc.cpp).
     let both = hipHostMallocCoherent | hipHostMallocNonCoherent;
-    if address.is_null() || flags & !known != 0 || flags & both == both {
+    if address.is_null() || flags & both == both {
         return Err(hipErrorInvalidValue);
     }
     let device = current::device()?;
@@ -64,16 +60,21 @@ entry! {
 }
 
 entry! {
-    /// Frees device memory after all work of its device.
+    /// Frees memory after all work of its device.
     fn hipFree(address: *mut c_void) -> hipError_t {
-        if address.is_null() {
-            return current::device().map(drop);
-        }
-        // Some clients give back pinned host memory here, and AMD's library takes it.
-        match memory::origin_at(address as u64)? {
-            Some(Origin::Host) => Ok(memory::free_host(address as u64)?),
-            _ => Ok(memory::free(address as u64)?),
-        }
+        free(address)
+    }
+}
+
+/// Frees memory of the device or of the host.
+// HIP: neither function asks which of the two it is (tests/conformance/host_memory_free.cpp).
+fn free(address: *mut c_void) -> Result<(), hipError_t> {
+    if address.is_null() {
+        return current::device().map(drop);
+    }
+    match memory::origin_at(address as u64)? {
+        Some(Origin::Host) => Ok(memory::free_host(address as u64)?),
+        _ => Ok(memory::free(address as u64)?),
     }
 }
 
@@ -87,7 +88,17 @@ entry! {
 
 entry! {
     /// Allocates pinned host memory.
+    // HIP: this one refuses flags that are none (tests/conformance/host_memory_alloc.cpp).
     fn hipHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+        let known = hipHostMallocPortable
+            | hipHostMallocMapped
+            | hipHostMallocWriteCombined
+            | hipHostMallocNumaUser
+            | hipHostMallocCoherent
+            | hipHostMallocNonCoherent;
+        if flags & !known != 0 {
+            return Err(hipErrorInvalidValue);
+        }
         // SAFETY: the caller's pointer.
         unsafe { allocate_host(address, bytes, flags) }
     }
@@ -121,7 +132,8 @@ entry! {
 const SIGNAL_BYTES: usize = 8;
 
 entry! {
-    /// Allocates memory of a kind: the device's ordinary one, or 8 bytes of the host's to signal with.
+    /// Allocates memory of a kind: the device's ordinary one, its fine-grained one, what no cache keeps of it, or 8 bytes
+    /// of the host's to signal with.
     fn hipExtMallocWithFlags(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
         match flags {
             hipDeviceMallocDefault => {
@@ -134,17 +146,18 @@ entry! {
             }
             // HIP: 5.2.3 takes no other size (tests/conformance/stream_wait_value_errors.cpp).
             hipMallocSignalMemory => Err(hipErrorInvalidValue),
-            hipDeviceMallocFinegrained if bytes > 0 => {
+            hipDeviceMallocFinegrained | hipDeviceMallocUncached if bytes > 0 => {
                 if address.is_null() {
                     return Err(hipErrorInvalidValue);
                 }
                 let device = current::device()?;
-                let region = memory::allocate_fine_grained(&device, bytes, flags)?;
+                let region = match flags {
+                    hipDeviceMallocFinegrained => memory::allocate_fine_grained(&device, bytes, flags),
+                    _ => memory::allocate_uncached(&device, bytes, flags),
+                }?;
                 // SAFETY: the caller's pointer, which is not null.
                 unsafe { caller::write(address, region.address as usize as *mut c_void) }
             }
-            // HSA has no pool of memory that no cache keeps.
-            hipDeviceMallocUncached if bytes > 0 => Err(hipErrorNotSupported),
             hipDeviceMallocFinegrained | hipDeviceMallocUncached => {
                 // SAFETY: the caller's pointer.
                 unsafe { allocate(address, 0) }
@@ -155,22 +168,16 @@ entry! {
 }
 
 entry! {
-    /// Frees pinned host memory after all work of its device.
+    /// As [`hipFree`].
     fn hipHostFree(address: *mut c_void) -> hipError_t {
-        if address.is_null() {
-            return current::device().map(drop);
-        }
-        Ok(memory::free_host(address as u64)?)
+        free(address)
     }
 }
 
 entry! {
-    /// Frees pinned host memory after all work of its device.
+    /// As [`hipFree`].
     fn hipFreeHost(address: *mut c_void) -> hipError_t {
-        if address.is_null() {
-            return current::device().map(drop);
-        }
-        Ok(memory::free_host(address as u64)?)
+        free(address)
     }
 }
 
@@ -189,23 +196,22 @@ entry! {
 
 entry! {
     /// Lets the caller's memory go.
-    // HIP: null is memory that was never registered, measured on 5.2.3 (tests/conformance/host_memory_register.cpp).
     fn hipHostUnregister(address: *mut c_void) -> hipError_t {
+        if address.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
         current::device()?;
         Ok(memory::unregister(address as u64)?)
     }
 }
 
 entry! {
-    /// Stores the device's address of pinned host memory.
+    /// Stores the device's address of memory, which may be the device's own.
     fn hipHostGetDevicePointer(device: *mut *mut c_void, host: *mut c_void, flags: c_uint) -> hipError_t {
         if device.is_null() || flags != 0 {
             return Err(hipErrorInvalidValue);
         }
         let region = memory::find(host as u64)?.ok_or(hipErrorInvalidValue)?;
-        if region.origin.is_device() {
-            return Err(hipErrorInvalidValue);
-        }
         let address = region.device_address + (host as u64 - region.address);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(device, address as usize as *mut c_void) }
@@ -220,10 +226,10 @@ pub(super) unsafe fn copy_async(
     stream: hipStream_t,
 ) -> Result<(), hipError_t> {
     let stream = object::stream(stream)?;
-    let copy = linear(dst, src, bytes, kind)?;
     if bytes == 0 {
         return Ok(());
     }
+    let copy = linear(dst, src, bytes, kind)?;
     // SAFETY: the caller's operands.
     Ok(unsafe { stream.memcpy(copy) }?)
 }
@@ -234,11 +240,12 @@ pub(super) unsafe fn copy(
     bytes: usize,
     kind: hipMemcpyKind,
 ) -> Result<(), hipError_t> {
-    let copy = linear(dst, src, bytes, kind)?;
     let device = current::device()?;
+    // HIP: whatever the direction (tests/conformance/memcpy_errors.cpp).
     if bytes == 0 {
         return Ok(());
     }
+    let copy = linear(dst, src, bytes, kind)?;
     // SAFETY: the caller's operands.
     Ok(unsafe { device.default_stream().memcpy_and_wait(copy) }?)
 }
@@ -261,10 +268,10 @@ entry! {
         stream: hipStream_t,
     ) -> hipError_t {
         let stream = object::stream(stream)?;
-        let copy = linear(dst, src, bytes, kind)?;
         if bytes == 0 {
             return Ok(());
         }
+        let copy = linear(dst, src, bytes, kind)?;
         capture::refuse_uncapturable(&stream, "copying and waiting for the copy")?;
         // SAFETY: the caller's operands.
         Ok(unsafe { stream.memcpy_and_wait(copy) }?)
@@ -346,6 +353,8 @@ fn row(dst: *mut c_void, value: u32, element_size: u32, count: usize) -> Memset 
     }
 }
 
+/// Fills memory on a stream; with `wait`, as the calls do that name no stream: what they fill of host memory is filled
+/// on return.
 pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), hipError_t> {
     let stream = object::stream(stream)?;
     if set.width == 0 || set.height == 0 {
@@ -355,11 +364,11 @@ pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), h
         return Err(hipErrorInvalidValue);
     }
     stream.memset(set)?;
-    if wait { Ok(stream.complete()?) } else { Ok(()) }
+    if wait && memory::waits_for_fill(set.dst)? { Ok(stream.complete()?) } else { Ok(()) }
 }
 
 entry! {
-    /// Fills memory with a byte and waits for it.
+    /// Fills memory with a byte behind earlier work of the null stream.
     fn hipMemset(dst: *mut c_void, value: c_int, bytes: usize) -> hipError_t {
         // CAST: the low byte counts.
         fill(row(dst, value as u32 & 0xff, 1, bytes), hipStream_t::NULL, true)
@@ -375,7 +384,7 @@ entry! {
 }
 
 entry! {
-    /// Fills memory with 8-bit elements and waits for it.
+    /// Fills memory with 8-bit elements behind earlier work of the null stream.
     fn hipMemsetD8(dst: hipDeviceptr_t, value: c_uchar, count: usize) -> hipError_t {
         fill(row(dst, value.into(), 1, count), hipStream_t::NULL, true)
     }
@@ -389,7 +398,7 @@ entry! {
 }
 
 entry! {
-    /// Fills memory with 16-bit elements and waits for it.
+    /// Fills memory with 16-bit elements behind earlier work of the null stream.
     fn hipMemsetD16(dst: hipDeviceptr_t, value: c_ushort, count: usize) -> hipError_t {
         fill(row(dst, value.into(), 2, count), hipStream_t::NULL, true)
     }
@@ -403,7 +412,7 @@ entry! {
 }
 
 entry! {
-    /// Fills memory with 32-bit elements and waits for it.
+    /// Fills memory with 32-bit elements behind earlier work of the null stream.
     fn hipMemsetD32(dst: hipDeviceptr_t, value: c_int, count: usize) -> hipError_t {
         // CAST: the same 32 bits.
         fill(row(dst, value as u32, 4, count), hipStream_t::NULL, true)
@@ -432,7 +441,7 @@ pub(super) fn rows(dst: *mut c_void, pitch: usize, value: c_int, width: usize, h
 }
 
 entry! {
-    /// Fills rows with a byte and waits for it.
+    /// Fills rows with a byte behind earlier work of the null stream.
     fn hipMemset2D(dst: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) -> hipError_t {
         fill(rows(dst, pitch, value, width, height), hipStream_t::NULL, true)
     }

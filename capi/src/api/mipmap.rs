@@ -44,7 +44,7 @@ unsafe fn create(
 }
 
 entry! {
-    /// Makes an array with smaller versions of itself: as many levels as asked for, until every side is 1.
+    /// Makes an array with smaller versions of itself: as many levels as asked for, at most until every side is 1.
     fn hipMallocMipmappedArray(
         array: *mut hipMipmappedArray_t,
         desc: *const hipChannelFormatDesc,

@@ -254,7 +254,8 @@ pub(super) fn direction(kind: hipMemcpyKind) -> Result<CopyKind, hipError_t> {
         hipMemcpyHostToHost => CopyKind::HostToHost,
         hipMemcpyHostToDevice => CopyKind::HostToDevice,
         hipMemcpyDeviceToHost => CopyKind::DeviceToHost,
-        hipMemcpyDeviceToDevice => CopyKind::DeviceToDevice,
+        // Which engine copies is for the caller to wish: all of ours are kernels.
+        hipMemcpyDeviceToDevice | hipMemcpyDeviceToDeviceNoCU => CopyKind::DeviceToDevice,
         hipMemcpyDefault => CopyKind::Inferred,
         _ => return Err(hipErrorInvalidMemcpyDirection),
     })
@@ -467,17 +468,16 @@ pub(super) unsafe fn add_allocation(
     let mut wanted = unsafe { caller::read(params) }?;
     // SAFETY: the caller's array of access descriptors.
     let (device, bytes, options) = unsafe { graph_memory::wanted(&wanted) }?;
-    let mut address = 0;
     // SAFETY: the caller's pointers.
     unsafe {
         add(node, graph, after, count, |graph, after| {
             let added = graph.add_allocation_with(&device, bytes, options, after);
             let (id, start) = added.map_err(access_error)?;
-            address = start;
+            wanted.dptr = start as usize as *mut c_void;
+            graph_memory::remember(id, wanted);
             Ok(id)
         })
     }?;
-    wanted.dptr = address as usize as *mut c_void;
     // SAFETY: the caller's pointer, which was readable.
     unsafe { caller::write(params, wanted) }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use aqlipse::capture;
+use aqlipse::{capture, memory};
 
 use super::{
     array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
@@ -30,7 +30,8 @@ fn outcome(code: hipError_t) -> Result<(), hipError_t> {
 }
 
 /// Exports the twin of an entry. `for` passes the stream in brackets on, the thread's own in place of null;
-/// `waits for` puts the call, whose last argument is a stream, on the thread's own and waits for it.
+/// `waits for` puts the call, whose last argument is a stream, on the thread's own and waits for it; `fills` waits only
+/// where host memory is filled.
 macro_rules! per_thread {
     (fn $twin:ident for $base:ident(
         $($before:ident: $before_ty:ty,)* [$stream:ident] $(, $after:ident: $after_ty:ty)* $(,)?
@@ -53,6 +54,18 @@ macro_rules! per_thread {
                 // SAFETY: the caller's arguments.
                 outcome(unsafe { $base($($arg,)* hipStreamPerThread) })?;
                 Ok(stream.complete()?)
+            }
+        }
+    };
+    (fn $twin:ident fills $dst:expr; by $base:ident($($arg:ident: $ty:ty),* $(,)?)) => {
+        entry! {
+            #[doc = concat!("[`", stringify!($base), "`] on the thread's own stream, and waits for it in host memory.")]
+            fn $twin($($arg: $ty),*) -> hipError_t {
+                let stream = object::stream(hipStreamPerThread)?;
+                capture::refuse_uncapturable(&stream, "a call that waits for its work")?;
+                // SAFETY: the caller's arguments.
+                outcome(unsafe { $base($($arg,)* hipStreamPerThread) })?;
+                if memory::waits_for_fill($dst as u64)? { Ok(stream.complete()?) } else { Ok(()) }
             }
         }
     };
@@ -225,7 +238,7 @@ per_thread! {
 }
 
 per_thread! {
-    fn hipMemset_spt waits for hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize)
+    fn hipMemset_spt fills dst; by hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize)
 }
 
 per_thread! {
@@ -240,7 +253,7 @@ per_thread! {
 }
 
 per_thread! {
-    fn hipMemset2D_spt waits for hipMemset2DAsync(
+    fn hipMemset2D_spt fills dst; by hipMemset2DAsync(
         dst: *mut c_void,
         pitch: usize,
         value: c_int,
@@ -254,7 +267,7 @@ per_thread! {
 }
 
 per_thread! {
-    fn hipMemset3D_spt waits for hipMemset3DAsync(dst: hipPitchedPtr, value: c_int, extent: hipExtent)
+    fn hipMemset3D_spt fills dst.ptr; by hipMemset3DAsync(dst: hipPitchedPtr, value: c_int, extent: hipExtent)
 }
 
 per_thread! {

@@ -37,7 +37,8 @@ unsafe fn allocate_rows(
         // SAFETY: the caller's pointer, which is not null.
         return unsafe { allocate(address, 0) };
     }
-    let apart = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(hipErrorOutOfMemory)?;
+    // HIP: two codes (tests/conformance/memory_pitch.cpp).
+    let apart = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(hipErrorInvalidValue)?;
     let bytes = apart.checked_mul(rows).ok_or(hipErrorOutOfMemory)?;
     // SAFETY: the caller's pointers, which are not null.
     unsafe {
@@ -63,7 +64,7 @@ entry! {
         height: usize,
         element_bytes: c_uint,
     ) -> hipError_t {
-        if !matches!(element_bytes, 4 | 8 | 16) {
+        if !matches!(element_bytes, 4 | 8 | 16) || width == 0 || height == 0 {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointers.
@@ -131,6 +132,16 @@ pub(super) unsafe fn copy_async(copy: Memcpy, stream: hipStream_t) -> Result<(),
     Ok(unsafe { stream.memcpy(copy) }?)
 }
 
+/// Copies on the default stream, and waits for it unless both ends lie on devices.
+pub(super) unsafe fn copy_and_wait_for_hosts(copy: Memcpy) -> Result<(), hipError_t> {
+    if copy.is_empty() || memory::waits_for_copy(&copy)? {
+        // SAFETY: the caller's operands.
+        return unsafe { copy_and_wait(copy) };
+    }
+    // SAFETY: as above.
+    unsafe { copy_async(copy, hipStream_t::NULL) }
+}
+
 /// Copies on the default stream and waits for it.
 pub(super) unsafe fn copy_and_wait(copy: Memcpy) -> Result<(), hipError_t> {
     let device = current::device()?;
@@ -180,7 +191,7 @@ entry! {
     /// Copies a box and waits for it.
     fn hipMemcpy3D(params: *const hipMemcpy3DParms) -> hipError_t {
         // SAFETY: the caller's pointer, null or readable, and the operands that it names.
-        unsafe { copy_and_wait(box_copy(&caller::read(params)?)?) }
+        unsafe { copy_and_wait(checked_box(&caller::read(params)?)?) }
     }
 }
 
@@ -188,8 +199,32 @@ entry! {
     /// Copies a box on a stream.
     fn hipMemcpy3DAsync(params: *const hipMemcpy3DParms, stream: hipStream_t) -> hipError_t {
         // SAFETY: the caller's pointer, null or readable, and the operands that it names.
-        unsafe { copy_async(box_copy(&caller::read(params)?)?, stream) }
+        unsafe { copy_async(checked_box(&caller::read(params)?)?, stream) }
     }
+}
+
+/// A box copy for a stream.
+///
+/// # Errors
+/// As [`box_copy`]; `hipErrorInvalidPitchValue` for rows of memory that are wider than they are apart,
+/// `hipErrorInvalidValue` for more rows than a slice of memory has.
+// HIP: 5.2.3 refuses the rows, the runtime of October 2024 both (tests/conformance/memcpy3d_errors.cpp).
+fn checked_box(params: &hipMemcpy3DParms) -> Result<Memcpy, hipError_t> {
+    let hipExtent { width, height, depth } = params.extent;
+    let ends = [(params.srcArray, params.srcPtr), (params.dstArray, params.dstPtr)];
+    let copy = box_copy(params)?;
+    if extent_is_empty(params.extent) || ends.iter().any(|(array, _)| *array != hipArray_t::NULL) {
+        return Ok(copy);
+    }
+    let too_close = |memory: &hipPitchedPtr| memory.pitch < width.min(memory.xsize);
+    if (height > 1 || depth > 1) && ends.iter().any(|(_, memory)| too_close(memory)) {
+        return Err(hipErrorInvalidPitchValue);
+    }
+    if ends.iter().any(|(_, memory)| height > memory.ysize) { Err(hipErrorInvalidValue) } else { Ok(copy) }
+}
+
+fn extent_is_empty(extent: hipExtent) -> bool {
+    extent.width == 0 || extent.height == 0 || extent.depth == 0
 }
 
 /// Fills a box with a byte: in one go where its slices follow each other without a gap, else slice by slice.
@@ -201,7 +236,7 @@ fn fill_box(
 ) -> Result<(), hipError_t> {
     let hipExtent { width, height, depth } = extent;
     object::stream(stream)?;
-    if width == 0 || height == 0 || depth == 0 {
+    if extent_is_empty(extent) {
         return Ok(());
     }
     if dst.ptr.is_null() || width > dst.pitch || (depth > 1 && height > dst.ysize) {
@@ -233,9 +268,12 @@ entry! {
 }
 
 entry! {
-    /// Fills a box with a byte and waits for it.
+    /// Fills a box with a byte behind earlier work of the null stream.
     fn hipMemset3D(dst: hipPitchedPtr, value: c_int, extent: hipExtent) -> hipError_t {
         fill_box(dst, value, extent, hipStream_t::NULL)?;
+        if extent_is_empty(extent) || !memory::waits_for_fill(dst.ptr as u64)? {
+            return Ok(());
+        }
         Ok(object::stream(hipStream_t::NULL)?.complete()?)
     }
 }
@@ -259,7 +297,7 @@ fn elements(
 }
 
 entry! {
-    /// Fills rows with 8-bit elements and waits for it.
+    /// Fills rows with 8-bit elements behind earlier work of the null stream.
     fn hipMemsetD2D8(dst: hipDeviceptr_t, pitch: usize, value: c_uchar, width: usize, height: usize) -> hipError_t {
         fill(elements(dst, pitch, (value.into(), 1), width, height), hipStream_t::NULL, true)
     }
@@ -280,7 +318,7 @@ entry! {
 }
 
 entry! {
-    /// Fills rows with 16-bit elements and waits for it.
+    /// Fills rows with 16-bit elements behind earlier work of the null stream.
     fn hipMemsetD2D16(dst: hipDeviceptr_t, pitch: usize, value: c_ushort, width: usize, height: usize) -> hipError_t {
         fill(elements(dst, pitch, (value.into(), 2), width, height), hipStream_t::NULL, true)
     }
@@ -301,7 +339,7 @@ entry! {
 }
 
 entry! {
-    /// Fills rows with 32-bit elements and waits for it.
+    /// Fills rows with 32-bit elements behind earlier work of the null stream.
     fn hipMemsetD2D32(dst: hipDeviceptr_t, pitch: usize, value: c_uint, width: usize, height: usize) -> hipError_t {
         fill(elements(dst, pitch, (value, 4), width, height), hipStream_t::NULL, true)
     }

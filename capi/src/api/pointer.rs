@@ -1,9 +1,6 @@
 //! What a pointer is.
 
-use std::{
-    ffi::{c_int, c_uint, c_ulonglong, c_void},
-    sync::Arc,
-};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use aqlipse::memory::{
     self, Origin, Region,
@@ -13,7 +10,9 @@ use aqlipse::memory::{
 use super::{context, mem_pool::pool_of, memory_type, virtual_memory::access_flags};
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotSupported},
+    error::{
+        hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotFound, hipErrorNotSupported,
+    },
     types::*,
 };
 
@@ -56,7 +55,8 @@ entry! {
                 devicePointer: device_pointer(&region, pointer as u64),
                 hostPointer: if region.origin.is_device() { std::ptr::null_mut() } else { pointer.cast_mut() },
                 isManaged: c_int::from(region.origin == Origin::Managed),
-                allocationFlags: region.flags,
+                // HIP: managed memory has none, on 5.2.3 and later (tests/conformance/pointer_attributes.cpp).
+                allocationFlags: if region.origin == Origin::Managed { 0 } else { region.flags },
             },
         };
         // SAFETY: the caller's pointer, which is not null.
@@ -110,15 +110,20 @@ unsafe fn attribute(
                 out.cast(),
                 region.map_or(null, |region| region.address as usize as *mut c_void),
             ),
+            // ABI: 32 bits, as AMD's library writes them (tests/conformance/pointer_attribute_bytes.cpp).
             HIP_POINTER_ATTRIBUTE_RANGE_SIZE => {
-                caller::write(out.cast(), region.map_or(0, |region| region.bytes as usize))
+                let bytes = region.map_or(0, |region| c_uint::try_from(region.bytes).unwrap_or(c_uint::MAX));
+                caller::write(out.cast(), bytes)
+            }
+            HIP_POINTER_ATTRIBUTE_BUFFER_ID => {
+                caller::write(out.cast(), region.map_or(0, |region| region.marks.id()))
             }
             HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
                 caller::write(out.cast(), pool_of(region.map_or(0, |region| region.address))?)
             }
             HIP_POINTER_ATTRIBUTE_MAPPED => caller::write(out.cast(), region.is_some()),
             HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
-                caller::write(out.cast(), region.is_some_and(memory::is_synchronous))
+                caller::write(out.cast(), region.is_some_and(|region| region.marks.is_synchronous()))
             }
             HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => {
                 let shareable = region.is_some_and(virtual_memory::is_shareable);
@@ -132,7 +137,6 @@ unsafe fn attribute(
                 caller::write(out.cast(), c_ulonglong::from(access_flags(access).0))
             }
             HIP_POINTER_ATTRIBUTE_P2P_TOKENS
-            | HIP_POINTER_ATTRIBUTE_BUFFER_ID
             | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => Err(hipErrorNotSupported),
             _ => Err(hipErrorInvalidValue),
         }
@@ -161,7 +165,7 @@ entry! {
 
 entry! {
     /// Sets the one attribute of a pointer that can be set: whether synchronous operations on the allocation wait for
-    /// what they do, which all of this library do.
+    /// what they do, also where they need not.
     // HIP: the header gives no type; it is that of CUDA's attribute of the same name, of which the lowest byte counts.
     fn hipPointerSetAttribute(
         value: *const c_void,
@@ -171,7 +175,11 @@ entry! {
         // SAFETY: the caller's pointer, null or readable for a boolean.
         let value: u8 = unsafe { caller::read(value.cast()) }?;
         match attribute_ {
-            HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => Ok(memory::set_synchronous(pointer as u64, value != 0)?),
+            HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
+                let region = memory::find(pointer as u64)?.ok_or(hipErrorInvalidDevicePointer)?;
+                region.marks.set_synchronous(value != 0);
+                Ok(())
+            }
             _ => Err(hipErrorInvalidValue),
         }
     }
@@ -215,14 +223,19 @@ entry! {
 }
 
 entry! {
-    /// Stores the flags that host memory was pinned with.
+    /// Stores the flags that host memory was allocated with.
+    // HIP: managed memory has none; memory that was registered is refused, by the runtime of October 2024 and by CUDA's
+    // documentation (tests/conformance/host_memory_device_pointer.cpp, host_memory_register.cpp).
     fn hipHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) -> hipError_t {
         if flags.is_null() || pointer.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let pinned = |region: &Arc<Region>| matches!(region.origin, Origin::Host | Origin::Registered);
-        let region = memory::find(pointer as u64)?.filter(pinned);
-        let found = region.ok_or(hipErrorInvalidValue)?.flags;
+        let region = memory::find(pointer as u64)?.ok_or(hipErrorInvalidValue)?;
+        let found = match region.origin {
+            Origin::Host => region.flags,
+            Origin::Managed => 0,
+            _ => return Err(hipErrorInvalidValue),
+        };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(flags, found) }
     }
@@ -231,7 +244,7 @@ entry! {
 entry! {
     /// Stores start and size of the allocation that a pointer lies in.
     fn hipMemGetAddressRange(base: *mut hipDeviceptr_t, bytes: *mut usize, pointer: hipDeviceptr_t) -> hipError_t {
-        let region = memory::find(pointer as u64)?.ok_or(hipErrorInvalidDevicePointer)?;
+        let region = memory::find(pointer as u64)?.ok_or(hipErrorNotFound)?;
         // SAFETY: the caller's pointers, null or writable.
         unsafe {
             caller::write_if_wanted(base, region.address as usize as hipDeviceptr_t);

@@ -1,7 +1,7 @@
 //! Virtual memory management: reserved addresses, physical memory, mappings, access.
 
 use std::{
-    ffi::{c_int, c_uint, c_ulonglong, c_void},
+    ffi::{c_int, c_ulonglong, c_void},
     os::fd::{BorrowedFd, IntoRawFd},
 };
 
@@ -17,7 +17,6 @@ use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
     handle::{KIND_SHIFT, Kind},
-    object,
     types::*,
 };
 
@@ -42,12 +41,12 @@ fn unused(flags: c_ulonglong) -> Result<(), hipError_t> {
 }
 
 entry! {
-    /// Reserves addresses; the wish for a place is a wish.
+    /// Reserves addresses: those wished for, if they are free.
     fn hipMemAddressReserve(
         address: *mut *mut c_void,
         bytes: usize,
         alignment: usize,
-        _wish: *mut c_void,
+        wish: *mut c_void,
         flags: c_ulonglong,
     ) -> hipError_t {
         unused(flags)?;
@@ -55,7 +54,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         current::device()?;
-        let start = virtual_memory::reserve(bytes as u64, alignment as u64)?;
+        let start = virtual_memory::reserve(bytes as u64, alignment as u64, wish as u64)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(address, start as usize as *mut c_void) }
     }
@@ -128,7 +127,7 @@ entry! {
 }
 
 entry! {
-    /// Maps physical memory to reserved addresses.
+    /// Maps physical memory, from its beginning, to reserved addresses.
     fn hipMemMap(
         address: *mut c_void,
         bytes: usize,
@@ -291,11 +290,7 @@ entry! {
 
 /// Refuses kinds of handles that are no file descriptors.
 pub(super) fn descriptors_only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
-    match kind {
-        hipMemHandleTypePosixFileDescriptor => Ok(()),
-        hipMemHandleTypeWin32 | hipMemHandleTypeWin32Kmt => Err(hipErrorNotSupported),
-        _ => Err(hipErrorInvalidValue),
-    }
+    if kind == hipMemHandleTypePosixFileDescriptor { Ok(()) } else { Err(hipErrorInvalidValue) }
 }
 
 entry! {
@@ -368,17 +363,5 @@ entry! {
         let descriptor = virtual_memory::export_range(address as u64, bytes as u64)?;
         // SAFETY: the caller's pointer, which is not null and has room for a descriptor.
         unsafe { caller::write(handle.cast::<c_int>(), descriptor.into_raw_fd()) }
-    }
-}
-
-entry! {
-    /// Refused: there are no sparse arrays, whose parts could be mapped.
-    fn hipMemMapArrayAsync(list: *mut c_void, count: c_uint, stream: hipStream_t) -> hipError_t {
-        if list.is_null() || count == 0 {
-            return Err(hipErrorInvalidValue);
-        }
-        object::stream(stream)?;
-        tracing::warn!("hipMemMapArrayAsync: there are no sparse arrays");
-        Err(hipErrorNotSupported)
     }
 }

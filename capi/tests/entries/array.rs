@@ -364,9 +364,13 @@ fn what_headers_of_hip_5_show_of_an_array_is_behind_the_handle() {
     ] {
         fails!(hipErrorInvalidValue, hipArray3DCreate(&mut array, &wrong));
     }
-    for flag in [hipArraySurfaceLoadStore, hipArrayCubemap, hipArrayTextureGather] {
+    for flag in [hipArrayCubemap, hipArrayTextureGather] {
         let wrong = HIP_ARRAY3D_DESCRIPTOR { Flags: flag, ..full };
-        fails!(hipErrorNotSupported, hipArray3DCreate(&mut array, &wrong));
+        fails!(hipErrorInvalidValue, hipArray3DCreate(&mut array, &wrong));
+    }
+    for (flag, depth) in [(hipArraySurfaceLoadStore, full.Depth), (hipArrayTextureGather, 0)] {
+        let surface = HIP_ARRAY3D_DESCRIPTOR { Flags: flag, Depth: depth, ..full };
+        ok!(hipArray3DCreate(&mut array, &surface), hipArrayDestroy(array));
     }
     fails!(hipErrorInvalidValue, hipArrayCreate(ptr::null_mut(), &flat));
     fails!(hipErrorInvalidValue, hipArrayCreate(&mut array, ptr::null()));
@@ -502,7 +506,7 @@ fn rows_that_leave_an_array_or_their_pitch_are_refused() {
         (hipErrorInvalidValue, 0, 1, 32, 32, 4, hipMemcpyHostToDevice),
         (hipErrorInvalidValue, usize::MAX, 0, 32, 4, 1, hipMemcpyHostToDevice),
         (hipErrorInvalidValue, 0, usize::MAX, 32, 4, 1, hipMemcpyHostToDevice),
-        (hipErrorInvalidValue, 0, 0, 16, 32, 4, hipMemcpyHostToDevice),
+        (hipErrorInvalidPitchValue, 0, 0, 16, 32, 4, hipMemcpyHostToDevice),
         (hipErrorInvalidPitchValue, 0, 0, 0, 32, 4, hipMemcpyHostToDevice),
         (hipErrorInvalidValue, 0, 0, 32, 32, 4, hipMemcpyDeviceToHost),
         (hipErrorInvalidValue, 0, 0, 32, 32, 4, hipMemcpyHostToHost),
@@ -768,7 +772,12 @@ fn levels_of_a_mipmapped_array_are_arrays_that_end_with_it() {
     fails!(hipErrorInvalidValue, hipMemcpyHtoA(again, 0, input.as_ptr().cast(), 32));
     fails!(hipErrorInvalidValue, hipFreeMipmappedArray(mipmapped));
     fails!(hipErrorInvalidValue, hipGetMipmappedArrayLevel(&mut level, mipmapped, 0));
-    fails!(hipErrorInvalidValue, hipMallocMipmappedArray(&mut mipmapped, &FLOAT, extent(8, 4, 0), 0, 0));
+    for levels in [0, 5, c_uint::MAX] {
+        fails!(
+            hipErrorInvalidValue,
+            hipMallocMipmappedArray(&mut mipmapped, &FLOAT, extent(8, 4, 0), levels, 0)
+        );
+    }
 
     let mut driver = HIP_ARRAY3D_DESCRIPTOR {
         Width: 4,

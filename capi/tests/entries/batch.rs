@@ -850,12 +850,13 @@ fn memory_remembers_that_its_operations_shall_wait() {
         hipPointerSetAttribute(ptr::null(), HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, a.pointer())
     );
     fails!(hipErrorInvalidValue, hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_MAPPED, a.pointer()));
-    fails!(
-        hipErrorInvalidValue,
-        hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, ptr::null_mut())
-    );
-    let ours: *mut c_void = (&raw mut pageable).cast();
-    fails!(hipErrorInvalidValue, hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, ours));
+    let freed = Memory::of(&[0u32; 4]).pointer();
+    for nothing in [ptr::null_mut(), (&raw mut pageable).cast(), freed] {
+        fails!(
+            hipErrorInvalidDevicePointer,
+            hipPointerSetAttribute(one, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, nothing)
+        );
+    }
 }
 
 // proves: aqlipseMemsetD2D64Async, aqlipseGraphAddMemsetD64Node, aqlipseGraphExecMemsetD64NodeSetParams

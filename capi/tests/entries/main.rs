@@ -43,6 +43,7 @@ mod managed;
 mod managed_batch;
 mod mem_pool;
 mod memory_nodes;
+mod memory_rules;
 mod named_again;
 mod per_thread;
 mod pitched;

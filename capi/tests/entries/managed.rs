@@ -88,7 +88,7 @@ fn advice_is_for_managed_memory_and_known_devices() {
     fails!(hipErrorInvalidValue, advise(device.pointer(), 16, hipMemAdviseSetReadMostly, 0));
     fails!(hipErrorInvalidValue, advise(address, BYTES + 1, hipMemAdviseSetReadMostly, 0));
     fails!(hipErrorInvalidValue, advise(address, 0, hipMemAdviseSetReadMostly, 0));
-    fails!(hipErrorInvalidValue, advise(address, BYTES, hipMemAdviseSetPreferredLocation, 99));
+    fails!(hipErrorInvalidDevice, advise(address, BYTES, hipMemAdviseSetPreferredLocation, 99));
     fails!(hipErrorInvalidValue, advise(address, BYTES, hipMemoryAdvise(50), 0));
     ok!(advise(address, BYTES, hipMemAdviseSetReadMostly, 99));
     fails!(hipErrorInvalidDevice, hipMemPrefetchAsync(address, BYTES, 99, hipStream_t::NULL));

@@ -21,11 +21,6 @@ unsafe extern "C" {
     fn hipMemAllocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t;
     fn hipExtHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
     fn hipHostFree(address: *mut c_void) -> hipError_t;
-    fn hipDeviceGetAttribute(
-        value: *mut c_int,
-        attribute: hipDeviceAttribute_t,
-        device: hipDevice_t,
-    ) -> hipError_t;
     fn hipExtMallocWithFlags(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t;
 }
 
@@ -98,14 +93,6 @@ fn pinned_memory_remembers_its_flags() {
     );
     fails!(hipErrorInvalidValue, hipHostGetFlags(&mut flags, device));
     fails!(hipErrorInvalidValue, hipHostGetFlags(&mut flags, plain));
-    // A device may have such memory, and says so.
-    let (fine, mut has) = (hipDeviceMallocFinegrained, 0);
-    ok!(hipDeviceGetAttribute(&mut has, hipDeviceAttributeFineGrainSupport, 0));
-    if has == 1 {
-        ok!(hipExtMallocWithFlags(&mut plain, 64, fine), hipMemset(plain, 3, 64), hipFree(plain));
-    } else {
-        fails!(hipErrorNotSupported, hipExtMallocWithFlags(&mut plain, 64, fine));
-    }
     fails!(hipErrorInvalidValue, hipExtMallocWithFlags(&mut plain, 64, 0x100));
     ok!(hipFree(device));
 }

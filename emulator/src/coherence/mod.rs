@@ -72,8 +72,8 @@ pub enum Grain {
     Fine,
     /// Stores stay in the device's cache until a release at system scope.
     Coarse,
-    /// As fine-grained memory, and the device's cache keeps nothing of it. That is so of memory that may be mapped at
-    /// several addresses, since the cache goes by addresses; and of the packets that waves read, which the packet
+    /// As fine-grained memory, and the device's cache keeps nothing of it. That is so of memory that was asked for
+    /// so, and that may be mapped at several addresses, since the cache goes by addresses; and of the packets that waves read, which the packet
     /// processor replaces without a fence of any packet.
     Uncached,
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use hsa_sys::{
-    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
     HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
 };
 
@@ -15,6 +16,8 @@ pub(crate) enum Kind {
     Fine,
     Kernarg,
     Coarse,
+    /// Of which no cache keeps anything: memory of another pool that is asked for so.
+    Uncached,
     /// LDS: a size to be asked for, nothing to be allocated.
     Group,
 }
@@ -39,8 +42,21 @@ impl Pool {
     ];
 
     /// A GPU's pools, in the order of iteration.
-    pub(crate) const fn of_gpu(gpu: u32) -> [Self; 2] {
-        [Self { gpu: Some(gpu), kind: Kind::Coarse }, Self { gpu: Some(gpu), kind: Kind::Group }]
+    pub(crate) const fn of_gpu(gpu: u32) -> [Self; 3] {
+        let gpu = Some(gpu);
+        [
+            Self { gpu, kind: Kind::Coarse },
+            Self { gpu, kind: Kind::Fine },
+            Self { gpu, kind: Kind::Group },
+        ]
+    }
+
+    /// The same memory, kept in no cache. That of the host is in none of a GPU's for long.
+    pub(crate) fn uncached(self) -> Self {
+        match (self.gpu, self.kind) {
+            (Some(_), Kind::Coarse | Kind::Fine) => Self { kind: Kind::Uncached, ..self },
+            _ => self,
+        }
     }
 
     /// The handle that programs see.
@@ -51,6 +67,7 @@ impl Pool {
             Kind::Kernarg => 1,
             Kind::Coarse => 2,
             Kind::Group => 3,
+            Kind::Uncached => 4,
         };
         TAG << 32 | owner << 8 | kind
     }
@@ -64,7 +81,11 @@ impl Pool {
     /// Bits of `HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS`.
     pub(crate) fn flags(self) -> u32 {
         match self.kind {
-            Kind::Fine => HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0,
+            // As the driver of a card behind PCIe has it: coherent for accesses of system scope.
+            Kind::Fine | Kind::Uncached if self.gpu.is_some() => {
+                HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED.0
+            }
+            Kind::Fine | Kind::Uncached => HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0,
             Kind::Kernarg => {
                 HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0
                     | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT.0
@@ -79,6 +100,7 @@ impl Pool {
         match self.kind {
             Kind::Fine | Kind::Kernarg => Grain::Fine,
             Kind::Coarse | Kind::Group => Grain::Coarse,
+            Kind::Uncached => Grain::Uncached,
         }
     }
 

@@ -168,12 +168,14 @@ entry! {
     fn hsa_amd_memory_pool_allocate(
         memory_pool: hsa_amd_memory_pool_t,
         size: usize,
-        _flags: u32,
+        flags: u32,
         ptr: *mut *mut c_void,
     ) {
         let runtime = runtime::get()?;
         present(ptr)?;
-        let base = runtime.heap.allocate(find_pool(&runtime, memory_pool)?, size)?;
+        let pool = find_pool(&runtime, memory_pool)?;
+        let uncached = flags & HSA_AMD_MEMORY_POOL_UNCACHED_FLAG.0 != 0;
+        let base = runtime.heap.allocate(if uncached { pool.uncached() } else { pool }, size)?;
         // SAFETY: the program's output pointer.
         unsafe { store(ptr, base as *mut c_void) }
     }

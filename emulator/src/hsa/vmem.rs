@@ -17,28 +17,27 @@ fn permission(permission: hsa_access_permission_t) -> Option<Permission> {
     }
 }
 
-fn reserve(va: *mut *mut c_void, size: usize, alignment: u64) -> Result<(), hsa_status_t> {
+fn reserve(va: *mut *mut c_void, size: usize, alignment: u64, wish: u64) -> Result<(), hsa_status_t> {
     let runtime = runtime::get()?;
     present(va)?;
-    let base = runtime.vmem.reserve(size, alignment)?;
+    let base = runtime.vmem.reserve(size, alignment, wish)?;
     // SAFETY: the program's output pointer.
     unsafe { store(va, base as *mut c_void) }
 }
 
 entry! {
-    // The wish for an address is a wish: HSA lets the runtime choose another.
-    fn hsa_amd_vmem_address_reserve(va: *mut *mut c_void, size: usize, _address: u64, _flags: u64) {
-        reserve(va, size, 0)
+    fn hsa_amd_vmem_address_reserve(va: *mut *mut c_void, size: usize, address: u64, _flags: u64) {
+        reserve(va, size, 0, address)
     }
 
     fn hsa_amd_vmem_address_reserve_align(
         va: *mut *mut c_void,
         size: usize,
-        _address: u64,
+        address: u64,
         alignment: u64,
         _flags: u64,
     ) {
-        reserve(va, size, alignment)
+        reserve(va, size, alignment, address)
     }
 
     fn hsa_amd_vmem_address_free(va: *mut c_void, size: usize) {

@@ -60,6 +60,7 @@ impl FreeLists {
         let grant = region.grant()?;
         // Before anybody can free it.
         grant.pool.used.add(bytes);
+        region.marks.clear();
         grant.stage.revive();
         let address = region.address;
         lists.remember(region);

@@ -371,6 +371,7 @@ impl StreamPool {
             device: self.0.device.ordinal(),
             flags: 0,
             device_address: address,
+            marks: Default::default(),
             backing: Backing::Pooled(Grant {
                 pool: self.0.clone(),
                 stage: Stage::live(),

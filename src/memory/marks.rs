@@ -1,0 +1,81 @@
+//! What is noted of an allocation beside what it is.
+
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// The notes of one allocation.
+///
+/// ORDER: Relaxed throughout. Each word is a value of its own, and nothing is published by it.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// 0 until it is asked for.
+    id: AtomicU64,
+    synchronous: AtomicBool,
+    registered_again: AtomicU32,
+}
+
+impl Marks {
+    /// A number that no other allocation of the process has.
+    pub fn id(&self) -> u64 {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let known = self.id.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let fresh = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        // Two threads may ask for the first time at once: the first one's number is the allocation's.
+        self.id.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|id| id, |_| fresh)
+    }
+
+    /// Whether synchronous copies and fills of the allocation wait for what they do, also where they need not.
+    pub fn is_synchronous(&self) -> bool {
+        self.synchronous.load(Ordering::Relaxed)
+    }
+
+    /// Sets what [`Marks::is_synchronous`] says.
+    pub fn set_synchronous(&self, synchronous: bool) {
+        self.synchronous.store(synchronous, Ordering::Relaxed);
+    }
+
+    /// Counts one more registration of memory that devices reach already.
+    pub(super) fn register_again(&self) {
+        self.registered_again.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends one of these registrations; `false` if there is none.
+    pub(super) fn unregister_again(&self) -> bool {
+        let less = |n: u32| n.checked_sub(1);
+        self.registered_again.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+
+    /// Forgets all: the memory is another allocation now.
+    pub(super) fn clear(&self) {
+        self.id.store(0, Ordering::Relaxed);
+        self.synchronous.store(false, Ordering::Relaxed);
+        self.registered_again.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_allocation_has_its_number() {
+        let (one, other) = (Marks::default(), Marks::default());
+        assert_eq!(one.id(), one.id());
+        assert_ne!(one.id(), other.id());
+        let before = one.id();
+        one.clear();
+        assert_ne!(one.id(), before);
+    }
+
+    #[test]
+    fn registrations_end_as_often_as_they_began() {
+        let marks = Marks::default();
+        assert!(!marks.unregister_again());
+        marks.register_again();
+        assert!(marks.unregister_again() && !marks.unregister_again());
+    }
+}
