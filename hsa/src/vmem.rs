@@ -108,7 +108,9 @@ impl VirtualMemory {
             }
             (_, Some(reserve)) => {
                 // SAFETY: as above.
-                ("hsa_amd_vmem_address_reserve_align", unsafe { reserve(&raw mut start, len, wish, align, 0) })
+                ("hsa_amd_vmem_address_reserve_align", unsafe {
+                    reserve(&raw mut start, len, wish, align, 0)
+                })
             }
             (_, None) => return Err(Error::Unsupported { function: "hsa_amd_vmem_address_reserve_align" }),
         };

@@ -480,7 +480,9 @@ fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {
     let (span, argument, reads) = match ends {
         Ends::FromHost => (copy.source_span(), SRC_ARGUMENT, true),
         Ends::ToHost => (copy.destination_span(), DST_ARGUMENT, false),
-        Ends::Reachable | Ends::Pinned | Ends::HostOnly | Ends::Foreign => return Ok((None, Unit::Dispatch(dispatch))),
+        Ends::Reachable | Ends::Pinned | Ends::HostOnly | Ends::Foreign => {
+            return Ok((None, Unit::Dispatch(dispatch)));
+        }
     };
     let (address, bytes) = span.ok_or(Error::InvalidValue("the copy leaves the address space"))?;
     let pin = Pin { address, bytes, argument, reads, copy: copy.clone() };

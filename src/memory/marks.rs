@@ -25,7 +25,9 @@ impl Marks {
         }
         let fresh = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         // Two threads may ask for the first time at once: the first one's number is the allocation's.
-        self.id.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|id| id, |_| fresh)
+        self.id
+            .compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed)
+            .map_or_else(|id| id, |_| fresh)
     }
 
     /// Whether synchronous copies and fills of the allocation wait for what they do, also where they need not.

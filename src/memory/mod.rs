@@ -51,7 +51,12 @@ pub(crate) enum Ends {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
-    allocate_from(device, &device.0.local, bytes, Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags: 0 })
+    allocate_from(
+        device,
+        &device.0.local,
+        bytes,
+        Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags: 0 },
+    )
 }
 
 /// Allocates device memory that host and kernels see alike while kernels run; the caller's `flags` are remembered.

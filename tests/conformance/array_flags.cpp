@@ -1,4 +1,4 @@
-// Flags of arrays: layers are supported, surfaces, cubemaps and gathers are not, others do not exist.
+// Flags of arrays: layers, surfaces and gathers are taken, cubemaps and what is no flag are not.
 #include "array.h"
 
 int main() {

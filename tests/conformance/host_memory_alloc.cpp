@@ -20,8 +20,6 @@ static void one(const char* label, unsigned flags, size_t bytes = 4096) {
 
 // DIFFERS flag of: 5.2.3 answers hipHostGetFlags without these flags; its documentation returns those of the
 //     allocation
-// DIFFERS unknown flag: 5.2.3 takes any flag; CUDA refuses what is none (cudaHostAlloc)
-// DIFFERS 0 bytes, unknown flag: 5.2.3 takes any flag; CUDA refuses what is none (cudaHostAlloc)
 // DIFFERS hipHostAlloc with an unknown flag: 5.2.3 takes any flag; CUDA refuses what is none (cudaHostAlloc)
 int main() {
     one("default", hipHostMallocDefault);

@@ -11,11 +11,8 @@ static void ask(const char* label, void* pointer) {
     line("flags of %s: %s %#x", label, observe::name_of(error).c_str(), error == hipSuccess ? flags : 0);
 }
 
-// DIFFERS device pointer of device memory: 5.2.3 takes it for the host's; CUDA wants cudaHostAlloc's or
-//     registered memory
 // DIFFERS flags of device memory: 5.2.3 takes it for the host's; hipHostGetFlags is for memory of
 //     hipHostMalloc
-// DIFFERS flags of managed memory: 5.2.3 gives none; hipHostGetFlags is for memory of hipHostMalloc
 // DIFFERS device pointer with flags: 5.2.3 ignores them; they must be 0 (cudaHostGetDevicePointer)
 int main() {
     char *pinned = nullptr, *device = nullptr, *managed = nullptr;

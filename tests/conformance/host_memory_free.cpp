@@ -4,12 +4,6 @@
 // DIFFERS hipHostFree of an interior pointer: 5.2.3 frees the whole allocation; the pointer must be
 //     hipHostMalloc's
 // DIFFERS hipHostFree at last: 5.2.3 has freed it already by an interior pointer; hipHostFree
-// DIFFERS hipHostFree of device memory: 5.2.3 frees it; HIP 7 documentation makes it hipErrorInvalidValue
-//     (hipHostFree)
-// DIFFERS hipFree of it: 5.2.3 has freed it already by hipHostFree; HIP 7 documentation of hipHostFree
-// DIFFERS hipHostFree of managed memory: 5.2.3 frees it; HIP 7 documentation wants memory of hipHostMalloc
-//     (hipHostFree)
-// DIFFERS hipFree behind it: 5.2.3 has freed it already by hipHostFree; HIP 7 documentation of hipHostFree
 int main() {
     char* p = nullptr;
     show("hipHostFree of null", hipHostFree(nullptr));

@@ -27,12 +27,8 @@ static void one(const char* label, char* p, size_t bytes, unsigned flags) {
          static_cast<char*>(inside) - static_cast<char*>(device), size);
 }
 
-// DIFFERS flag of: 5.2.3 answers hipHostGetFlags without them; its documentation returns those of the pinned
-//     memory
 // DIFFERS unknown flag: 5.2.3 takes any flag; CUDA refuses what is none (cudaHostRegister)
 // DIFFERS no bytes: 5.2.3 says that memory is short; CUDA refuses an empty range (cudaHostRegister)
-// DIFFERS again: 5.2.3 registers memory that is pinned already; hipErrorHostMemoryAlreadyRegistered is for
-//     that
 int main() {
     one("default", base, 16384, hipHostRegisterDefault);
     one("flag of portable", base + 20480, 4096, hipHostRegisterPortable);

@@ -21,8 +21,6 @@ static hipMemcpy3DParms box() {
 //     memcpy node parameters)
 // DIFFERS position too deep: 5.2.3 writes behind the allocation; the box must fit (HIP 7 documentation,
 //     memcpy node parameters)
-// DIFFERS more rows than a slice has: 5.2.3 refuses; without a second slice their number bounds nothing
-//     (cudaMemcpy3D)
 int main() {
     NEED(hipMalloc(&device, total));
     hipMemcpy3DParms p = box();

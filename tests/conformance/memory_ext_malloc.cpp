@@ -12,10 +12,11 @@ static void one(const char* label, unsigned flags, size_t bytes) {
     if (p) NEED(hipFree(p));
 }
 
-// DIFFERS fine-grained memory: 5.2.3 says that memory is short where the device has no such pool; it is not
-//     supported
-// DIFFERS two flags: together they are hipDeviceMallocUncached, which came after 5.2.3 and which we do not
-//     have; HIP 6 header
+// DIFFERS fine-grained memory: the driver that 5.2.3 runs on here has no such pool; the emulated device and newer
+//     drivers have one (HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED)
+// DIFFERS two flags: together they are hipDeviceMallocUncached, which came after 5.2.3; HIP 6 header
+// DIFFERS default: a program of HIP 5 knows kinds of memory by other numbers; HIP 5 header, hipMemoryType
+// DIFFERS signal memory of 8 bytes: as for the default kind
 int main() {
     one("default", hipDeviceMallocDefault, 4096);
     one("default of 0 bytes", hipDeviceMallocDefault, 0);

@@ -37,7 +37,6 @@ static void ask(const char* label, char* pointer, char* start) {
     }
 }
 
-// DIFFERS handle types: 5.2.3 has no answer; the header of HIP 7 names the attribute (HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES)
 int main() {
     char *device = nullptr, *pinned = nullptr, *managed = nullptr;
     NEED(hipMalloc(&device, 4096));

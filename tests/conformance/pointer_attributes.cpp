@@ -24,8 +24,6 @@ static void ask(const char* label, void* pointer, void* host) {
 
 // DIFFERS coherent pinned memory, flags: 5.2.3 drops this flag; the header has the flags of the allocation
 //     here
-// DIFFERS managed memory, flags: 5.2.3 drops this flag; the header has the flags of the allocation here
-// DIFFERS managed interior, flags: 5.2.3 drops this flag; the header has the flags of the allocation here
 int main() {
     char *device = nullptr, *pinned = nullptr, *coherent = nullptr, *managed = nullptr, *freed = nullptr;
     NEED(hipMalloc(&device, 4096));

@@ -1,8 +1,6 @@
 // hipMallocAsync and hipFreeAsync: results, errors, copies in between.
 #include "observe.h"
 
-// DIFFERS free of null: 5.2.3 refuses; HIP 7 documentation makes it succeed (HIP 7 documentation of
-//     hipFreeAsync)
 int main() {
     int supported = -1;
     show("attribute", hipDeviceGetAttribute(&supported, hipDeviceAttributeMemoryPoolsSupported, 0));

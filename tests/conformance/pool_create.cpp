@@ -4,7 +4,6 @@
 // DIFFERS allocation type: 5.2.3 takes any; only pinned memory is a pool's (HIP 7 documentation of hipMemPoolProps)
 // DIFFERS(rocr) handle type: 5.2.3 takes any, though it cannot share pools; where the driver shares no memory, a pool to be
 //     shared is refused (HIP 7 documentation of hipMemPoolCreate)
-// DIFFERS reserved: 5.2.3 does not look; the bytes must be 0 (HIP 7 documentation of hipMemPoolProps)
 int main() {
     hipMemPoolProps props = {};
     props.allocType = hipMemAllocationTypePinned;

@@ -3,8 +3,6 @@
 
 // DIFFERS default of device: 5.2.3 answers hipErrorInvalidValue; the documentation has an error for devices
 //     (HIP 7 documentation of hipDeviceGetDefaultMemPool)
-// DIFFERS set for device: 5.2.3 answers hipErrorInvalidValue; the documentation has an error for devices
-//     (HIP 7 documentation of hipDeviceSetMemPool)
 int main() {
     hipMemPool_t first = nullptr, current = nullptr, made = nullptr;
     show("default", hipDeviceGetDefaultMemPool(&first, 0));

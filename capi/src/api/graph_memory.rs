@@ -40,8 +40,7 @@ pub(super) unsafe fn wanted(
     if params.bytesize as u64 > device.properties().total_memory {
         return Err(hipErrorOutOfMemory);
     }
-    let options =
-        AllocationOptions { access, handle_types: pool.handleTypes.0, max_bytes: max_bytes(pool) };
+    let options = AllocationOptions { access, handle_types: pool.handleTypes.0, max_bytes: max_bytes(pool) };
     Ok((device, params.bytesize as u64, options))
 }
 

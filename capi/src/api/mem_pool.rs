@@ -13,8 +13,8 @@ use aqlipse::{
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidDevice, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorNotSupported,
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidDevice, hipErrorInvalidHandle,
+        hipErrorInvalidValue, hipErrorNotSupported,
     },
     handle::{Kind, Table},
     object, soname,

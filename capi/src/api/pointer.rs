@@ -11,7 +11,8 @@ use super::{context, mem_pool::pool_of, memory_type, virtual_memory::access_flag
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotFound, hipErrorNotSupported,
+        hipError_t, hipErrorInvalidDevicePointer, hipErrorInvalidValue, hipErrorNotFound,
+        hipErrorNotSupported,
     },
     types::*,
 };
@@ -125,6 +126,13 @@ unsafe fn attribute(
             HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
                 caller::write(out.cast(), region.is_some_and(|region| region.marks.is_synchronous()))
             }
+            // HIP: only physical memory and pools have handles; of other memory the attribute does not exist
+            // (tests/conformance/pointer_attribute.cpp).
+            HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
+                if region.is_some_and(|region| !matches!(region.origin, Origin::Mapped | Origin::Pooled)) =>
+            {
+                Err(hipErrorNotSupported)
+            }
             HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => {
                 let shareable = region.is_some_and(virtual_memory::is_shareable);
                 let kinds =
@@ -136,8 +144,9 @@ unsafe fn attribute(
                 let access = region.map_or(Access::None, |region| virtual_memory::access_of(&device, region));
                 caller::write(out.cast(), c_ulonglong::from(access_flags(access).0))
             }
-            HIP_POINTER_ATTRIBUTE_P2P_TOKENS
-            | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => Err(hipErrorNotSupported),
+            HIP_POINTER_ATTRIBUTE_P2P_TOKENS | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => {
+                Err(hipErrorNotSupported)
+            }
             _ => Err(hipErrorInvalidValue),
         }
     }

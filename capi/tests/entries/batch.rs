@@ -802,11 +802,10 @@ fn advice_names_locations() {
         // SAFETY: nothing is followed.
         unsafe { hipMemAdvise_v2(memory, 4096, hipMemAdviseSetAccessedBy, location) }
     };
-    for location in
-        [at(hipMemLocationTypeDevice, 77), at(hipMemLocationTypeDevice, -1), at(hipMemLocationTypeInvalid, 0)]
-    {
-        assert_eq!(advise(location), capi::error::hipErrorInvalidValue);
+    for number in [77, -1] {
+        fails!(hipErrorInvalidDevice, advise(at(hipMemLocationTypeDevice, number)));
     }
+    fails!(hipErrorInvalidValue, advise(at(hipMemLocationTypeInvalid, 0)));
     fails!(
         hipErrorInvalidValue,
         hipMemPrefetchAsync_v2(memory, 4096, at(hipMemLocationTypeDevice, 0), 1, hipStream_t::NULL)

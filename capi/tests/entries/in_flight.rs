@@ -97,7 +97,7 @@ fn allocations_that_follow_each_other_share_their_bytes() {
     let reserved = || {
         let mut bytes = 0u64;
         let value = (&raw mut bytes).cast::<c_void>();
-        ok!(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrReservedMemCurrent, value));
+        ok!(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrReservedMemHigh, value));
         bytes
     };
     ok!(hipDeviceGraphMemTrim(0));

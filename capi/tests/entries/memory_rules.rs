@@ -212,8 +212,7 @@ fn copies_without_compute_units_are_copies_between_devices() {
     ok!(hipMemcpy3D(&params), hipStreamSynchronize(NULL));
     arrived(&to);
 
-    let (to, graph, mut node, mut exec) =
-        (blank(), new_graph(), hipGraphNode_t::NULL, hipGraphExec_t::NULL);
+    let (to, graph, mut node, mut exec) = (blank(), new_graph(), hipGraphNode_t::NULL, hipGraphExec_t::NULL);
     ok!(
         hipGraphAddMemcpyNode1D(&mut node, graph, ptr::null(), 0, to.pointer(), src, bytes, NO_CU),
         hipGraphMemcpyNodeGetParams(node, &mut params),
@@ -396,36 +395,31 @@ fn ordinary_device_memory_is_freed_when_a_stream_gets_there() {
     ok!(hipHostFree(host), hipStreamDestroy(stream));
 }
 
-/// Anonymous pages at `address`, or anywhere for null.
-fn pages(address: *mut c_void, bytes: usize) -> *mut c_void {
-    let fixed = if address.is_null() { 0 } else { libc::MAP_FIXED_NOREPLACE };
+/// Maps fresh pages, at `address` in place of what is there, or anywhere for null.
+fn pages(address: *mut c_void, bytes: usize, protection: c_int) -> *mut c_void {
+    let fixed = if address.is_null() { 0 } else { libc::MAP_FIXED };
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
-    // SAFETY: nothing that is mapped is replaced.
-    let mapped =
-        unsafe { libc::mmap(address, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    // SAFETY: what is replaced are pages of this test that nobody uses.
+    let mapped = unsafe { libc::mmap(address, bytes, protection, flags, -1, 0) };
     assert_ne!(mapped, libc::MAP_FAILED);
     mapped
-}
-
-fn unmap(address: *mut c_void, bytes: usize) {
-    // SAFETY: pages of this test that nobody uses.
-    assert_eq!(unsafe { libc::munmap(address, bytes) }, 0);
 }
 
 // proves: hipHostRegister, hipHostUnregister
 #[test]
 fn memory_is_registered_again_where_its_pages_went_and_came_back() {
     const BYTES: usize = 16384;
-    let address = pages(ptr::null_mut(), 4 * BYTES);
-    unmap(address, 4 * BYTES);
+    const USABLE: c_int = libc::PROT_READ | libc::PROT_WRITE;
+    // Nobody else's pages come in between.
+    let address = pages(ptr::null_mut(), 4 * BYTES, libc::PROT_NONE);
     for bytes in [BYTES, BYTES, BYTES / 4, 2 * BYTES] {
-        assert_eq!(pages(address, bytes), address);
+        pages(address, bytes, USABLE);
         let mut device = ptr::null_mut();
         ok!(hipHostRegister(address, bytes, 0), hipHostGetDevicePointer(&mut device, address, 0));
         ok!(hipMemset(device, 5, bytes));
         // SAFETY: pages of this test, which have been filled.
         assert!(unsafe { std::slice::from_raw_parts(address.cast::<u8>(), bytes) }.iter().all(|&b| b == 5));
-        unmap(address, bytes);
+        pages(address, bytes, libc::PROT_NONE);
     }
     // Each registration has an end of its own.
     for _ in 0..4 {
@@ -441,10 +435,9 @@ fn memory_is_registered_again_where_its_pages_went_and_came_back() {
     }
     ok!(hipHostFree(host));
 
-    let alone = pages(ptr::null_mut(), 4096);
+    let alone = pages(ptr::null_mut(), 4096, USABLE);
     fails!(hipErrorInvalidValue, hipHostRegister(alone, 1 << 40, 0));
     fails!(hipErrorInvalidValue, hipHostUnregister(ptr::null_mut()));
-    unmap(alone, 4096);
 }
 
 // proves: hipMemRangeGetAttribute, hipExtMallocWithFlags
@@ -513,6 +506,14 @@ fn allocations_have_numbers_and_a_size_of_four_bytes() {
     let mut size = [0u32, 77];
     ok!(hipPointerGetAttribute(size.as_mut_ptr().cast(), HIP_POINTER_ATTRIBUTE_RANGE_SIZE, first.pointer()));
     assert_eq!(size, [100, 77]);
+    for attribute in
+        [HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE]
+    {
+        fails!(
+            hipErrorNotSupported,
+            hipPointerGetAttribute(size.as_mut_ptr().cast(), attribute, first.pointer())
+        );
+    }
     let yes = 1u32;
     let freed = Memory::of(&[0u8; 100]).pointer();
     for nothing in [freed, (&raw mut size).cast()] {

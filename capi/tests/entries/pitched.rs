@@ -80,7 +80,10 @@ fn rows_are_copied_without_their_padding() {
     ok!(hipFree(address), hipMallocPitch(&mut address, &mut pitch, 0, 3));
     assert!(address.is_null());
     fails!(hipErrorInvalidValue, hipMallocPitch(ptr::null_mut(), &mut pitch, 1, 1));
-    fails!(hipErrorOutOfMemory, hipMallocPitch(&mut address, &mut pitch, usize::MAX, 2));
+    fails!(hipErrorInvalidValue, hipMallocPitch(&mut address, &mut pitch, usize::MAX, 2));
+    fails!(hipErrorOutOfMemory, hipMallocPitch(&mut address, &mut pitch, 1 << 40, 1 << 40));
+    fails!(hipErrorInvalidValue, hipMemAllocPitch(&mut address, &mut pitch, 0, 2, 4));
+    fails!(hipErrorInvalidValue, hipMemAllocPitch(&mut address, &mut pitch, 16, 0, 4));
     fails!(hipErrorInvalidValue, hipMemAllocPitch(&mut address, &mut pitch, 16, 2, 5));
     ok!(hipMemAllocPitch(&mut address, &mut pitch, 129, 2, 4), hipFree(address));
     assert_eq!(pitch, 256);
@@ -120,7 +123,13 @@ fn a_box_is_filled_and_nothing_around_it() {
     fails!(hipErrorInvalidValue, hipMemset3D(cube, 3, extent(4, 2, 3)));
     fails!(hipErrorInvalidValue, hipMemcpy3D(ptr::null()));
     let wide = hipMemcpy3DParms { dstPtr: hipPitchedPtr { pitch: 3, ..params.dstPtr }, ..params };
-    fails!(hipErrorInvalidValue, hipMemcpy3D(&wide));
+    fails!(hipErrorInvalidPitchValue, hipMemcpy3D(&wide));
+    let low = hipMemcpy3DParms {
+        dstPtr: hipPitchedPtr { ysize: 2, ..params.dstPtr },
+        extent: extent(4, 3, 1),
+        ..params
+    };
+    fails!(hipErrorInvalidValue, hipMemcpy3D(&low));
     fails!(
         hipErrorInvalidMemcpyDirection,
         hipMemcpy3D(&hipMemcpy3DParms { kind: hipMemcpyKind(9), ..params })

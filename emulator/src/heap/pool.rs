@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hsa_sys::{
     HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
-    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
-    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED,
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
 };
 
 use crate::{coherence::Grain, device::Device, os};
@@ -44,11 +44,7 @@ impl Pool {
     /// A GPU's pools, in the order of iteration.
     pub(crate) const fn of_gpu(gpu: u32) -> [Self; 3] {
         let gpu = Some(gpu);
-        [
-            Self { gpu, kind: Kind::Coarse },
-            Self { gpu, kind: Kind::Fine },
-            Self { gpu, kind: Kind::Group },
-        ]
+        [Self { gpu, kind: Kind::Coarse }, Self { gpu, kind: Kind::Fine }, Self { gpu, kind: Kind::Group }]
     }
 
     /// The same memory, kept in no cache. That of the host is in none of a GPU's for long.

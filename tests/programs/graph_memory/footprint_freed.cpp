@@ -1,4 +1,4 @@
-// Memory that a graph frees itself is retained for the next launch until it is trimmed.
+// Memory that a graph frees itself is in use while a launch runs, and the mark remembers it.
 #include "graph_memory.h"
 
 int main() {

@@ -175,7 +175,7 @@ const UNCALLED: &[(&str, &[&str])] = &[
     ),
     (
         "refuses whatever it is asked: no memory of ours has what it is for",
-        &["hipMemGetHandleForAddressRange", "hipMemMapArrayAsync"],
+        &["hipMemGetHandleForAddressRange"],
     ),
 ];
 
