@@ -64,6 +64,7 @@ mod threads;
 mod update;
 mod variants;
 mod virtual_memory;
+mod waits;
 
 use std::{
     ffi::{c_int, c_void},
