@@ -53,7 +53,7 @@ pub enum Error {
     InvalidSymbol,
     /// Grid, block or shared memory are outside what the device or the kernel accepts.
     #[error("invalid launch configuration: {0}")]
-    InvalidConfiguration(&'static str),
+    InvalidConfiguration(Misfit),
     /// The direction contradicts the operands, or is no direction.
     #[error("invalid copy direction")]
     InvalidMemcpyDirection,
@@ -113,6 +113,36 @@ pub enum Error {
     /// The HSA runtime reported an error that has no better name.
     #[error("{0}")]
     Hsa(String),
+}
+
+/// What of a launch does not fit the kernel or the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misfit {
+    /// A dimension of the grid or the block.
+    #[error("a dimension is 0")]
+    Zero,
+    /// The block, for any kernel.
+    #[error("the block is larger than the device takes")]
+    Block,
+    /// The block, for this kernel.
+    #[error("the block is larger than the kernel was compiled for")]
+    Bounds,
+    /// The block, for a kernel that takes one size only.
+    #[error("the kernel requires another block size")]
+    RequiredBlock,
+    /// The shared memory, that of the kernel and that of the launch together.
+    #[error("more shared memory than a block can have")]
+    SharedMemory,
+    /// A grid that was given in work-items.
+    #[error("the last block lacks all of its work-items")]
+    Lacking,
+    /// The blocks of one dimension of the grid.
+    #[error("the grid has more blocks in one dimension than the device takes")]
+    Grid,
+    /// The work-items of one dimension of the grid.
+    #[error("the grid has 2^32 work-items or more in one dimension")]
+    WorkItems,
 }
 
 /// Which rule of stream capture was broken (HIP error codes 900 to 908).

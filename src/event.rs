@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     capture::Captured,
-    device::{Device, Fence},
+    device::{Device, Fence, WaitPolicy, wait::PolicyCell},
     error::{CaptureError, Error, Result},
     external::{EventHandle, SharedEvent},
     stream::PassedFrees,
@@ -24,6 +24,7 @@ pub struct Event(Arc<Inner>);
 struct Inner {
     id: u64,
     timing: bool,
+    wait: PolicyCell,
     /// The only device whose streams record it outside of captures, if there is one.
     home: Option<Device>,
     /// Of an event that other processes may have.
@@ -73,7 +74,8 @@ impl Event {
     fn make(timing: bool, home: Option<Device>, shared: Option<Arc<SharedEvent>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(Inner { id, timing, home, shared, state: Mutex::default() }))
+        let wait = PolicyCell::default();
+        Self(Arc::new(Inner { id, timing, wait, home, shared, state: Mutex::default() }))
     }
 
     /// What another process needs to open the event.
@@ -105,6 +107,12 @@ impl Event {
         self.0.timing
     }
 
+    /// Sets how threads wait for the event; `Auto` leaves that to the [device](Device::set_wait_policy). Those that wait
+    /// for another process sleep.
+    pub fn set_wait_policy(&self, policy: WaitPolicy) {
+        self.0.wait.set(Some(policy));
+    }
+
     /// Waits until the recorded point has been reached.
     ///
     /// # Errors
@@ -120,7 +128,7 @@ impl Event {
             return Ok(());
         }
         match self.point()? {
-            Some((fence, device)) => device.wait(&fence),
+            Some((fence, device)) => device.wait(&fence, self.0.wait.get().unwrap_or_default()),
             None => Ok(()),
         }
     }

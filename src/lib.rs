@@ -80,8 +80,8 @@ mod template;
 mod thread;
 mod user_object;
 
-pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System};
-pub use error::{CaptureError, Error, Result, last_error_detail};
+pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System, WaitPolicy};
+pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options, RESIDENT_ON_ONE_DEVICE,
@@ -92,8 +92,7 @@ pub use hsa::scarcity;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};
 pub use stream::{
-    Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, WaitPolicy,
-    Word,
+    Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, Word,
     cooperative::{Together, launch_together},
 };
 pub use template::{Subgraph, Template};

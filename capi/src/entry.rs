@@ -18,7 +18,7 @@ use aqlipse::{
 use crate::{
     current,
     error::{hipError_t, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
-    log, made,
+    log, made, soname,
 };
 
 /// Exports one function. The build script reads invocations line by line: `entry! {` starts a line of its own.
@@ -138,9 +138,16 @@ fn record(code: hipError_t) {
 
 /// The calling thread's last error; with `reset` it is forgotten.
 ///
-/// Since HIP 7 a successful call does not hide an earlier error.
+/// Since HIP 7 a successful call does not hide an earlier error; to clients of an older library it does.
+// HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/error_sticky.cpp).
 pub fn last_error(reset: bool) -> hipError_t {
-    if reset { LAST.replace(hipSuccess) } else { LAST.get() }
+    last_error_of(soname::major(), reset)
+}
+
+/// As [`last_error`], for a client of a major version of the library.
+fn last_error_of(major: u32, reset: bool) -> hipError_t {
+    let last = if major < 7 { &LATEST } else { &LAST };
+    if reset { last.replace(hipSuccess) } else { last.get() }
 }
 
 /// The code of the calling thread's last recorded call, which is then forgotten.
@@ -168,6 +175,16 @@ mod tests {
         assert_eq!(last_error(false), hipErrorInvalidValue);
         assert_eq!(last_error(true), hipErrorInvalidValue);
         assert_eq!(last_error(true), hipSuccess);
+    }
+
+    #[test]
+    fn success_hides_the_last_error_from_clients_of_older_libraries() {
+        assert_eq!(recorded("test", || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(last_error_of(6, false), hipErrorInvalidValue);
+        assert_eq!(recorded("test", || Ok(())), hipSuccess);
+        assert_eq!((last_error_of(6, false), last_error_of(7, false)), (hipSuccess, hipErrorInvalidValue));
+        assert_eq!(recorded("test", || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!((last_error_of(5, true), last_error_of(5, true)), (hipErrorNotReady, hipSuccess));
     }
 
     #[test]

@@ -40,6 +40,13 @@ pub struct LoadedModule {
     pub functions: Arc<Mutex<HashMap<String, usize>>>,
 }
 
+impl LoadedModule {
+    /// A module of which no function was asked yet.
+    pub fn new(device: Device, module: Module) -> Self {
+        Self { module, device, functions: Arc::default() }
+    }
+}
+
 /// The stream that a handle means to a caller for whom null is the legacy stream.
 ///
 /// # Errors

@@ -231,7 +231,7 @@ const TABLE: &[Group] = &[
         Class::Restricted,
         BEFORE,
         "hipDeviceSetMemPool hipMemSetMemPool hipMemPoolCreate hipMemPoolDestroy hipDeviceSetSharedMemConfig \
-         hipDeviceSetCacheConfig hipCtxSetSharedMemConfig hipCtxSetCacheConfig",
+         hipDeviceSetCacheConfig",
     ),
     group(Class::Restricted, ASYNC, "hipMemcpyWithStream"),
     group(
@@ -298,7 +298,7 @@ const TABLE: &[Group] = &[
         Class::Allowed,
         "",
         "hipChooseDevice hipChooseDeviceR0000 hipChooseDeviceR0600 hipCtxCreate hipCtxDestroy hipCtxGetApiVersion \
-         hipCtxGetCacheConfig hipCtxGetCurrent hipCtxGetDevice hipCtxGetFlags hipCtxGetSharedMemConfig \
+         hipCtxGetCacheConfig hipCtxSetCacheConfig hipCtxSetSharedMemConfig hipCtxGetCurrent hipCtxGetDevice hipCtxGetFlags hipCtxGetSharedMemConfig \
          hipCtxPopCurrent hipCtxPushCurrent hipCtxSetCurrent hipDeviceComputeCapability hipDeviceGet \
          hipDeviceGetAttribute hipDeviceGetByPCIBusId hipDeviceGetCacheConfig hipDeviceGetLimit hipDeviceGetLuid \
          hipDeviceGetName hipDeviceGetPCIBusId hipDeviceGetSharedMemConfig hipDeviceGetStreamPriorityRange \

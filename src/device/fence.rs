@@ -15,6 +15,7 @@ use super::{
     Device,
     fault::{Bond, Faults},
     slabs::Block,
+    wait::WaitPolicy,
 };
 use crate::{
     error::{Error, Result},
@@ -143,14 +144,25 @@ impl PooledSignal {
     /// # Errors
     /// The device's fault, if one took the packet that would have decremented the signal.
     pub(crate) fn wait(&self) -> Result<()> {
-        loop {
-            if self.wait_below(1, FAULT_POLL) {
-                return Ok(());
-            }
-            if !self.is_current() {
-                return Err(self.pool.faults.error());
-            }
-        }
+        self.wait_as(WaitPolicy::Auto)
+    }
+
+    /// As [`PooledSignal::wait`], sleeping or not.
+    ///
+    /// # Errors
+    /// As [`PooledSignal::wait`].
+    pub(crate) fn wait_as(&self, policy: WaitPolicy) -> Result<()> {
+        let ask = || match self.has_fired() {
+            true => Some(Ok(())),
+            // Asked again: the packet may have been the last before the fault.
+            false => (!self.is_current()).then(|| self.lost()),
+        };
+        policy.wait(ask, || self.sleep(FAULT_POLL))
+    }
+
+    /// What a wait for a signal says whose device has faulted.
+    fn lost(&self) -> Result<()> {
+        if self.has_fired() { Ok(()) } else { Err(self.pool.faults.error()) }
     }
 
     fn signal(&self) -> &hsa::Signal {
@@ -189,9 +201,9 @@ impl PooledSignal {
         self.has_fired() || self.pool.faults.is_settled(self.epoch)
     }
 
-    /// Waits at most `timeout` for a value below `limit`.
-    fn wait_below(&self, limit: i64, timeout: Duration) -> bool {
-        self.signal().wait(hsa::Condition::Less, limit, Some(timeout), hsa::WaitState::Blocked) < limit
+    /// Sleeps until it has fired, but at most for `timeout`.
+    fn sleep(&self, timeout: Duration) {
+        self.signal().wait(hsa::Condition::Less, 1, Some(timeout), hsa::WaitState::Blocked);
     }
 }
 
@@ -328,8 +340,16 @@ impl Fence {
     /// [`Error::IllegalAddress`] or [`Error::LaunchFailure`] if a fault took the work before it, whether or not the
     /// fault has been reported; [`Error::IllegalState`] inside a host function, which the fence may be waiting for.
     pub fn wait(&self) -> Result<()> {
+        self.wait_as(WaitPolicy::Auto)
+    }
+
+    /// As [`Fence::wait`], sleeping or not.
+    ///
+    /// # Errors
+    /// As [`Fence::wait`].
+    pub fn wait_as(&self, policy: WaitPolicy) -> Result<()> {
         crate::stream::host::refuse_inside()?;
-        self.0.signal.wait()?;
+        self.0.signal.wait_as(policy)?;
         drop(self.take_keeps());
         Ok(())
     }

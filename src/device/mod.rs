@@ -14,6 +14,7 @@ pub(crate) mod roll;
 pub(crate) mod slabs;
 mod system;
 mod units;
+pub(crate) mod wait;
 
 use std::{
     collections::VecDeque,
@@ -28,6 +29,7 @@ pub use fence::Fence;
 pub use properties::Properties;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::{Backend, System};
+pub use wait::WaitPolicy;
 
 pub(crate) use self::units::Units;
 use self::{
@@ -39,6 +41,7 @@ use self::{
     rings::Placement,
     roll::Roll,
     slabs::Slabs,
+    wait::PolicyCell,
 };
 use crate::{
     blit::Blit,
@@ -122,6 +125,7 @@ pub(crate) struct DeviceInner {
     next_lane: AtomicUsize,
     /// Where lanes that are created get their rings.
     placement: Placement,
+    wait: PolicyCell,
     pub(crate) legacy: OnceLock<Stream>,
     /// Its streams, and what is left of those that were let go with work in flight.
     roll: Roll<Known, Orphan>,
@@ -232,7 +236,7 @@ impl Device {
     /// Waits until what lies before `fences` has completed or is lost.
     pub(crate) fn outlast<'a>(&self, fences: impl IntoIterator<Item = &'a Fence>) -> Result<()> {
         for fence in fences {
-            match fence.wait() {
+            match fence.wait_as(self.wait_policy().unwrap_or_default()) {
                 Err(error) if fence.lost().is_none() => return Err(error),
                 _ => {}
             }
@@ -291,9 +295,24 @@ impl Device {
         }
     }
 
-    /// Waits for `fence` on behalf of a caller, who is told of a fault if nobody was.
-    pub(crate) fn wait(&self, fence: &Fence) -> Result<()> {
-        let outcome = fence.wait();
+    /// How threads wait for the device where nothing else is wished of an event or a stream, if that was ever set.
+    pub fn wait_policy(&self) -> Option<WaitPolicy> {
+        self.0.wait.get()
+    }
+
+    /// Sets how threads wait for the device from now on.
+    pub fn set_wait_policy(&self, policy: Option<WaitPolicy>) {
+        self.0.wait.set(policy);
+    }
+
+    /// Waits for `fence` on behalf of a caller, who is told of a fault if nobody was. `wish` is for another way to wait
+    /// than the device's.
+    pub(crate) fn wait(&self, fence: &Fence, wish: WaitPolicy) -> Result<()> {
+        let policy = match wish {
+            WaitPolicy::Auto => self.wait_policy().unwrap_or_default(),
+            wish => wish,
+        };
+        let outcome = fence.wait_as(policy);
         self.0.pools.release();
         self.check()?;
         outcome

@@ -60,6 +60,10 @@ pub struct Properties {
     pub uuid: [u8; 16],
 }
 
+/// Blocks in x, y, z that no device takes more of, whatever its packets could say.
+// HIP: AMD's runtime of October 2024 (tests/conformance/device_properties.cpp).
+const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_536, 65_536];
+
 impl Properties {
     /// Asks `agent`; bytes of device memory and of LDS, and the host's access, are its pools' to know.
     ///
@@ -84,7 +88,7 @@ impl Properties {
             max_threads_per_block: agent.workgroup_max_size()?,
             max_threads_per_unit: waves * wavefront,
             max_block: block.map(u32::from),
-            max_grid: grid,
+            max_grid: [grid[0].min(MAX_GRID[0]), grid[1].min(MAX_GRID[1]), grid[2].min(MAX_GRID[2])],
             // CAST: LDS is a matter of kilobytes.
             lds_per_block: lds as u32,
             // HSA does not tell, and a block is one that needs no accumulation registers.

@@ -221,6 +221,7 @@ impl Device {
             cooperative: Default::default(),
             next_lane: Default::default(),
             placement: Placement::new(system.rings),
+            wait: Default::default(),
             legacy: OnceLock::new(),
             roll: Default::default(),
             visits: Mutex::default(),

@@ -82,7 +82,7 @@ use self::{
 };
 use crate::{
     GraphNode,
-    device::{Device, Fence, fence::Keep, slabs::Block},
+    device::{Device, Fence, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
     error::{Error, Result},
     graph::{Condition, FlatGraph, GraphId, Node, NodeId, csr::Csr, flatten},
@@ -548,7 +548,7 @@ impl Exec {
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
         let last = self.state().last.clone();
-        last.map_or(Ok(()), |(fence, _)| self.0.device.wait(&fence))
+        last.map_or(Ok(()), |(fence, _)| self.0.device.wait(&fence, WaitPolicy::Auto))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

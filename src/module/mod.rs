@@ -21,7 +21,7 @@ use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
 use crate::{
     device::{Device, System, once::Once},
     dispatch::Dispatch,
-    error::{Error, Result},
+    error::{Error, Misfit, Result},
     graph::{self, Kernargs},
     hostcall::fifo::{self, Formats},
     memory,
@@ -290,6 +290,9 @@ struct Code {
     group_bytes: u32,
     private_bytes: u32,
     max_block: u32,
+    /// What the device takes of any kernel.
+    device_block: u32,
+    max_grid: [u32; 3],
     required_block: Option<[u32; 3]>,
     max_lds: u32,
     vgprs: u32,
@@ -337,6 +340,8 @@ impl KernelCode {
             group_bytes: group_size,
             private_bytes: private_size.saturating_add(stack),
             max_block: meta.max_flat_workgroup_size.min(device.properties().max_threads_per_block),
+            device_block: device.properties().max_threads_per_block,
+            max_grid: device.properties().max_grid,
             required_block: meta.reqd_workgroup_size.filter(|size| !size.contains(&0)),
             max_lds: device.properties().lds_per_block,
             vgprs: meta.vgpr_count,
@@ -465,28 +470,32 @@ impl KernelCode {
         shared_bytes: u32,
         lacking: [u32; 3],
     ) -> Result<([u16; 3], [u32; 3])> {
-        let refuse = |why| Err(Error::InvalidConfiguration(why));
+        let refuse = |misfit| Err(Error::InvalidConfiguration(misfit));
         // Two dimensions never overflow 64 bits.
         let threads = (u64::from(block[0]) * u64::from(block[1])).saturating_mul(block[2].into());
         if grid.contains(&0) || threads == 0 {
-            return refuse("a dimension is 0");
+            return refuse(Misfit::Zero);
         }
         if threads > self.0.max_block.into() {
-            return refuse("the block is larger than the kernel was compiled for");
+            let any = threads > self.0.device_block.into();
+            return refuse(if any { Misfit::Block } else { Misfit::Bounds });
         }
         if self.0.required_block.is_some_and(|required| required != block) {
-            return refuse("the kernel requires another block size");
+            return refuse(Misfit::RequiredBlock);
         }
         if shared_bytes > self.0.max_lds.saturating_sub(self.0.group_bytes) {
-            return refuse("more shared memory than a block can have");
+            return refuse(Misfit::SharedMemory);
         }
         if lacking != [0; 3] && lacking.iter().zip(&block).any(|(lacking, block)| lacking >= block) {
-            return refuse("the last block lacks all of its work-items");
+            return refuse(Misfit::Lacking);
+        }
+        if grid.iter().zip(&self.0.max_grid).any(|(blocks, most)| blocks > most) {
+            return refuse(Misfit::Grid);
         }
         let work_items: [u64; 3] =
             array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]) - u64::from(lacking[i]));
         if work_items[0] | work_items[1] | work_items[2] > u32::MAX.into() {
-            return refuse("the grid has 2^32 work-items or more in one dimension");
+            return refuse(Misfit::WorkItems);
         }
         // CAST: the product of the block's dimensions is at most 1024, and the grid's were just looked at.
         Ok((block.map(|n| n as u16), work_items.map(|n| n as u32)))

@@ -57,9 +57,11 @@ impl KernelCode {
     }
 
     /// Blocks of `block` threads with `dynamic_lds` bytes of LDS asked for at launch that a compute unit holds at
-    /// once; 0 if it cannot hold one.
+    /// once; 0 if it cannot hold one. That the kernel was compiled for smaller blocks does not count.
+    // HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/occupancy_blocks.hip).
     pub fn blocks_per_unit(&self, device: &Properties, block: u32, dynamic_lds: u32) -> u32 {
-        if block > self.0.max_block { 0 } else { self.demand(dynamic_lds).blocks(device, block) }
+        let fits = block <= device.max_threads_per_block;
+        if fits { self.demand(dynamic_lds).blocks(device, block) } else { 0 }
     }
 
     /// Compute units that `blocks` blocks of `block` threads with `lds` bytes of LDS each fill: at least 1, at most all of
@@ -71,7 +73,7 @@ impl KernelCode {
     /// Bytes of LDS that each of `blocks` blocks of `block` threads can ask for at launch for a compute unit to hold all
     /// of them at once; `None` if it cannot hold so many, whatever they ask for.
     pub fn available_dynamic_lds(&self, device: &Properties, blocks: u32, block: u32) -> Option<u32> {
-        if blocks == 0 || self.blocks_per_unit(device, block, 0) < blocks {
+        if blocks == 0 || block > self.0.max_block || self.blocks_per_unit(device, block, 0) < blocks {
             return None;
         }
         let share = device.lds_per_block / blocks / LDS_GRANULE * LDS_GRANULE;
@@ -100,16 +102,18 @@ impl KernelCode {
         Ok(())
     }
 
-    /// The number of threads in a block, at most `limit`, with which a compute unit holds most threads (the largest
-    /// such number, in whole wavefronts where the limit allows), and how many such blocks that are.
+    /// The largest number of threads in a block, at most `limit`, of which a compute unit has registers for one (in
+    /// whole wavefronts where the limit allows), and how many such blocks the unit holds. That the kernel was compiled
+    /// for smaller blocks does not count.
+    // HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/occupancy_potential.hip), but for the limit, which
+    // both exceed.
     pub fn best_block(&self, device: &Properties, dynamic_lds: u32, limit: u32) -> (u32, u32) {
-        let largest = self.0.max_block.min(limit);
-        let demand = self.demand(dynamic_lds);
-        let whole = largest / device.wavefront.max(1);
-        let sizes = (1..=whole).map(|waves| waves * device.wavefront);
-        let best =
-            sizes.map(|size| (size, demand.blocks(device, size))).max_by_key(|(size, blocks)| size * blocks);
-        best.unwrap_or_else(|| (largest, demand.blocks(device, largest)))
+        let wavefront = device.wavefront.max(1);
+        let largest = device.max_threads_per_block.min(limit);
+        let registers = Demand { lds: 0, ..self.demand(0) };
+        let sizes = (1..=largest / wavefront).rev().map(|waves| waves * wavefront);
+        let size = sizes.into_iter().find(|&size| registers.blocks(device, size) > 0).unwrap_or(largest);
+        (size, self.demand(dynamic_lds).blocks(device, size))
     }
 }
 

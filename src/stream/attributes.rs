@@ -4,24 +4,11 @@ use std::sync::{PoisonError, atomic::Ordering};
 
 use super::Stream;
 use crate::{
+    device::WaitPolicy,
     error::{Error, Result},
     graph::AccessPolicy,
     stream::StreamKind,
 };
-
-/// How a thread waits for a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WaitPolicy {
-    /// As suits the wait.
-    #[default]
-    Auto,
-    /// Asking again and again.
-    Spin,
-    /// Asking, and letting others run in between.
-    Yield,
-    /// Asleep.
-    Block,
-}
 
 /// The traffic that a kernel's memory accesses are ordered with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,12 +22,11 @@ pub enum SyncDomain {
 
 /// What a stream's work is to be like, as far as that is a wish.
 ///
-/// None of these changes what a kernel computes. A wait sleeps when it takes long, whatever the policy; GFX9 has no
-/// window of persisting accesses, so that only an empty one is given; all kernels are in one domain, which orders at
-/// least as much as two would.
+/// None of these changes what a kernel computes. GFX9 has no window of persisting accesses, so that only an empty one is
+/// given; all kernels are in one domain, which orders at least as much as two would.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Attributes {
-    /// How to wait for the stream.
+    /// How threads wait for the stream; `Auto` leaves that to the [device](crate::Device::set_wait_policy).
     pub wait: WaitPolicy,
     /// The window of memory that caches shall keep.
     pub access_policy: AccessPolicy,

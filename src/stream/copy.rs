@@ -90,7 +90,7 @@ impl Stream {
         }
         let end = submission.armed_fence()?;
         submission.run_on_host(|| work)?;
-        self.device().wait(&submission.ending(end)?)
+        self.device().wait(&submission.ending(end)?, self.attributes().wait)
     }
 
     /// Copies runs of bytes, in no order among each other; what they read and write must not overlap. As
@@ -151,7 +151,7 @@ impl Stream {
         let mut submission = self.submission()?;
         let end = submission.armed_fence()?;
         submission.dispatch(&dispatch)?;
-        self.device().wait(&submission.ending(end)?)
+        self.device().wait(&submission.ending(end)?, self.attributes().wait)
     }
 
     /// # Safety

@@ -28,7 +28,7 @@ use std::{
 
 pub use self::value::{Condition, Word};
 pub use self::{
-    attributes::{Attributes, SyncDomain, WaitPolicy},
+    attributes::{Attributes, SyncDomain},
     context::ExecutionContext,
 };
 use self::{
@@ -209,6 +209,20 @@ impl Stream {
     /// [`Error::InvalidConfiguration`] for a grid, block or shared memory that the kernel or the device cannot
     /// take; a fault of earlier work; what capture forbids.
     pub fn launch(&self, kernel: graph::Kernel<Function>) -> Result<()> {
+        self.launch_with(kernel, None)
+    }
+
+    /// As [`Stream::launch`], with a priority of the kernel's own in the place of the stream's; smaller is more urgent. It
+    /// still follows what is on the stream. A kernel that is cooperative or prints without calling the host, and one of a
+    /// stream that is restricted to some units, keeps the stream's.
+    ///
+    /// # Errors
+    /// As [`Stream::launch`].
+    pub fn launch_at(&self, kernel: graph::Kernel<Function>, priority: i32) -> Result<()> {
+        self.launch_with(kernel, Some(priority))
+    }
+
+    fn launch_with(&self, kernel: graph::Kernel<Function>, priority: Option<i32>) -> Result<()> {
         let code = kernel.function.code(self.device())?;
         let dispatch = code.dispatch(&kernel)?;
         if kernel.attributes.cooperative {
@@ -224,6 +238,10 @@ impl Stream {
             return self.launch_printing(dispatch);
         }
         let mut submission = self.submission()?;
+        if let Some(priority) = priority {
+            let lane = self.device().lane_beside_of(self.lane_number(), 0, priority)?;
+            return submission.detour(lane, &dispatch);
+        }
         submission.dispatch(&dispatch)?;
         submission.finish()
     }
@@ -426,7 +444,7 @@ impl Stream {
 
     /// Waits for a fence behind everything on the stream so far.
     fn wait_for_all(&self) -> Result<()> {
-        self.device().wait(&self.fence()?)
+        self.device().wait(&self.fence()?, self.attributes().wait)
     }
 
     /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.

@@ -227,6 +227,30 @@ impl<'a> Submission<'a> {
         Ok(())
     }
 
+    /// Publishes the packets, and behind them a kernel to another lane; what follows on the stream comes behind it, where
+    /// it would have come.
+    pub(crate) fn detour(mut self, lane: Arc<Lane>, dispatch: &Dispatch) -> Result<()> {
+        if lane.epoch() != self.lane.epoch() {
+            // A fault has taken the stream's lane in between.
+            let lost = Error::LaunchFailure("the queues of a device that faulted".into());
+            return Err(self.report(lost));
+        }
+        if lane.id() != self.lane.id() {
+            let before = self.fence_so_far()?;
+            let home = std::mem::replace(&mut self.lane, lane);
+            self.wait(&before, home.id());
+            // Once the kernel is published, what follows must find its end.
+            let end = self.armed_fence()?;
+            self.dispatch(dispatch)?;
+            self.flush()?;
+            let end = self.fence_ending(end)?;
+            self.state.behind = Some((end, self.lane.id()));
+            return Ok(());
+        }
+        self.dispatch(dispatch)?;
+        self.finish()
+    }
+
     pub(crate) fn lane(&self) -> &Arc<Lane> {
         &self.lane
     }
@@ -532,4 +556,65 @@ impl<'a> Submission<'a> {
 /// A packet that decrements `signal` when everything before it on its queue has completed.
 fn marker(signal: &PooledSignal) -> Packet {
     BarrierAnd { fences: Fences::SYSTEM, deps: [NO_SIGNAL; 5], completion: signal.handle() }.packet()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::PoisonError;
+
+    use crate::{
+        Device, Module, Stream, StreamKind,
+        graph::{Kernel, KernelAttributes},
+        memory,
+    };
+
+    #[test]
+    fn a_kernel_with_a_priority_of_its_own_goes_to_a_queue_of_it_in_the_streams_order() {
+        let device = Device::get(0).unwrap();
+        let objects: [&[u8]; 2] = [
+            include_bytes!("../../kernels/tests.gfx90a.co"),
+            include_bytes!("../../kernels/tests.gfx942.co"),
+        ];
+        let function = Module::first_that_fits(&device, &objects).unwrap().kernel("append").unwrap();
+        let log = memory::allocate_host(&device, 256, memory::Origin::Host, 0).unwrap();
+        let kernel = |number: u32| {
+            let mut kernargs = log.address.to_le_bytes().to_vec();
+            kernargs.extend(number.to_le_bytes());
+            let attributes = KernelAttributes::DEFAULT.into();
+            let (grid, block) = ([1; 3], [1; 3]);
+            Kernel {
+                function: function.clone(),
+                grid,
+                block,
+                shared_bytes: 0,
+                kernargs: kernargs.into(),
+                attributes,
+            }
+        };
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        // The queue behind whose work the next packet of the stream is put, if that is another than the stream's.
+        let behind = || {
+            let state = stream.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.behind.as_ref().map(|(_, lane)| *lane)
+        };
+        let lane_of = |priority| device.lane_beside_of(stream.lane_number(), 0, priority).unwrap().id();
+        for (number, priority) in [None, Some(-1), Some(1), Some(0), Some(-1), None].into_iter().enumerate() {
+            let kernel = kernel(number as u32);
+            match priority {
+                Some(priority) => stream.launch_at(kernel, priority).unwrap(),
+                None => stream.launch(kernel).unwrap(),
+            }
+            let other = priority.filter(|&priority| priority != 0);
+            assert_eq!(behind(), other.map(lane_of), "{priority:?}");
+        }
+        assert!(lane_of(-1) != lane_of(1) && lane_of(0) != lane_of(1));
+        stream.synchronize().unwrap();
+        let words: Vec<u32> = (0..7u64)
+            .map(|n| {
+                // SAFETY: the test's memory, which the device writes no more.
+                unsafe { ((log.address + 4 * n) as *const u32).read_volatile() }
+            })
+            .collect();
+        assert_eq!(words, [6, 0, 1, 2, 3, 4, 5]);
+    }
 }

@@ -10,7 +10,8 @@ static void state(const char* when) {
 
 int main() {
     NEED(hipInit(0));
-    // DIFFERS state: 5.2.3 never calls it active; hip_runtime_api.h (hipDevicePrimaryCtxGetState)
+    // DIFFERS state: AMD's never calls it active; programs ask before they clean up (PyTorch does);
+    //     hip_runtime_api.h (hipDevicePrimaryCtxGetState)
     state("at first");
     hipCtx_t context = nullptr, again = nullptr;
     show("retain", hipDevicePrimaryCtxRetain(&context, 0));
@@ -39,8 +40,6 @@ int main() {
     show("release again", hipDevicePrimaryCtxRelease(0));
     show("release of device 1", hipDevicePrimaryCtxRelease(1));
     show("release of device -1", hipDevicePrimaryCtxRelease(-1));
-    // DIFFERS reset of device 1: 5.2.3 accepts any number; hipErrorInvalidDevice as in
-    //     hipDevicePrimaryCtxRetain
     show("reset of device 1", hipDevicePrimaryCtxReset(1));
     show("reset", hipDevicePrimaryCtxReset(0));
 

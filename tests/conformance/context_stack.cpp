@@ -41,12 +41,9 @@ int main() {
     show("device", hipCtxGetDevice(&device));
     show("device is", device);
     show("device to null", hipCtxGetDevice(nullptr));
-    // DIFFERS flags: 5.2.3 refuses; hip_runtime_api.h names hipSuccess only
-    // DIFFERS version: 5.2.3 refuses; hip_runtime_api.h names hipSuccess only
-    // DIFFERS synchronize: 5.2.3 refuses; hip_runtime_api.h names hipSuccess only
-    // DIFFERS cache: 5.2.3 refuses; hip_runtime_api.h: a hint that is ignored
-    // DIFFERS get cache: 5.2.3 refuses; hip_runtime_api.h: a hint that is ignored
-    // DIFFERS banks: 5.2.3 refuses; hip_runtime_api.h: a hint that is ignored
+    // DIFFERS flags: AMD's refuses and offers no other way; hip_runtime_api.h names hipSuccess only
+    // DIFFERS version: AMD's refuses and offers no other way; hip_runtime_api.h names hipSuccess only
+    // DIFFERS synchronize: AMD's refuses and offers no other way; hip_runtime_api.h names hipSuccess only
     unsigned flags = ~0u;
     show("flags", hipCtxGetFlags(&flags));
     int version = -1;

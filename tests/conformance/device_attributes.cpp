@@ -59,6 +59,10 @@ int main() {
         ATTRIBUTE(AsicRevision), ATTRIBUTE(CanUseStreamWaitValue), ATTRIBUTE(ImageSupport),
         ATTRIBUTE(PhysicalMultiProcessorCount), ATTRIBUTE(FineGrainSupport),
     });
+    // DIFFERS later AsyncEngineCount: ours copies with kernels; hip_runtime_api.h
+    // DIFFERS later PersistingL2CacheMaxSize: AMD's names a size and sets none aside; GFX9 has no such window
+    // DIFFERS later SharedMemPerMultiprocessor: 6.3 adds all units up; who divides it by a block's share would count
+    //     blocks that no unit holds; MI200 ISA, 11.1
     // DIFFERS later: 5.2.3 declares the attribute and does not know it; HIP 7 documentation
     //     (hipDeviceAttribute_t)
     print("later ", {
@@ -71,6 +75,9 @@ int main() {
         ATTRIBUTE(StreamPrioritiesSupported), ATTRIBUTE(TccDriver), ATTRIBUTE(TotalGlobalMem),
         ATTRIBUTE(UnifiedAddressing), ATTRIBUTE(ClockInstructionRate), ATTRIBUTE(IsLargeBar),
     });
+    // DIFFERS no MaxSurface1D: there are no surfaces; README, What is not promised
+    // DIFFERS no MaxTexture1DLinear: there are no textures; README, What is not promised
+    // DIFFERS no MaxTexture1DMipmap: there are no textures; README, What is not promised
     // DIFFERS no: 5.2.3 does not answer for these; HIP 7 documents them, and what is not supported has no size
     //     (hipDeviceAttribute_t)
     print("no ", {

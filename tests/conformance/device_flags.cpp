@@ -13,8 +13,6 @@ static void set(unsigned flags) {
 int main() {
     unsigned flags = ~0u;
     show("get", hipGetDeviceFlags(&flags));
-    // DIFFERS flags at first: 5.2.3 says how auto waits, not that nothing was set;
-    //     hip_runtime_api.h (hipGetDeviceFlags)
     line("flags at first: %#x", flags);
     show("get to null", hipGetDeviceFlags(nullptr));
 
@@ -31,9 +29,6 @@ int main() {
     set(hipDeviceScheduleSpin | hipDeviceScheduleYield);
 
     // Flags that are ignored.
-    // DIFFERS flags after 0x16: 5.2.3 keeps two ways to wait, which its number of the flag holds; the flag is
-    //     ignored; hip_runtime_api.h (hipSetDeviceFlags)
-    // DIFFERS flags after 0x17: as 0x16; hip_runtime_api.h (hipSetDeviceFlags)
     set(hipDeviceMapHost);
     set(hipDeviceScheduleSpin | hipDeviceMapHost);
     set(hipDeviceLmemResizeToMax);
@@ -50,7 +45,5 @@ int main() {
     NEED(hipFree(memory));
     NEED(hipDeviceReset());
     NEED(hipGetDeviceFlags(&flags));
-    // DIFFERS flags after a reset: 5.2.3 keeps them; a reset makes a fresh state; hip_runtime_api.h
-    //     (hipDeviceReset)
     line("flags after a reset: %#x", flags);
 }

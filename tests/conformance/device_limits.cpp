@@ -8,7 +8,7 @@ int main() {
     show("heap", hipDeviceGetLimit(&bytes, hipLimitMallocHeapSize));
     show("heap bytes", bytes);
     // DIFFERS limit 0: 5.2.3 knows the heap only; HIP 7 documentation (hipLimit_t)
-    // DIFFERS limit 1: 5.2.3 knows the heap only; HIP 7 documentation (hipLimit_t)
+    // DIFFERS limit 1: AMD's does not know it; ours has such a buffer; HIP 7 documentation (hipLimitPrintfFifoSize)
     for (int limit : {0, 1, 3, 4, 255, -1}) {
         bytes = 0;
         hipError_t result = hipDeviceGetLimit(&bytes, static_cast<hipLimit_t>(limit));

@@ -40,7 +40,6 @@ int main() {
     // A success in between.
     show("a null pointer", hipGetDevice(nullptr));
     show("then a success", hipGetDevice(&device));
-    // DIFFERS after a failure and a success: before HIP 7 a success was the last error; ADR 9
     after("a failure and a success");
 
     // Not ready is no error.

@@ -3,8 +3,6 @@
 #include "resources.h"
 
 // DIFFERS version of: 5.2.3 says 2 and 30 of every kernel; the header has 10 * major + minor of the binary
-// DIFFERS of no kernel: 5.2.3 says hipErrorInvalidSymbol; hipErrorInvalidDeviceFunction is documented
-//     (hipFuncGetAttributes)
 int main() {
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;

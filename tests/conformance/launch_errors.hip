@@ -7,9 +7,11 @@ static void one(const char* label, const void* f, dim3 grid, dim3 block, void** 
     line("%s, synchronized: %s", label, observe::name_of(hipDeviceSynchronize()).c_str());
 }
 
-// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
-// DIFFERS beyond: 5.2.3 has an error for each; CUDA has one for resources that no block can have
-//     (cudaErrorInvalidConfiguration)
+// DIFFERS block of: 6.3 says hipErrorInvalidValue, as of a dimension of 0; recorded/hip-6.3.tsv (error_state)
+// DIFFERS peeked: as block of 1025; recorded/hip-6.3.tsv (error_state)
+// DIFFERS read: as block of 1025; recorded/hip-6.3.tsv (error_state)
+// DIFFERS beyond, all LDS: 6.3 says hipErrorInvalidValue; recorded/hip-6.3.tsv (module_launch)
+// DIFFERS beyond, static and dynamic LDS: 5.2.3 says hipErrorOutOfMemory, 6.3 launches what no unit can run; as all LDS
 int main() {
     int* device = nullptr;
     NEED(hipMalloc(&device, 4096));

@@ -5,7 +5,6 @@
 
 __global__ void fill(int* out, int n) { out[threadIdx.x] = n; }
 
-// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
 int main() {
     int* device = nullptr;
     NEED(hipMalloc(&device, 64 * sizeof(int)));

@@ -28,7 +28,6 @@ static void see(const char* label, hipError_t error) {
     line("%s, written: %d, the last is %d", label, written, last);
 }
 
-// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
 // DIFFERS null function: 5.2.3 says hipErrorInvalidImage; CUDA has an error for bad handles
 //     (CUDA_ERROR_INVALID_HANDLE, 400)
 int main() {

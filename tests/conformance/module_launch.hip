@@ -20,13 +20,9 @@ extern "C" __global__ void shared(int* out) {
 
 extern "C" __global__ void __launch_bounds__(128) bounded(int* out) { out[threadIdx.x] = 1; }
 
-// DIFFERS zero: 5.2.3 says hipErrorInvalidValue; CUDA has an error for it (cudaErrorInvalidConfiguration)
 // DIFFERS null function: 5.2.3 says hipErrorInvalidImage; CUDA has an error for bad handles
 //     (CUDA_ERROR_INVALID_HANDLE, 400)
-// DIFFERS beyond: 5.2.3 has an error for each; CUDA has one for resources that no block can have
-//     (cudaErrorInvalidConfiguration)
-// DIFFERS extra: 5.2.3 wants the pointer before the size and says that it is not initialised; their order is
-//     free (cuLaunchKernel)
+// DIFFERS extra: AMD's wants the pointer before the size; their order is free (cuLaunchKernel)
 int main() {
     std::vector<char> image = own_code_object();
     hipModule_t module = nullptr;

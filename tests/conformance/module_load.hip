@@ -34,8 +34,6 @@ static void look(const char* label, hipModule_t module) {
          observe::name_of(hipModuleGetGlobal(&address, &bytes, module, "count")).c_str());
 }
 
-// DIFFERS empty file: 5.2.3 says hipErrorInvalidKernelFile; hipErrorSharedObjectInitFailed is documented
-//     (hipModuleLoad)
 // DIFFERS text as an image: 5.2.3 says hipErrorInvalidKernelFile; CUDA has an error for it
 //     (CUDA_ERROR_INVALID_IMAGE)
 int main() {

@@ -8,9 +8,8 @@ static void one(const char* how, const NamedKernel& kernel, int block, size_t ld
          observe::name_of(error).c_str(), blocks);
 }
 
-// DIFFERS block above its bounds: 5.2.3 counts blocks that cannot be launched; CUDA says 0 (cuda_occupancy)
-// DIFFERS LDS between granules: 5.2.3 counts bytes; LDS is given out in runs of 512 (LLVM AMDGPU usage,
-//     GRANULATED_LDS_SIZE)
+// DIFFERS LDS between granules: AMD's counts bytes, though LDS is given out in runs of 512; a cooperative grid of
+//     so many blocks would never be resident (LLVM AMDGPU usage, GRANULATED_LDS_SIZE)
 int main() {
     for (const NamedKernel& kernel : all_kernels) {
         hipFuncAttributes attributes;

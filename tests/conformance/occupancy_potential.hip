@@ -14,11 +14,8 @@ static void one(const char* how, const NamedKernel& kernel, size_t lds, int limi
          observe::name_of(error).c_str(), grid / units, block);
 }
 
-// DIFFERS bounded: 5.2.3 proposes blocks that the kernel cannot be launched with; CUDA stays within the
-//     bounds (cuda_occupancy)
-// DIFFERS limit within a wavefront: 5.2.3 rounds the limit up and so exceeds it; blocks are at most that
-//     large (cudaOccupancyMaxPotentialBlockSize)
-// DIFFERS negative limit: 5.2.3 takes it for none; it is no size
+// DIFFERS limit within a wavefront: AMD's rounds the limit up and so exceeds it, and a kernel with room for so many
+//     threads writes beyond it (cudaOccupancyMaxPotentialBlockSize)
 int main() {
     NEED(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
     for (const NamedKernel& kernel : all_kernels) {

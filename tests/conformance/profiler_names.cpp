@@ -6,8 +6,10 @@ extern "C" const char* hipGetCmdName(unsigned kind);
 
 // DIFFERS function 6: 5.2.3 knows it by the name that HIP 6 gave to another; hip_prof_str.h of HIP 7
 // DIFFERS function 340: 5.2.3 does not know it yet; hip_prof_str.h of HIP 7
-// DIFFERS start: 5.2.3 refuses, as its header says; cudaProfilerStart succeeds, and programs call both without looking
-// DIFFERS stop: 5.2.3 refuses, as its header says; cudaProfilerStop succeeds, and programs call both without looking
+// DIFFERS start: AMD's refuses, as its header says; cudaProfilerStart succeeds, and programs call both without
+//     looking
+// DIFFERS stop: AMD's refuses, as its header says; cudaProfilerStart succeeds, and programs call both without
+//     looking
 int main() {
     for (unsigned kind = 0x11ee; kind < 0x1210; ++kind) line("command %#x: %s", kind, hipGetCmdName(kind));
     for (unsigned kind : {0u, 1u, 0x1240u, ~0u}) line("command %#x: %s", kind, hipGetCmdName(kind));

@@ -2,8 +2,6 @@
 // DIFFERS no length: 5.2.3 takes the default length for none; HIP documentation, hipStreamAttachMemAsync
 // DIFFERS flags: 5.2.3 does not look at the flags; HIP documentation, hipStreamAttachMemAsync
 // DIFFERS too long: 5.2.3 does not look at the allocation; CUDA Runtime API, cudaStreamAttachMemAsync
-// DIFFERS memory of the device: 5.2.3 takes memory of all kinds; HIP documentation, hipStreamAttachMemAsync
-// DIFFERS pinned memory: 5.2.3 takes memory of all kinds; HIP documentation, hipStreamAttachMemAsync
 #include "captured.h"
 
 int main() {

@@ -14,6 +14,9 @@ __global__ void sum(int* out) {
     one_double = 7.25;
 }
 
+// DIFFERS to a constant, default kind: 6.3 refuses a kind that the pointers decide; its header has it as the default of
+//     other copies, and CUDA takes it (cudaMemcpyToSymbol)
+// DIFFERS a kernel sees: the copy before is refused; as there
 int main() {
     int host[64], back[64] = {};
     for (int i = 0; i < 64; ++i) host[i] = i;

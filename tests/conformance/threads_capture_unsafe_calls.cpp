@@ -7,6 +7,8 @@
 //     invalidation of captures
 // DIFFERS graph of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
 //     invalidation of captures
+// DIFFERS state after global capture, global thread: 6.3 never leaves a capture that was invalidated, so that the
+//     stream is lost; hipStreamEndCapture ends it
 #include "captured.h"
 
 #include <thread>

@@ -2,10 +2,13 @@
 
 use std::{
     ffi::c_uint,
-    sync::{Mutex, PoisonError},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
-use aqlipse::{Device, capture, memory, module::STACK_BYTES};
+use aqlipse::{Device, WaitPolicy, capture, memory, module::STACK_BYTES};
 
 use crate::{
     caller, current,
@@ -14,54 +17,51 @@ use crate::{
     types::*,
 };
 
-/// Flags of each device.
-static FLAGS: Mutex<Vec<c_uint>> = Mutex::new(Vec::new());
-
-/// `hipDeviceLmemResizeToMax` in headers before HIP 6, which holds two ways to wait.
-const RESIZE_BEFORE_6: c_uint = 0x16;
-
 /// The way to wait that flags of a device ask for; the two flags besides are ignored, as the header says.
 ///
 /// # Errors
 /// `hipErrorInvalidValue` if they ask for two, or for something else.
-pub(super) fn schedule(flags: c_uint) -> Result<c_uint, hipError_t> {
-    let resizes = flags & RESIZE_BEFORE_6 == RESIZE_BEFORE_6;
-    let flags = if resizes { flags & !RESIZE_BEFORE_6 } else { flags };
-    let schedule = flags & !(hipDeviceMapHost | hipDeviceLmemResizeToMax);
-    if schedule & !hipDeviceScheduleMask != 0 || schedule.count_ones() > 1 {
-        return Err(hipErrorInvalidValue);
-    }
-    Ok(schedule)
+// HIP: AMD's runtime of October 2024 (tests/conformance/device_flags.cpp); hipDeviceLmemResizeToMax of headers before
+// HIP 6 holds two ways to wait.
+pub(super) fn schedule(flags: c_uint) -> Result<WaitPolicy, hipError_t> {
+    Ok(match flags & !(hipDeviceMapHost | hipDeviceLmemResizeToMax) {
+        hipDeviceScheduleAuto => WaitPolicy::Auto,
+        hipDeviceScheduleSpin => WaitPolicy::Spin,
+        hipDeviceScheduleYield => WaitPolicy::Yield,
+        hipDeviceScheduleBlockingSync => WaitPolicy::Block,
+        _ => return Err(hipErrorInvalidValue),
+    })
 }
 
-/// The flags of a device.
-pub(super) fn flags_of(ordinal: usize) -> c_uint {
-    let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
-    flags.get(ordinal).copied().unwrap_or(hipDeviceScheduleAuto)
+/// The flag that asks for a way to wait.
+pub(super) fn flag_of(policy: WaitPolicy) -> c_uint {
+    match policy {
+        WaitPolicy::Auto => hipDeviceScheduleAuto,
+        WaitPolicy::Spin => hipDeviceScheduleSpin,
+        WaitPolicy::Yield => hipDeviceScheduleYield,
+        WaitPolicy::Block => hipDeviceScheduleBlockingSync,
+    }
 }
 
-/// Sets the flags of a device. How to wait is a wish: a wait sleeps when it takes long, and never spins for good.
-pub(super) fn set_flags(ordinal: usize, value: c_uint) -> Result<(), hipError_t> {
-    let schedule = schedule(value)?;
-    let mut flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if flags.len() <= ordinal {
-        flags.resize(ordinal + 1, hipDeviceScheduleAuto);
-    }
-    flags[ordinal] = schedule;
+/// Sets the flags of a device.
+pub(super) fn set_flags(device: &Device, flags: c_uint) -> Result<(), hipError_t> {
+    device.set_wait_policy(Some(schedule(flags)?));
     Ok(())
 }
 
 entry! {
-    /// Sets the flags of the current device.
+    /// Sets the flags of the current device: how a thread waits for its work.
     fn hipSetDeviceFlags(flags: c_uint) -> hipError_t {
-        set_flags(current::device()?.ordinal(), flags)
+        set_flags(&current::device()?, flags)
     }
 }
 
 entry! {
     /// Stores the flags of the current device.
     fn hipGetDeviceFlags(flags: *mut c_uint) -> hipError_t {
-        let found = flags_of(current::device()?.ordinal());
+        // HIP: 5.2.3 and AMD's runtime of October 2024 say that a device spins before its flags are set, and again when it
+        // is reset (tests/conformance/device_flags.cpp). It waits as after hipDeviceScheduleAuto.
+        let found = current::device()?.wait_policy().map_or(hipDeviceScheduleSpin, flag_of);
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(flags, found) }
     }
@@ -77,22 +77,6 @@ pub(super) fn check_bank_size(config: hipSharedMemConfig) -> Result<(), hipError
     if config.0 <= hipSharedMemBankSizeEightByte.0 { Ok(()) } else { Err(hipErrorInvalidValue) }
 }
 
-fn set_cache_config(config: hipFuncCache_t) -> Result<(), hipError_t> {
-    current::device()?;
-    check_cache_config(config)
-}
-
-fn set_bank_size(config: hipSharedMemConfig) -> Result<(), hipError_t> {
-    current::device()?;
-    check_bank_size(config)
-}
-
-unsafe fn get_cache_config(config: *mut hipFuncCache_t) -> Result<(), hipError_t> {
-    current::device()?;
-    // SAFETY: the caller's pointer, null or writable.
-    unsafe { caller::write(config, hipFuncCachePreferNone) }
-}
-
 /// Stores the width of the banks: 4 bytes (MI200 ISA, 11.1).
 unsafe fn get_bank_size(config: *mut hipSharedMemConfig) -> Result<(), hipError_t> {
     current::device()?;
@@ -103,44 +87,25 @@ unsafe fn get_bank_size(config: *mut hipSharedMemConfig) -> Result<(), hipError_
 entry! {
     /// Accepts a preference between shared memory and cache, a hint that AMD's hardware ignores.
     fn hipDeviceSetCacheConfig(config: hipFuncCache_t) -> hipError_t {
-        set_cache_config(config)
-    }
-}
-
-entry! {
-    /// Accepts a preference between shared memory and cache, a hint that AMD's hardware ignores.
-    fn hipCtxSetCacheConfig(config: hipFuncCache_t) -> hipError_t {
-        set_cache_config(config)
+        current::device()?;
+        check_cache_config(config)
     }
 }
 
 entry! {
     /// Stores the preference between shared memory and cache: none.
     fn hipDeviceGetCacheConfig(config: *mut hipFuncCache_t) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { get_cache_config(config) }
-    }
-}
-
-entry! {
-    /// Stores the preference between shared memory and cache: none.
-    fn hipCtxGetCacheConfig(config: *mut hipFuncCache_t) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { get_cache_config(config) }
+        current::device()?;
+        // SAFETY: the caller's pointer, null or writable.
+        unsafe { caller::write(config, hipFuncCachePreferNone) }
     }
 }
 
 entry! {
     /// Accepts a width of shared memory's banks, a hint that AMD's hardware ignores.
     fn hipDeviceSetSharedMemConfig(config: hipSharedMemConfig) -> hipError_t {
-        set_bank_size(config)
-    }
-}
-
-entry! {
-    /// Accepts a width of shared memory's banks, a hint that AMD's hardware ignores.
-    fn hipCtxSetSharedMemConfig(config: hipSharedMemConfig) -> hipError_t {
-        set_bank_size(config)
+        current::device()?;
+        check_bank_size(config)
     }
 }
 
@@ -160,6 +125,24 @@ entry! {
     }
 }
 
+/// The limit of a thread's stack on a device, in bytes, as it was set; threads have [`STACK_BYTES`] in any case.
+fn stack_limit(device: &Device) -> &'static AtomicUsize {
+    /// What it is at first.
+    // HIP: AMD's runtime of October 2024 (tests/conformance/device_limits.cpp).
+    const AT_FIRST: usize = 1024;
+    static LIMITS: OnceLock<Vec<AtomicUsize>> = OnceLock::new();
+    let make = || (0..current::devices().map_or(0, <[_]>::len)).map(|_| AtomicUsize::new(AT_FIRST)).collect();
+    // PANIC: there is a device, so all are known, and ordinals count them.
+    &LIMITS.get_or_init(make)[device.ordinal()]
+}
+
+/// The code for a limit that there is not.
+// HIP: AMD's runtime of October 2024 tells numbers of no limit from others (tests/conformance/device_limits.cpp).
+fn unknown_limit(limit: hipLimit_t) -> hipError_t {
+    // CAST: the number is negative in C.
+    if (limit.0 as i32) < 0 { hipErrorUnsupportedLimit } else { hipErrorInvalidValue }
+}
+
 entry! {
     /// Stores a limit of the current device, in bytes: the stack of a thread, what kernels may allocate, the buffer
     /// that kernels print to which do not call the host.
@@ -169,11 +152,11 @@ entry! {
         }
         let device = current::device()?;
         let bytes = match limit {
-            hipLimitStackSize => STACK_BYTES as usize,
+            hipLimitStackSize => stack_limit(&device).load(Ordering::Relaxed),
             // CAST: a 64-bit process.
             hipLimitMallocHeapSize => device.heap_limit() as usize,
             hipLimitPrintfFifoSize => device.printf_bytes(),
-            _ => return Err(hipErrorUnsupportedLimit),
+            _ => return Err(unknown_limit(limit)),
         };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(value, bytes) }
@@ -181,8 +164,8 @@ entry! {
 }
 
 entry! {
-    /// Sets a limit of the current device: what kernels may allocate, and the buffer of what prints later. A stack that
-    /// threads have anyway is granted.
+    /// Sets a limit of the current device: what kernels may allocate, and the buffer of what prints later. A stack is
+    /// granted up to what threads have anyway.
     fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> hipError_t {
         let device = current::device()?;
         match limit {
@@ -191,9 +174,12 @@ entry! {
                 Ok(())
             }
             hipLimitPrintfFifoSize => Ok(device.set_printf_bytes(value)?),
-            hipLimitStackSize if value <= STACK_BYTES as usize => Ok(()),
+            hipLimitStackSize if value <= STACK_BYTES as usize => {
+                stack_limit(&device).store(value, Ordering::Relaxed);
+                Ok(())
+            }
             hipLimitStackSize => Err(hipErrorInvalidValue),
-            _ => Err(hipErrorUnsupportedLimit),
+            _ => Err(unknown_limit(limit)),
         }
     }
 }
@@ -204,7 +190,7 @@ pub(super) fn reset(device: &Device) -> Result<(), hipError_t> {
     let outcome = device.synchronize();
     STREAMS.remove_all(|stream| stream.device() == device);
     memory::free_all(device)?;
-    set_flags(device.ordinal(), hipDeviceScheduleAuto)?;
+    device.set_wait_policy(None);
     Ok(outcome?)
 }
 
@@ -222,10 +208,10 @@ mod tests {
     #[test]
     fn a_device_waits_in_one_way() {
         let spin = hipDeviceScheduleSpin;
-        for ignored in [0, hipDeviceMapHost, hipDeviceLmemResizeToMax, RESIZE_BEFORE_6] {
-            assert_eq!(schedule(spin | ignored), Ok(spin));
+        for ignored in [0, hipDeviceMapHost, hipDeviceLmemResizeToMax] {
+            assert_eq!(schedule(spin | ignored), Ok(WaitPolicy::Spin));
         }
-        for refused in [spin | hipDeviceScheduleYield, hipDeviceScheduleMask, 0x20] {
+        for refused in [spin | hipDeviceScheduleYield, hipDeviceScheduleMask, 0x16, 0x20] {
             assert_eq!(schedule(refused), Err(hipErrorInvalidValue));
         }
     }

@@ -9,12 +9,15 @@ use aqlipse::{
 };
 
 use super::{
-    launch::{Launch, kernel_of},
+    launch::{Launch, kernel_of, refused},
     register,
 };
 use crate::{
     caller,
-    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidDeviceFunction, hipErrorInvalidValue},
+    error::{
+        hipError_t, hipErrorInvalidConfiguration, hipErrorInvalidDevice, hipErrorInvalidDeviceFunction,
+        hipErrorInvalidValue,
+    },
     object,
     types::*,
 };
@@ -41,6 +44,7 @@ unsafe fn launch_host_function(
         extra: std::ptr::null_mut(),
         attributes: COOPERATIVE,
         events: (None, None),
+        priority: None,
     };
     // SAFETY: the caller's arguments.
     unsafe { launch.run(register::kernel(function)?) }
@@ -101,9 +105,10 @@ entry! {
             extra: std::ptr::null_mut(),
             attributes: COOPERATIVE,
             events: (None, None),
+            priority: None,
         };
         // SAFETY: the caller's arguments.
-        unsafe { launch.run(function) }
+        unsafe { launch.run_of_module(function) }
     }
 }
 
@@ -152,6 +157,7 @@ unsafe fn launch_on_devices(
             extra: std::ptr::null_mut(),
             attributes: KernelAttributes { cooperative, ..KernelAttributes::DEFAULT },
             events: (None, None),
+            priority: None,
         };
         // SAFETY: the caller's arguments.
         kernels.push(unsafe { kernel_of(launch, register::kernel(params.func)?) }?);
@@ -168,7 +174,8 @@ fn finish(kernels: Vec<(Stream, Kernel<Function>)>, how: Together) -> Result<(),
     if how.cooperative {
         check_alike(&kernels)?;
     }
-    Ok(launch_together(kernels, how)?)
+    launch_together(kernels, how)
+        .map_err(|error| refused(error, how.cooperative, hipErrorInvalidConfiguration))
 }
 
 entry! {
@@ -215,6 +222,7 @@ entry! {
                 extra: std::ptr::null_mut(),
                 attributes: COOPERATIVE,
                 events: (None, None),
+                priority: None,
             };
             // SAFETY: the caller's arguments.
             kernels.push(unsafe { kernel_of(launch, object::function(params.function)?) }?);

@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use aqlipse::{Event, Stream};
+use aqlipse::{Event, WaitPolicy};
 
 use crate::{
     caller, current,
@@ -39,6 +39,9 @@ fn create(event: *mut hipEvent_t, flags: c_uint) -> Result<(), hipError_t> {
     // HIP: measured on 5.2.3 (tests/conformance/devices_events.hip): a stream of another device does not record it.
     let device = current::device()?;
     let fresh = if interprocess { Event::interprocess()? } else { Event::of(&device, timing) };
+    if flags & hipEventBlockingSync != 0 {
+        fresh.set_wait_policy(WaitPolicy::Block);
+    }
     let handle = EVENTS.insert(fresh)?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(event, hipEvent_t(handle)) }
@@ -64,26 +67,16 @@ entry! {
         if event == hipEvent_t::NULL {
             return Err(hipErrorInvalidHandle);
         }
-        EVENTS.remove(event.0).map(drop).ok_or(hipErrorInvalidHandle)
+        // HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/event_destroyed_twice.cpp).
+        EVENTS.remove(event.0).map(drop).ok_or(hipErrorContextIsDestroyed)
     }
-}
-
-/// The stream to record an event on.
-///
-/// # Errors
-/// `hipErrorInvalidHandle` for one that does not exist.
-fn recording(stream: hipStream_t) -> Result<Stream, hipError_t> {
-    // HIP: measured on 5.2.3, which answers other calls on such a stream with hipErrorContextIsDestroyed
-    // (tests/conformance/stream_stale_handles.cpp).
-    object::stream(stream)
-        .map_err(|error| if error == hipErrorContextIsDestroyed { hipErrorInvalidHandle } else { error })
 }
 
 entry! {
     /// Marks the present end of a stream in an event.
     fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t {
         let event = object::event(event)?;
-        Ok(recording(stream)?.record_event(&event)?)
+        Ok(object::stream(stream)?.record_event(&event)?)
     }
 }
 
@@ -91,7 +84,7 @@ entry! {
     /// Marks the present end of a stream in an event; an external one is a node in a capture.
     fn hipEventRecordWithFlags(event: hipEvent_t, stream: hipStream_t, flags: c_uint) -> hipError_t {
         let event = object::event(event)?;
-        let stream = recording(stream)?;
+        let stream = object::stream(stream)?;
         match flags {
             hipEventRecordDefault => Ok(stream.record_event(&event)?),
             hipEventRecordExternal => Ok(stream.record_event_external(&event)?),

@@ -7,7 +7,10 @@ use aqlipse::{Device, KernelCode};
 use super::register;
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidValue},
+    error::{
+        hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidHandle, hipErrorInvalidSymbol,
+        hipErrorInvalidValue,
+    },
     object,
     types::*,
 };
@@ -20,20 +23,32 @@ fn code_of(function: *const c_void) -> Result<(Device, KernelCode), hipError_t> 
     Ok((device, code))
 }
 
-/// As [`code_of`], for those who ask about a kernel.
+/// As [`code_of`], for the attributes of a host function.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` for null, `hipErrorInvalidDeviceFunction` for what is no kernel.
-// HIP: measured on 5.2.3 (tests/conformance/function_attributes.hip, occupancy_errors.hip).
-fn asked(function: *const c_void) -> Result<(Device, KernelCode), hipError_t> {
-    if function.is_null() { Err(hipErrorInvalidValue) } else { code_of(function) }
+/// `hipErrorInvalidDeviceFunction` for null, `hipErrorInvalidSymbol` for what is no kernel.
+// HIP: AMD's runtime of October 2024 (tests/conformance/function_attributes.hip, function_settings.hip), unlike
+// occupancy_errors.hip.
+fn named(function: *const c_void) -> Result<(Device, KernelCode), hipError_t> {
+    if !function.is_null() && !register::is_kernel(function) {
+        return Err(hipErrorInvalidSymbol);
+    }
+    code_of(function)
 }
 
-fn module_code_of(function: hipFunction_t) -> Result<(Device, KernelCode), hipError_t> {
-    if function != hipFunction_t::NULL {
-        object::FUNCTIONS.get(function.0).ok_or(hipErrorInvalidDeviceFunction)?;
+/// As [`code_of`], for a handle.
+///
+/// # Errors
+/// `null_code` for null, `hipErrorInvalidDeviceFunction` for a handle of no kernel.
+fn module_code_of(
+    function: hipFunction_t,
+    null_code: hipError_t,
+) -> Result<(Device, KernelCode), hipError_t> {
+    if function == hipFunction_t::NULL {
+        return Err(null_code);
     }
-    asked(function.0 as *const c_void)
+    object::FUNCTIONS.get(function.0).ok_or(hipErrorInvalidDeviceFunction)?;
+    code_of(function.0 as *const c_void)
 }
 
 /// What one attribute of a kernel is on a device.
@@ -49,7 +64,8 @@ pub(super) fn attribute_of(
     Ok(match attribute {
         HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => all.maxThreadsPerBlock,
         HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => int(all.sharedSizeBytes),
-        HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => int(all.constSizeBytes),
+        // As the structure has it: not counted.
+        HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => -1,
         HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => int(all.localSizeBytes),
         HIP_FUNC_ATTRIBUTE_NUM_REGS => all.numRegs,
         HIP_FUNC_ATTRIBUTE_PTX_VERSION => all.ptxVersion,
@@ -92,7 +108,9 @@ fn attributes(device: &Device, code: &KernelCode) -> hipFuncAttributes {
     hipFuncAttributes {
         binaryVersion: version,
         cacheModeCA: 0,
-        constSizeBytes: 0,
+        // Not counted.
+        // HIP: AMD's runtime of October 2024 (tests/conformance/function_attributes.hip).
+        constSizeBytes: usize::MAX,
         localSizeBytes: code.private_bytes() as usize,
         maxDynamicSharedSizeBytes: int(code.max_dynamic_lds()),
         maxThreadsPerBlock: int(code.max_block()),
@@ -110,7 +128,7 @@ entry! {
         if out.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let (device, code) = asked(function)?;
+        let (device, code) = named(function)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(out, attributes(&device, &code)) }
     }
@@ -126,7 +144,7 @@ entry! {
         if value.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let (device, code) = module_code_of(function)?;
+        let (device, code) = module_code_of(function, hipErrorInvalidHandle)?;
         let found = attribute_of(&device, &code, attribute)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(value, found) }
@@ -136,15 +154,21 @@ entry! {
 entry! {
     /// Sets an attribute of a host function's kernel.
     fn hipFuncSetAttribute(function: *const c_void, attribute: hipFuncAttribute, value: c_int) -> hipError_t {
-        let (_, code) = code_of(function)?;
+        let (_, code) = named(function)?;
         check_setting(&code, attribute, value)
     }
+}
+
+/// Refuses a hint for no function; whether there is a kernel behind it is not looked at.
+// HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/function_settings.hip).
+fn check_not_null(function: *const c_void) -> Result<(), hipError_t> {
+    if function.is_null() { Err(hipErrorInvalidDeviceFunction) } else { Ok(()) }
 }
 
 entry! {
     /// Accepts a preference between shared memory and cache: a hint that AMD's hardware ignores, as the header says.
     fn hipFuncSetCacheConfig(function: *const c_void, config: hipFuncCache_t) -> hipError_t {
-        code_of(function)?;
+        check_not_null(function)?;
         super::configuration::check_cache_config(config)
     }
 }
@@ -152,7 +176,7 @@ entry! {
 entry! {
     /// Accepts a width of shared memory's banks: a hint that AMD's hardware ignores, as the header says.
     fn hipFuncSetSharedMemConfig(function: *const c_void, config: hipSharedMemConfig) -> hipError_t {
-        code_of(function)?;
+        check_not_null(function)?;
         super::configuration::check_bank_size(config)
     }
 }
@@ -179,10 +203,9 @@ unsafe fn potential_block(
     dynamic_lds: usize,
     limit: c_int,
 ) -> Result<(), hipError_t> {
-    let limit = match limit {
-        0 => u32::MAX,
-        limit => u32::try_from(limit).map_err(|_| hipErrorInvalidValue)?,
-    };
+    // HIP: 5.2.3 and AMD's runtime of October 2024 take a negative limit for none
+    // (tests/conformance/occupancy_potential.hip).
+    let limit = u32::try_from(limit).ok().filter(|&limit| limit > 0).unwrap_or(u32::MAX);
     let dynamic_lds = u32::try_from(dynamic_lds).unwrap_or(u32::MAX);
     let (size, blocks) = code.best_block(device.properties(), dynamic_lds, limit);
     // SAFETY: the caller's pointers, null or writable.
@@ -209,7 +232,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointer.
-        unsafe { active_blocks(blocks, asked(function)?, block, dynamic_lds) }
+        unsafe { active_blocks(blocks, code_of(function)?, block, dynamic_lds) }
     }
 }
 
@@ -227,7 +250,7 @@ entry! {
         }
         check_flags(flags)?;
         // SAFETY: the caller's pointer.
-        unsafe { active_blocks(blocks, asked(function)?, block, dynamic_lds) }
+        unsafe { active_blocks(blocks, code_of(function)?, block, dynamic_lds) }
     }
 }
 
@@ -244,7 +267,7 @@ entry! {
         }
         let positive = |n: c_int| u32::try_from(n).ok().filter(|&n| n > 0).ok_or(hipErrorInvalidValue);
         let (blocks, block) = (positive(blocks)?, positive(block)?);
-        let (device, code) = asked(function)?;
+        let (device, code) = code_of(function)?;
         let available = code.available_dynamic_lds(device.properties(), blocks, block);
         let available = available.ok_or(hipErrorInvalidValue)?;
         // SAFETY: the caller's pointer, which is not null.
@@ -264,7 +287,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointer.
-        unsafe { active_blocks(blocks, module_code_of(function)?, block, dynamic_lds) }
+        unsafe { active_blocks(blocks, module_code_of(function, hipErrorInvalidValue)?, block, dynamic_lds) }
     }
 }
 
@@ -282,7 +305,7 @@ entry! {
         }
         check_flags(flags)?;
         // SAFETY: the caller's pointer.
-        unsafe { active_blocks(blocks, module_code_of(function)?, block, dynamic_lds) }
+        unsafe { active_blocks(blocks, module_code_of(function, hipErrorInvalidValue)?, block, dynamic_lds) }
     }
 }
 
@@ -300,7 +323,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointers.
-        unsafe { potential_block(grid, block, asked(function)?, dynamic_lds, limit) }
+        unsafe { potential_block(grid, block, code_of(function)?, dynamic_lds, limit) }
     }
 }
 
@@ -318,7 +341,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's pointers.
-        unsafe { potential_block(grid, block, module_code_of(function)?, dynamic_lds, limit) }
+        unsafe { potential_block(grid, block, module_code_of(function, hipErrorInvalidValue)?, dynamic_lds, limit) }
     }
 }
 
@@ -337,6 +360,6 @@ entry! {
         }
         check_flags(flags)?;
         // SAFETY: the caller's pointers.
-        unsafe { potential_block(grid, block, module_code_of(function)?, dynamic_lds, limit) }
+        unsafe { potential_block(grid, block, module_code_of(function, hipErrorInvalidValue)?, dynamic_lds, limit) }
     }
 }

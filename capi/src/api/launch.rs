@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{
-    Event, Function, Stream,
+    Error, Event, Function, Misfit, Stream,
     graph::{AccessPolicy, Kernel, KernelAttributes},
 };
 
@@ -12,8 +12,8 @@ use crate::{
     caller,
     entry::recorded,
     error::{
-        hipError_t, hipErrorInvalidConfiguration, hipErrorInvalidDeviceFunction, hipErrorInvalidValue,
-        hipErrorNotSupported,
+        hipError_t, hipErrorCooperativeLaunchTooLarge, hipErrorInvalidConfiguration,
+        hipErrorInvalidDeviceFunction, hipErrorInvalidValue, hipErrorLaunchFailure, hipErrorNotSupported,
     },
     object,
     types::*,
@@ -33,30 +33,75 @@ pub(super) struct Launch {
     pub(super) attributes: KernelAttributes,
     /// Events to record before and behind the kernel.
     pub(super) events: (Option<Event>, Option<Event>),
+    /// Another priority than the stream's.
+    pub(super) priority: Option<c_int>,
 }
 
 impl Launch {
-    /// Puts a kernel on the stream.
+    /// Puts the kernel of a host function on the stream.
     ///
     /// # Errors
-    /// What the kernel and the device cannot take.
+    /// What the kernel and the device cannot take, as [`refused`] says it.
     ///
     /// # Safety
     /// The arguments are as the kernel's metadata describes them.
-    pub(super) unsafe fn run(mut self, function: Function) -> Result<(), hipError_t> {
+    pub(super) unsafe fn run(self, function: Function) -> Result<(), hipError_t> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_or(function, hipErrorInvalidConfiguration) }
+    }
+
+    /// As [`Launch::run`] for a kernel of a module, where a grid that is too large has another code.
+    ///
+    /// # Errors
+    /// As [`Launch::run`].
+    ///
+    /// # Safety
+    /// As [`Launch::run`].
+    // HIP: AMD's runtime of October 2024 (tests/conformance/module_launch.hip).
+    pub(super) unsafe fn run_of_module(self, function: Function) -> Result<(), hipError_t> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_or(function, hipErrorInvalidValue) }
+    }
+
+    /// As [`Launch::run`]; `grid_code` is for a grid that is too large.
+    unsafe fn run_or(mut self, function: Function, grid_code: hipError_t) -> Result<(), hipError_t> {
         let (start, stop) = std::mem::take(&mut self.events);
+        let (cooperative, priority) = (self.attributes.cooperative, self.priority);
         // SAFETY: the caller's promise.
         let (stream, kernel) = unsafe { kernel_of(self, function) }?;
+        let code = |error| refused(error, cooperative, grid_code);
         if let Some(start) = start {
             // A launch that will be refused must not move the event.
-            aqlipse::check_kernel(stream.device(), &kernel)?;
+            aqlipse::check_kernel(stream.device(), &kernel).map_err(code)?;
             stream.record_event(&start)?;
         }
-        stream.launch(kernel)?;
+        match priority {
+            Some(priority) => stream.launch_at(kernel, priority),
+            None => stream.launch(kernel),
+        }
+        .map_err(code)?;
         if let Some(stop) = stop {
             stream.record_event(&stop)?;
         }
         Ok(())
+    }
+}
+
+/// The code of a launch that was refused; `grid_code` is for a grid that is too large. Nodes of graphs have one for all
+/// sizes.
+// HIP: AMD's runtime of October 2024 (tests/conformance/launch_errors.hip, module_launch.hip, launch_cooperative.hip).
+pub(super) fn refused(error: Error, cooperative: bool, grid_code: hipError_t) -> hipError_t {
+    let Error::InvalidConfiguration(misfit) = error else { return error.into() };
+    // The sentence is logged.
+    let other = hipError_t::from(error);
+    match misfit {
+        Misfit::Zero => hipErrorInvalidValue,
+        Misfit::Block if !cooperative => hipErrorInvalidValue,
+        Misfit::Bounds => hipErrorLaunchFailure,
+        Misfit::SharedMemory if cooperative => hipErrorCooperativeLaunchTooLarge,
+        Misfit::SharedMemory => hipErrorInvalidValue,
+        Misfit::Grid | Misfit::WorkItems => grid_code,
+        _ => other,
     }
 }
 
@@ -126,9 +171,10 @@ entry! {
             extra,
             attributes: KernelAttributes::default(),
             events: (None, None),
+            priority: None,
         };
         // SAFETY: the caller's arguments.
-        unsafe { launch.run(function) }
+        unsafe { launch.run_of_module(function) }
     }
 }
 
@@ -154,6 +200,7 @@ unsafe fn launch_host_function(
         extra: std::ptr::null_mut(),
         attributes: KernelAttributes::default(),
         events,
+        priority: None,
     };
     // SAFETY: the caller's arguments.
     unsafe { launch.run(function) }
@@ -185,6 +232,7 @@ pub(super) unsafe fn launch_packed(
         extra: extra.as_mut_ptr(),
         attributes: KernelAttributes::default(),
         events: (None, None),
+        priority: None,
     };
     // SAFETY: the list and what it names live until the call returns; the arguments are the caller's.
     unsafe { launch.run(register::kernel(function)?) }
@@ -245,9 +293,13 @@ entry! {
 /// A grid in threads as a grid in blocks, and the threads that the last block lacks; both in x, y, z.
 ///
 /// # Errors
-/// `hipErrorInvalidConfiguration` for a size of 0.
+/// `hipErrorInvalidValue` for a grid of no threads, `hipErrorInvalidConfiguration` for a block of none.
+// HIP: AMD's runtime of October 2024 (tests/conformance/module_ext_launch.hip).
 fn blocks_of(threads: [u32; 3], block: [u32; 3]) -> Result<([u32; 3], [u32; 3]), hipError_t> {
-    if threads.contains(&0) || block.contains(&0) {
+    if threads.contains(&0) {
+        return Err(hipErrorInvalidValue);
+    }
+    if block.contains(&0) {
         return Err(hipErrorInvalidConfiguration);
     }
     let lacking = |i: usize| match threads[i] % block[i] {
@@ -291,9 +343,10 @@ macro_rules! thread_launch {
                     extra,
                     attributes: KernelAttributes { lacking, ..KernelAttributes::DEFAULT },
                     events: events(start, stop)?,
+                    priority: None,
                 };
                 // SAFETY: the caller's arguments.
-                unsafe { launch.run(function) }
+                unsafe { launch.run_of_module(function) }
             }
         }
     };
@@ -343,6 +396,7 @@ entry! {
                 extra,
                 attributes: KernelAttributes::default(),
                 events: (None, None),
+                priority: None,
             };
             // SAFETY: the caller's arguments.
             unsafe { launch.run(register::kernel(function as *const c_void)?) }
@@ -350,19 +404,25 @@ entry! {
     }
 }
 
-/// What a list of launch attributes asks for.
+/// What a list of launch attributes asks for, and the priority, if one is given.
 ///
 /// # Errors
 /// `hipErrorNotSupported` for a synchronisation domain, `hipErrorInvalidValue` for what is no attribute of a launch.
-unsafe fn attributes(list: *const hipLaunchAttribute, count: c_uint) -> Result<KernelAttributes, hipError_t> {
-    let mut found = KernelAttributes::default();
+unsafe fn attributes(
+    list: *const hipLaunchAttribute,
+    count: c_uint,
+) -> Result<(KernelAttributes, Option<c_int>), hipError_t> {
+    let (mut found, mut priority) = (KernelAttributes::default(), None);
     // SAFETY: the caller's array, null or readable.
     for attribute in unsafe { caller::read_slice(list, count as usize) }? {
         // SAFETY: all members are plain data for which any bits are values; `id` says which one is meant.
         unsafe {
             match attribute.id {
                 hipLaunchAttributeCooperative => found.cooperative = attribute.value.cooperative != 0,
-                hipLaunchAttributePriority => found.priority = attribute.value.priority,
+                hipLaunchAttributePriority => {
+                    found.priority = attribute.value.priority;
+                    priority = Some(attribute.value.priority);
+                }
                 hipLaunchAttributeAccessPolicyWindow => {
                     found.access_policy = access_policy(&attribute.value.accessPolicyWindow)?;
                 }
@@ -373,7 +433,7 @@ unsafe fn attributes(list: *const hipLaunchAttribute, count: c_uint) -> Result<K
             }
         }
     }
-    Ok(found)
+    Ok((found, priority))
 }
 
 /// A hint for the caches.
@@ -421,6 +481,8 @@ entry! {
         if function.is_null() {
             return Err(hipErrorInvalidDeviceFunction);
         }
+        // SAFETY: the caller's array, null or readable.
+        let (attributes, priority) = unsafe { attributes(config.attrs, config.numAttrs) }?;
         let launch = Launch {
             grid: sizes(config.gridDim),
             block: sizes(config.blockDim),
@@ -428,9 +490,9 @@ entry! {
             stream: config.stream,
             parameters: arguments,
             extra: std::ptr::null_mut(),
-            // SAFETY: the caller's array, null or readable.
-            attributes: unsafe { attributes(config.attrs, config.numAttrs) }?,
+            attributes,
             events: (None, None),
+            priority,
         };
         // SAFETY: the caller's arguments.
         unsafe { launch.run(register::kernel(function)?) }
@@ -448,6 +510,8 @@ entry! {
         // SAFETY: the caller's pointer, null or readable.
         let config = unsafe { caller::read(config) }?;
         let function = object::function(function)?;
+        // SAFETY: the caller's array, null or readable.
+        let (attributes, priority) = unsafe { attributes(config.attrs, config.numAttrs) }?;
         let launch = Launch {
             grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
             block: [config.blockDimX, config.blockDimY, config.blockDimZ],
@@ -455,12 +519,12 @@ entry! {
             stream: config.hStream,
             parameters,
             extra,
-            // SAFETY: the caller's array, null or readable.
-            attributes: unsafe { attributes(config.attrs, config.numAttrs) }?,
+            attributes,
             events: (None, None),
+            priority,
         };
         // SAFETY: the caller's arguments.
-        unsafe { launch.run(function) }
+        unsafe { launch.run_of_module(function) }
     }
 }
 
@@ -473,7 +537,7 @@ mod tests {
         assert_eq!(blocks_of([128, 2, 1], [64, 1, 1]), Ok(([2, 2, 1], [0, 0, 0])));
         assert_eq!(blocks_of([100, 3, 1], [64, 2, 1]), Ok(([2, 2, 1], [28, 1, 0])));
         assert_eq!(blocks_of([5, 1, u32::MAX], [64, 1, 4]), Ok(([1, 1, 1 << 30], [59, 0, 1])));
-        assert_eq!(blocks_of([0, 1, 1], [64, 1, 1]), Err(hipErrorInvalidConfiguration));
+        assert_eq!(blocks_of([0, 1, 1], [64, 1, 1]), Err(hipErrorInvalidValue));
         assert_eq!(blocks_of([64, 1, 1], [64, 0, 1]), Err(hipErrorInvalidConfiguration));
     }
 

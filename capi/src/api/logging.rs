@@ -19,12 +19,12 @@ entry! {
 entry! {
     /// The name of a kind of command.
     plain fn hipGetCmdName(kind: u32) -> *const c_char, or ptr::null(); {
-        command(kind).unwrap_or(c"Unknown command type").as_ptr()
+        command(kind).unwrap_or(c"Unknown command kind").as_ptr()
     }
 }
 
 /// Commands, from [`FIRST_COMMAND`] on.
-// HIP: measured on 5.2.3 (tests/conformance/profiler_names.cpp).
+// HIP: measured on 5.2.3 and on AMD's runtime of October 2024 (tests/conformance/profiler_names.cpp).
 #[rustfmt::skip]
 const COMMANDS: [&CStr; 30] = [
     c"KernelExecution", c"Task", c"NativeKernel", c"CopyDeviceToHost", c"CopyHostToDevice", c"CopyDeviceToDevice",

@@ -41,6 +41,7 @@ mod ipc;
 mod kernel;
 mod launch;
 mod library;
+mod load_options;
 mod logging;
 mod lookup;
 mod managed;

@@ -1,10 +1,9 @@
 //! Modules and their kernels.
 
 use std::{
-    collections::HashMap,
     ffi::{c_char, c_uint, c_void},
     fs,
-    sync::{Arc, Mutex, PoisonError},
+    sync::PoisonError,
 };
 
 use aqlipse::{
@@ -12,15 +11,12 @@ use aqlipse::{
     module::{image_at, image_of_wrapper},
 };
 
-use super::recent;
+use super::{load_options::Logs, recent};
 use crate::{
     caller, current,
-    error::{
-        hipError_t, hipErrorFileNotFound, hipErrorInvalidValue, hipErrorNotFound,
-        hipErrorSharedObjectInitFailed,
-    },
+    error::{hipError_t, hipErrorFileNotFound, hipErrorInvalidValue, hipErrorNotFound},
     object::{self, FUNCTIONS, LoadedModule, MODULES},
-    types::{hipDeviceptr_t, hipFunction_t, hipModule_t},
+    types::{hipDeviceptr_t, hipFunction_t, hipJitOption, hipModule_t},
 };
 
 /// Loads an image on the current device.
@@ -30,7 +26,7 @@ use crate::{
 pub(super) fn load(image: Vec<u8>) -> Result<LoadedModule, hipError_t> {
     let device = current::device()?;
     let module = Module::load(&device, image)?;
-    Ok(LoadedModule { module, device, functions: Arc::new(Mutex::new(HashMap::new())) })
+    Ok(LoadedModule::new(device, module))
 }
 
 fn store(module: *mut hipModule_t, image: Vec<u8>) -> Result<(), hipError_t> {
@@ -69,7 +65,7 @@ entry! {
 /// Reads an image from a file.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` without a path, `hipErrorFileNotFound`, `hipErrorSharedObjectInitFailed` for an empty file.
+/// `hipErrorInvalidValue` without a path or for an empty file, `hipErrorFileNotFound`.
 ///
 /// # Safety
 /// `path` is null or a terminated string.
@@ -80,7 +76,8 @@ pub(super) unsafe fn read_image(path: *const c_char) -> Result<Vec<u8>, hipError
         return Err(hipErrorInvalidValue);
     }
     let image = fs::read(path).map_err(|_| hipErrorFileNotFound)?;
-    if image.is_empty() { Err(hipErrorSharedObjectInitFailed) } else { Ok(image) }
+    // HIP: AMD's runtime of October 2024 (tests/conformance/module_load.hip).
+    if image.is_empty() { Err(hipErrorInvalidValue) } else { Ok(image) }
 }
 
 /// What the wrapper of a fat binary starts with: `HIPF`, as clang writes it.
@@ -115,26 +112,37 @@ entry! {
 }
 
 entry! {
-    /// Loads a module from memory; options are for just-in-time compilers and have no meaning here.
+    /// Loads a module from memory, and says in the caller's log why that fails, if one is given among the options.
     fn hipModuleLoadDataEx(
         module: *mut hipModule_t,
         image: *const c_void,
-        _count: c_uint,
-        _options: *mut c_void,
-        _values: *mut *mut c_void,
+        count: c_uint,
+        options: *mut hipJitOption,
+        values: *mut *mut c_void,
     ) -> hipError_t {
-        if module.is_null() {
+        if module.is_null() || image.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        // SAFETY: the caller's image.
-        store(module, unsafe { copy_image(image) }?)
+        // SAFETY: the caller's arrays.
+        let logs = unsafe { Logs::find(count, options, values) }?;
+        let device = current::device()?;
+        // SAFETY: the caller's image; its headers tell the length.
+        let image = unsafe { image_at(image.cast()) };
+        let loaded = image.and_then(|image| Module::load(&device, image.to_vec()));
+        let error = loaded.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        // SAFETY: as above.
+        unsafe { logs.tell(&error) }?;
+        let handle = MODULES.insert(LoadedModule::new(device, loaded?))?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(module, hipModule_t(handle)) }
     }
 }
 
 entry! {
     /// Unloads a module; its functions' handles are stale from now on.
     fn hipModuleUnload(module: hipModule_t) -> hipError_t {
-        let removed = MODULES.remove(module.0).ok_or(crate::error::hipErrorInvalidResourceHandle)?;
+        // HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/module_unloaded_twice.hip).
+        let removed = MODULES.remove(module.0).ok_or(hipErrorNotFound)?;
         forget_functions(&removed);
         Ok(())
     }
@@ -183,6 +191,10 @@ entry! {
         }
         // SAFETY: the caller's string, null or terminated.
         let name = unsafe { caller::text(name) }?.to_str().map_err(|_| hipErrorNotFound)?;
+        // HIP: AMD's runtime of October 2024 (tests/conformance/module_load.hip).
+        if name.is_empty() {
+            return Err(hipErrorInvalidValue);
+        }
         let module = object::module(module)?;
         let handle = find_function(&module, &module.device, name)?;
         // SAFETY: the caller's pointer, which is not null.

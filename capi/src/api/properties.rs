@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use aqlipse::Device;
 
 use super::{
-    device::{TEXTURE_ALIGNMENT, identity, int},
+    device::{TEXTURE_ALIGNMENT, identity, int, largest_blocks_per_unit},
     mem_pool::shareable_handles,
 };
 use crate::{
@@ -81,14 +81,18 @@ fn since_6(device: &Device) -> hipDeviceProp_tR0600 {
     out.uuid = identity(p);
     out.unifiedAddressing = 1;
     out.sharedMemPerMultiprocessor = p.lds_per_block as usize;
-    out.regsPerMultiprocessor = int(p.registers_per_unit);
+    out.regsPerMultiprocessor = int(p.registers_per_block);
     out.memoryPoolsSupported = 1;
     out.memoryPoolSupportedHandleTypes = shareable_handles(device).0;
     out.streamPrioritiesSupported = 1;
     out.hostRegisterSupported = 1;
-    out.canUseHostPointerForRegisteredMem = 1;
+    out.deviceOverlap = 1;
+    out.globalL1CacheSupported = 1;
+    out.localL1CacheSupported = 1;
+    out.hostNativeAtomicSupported = 1;
+    out.surfaceAlignment = TEXTURE_ALIGNMENT;
     out.sharedMemPerBlockOptin = p.lds_per_block as usize;
-    out.maxBlocksPerMultiProcessor = int(p.max_threads_per_unit / p.wavefront.max(1));
+    out.maxBlocksPerMultiProcessor = int(largest_blocks_per_unit(p));
     out
 }
 

@@ -269,8 +269,11 @@ entry! {
 entry! {
     /// Stores the address of a device variable.
     fn hipGetSymbolAddress(address: *mut *mut c_void, symbol: *const c_void) -> hipError_t {
+        if address.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
         let (start, _) = variable(symbol)?;
-        // SAFETY: the caller's pointer, null or writable.
+        // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(address, start as usize as *mut c_void) }
     }
 }
@@ -278,8 +281,11 @@ entry! {
 entry! {
     /// Stores the size of a device variable.
     fn hipGetSymbolSize(bytes: *mut usize, symbol: *const c_void) -> hipError_t {
+        if bytes.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
         let (_, size) = variable(symbol)?;
-        // SAFETY: the caller's pointer, null or writable.
+        // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(bytes, size as usize) }
     }
 }

@@ -2,11 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use aqlipse::{
-    Stream, StreamKind, capture,
-    graph::HostFn,
-    memory::{self, Origin},
-};
+use aqlipse::{Stream, StreamKind, capture, graph::HostFn, memory};
 
 use crate::{
     caller, current,
@@ -104,7 +100,12 @@ entry! {
 entry! {
     /// Holds later work of a stream back until an event has been reached.
     fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t {
-        let stream = object::stream(stream)?;
+        // HIP: AMD's runtime of October 2024, which answers other calls on such a stream with
+        // hipErrorContextIsDestroyed (tests/conformance/stream_stale_handles.cpp).
+        let stream = object::stream(stream).map_err(|error| match error {
+            hipErrorContextIsDestroyed => hipErrorInvalidHandle,
+            error => error,
+        })?;
         let event = object::event(event)?;
         match flags {
             hipEventWaitDefault => Ok(stream.wait(&event)?),
@@ -201,24 +202,21 @@ entry! {
 }
 
 entry! {
-    /// Binds managed memory to a stream. All of ours is coherent for every stream and the host at any time, so there
-    /// is nothing to bind.
+    /// Binds memory to a stream: an allocation as a whole, whose length may be given as 0. All of ours is coherent for
+    /// every stream and the host at any time, so there is nothing to bind.
     fn hipStreamAttachMemAsync(
         stream: hipStream_t,
         address: *mut c_void,
         bytes: usize,
         flags: c_uint,
     ) -> hipError_t {
-        // HIP: 5.2.3 takes no null stream (tests/conformance/stream_attach_memory.cpp).
-        if stream == hipStream_t::NULL || !matches!(flags, hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle)
-        {
+        // HIP: AMD's runtime of October 2024 (tests/conformance/stream_attach_memory.cpp), for memory of all kinds.
+        if !matches!(flags, hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle) {
             return Err(hipErrorInvalidValue);
         }
         let stream = object::stream(stream)?;
-        let start = address as u64;
-        let region = memory::find(start)?.filter(|region| region.origin == Origin::Managed);
-        let region = region.ok_or(hipErrorInvalidValue)?;
-        if bytes as u64 > region.address + region.bytes - start {
+        let region = memory::find(address as u64)?.ok_or(hipErrorInvalidValue)?;
+        if bytes != 0 && (address as u64, bytes as u64) != (region.address, region.bytes) {
             return Err(hipErrorInvalidValue);
         }
         Ok(capture::refuse_uncapturable(&stream, "binding memory to a stream")?)

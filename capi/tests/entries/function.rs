@@ -66,7 +66,12 @@ fn both_ways_to_ask_for_attributes_agree() {
     }
     fails!(hipErrorInvalidValue, hipFuncGetAttribute(&mut value, hipFunction_attribute(10), function));
     fails!(hipErrorInvalidValue, hipFuncGetAttributes(ptr::null_mut(), doubles()));
-    fails!(hipErrorInvalidValue, hipFuncGetAttributes(&mut all, ptr::null()));
+    fails!(hipErrorInvalidDeviceFunction, hipFuncGetAttributes(&mut all, ptr::null()));
+    fails!(hipErrorInvalidSymbol, hipFuncGetAttributes(&mut all, ptr::dangling()));
+    fails!(
+        hipErrorInvalidHandle,
+        hipFuncGetAttribute(&mut value, HIP_FUNC_ATTRIBUTE_NUM_REGS, hipFunction_t::NULL)
+    );
     fails!(
         hipErrorInvalidDeviceFunction,
         hipFuncGetAttribute(&mut value, HIP_FUNC_ATTRIBUTE_NUM_REGS, hipFunction_t(1))
@@ -88,7 +93,10 @@ fn hints_are_accepted_and_nonsense_is_not() {
     fails!(hipErrorInvalidValue, hipFuncSetAttribute(threes(), carveout, 101));
     fails!(hipErrorInvalidValue, hipFuncSetAttribute(threes(), hipFuncAttribute(0), 1));
     fails!(hipErrorInvalidDeviceFunction, hipFuncSetAttribute(ptr::null(), size, 0));
+    fails!(hipErrorInvalidSymbol, hipFuncSetAttribute(ptr::dangling(), size, 0));
     fails!(hipErrorInvalidDeviceFunction, hipFuncSetCacheConfig(ptr::null(), hipFuncCachePreferL1));
+    fails!(hipErrorInvalidValue, hipFuncSetCacheConfig(threes(), hipFuncCache_t(9)));
+    ok!(hipFuncSetCacheConfig(ptr::dangling(), hipFuncCachePreferL1));
 }
 
 // proves: hipOccupancyMaxActiveBlocksPerMultiprocessor, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor
@@ -106,7 +114,21 @@ fn occupancy_counts_wavefronts_and_shared_memory() {
     ok!(hipOccupancyMaxPotentialBlockSize(&mut grid, &mut block, doubles(), 0, 0));
     assert_eq!((block, grid % 2), (1024, 0), "two of the largest blocks fill a unit");
     ok!(hipOccupancyMaxPotentialBlockSize(&mut grid, &mut block, doubles(), 0, 200));
-    assert_eq!(block, 128, "192 threads are 3 wavefronts, of which 30 fit; 128 fill the unit");
+    assert_eq!((block, grid % 10), (192, 0), "the largest block of whole wavefronts");
+    ok!(hipOccupancyMaxPotentialBlockSize(&mut grid, &mut block, doubles(), 0, 63));
+    assert_eq!((block, grid % 32), (63, 0), "a limit is kept to");
+    ok!(hipOccupancyMaxPotentialBlockSize(&mut grid, &mut block, doubles(), 0, -5));
+    assert_eq!(block, 1024, "a negative limit is none");
+    fails!(
+        hipErrorInvalidDeviceFunction,
+        hipOccupancyMaxPotentialBlockSize(&mut grid, &mut block, ptr::null(), 0, 0)
+    );
+    fails!(
+        hipErrorInvalidDeviceFunction,
+        hipOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, ptr::null(), 64, 0)
+    );
+    ok!(hipOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, doubles(), 1025, 0));
+    assert_eq!(blocks, 0, "more threads than any block has");
     fails!(hipErrorInvalidValue, hipOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, doubles(), 0, 0));
     fails!(
         hipErrorInvalidValue,

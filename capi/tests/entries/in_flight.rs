@@ -38,7 +38,7 @@ unsafe extern "C" {
 
 /// What a stream waits for until the test lets it go on.
 #[derive(Default)]
-struct Gate {
+pub struct Gate {
     open: Mutex<bool>,
     opened: Condvar,
     passed: AtomicBool,
@@ -53,11 +53,11 @@ impl Gate {
         gate.passed.store(true, SeqCst);
     }
 
-    fn stand_in_the_way_of(&self, stream: hipStream_t) {
+    pub fn stand_in_the_way_of(&self, stream: hipStream_t) {
         ok!(hipLaunchHostFunc(stream, Self::pass, ptr::from_ref(self).cast_mut().cast()));
     }
 
-    fn open(&self) {
+    pub fn open(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.opened.notify_all();
     }

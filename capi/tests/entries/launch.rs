@@ -94,6 +94,40 @@ unsafe extern "C" {
         name: *const std::ffi::c_char,
     ) -> hipError_t;
     fn hipModuleUnload(module: hipModule_t) -> hipError_t;
+    fn hipDeviceGetAttribute(
+        value: *mut c_int,
+        attribute: hipDeviceAttribute_t,
+        device: hipDevice_t,
+    ) -> hipError_t;
+    fn hipLaunchKernel(
+        function: *const c_void,
+        grid: dim3,
+        block: dim3,
+        arguments: *mut *mut c_void,
+        lds: usize,
+        stream: hipStream_t,
+    ) -> hipError_t;
+    fn hipModuleLaunchKernel(
+        function: hipFunction_t,
+        x: u32,
+        y: u32,
+        z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        lds: u32,
+        stream: hipStream_t,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> hipError_t;
+    fn hipGraphAddKernelNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        dependencies: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipKernelNodeParams,
+    ) -> hipError_t;
+    fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
     fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
     fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
     fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, stop: hipEvent_t) -> hipError_t;
@@ -155,7 +189,7 @@ fn events_stand_around_the_kernel() {
             hipExtLaunchKernel(function, line(1), block, arguments, 0, hipStream_t::NULL, start, stop, flags)
         }
     };
-    fails!(hipErrorInvalidConfiguration, launch(line(2 * BLOCK), 0));
+    fails!(hipErrorInvalidValue, launch(line(2 * BLOCK), 0));
     fails!(hipErrorInvalidHandle, hipEventElapsedTime(&mut time, start, stop));
     fails!(hipErrorInvalidValue, launch(line(BLOCK), 2));
     ok!(
@@ -190,7 +224,7 @@ fn a_grid_of_amds_launch_counts_threads() {
         }
     };
     ok!(launch(2 * BLOCK), launch(2 * BLOCK - 1));
-    fails!(hipErrorInvalidConfiguration, launch(0));
+    fails!(hipErrorInvalidValue, launch(0));
     let config = HIP_LAUNCH_CONFIG {
         gridDimX: 1,
         gridDimY: 1,
@@ -210,6 +244,97 @@ fn a_grid_of_amds_launch_counts_threads() {
     assert_eq!(values[2 * second - 1], 2.0, "the thread that the last block lacks");
     ok!(hipModuleUnload(module));
     fails!(hipErrorInvalidHandle, launch(BLOCK));
+    fails!(hipErrorNotFound, hipModuleUnload(module));
+}
+
+// proves: hipLaunchKernel, hipModuleLaunchKernel, hipGraphAddKernelNode
+#[test]
+fn grids_beyond_what_the_device_reports_are_refused() {
+    let (mut module, mut function) = (hipModule_t::NULL, hipFunction_t::NULL);
+    ok!(
+        hipModuleLoadData(&mut module, image().as_ptr().cast()),
+        hipModuleGetFunction(&mut function, module, c"kernelA".as_ptr()),
+    );
+    let most = |attribute| {
+        let mut value = 0;
+        ok!(hipDeviceGetAttribute(&mut value, attribute, 0));
+        value as u32
+    };
+    let limits =
+        [hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxGridDimY, hipDeviceAttributeMaxGridDimZ];
+    let limits = limits.map(most);
+    assert_eq!(limits, [i32::MAX as u32, 65_536, 65_536]);
+    let memory = Memory::of(&[1.0f64; 64]);
+    let mut address = memory.pointer();
+    let mut arguments = [(&raw mut address).cast::<c_void>()];
+    let arguments = arguments.as_mut_ptr();
+    let graph = new_graph();
+    let block = dim3 { x: 1, y: 1, z: 1 };
+    let eager = |grid| {
+        // SAFETY: the kernel takes one pointer.
+        unsafe { hipLaunchKernel(doubles(), grid, block, arguments, 0, hipStream_t::NULL) }
+    };
+    let of_module = |grid: dim3| {
+        let (null, none) = (hipStream_t::NULL, ptr::null_mut());
+        // SAFETY: as above.
+        unsafe { hipModuleLaunchKernel(function, grid.x, grid.y, grid.z, 1, 1, 1, 0, null, arguments, none) }
+    };
+    let node = |grid| {
+        let params = hipKernelNodeParams {
+            blockDim: block,
+            extra: ptr::null_mut(),
+            func: doubles().cast_mut(),
+            gridDim: grid,
+            kernelParams: arguments,
+            sharedMemBytes: 0,
+        };
+        let mut node = hipGraphNode_t::NULL;
+        // SAFETY: as above.
+        unsafe { hipGraphAddKernelNode(&mut node, graph, ptr::null(), 0, &params) }
+    };
+    for dimension in 0..3 {
+        let grid = |blocks| {
+            let mut grid = [1; 3];
+            grid[dimension] = blocks;
+            dim3 { x: grid[0], y: grid[1], z: grid[2] }
+        };
+        ok!(node(grid(limits[dimension])));
+        for beyond in [limits[dimension] + 1, u32::MAX] {
+            fails!(hipErrorInvalidConfiguration, eager(grid(beyond)));
+            fails!(hipErrorInvalidValue, of_module(grid(beyond)));
+            fails!(hipErrorInvalidConfiguration, node(grid(beyond)));
+        }
+        fails!(hipErrorInvalidValue, eager(grid(0)));
+        fails!(hipErrorInvalidValue, of_module(grid(0)));
+        fails!(hipErrorInvalidValue, node(grid(0)));
+    }
+    ok!(hipStreamSynchronize(hipStream_t::NULL));
+    assert_eq!(memory.read()[0], 1.0, "what was refused has not run");
+    ok!(hipGraphDestroy(graph), hipModuleUnload(module));
+}
+
+// proves: hipLaunchKernelExC
+#[test]
+fn a_launch_with_a_priority_of_its_own_keeps_the_streams_order() {
+    let memory = Memory::of(&[1.0f64; BLOCK as usize]);
+    let mut address = memory.pointer();
+    let mut arguments = [(&raw mut address).cast::<c_void>()];
+    let arguments = arguments.as_mut_ptr();
+    let launch = |priority| {
+        let mut value = hipLaunchAttributeValue { pad: [0; 64] };
+        value.priority = priority;
+        let mut attribute = hipLaunchAttribute { id: hipLaunchAttributePriority, value };
+        let with = hipLaunchConfig_t { attrs: &mut attribute, numAttrs: 1, ..config() };
+        ok!(hipLaunchKernelExC(&with, doubles(), arguments));
+    };
+    // Doubling is lost if two of the launches overlap.
+    for n in 0..60 {
+        match n % 4 {
+            0 => ok!(hipLaunchKernelExC(&config(), doubles(), arguments)),
+            n => launch(n - 2),
+        }
+    }
+    assert_eq!(memory.read()[..2], [2f64.powi(60); 2]);
 }
 
 // proves: hipLaunchCooperativeKernel, hipLaunchCooperativeKernel_spt, hipModuleLaunchCooperativeKernel

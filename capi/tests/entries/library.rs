@@ -3,7 +3,10 @@ use std::{
     fs, ptr,
 };
 
-use capi::{error::hipError_t, types::*};
+use capi::{
+    error::{hipError_t, hipErrorInvalidImage, hipSuccess},
+    types::*,
+};
 
 use super::*;
 use crate::program::{self, doubles, image, managed_image};
@@ -11,6 +14,13 @@ use crate::program::{self, doubles, image, managed_image};
 type Options = *mut c_void;
 
 unsafe extern "C" {
+    fn hipModuleLoadDataEx(
+        module: *mut hipModule_t,
+        image: *const c_void,
+        count: c_uint,
+        options: *mut hipJitOption,
+        values: *mut *mut c_void,
+    ) -> hipError_t;
     fn hipLibraryLoadData(
         library: *mut hipLibrary_t,
         image: *const c_void,
@@ -398,4 +408,45 @@ fn a_registered_managed_variable_is_the_hosts_before_anything_is_loaded() {
         __hipUnregisterFatBinary(handle);
     }
     assert_eq!(untouched, NULL);
+}
+
+// proves: hipModuleLoadDataEx
+#[test]
+fn a_loader_answers_in_the_logs_that_it_is_given() {
+    let mut module = hipModule_t::NULL;
+    let mut options = [
+        hipJitOptionErrorLogBufferSizeBytes,
+        hipJitOptionMaxRegisters,
+        hipJitOptionErrorLogBuffer,
+        hipJitOption(4711),
+        hipJitOptionInfoLogBuffer,
+        hipJitOptionInfoLogBufferSizeBytes,
+    ];
+    let (mut error, mut info) = ([b'#'; 64], [b'#'; 4]);
+    let mut load = |image: &[u8], room: usize| {
+        (error, info) = ([b'#'; 64], [b'#'; 4]);
+        let mut values = [room, 32, error.as_mut_ptr() as usize, 1, info.as_mut_ptr() as usize, info.len()];
+        let (image, values_at) = (image.as_ptr().cast(), values.as_mut_ptr().cast());
+        // SAFETY: the logs have the sizes that stand beside them.
+        let code = unsafe { hipModuleLoadDataEx(&mut module, image, 6, options.as_mut_ptr(), values_at) };
+        (code, error, info, values[0], values[5])
+    };
+    let (code, error, info, length, told) = load(image(), 64);
+    assert_eq!((code, error[0], error[1], length), (hipSuccess, 0, b'#', 0), "no error");
+    assert_eq!((info, told), ([0, b'#', b'#', b'#'], 0), "nothing to tell");
+    let (code, error, _, length, _) = load(&[b'x'; 4096], 64);
+    let text = std::str::from_utf8(&error[..length]).unwrap();
+    assert_eq!((code, error[length]), (hipErrorInvalidImage, 0));
+    assert!(text.starts_with("invalid device image: "), "{text}");
+    let (_, cut, _, length, _) = load(&[b'x'; 4096], 8);
+    assert_eq!((&cut[..9], length), (&b"invalid\0#"[..], 7), "what does not fit is left out");
+    let (code, untouched, ..) = load(image(), 0);
+    assert_eq!((code, untouched), (hipSuccess, [b'#'; 64]), "a log without room");
+    // Options without values, and none.
+    let nothing = ptr::null_mut;
+    let image = image().as_ptr().cast();
+    ok!(hipModuleUnload(module), hipModuleLoadDataEx(&mut module, image, 6, options.as_mut_ptr(), nothing()));
+    ok!(hipModuleUnload(module), hipModuleLoadDataEx(&mut module, image, 6, ptr::null_mut(), nothing()));
+    ok!(hipModuleUnload(module));
+    fails!(hipErrorNotFound, hipModuleUnload(module));
 }

@@ -44,14 +44,14 @@ fn functions_and_commands_have_the_names_of_the_profilers_header() {
     for id in [0, 445, u32::MAX] {
         assert_eq!(api(id), "unknown");
     }
-    // Numbers of hip_runtime_prof.h, and what 5.2.3 calls them.
+    // Numbers of hip_runtime_prof.h, and what AMD's runtime of October 2024 calls them.
     for (kind, name) in [
         (0x11f0, "KernelExecution"),
         (0x11f3, "CopyDeviceToHost"),
         (0x1203, "CopyDeviceToDevice2D"),
         (0x1207, "FillBuffer"),
-        (1, "Unknown command type"),
-        (0x120e, "Unknown command type"),
+        (1, "Unknown command kind"),
+        (0x120e, "Unknown command kind"),
     ] {
         assert_eq!(command(kind), name);
     }

@@ -66,6 +66,7 @@ mod units;
 mod update;
 mod variants;
 mod virtual_memory;
+mod waits;
 
 use std::{
     ffi::{c_int, c_void},

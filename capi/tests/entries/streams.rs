@@ -20,6 +20,7 @@ unsafe extern "C" {
         value: u64,
         flags: c_uint,
     ) -> hipError_t;
+    fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint) -> hipError_t;
     fn hipStreamWaitValue32(
         stream: hipStream_t,
         address: *mut c_void,
@@ -131,7 +132,7 @@ fn a_stream_knows_its_device_and_its_units() {
 
 // proves: hipStreamAttachMemAsync
 #[test]
-fn managed_memory_alone_is_attached_to_streams() {
+fn allocations_are_attached_to_streams_as_a_whole() {
     let (stream, device) = (new_stream(), Memory::of(&[0u8; 64]));
     let mut managed = ptr::null_mut();
     ok!(hipMallocManaged(&mut managed, 4096, hipMemAttachGlobal));
@@ -143,14 +144,20 @@ fn managed_memory_alone_is_attached_to_streams() {
     }
     for (address, bytes, flags) in [
         (managed, 4097, hipMemAttachGlobal),
+        (managed, 64, hipMemAttachGlobal),
+        (managed.wrapping_byte_add(64), 4096 - 64, hipMemAttachGlobal),
         (managed, 0, 0),
         (managed, 0, hipMemAttachGlobal | hipMemAttachHost),
-        (device.pointer(), 0, hipMemAttachGlobal),
         (ptr::null_mut(), 0, hipMemAttachGlobal),
     ] {
         fails!(hipErrorInvalidValue, hipStreamAttachMemAsync(stream, address, bytes, flags));
     }
-    ok!(hipFree(managed), hipStreamDestroy(stream));
+    ok!(
+        hipStreamAttachMemAsync(stream, device.pointer(), 64, hipMemAttachSingle),
+        hipStreamAttachMemAsync(hipStream_t::NULL, managed, 0, hipMemAttachGlobal),
+        hipFree(managed),
+        hipStreamDestroy(stream)
+    );
 }
 
 // proves: hipEventQuery, hipEventSynchronize
@@ -178,10 +185,11 @@ fn events_need_handles_that_live() {
     let mut event = hipEvent_t::NULL;
     ok!(hipEventCreate(&mut event));
     ok!(hipStreamDestroy(stream));
-    fails!(hipErrorInvalidHandle, hipEventRecord(event, stream));
+    fails!(hipErrorContextIsDestroyed, hipEventRecord(event, stream));
+    fails!(hipErrorInvalidHandle, hipStreamWaitEvent(stream, event, 0));
     // Of this thread or another.
     ok!(hipEventDestroy(event));
-    fails!(hipErrorInvalidHandle, hipEventDestroy(event));
+    fails!(hipErrorContextIsDestroyed, hipEventDestroy(event));
     let stale = thread::spawn(move || {
         // SAFETY: a handle that is no more must be refused.
         unsafe { hipEventQuery(event) }

@@ -175,6 +175,11 @@ fn a_variable_is_copied_to_and_from_by_its_shadow() {
         hipStreamSynchronize(NULL),
     );
     assert_eq!(back, [50, 50, 70, 0]);
+    for asked in [symbol, src] {
+        fails!(hipErrorInvalidValue, hipGetSymbolAddress(ptr::null_mut(), asked));
+        fails!(hipErrorInvalidValue, hipGetSymbolSize(ptr::null_mut(), asked));
+    }
+    fails!(hipErrorInvalidSymbol, hipGetSymbolSize(&mut size, src));
     fails!(hipErrorInvalidValue, hipMemcpyToSymbol(symbol, src, 16, 1, TO));
     fails!(hipErrorInvalidSymbol, hipMemcpyToSymbol(ptr::null(), src, 4, 0, TO));
     fails!(hipErrorInvalidSymbol, hipMemcpyToSymbol(src, src, 4, 0, TO));

@@ -403,9 +403,7 @@ calls! {
     Unsafe hipMemAdvise(C, usize, hipMemoryAdvise, c_int) |f, _, _| (f.managed, 64, hipMemAdviseSetReadMostly, 0);
     Unsafe hipModuleUnload(hipModule_t) |_, _, p| (hipModule_t(p as usize)), prepare loaded;
     Unsafe hipDeviceSetCacheConfig(hipFuncCache_t) |_, _, _| (hipFuncCachePreferNone);
-    Unsafe hipCtxSetCacheConfig(hipFuncCache_t) |_, _, _| (hipFuncCachePreferNone);
     Unsafe hipDeviceSetSharedMemConfig(hipSharedMemConfig) |_, _, _| (hipSharedMemBankSizeFourByte);
-    Unsafe hipCtxSetSharedMemConfig(hipSharedMemConfig) |_, _, _| (hipSharedMemBankSizeFourByte);
     CopyAndWait hipMemcpyWithStream(P, C, usize, K, S) |f, s, _| (f.b, f.a, 64, D2D, s);
 
     Synchronous hipMemcpy(P, C, usize, K) |f, _, _| (f.b, f.a, 64, ANY);
