@@ -1,4 +1,5 @@
 // A stream with work is not ready; with the work done it is.
+// proves: hipStreamQuery
 #include "captured.h"
 #include "hold.h"
 

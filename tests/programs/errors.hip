@@ -58,7 +58,7 @@ DEVICE_TEST(store_behind_an_allocation) {
   for (char* each : all) CHECK(hipFree(each));
   usable();
 }
-// proves: hipStreamSynchronize, hipStreamQuery
+// proves: hipStreamSynchronize
 DEVICE_TEST(fault_is_reported_by_the_next_synchronising_call_of_the_stream) {
   hipStream_t stream;
   CHECK(hipStreamCreate(&stream));
