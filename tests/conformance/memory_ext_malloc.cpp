@@ -15,8 +15,6 @@ static void one(const char* label, unsigned flags, size_t bytes) {
 // DIFFERS fine-grained memory: the driver that 5.2.3 runs on here has no such pool; the emulated device and newer
 //     drivers have one (HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED)
 // DIFFERS two flags: together they are hipDeviceMallocUncached, which came after 5.2.3; HIP 6 header
-// DIFFERS default: a program of HIP 5 knows kinds of memory by other numbers; HIP 5 header, hipMemoryType
-// DIFFERS signal memory of 8 bytes: as for the default kind
 int main() {
     one("default", hipDeviceMallocDefault, 4096);
     one("default of 0 bytes", hipDeviceMallocDefault, 0);
