@@ -45,6 +45,12 @@ impl Marks {
         self.registered_again.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts the registrations of memory that this allocation took the place of, and its own.
+    pub(super) fn register_after(&self, before: &Self) {
+        let count = before.registered_again.load(Ordering::Relaxed).saturating_add(1);
+        self.registered_again.store(count, Ordering::Relaxed);
+    }
+
     /// Ends one of these registrations; `false` if there is none.
     pub(super) fn unregister_again(&self) -> bool {
         let less = |n: u32| n.checked_sub(1);
@@ -78,6 +84,9 @@ mod tests {
         let marks = Marks::default();
         assert!(!marks.unregister_again());
         marks.register_again();
+        let longer = Marks::default();
+        longer.register_after(&marks);
+        assert!(longer.unregister_again() && longer.unregister_again() && !longer.unregister_again());
         assert!(marks.unregister_again() && !marks.unregister_again());
     }
 }

@@ -359,7 +359,7 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
         host::refuse_inside()?;
         Device::get(known.device)?.drain()?;
         drop(system.memory().remove_exactly(&known));
-        marks.register_again();
+        marks.register_after(&known.marks);
     }
     if system.memory().overlaps(address, bytes) {
         return Err(Error::AlreadyRegistered);
