@@ -361,7 +361,7 @@ unsafe fn attributes(list: *const hipLaunchAttribute, count: c_uint) -> Result<K
         // SAFETY: all members are plain data for which any bits are values; `id` says which one is meant.
         unsafe {
             match attribute.id {
-                hipLaunchAttributeCooperative => found.cooperative = attribute.value.cooperative != 0,
+                hipLaunchAttributeCooperative => found.cooperative = attribute.value.cooperative,
                 hipLaunchAttributePriority => found.priority = attribute.value.priority,
                 hipLaunchAttributeAccessPolicyWindow => {
                     found.access_policy = access_policy(&attribute.value.accessPolicyWindow)?;
