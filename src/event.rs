@@ -17,6 +17,8 @@ use crate::{
     user_object::due::Call,
 };
 
+const WAITING: &str = "waiting for an event";
+
 /// A point in a stream, set by [`Stream::record_event`](crate::Stream::record_event).
 #[derive(Clone)]
 pub struct Event(Arc<Inner>);
@@ -39,7 +41,10 @@ enum State {
     Unset,
     /// Recorded in a stream.
     Recorded { fence: Fence, lane: u64, device: Device, passed: PassedFrees },
-    /// Recorded in a capturing stream: a place in a graph, not in time.
+    /// Recorded in a capturing stream: a place in a graph, not in time. Once the capture is over, the event counts as never
+    /// recorded.
+    ///
+    /// HIP: so 5.2.3 and the runtime of October 2024 (tests/conformance/capture_stale_events.cpp).
     Captured(Captured),
 }
 
@@ -116,13 +121,14 @@ impl Event {
     /// Waits until the recorded point has been reached.
     ///
     /// # Errors
-    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture, which is invalid then if it is still open;
+    /// [`CaptureError::CapturedEvent`] if it was last recorded in a capture that is open, and invalid then;
     /// [`CaptureError::Unsupported`] while a capture forbids the calling thread to wait for other work; the fault that
     /// took the work before.
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
         crate::stream::host::refuse_inside()?;
-        self.check_asking("waiting for an event")?;
+        self.refuse_captured(WAITING)?;
+        crate::capture::check_unsafe_call(WAITING)?;
         if let Some((shared, number)) = self.foreign() {
             shared.wait_unless(number, || false);
             return Ok(());
@@ -136,10 +142,12 @@ impl Event {
     /// Whether the recorded point has been reached; an event that was never recorded counts as reached.
     ///
     /// # Errors
-    /// As [`Event::synchronize`]: a point that a fault took will never be reached.
+    /// [`CaptureError::CapturedEvent`] as of [`Event::synchronize`]; a fault: a point that it took will never be reached.
     pub fn is_complete(&self) -> Result<bool> {
         let _call = Call::begin();
-        self.check_asking("querying an event")?;
+        // HIP: 5.2.3 and the runtime of October 2024 answer for events outside of captures whatever captures
+        // (tests/conformance/capture_prohibited_events.cpp).
+        self.refuse_captured("querying an event")?;
         if let Some((shared, number)) = self.foreign() {
             return Ok(shared.is_reached(number));
         }
@@ -177,10 +185,10 @@ impl Event {
     }
 
     /// Refuses an event that stands for a place in a graph: the host can neither ask nor wait for it.
-    fn check_asking(&self, call: &str) -> Result<()> {
+    fn refuse_captured(&self, call: &str) -> Result<()> {
         match self.captured() {
             Some(captured) => Err(crate::capture::refuse_captured_event(&captured, call).into()),
-            None => crate::capture::check_unsafe_call(call),
+            None => Ok(()),
         }
     }
 
@@ -218,12 +226,14 @@ impl Event {
         self.replace(State::Captured(captured));
     }
 
-    /// The place in a capture that the event stands for.
+    /// The place in an open capture that the event stands for.
     pub(crate) fn captured(&self) -> Option<Captured> {
-        match &*self.state() {
-            State::Captured(captured) => Some(captured.clone()),
-            _ => None,
-        }
+        let captured = match &*self.state() {
+            State::Captured(captured) => captured.clone(),
+            _ => return None,
+        };
+        // Behind the lock: this may be the last to hold the session.
+        (!captured.is_over()).then_some(captured)
     }
 
     /// The fence behind the recorded point and the lane it lies on.
@@ -244,10 +254,11 @@ impl Event {
 
     fn point(&self) -> Result<Option<(Fence, Device)>> {
         match &*self.state() {
-            State::Unset => Ok(None),
-            State::Recorded { fence, device, .. } => Ok(Some((fence.clone(), device.clone()))),
-            State::Captured(_) => Err(Error::Capture(CaptureError::CapturedEvent)),
+            State::Unset => return Ok(None),
+            State::Recorded { fence, device, .. } => return Ok(Some((fence.clone(), device.clone()))),
+            State::Captured(_) => {}
         }
+        self.captured().map_or(Ok(None), |_| Err(CaptureError::CapturedEvent.into()))
     }
 
     fn replace(&self, state: State) {

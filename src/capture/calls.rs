@@ -49,8 +49,11 @@ impl Class {
     /// The rule that such a call breaks, as the end of a sentence about it.
     pub(super) fn rule(self) -> &'static str {
         match self {
-            Self::Captured | Self::Mark | Self::DefaultStream | Self::Callback => {
+            Self::Captured | Self::Mark | Self::Callback => {
                 "the default stream would wait for a blocking stream that captures and has nothing to wait for"
+            }
+            Self::DefaultStream => {
+                "it waits for the default stream, which no call may while a stream captures"
             }
             Self::Waits | Self::WaitsDevice | Self::ThreadStream => {
                 "what is captured has not been submitted, so nobody can wait for it or ask how far it is"

@@ -146,16 +146,15 @@ fn restraining() -> Vec<Arc<Session>> {
 /// Asks whether `call` may wait for `stream` now, or ask how far it is.
 ///
 /// # Errors
-/// [`CaptureError::Unsupported`] if the stream captures, whose capture is invalid then, and what
-/// [`check_default_stream`] and [`check_unsafe_call`] say.
+/// [`CaptureError::Unsupported`] if the stream captures, whose capture is invalid then, and what [`check_unsafe_call`]
+/// says of other streams than the default one.
 pub(crate) fn check_wait(stream: &Stream, call: &str) -> Result<()> {
     if super::invalidate(stream, || Reason::of(call, Class::Waits)) {
         return Err(CaptureError::Unsupported.into());
     }
-    if stream.kind() == StreamKind::Legacy {
-        check_default_stream(stream.device(), call)?;
-    }
-    check_unsafe_call(call)
+    // HIP: 5.2.3 and the runtime of October 2024 let every thread wait for the default stream and ask how far it is,
+    // whatever captures (tests/conformance/capture_prohibited_legacy.cpp). What it waits for has been submitted.
+    if stream.kind() == StreamKind::Legacy { Ok(()) } else { check_unsafe_call(call) }
 }
 
 /// Refuses a call on `stream` that no node could hold, if the stream captures.
@@ -172,19 +171,38 @@ pub fn refuse_uncapturable(stream: &Stream, call: &str) -> Result<()> {
     }
 }
 
-/// Asks whether `call` may use the default stream of `device` now.
+/// Asks whether `call`, which waits for its work on the default stream of `device`, may be made now.
 ///
 /// # Errors
-/// [`CaptureError::Implicit`] while a blocking stream captures, whose capture is invalid then.
+/// [`CaptureError::Implicit`] while a stream of the device captures, whose capture is invalid then.
 pub fn check_default_stream(device: &Device, call: &str) -> Result<()> {
+    // HIP: the runtime of October 2024 asks neither for the capture's mode nor for the kind of its stream
+    // (tests/conformance/capture_prohibited_legacy.cpp).
+    refuse_default_stream(device, call, Class::DefaultStream, |_| true)
+}
+
+/// Asks whether a kernel or a callback may be put on the default stream of `device` now.
+///
+/// # Errors
+/// [`CaptureError::Implicit`] while a blocking stream of the device captures, whose capture is invalid then.
+pub fn check_default_launch(device: &Device, call: &str) -> Result<()> {
+    // HIP: so the changes of 7.0 (callbacks) and 7.1 (kernels) say. Copies, fills, allocations and events of the default
+    // stream are no concern of a capture's (tests/conformance/capture_prohibited_legacy.cpp, capture_legacy_waits.cpp).
+    refuse_default_stream(device, call, Class::Captured, |stream| stream.kind() == StreamKind::Blocking)
+}
+
+fn refuse_default_stream(
+    device: &Device,
+    call: &str,
+    class: Class,
+    concerns: impl Fn(&Stream) -> bool,
+) -> Result<()> {
     if OPEN.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
     let mut implicit = false;
-    for stream in device.streams().iter().filter(|stream| stream.kind() == StreamKind::Blocking) {
-        implicit |= super::invalidate(stream, || {
-            Reason::new(call, Class::DefaultStream.rule()).on(device.default_stream())
-        });
+    for stream in device.streams().iter().filter(|stream| concerns(stream)) {
+        implicit |= super::invalidate(stream, || Reason::new(call, class.rule()).on(device.default_stream()));
     }
     if implicit { Err(CaptureError::Implicit.into()) } else { Ok(()) }
 }
@@ -199,7 +217,7 @@ pub fn blocks_default_stream(device: &Device) -> bool {
 ///
 /// # Errors
 /// [`CaptureError::Unsupported`] if the stream captures, whose capture is invalid then; what
-/// [`check_default_stream`] says if it is the default stream.
+/// [`check_default_launch`] says if it is the default stream.
 pub fn refuse_callback(stream: &Stream) -> Result<()> {
     const CALL: &str = "adding a callback";
     let reason = || {
@@ -213,7 +231,7 @@ pub fn refuse_callback(stream: &Stream) -> Result<()> {
         return Err(CaptureError::Unsupported.into());
     }
     if stream.kind() == StreamKind::Legacy {
-        check_default_stream(stream.device(), CALL)?;
+        check_default_launch(stream.device(), CALL)?;
     }
     Ok(())
 }

@@ -15,5 +15,7 @@ fn an_event_does_not_hold_the_graph_of_a_capture_that_has_ended() {
     stream.record_event(&event).unwrap();
     let graph = Arc::downgrade(&end(&stream).unwrap());
     assert_eq!(Weak::strong_count(&graph), 0);
-    assert!(stream.wait(&event).is_err() && event.synchronize().is_err(), "it stands for no point in time");
+    // It counts as never recorded.
+    stream.wait(&event).unwrap();
+    event.synchronize().unwrap();
 }

@@ -51,7 +51,7 @@ impl Dispatch {
     fn differs_in_arguments(&self, kernel: &Kernel<Function>, code: &KernelCode) -> bool {
         let attributes = &kernel.attributes;
         self.code.is(code)
-            && !attributes.cooperative
+            && !attributes.is_cooperative()
             && kernel.kernargs.len() >= code.argument_bytes()
             && self.has_shape(kernel.grid, kernel.block, attributes.lacking, kernel.shared_bytes)
     }

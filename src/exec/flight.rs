@@ -52,11 +52,7 @@ impl Flights {
         if image.needs_nothing() {
             return Ok(Flight::default());
         }
-        // Launches complete in order: if the oldest is not over, none is.
-        while let Some((_, mut flight)) = self.up.pop_front_if(|(fence, _)| fence.is_over()) {
-            flight.events.clear();
-            self.down.push(flight);
-        }
+        self.land();
         while let Some(flight) = self.down.pop() {
             // After a fault, who armed the old signals may never have let go of them.
             if flight.epochs == *party.epochs() {
@@ -71,6 +67,27 @@ impl Flights {
         Ok(Flight { epochs: party.epochs().clone(), signals, ..Flight::default() })
     }
 
+    /// Makes what the next launch of `image` needs, if there is none.
+    ///
+    /// # Errors
+    /// As [`Flights::take`].
+    pub(super) fn prepare(&mut self, image: &Image, party: &Party<'_>) -> Result<()> {
+        let flight = self.take(image, party)?;
+        if flight.signals.is_some() {
+            self.down.push(flight);
+        }
+        Ok(())
+    }
+
+    /// Takes back what launches had that are over.
+    fn land(&mut self) {
+        // Launches complete in order: if the oldest is not over, none is.
+        while let Some((_, mut flight)) = self.up.pop_front_if(|(fence, _)| fence.is_over()) {
+            flight.events.clear();
+            self.down.push(flight);
+        }
+    }
+
     /// Notes what a launch has that ends with `fence`.
     pub(super) fn launched(&mut self, fence: &Fence, flight: Flight) {
         if flight.signals.is_some() || !flight.events.is_empty() || flight.script.is_some() {
@@ -81,5 +98,32 @@ impl Flights {
     /// What the packets of launches in flight refer to.
     pub(super) fn into_signals(self) -> Vec<Flight> {
         self.up.into_iter().map(|(_, flight)| flight).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Device, Exec, Options, Stream, Template,
+        graph::{HostFn, Node},
+        stream::StreamKind,
+    };
+
+    #[test]
+    fn an_upload_makes_what_the_first_launch_takes() {
+        let device = Device::get(0).unwrap();
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        let mut template = Template::new(&device);
+        let (first, ()) = template.add(Node::Host(HostFn::new(|| ())), &[]).unwrap();
+        template.add(Node::EventRecord(crate::Event::new(false)), &[first]).unwrap();
+        let exec = Exec::new(&template, Options::default()).unwrap();
+        assert!(exec.state().flights.down.is_empty());
+        for _ in 0..2 {
+            exec.upload(&stream).unwrap();
+            assert_eq!(exec.state().flights.down.len(), 1, "once is enough");
+        }
+        exec.launch(&stream).unwrap();
+        assert!(exec.state().flights.down.is_empty(), "the launch took it");
+        stream.synchronize().unwrap();
     }
 }

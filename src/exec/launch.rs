@@ -102,6 +102,17 @@ impl Exec {
         published
     }
 
+    /// Makes what the next launch on `stream` needs. Nothing is published.
+    pub(super) fn prepare(&self, state: &mut State, stream: &Stream) -> Result<()> {
+        if !state.image.host.is_empty() {
+            stream.start_worker()?;
+        }
+        let own = stream.submission()?.lane().clone();
+        let (devices, priorities) = (&self.0.devices, &self.0.priorities);
+        let party = Party::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
+        state.flights.prepare(&state.image, &party)
+    }
+
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
         if self.is_plain(state, stream) {
             return self.publish_plain(state, stream);

@@ -384,7 +384,7 @@ fn devices_of(wanted: &Device, units: &Units) -> Result<Vec<Device>> {
 fn kernel_unit(device: &Device, kernel: &Kernel<Function>) -> Result<Unit> {
     let code = kernel.function.code(device)?;
     let dispatch = code.dispatch(kernel)?;
-    if !kernel.attributes.cooperative {
+    if !kernel.attributes.is_cooperative() {
         return Ok(Unit::Dispatch(dispatch));
     }
     code.check_cooperative(device.properties(), kernel)?;

@@ -131,7 +131,9 @@ impl Fixed {
     /// What must stay of a node that is no child graph.
     pub(super) fn of(node: &GraphNode) -> Self {
         match node {
-            Node::Kernel(kernel) => Self::Kernel(kernel.attributes.cooperative, kernel.attributes.priority),
+            Node::Kernel(kernel) => {
+                Self::Kernel(kernel.attributes.is_cooperative(), kernel.attributes.priority)
+            }
             Node::Memcpy(copy) => Self::Copy(copy.kind()),
             Node::Memset(set) if set.height > 1 => Self::Rows(set.width, set.height),
             Node::Memset(_) => Self::Row,
@@ -165,7 +167,7 @@ impl Fixed {
         let rows = |had, set: &Memset| differences::of_rows(had, (set.width, set.height));
         match (self, node) {
             (Self::Kernel(cooperative, _), Node::Kernel(kernel))
-                if kernel.attributes.cooperative != *cooperative =>
+                if kernel.attributes.is_cooperative() != *cooperative =>
             {
                 let words = if *cooperative { ("not ", "") } else { ("", "not ") };
                 let detail = format!("it is {}cooperative, the one in its place is {}so", words.0, words.1);
@@ -286,6 +288,12 @@ impl Shape {
             paired.graphs.push((place, graph));
             let had = frames.graphs[place];
             let nodes = had.topology().pair(graph.topology()).map_err(|mismatch| {
+                // HIP: AMD's library names a node of another kind before an edge that turns elsewhere.
+                if matches!(mismatch, Mismatch::Dependencies(_))
+                    && let Some(refusal) = other_kind(had, graph, around)
+                {
+                    return refusal;
+                }
                 let detail = differences::of_shape(had.topology(), graph.topology(), &mismatch);
                 let node = match mismatch {
                     Mismatch::NodeCount => around,
@@ -337,6 +345,18 @@ impl Shape {
         let around = graphs.into_iter().find(|graph| graph.id() == node.graph())?;
         matches!(around.node(node), Ok(Node::Child(_))).then(|| inside.get(&node).copied())?
     }
+}
+
+/// Refuses the first node of a graph that is of another kind than the one in its place.
+fn other_kind(
+    had: &Graph<Function, Event>,
+    graph: &Graph<Function, Event>,
+    around: Option<NodeId>,
+) -> Option<Refusal> {
+    let mut pairs = had.nodes().zip(graph.nodes());
+    let ((_, old), (theirs, node)) = pairs.find(|((_, old), (_, new))| old.kind() != new.kind())?;
+    let detail = differences::in_child(around, differences::of_kind(old.kind(), node));
+    Some(Refusal::at(around.unwrap_or(theirs), Reason::Kind).because(detail))
 }
 
 impl Frames<'_> {

@@ -1,4 +1,6 @@
-//! A graph as Graphviz sees it: nodes with what they do, edges, and nested graphs as boxes around their nodes.
+//! A graph as Graphviz sees it: nodes with what they do, edges, and graphs as boxes around their nodes. Kinds of nodes
+//! and directions of copies are written as CUDA's and AMD's libraries write them, so that what reads their files reads
+//! these.
 //!
 //! What a kind of node looks like and says stands in one place, `Page::describe`. Nested graphs are written with a
 //! stack of their own, not by recursion: nesting may be deeper than the thread's stack.
@@ -63,7 +65,7 @@ impl BitOr for Detail {
 
 /// What kernels and events are called.
 pub trait Labels<K, E> {
-    /// The symbol of a kernel, mangled or not.
+    /// The symbol of a kernel; a mangled one is written with what it stands for.
     fn kernel<'k>(&self, kernel: &'k K) -> Cow<'k, str>;
 
     /// The word by which callers know a kernel.
@@ -141,9 +143,11 @@ impl<W: io::Write, L> Page<'_, W, L> {
         writeln!(self.out, "digraph \"graph {}\" {{", graph.id())?;
         writeln!(self.out, "  graph [compound=true, fontname=\"monospace\", fontsize=10];")?;
         writeln!(self.out, "  node [shape=box, fontname=\"monospace\", fontsize=10];")?;
+        self.begin_cluster(2, 4, &Cluster::Graph(graph.id()))?;
+        writeln!(self.out, "    label=\"graph {}\";", graph.id())?;
         let mut open = vec![Open::Graph { graph, slot: 0 }];
         while let Some(depth) = open.len().checked_sub(1) {
-            let [indent, inside] = [1, 2].map(|levels| 2 * (depth + levels).min(MAX_INDENT));
+            let [indent, inside] = [2, 3].map(|levels| 2 * (depth + levels).min(MAX_INDENT));
             let (graph, slot) = match &mut open[depth] {
                 Open::Graph { graph, slot } => (*graph, slot),
                 Open::Bodies { bodies, next } => {
@@ -184,7 +188,7 @@ impl<W: io::Write, L> Page<'_, W, L> {
                 }
             }
         }
-        Ok(())
+        writeln!(self.out, "}}")
     }
 
     /// Begins a box.
@@ -225,21 +229,21 @@ impl<W: io::Write, L> Page<'_, W, L> {
     {
         self.label.clear();
         let (kind, shape) = match node {
-            Node::Empty => ("empty", "ellipse"),
-            Node::Kernel(_) => ("kernel", "box"),
-            Node::Memcpy(_) => ("memcpy", "cds"),
-            Node::Memset(_) => ("memset", "cds"),
-            Node::Host(_) => ("host", "hexagon"),
-            Node::Child(_) => ("child graph", "plaintext"),
-            Node::EventRecord(_) => ("event record", "octagon"),
-            Node::EventWait(_) => ("event wait", "octagon"),
-            Node::MemAlloc(_) => ("memory allocation", "cylinder"),
-            Node::MemFree(_) => ("memory free", "cylinder"),
-            Node::BatchMemOp(_) => ("memory operations", "cds"),
-            Node::MemcpyBatch(_) => ("memcpy batch", "cds"),
-            Node::SemaphoreSignal(_) => ("semaphore signal", "octagon"),
-            Node::SemaphoreWait(_) => ("semaphore wait", "octagon"),
-            Node::Conditional(_) => ("conditional", "diamond"),
+            Node::Empty => ("EMPTY", "ellipse"),
+            Node::Kernel(_) => ("KERNEL", "box"),
+            Node::Memcpy(_) => ("MEMCPY", "cds"),
+            Node::Memset(_) => ("MEMSET", "cds"),
+            Node::Host(_) => ("HOST", "hexagon"),
+            Node::Child(_) => ("CHILD_GRAPH", "plaintext"),
+            Node::EventRecord(_) => ("EVENT_RECORD", "octagon"),
+            Node::EventWait(_) => ("EVENT_WAIT", "octagon"),
+            Node::MemAlloc(_) => ("MEM_ALLOC", "cylinder"),
+            Node::MemFree(_) => ("MEM_FREE", "cylinder"),
+            Node::BatchMemOp(_) => ("BATCH_MEM_OP", "cds"),
+            Node::MemcpyBatch(_) => ("MEMCPY_BATCH", "cds"),
+            Node::SemaphoreSignal(_) => ("EXT_SEMAPHORE_SIGNAL", "octagon"),
+            Node::SemaphoreWait(_) => ("EXT_SEMAPHORE_WAIT", "octagon"),
+            Node::Conditional(_) => ("CONDITIONAL", "diamond"),
         };
         self.say(format_args!("{}: {kind}", id.index()));
         match node {
@@ -294,7 +298,10 @@ impl<W: io::Write, L> Page<'_, W, L> {
         L: Labels<K, E>,
     {
         let symbol = self.labels.kernel(&kernel.function);
-        self.line(format_args!("{}", demangled(&symbol)));
+        self.line(format_args!("{symbol}"));
+        if let Some(declared) = demangled(&symbol) {
+            self.line(format_args!("{declared}"));
+        }
         if self.detail.wants(Detail::KERNELS) {
             let ([x, y, z], [i, j, k]) = (kernel.grid, kernel.block);
             self.line(format_args!("grid {x} x {y} x {z}, block {i} x {j} x {k}"));
@@ -303,7 +310,7 @@ impl<W: io::Write, L> Page<'_, W, L> {
         }
         if self.detail.wants(Detail::ATTRIBUTES) {
             let attributes = &kernel.attributes;
-            let cooperative = if attributes.cooperative { "yes" } else { "no" };
+            let cooperative = if attributes.is_cooperative() { "yes" } else { "no" };
             self.line(format_args!("cooperative {cooperative}, priority {}", attributes.priority));
             let window = attributes.access_policy;
             self.line(format_args!(
@@ -413,27 +420,27 @@ impl fmt::Write for Quoted<'_> {
 
 fn direction(kind: CopyKind) -> &'static str {
     match kind {
-        CopyKind::HostToHost => "host to host",
-        CopyKind::HostToDevice => "host to device",
-        CopyKind::DeviceToHost => "device to host",
-        CopyKind::DeviceToDevice => "device to device",
-        CopyKind::Inferred => "direction by address",
+        CopyKind::HostToHost => "HtoH",
+        CopyKind::HostToDevice => "HtoD",
+        CopyKind::DeviceToHost => "DtoH",
+        CopyKind::DeviceToDevice => "DtoD",
+        CopyKind::Inferred => "Default",
     }
 }
 
 /// The longest demangled name; substitutions let a short symbol stand for one of any length.
 const MAX_NAME: usize = 4096;
 
-/// A C++ symbol as it was declared; anything else as it is.
-fn demangled(symbol: &str) -> Cow<'_, str> {
-    let parsed = if symbol.starts_with("_Z") { cpp_demangle::Symbol::new(symbol).ok() } else { None };
-    let Some(parsed) = parsed else { return symbol.into() };
+/// A C++ symbol as it was declared, if it is one, and not too long.
+fn demangled(symbol: &str) -> Option<String> {
+    if !symbol.starts_with("_Z") {
+        return None;
+    }
+    let parsed = cpp_demangle::Symbol::new(symbol).ok()?;
     let options = cpp_demangle::DemangleOptions::new().no_return_type();
     let mut name = Bounded(String::new());
-    match parsed.structured_demangle(&mut name, &options) {
-        Ok(()) => name.0.into(),
-        Err(_) => symbol.into(),
-    }
+    parsed.structured_demangle(&mut name, &options).ok()?;
+    Some(name.0)
 }
 
 struct Bounded(String);

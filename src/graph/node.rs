@@ -140,8 +140,8 @@ pub struct Kernel<K> {
 /// Launch attributes of a kernel node.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KernelAttributes {
-    /// Whether all blocks must be resident together.
-    pub cooperative: bool,
+    /// Not 0 if all blocks must be resident together. It reads back as it was set.
+    pub cooperative: i32,
     /// Priority against other nodes; smaller runs first.
     pub priority: i32,
     /// The range of memory that the caches should favour, a hint.
@@ -157,13 +157,18 @@ pub struct KernelAttributes {
 impl KernelAttributes {
     /// What a launch without attributes has.
     pub const DEFAULT: Self = Self {
-        cooperative: false,
+        cooperative: 0,
         priority: 0,
         access_policy: AccessPolicy { base: 0, bytes: 0, hit_ratio: 0.0, on_hit: 0, on_miss: 0 },
         lacking: [0; 3],
         sync_domain: 0,
         sync_domain_map: [0; 2],
     };
+
+    /// Whether all blocks must be resident together.
+    pub const fn is_cooperative(&self) -> bool {
+        self.cooperative != 0
+    }
 }
 
 /// A hint about how a range of global memory is accessed.

@@ -246,7 +246,6 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
     if stream.is_capturing() {
         return crate::capture::extend(stream, |template, after| template.add_free(address, after));
     }
-    stream.check_default("freeing memory in a stream's order")?;
     if stream_pool::free_known(stream, address)? {
         return Ok(());
     }
@@ -281,17 +280,13 @@ pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
 /// # Errors
 /// [`Error::OutOfMemory`]; what capture forbids.
 pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
-    if !stream.is_capturing() {
-        stream.check_default(ALLOCATING)?;
-        if let Some(address) = stream_pool::allocate_again(stream, bytes)? {
-            return Ok(address);
-        }
+    if !stream.is_capturing()
+        && let Some(address) = stream_pool::allocate_again(stream, bytes)?
+    {
+        return Ok(address);
     }
     allocate_from_pool(stream, &stream.device().pool(), bytes)
 }
-
-/// What a capture of the default stream's is told.
-const ALLOCATING: &str = "allocating memory in a stream's order";
 
 /// As [`allocate_async`], of a pool that may be another device's. A node has the pool's properties and those may access
 /// its memory who may access the pool's, but it has nothing else to do with the pool.
@@ -309,7 +304,6 @@ pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> R
             template.add_allocation_with(pool.device(), bytes as u64, options, after)
         });
     }
-    stream.check_default(ALLOCATING)?;
     pool.allocate(stream, bytes)
 }
 

@@ -194,7 +194,11 @@ impl Drop for Loaded {
 pub fn check_kernel(device: &Device, launch: &graph::Kernel<Function>) -> Result<()> {
     let code = launch.function.code(device)?;
     code.check_launch(launch)?;
-    if launch.attributes.cooperative { code.check_cooperative(device.properties(), launch) } else { Ok(()) }
+    if launch.attributes.is_cooperative() {
+        code.check_cooperative(device.properties(), launch)
+    } else {
+        Ok(())
+    }
 }
 
 /// A kernel of a module.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 
 use loader::ValueKind;
 
-use super::{Stream, host::Job};
+use super::{Stream, StreamKind, host::Job};
 use crate::{
     device::{
         System,
@@ -176,6 +176,9 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
     }
     for (stream, _) in &kernels {
         crate::capture::refuse_uncapturable(stream, "launching on several devices")?;
+        if stream.kind() == StreamKind::Legacy {
+            crate::capture::check_default_launch(stream.device(), "launching on several devices")?;
+        }
     }
     let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
     if how.cooperative { launch_cooperative(&kernels, how) } else { launch_apart(kernels, how) }

@@ -1,6 +1,6 @@
 //! Copies on a stream: by kernel where the device reaches both ends, through pinning or staging where not.
 
-use super::{Stream, host};
+use super::{Stream, StreamKind, host};
 use crate::{
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
@@ -122,11 +122,15 @@ impl Stream {
     /// Copies memory and waits for it.
     ///
     /// # Errors
-    /// As [`Stream::memcpy`], and the fault of earlier work.
+    /// As [`Stream::memcpy`], the fault of earlier work, and on the default stream
+    /// [`CaptureError::Implicit`](crate::CaptureError::Implicit) while a stream captures.
     ///
     /// # Safety
     /// As [`Stream::memcpy`].
     pub unsafe fn memcpy_and_wait(&self, copy: Memcpy) -> Result<()> {
+        if self.kind() == StreamKind::Legacy {
+            crate::capture::check_default_stream(self.device(), "copying and waiting for the copy")?;
+        }
         // SAFETY: the caller's promise.
         unsafe { self.memcpy(copy) }?;
         self.complete()

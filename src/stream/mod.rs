@@ -225,13 +225,16 @@ impl Stream {
     fn launch_with(&self, kernel: graph::Kernel<Function>, priority: Option<i32>) -> Result<()> {
         let code = kernel.function.code(self.device())?;
         let dispatch = code.dispatch(&kernel)?;
-        if kernel.attributes.cooperative {
+        if kernel.attributes.is_cooperative() {
             code.check_cooperative(self.device().properties(), &kernel)?;
         }
         if self.is_capturing() {
             return self.record(graph::Node::Kernel(kernel));
         }
-        if kernel.attributes.cooperative {
+        if self.kind() == StreamKind::Legacy {
+            crate::capture::check_default_launch(self.device(), "launching a kernel")?;
+        }
+        if kernel.attributes.is_cooperative() {
             return self.launch_cooperative(dispatch);
         }
         if code.prints() {
@@ -324,9 +327,8 @@ impl Stream {
     ///
     /// # Errors
     /// [`CaptureError::Isolation`] where the wait would leave a capture, [`CaptureError::Merge`] where it
-    /// would join two.
+    /// would join two, [`Error::InvalidHandle`] where the default stream would join one.
     pub fn wait(&self, event: &Event) -> Result<()> {
-        self.check_default("waiting for an event")?;
         if let Some(outcome) = crate::capture::wait_event(self, event) {
             return outcome;
         }
@@ -345,7 +347,6 @@ impl Stream {
     /// # Errors
     /// A fault of earlier work.
     pub fn record_event(&self, event: &Event) -> Result<()> {
-        self.check_default("recording an event")?;
         if crate::capture::record_event(self, event)? {
             return Ok(());
         }
@@ -450,7 +451,6 @@ impl Stream {
     /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.
     pub(crate) fn submission(&self) -> Result<Submission<'_>> {
         self.device().check()?;
-        self.check_default("work")?;
         let submission = self.0.own_submission()?;
         if legacy::is_behind(&self.0) {
             return Ok(submission);
@@ -509,15 +509,6 @@ impl Stream {
     /// [`CaptureError::Unsupported`] while the stream captures; the capture is invalid then.
     fn refuse_capture(&self, what: &str) -> Result<()> {
         crate::capture::refuse_uncapturable(self, what)
-    }
-
-    /// # Errors
-    /// [`CaptureError::Implicit`] if it is the default stream and a blocking one captures, which is invalid then.
-    pub(crate) fn check_default(&self, what: &str) -> Result<()> {
-        if self.kind() == StreamKind::Legacy {
-            crate::capture::check_default_stream(self.device(), what)?;
-        }
-        Ok(())
     }
 
     /// The stream's part in a capture, for `f` to read or change.

@@ -1,13 +1,11 @@
 // What the streams of a capture answer once it is invalid, and that they can capture again after its end.
-// DIFFERS the call that spoils it: 5.2.3 waits for a capturing stream; CUDA Programming Guide, prohibited
-//     operations
-// DIFFERS after it: 5.2.3 does not invalidate; CUDA Programming Guide, invalidation of captures
-// DIFFERS ended: 5.2.3 takes the fork for unjoined and goes on capturing; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS end of the next one: on 5.2.3 the capture never ends; CUDA Programming Guide, invalidation of
-//     captures
-// DIFFERS graph of the next one: as its end; CUDA Programming Guide, invalidation of captures
-// DIFFERS state after the next one: as its end; CUDA Programming Guide, invalidation of captures
+// DIFFERS after it, state of the forked: 6.3 invalidates the stream, not its capture; CUDA Programming
+//     Guide, invalidation of captures
+// DIFFERS after it, memset on the forked: as its state; CUDA Programming Guide, invalidation of captures
+// DIFFERS after it, begin: 6.3 begins another capture on a stream whose capture has not ended; HIP header,
+//     hipStreamBeginCapture
+// DIFFERS ended, state: 6.3 leaves the streams of a capture that has ended in it; HIP header,
+//     hipStreamCaptureStatusInvalidated; HIP 7.14 changes, hipStreamEndCapture
 #include "captured.h"
 
 int main() {

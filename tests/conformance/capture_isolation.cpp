@@ -1,14 +1,6 @@
 // A capturing stream that waits for an event from outside its capture.
-// DIFFERS recorded on a stream: 5.2.3 takes a wait for work outside the capture for none; HIP header,
-//     hipErrorStreamCaptureIsolation
-// DIFFERS state,: 5.2.3 takes a wait for work outside the capture for none; HIP header,
-//     hipErrorStreamCaptureIsolation
-// DIFFERS end of recorded: 5.2.3 takes a wait for work outside the capture for none; HIP header,
-//     hipErrorStreamCaptureIsolation
-// DIFFERS graph of recorded: 5.2.3 takes a wait for work outside the capture for none; HIP header,
-//     hipErrorStreamCaptureIsolation
-// DIFFERS recorded before: 5.2.3 takes a wait for work outside the capture for none; HIP header,
-//     hipErrorStreamCaptureIsolation
+// DIFFERS recorded on a stream: AMD takes a wait for work outside the capture for none, so an edge is lost;
+//     HIP header, hipErrorStreamCaptureIsolation
 #include "captured.h"
 
 int main() {

@@ -1,17 +1,4 @@
 // The legacy stream and events of a capture: it can neither join nor record while a blocking stream captures.
-// DIFFERS record on null: 5.2.3 lets the legacy stream record; CUDA Programming Guide, prohibited operations
-// DIFFERS state during it: 5.2.3 lets the legacy stream record; CUDA Programming Guide, prohibited operations
-// DIFFERS end of a record: 5.2.3 lets the legacy stream record; CUDA Programming Guide, prohibited operations
-// DIFFERS graph of a record: 5.2.3 lets the legacy stream record; CUDA Programming Guide, prohibited
-//     operations
-// DIFFERS wait on null: 5.2.3 refuses the event and lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS state of the stream: 5.2.3 refuses the event and lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS end of a wait: 5.2.3 refuses the event and lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS graph of a wait: 5.2.3 refuses the event and lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
 #include "captured.h"
 
 int main() {

@@ -1,5 +1,4 @@
 // What copies on a capturing stream record: kinds, sizes, and the data of the graph.
-// DIFFERS graph, no bytes: 5.2.3 records a node that copies nothing; no document says which
 #include "captured.h"
 
 #include <functional>

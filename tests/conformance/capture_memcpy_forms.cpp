@@ -1,4 +1,6 @@
 // Less usual forms of copies on a capturing stream.
+// DIFFERS graph, hipMemcpyPeerAsync: 6.3 copies at once and records nothing; HIP 7 documentation of
+//     hipMemcpyPeerAsync
 #include "captured.h"
 
 #include <functional>

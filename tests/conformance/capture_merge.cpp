@@ -1,11 +1,6 @@
 // Two captures cannot be merged by an event.
-// DIFFERS wait in the other capture: 5.2.3 merges nothing and says nothing; HIP header,
+// DIFFERS wait in the other capture: AMD merges nothing and says nothing, so an edge is lost; HIP header,
 //     hipErrorStreamCaptureMerge
-// DIFFERS state of the: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
-// DIFFERS end of first: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
-// DIFFERS graph of first: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
-// DIFFERS end of second: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
-// DIFFERS graph of second: 5.2.3 merges nothing and says nothing; HIP header, hipErrorStreamCaptureMerge
 #include "captured.h"
 
 int main() {

@@ -1,8 +1,6 @@
 // Allocating, freeing and pinning while a capture is open: forbidden unless it is relaxed.
-// DIFFERS hipMallocManaged: 5.2.3 allows it; HIP 7.0 changes, hipMallocManaged
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS state after: 6.3 leaves the streams of a capture that has ended invalidated; HIP header,
+//     hipStreamCaptureStatusInvalidated; HIP 7.14 changes, hipStreamEndCapture
 #include "captured.h"
 
 #include <functional>

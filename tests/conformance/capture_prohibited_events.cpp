@@ -1,11 +1,6 @@
 // Waiting for and asking events while a capture is open: events of the capture, and others.
-// DIFFERS query a captured event: 5.2.3 allows it; HIP header, hipErrorCapturedEvent
-// DIFFERS synchronise a captured event: 5.2.3 allows it; HIP header, hipErrorCapturedEvent
-// DIFFERS query an event: 5.2.3 allows it; HIP 7.0 changes, hipEventQuery
-// DIFFERS synchronise an event: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS state after: 6.3 leaves the streams of a capture that has ended invalidated; HIP header,
+//     hipStreamCaptureStatusInvalidated; HIP 7.14 changes, hipStreamEndCapture
 #include "captured.h"
 
 #include <functional>

@@ -1,23 +1,6 @@
 // Work on the legacy stream while a blocking or a non-blocking stream captures.
-// DIFFERS hipMemcpy to the device: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming
-//     Guide, prohibited operations
-// DIFFERS hipMemcpy to the host: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
-//     prohibited operations
-// DIFFERS hipMemset,: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide, prohibited
-//     operations
-// DIFFERS hipMemcpy2D: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide, prohibited
-//     operations
-// DIFFERS hipMemsetAsync: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
-//     prohibited operations
-// DIFFERS hipMemcpyAsync: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
-//     prohibited operations
-// DIFFERS hipStreamSynchronize: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
-//     prohibited operations
-// DIFFERS hipStreamQuery: 5.2.3 asks for the mode, not for the stream's kind; CUDA Programming Guide,
-//     prohibited operations
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS state after: 6.3 leaves the streams of a capture that has ended invalidated; HIP header,
+//     hipStreamCaptureStatusInvalidated; HIP 7.14 changes, hipStreamEndCapture
 #include "captured.h"
 
 #include <functional>

@@ -1,12 +1,6 @@
 // Waiting for a capturing stream, for the device, for another stream, and asking whether they are done.
-// DIFFERS synchronise it: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
-// DIFFERS query it: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
-// DIFFERS synchronise the device: 5.2.3 allows it; CUDA Programming Guide, prohibited operations
-// DIFFERS synchronise another stream: 5.2.3 allows it; CUDA Runtime API, cudaThreadExchangeStreamCaptureMode
-// DIFFERS query another stream: 5.2.3 allows it; CUDA Runtime API, cudaThreadExchangeStreamCaptureMode
-// DIFFERS state during: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS end of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
-// DIFFERS graph of: 5.2.3 lets the capture go on; CUDA Programming Guide, invalidation of captures
+// DIFFERS state after: 6.3 leaves the streams of a capture that has ended invalidated; HIP header,
+//     hipStreamCaptureStatusInvalidated; HIP 7.14 changes, hipStreamEndCapture
 #include "captured.h"
 
 #include <functional>

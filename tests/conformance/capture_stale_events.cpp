@@ -1,8 +1,4 @@
 // Events that were recorded in a capture, used after its end.
-// DIFFERS query: 5.2.3 takes the event for one never recorded; HIP header, hipErrorCapturedEvent
-// DIFFERS synchronise: 5.2.3 takes the event for one never recorded; HIP header, hipErrorCapturedEvent
-// DIFFERS elapsed time: 5.2.3 takes the event for one never recorded; HIP header, hipErrorCapturedEvent
-// DIFFERS wait: 5.2.3 takes the event for one never recorded; HIP header, hipErrorCapturedEvent
 #include "captured.h"
 
 int main() {

@@ -1,17 +1,8 @@
 // A fork with work that nobody joined back spoils the capture.
-// DIFFERS end of work on both: 5.2.3 takes two branches that meet in the end for unjoined; HIP header,
+// DIFFERS state after: 6.3 leaves the streams of a capture that has ended in it; HIP header,
 //     hipErrorStreamCaptureUnjoined
-// DIFFERS graph of work on both: 5.2.3 takes two branches that meet in the end for unjoined; HIP header,
+// DIFFERS forked stream,: 6.3 leaves the streams of a capture that has ended in it; HIP header,
 //     hipErrorStreamCaptureUnjoined
-// DIFFERS state after work on both: 5.2.3 takes two branches that meet in the end for unjoined; HIP header,
-//     hipErrorStreamCaptureUnjoined
-// DIFFERS end of never joined: 5.2.3 forgets the fork; HIP header, hipErrorStreamCaptureUnjoined
-// DIFFERS graph of never joined: 5.2.3 forgets the fork; HIP header, hipErrorStreamCaptureUnjoined
-// DIFFERS end of work behind: 5.2.3 forgets the fork; HIP header, hipErrorStreamCaptureUnjoined
-// DIFFERS graph of work behind: 5.2.3 forgets the fork; HIP header, hipErrorStreamCaptureUnjoined
-// DIFFERS end of recorded before: 5.2.3 forgets the fork; HIP header, hipErrorStreamCaptureUnjoined
-// DIFFERS graph of recorded before: 5.2.3 forgets the fork; HIP header, hipErrorStreamCaptureUnjoined
-// DIFFERS forked stream,: 5.2.3 leaves forked streams in the capture; CUDA Programming Guide, stream capture
 #include "captured.h"
 
 static void* data;

@@ -1,7 +1,5 @@
 // Handles of what has been destroyed, as far as 5.2.3 survives them.
 // HIP: 5.2.3 crashes on a destroyed graph in most other functions, or goes on as if it existed.
-// DIFFERS destroy a graph again: 5.2.3 has a code of its own for it; hipErrorInvalidValue (HIP 7
-//     documentation of hipGraphAddDependencies)
 // proves: hipGraphAddEmptyNode, hipGraphAddHostNode, hipGraphClone, hipGraphDestroyNode
 #include "graph.h"
 

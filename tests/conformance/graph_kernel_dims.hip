@@ -1,6 +1,4 @@
 // Grids and blocks that no device takes.
-// DIFFERS more shared memory than there is: 5.2.3 says so at the launch only, as hipErrorOutOfMemory;
-//     parameters are checked when they are given (HIP 7 documentation of hipGraphAddKernelNode)
 // proves: hipGraphAddKernelNode
 #include "kernels.h"
 

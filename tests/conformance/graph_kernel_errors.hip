@@ -1,6 +1,4 @@
 // What hipGraphAddKernelNode refuses.
-// DIFFERS no function: 5.2.3 has the general code for it; hipErrorInvalidDeviceFunction (HIP 7
-//     documentation of hipGraphAddKernelNode)
 // proves: hipGraphAddKernelNode
 #include "kernels.h"
 

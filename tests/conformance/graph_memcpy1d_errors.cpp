@@ -1,6 +1,4 @@
 // What hipGraphAddMemcpyNode1D refuses.
-// DIFFERS direction: 5.2.3 takes any number for a direction; hipErrorInvalidMemcpyDirection (HIP 7
-//     documentation of hipGraphAddMemcpyNode1D)
 // proves: hipGraphAddMemcpyNode1D
 #include "graph.h"
 

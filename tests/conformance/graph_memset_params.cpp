@@ -1,6 +1,12 @@
 // hipGraphMemsetNodeGetParams and SetParams.
-// DIFFERS filled: 5.2.3 fills rows wrongly, see graph_memset.cpp; hipMemsetParams (HIP 7 documentation of
-//     hipGraphAddMemsetNode)
+// DIFFERS set rows: 6.3 takes no rows here, which its documentation does not say; HIP 7 documentation of
+//     hipGraphMemsetNodeSetParams
+// DIFFERS as set: 6.3 takes no rows here, which its documentation does not say; HIP 7 documentation of
+//     hipGraphMemsetNodeSetParams
+// DIFFERS unchanged by errors: 6.3 takes no rows here, which its documentation does not say; HIP 7
+//     documentation of hipGraphMemsetNodeSetParams
+// DIFFERS filled: 5.2.3 fills rows wrongly and 6.3 takes none, see graph_memset.cpp; hipMemsetParams (HIP 7
+//     documentation of hipGraphAddMemsetNode)
 // proves: hipGraphAddMemsetNode, hipGraphMemsetNodeGetParams, hipGraphMemsetNodeSetParams
 #include "graph.h"
 

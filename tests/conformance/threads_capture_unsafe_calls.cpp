@@ -1,14 +1,6 @@
 // Unsafe calls of another thread while one captures: forbidden only to global captures and global threads.
-// DIFFERS state after global capture, global thread: 6.3 leaves the stream invalid for good; the end of a capture ends it
-//     whatever became of it (cudaStreamEndCapture)
-// DIFFERS state, global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS end of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS graph of global capture, global thread: 5.2.3 lets the capture go on; CUDA Programming Guide,
-//     invalidation of captures
-// DIFFERS state after global capture, global thread: 6.3 never leaves a capture that was invalidated, so that the
-//     stream is lost; hipStreamEndCapture ends it
+// DIFFERS state after: 6.3 leaves the streams of a capture that has ended invalidated; HIP header,
+//     hipStreamCaptureStatusInvalidated; HIP 7.14 changes, hipStreamEndCapture
 #include "captured.h"
 
 #include <thread>

@@ -3,6 +3,8 @@
 //     ParametersChanged (HIP 7 documentation of hipGraphExecUpdate)
 // DIFFERS three rows: 5.2.3 lets the shape of rows change; only destination and value of rows may (HIP 7
 //     documentation of hipGraphExecUpdate)
+// DIFFERS other value of two rows: 6.3 takes no rows; destination and value of rows may change (HIP 7
+//     documentation of hipGraphExecUpdate)
 // proves: hipGraphAddMemcpyNode1D, hipGraphAddMemsetNode, hipGraphExecUpdate
 #include "graph.h"
 

@@ -116,7 +116,7 @@ fn only_kernels_copies_and_fills_in_bodies_are_disabled_and_nothing_changes_its_
     assert!(invalid(exec.set_node(ids[0], &Node::Host(HostFn::new(|| {})))));
     assert!(invalid(exec.set_node(empty, &Node::Empty)));
     assert!(invalid(exec.set_node(copy, &copied(CopyKind::HostToDevice))), "directions stay");
-    let cooperative = KernelAttributes { cooperative: true, ..KernelAttributes::DEFAULT };
+    let cooperative = KernelAttributes { cooperative: 1, ..KernelAttributes::DEFAULT };
     let kernel = Kernel { attributes: cooperative.into(), ..kernel_node(&log, 2) };
     assert!(invalid(exec.set_node(ids[0], &Node::Kernel(kernel))));
     run(&exec);

@@ -5,6 +5,7 @@ use std::{sync::Arc, thread};
 use aqlipse::{
     CaptureError, Error, Event, Exec, Options, Result, Stream, StreamKind,
     capture::{self, Mode, SharedTemplate, Status},
+    graph::Memcpy,
     memory,
 };
 
@@ -116,20 +117,22 @@ fn waits_do_not_cross_the_boundary_of_a_capture() {
     second.record_event(&outside).unwrap();
     capture::begin(&first, Mode::Relaxed, None).unwrap();
     assert_eq!(first.wait(&outside), broken(CaptureError::Isolation));
-    assert_eq!(first.run(&log.append(1)), broken(CaptureError::Invalidated));
-    assert_eq!(capture::status(&first), Status::Invalidated);
-    assert_eq!(end(&first), broken(CaptureError::Invalidated));
-    assert_eq!(capture::status(&first), Status::None);
+    assert_eq!(capture::status(&first), Status::Active, "a wait that is refused changes nothing");
+    assert_eq!(end(&first), Ok((0, 0)));
 
     capture::begin(&first, Mode::Relaxed, None).unwrap();
     capture::begin(&second, Mode::Relaxed, None).unwrap();
     first.record_event(&inside).unwrap();
     assert_eq!(second.wait(&inside), broken(CaptureError::Merge));
-    assert_eq!(
-        (end(&first), end(&second)),
-        (broken(CaptureError::Invalidated), broken(CaptureError::Invalidated))
-    );
-    assert_eq!(second.wait(&inside), broken(CaptureError::CapturedEvent), "the capture is over");
+    let default = &device().default_stream().clone();
+    assert_eq!(default.wait(&inside), Err(Error::InvalidHandle), "it cannot be captured");
+    first.run(&log.append(1)).unwrap();
+    assert_eq!((end(&first), end(&second)), (Ok((1, 0)), Ok((0, 0))));
+    // The capture is over: the event counts as never recorded.
+    for stream in [&second, default] {
+        stream.wait(&inside).unwrap();
+        assert_eq!(capture::status(stream), Status::None);
+    }
     // An event that was never recorded holds nothing back.
     capture::begin(&first, Mode::Relaxed, None).unwrap();
     first.wait(&Event::new(false)).unwrap();
@@ -168,7 +171,7 @@ fn a_capturing_stream_cannot_be_waited_for() {
 }
 
 #[test]
-fn the_default_stream_breaks_captures_of_blocking_streams_only() {
+fn a_kernel_on_the_default_stream_breaks_captures_of_blocking_streams_only() {
     let (log, default) = (Log::new(9), device().default_stream().clone());
     for mode in MODES {
         let (blocking, free) = (Stream::new(&device(), StreamKind::Blocking, 0), stream());
@@ -179,6 +182,31 @@ fn the_default_stream_breaks_captures_of_blocking_streams_only() {
         assert_eq!((end(&free), end(&blocking)), (Ok((0, 0)), broken(CaptureError::Invalidated)));
     }
     assert_eq!(log.entries(), [1; 3]);
+}
+
+#[test]
+fn what_waits_for_its_copy_on_the_default_stream_breaks_every_capture() {
+    let (default, data, host) = (device().default_stream().clone(), buffer(&[1; 8]), [7u32; 8]);
+    for kind in [StreamKind::Blocking, StreamKind::NonBlocking] {
+        for mode in MODES {
+            let stream = Stream::new(&device(), kind, 0);
+            capture::begin(&stream, mode, None).unwrap();
+            // What is not waited for, and what only asks, is no concern of the capture's.
+            let event = Event::new(false);
+            default.record_event(&event).unwrap();
+            default.wait(&event).unwrap();
+            default.synchronize().unwrap();
+            assert_eq!((default.is_idle(), event.is_complete()), (Ok(true), Ok(true)));
+            assert_eq!(capture::status(&stream), Status::Active);
+            let copy = Memcpy::linear(data.slice().address(), host.as_ptr() as u64, 32);
+            // SAFETY: the host's end lives on.
+            let copied = unsafe { default.memcpy_and_wait(copy) };
+            assert_eq!(
+                (copied, end(&stream)),
+                (broken(CaptureError::Implicit), broken(CaptureError::Invalidated))
+            );
+        }
+    }
 }
 
 /// Which captures, by mode of the capture and of the calling thread, forbid a call that acts at once.

@@ -69,9 +69,11 @@ fn each_class_of_calls_has_its_rule_and_its_way_out() {
     let wait = told(Mode::Relaxed, |_| calls::making("hipDeviceSynchronize", || device().synchronize())).0;
     says(&wait, &["hipDeviceSynchronize on stream", "has not been submitted", "mode Relaxed"]);
     let outside =
-        told(Mode::Global, |_| calls::making("hipEventQuery", || Event::new(false).is_complete().map(drop)))
-            .0;
-    says(&outside, &["hipEventQuery in thread", "outside the capture", "hipThreadExchangeStreamCaptureMode"]);
+        told(Mode::Global, |_| calls::making("hipEventSynchronize", || Event::new(false).synchronize())).0;
+    says(
+        &outside,
+        &["hipEventSynchronize in thread", "outside the capture", "hipThreadExchangeStreamCaptureMode"],
+    );
     let inside = told(Mode::Relaxed, |stream| {
         let event = Event::new(false);
         stream.record_event(&event)?;
@@ -86,31 +88,30 @@ fn each_class_of_calls_has_its_rule_and_its_way_out() {
         calls::making("hipMemPrefetchAsync", || capture::refuse_uncapturable(stream, ""))
     });
     says(&prefetch.0, &["hipMemPrefetchAsync on stream", "no node", "does not capture"]);
-    let legacy = told(Mode::Relaxed, |_| device().default_stream().call(|| ()).map(drop));
-    says(&legacy.0, &["work on the default stream", "blocking stream that captures"]);
+    let legacy = told(Mode::Relaxed, |_| capture::refuse_callback(device().default_stream()));
+    says(&legacy.0, &["adding a callback on the default stream", "blocking stream that captures"]);
 }
 
 #[test]
-fn what_breaks_captures_without_a_forbidden_call_is_explained_too() {
-    let isolation = told(Mode::Relaxed, |stream| {
-        let (other, event) = (blocking(), Event::new(false));
-        other.record_event(&event)?;
-        calls::making("hipStreamWaitEvent", || stream.wait(&event))
-    });
+fn what_is_refused_without_a_forbidden_call_is_explained_too() {
+    let (stream, other) = (blocking(), blocking());
+    let [outside, elsewhere] = [Event::new(false), Event::new(false)];
+    other.record_event(&outside).unwrap();
+    capture::begin(&stream, Mode::Relaxed, None).unwrap();
+    capture::begin(&other, Mode::Relaxed, None).unwrap();
+    other.record_event(&elsewhere).unwrap();
+    let refused = |stream: &Stream, event: &Event| {
+        assert!(calls::making("hipStreamWaitEvent", || stream.wait(event)).is_err());
+        last_error_detail().expect("an explanation")
+    };
     says(
-        &isolation.0,
+        &refused(&stream, &outside),
         &["hipStreamWaitEvent on stream", "recorded outside the capture", "hipEventWaitExternal"],
     );
-    let merge = told(Mode::Relaxed, |stream| {
-        let (other, event) = (blocking(), Event::new(false));
-        capture::begin(&other, Mode::Relaxed, None)?;
-        other.record_event(&event)?;
-        let outcome = stream.wait(&event);
-        assert!(capture::end(&other).is_err());
-        assert!(stream.wait(&event).is_err());
-        outcome
-    });
-    says(&merge.1, &["waiting for an event on stream", "another capture", "child graphs"]);
+    says(&refused(&stream, &elsewhere), &["hipStreamWaitEvent on stream", "another capture", "child graphs"]);
+    let default = device().default_stream().clone();
+    says(&refused(&default, &elsewhere), &["on the default stream", "cannot join", "that was created"]);
+    assert!(capture::end(&stream).is_ok() && capture::end(&other).is_ok(), "the captures go on");
     let failed = told(Mode::Relaxed, |stream| aqlipse::memory::free_async(stream, 4096));
     says(&failed.0, &["a captured call on stream", "it failed"]);
 }

@@ -216,7 +216,7 @@ fn work_on_one_device_breaks_no_capture_on_another() {
             for (target, same) in [(&first, true), (&second, false)] {
                 for own_thread in [true, false] {
                     let calls: [(&(dyn Fn() -> aqlipse::Result<()> + Sync), _); 2] = [
-                        (&|| target.default_stream().call(|| ()), CaptureError::Implicit),
+                        (&|| capture::refuse_callback(target.default_stream()), CaptureError::Implicit),
                         (&|| target.synchronize(), CaptureError::Unsupported),
                     ];
                     for (call, rule) in calls {

@@ -238,7 +238,7 @@ fn a_refused_update_says_which_node_and_what_differs() {
     };
     let cooperative = {
         let mut kernel = kernel_node(&log, 2);
-        kernel.attributes.cooperative = true;
+        kernel.attributes.cooperative = 1;
         Node::Kernel(kernel)
     };
     let cases = [

@@ -22,7 +22,7 @@ use crate::{
     types::*,
 };
 
-const COOPERATIVE: KernelAttributes = KernelAttributes { cooperative: true, ..KernelAttributes::DEFAULT };
+const COOPERATIVE: KernelAttributes = KernelAttributes { cooperative: 1, ..KernelAttributes::DEFAULT };
 
 unsafe fn launch_host_function(
     function: *const c_void,
@@ -155,7 +155,7 @@ unsafe fn launch_on_devices(
             stream: params.stream,
             parameters: params.args,
             extra: std::ptr::null_mut(),
-            attributes: KernelAttributes { cooperative, ..KernelAttributes::DEFAULT },
+            attributes: KernelAttributes { cooperative: cooperative.into(), ..KernelAttributes::DEFAULT },
             events: (None, None),
             priority: None,
         };

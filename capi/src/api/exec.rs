@@ -81,19 +81,22 @@ impl Refusal {
     }
 }
 
-/// Makes an executable, and brings one for kernels to launch to its device if it is to be `prepared` on a stream.
+/// Makes an executable, and prepares its first launch if it is to be `prepared` on a stream.
 fn instantiate(
     exec: *mut hipGraphExec_t,
     graph: hipGraph_t,
     flags: u64,
     prepared: Option<hipStream_t>,
 ) -> Result<(), Refusal> {
-    // A graph that devices launch cannot free what the host's launches have left.
-    let contradiction = flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0;
+    // A graph that devices launch cannot free what the host's launches have left. The other pair AMD's library refuses.
+    let contradiction =
+        [AUTO_FREE | DEVICE_LAUNCH, UPLOAD | NODE_PRIORITY].iter().any(|both| flags & both == *both);
     if exec.is_null() || flags & !KNOWN_FLAGS != 0 || contradiction {
         return Err(hipErrorInvalidValue.into());
     }
     let graph = object::graph(graph)?;
+    // Before anything is made.
+    prepared.map_or(Ok(()), |stream| object::stream(stream).map(drop))?;
     let resident = flags & DEVICE_LAUNCH != 0;
     let options = Options {
         auto_free: flags & AUTO_FREE != 0,
@@ -107,8 +110,13 @@ fn instantiate(
         Error::NotSupported(_) if resident => Refusal::DeviceLaunch(failure),
         _ => Refusal::Graph(failure),
     })?;
-    if let Some(stream) = prepared {
-        object::with_stream(stream, |stream| Ok(made.upload(stream)?))?;
+    match prepared {
+        Some(stream) => object::with_stream(stream, |stream| Ok(made.upload(stream)?))?,
+        // Only the structure of parameters names a stream. What is brought to a device waits for one that is named.
+        None if options.upload && !resident => {
+            made.upload(current::device_ref()?.default_stream()).map_err(hipError_t::from)?
+        }
+        None => {}
     }
     let handle = EXECS.insert(made)?;
     // SAFETY: the caller's pointer, which is not null.
@@ -175,9 +183,7 @@ entry! {
         // SAFETY: the caller's pointer, null or readable.
         let mut given = unsafe { caller::read(params) }?;
         let prepared = (given.flags & UPLOAD != 0).then_some(given.uploadStream);
-        let outcome = prepared.map_or(Ok(()), |stream| object::stream(stream).map(drop));
-        let outcome =
-            outcome.map_err(Refusal::Call).and_then(|()| instantiate(exec, graph, given.flags, prepared));
+        let outcome = instantiate(exec, graph, given.flags, prepared);
         (given.errNode_out, given.result_out) = match &outcome {
             Ok(()) => (hipGraphNode_t::NULL, hipGraphInstantiateSuccess),
             Err(Refusal::Graph(failure)) if failure.structure && has_unused_condition(graph) => {
@@ -215,8 +221,8 @@ entry! {
 }
 
 entry! {
-    /// Prepares a launch: brings a graph that kernels may launch to its device. Of others everything that a launch needs is
-    /// in place already.
+    /// Prepares the next launch on a stream: makes its queues, signals and thread, and brings a graph that kernels may
+    /// launch to its device.
     fn hipGraphUpload(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
         let exec = object::look_exec(exec)?;
         object::with_stream(stream, |stream| Ok(exec.upload(stream)?))

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorIllegalState, hipErrorInvalidValue},
     graph_ref::GraphRef,
     object::{self, GRAPHS},
     types::*,
@@ -34,8 +34,13 @@ entry! {
 
 /// Takes a graph's handle away, and with it all that callers may have of its nodes.
 pub(super) fn destroy(graph: hipGraph_t) -> Result<(), hipError_t> {
+    if graph == hipGraph_t::NULL {
+        return Err(hipErrorInvalidValue);
+    }
+    // HIP: measured on 5.2.3 and 6.3 (tests/conformance/graph_destroyed_handles.cpp).
+    let found = object::graph(graph).map_err(|_| hipErrorIllegalState)?;
     // The graph inside a node ends with the node.
-    if object::graph(graph)?.is_nested() {
+    if found.is_nested() {
         return Err(hipErrorInvalidValue);
     }
     GRAPHS.remove(graph.0).map(drop).ok_or(hipErrorInvalidValue)?;
@@ -247,9 +252,12 @@ fn handles(
 }
 
 entry! {
-    /// Stores the nodes of a graph in the order in which they were added.
+    /// Stores the nodes of a graph, each behind those that it depends on, else in the order in which they were added.
     fn hipGraphGetNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize) -> hipError_t {
-        let found = handles(&object::graph(graph)?, |graph| Ok(graph.nodes().collect()))?;
+        // HIP: 6.3 lists them so (tests/conformance/graph_get_nodes.cpp). A graph with a cycle has no such order.
+        let found = handles(&object::graph(graph)?, |graph| {
+            Ok(graph.order().unwrap_or_else(|_| graph.nodes().collect()))
+        })?;
         // SAFETY: the caller's pointers.
         unsafe { answer(&found, nodes, count) }
     }

@@ -418,7 +418,7 @@ unsafe fn attributes(
         // SAFETY: all members are plain data for which any bits are values; `id` says which one is meant.
         unsafe {
             match attribute.id {
-                hipLaunchAttributeCooperative => found.cooperative = attribute.value.cooperative != 0,
+                hipLaunchAttributeCooperative => found.cooperative = attribute.value.cooperative,
                 hipLaunchAttributePriority => {
                     found.priority = attribute.value.priority;
                     priority = Some(attribute.value.priority);

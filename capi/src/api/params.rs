@@ -128,7 +128,7 @@ entry! {
         let change = |attributes: &mut KernelAttributes| unsafe {
             match attribute {
                 hipLaunchAttributeCooperative => {
-                    attributes.cooperative = caller::read(value.cast::<c_int>())? != 0;
+                    attributes.cooperative = caller::read(value.cast::<c_int>())?;
                     Ok(())
                 }
                 hipLaunchAttributePriority => {
@@ -170,7 +170,7 @@ entry! {
         unsafe {
             match attribute {
                 hipLaunchAttributeCooperative => {
-                    caller::write(value.cast::<c_int>(), attributes.cooperative.into())
+                    caller::write(value.cast::<c_int>(), attributes.cooperative)
                 }
                 hipLaunchAttributePriority => caller::write(value.cast::<c_int>(), attributes.priority),
                 hipLaunchAttributeAccessPolicyWindow => {

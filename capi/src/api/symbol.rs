@@ -180,6 +180,19 @@ entry! {
     }
 }
 
+/// As [`copy_to`] for a node that is there already. AMD's library asks where the bytes come from only then.
+fn set_to(
+    symbol: *const c_void,
+    src: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<Memcpy, hipError_t> {
+    let copy = copy_to(symbol, src, bytes, offset, kind)?;
+    let pageable = aqlipse::memory::find(src as u64)?.is_none();
+    if kind == hipMemcpyDeviceToDevice && pageable { Err(hipErrorInvalidValue) } else { Ok(copy) }
+}
+
 entry! {
     /// Lets a copy node copy to a device variable.
     fn hipGraphMemcpyNodeSetParamsToSymbol(
@@ -191,7 +204,7 @@ entry! {
         kind: hipMemcpyKind,
     ) -> hipError_t {
         object::node(node)?;
-        set_copy(node, copy_to(symbol, src, bytes, offset, kind)?)
+        set_copy(node, set_to(symbol, src, bytes, offset, kind)?)
     }
 }
 
@@ -221,7 +234,9 @@ entry! {
         offset: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        set_exec_copy(exec, node, || copy_to(symbol, src, bytes, offset, kind))
+        // The direction must stay: one that is none is another one.
+        let other = |code| if code == hipErrorInvalidMemcpyDirection { hipErrorInvalidValue } else { code };
+        set_exec_copy(exec, node, || set_to(symbol, src, bytes, offset, kind).map_err(other))
     }
 }
 

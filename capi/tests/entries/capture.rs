@@ -1,6 +1,9 @@
 use std::ptr;
 
-use capi::{error::hipError_t, types::*};
+use capi::{
+    error::{hipError_t, hipErrorStreamCaptureUnjoined, hipSuccess},
+    types::*,
+};
 
 use super::*;
 
@@ -29,6 +32,10 @@ unsafe extern "C" {
         flags: u32,
     ) -> hipError_t;
     fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t) -> hipError_t;
+    fn hipEventCreate(event: *mut hipEvent_t) -> hipError_t;
+    fn hipEventDestroy(event: hipEvent_t) -> hipError_t;
+    fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> hipError_t;
+    fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: u32) -> hipError_t;
     fn hipMemsetAsync(dst: *mut c_void, value: c_int, bytes: usize, stream: hipStream_t) -> hipError_t;
     fn hipGraphCreate(graph: *mut hipGraph_t, flags: u32) -> hipError_t;
     fn hipGraphDestroy(graph: hipGraph_t) -> hipError_t;
@@ -99,6 +106,46 @@ fn a_node_can_be_woven_into_a_capture_in_progress() {
     ok!(hipGraphDestroy(graph), hipStreamDestroy(stream));
 }
 
+// proves: hipStreamUpdateCaptureDependencies
+#[test]
+fn what_a_stream_is_told_not_to_depend_on_need_not_be_joined() {
+    let (stream, fork, memory) = (new_stream(), new_stream(), Memory::of(&[0u8; 64]));
+    let [mut forked, mut joined] = [hipEvent_t::NULL; 2];
+    ok!(hipEventCreate(&mut forked), hipEventCreate(&mut joined));
+    let captured = |set: &[hipStream_t], join: bool| {
+        let mut graph = hipGraph_t::NULL;
+        ok!(
+            hipStreamBeginCapture(stream, RELAXED),
+            hipMemsetAsync(memory.pointer(), 1, 64, stream),
+            hipEventRecord(forked, stream),
+            hipStreamWaitEvent(fork, forked, 0),
+            hipMemsetAsync(memory.pointer(), 2, 64, fork),
+        );
+        if join {
+            ok!(hipEventRecord(joined, fork), hipStreamWaitEvent(stream, joined, 0));
+        }
+        for stream in set {
+            ok!(hipStreamUpdateCaptureDependencies(*stream, ptr::null_mut(), 0, 1));
+        }
+        ok!(hipMemsetAsync(memory.pointer(), 3, 64, stream));
+        // SAFETY: a place for the graph.
+        let ended = unsafe { hipStreamEndCapture(stream, &mut graph) };
+        let shape = (ended == hipSuccess).then(|| nodes_and_edges(graph));
+        if shape.is_some() {
+            ok!(hipGraphDestroy(graph));
+        }
+        (ended, shape)
+    };
+    assert_eq!(captured(&[], true), (hipSuccess, Some((3, 3))));
+    // The join, and with it what came before on either stream.
+    assert_eq!(captured(&[stream], true), (hipSuccess, Some((3, 1))));
+    // What the fork has captured.
+    assert_eq!(captured(&[fork], false), (hipSuccess, Some((3, 2))));
+    // What was captured on the stream alone is no reason to forget the fork.
+    assert_eq!(captured(&[stream], false), (hipErrorStreamCaptureUnjoined, None));
+    ok!(hipEventDestroy(forked), hipEventDestroy(joined), hipStreamDestroy(stream), hipStreamDestroy(fork));
+}
+
 #[test]
 fn the_graph_of_a_failed_capture_is_gone() {
     let stream = new_stream();
@@ -111,7 +158,7 @@ fn the_graph_of_a_failed_capture_is_gone() {
     fails!(hipErrorStreamCaptureUnsupported, hipStreamSynchronize(stream));
     fails!(hipErrorStreamCaptureInvalidated, hipStreamEndCapture(stream, &mut ended));
     assert_eq!(ended, hipGraph_t::NULL);
-    fails!(hipErrorInvalidValue, hipGraphDestroy(graph));
+    fails!(hipErrorIllegalState, hipGraphDestroy(graph));
     ok!(hipStreamDestroy(stream));
 }
 
@@ -163,5 +210,5 @@ fn the_graph_of_an_abandoned_capture_is_gone() {
     );
     assert_eq!(nodes_and_edges(graph), (0, 0));
     ok!(hipStreamDestroy(stream));
-    fails!(hipErrorInvalidValue, hipGraphDestroy(graph));
+    fails!(hipErrorIllegalState, hipGraphDestroy(graph));
 }

@@ -450,11 +450,11 @@ fn kernels() -> [(hipKernelNodeParams, capi::error::hipError_t); 5] {
     let good = kernel_params(null_mut());
     let invalid = capi::error::hipErrorInvalidValue;
     [
-        (hipKernelNodeParams { func: null_mut(), ..good }, capi::error::hipErrorInvalidDeviceFunction),
+        (hipKernelNodeParams { func: null_mut(), ..good }, invalid),
         (hipKernelNodeParams { kernelParams: null_mut(), ..good }, invalid),
         (hipKernelNodeParams { gridDim: line(0), ..good }, invalid),
         (hipKernelNodeParams { blockDim: line(0), ..good }, invalid),
-        (hipKernelNodeParams { blockDim: line(2048), ..good }, capi::error::hipErrorInvalidConfiguration),
+        (hipKernelNodeParams { blockDim: line(2048), ..good }, invalid),
     ]
 }
 

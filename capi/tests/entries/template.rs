@@ -292,7 +292,11 @@ fn a_graph_is_written_for_graphviz_which_can_read_it() {
         std::fs::read_to_string(&path).expect("the file was written")
     };
     let short = written(0);
-    assert!(short.contains("kernelA") && !short.contains("grid 1 x 1 x 1"), "{short}");
+    assert!(
+        short.contains("KERNEL\\n") && short.contains("kernelA") && !short.contains("grid 1 x 1 x 1"),
+        "{short}"
+    );
+    assert_eq!(short.matches("subgraph").count(), 2, "{short}");
     let long = written(hipGraphDebugDotFlagsVerbose.0);
     assert!(long.contains(&format!("node {:#x}", first.0)), "handles are those of callers: {long}");
     assert!(long.contains(&format!("function {:#x}", doubles() as usize)), "{long}");
@@ -316,7 +320,7 @@ fn a_graph_is_written_for_graphviz_which_can_read_it() {
 #[test]
 fn an_executable_tells_the_flags_it_was_made_with() {
     let (graph, stream) = (new_graph(), new_stream());
-    for flags in [0, 1, 2, 8, 1 | 2 | 8] {
+    for flags in [0, 1, 2, 8, 1 | 2, 1 | 8] {
         let exec = instantiate(graph, flags);
         let mut told = 99;
         ok!(hipGraphExecGetFlags(exec, &mut told), hipGraphUpload(exec, stream));
@@ -339,6 +343,16 @@ fn an_executable_tells_the_flags_it_was_made_with() {
     params.errNode_out = hipGraphNode_t(1);
     fails!(hipErrorContextIsDestroyed, hipGraphInstantiateWithParams(&mut exec, graph, &mut params));
     assert_eq!((params.result_out, params.errNode_out), (hipGraphInstantiateError, hipGraphNode_t::NULL));
+    // Flags that exclude each other are seen before the stream, which is gone.
+    params = hipGraphInstantiateParams {
+        errNode_out: hipGraphNode_t(1),
+        flags: 2 | 8,
+        result_out: hipGraphInstantiateSuccess,
+        ..params
+    };
+    fails!(hipErrorInvalidValue, hipGraphInstantiateWithParams(&mut exec, graph, &mut params));
+    assert_eq!((params.result_out, params.errNode_out), (hipGraphInstantiateError, hipGraphNode_t::NULL));
+    fails!(hipErrorInvalidValue, hipGraphInstantiateWithFlags(&mut exec, graph, 2 | 8));
     params.flags = 4;
     ok!(hipGraphInstantiateWithParams(&mut exec, graph, &mut params), hipGraphExecGetFlags(exec, &mut told));
     assert_eq!((told, params.result_out), (4, hipGraphInstantiateSuccess));

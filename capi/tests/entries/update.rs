@@ -211,6 +211,12 @@ fn a_refused_update_names_the_node_and_changes_nothing() {
     loose = loose.copy(&y, &x, kind);
     loose.nodes.insert(0, first.unwrap());
     refused(&loose, Some(1), topology);
+    // A node of another kind is named before an edge that turned elsewhere.
+    let mut other = Chain::new().fill(&x, 2, 2, 2);
+    let first = other.nodes.pop();
+    other = other.fill(&y, 2, 2, 1);
+    other.nodes.insert(0, first.unwrap());
+    refused(&other, Some(1), hipGraphExecUpdateErrorNodeTypeChanged);
     refused(
         &Chain::new().fill(&x, 2, 2, 2).fill(&y, 2, 2, 1),
         Some(1),
@@ -305,13 +311,15 @@ fn attributes_of_a_kernel_node_are_kept_and_copied() {
         hipErrorInvalidValue,
         hipGraphKernelNodeSetAttribute(first, hipLaunchAttributePriority, ptr::null())
     );
-    value.cooperative = 1;
-    let mut set = hipLaunchAttributeValue { pad: [0; 64] };
-    ok!(
-        hipGraphKernelNodeSetAttribute(first, hipLaunchAttributeCooperative, &value),
-        hipGraphKernelNodeGetAttribute(first, hipLaunchAttributeCooperative, &mut set)
-    );
-    // SAFETY: the member that was asked for.
-    assert_eq!(unsafe { set.cooperative }, 1);
+    for cooperative in [1, 2, -5, 0] {
+        value.cooperative = cooperative;
+        let mut set = hipLaunchAttributeValue { pad: [0; 64] };
+        ok!(
+            hipGraphKernelNodeSetAttribute(first, hipLaunchAttributeCooperative, &value),
+            hipGraphKernelNodeGetAttribute(first, hipLaunchAttributeCooperative, &mut set)
+        );
+        // SAFETY: the member that was asked for.
+        assert_eq!(unsafe { set.cooperative }, cooperative, "it reads back as it was set");
+    }
     fails!(hipErrorInvalidValue, hipGraphKernelNodeCopyAttributes(first, hipGraphNode_t::NULL));
 }

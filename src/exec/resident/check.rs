@@ -24,7 +24,7 @@ pub(in crate::exec) fn check_nodes(
         return Err(Error::NotSupported("memory nodes in a resident graph").into());
     }
     let refused = |node: &GraphNode| match node {
-        Node::Kernel(kernel) if kernel.attributes.cooperative => {
+        Node::Kernel(kernel) if kernel.attributes.is_cooperative() => {
             Some("a cooperative kernel in a resident graph")
         }
         Node::Kernel(_) | Node::Memcpy(_) | Node::Memset(_) | Node::Empty | Node::Child(_) => None,

@@ -260,11 +260,11 @@ const D2D: K = hipMemcpyDeviceToDevice;
 const ANY: K = hipMemcpyDefault;
 
 calls! {
-    Node hipLaunchKernel(C, dim3, dim3, PP, usize, S)
+    Launch hipLaunchKernel(C, dim3, dim3, PP, usize, S)
         |f, s, _| (doubles(), line(1), line(BLOCK), arguments(f).as_mut_ptr(), 0, s);
-    Node hipLaunchKernel_spt(C, dim3, dim3, PP, usize, S)
+    Launch hipLaunchKernel_spt(C, dim3, dim3, PP, usize, S)
         |f, s, _| (doubles(), line(1), line(BLOCK), arguments(f).as_mut_ptr(), 0, s);
-    Node hipLaunchKernelExC(*const hipLaunchConfig_t, C, PP) |f, s, _| (
+    Launch hipLaunchKernelExC(*const hipLaunchConfig_t, C, PP) |f, s, _| (
         &hipLaunchConfig_t {
             gridDim: line(1),
             blockDim: line(BLOCK),
@@ -276,7 +276,7 @@ calls! {
         doubles(),
         arguments(f).as_mut_ptr()
     );
-    Node hipDrvLaunchKernelEx(*const HIP_LAUNCH_CONFIG, hipFunction_t, PP, PP) |f, s, _| (
+    Launch hipDrvLaunchKernelEx(*const HIP_LAUNCH_CONFIG, hipFunction_t, PP, PP) |f, s, _| (
         &HIP_LAUNCH_CONFIG {
             gridDimX: 1,
             gridDimY: 1,
@@ -293,28 +293,28 @@ calls! {
         arguments(f).as_mut_ptr(),
         ptr::null_mut()
     );
-    Node hipModuleLaunchKernel(hipFunction_t, u32, u32, u32, u32, u32, u32, u32, S, PP, PP)
+    Launch hipModuleLaunchKernel(hipFunction_t, u32, u32, u32, u32, u32, u32, u32, S, PP, PP)
         |f, s, _| (f.function, 1, 1, 1, BLOCK, 1, 1, 0, s, arguments(f).as_mut_ptr(), ptr::null_mut());
-    Node hipExtModuleLaunchKernel(
+    Launch hipExtModuleLaunchKernel(
         hipFunction_t, u32, u32, u32, u32, u32, u32, usize, S, PP, PP, hipEvent_t, hipEvent_t, u32
     ) |f, s, _| (
         f.function, BLOCK - 24, 1, 1, BLOCK, 1, 1, 0, s, arguments(f).as_mut_ptr(), ptr::null_mut(),
         hipEvent_t::NULL, hipEvent_t::NULL, 0
     );
-    Node hipHccModuleLaunchKernel(
+    Launch hipHccModuleLaunchKernel(
         hipFunction_t, u32, u32, u32, u32, u32, u32, usize, S, PP, PP, hipEvent_t, hipEvent_t
     ) |f, s, _| (
         f.function, BLOCK, 1, 1, BLOCK, 1, 1, 0, s, arguments(f).as_mut_ptr(), ptr::null_mut(), hipEvent_t::NULL,
         hipEvent_t::NULL
     );
-    Node hipExtLaunchKernel(C, dim3, dim3, PP, usize, S, hipEvent_t, hipEvent_t, c_int) |f, s, _| (
+    Launch hipExtLaunchKernel(C, dim3, dim3, PP, usize, S, hipEvent_t, hipEvent_t, c_int) |f, s, _| (
         doubles(), line(1), line(BLOCK), arguments(f).as_mut_ptr(), 0, s, hipEvent_t::NULL, hipEvent_t::NULL, 0
     );
-    Node hipLaunchCooperativeKernel(C, dim3, dim3, PP, c_uint, S)
+    Launch hipLaunchCooperativeKernel(C, dim3, dim3, PP, c_uint, S)
         |f, s, _| (doubles(), line(1), line(BLOCK), arguments(f).as_mut_ptr(), 0, s);
-    Node hipLaunchCooperativeKernel_spt(C, dim3, dim3, PP, c_uint, S)
+    Launch hipLaunchCooperativeKernel_spt(C, dim3, dim3, PP, c_uint, S)
         |f, s, _| (doubles(), line(1), line(BLOCK), arguments(f).as_mut_ptr(), 0, s);
-    Node hipModuleLaunchCooperativeKernel(hipFunction_t, u32, u32, u32, u32, u32, u32, u32, S, PP)
+    Launch hipModuleLaunchCooperativeKernel(hipFunction_t, u32, u32, u32, u32, u32, u32, u32, S, PP)
         |f, s, _| (f.function, 1, 1, 1, BLOCK, 1, 1, 0, s, arguments(f).as_mut_ptr());
     Node hipGraphLaunch(hipGraphExec_t, S) |f, s, _| (f.exec, s);
     Node hipGraphLaunch_spt(hipGraphExec_t, S) |f, s, _| (f.exec, s);
@@ -379,7 +379,7 @@ calls! {
     EventInside hipEventSynchronize(hipEvent_t) |f, _, _| (f.inside);
     EventInside hipEventQuery(hipEvent_t) |f, _, _| (f.inside);
     EventOutside hipEventSynchronize(hipEvent_t) |f, _, _| (f.outside);
-    EventOutside hipEventQuery(hipEvent_t) |f, _, _| (f.outside);
+    Harmless hipEventQuery(hipEvent_t) |f, _, _| (f.outside);
     Device hipDeviceSynchronize() |_, _, _| ();
     Device hipCtxSynchronize() |_, _, _| ();
     Device hipMemcpyPeer(P, c_int, C, c_int, usize) |f, _, _| (f.b, 0, f.a, 0, 64);

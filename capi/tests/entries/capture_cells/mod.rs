@@ -1,7 +1,8 @@
 //! Every call that a capture may forbid, walked through modes, threads and streams: its code, what becomes of the
 //! capture, and whether a node appears, against the rules as CUDA's documentation of
-//! `cudaThreadExchangeStreamCaptureMode`, its Programming Guide and "HIP 7.0 changes" state them. The rules are written
-//! here a second time, from the documents and not from the table that the runtime has.
+//! `cudaThreadExchangeStreamCaptureMode`, its Programming Guide and "HIP 7.0 changes" state them, and what the default
+//! stream may do as AMD's runtime of October 2024 has it. The rules are written here a second time, from the documents and
+//! not from the table that the runtime has.
 
 mod calls;
 
@@ -16,7 +17,9 @@ use super::*;
 /// What the documents say a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Work for a stream, which becomes a node.
+    /// A kernel for a stream, which becomes a node.
+    Launch,
+    /// Other work for a stream, which becomes a node.
     Node,
     /// An event's business with a stream: no node.
     Mark,
@@ -26,7 +29,7 @@ enum Kind {
     Waits,
     /// Asks or waits for an event that was recorded in the capture.
     EventInside,
-    /// Asks or waits for one that was not.
+    /// Waits for one that was not.
     EventOutside,
     /// Waits for the device.
     Device,
@@ -49,7 +52,7 @@ enum Kind {
 impl Kind {
     fn takes_stream(self) -> bool {
         use Kind::*;
-        matches!(self, Node | Mark | Asks | Waits | Callback | NoNode | CopyAndWait)
+        matches!(self, Launch | Node | Mark | Asks | Waits | Callback | NoNode | CopyAndWait)
     }
 }
 
@@ -135,20 +138,20 @@ impl Cell {
         let broken = |code| Outcome { code, valid: false, nodes: 0 };
         let unless_prohibited =
             if self.is_prohibited() { broken(hipErrorStreamCaptureUnsupported) } else { FINE };
+        let implicit = broken(hipErrorStreamCaptureImplicit);
         // The legacy stream waits for every blocking one; a thread's own stream is one.
-        let implicit =
-            if self.captured == Captured::NonBlocking { FINE } else { broken(hipErrorStreamCaptureImplicit) };
+        let implicit_if_blocking = if self.captured == Captured::NonBlocking { FINE } else { implicit };
         let role = self.target.map(|target| self.role(target, call.name.ends_with("_spt")));
         match (call.kind, role) {
-            (Kind::Node, Some(Role::Capturing)) => Outcome { nodes: 1, ..FINE },
-            (Kind::Asks, Some(Role::Legacy)) => Outcome { valid: true, ..implicit },
-            (Kind::Node | Kind::Mark, Some(Role::Legacy)) => implicit,
-            (Kind::Node | Kind::Mark | Kind::Asks, _) => FINE,
+            (Kind::Launch | Kind::Node, Some(Role::Capturing)) => Outcome { nodes: 1, ..FINE },
+            (Kind::Asks, Some(Role::Legacy)) => Outcome { valid: true, ..implicit_if_blocking },
+            (Kind::Launch, Some(Role::Legacy)) => implicit_if_blocking,
+            (Kind::Launch | Kind::Node | Kind::Mark | Kind::Asks, _) => FINE,
             (Kind::Waits | Kind::Callback | Kind::NoNode, Some(Role::Capturing)) => {
                 broken(hipErrorStreamCaptureUnsupported)
             }
-            (Kind::Waits, Some(Role::Legacy)) if implicit != FINE => implicit,
-            (Kind::Callback, Some(Role::Legacy)) => implicit,
+            (Kind::Waits, Some(Role::Legacy)) => FINE,
+            (Kind::Callback, Some(Role::Legacy)) => implicit_if_blocking,
             (Kind::Callback | Kind::NoNode, _) => FINE,
             (Kind::Waits | Kind::EventOutside | Kind::Unsafe, _) => unless_prohibited,
             (Kind::CopyAndWait, _) if unless_prohibited != FINE => unless_prohibited,
