@@ -84,8 +84,9 @@ pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, Syste
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use event::Event;
 pub use exec::{
-    CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options, RESIDENT_ON_ONE_DEVICE,
-    RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report, Residence, SameLaunch,
+    CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options,
+    RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
+    Residence, SameLaunch,
 };
 /// Makes allocations fail, for tests of those who call the runtime and of the runtime itself.
 pub use hsa::scarcity;

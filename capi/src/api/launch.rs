@@ -66,7 +66,7 @@ impl Launch {
     /// As [`Launch::run`]; `grid_code` is for a grid that is too large.
     unsafe fn run_or(mut self, function: Function, grid_code: hipError_t) -> Result<(), hipError_t> {
         let (start, stop) = std::mem::take(&mut self.events);
-        let (cooperative, priority) = (self.attributes.cooperative, self.priority);
+        let (cooperative, priority) = (self.attributes.is_cooperative(), self.priority);
         // SAFETY: the caller's promise.
         let (stream, kernel) = unsafe { kernel_of(self, function) }?;
         let code = |error| refused(error, cooperative, grid_code);
