@@ -37,7 +37,7 @@ fn whole_life_of_a_chain(len: usize, kernels: usize) {
     let copy = template.try_clone().unwrap();
     assert_eq!(copy.graph().topology().node_count(), len);
     drop(template);
-    assert_eq!(copy.dot(Detail::NONE).lines().count(), 3 + len + (len - 1) + 1);
+    assert_eq!(copy.dot(Detail::NONE).lines().count(), 6 + len + (len - 1) + 2);
     let exec = Exec::new(&copy, Options::default()).unwrap();
     // A fill is a dispatch of 64 bytes with some arguments; empty nodes are gone.
     let runs = len.div_ceil(kernels);
@@ -126,7 +126,7 @@ fn deep_nesting_lives_its_whole_life_without_recursion() {
             let template = nested(&data, DEPTH, 1);
             let copy = template.try_clone().unwrap();
             drop(template);
-            assert_eq!(copy.dot(Detail::VERBOSE).matches("subgraph").count(), DEPTH);
+            assert_eq!(copy.dot(Detail::VERBOSE).matches("subgraph").count(), DEPTH + 1);
             let exec = Exec::new(&copy, Options::default()).unwrap();
             exec.launch(&stream).unwrap();
             assert_eq!(data.read(&stream).unwrap(), [1]);

@@ -285,8 +285,8 @@ fn what_is_no_graph_node_or_edge_is_refused() {
         }
         hipGraphDestroy {
             "null" => hipErrorInvalidValue, (GRAPH);
-            "a wild word" => hipErrorInvalidValue, (wild.0);
-            "destroyed" => hipErrorInvalidValue, (w.gone_graph);
+            "a wild word" => hipErrorIllegalState, (wild.0);
+            "destroyed" => hipErrorIllegalState, (w.gone_graph);
         }
         hipGraphAddDependencies {
             "no graph" => hipErrorInvalidValue, (GRAPH, from.as_ptr(), to.as_ptr(), 1);

@@ -226,6 +226,13 @@ fn nodes_copy_to_and_from_variables() {
     fails!(hipErrorInvalidValue, to(shadow, src, 4, 13, TO));
     fails!(hipErrorInvalidValue, to(shadow, shadow, 4, 0, TO));
     fails!(hipErrorInvalidValue, to(shadow, src, 4, 0, hipMemcpyDefault));
-    fails!(hipErrorInvalidMemcpyDirection, to(shadow, src, 4, 0, FROM));
+    for kind in [FROM, hipMemcpyKind(-1i32 as _), hipMemcpyDeviceToDevice] {
+        fails!(hipErrorInvalidValue, to(shadow, src, 4, 0, kind));
+    }
+    // From memory that no device knows.
+    fails!(
+        hipErrorInvalidValue,
+        hipGraphMemcpyNodeSetParamsToSymbol(nodes[0], shadow, src, 4, 0, hipMemcpyDeviceToDevice)
+    );
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph));
 }
