@@ -9,6 +9,7 @@ mod device;
 mod errors;
 mod graph_memory_rules;
 mod instructions;
+mod layouts;
 mod processes;
 mod programs;
 mod registration;

@@ -21,12 +21,30 @@ const NEWEST: u32 = 7;
 /// Read on the first call; an object that is loaded later does not change it.
 pub fn major() -> u32 {
     static MAJOR: OnceLock<u32> = OnceLock::new();
-    *MAJOR.get_or_init(|| needed().or_else(opened).unwrap_or(NEWEST))
+    *MAJOR.get_or_init(|| needed().major.or_else(opened).unwrap_or(NEWEST))
 }
 
-/// The newest version among the `DT_NEEDED` entries of all loaded objects.
-fn needed() -> Option<u32> {
-    let mut newest: Option<u32> = None;
+/// Whether the clients were compiled with headers of HIP 5.2 or before, as far as they show it: they ask for `.so.5` or
+/// `.so.4`, and for no name that is newer. Read on the first call.
+pub fn is_before_5_3() -> bool {
+    static BEFORE: OnceLock<bool> = OnceLock::new();
+    *BEFORE.get_or_init(|| {
+        let needed = needed();
+        needed.major.is_some_and(|major| major <= 5) && needed.node.is_some_and(|node| node < (5, 3))
+    })
+}
+
+/// What the loaded objects ask for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Needed {
+    /// The newest version among their `DT_NEEDED` entries.
+    major: Option<u32>,
+    /// The newest version node of the names that they take from there.
+    node: Option<(u32, u32)>,
+}
+
+fn needed() -> Needed {
+    let mut newest = Needed::default();
     // SAFETY: the callback gets the address of `newest` back and nothing keeps it.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut newest).cast()) };
     newest
@@ -51,12 +69,12 @@ fn opened() -> Option<u32> {
     version(unsafe { CStr::from_ptr(name) }.to_bytes())
 }
 
-/// Looks at one loaded object; `data` points to the newest version so far.
+/// Looks at one loaded object; `data` points to what those before it need.
 unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: dl_iterate_phdr passes a valid description.
     let info = unsafe { &*info };
     // SAFETY: `needed` passed the address of its variable.
-    let newest = unsafe { &mut *data.cast::<Option<u32>>() };
+    let newest = unsafe { &mut *data.cast::<Needed>() };
     if info.dlpi_phdr.is_null() {
         return 0;
     }
@@ -69,15 +87,19 @@ unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_v
     // it stays during the iteration.
     unsafe {
         let Some(strings) = entry(entries, DT_STRTAB) else { return 0 };
-        // ABI: glibc has relocated this address in place; other loaders, and the vDSO, leave the file's.
-        let strings = if strings < info.dlpi_addr { strings + info.dlpi_addr } else { strings };
+        // ABI: glibc has relocated most of these addresses in place; other loaders, and the vDSO, leave the file's.
+        let placed = |address| if address < info.dlpi_addr { address + info.dlpi_addr } else { address };
+        let strings = placed(strings);
         let mut next = entries;
         while (*next).tag != DT_NULL {
             if (*next).tag == DT_NEEDED {
                 let name = CStr::from_ptr((strings + (*next).value) as *const _);
-                *newest = (*newest).max(version(name.to_bytes()));
+                newest.major = newest.major.max(version(name.to_bytes()));
             }
             next = next.add(1);
+        }
+        if let Some(versions) = entry(entries, DT_VERNEED) {
+            newest.node = newest.node.max(newest_node(placed(versions) as *const Versions, strings));
         }
     }
     0
@@ -92,6 +114,29 @@ struct Dynamic {
 
 const _: () = assert!(size_of::<Dynamic>() == 16 && align_of::<Dynamic>() == 8);
 
+/// `Elf64_Verneed`: what an object takes from one file. Offsets are in bytes, from here to what they lead to.
+#[repr(C)]
+struct Versions {
+    version: u16,
+    count: u16,
+    file: u32,
+    first: u32,
+    next: u32,
+}
+
+/// `Elf64_Vernaux`: one version node.
+#[repr(C)]
+struct Node {
+    hash: u32,
+    flags: u16,
+    other: u16,
+    name: u32,
+    next: u32,
+}
+
+const _: () = assert!(size_of::<Versions>() == 16 && size_of::<Node>() == 16);
+
+const DT_VERNEED: i64 = 0x6fff_fffe;
 const DT_NULL: i64 = 0;
 const DT_NEEDED: i64 = 1;
 const DT_STRTAB: i64 = 5;
@@ -111,6 +156,37 @@ unsafe fn entry(mut entries: *const Dynamic, tag: i64) -> Option<u64> {
         }
     }
     None
+}
+
+/// The newest version node that an object takes from a library of ours.
+///
+/// # Safety
+/// `versions` is the first of a loaded object's needed versions, whose strings are at `strings`.
+unsafe fn newest_node(mut versions: *const Versions, strings: u64) -> Option<(u32, u32)> {
+    let mut newest = None;
+    // SAFETY: the lists end where an offset is 0, and we stop there; names are in the object's strings.
+    unsafe {
+        let text = |offset: u32| CStr::from_ptr((strings + u64::from(offset)) as *const _).to_bytes();
+        loop {
+            if version(text((*versions).file)).is_some() {
+                let mut node = versions.byte_add((*versions).first as usize).cast::<Node>();
+                for _ in 0..(*versions).count {
+                    newest = newest.max(node_version(text((*node).name)));
+                    node = node.byte_add((*node).next as usize);
+                }
+            }
+            if (*versions).next == 0 {
+                return newest;
+            }
+            versions = versions.byte_add((*versions).next as usize);
+        }
+    }
+}
+
+/// The version in the name of a node like `hip_5.2`.
+fn node_version(name: &[u8]) -> Option<(u32, u32)> {
+    let (major, minor) = std::str::from_utf8(name).ok()?.strip_prefix("hip_")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// The major version in a file name or path like `libamdhip64.so.6` or `/lib/libamdhip64.so.6.4.43484`.
@@ -136,8 +212,15 @@ mod tests {
     }
 
     #[test]
+    fn versions_are_read_from_nodes() {
+        assert_eq!(node_version(b"hip_5.2"), Some((5, 2)));
+        assert!(node_version(b"hip_4.5") < node_version(b"hip_5.0"));
+        assert_eq!(node_version(b"GLIBC_2.34"), None);
+    }
+
+    #[test]
     fn a_process_that_needs_no_libamdhip64_gets_the_newest() {
-        assert_eq!(needed(), None);
-        assert_eq!(major(), NEWEST);
+        assert_eq!(needed(), Needed::default());
+        assert_eq!((major(), is_before_5_3()), (NEWEST, false));
     }
 }

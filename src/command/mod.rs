@@ -4,6 +4,7 @@ mod bench;
 mod calibrate;
 mod demo;
 mod doctor;
+mod flags;
 mod info;
 mod installed;
 mod machine;
@@ -46,13 +47,17 @@ enum Command {
     /// Say what is wrong with a graph, and what would help.
     #[command(subcommand)]
     Doctor(doctor::Examination),
+    /// Print what compiles and links a program with the HIP headers that there are: a program is linked with the folder
+    /// of the release that its headers are of.
+    Flags(flags::Selection),
     /// List the devices.
     Info {
         /// Print one JSON object instead of text.
         #[arg(long)]
         json: bool,
     },
-    /// Run a HIP program on this library.
+    /// Run a HIP program on this library. It reads structures as the release has them that the program was linked
+    /// with (`flags`); a program that was not linked with HIP gets the newest.
     Run {
         /// Say on stderr, or in a file, who holds what of the devices' memory when the program ends.
         #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
@@ -71,6 +76,7 @@ pub fn run() -> ExitCode {
         Command::Calibrate(calibration) => calibrate::run(&calibration),
         Command::Demo { json, size, iterations } => demo::run(json, size, iterations).map_err(Into::into),
         Command::Doctor(examination) => doctor::run(&examination),
+        Command::Flags(selection) => flags::run(&selection).map_err(Into::into),
         Command::Info { json } => info::run(json).map_err(Into::into),
         Command::Run { memory, program } => return run::run(&program, memory),
     };

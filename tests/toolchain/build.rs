@@ -160,6 +160,33 @@ pub fn compile_host(
     })
 }
 
+/// Compiles and links the host program `tests/programs/<source>` as `aqlipse flags` says for a folder of headers; `files` as
+/// for [`compile_host`].
+pub fn compile_against(
+    toolchain: &Toolchain,
+    source: &str,
+    include: &Path,
+    files: &[(&str, &Path)],
+) -> PathBuf {
+    let path = sources().join(source);
+    let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let name = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a source has a name");
+    let flags = Command::new(toolchain.command()).arg("flags").arg("--headers").arg(include).output();
+    let flags = flags.expect("the command runs");
+    assert!(flags.status.success(), "{}", String::from_utf8_lossy(&flags.stderr));
+    let flags = String::from_utf8(flags.stdout).expect("flags are text");
+    let flags: Vec<_> = flags.split_whitespace().collect();
+    let library = flags.iter().find_map(|flag| flag.strip_prefix("-L")).expect("a folder to link with");
+    let library = fs::read(Path::new(library).join("libamdhip64.so")).expect("the library is there");
+    let key = (source, text, headers(), files, &flags, library, stamp(Compiler::Clang22.path()));
+    cached(&key, name, |result| {
+        let mut compile = Command::new(Compiler::Clang22.path());
+        compile.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"]);
+        compile.args(files.iter().map(|(name, file)| format!("-D{name}=\"{}\"", file.display())));
+        check(compile.arg(&path).arg("-o").arg(result).args(&flags));
+    })
+}
+
 fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], libraries: &[&str], result: &Path) {
     let mut link = Command::new(compiler.path());
     link.args(objects).arg("-o").arg(result).arg("-L").arg(toolchain.lib());

@@ -84,6 +84,22 @@ impl Toolchain {
         self.dist.join("lib")
     }
 
+    /// The folder of a release's headers: Debian's, or what `cargo xtask test` has fetched.
+    ///
+    /// # Panics
+    /// If they are missing and `AQLIPSE_REQUIRE_PACKAGES` is set.
+    pub fn headers(&self, release: u32) -> Option<PathBuf> {
+        let folder = match release {
+            5 => PathBuf::from("/usr/include"),
+            _ => self.dist.with_file_name("headers").join(format!("hip{release}")),
+        };
+        has(
+            &folder.join("hip/hip_version.h").display().to_string(),
+            &format!("of the headers of HIP {release}"),
+        )
+        .then_some(folder)
+    }
+
     /// Where programs look for libraries: ours, then what the suite was started with.
     pub fn library_path(&self) -> std::ffi::OsString {
         let given = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();

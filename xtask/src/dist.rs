@@ -13,7 +13,7 @@ use std::{
     process::{self, Command},
 };
 
-use crate::{Result, cargo, exports, file_error, root, run, surface, target_dir, thunk};
+use crate::{Result, cargo, exports, file_error, root, run, stubs, surface, target_dir, thunk};
 
 /// File that holds the library; every name in [`LINKS`] points to it.
 pub const LIBRARY: &str = "libamdhip64.so.7.2.0";
@@ -58,13 +58,14 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
         archive: &built.join("libcapi.a"),
         library: &lib.join(LIBRARY),
         soname: SONAME,
-        script: &version_script(&exports),
+        script: &version_script(&surface::NODES, &exports),
         symbols: &exports.iter().map(|export| export.symbol.as_str()).collect::<Vec<_>>(),
         profile,
     })?;
     for name in LINKS {
         replace(&lib.join(name), |path| symlink(LIBRARY, path))?;
     }
+    stubs::link_all(&exports, &lib)?;
     replace(&bin.join("aqlipse"), |path| fs::copy(built.join("aqlipse"), path).map(drop))?;
     thunk::link_all(&built.join("libthunk.a"), &thunk, profile)?;
     let include = dist.join("include/aqlipse");
@@ -151,9 +152,9 @@ fn wanted_script(symbols: &[&str]) -> String {
 }
 
 /// The linker's version script: a chain of nodes, each with its symbols; everything else stays local.
-pub fn version_script(exports: &[surface::Export]) -> String {
+pub fn version_script(nodes: &[&str], exports: &[surface::Export]) -> String {
     let mut script = String::new();
-    for (index, node) in surface::NODES.iter().enumerate() {
+    for (index, node) in nodes.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = writeln!(script, "{node} {{\n  global:");
         for export in exports.iter().filter(|export| export.node == *node) {
@@ -162,8 +163,7 @@ pub fn version_script(exports: &[surface::Export]) -> String {
         if index == 0 {
             script.push_str("  local:\n    *;\n");
         }
-        let previous =
-            index.checked_sub(1).map_or(String::new(), |index| format!(" {}", surface::NODES[index]));
+        let previous = index.checked_sub(1).map_or(String::new(), |index| format!(" {}", nodes[index]));
         let _ = writeln!(script, "}}{previous};\n");
     }
     script

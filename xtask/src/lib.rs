@@ -1,7 +1,7 @@
 //! The project's own commands, run as `cargo xtask COMMAND`.
 //!
 //! ```
-//! let script = xtask::dist::version_script(&xtask::exports()?);
+//! let script = xtask::dist::version_script(&xtask::surface::NODES, &xtask::exports()?);
 //! assert!(script.starts_with("hip_4.2 {"));
 //! # Ok::<(), xtask::Error>(())
 //! ```
@@ -36,11 +36,13 @@ pub mod compare;
 pub mod compat;
 pub mod conformance;
 pub mod dist;
+pub mod headers;
 pub mod kernels;
 pub mod packages;
 pub mod pseudocode;
 pub mod sanitize;
 pub mod skips;
+pub mod stubs;
 pub mod suite;
 #[path = "../../capi/build/surface.rs"]
 pub mod surface;

@@ -5,7 +5,7 @@ use std::{env, fs, path::Path, process::Command};
 use crate::{
     Result, calls, cargo, conformance,
     dist::{self, Profile},
-    output, packages, pseudocode, read, run,
+    headers, output, packages, pseudocode, read, run,
     skips::Skips,
     target_dir,
 };
@@ -25,14 +25,19 @@ pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
 }
 
 fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Result {
-    let complete = packages::install()?;
-    if !complete {
+    let installed = packages::install()?;
+    if !installed {
         let missing = packages::missing().join(" ");
         skips.add(
             "what AMD's driver and library are needed for",
             format!("missing Debian packages: {missing}"),
         );
     }
+    let fetched = headers::fetch()?;
+    if !fetched {
+        skips.add("programs of HIP 6 and 7", "their headers cannot be fetched from PyPI");
+    }
+    let complete = installed && fetched;
     let nextest = has_nextest();
     if !nextest {
         skips.add(

@@ -12,6 +12,7 @@ use aqlipse::{
 
 use smallvec::SmallVec;
 
+use super::node_type;
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorIllegalState, hipErrorInvalidValue},
@@ -354,6 +355,6 @@ entry! {
             NodeKind::SemaphoreWait => hipGraphNodeTypeExtSemaphoreWait,
         };
         // SAFETY: the caller's pointer, which is not null.
-        unsafe { caller::write(kind, code) }
+        unsafe { caller::write(kind, node_type::reported(code)) }
     }
 }

@@ -53,6 +53,7 @@ mod mipmap;
 mod module;
 mod names;
 mod node;
+mod node_type;
 mod node_view;
 mod params;
 mod peer;

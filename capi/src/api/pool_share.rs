@@ -9,9 +9,9 @@ use aqlipse::memory::{self, PoolPointer, StreamPool};
 
 use super::{
     mem_pool::{POOLS, pool},
-    virtual_memory::{descriptor, descriptors_only},
+    virtual_memory::{descriptors_only, passed},
 };
-use crate::{caller, current, error::hipErrorInvalidValue, types::*};
+use crate::{caller, current, error::hipErrorInvalidValue, soname, types::*};
 
 /// The 64 bytes that name an allocation, as four words beside the HSA runtime's eight halves.
 fn named(data: hipMemPoolPtrExportData) -> PoolPointer {
@@ -67,8 +67,9 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         descriptors_only(kind)?;
-        let number = c_int::try_from(shared as usize).map_err(|_| hipErrorInvalidValue)?;
-        let imported = StreamPool::import(&current::device()?, descriptor(number)?)?;
+        // SAFETY: what callers of the ABI pass.
+        let shared = unsafe { passed(shared, soname::major()) }?;
+        let imported = StreamPool::import(&current::device()?, shared)?;
         let made = hipMemPool_t(POOLS.insert(imported)?);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, made) }

@@ -17,6 +17,7 @@ use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
     handle::{KIND_SHIFT, Kind},
+    soname,
     types::*,
 };
 
@@ -324,8 +325,29 @@ pub(super) fn descriptor<'a>(number: c_int) -> Result<BorrowedFd<'a>, hipError_t
     Ok(unsafe { BorrowedFd::borrow_raw(number) })
 }
 
+/// Below this nothing is mapped: Linux leaves the first pages out.
+const LOWEST_ADDRESS: usize = 0x1_0000;
+
+/// The descriptor that a caller passes for an import. Callers of HIP 7 pass its number as the pointer; those of HIP 6 and
+/// before pass where it is, or the number, too.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for a number that is no descriptor's.
+///
+/// # Safety
+/// For an ABI before HIP 7 what may be an address is readable for a descriptor.
+pub(super) unsafe fn passed<'a>(source: *mut c_void, abi: u32) -> Result<BorrowedFd<'a>, hipError_t> {
+    let number = if abi <= 6 && source as usize >= LOWEST_ADDRESS {
+        // SAFETY: the caller's promise.
+        unsafe { caller::read(source.cast::<c_int>()) }?
+    } else {
+        c_int::try_from(source as usize).map_err(|_| hipErrorInvalidValue)?
+    };
+    descriptor(number)
+}
+
 entry! {
-    /// Stores a handle for the physical memory behind a file descriptor, which is passed as a pointer's value.
+    /// Stores a handle for the physical memory behind a file descriptor.
     fn hipMemImportFromShareableHandle(
         handle: *mut hipMemGenericAllocationHandle_t,
         source: *mut c_void,
@@ -335,8 +357,9 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         descriptors_only(kind)?;
-        let number = c_int::try_from(source as usize).map_err(|_| hipErrorInvalidValue)?;
-        let id = virtual_memory::import(&current::device()?, descriptor(number)?)?;
+        // SAFETY: what callers of the ABI pass.
+        let source = unsafe { passed(source, soname::major()) }?;
+        let id = virtual_memory::import(&current::device()?, source)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, handle_of(id)) }
     }
@@ -363,5 +386,29 @@ entry! {
         let descriptor = virtual_memory::export_range(address as u64, bytes as u64)?;
         // SAFETY: the caller's pointer, which is not null and has room for a descriptor.
         unsafe { caller::write(handle.cast::<c_int>(), descriptor.into_raw_fd()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{os::fd::AsRawFd, ptr};
+
+    use super::*;
+
+    #[test]
+    fn a_descriptor_is_passed_as_its_callers_were_told() {
+        let here = c_int::from(7u8);
+        let (place, number) = (ptr::from_ref(&here).cast_mut().cast(), ptr::without_provenance_mut(7));
+        for (abi, source, found) in [
+            (5, place, Ok(7)),
+            (6, place, Ok(7)),
+            (6, number, Ok(7)),
+            (7, number, Ok(7)),
+            (7, place, Err(hipErrorInvalidValue)),
+        ] {
+            // SAFETY: a number, or the address of one.
+            let passed = unsafe { passed(source, abi) };
+            assert_eq!(passed.map(|descriptor| descriptor.as_raw_fd()), found, "HIP {abi}");
+        }
     }
 }
