@@ -25,12 +25,12 @@ fn uneven(out: &[DeviceBuffer<u32>]) -> (Graph, Vec<(TypedNode, bool)>) {
     let mut graph = Graph::new(&device());
     let mut nodes: Vec<(TypedNode, bool)> = Vec::new();
     let mut ends = Vec::new();
-    for chain in 0..2 {
+    for (chain, last) in out[..2].iter().enumerate() {
         let mut before = Vec::new();
         for at in 0..4 {
             let long = at == 3 * chain;
             let turns = if long { 20_000 } else { 1 };
-            let node = graph.kernel(&slow(&out[chain], turns, at as u32), &before).unwrap();
+            let node = graph.kernel(&slow(last, turns, at as u32), &before).unwrap();
             nodes.push((node, long));
             before = vec![node];
         }
