@@ -18,11 +18,14 @@ use super::Destructor;
 use crate::{device::Fence, graph::references::Resource, thread};
 
 thread_local! {
-    /// Calls that the thread is in, one inside of the other.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// How many calls the thread is in, one inside of the other; and [`IS_DUE`]. One word, as every call writes it.
+    static STATE: Cell<u32> = const { Cell::new(0) };
     /// What runs at the end of the outermost.
     static DUE: RefCell<VecDeque<Destructor>> = const { RefCell::new(VecDeque::new()) };
 }
+
+/// Set in the thread's state if there may be something in [`DUE`].
+const IS_DUE: u32 = 1 << 31;
 
 static LEFT: Mutex<Left> = Mutex::new(Left { due: Vec::new(), behind: Vec::new() });
 
@@ -53,7 +56,7 @@ impl Call {
     /// Begins one.
     #[inline]
     pub fn begin() -> Self {
-        DEPTH.set(DEPTH.get() + 1);
+        STATE.set(STATE.get() + 1);
         Self(())
     }
 }
@@ -61,17 +64,30 @@ impl Call {
 impl Drop for Call {
     #[inline]
     fn drop(&mut self) {
-        let depth = DEPTH.get();
-        // Still within the call: what is let go there becomes due.
-        if depth == 1 && ANY_LEFT.load(Ordering::Relaxed) {
-            take_what_is_left();
+        let state = STATE.get();
+        if state == 1 && !ANY_LEFT.load(Ordering::Relaxed) {
+            STATE.set(0);
+        } else {
+            end(state);
         }
-        DEPTH.set(depth - 1);
-        if depth == 1 {
-            // What a destructor calls runs itself what that makes due.
-            while let Some(destructor) = DUE.try_with(|due| due.borrow_mut().pop_front()).ok().flatten() {
-                run(destructor);
-            }
+    }
+}
+
+/// Ends a call that is inside of another, or that destructors run behind.
+#[cold]
+fn end(state: u32) {
+    let is_outermost = state & !IS_DUE == 1;
+    // Still within the call: what is let go there becomes due.
+    if is_outermost && ANY_LEFT.load(Ordering::Relaxed) {
+        take_what_is_left();
+    }
+    if !is_outermost {
+        STATE.set(state - 1);
+    } else {
+        STATE.set(0);
+        // What a destructor calls runs itself what that makes due.
+        while let Some(destructor) = DUE.try_with(|due| due.borrow_mut().pop_front()).ok().flatten() {
+            run(destructor);
         }
     }
 }
@@ -104,7 +120,9 @@ fn take_what_is_left() {
 /// Has the destructor of an object run whose last reference went. One that runs `in_calls` only is left to the next call if
 /// this is none: threads end, and the process does, with references that go then.
 pub(super) fn has_ended(destructor: Destructor, in_calls: bool) {
-    if DEPTH.get() > 0 {
+    let state = STATE.get();
+    if state & !IS_DUE > 0 {
+        STATE.set(state | IS_DUE);
         let _ = DUE.try_with(|due| due.borrow_mut().push_back(destructor));
     } else if in_calls || thread::is_ours() {
         left().due.push(destructor);

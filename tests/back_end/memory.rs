@@ -15,14 +15,19 @@ use crate::toolchain::is_emulated;
 const PAGE: usize = 4096;
 
 #[test]
-fn global_pools_are_either_coarse_or_fine() {
+fn global_pools_have_one_grain() {
     let machine = machine();
     for agent in [&machine.cpu, &machine.gpu] {
         let pools = machine.pools(agent);
         assert!(!pools.is_empty(), "{agent:?}");
         for properties in pools.iter().map(hsa::Pool::properties) {
             assert_eq!(properties.segment, HSA_AMD_SEGMENT_GLOBAL, "{properties:?}");
-            assert_ne!(properties.is_coarse_grained(), properties.is_fine_grained(), "{properties:?}");
+            let grains = [
+                properties.is_coarse_grained(),
+                properties.is_fine_grained(),
+                properties.is_fine_grained_for_the_system(),
+            ];
+            assert_eq!(grains.into_iter().filter(|is| *is).count(), 1, "{properties:?}");
             assert!(properties.granule.is_power_of_two(), "{properties:?}");
             assert!(properties.alignment.is_power_of_two(), "{properties:?}");
             // No bound: ROCr 5.2.3 lets a host pool give more than it has.

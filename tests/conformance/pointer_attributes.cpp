@@ -23,11 +23,11 @@ static void ask(const char* label, void* pointer, void* host) {
 }
 
 // DIFFERS managed memory, kind: a program of HIP 5 has no number for managed memory; header of HIP 5, hipMemoryType
-// DIFFERS managed interior, kind: as for managed memory
+// DIFFERS managed interior, kind: as for managed memory; header of HIP 5, hipMemoryType
 // DIFFERS pageable memory: a program of HIP 5 has no number for memory that no device reaches, and would take the
 //     6.3 answer for host memory that is pinned; header of HIP 5, hipMemoryType
-// DIFFERS freed memory: as for pageable memory
-// DIFFERS stack memory: as for pageable memory
+// DIFFERS freed memory: as for pageable memory; header of HIP 5, hipMemoryType
+// DIFFERS stack memory: as for pageable memory; header of HIP 5, hipMemoryType
 // DIFFERS coherent pinned memory, flags: 5.2.3 drops this flag; the header has the flags of the allocation
 //     here
 int main() {

@@ -90,6 +90,8 @@ DEVICE_TEST(streams_keep_their_order) {
   Buffer<unsigned> a(1024), b(1024), sums(2);
   hipStream_t streams[2];
   for (auto& stream : streams) CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  // The buffers are filled on the null stream, which these streams do not follow.
+  CHECK(hipDeviceSynchronize());
   for (unsigned round = 1; round < 6; ++round) {
     reduce(streams[0], a, count, round, sums);
     reduce(streams[1], b, count, round + 10, sums + 1);

@@ -167,10 +167,10 @@ fn levels_halve_until_every_side_is_one() {
         made.free().unwrap();
         extents
     };
-    assert_eq!(extents([8, 4, 0], false, 9), [[8, 4, 0], [4, 2, 0], [2, 1, 0], [1, 1, 0]]);
+    assert_eq!(extents([8, 4, 0], false, 4), [[8, 4, 0], [4, 2, 0], [2, 1, 0], [1, 1, 0]]);
     assert_eq!(extents([5, 0, 0], false, 2), [[5, 0, 0], [2, 0, 0]]);
-    assert_eq!(extents([4, 4, 7], true, 9), [[4, 4, 7], [2, 2, 7], [1, 1, 7]], "layers are not halved");
-    assert_eq!(extents([2, 2, 8], false, 9).len(), 4);
+    assert_eq!(extents([4, 4, 7], true, 3), [[4, 4, 7], [2, 2, 7], [1, 1, 7]], "layers are not halved");
+    assert_eq!(extents([2, 2, 8], false, 4).len(), 4);
 }
 
 #[test]

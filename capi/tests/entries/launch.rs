@@ -302,7 +302,7 @@ fn grids_beyond_what_the_device_reports_are_refused() {
         for beyond in [limits[dimension] + 1, u32::MAX] {
             fails!(hipErrorInvalidConfiguration, eager(grid(beyond)));
             fails!(hipErrorInvalidValue, of_module(grid(beyond)));
-            fails!(hipErrorInvalidConfiguration, node(grid(beyond)));
+            fails!(hipErrorInvalidValue, node(grid(beyond)));
         }
         fails!(hipErrorInvalidValue, eager(grid(0)));
         fails!(hipErrorInvalidValue, of_module(grid(0)));

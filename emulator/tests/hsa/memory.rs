@@ -24,7 +24,7 @@ fn memory_runs_out_with_an_error_and_comes_back() {
     assert_eq!(session.try_allocate(local, 8 << 20), Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES));
     assert_eq!(session.try_allocate(local, usize::MAX), Err(HSA_STATUS_ERROR_INVALID_ALLOCATION));
     assert_eq!(session.try_allocate(local, 0), Err(HSA_STATUS_ERROR_INVALID_ARGUMENT));
-    let group = session.pools(session.gpu(0))[1];
+    let group = *session.pools(session.gpu(0)).last().expect("the workgroups' memory");
     assert_eq!(session.try_allocate(group, 64), Err(HSA_STATUS_ERROR_INVALID_ALLOCATION));
     // SAFETY: allocated above and not used afterwards.
     ok(unsafe { (session.hsa.hsa_amd_memory_pool_free)(first) });

@@ -90,7 +90,7 @@ fn a_ring_in_device_memory_is_the_devices_fine_grained_memory_and_goes_with_its_
     let session = Session::new();
     let before = available(&session);
     let queue = device_queue(&session);
-    let fine = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0;
+    let fine = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_EXTENDED_SCOPE_FINE_GRAINED.0;
     assert_eq!(known(&session, base(&queue)), (HSA_EXT_POINTER_TYPE_HSA, session.gpu(0).handle, fine));
     assert_eq!(before - available(&session), u64::from(PACKETS) * PACKET_BYTES as u64);
     let ring = base(&queue);
