@@ -15,7 +15,7 @@ static void one(const char* how, const NamedKernel& kernel, size_t lds, int limi
 }
 
 // DIFFERS limit within a wavefront: AMD's rounds the limit up and so exceeds it, and a kernel with room for so many
-//     threads writes beyond it (cudaOccupancyMaxPotentialBlockSize)
+//     threads writes beyond it; cudaOccupancyMaxPotentialBlockSize
 int main() {
     NEED(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
     for (const NamedKernel& kernel : all_kernels) {
