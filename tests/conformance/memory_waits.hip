@@ -25,6 +25,10 @@ static void ask(const char* label, const std::function<hipError_t()>& call) {
     line("%s: %s, %s", label, observe::name_of(error).c_str(), waited ? "waits" : "returns");
 }
 
+// DIFFERS hipMemset: 5.2.3 waits; newer runtimes return at once for device memory, as CUDA does; CUDA Driver API,
+//     API synchronization behavior
+// DIFFERS hipMemcpyParam2D between devices: 5.2.3 waits; newer runtimes return at once; CUDA Driver API, API
+//     synchronization behavior
 int main() {
     const size_t bytes = 4096;
     hold = new Hold;

@@ -10,6 +10,10 @@ static void ask(const char* of, void* pointer, int number) {
     line("%s, attribute %d: %s, %zu bytes", of, number, observe::name_of(error).c_str(), written);
 }
 
+// DIFFERS device, attribute 4: 5.2.3 writes although it refuses; what is refused writes nothing; hipPointerGetAttribute
+// DIFFERS device, attribute 10: newer runtimes say whether memory can be shared with other processes; HIP 6 header
+// DIFFERS pinned, attribute 10: as for device memory; HIP 6 header
+// DIFFERS managed, attribute 10: as for device memory; HIP 6 header
 int main() {
     char *device = nullptr, *pinned = nullptr, *managed = nullptr;
     NEED(hipMalloc(&device, 4096));

@@ -67,7 +67,7 @@ entry! {
         if event == hipEvent_t::NULL {
             return Err(hipErrorInvalidHandle);
         }
-        // HIP: 5.2.3 and AMD's runtime of October 2024 (tests/conformance/event_destroyed_twice.cpp).
+        // HIP: the code of AMD's newer runtimes; 5.2.3 crashes.
         EVENTS.remove(event.0).map(drop).ok_or(hipErrorContextIsDestroyed)
     }
 }

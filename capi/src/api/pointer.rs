@@ -117,7 +117,9 @@ unsafe fn attribute(
                 caller::write(out.cast(), bytes)
             }
             HIP_POINTER_ATTRIBUTE_BUFFER_ID => {
-                caller::write(out.cast(), region.map_or(0, |region| region.marks.id()))
+                // HIP: 5.2.3 writes four bytes (tests/conformance/pointer_attribute_bytes.cpp), and a caller has no more.
+                // CAST: allocations are told apart by the low half.
+                caller::write(out.cast(), region.map_or(0, |region| region.marks.id() as u32))
             }
             HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
                 caller::write(out.cast(), pool_of(region.map_or(0, |region| region.address))?)
@@ -142,7 +144,8 @@ unsafe fn attribute(
             HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
                 let device = current::device()?;
                 let access = region.map_or(Access::None, |region| virtual_memory::access_of(&device, region));
-                caller::write(out.cast(), c_ulonglong::from(access_flags(access).0))
+                // HIP: four bytes, as above.
+                caller::write(out.cast(), access_flags(access))
             }
             HIP_POINTER_ATTRIBUTE_P2P_TOKENS | HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => {
                 Err(hipErrorNotSupported)
