@@ -39,6 +39,7 @@ fn instructions(toolchain: &Toolchain, entry: &str, nodes: usize, launches: usiz
         .args(&["bench-worker", "--library", library.to_str().expect("a path in UTF-8")])
         .args(&["--case", &case, "--launches", &times])
         .env("AQLIPSE_EMULATE_NULL", "1")
+        .unrecorded()
         .run();
     assert!(finished.status.success(), "{}\n{}{}", finished.status, finished.stdout, finished.stderr);
     assert!(!finished.stdout.contains("problem"), "{}", finished.stdout);
@@ -109,8 +110,10 @@ fn having_memory_again_takes_no_more_instructions_than_it_did() {
         let counted = ["hipMallocAsync", "hipFreeAsync"].map(|entry| format!("--toggle-collect={entry}"));
         let callgrind =
             ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &counted[0], &counted[1]];
-        let finished =
-            Program::below(&toolchain, &callgrind, &program, "gfx90a").args(&[&count.to_string()]).run();
+        let finished = Program::below(&toolchain, &callgrind, &program, "gfx90a")
+            .args(&[&count.to_string()])
+            .unrecorded()
+            .run();
         finished.expect_passed(&"pairs");
         collected(&finished.stderr)
     };

@@ -75,6 +75,12 @@ impl Program {
         self
     }
 
+    /// Lets it record none of its calls, which takes instructions.
+    pub fn unrecorded(mut self) -> Self {
+        self.command.env_remove("AQLIPSE_CALLS");
+        self
+    }
+
     /// Runs it to its end.
     ///
     /// # Panics
