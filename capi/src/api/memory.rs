@@ -11,7 +11,7 @@ use aqlipse::{
 use super::node::linear;
 use crate::{
     caller, current,
-    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorUnknown},
     object,
     types::*,
 };
@@ -190,7 +190,12 @@ entry! {
         }
         let device = current::device()?;
         // SAFETY: the caller keeps the memory until it unregisters it.
-        Ok(unsafe { memory::register(&device, address as u64, bytes as u64, flags) }?)
+        let registered = unsafe { memory::register(&device, address as u64, bytes as u64, flags) };
+        // ROCr has one status for all that it cannot pin, such as pages that are not there.
+        registered.map_err(|error| match hipError_t::from(error) {
+            hipErrorUnknown => hipErrorInvalidValue,
+            code => code,
+        })
     }
 }
 

@@ -448,11 +448,18 @@ fn all_memory_says_how_coherent_it_is() {
     let mut own = vec![0u8; 256];
     let registered = own.as_mut_ptr().cast::<c_void>();
     let (coherent, lax) = (pinned(256, hipHostMallocCoherent), pinned(256, hipHostMallocNonCoherent));
-    ok!(
-        hipExtMallocWithFlags(&mut fine, 256, hipDeviceMallocFinegrained),
-        hipExtMallocWithFlags(&mut uncached, 256, hipDeviceMallocUncached),
-        hipHostRegister(registered, 256, 0),
-    );
+    // SAFETY: outputs of this test's.
+    let made = unsafe {
+        [
+            hipExtMallocWithFlags(&mut fine, 256, hipDeviceMallocFinegrained),
+            hipExtMallocWithFlags(&mut uncached, 256, hipDeviceMallocUncached),
+        ]
+    };
+    // A driver before ROCm 6 has no such pools.
+    let special: &[_] = if made == [capi::error::hipSuccess; 2] { &[fine, uncached] } else { &[] };
+    let is_emulated = aqlipse::Device::get(0).unwrap().backend() == aqlipse::Backend::Emulated;
+    assert!(!is_emulated || special.len() == 2, "{made:?}");
+    ok!(hipHostRegister(registered, 256, 0));
     let plain = pinned(256, 0);
     let ask = |address, attribute| {
         let mut mode = hipMemRangeCoherencyMode(77);
@@ -465,7 +472,7 @@ fn all_memory_says_how_coherent_it_is() {
     for address in [coarse.pointer(), lax] {
         assert_eq!(mode(address), (ok, hipMemRangeCoherencyModeCoarseGrain));
     }
-    for address in [fine, uncached, coherent, plain, registered] {
+    for &address in special.iter().chain(&[coherent, plain, registered]) {
         assert_eq!(mode(address), (ok, hipMemRangeCoherencyModeFineGrain));
     }
     let invalid = capi::error::hipErrorInvalidValue;
@@ -474,7 +481,7 @@ fn all_memory_says_how_coherent_it_is() {
     let mut stack = 0u64;
     assert_eq!(mode((&raw mut stack).cast()).0, invalid);
 
-    for memory in [fine, uncached] {
+    for &memory in special {
         ok!(hipMemset(memory, 8, 256));
         let mut back = [0u8; 256];
         ok!(hipMemcpy(back.as_mut_ptr().cast(), memory, 256, hipMemcpyDeviceToHost), hipFree(memory));
