@@ -45,6 +45,7 @@ struct Work {
             show_all((label + names[i]).c_str(), host, COUNT, expected[i]);
             NEED(hipMemset(data[i], 0, sizeof host));
         }
+        NEED(hipDeviceSynchronize());
     }
 };
 

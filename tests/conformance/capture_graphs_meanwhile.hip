@@ -8,6 +8,7 @@ int main() {
         NEED(hipMalloc(reinterpret_cast<void**>(data), 64 * sizeof(int)));
         NEED(hipMemset(*data, 0, 64 * sizeof(int)));
     }
+    NEED(hipDeviceSynchronize());
     hipStream_t stream, other, launch;
     NEED(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     NEED(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));

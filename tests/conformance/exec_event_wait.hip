@@ -49,6 +49,7 @@ int main() {
     NEED(hipStreamSynchronize(stream));
     show("read behind the graph", contents(seen, 1)[0]);
     NEED(hipMemset(source, 0, sizeof(int)));
+    NEED(hipDeviceSynchronize());
     NEED(hipGraphLaunch(recording, other));
     NEED(hipStreamWaitEvent(stream, event, 0));
     hipLaunchKernelGGL(copy, dim3(1), dim3(1), 0, stream, seen, source);

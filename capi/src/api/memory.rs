@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
 use aqlipse::{
-    capture,
+    StreamKind, capture,
     graph::Memset,
     memory::{self, Origin},
 };
@@ -360,7 +360,8 @@ fn row(dst: *mut c_void, value: u32, element_size: u32, count: usize) -> Memset 
 }
 
 /// Fills memory on a stream; with `wait`, as the calls do that name no stream: what they fill of host memory is filled
-/// on return.
+/// on return. So is device memory if the null stream had nothing to do: programs use it on streams that do not wait for
+/// the null stream, and relied on AMD's library, of which 5.2.3 always waits.
 pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), hipError_t> {
     let stream = object::stream(stream)?;
     if set.width == 0 || set.height == 0 {
@@ -369,8 +370,10 @@ pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), h
     if set.dst == 0 {
         return Err(hipErrorInvalidValue);
     }
+    let waits =
+        wait && (memory::waits_for_fill(set.dst)? || (stream.kind() == StreamKind::Legacy && stream.is_idle()?));
     stream.memset(set)?;
-    if wait && memory::waits_for_fill(set.dst)? { Ok(stream.complete()?) } else { Ok(()) }
+    if waits { Ok(stream.complete()?) } else { Ok(()) }
 }
 
 entry! {

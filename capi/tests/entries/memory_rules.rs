@@ -270,6 +270,23 @@ fn fills_of_device_memory_do_not_wait_for_earlier_work() {
     assert_eq!(memory.read(), [0x0505_0505; 64]);
 }
 
+// proves: hipMemset, hipMemset2D
+#[test]
+fn fills_of_device_memory_have_landed_on_return_where_the_null_stream_was_idle() {
+    const WORDS: usize = 1 << 18;
+    let (memory, blocking) = (Memory::of(&vec![0u32; WORDS]), new_stream());
+    for round in 0..20 {
+        ok!(hipStreamSynchronize(NULL), hipMemset(memory.pointer(), round, WORDS * 4), hipStreamQuery(NULL));
+        ok!(hipMemset2D(memory.pointer(), 4096, round, 4096, WORDS / 1024), hipStreamQuery(NULL));
+    }
+    // Work of a blocking stream is work that the null stream waits for.
+    let gate = Gate::on(blocking);
+    ok!(hipMemset(memory.pointer(), 1, 256));
+    assert!(!gate.is_open());
+    gate.open();
+    ok!(hipStreamDestroy(blocking));
+}
+
 // proves: hipMemset
 #[test]
 fn fills_of_host_memory_and_of_marked_memory_wait() {

@@ -11,7 +11,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use aqlipse::{LaunchImage, LaunchLane};
@@ -24,6 +24,9 @@ const SLOTS: usize = 16 * 1024;
 
 /// Packets whose headers are held back together, as in the runtime's ring.
 const RUN: usize = 64;
+
+/// How long a wait for the device lasts before the queues are looked at for errors.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Memory like a queue's, which nobody reads.
 pub struct Ring {
@@ -112,7 +115,7 @@ impl DeviceRing {
     /// took, and what it took until the device was done, in nanoseconds.
     ///
     /// # Panics
-    /// If there are more packets than slots.
+    /// If there are more packets than slots, or the device refuses one of them.
     pub fn copy(&mut self) -> [f64; 2] {
         let start = Instant::now();
         self.signals.iter().chain([&self.done]).for_each(|signal| signal.silent_store(1, Ordering::Relaxed));
@@ -125,7 +128,10 @@ impl DeviceRing {
             }
         }
         let called = nanoseconds(start);
-        while self.done.wait(hsa::Condition::Less, 1, None, hsa::WaitState::Blocked) > 0 {}
+        while self.done.wait(hsa::Condition::Less, 1, Some(LOOK), hsa::WaitState::Blocked) > 0 {
+            let refused = self.queues.iter().find_map(hsa::Queue::fault);
+            assert!(refused.is_none(), "a queue refused a packet of the launch: status {refused:?}");
+        }
         [called, nanoseconds(start)]
     }
 

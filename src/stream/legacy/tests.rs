@@ -206,3 +206,18 @@ fn a_look_is_good_until_the_next_submission() {
     news.submitted();
     assert!(!news.is_none_since(third));
 }
+
+#[test]
+fn a_host_function_holds_up_other_streams_of_its_queue_alone() {
+    let device = Device::get(0).unwrap();
+    let [first, elsewhere] = streams(&device, StreamKind::NonBlocking);
+    let [second, _] = streams(&device, StreamKind::NonBlocking);
+    let gate = Gate::on(&first);
+    for stream in [&second, &elsewhere] {
+        stream.host(HostFn::new(|| {})).unwrap();
+    }
+    elsewhere.synchronize().unwrap();
+    assert_eq!(second.is_idle(), Ok(false));
+    gate.open();
+    second.synchronize().unwrap();
+}
