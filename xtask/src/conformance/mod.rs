@@ -72,6 +72,8 @@ pub struct Options {
     pub accept: bool,
     /// Show every line that differs from the newer release.
     pub newer: bool,
+    /// With how many seeds programs run on our library with strict caches, too.
+    pub seeds: u64,
     /// How many programs run at a time.
     pub jobs: usize,
     /// The configurations.
@@ -89,6 +91,7 @@ impl Default for Options {
             check: false,
             accept: false,
             newer: false,
+            seeds: 0,
             jobs: thread::available_parallelism().map_or(1, usize::from),
             configurations: Configuration::ALL.to_vec(),
             calls: None,
@@ -98,7 +101,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads `[FILTER...] [--check] [--accept] [--newer] [--jobs N] [--only CONFIGURATION[,CONFIGURATION]] [--debug]`.
+    /// Reads `[FILTER...] [--check] [--accept] [--newer] [--strict SEEDS] [--jobs N] [--debug]
+    /// [--only CONFIGURATION[,CONFIGURATION]]`.
     ///
     /// # Errors
     /// [`Error::Usage`] names the word that makes no sense.
@@ -112,6 +116,10 @@ impl Options {
                 "--accept" => options.accept = true,
                 "--newer" => options.newer = true,
                 "--debug" => options.profile = Profile::Debug,
+                "--strict" => match words.next().and_then(|number| number.parse().ok()) {
+                    Some(seeds) => options.seeds = seeds,
+                    None => return refuse("--strict wants a number of seeds".into()),
+                },
                 "--jobs" => match words.next().and_then(|number| number.parse().ok()) {
                     Some(jobs @ 1..) => options.jobs = jobs,
                     _ => return refuse("--jobs wants a number".into()),
@@ -245,7 +253,11 @@ fn run_one(
     };
     let mut runs = Vec::new();
     for &configuration in &options.configurations {
-        runs.push((configuration, run::run(&binary, program.devices, configuration, libraries)?));
+        runs.push((configuration, run::run(&binary, program.devices, configuration, libraries, None)?));
+    }
+    let mut strict = Vec::new();
+    for seed in 1..=options.seeds {
+        strict.push(run::run(&binary, program.devices, Configuration::Ours, libraries, Some(seed))?);
     }
     if let [(_, only)] = &runs[..] {
         // Nothing to compare it with: what it printed is the answer.
@@ -257,7 +269,32 @@ fn run_one(
             expected::write(program, &expected::render(&emulated, &rocr))?;
         }
     }
-    Ok(judge(program, &runs, newer, &expected::read(program)?))
+    let mut verdict = judge(program, &runs, newer, &expected::read(program)?);
+    let ours = runs.iter().find(|(configuration, _)| *configuration == Configuration::Ours);
+    verdict.failures.extend(ours.map(|(_, ours)| differences_with_strict_caches(ours, &strict)).unwrap_or_default());
+    Ok(verdict)
+}
+
+/// What runs with strict caches, the first with seed 1, did otherwise than one without.
+fn differences_with_strict_caches(ours: &Run, strict: &[Run]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (seed, run) in (1..).zip(strict).filter(|(_, run)| (run.end, &run.stdout) != (ours.end, &ours.stdout)) {
+        let mut text = format!("  with strict caches and seed {seed} it {}", run.end);
+        let (mut found, mut expected) = (run.stdout.lines(), ours.stdout.lines());
+        loop {
+            match (found.next(), expected.next()) {
+                (None, None) => break,
+                (found, expected) if found == expected => {}
+                (found, expected) => {
+                    let shown = |line: Option<&str>| line.unwrap_or("nothing").to_owned();
+                    text += &format!("\n    expected  {}\n    found     {}", shown(expected), shown(found));
+                    break;
+                }
+            }
+        }
+        failures.push(text);
+    }
+    failures
 }
 
 /// What the runs of a program amount to, beside what the newer release printed and what is `expected` where we differ.

@@ -12,6 +12,8 @@ use crate::{Error, Result, calls, file_error};
 
 /// Seconds after which a program hangs: the programs are chosen to take a fraction of one.
 const LIMIT_SECONDS: u32 = 60;
+/// As many with strict caches, where each access of memory looks them up.
+const STRICT_LIMIT_SECONDS: u32 = 600;
 /// How the emulated device orders packets and keeps memory coherent.
 const EMULATOR: [&str; 2] = ["AQLIPSE_EMULATE_COHERENCE", "AQLIPSE_EMULATE_SEED"];
 /// What `timeout` exits with when the time is up.
@@ -137,11 +139,18 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs `program` in a directory of its own, on so many emulated devices.
+/// Runs `program` in a directory of its own, on so many emulated devices; with a `seed` with strict caches, in one of the
+/// orders that are legal.
 ///
 /// # Errors
 /// [`Error::Start`], [`Error::File`].
-pub fn run(program: &Path, devices: u32, configuration: Configuration, libraries: &Libraries) -> Result<Run> {
+pub fn run(
+    program: &Path,
+    devices: u32,
+    configuration: Configuration,
+    libraries: &Libraries,
+    seed: Option<u64>,
+) -> Result<Run> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let directory = build::directory().join("run").join(format!("{name}-{}", configuration.name()));
     if directory.exists() {
@@ -149,10 +158,14 @@ pub fn run(program: &Path, devices: u32, configuration: Configuration, libraries
     }
     fs::create_dir_all(&directory).map_err(file_error(&directory))?;
 
+    let limit = if seed.is_some() { STRICT_LIMIT_SECONDS } else { LIMIT_SECONDS };
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", &LIMIT_SECONDS.to_string()]).arg(program);
+    command.args(["--kill-after=5", &limit.to_string()]).arg(program);
     command.current_dir(&directory).stdin(Stdio::null());
     environment(&mut command, devices, configuration, libraries)?;
+    if let Some(seed) = seed {
+        command.envs(EMULATOR.into_iter().zip(["strict", &seed.to_string()]));
+    }
     let output =
         command.output().map_err(|source| Error::Start { program: program.display().to_string(), source })?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

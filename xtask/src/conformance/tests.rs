@@ -157,12 +157,13 @@ fn a_crash_fails_with_the_end_of_stderr_and_leaves_markers_alone() {
 fn options_are_read_in_any_order() {
     let parse = |words: &[&str]| Options::parse(words);
     assert_eq!(parse(&[]).unwrap(), Options::default());
-    let options = parse(&["graph", "--jobs", "3", "--only", "amd,ours", "stream", "--debug"]).unwrap();
+    let options = parse(&["graph", "--jobs", "3", "--only", "amd,ours", "stream", "--strict", "9", "--debug"]).unwrap();
     assert_eq!(options.filters, ["graph", "stream"]);
-    assert_eq!((options.jobs, options.profile), (3, Profile::Debug));
+    assert_eq!((options.jobs, options.profile, options.seeds), (3, Profile::Debug, 9));
     assert_eq!(options.configurations, [Configuration::Ours, Configuration::Amd]);
     for bad in [
         &["--jobs", "0"][..],
+        &["--strict", "graph"],
         &["--only", "theirs"],
         &["--only"],
         &["--quick"],
@@ -171,4 +172,18 @@ fn options_are_read_in_any_order() {
     ] {
         assert!(matches!(parse(bad), Err(Error::Usage(_))), "{bad:?}");
     }
+}
+
+#[test]
+fn a_run_with_strict_caches_is_to_print_what_one_without_prints() {
+    let ours = completed("a: 1\nb: 2\n");
+    let hangs = Run { end: End::TimedOut, ..completed("a: 1\n") };
+    let strict = [ours.clone(), completed("a: 1\nb: 3\n"), hangs];
+    assert_eq!(
+        differences_with_strict_caches(&ours, &strict),
+        [
+            "  with strict caches and seed 2 it completes\n    expected  b: 2\n    found     b: 3",
+            "  with strict caches and seed 3 it hangs\n    expected  b: 2\n    found     nothing",
+        ]
+    );
 }
