@@ -370,8 +370,8 @@ pub(super) fn fill(set: Memset, stream: hipStream_t, wait: bool) -> Result<(), h
     if set.dst == 0 {
         return Err(hipErrorInvalidValue);
     }
-    let waits =
-        wait && (memory::waits_for_fill(set.dst)? || (stream.kind() == StreamKind::Legacy && stream.is_idle()?));
+    let waits = wait
+        && (memory::waits_for_fill(set.dst)? || (stream.kind() == StreamKind::Legacy && stream.is_idle()?));
     stream.memset(set)?;
     if waits { Ok(stream.complete()?) } else { Ok(()) }
 }

@@ -161,7 +161,7 @@ unsafe extern "C" fn wait_at(gate: *mut c_void) {
     unsafe { &*gate.cast::<std::sync::Barrier>() }.wait();
 }
 
-// proves: hipGraphExecDestroy, hipUserObjectRelease
+// proves: hipGraphExecDestroy, hipGraphRetainUserObject
 #[test]
 fn what_a_launch_in_flight_held_ends_inside_the_first_call_behind_it() {
     let gate = std::sync::Barrier::new(2);

@@ -271,14 +271,17 @@ fn run_one(
     }
     let mut verdict = judge(program, &runs, newer, &expected::read(program)?);
     let ours = runs.iter().find(|(configuration, _)| *configuration == Configuration::Ours);
-    verdict.failures.extend(ours.map(|(_, ours)| differences_with_strict_caches(ours, &strict)).unwrap_or_default());
+    verdict
+        .failures
+        .extend(ours.map(|(_, ours)| differences_with_strict_caches(ours, &strict)).unwrap_or_default());
     Ok(verdict)
 }
 
 /// What runs with strict caches, the first with seed 1, did otherwise than one without.
 fn differences_with_strict_caches(ours: &Run, strict: &[Run]) -> Vec<String> {
     let mut failures = Vec::new();
-    for (seed, run) in (1..).zip(strict).filter(|(_, run)| (run.end, &run.stdout) != (ours.end, &ours.stdout)) {
+    for (seed, run) in (1..).zip(strict).filter(|(_, run)| (run.end, &run.stdout) != (ours.end, &ours.stdout))
+    {
         let mut text = format!("  with strict caches and seed {seed} it {}", run.end);
         let (mut found, mut expected) = (run.stdout.lines(), ours.stdout.lines());
         loop {

@@ -41,7 +41,7 @@ pub fn check(configurations: &[Configuration], libraries: &Libraries) -> Result 
                 libraries.thunk.display()
             )));
         }
-        let run = run(&program, 1, configuration, libraries)?;
+        let run = run(&program, 1, configuration, libraries, None)?;
         judge(&run, configuration, libraries)
             .map_err(|why| Error::Conformance(format!("{configuration}: {why}")))?;
     }

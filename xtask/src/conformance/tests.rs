@@ -157,7 +157,8 @@ fn a_crash_fails_with_the_end_of_stderr_and_leaves_markers_alone() {
 fn options_are_read_in_any_order() {
     let parse = |words: &[&str]| Options::parse(words);
     assert_eq!(parse(&[]).unwrap(), Options::default());
-    let options = parse(&["graph", "--jobs", "3", "--only", "amd,ours", "stream", "--strict", "9", "--debug"]).unwrap();
+    let options =
+        parse(&["graph", "--jobs", "3", "--only", "amd,ours", "stream", "--strict", "9", "--debug"]).unwrap();
     assert_eq!(options.filters, ["graph", "stream"]);
     assert_eq!((options.jobs, options.profile, options.seeds), (3, Profile::Debug, 9));
     assert_eq!(options.configurations, [Configuration::Ours, Configuration::Amd]);
