@@ -10,7 +10,6 @@ int main() {
     show("ordinal 0", hipGetDeviceProperties(&p, 0));
 
     show("name", p.name);
-    show("total memory", p.totalGlobalMem);
     show("shared memory per block", p.sharedMemPerBlock);
     show("registers per block", p.regsPerBlock);
     show("warp size", p.warpSize);

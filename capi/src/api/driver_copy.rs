@@ -108,13 +108,19 @@ fn copy_of(dst: &End, src: &End, extent: [u64; 3]) -> Result<Memcpy, hipError_t>
 }
 
 fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
+    // HIP: 6.3 lets rows without a pitch end where the rectangle does; of boxes they are as wide as the box
+    // (tests/conformance/memcpy2d_param.cpp).
+    let pitch_or_end = |pitch: usize, x: usize| match pitch {
+        0 => (x as u64).saturating_add(params.WidthInBytes as u64),
+        pitch => pitch as u64,
+    };
     let src = End {
         kind: params.srcMemoryType,
         host: params.srcHost,
         device: params.srcDevice,
         array: params.srcArray,
         corner: [params.srcXInBytes as u64, params.srcY as u64, 0],
-        pitch: params.srcPitch as u64,
+        pitch: pitch_or_end(params.srcPitch, params.srcXInBytes),
         rows: 0,
     };
     let dst = End {
@@ -123,7 +129,7 @@ fn rectangle(params: &hip_Memcpy2D) -> Result<Memcpy, hipError_t> {
         device: params.dstDevice,
         array: params.dstArray,
         corner: [params.dstXInBytes as u64, params.dstY as u64, 0],
-        pitch: params.dstPitch as u64,
+        pitch: pitch_or_end(params.dstPitch, params.dstXInBytes),
         rows: 0,
     };
     copy_of(&dst, &src, [params.WidthInBytes as u64, params.Height as u64, 1])

@@ -51,8 +51,6 @@ pub struct Comparison {
     pub announced: Vec<usize>,
     /// Differences that no marker announces and that need one, as text.
     pub unexpected: Vec<String>,
-    /// Lines that are AMD's 5.2.3's and not the newer release's, and that no marker announces, as text.
-    pub behind: Vec<String>,
 }
 
 impl Comparison {
@@ -159,8 +157,7 @@ pub fn compare(
         }
         let is_older = agreement == Agreement::Older;
         if marker.is_none() {
-            let list = if is_older { &mut comparison.behind } else { &mut comparison.unexpected };
-            list.push(row.show(is_recorded));
+            comparison.unexpected.push(row.show(is_recorded));
         }
         let text = |line: Option<Line<'_>>| line.map(|(_, text)| text.to_owned());
         let [ours, older, newer] = [row.ours, row.older, row.newer].map(text);
@@ -229,13 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_older_release_prints_is_behind_until_a_marker_says_why() {
+    fn what_only_the_older_release_prints_is_unexpected_until_a_marker_says_why() {
         let (ours, older, newer) = ("a: 1\n", "a: 1\n", Some("a: 2\n"));
         let comparison = compared(ours, older, newer, "");
         let shown = "    AMD's 5.2.3    1 a: 1\n    AMD's 6.3      1 a: 2\n    ours           1 a: 1";
-        assert_eq!(comparison.behind, [shown]);
-        assert!(comparison.unexpected.is_empty());
-        assert!(compared(ours, older, newer, "// DIFFERS a: r; s\n").behind.is_empty());
+        assert_eq!(comparison.unexpected, [shown]);
+        assert!(compared(ours, older, newer, "// DIFFERS a: r; s\n").unexpected.is_empty());
     }
 
     #[test]

@@ -46,8 +46,6 @@ use crate::{
 };
 
 const REPORT: &str = "docs/conformance.md";
-/// Whether a line of ours that only AMD's 5.2.3 prints, and not the newer release, fails without a marker.
-const NEWER_NEEDS_A_REASON: bool = false;
 /// Lines of a failing program's standard error that are shown.
 const TAIL: usize = 20;
 /// The packages without which nothing can be compared.
@@ -320,12 +318,8 @@ fn judge(program: &Program, runs: &[(Configuration, Run)], newer: Option<&str>, 
         let comparison = amd
             .map(|amd| compare::compare(&run.stdout, &amd.stdout, newer, &program.markers, *configuration));
         if let Some(comparison) = &comparison {
-            let mut unexpected = comparison.unexpected.clone();
-            if NEWER_NEEDS_A_REASON {
-                unexpected.extend_from_slice(&comparison.behind);
-            }
-            if !unexpected.is_empty() {
-                failures.push(format!("  {configuration} and AMD's:\n{}", unexpected.join("\n")));
+            if !comparison.unexpected.is_empty() {
+                failures.push(format!("  {configuration} and AMD's:\n{}", comparison.unexpected.join("\n")));
             }
             let wrong = expected::check(expected, *configuration, &comparison.lines_of_ours());
             if !wrong.is_empty() {
