@@ -9,12 +9,10 @@ use aqlipse::{
     graph::Csr,
     schedule::{Class, CostTable, Problem, check, plan},
 };
-use shape::Shape;
+use aqlipse_bench::shape::Shape;
 
 // The benchmark does not check when nodes ran.
 #[allow(dead_code)]
-#[path = "../src/command/bench/shape.rs"]
-mod shape;
 
 /// Queues that a plan may use.
 const LANES: usize = 4;

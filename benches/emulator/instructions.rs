@@ -5,12 +5,12 @@ use aqlipse::{
     typed::{DeviceBuffer, Kernel},
 };
 
-use crate::{
+use aqlipse_bench::{
     machine::Machine,
-    open,
     timing::{Spread, measure},
-    wanted, wrong,
 };
+
+use crate::{open, wanted, wrong};
 
 const OBJECTS: [&[u8]; 2] =
     [include_bytes!("../../kernels/bench.gfx90a.co"), include_bytes!("../../kernels/bench.gfx942.co")];

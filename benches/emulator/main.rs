@@ -6,11 +6,6 @@
 //!
 //! `cargo bench --bench emulator -- saxpy v_add` runs the rows whose names contain one of the words.
 
-#[path = "../../src/command/machine.rs"]
-mod machine;
-#[path = "../../src/command/timing.rs"]
-mod timing;
-
 mod instructions;
 mod workloads;
 
@@ -20,8 +15,7 @@ use std::{
 };
 
 use aqlipse::{Backend, Device, Error, Module, Result, Stream, StreamKind};
-
-use machine::Machine;
+use aqlipse_bench::machine::Machine;
 
 /// How the instruction sets are called that the emulator has loops for, in the order of `AQLIPSE_SIMD`.
 const LEVELS: [&str; 3] = ["baseline", "AVX2", "AVX-512"];

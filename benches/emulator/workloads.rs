@@ -7,12 +7,12 @@ use aqlipse::{
     typed::{Argument, DeviceBuffer, Kernel, Plain},
 };
 
-use crate::{
+use aqlipse_bench::{
     machine::Machine,
-    open,
     timing::{Spread, measure},
-    wanted, wrong,
 };
+
+use crate::{open, wanted, wrong};
 
 const OBJECTS: [&[u8]; 2] = [
     include_bytes!("../../kernels/workloads.gfx90a.co"),

@@ -49,7 +49,7 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
 
     let release: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
     // At once: by itself each would ask other features of what they share, and have it compiled again.
-    let packages = ["capi", "thunk", "aqlipse"].map(|package| ["--package", package]);
+    let packages = ["capi", "thunk", "aqlipse-cli"].map(|package| ["--package", package]);
     run(cargo().arg("build").args(packages.concat()).args(["--lib", "--bin", "aqlipse"]).args(release))?;
     let built = target.join(if profile == Profile::Release { "release" } else { "debug" });
 

@@ -141,7 +141,7 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
         "--quiet",
         "--release",
         "--package",
-        "aqlipse",
+        "aqlipse-cli",
         "--",
         "demo",
         "--size",
@@ -165,8 +165,9 @@ pub fn isa_oracle(samples: &str) -> Result {
 
 /// The packages whose tests run on a device, as `cargo test` and as nextest are told of them. The latter still builds the
 /// workspace, which is built already: see [`run_all`].
-const RUNTIME_PACKAGES: [&str; 6] = ["--package", "aqlipse", "--package", "capi", "--package", "hsa"];
-const RUNTIME: &str = "(package(aqlipse) or package(capi) or package(hsa))";
+const RUNTIME_PACKAGES: [&str; 8] =
+    ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "hsa"];
+const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(hsa))";
 
 /// Tests that repeat the same kernels for every compiler and level, or the same programs for many seeds. They take
 /// minutes and pass once on the emulated device: what a kernel computes does not depend on who submits it.

@@ -7,11 +7,12 @@ use std::{
     time::Instant,
 };
 
+use aqlipse_bench::{sampling::nanoseconds, shape::Shape};
+
 use super::{
     library::{Dimensions, Failed, Handle, KernelNode, Library, NON_BLOCKING},
     protocol::Loaded,
 };
-use crate::command::bench::{sampling::nanoseconds, shape::Shape};
 
 /// Code objects by target. Of version 4 and with a symbol table: every release of the library takes such.
 const OBJECTS: [(&str, &[u8]); 2] = [

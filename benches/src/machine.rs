@@ -2,10 +2,12 @@
 
 use std::{fs, thread};
 
-/// The processor's name and how many of its cores this process may use.
+/// A processor, as far as results depend on it.
 #[derive(Clone, Debug)]
 pub struct Machine {
+    /// The name that the processor gives itself.
     pub processor: String,
+    /// Cores that this process may run on.
     pub cores: usize,
 }
 

@@ -193,7 +193,9 @@ impl Results {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::command::bench::{against::contestant, shape::Shape};
+    use aqlipse_bench::shape::Shape;
+
+    use crate::bench::against::contestant;
 
     const CASE: Case = Case::Graph { shape: Shape::Straight, nodes: 16 };
 

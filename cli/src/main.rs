@@ -1,4 +1,4 @@
-//! What the `aqlipse` command can do.
+//! The `aqlipse` command.
 
 mod bench;
 mod calibrate;
@@ -7,9 +7,7 @@ mod doctor;
 mod flags;
 mod info;
 mod installed;
-mod machine;
 mod run;
-mod timing;
 
 use std::{error::Error, ffi::OsString, process::ExitCode};
 
@@ -68,8 +66,8 @@ enum Command {
     },
 }
 
-/// Parses the command line and does what it says.
-pub fn run() -> ExitCode {
+fn main() -> ExitCode {
+    aqlipse::trace::init_from_env();
     let outcome: Result<(), Box<dyn Error>> = match Arguments::parse().command {
         Command::Bench(selection) => bench::run(&selection),
         Command::BenchWorker(task) => bench::against::worker::run(&task),

@@ -2,12 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use aqlipse_bench::machine::Machine;
+
 use super::{
     Plan,
     protocol::{Case, Counters, Quantity},
     results::{Entry, Results, Spread},
 };
-use crate::command::{bench::number, machine::Machine};
+use crate::bench::number;
 
 /// Everything that was measured, as text.
 pub struct Table<'a> {
@@ -204,10 +206,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::command::bench::{
-        against::{contestant::Environment, results},
-        shape::Shape,
-    };
+    use crate::bench::against::{contestant::Environment, results};
+    use aqlipse_bench::shape::Shape;
 
     fn text() -> String {
         let graph = |nodes| Case::Graph { shape: Shape::Straight, nodes };

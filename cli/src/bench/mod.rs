@@ -12,8 +12,6 @@
 pub mod against;
 mod floor;
 mod measure;
-mod sampling;
-mod shape;
 mod simulate;
 
 use std::{
@@ -23,15 +21,12 @@ use std::{
 };
 
 use aqlipse::{Device, Error};
+use aqlipse_bench::{machine::Machine, sampling::Effort, shape::Shape};
 use clap::Args;
 use serde_json::{Value, json};
 
-use self::{
-    measure::{Bench, Figures, Quartiles, clock_cost},
-    sampling::Effort,
-    shape::Shape,
-};
-use super::{info::backend, machine::Machine};
+use self::measure::{Bench, Figures, Quartiles, clock_cost};
+use super::info::backend;
 
 /// What to measure.
 #[derive(Args)]

@@ -37,6 +37,7 @@ use std::{
     time::Duration,
 };
 
+use aqlipse_bench::{machine::Machine, shape::Shape};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -47,8 +48,8 @@ use self::{
     results::{Entry, Results},
     table::Table,
 };
-use super::{Output, shape::Shape};
-use crate::command::{installed, machine::Machine};
+use super::Output;
+use crate::installed;
 
 /// How to compare.
 #[derive(Args, Debug)]

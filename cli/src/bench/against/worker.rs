@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use aqlipse_bench::sampling::{Effort, nanoseconds, samples};
 use clap::Args;
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
     protocol::{Case, Quantity, Record},
     session::{Exec, Graph, Session},
 };
-use crate::command::bench::sampling::{Effort, nanoseconds, samples};
 
 /// Name of the subcommand.
 pub const COMMAND: &str = "bench-worker";

@@ -6,14 +6,15 @@ use aqlipse::{
     Device, Error, LaunchImage, Module, Report, Result, Stream, StreamKind,
     typed::{DeviceBuffer, ExecGraph, Graph, Kernel, Launch, Node},
 };
-use hsa::packet::Packet;
-
-use super::{
-    floor::Ring,
+use aqlipse_bench::{
     sampling::{Effort, nanoseconds, samples},
     shape::Shape,
+    timing::quartiles,
 };
-use crate::command::{demo::OBJECTS, timing::quartiles};
+use hsa::packet::Packet;
+
+use super::floor::Ring;
+use crate::demo::OBJECTS;
 
 /// Lower quartile, median and upper quartile in nanoseconds.
 pub type Quartiles = [f64; 3];

@@ -13,9 +13,10 @@ use aqlipse::{
     },
     typed::{Graph, Kernel, Launch, Node},
 };
+use aqlipse_bench::{machine::Machine, timing::quartiles};
 use clap::Args;
 
-use super::{demo::OBJECTS, info::backend, machine::Machine, timing::quartiles};
+use super::{demo::OBJECTS, info::backend};
 
 /// What to calibrate, and where the result goes.
 #[derive(Args)]

@@ -15,9 +15,8 @@ use std::{
 };
 
 use aqlipse::{LaunchImage, LaunchLane};
+use aqlipse_bench::sampling::nanoseconds;
 use hsa::packet::{Packet, SignalPlace};
-
-use super::sampling::nanoseconds;
 
 /// Slots of the ring; the runtime's queues have as many.
 const SLOTS: usize = 16 * 1024;
@@ -194,7 +193,9 @@ mod tests {
     use hsa::packet::BarrierAnd;
 
     use super::*;
-    use crate::command::bench::{measure, shape::Shape};
+    use aqlipse_bench::shape::Shape;
+
+    use crate::bench::measure;
 
     fn packet(value: u64) -> Packet {
         let mut packet = BarrierAnd::default().packet();
@@ -207,7 +208,7 @@ mod tests {
         const NULL: &str = "AQLIPSE_EMULATE_NULL";
         if std::env::var_os(NULL).is_none_or(|value| value != "1") {
             // Kernels of the image are not known to these queues: only a device on which kernels do nothing takes them.
-            let name = "command::bench::floor::tests::a_launch_is_copied_with_its_signals_and_takes_place";
+            let name = "bench::floor::tests::a_launch_is_copied_with_its_signals_and_takes_place";
             let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
             let run = alone
                 .args(["--exact", name])

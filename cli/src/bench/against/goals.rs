@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use aqlipse_bench::{machine::Machine, shape::Shape};
+
 use super::{
     Plan,
     contestant::Below,
@@ -9,10 +11,7 @@ use super::{
     results::Results,
     threads::THREADS,
 };
-use crate::command::{
-    bench::{number, shape::Shape},
-    machine::Machine,
-};
+use crate::bench::number;
 
 /// What a quantity may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -310,7 +309,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::command::bench::against::{
+    use crate::bench::against::{
         contestant::{self, Environment},
         process::Told,
         protocol::Record,

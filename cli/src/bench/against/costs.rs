@@ -5,6 +5,10 @@
 
 use std::{fs, thread, time::Duration, time::Instant};
 
+use aqlipse_bench::{
+    sampling::{Effort, nanoseconds, samples},
+    shape::Shape,
+};
 use hsa::packet::Packet;
 
 use super::{
@@ -14,11 +18,9 @@ use super::{
     threads,
     worker::Times,
 };
-use crate::command::bench::{
+use crate::bench::{
     floor::{DeviceRing, Ring},
     measure,
-    sampling::{Effort, nanoseconds, samples},
-    shape::Shape,
 };
 
 /// Launches, and copies, of a block; the first of each finds the packet processor asleep and does not count.

@@ -9,7 +9,7 @@ use super::{
     protocol::{Case, Quantity},
     results::{Entry, Results, Spread},
 };
-use crate::command::bench::shape::Shape;
+use aqlipse_bench::shape::Shape;
 
 /// Text, axes and grid.
 const GREY: &str = "#7a7a7a";
@@ -273,7 +273,7 @@ fn unit(nanoseconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::bench::against::results;
+    use crate::bench::against::results;
 
     const CASES: [Case; 3] = [
         Case::Launches,

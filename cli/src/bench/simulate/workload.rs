@@ -8,7 +8,9 @@ use aqlipse::{
     schedule::{Class, Error, Problem},
 };
 
-use super::{super::shape::Shape, random::Family};
+use aqlipse_bench::shape::Shape;
+
+use super::random::Family;
 
 /// A graph of kernels with their durations.
 pub struct Workload {

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 /// Median and quartiles of a number of measurements.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
+    /// The middle one.
     pub median: Duration,
+    /// The lower and the upper quartile.
     pub quartiles: [Duration; 2],
 }
 

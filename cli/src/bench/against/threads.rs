@@ -5,7 +5,7 @@
 use std::{sync::Barrier, thread};
 
 use super::{costs::floor_of, library::Failed, protocol::Quantity, session::Session, worker::Times};
-use crate::command::bench::shape::Shape;
+use aqlipse_bench::shape::Shape;
 
 /// Threads, and what their calls and copies are called.
 pub const THREADS: [(usize, Quantity, Quantity); 3] = [

@@ -6,12 +6,10 @@ use aqlipse::{
     Device, Error, Module, Report, Result, Stream, StreamKind,
     typed::{DeviceBuffer, DeviceSlice, ExecGraph, Graph, HostBuffer, Kernel, Launch},
 };
+use aqlipse_bench::timing::{Spread, measure};
 use serde_json::{Value, json};
 
-use super::{
-    info::backend,
-    timing::{Spread, measure},
-};
+use super::info::backend;
 
 /// Device code of the demo and the benchmark.
 pub const OBJECTS: [&[u8]; 4] = [
