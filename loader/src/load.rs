@@ -1,6 +1,8 @@
+use std::cell::LazyCell;
+
 use crate::elf::{Elf, malformed};
 use crate::segment::Segment;
-use crate::{CodeObject, Error, Limits, Place, Result};
+use crate::{CodeObject, Error, Limits, Place, Result, Symbol};
 
 const R_AMDGPU_NONE: u32 = 0;
 const R_AMDGPU_ABS64: u32 = 3;
@@ -152,6 +154,8 @@ impl<'c> LoadPlan<'c> {
 fn relocations<'c>(object: &'c CodeObject<'_>) -> Result<Vec<Relocation<'c>>> {
     let elf = Elf::parse(object.bytes())?;
     let layout = object.layout();
+    // Once for all relocations: each of them could want the longest name.
+    let symbol_table = LazyCell::new(|| object.symbol_table().collect::<Vec<_>>());
     let mut relocations = Vec::new();
     for (symbols, table) in elf.relocations()? {
         if !table.is_empty() && object.symbol_section() != Some(symbols) {
@@ -165,7 +169,7 @@ fn relocations<'c>(object: &'c CodeObject<'_>) -> Result<Vec<Relocation<'c>>> {
                 R_AMDGPU_NONE => continue,
                 // CAST: a relative addend is an address as linked, not a difference.
                 R_AMDGPU_RELATIVE64 => RelocatedValue::Image((addend as u64).wrapping_sub(layout.origin)),
-                R_AMDGPU_ABS64 => absolute(object, offset, entry.r_sym, addend)?,
+                R_AMDGPU_ABS64 => absolute(&symbol_table, offset, entry.r_sym, addend)?,
                 kind => {
                     let name = NAMES.get(kind as usize).copied().unwrap_or("unknown");
                     return Err(Error::UnsupportedRelocation { kind, name, offset });
@@ -178,14 +182,14 @@ fn relocations<'c>(object: &'c CodeObject<'_>) -> Result<Vec<Relocation<'c>>> {
 }
 
 fn absolute<'c>(
-    object: &'c CodeObject<'_>,
+    symbols: &[Symbol<'c>],
     offset: u64,
     index: usize,
     addend: i64,
 ) -> Result<RelocatedValue<'c>> {
     // CAST: 32 bits in the file.
     let missing = Error::RelocationSymbol { offset, index: index as u32 };
-    let symbol = object.symbol_at(index).ok_or(missing)?;
+    let symbol = symbols.get(index).ok_or(missing)?;
     Ok(match symbol.place {
         // ELF, "Symbol Table": index 0 stands for no symbol, with the value 0.
         _ if index == 0 => RelocatedValue::Absolute(addend as u64),

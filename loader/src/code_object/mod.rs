@@ -210,7 +210,7 @@ impl<'a> CodeObject<'a> {
 
     /// All named symbols of the dynamic symbol table.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol<'_>> {
-        self.symbols.iter().map(|record| record.symbol(&self.bytes)).filter(|symbol| !symbol.name.is_empty())
+        self.symbol_table().filter(|symbol| !symbol.name.is_empty())
     }
 
     /// Finds a symbol by name; kernel descriptors are called `<kernel>.kd`.
@@ -234,8 +234,9 @@ impl<'a> CodeObject<'a> {
         self.symbol_section
     }
 
-    pub(crate) fn symbol_at(&self, index: usize) -> Option<Symbol<'_>> {
-        Some(self.symbols.get(index)?.symbol(&self.bytes))
+    /// The dynamic symbol table, as relocations count it: the unnamed symbol 0 is the first.
+    pub(crate) fn symbol_table(&self) -> impl Iterator<Item = Symbol<'_>> {
+        self.symbols.iter().map(|record| record.symbol(&self.bytes))
     }
 
     fn record(&self, name: &str) -> Option<&Record> {

@@ -3,7 +3,7 @@ use std::ops::Range;
 use goblin::elf::section_header::{SHN_ABS, SHN_UNDEF};
 use goblin::elf::sym::{STB_WEAK, STT_FUNC, STT_OBJECT};
 
-use crate::elf::DynamicSymbols;
+use crate::elf::{DynamicSymbols, malformed};
 use crate::segment::Layout;
 use crate::{Error, KernelDescriptor, Result};
 
@@ -74,8 +74,14 @@ impl Record {
 /// Reads the table; the null symbol keeps its place so that relocations can index the result.
 pub(super) fn read(file: &[u8], symbols: &DynamicSymbols<'_>, layout: &Layout) -> Result<Vec<Record>> {
     let mut records = Vec::with_capacity(symbols.table.len());
+    let mut name_bytes = 0;
     for (index, symbol) in symbols.table.iter().enumerate() {
         let name = name(file, symbols, symbol.st_name).ok_or(Error::SymbolName { index })?;
+        // Names that overlap would multiply work and memory beyond what the size of the file allows.
+        name_bytes += name.len();
+        if name_bytes > file.len() {
+            return Err(malformed("dynamic symbols", "names overlap"));
+        }
         let (value, size) = (symbol.st_value, symbol.st_size);
         // CAST: 16 bits in the file.
         let place = match symbol.st_shndx as u32 {

@@ -365,6 +365,65 @@ fn a_name_outside_the_string_table_or_not_of_text_is_refused() {
     assert_eq!(CodeObject::parse(&file).unwrap_err(), Error::SymbolName { index: 1 });
 }
 
+/// The sample with symbols and relocations behind its end: `count` symbols that are named by the rest of one long
+/// string, each by `step` bytes less than the one before, and `count` relocations with the first of them.
+fn with_long_names(length: usize, count: usize, step: usize) -> Vec<u8> {
+    let mut file = sample();
+    let mut append = |header: usize, bytes: &[u8]| {
+        let offset = file.len() as u64;
+        file.extend_from_slice(bytes);
+        put(&mut file, header + SH_OFFSET, offset.to_le_bytes());
+        put(&mut file, header + SH_SIZE, (bytes.len() as u64).to_le_bytes());
+    };
+    let original = sample();
+    let (symbols, relocations) = (section_of(&original, SHT_DYNSYM), section_of(&original, SHT_RELA));
+    let mut symbol = original[long(&original, symbols + SH_OFFSET) + 24..][..24].to_vec();
+    let mut relocation = original[long(&original, relocations + SH_OFFSET)..][..24].to_vec();
+    put(&mut relocation, 8, (3 | 1_u64 << 32).to_le_bytes()); // R_AMDGPU_ABS64
+    let mut table = vec![0; 24];
+    put(&mut table, 0, (length as u32).to_le_bytes());
+    for index in 0..count {
+        put(&mut symbol, 0, ((step * index) as u32).to_le_bytes());
+        table.extend_from_slice(&symbol);
+    }
+    append(strings(&original), &[vec![b'a'; length], vec![0]].concat());
+    append(symbols, &table);
+    append(relocations, &relocation.repeat(count));
+    file
+}
+
+#[test]
+fn names_that_end_alike_may_share_their_bytes() {
+    let file = with_long_names(100, 50, 2);
+    let object = CodeObject::parse(&file).unwrap();
+    assert_eq!(
+        object.symbols().map(|symbol| symbol.name.len()).sum::<usize>(),
+        (1..=50).map(|n| 2 * n).sum()
+    );
+    assert_eq!(object.symbol(&"a".repeat(98)).unwrap().name.len(), 98);
+}
+
+#[test]
+fn names_that_share_more_bytes_than_the_file_has_are_refused() {
+    refused(&with_long_names(100_000, 4_000, 1), "dynamic symbols");
+    refused(&with_long_names(100_000, 4_000, 0), "dynamic symbols");
+}
+
+#[test]
+fn many_relocations_may_want_one_long_name() {
+    let mut file = with_long_names(1 << 22, 1, 0);
+    let relocations = section_of(&file, SHT_RELA);
+    let relocation = file[long(&file, relocations + SH_OFFSET)..][..24].to_vec();
+    let offset = file.len() as u64;
+    file.extend_from_slice(&relocation.repeat(100_000));
+    put(&mut file, relocations + SH_OFFSET, offset.to_le_bytes());
+    put(&mut file, relocations + SH_SIZE, (24 * 100_000_u64).to_le_bytes());
+    let object = CodeObject::parse(&file).unwrap();
+    let start = Instant::now();
+    assert_eq!(object.load_plan(&Limits::default()).unwrap().relocations().len(), 100_000);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
 #[test]
 fn notes_that_contradict_their_segment_are_refused() {
     let file = sample();
