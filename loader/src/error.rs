@@ -301,7 +301,7 @@ impl Error {
         Self::UnknownFormat { magic }
     }
 
-    pub(crate) fn elf(table: &'static str) -> impl FnOnce(object::read::Error) -> Self {
+    pub(crate) fn elf(table: &'static str) -> impl FnOnce(goblin::error::Error) -> Self {
         move |e| Self::Elf { table, detail: e.to_string() }
     }
 }

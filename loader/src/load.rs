@@ -1,8 +1,8 @@
-use object::LittleEndian as LE;
+use std::cell::LazyCell;
 
-use crate::elf::Elf;
+use crate::elf::{Elf, malformed};
 use crate::segment::Segment;
-use crate::{CodeObject, Error, Limits, Place, Result};
+use crate::{CodeObject, Error, Limits, Place, Result, Symbol};
 
 const R_AMDGPU_NONE: u32 = 0;
 const R_AMDGPU_ABS64: u32 = 3;
@@ -154,21 +154,22 @@ impl<'c> LoadPlan<'c> {
 fn relocations<'c>(object: &'c CodeObject<'_>) -> Result<Vec<Relocation<'c>>> {
     let elf = Elf::parse(object.bytes())?;
     let layout = object.layout();
+    // Once for all relocations: each of them could want the longest name.
+    let symbol_table = LazyCell::new(|| object.symbol_table().collect::<Vec<_>>());
     let mut relocations = Vec::new();
     for (symbols, table) in elf.relocations()? {
         if !table.is_empty() && object.symbol_section() != Some(symbols) {
-            let detail = "not tied to the dynamic symbols".to_owned();
-            return Err(Error::Elf { table: "dynamic relocations", detail });
+            return Err(malformed("dynamic relocations", "not tied to the dynamic symbols"));
         }
         relocations.reserve(table.len());
-        for entry in table {
-            let (address, addend) = (entry.r_offset.get(LE), entry.r_addend.get(LE));
+        for entry in &table {
+            let (address, addend) = (entry.r_offset, entry.r_addend.unwrap_or_default());
             let offset = layout.locate(address, 8).ok_or(Error::RelocationOutsideImage { address })?;
-            let value = match entry.r_type(LE, false).0 {
+            let value = match entry.r_type {
                 R_AMDGPU_NONE => continue,
                 // CAST: a relative addend is an address as linked, not a difference.
                 R_AMDGPU_RELATIVE64 => RelocatedValue::Image((addend as u64).wrapping_sub(layout.origin)),
-                R_AMDGPU_ABS64 => absolute(object, offset, entry.r_sym(LE, false), addend)?,
+                R_AMDGPU_ABS64 => absolute(&symbol_table, offset, entry.r_sym, addend)?,
                 kind => {
                     let name = NAMES.get(kind as usize).copied().unwrap_or("unknown");
                     return Err(Error::UnsupportedRelocation { kind, name, offset });
@@ -181,12 +182,14 @@ fn relocations<'c>(object: &'c CodeObject<'_>) -> Result<Vec<Relocation<'c>>> {
 }
 
 fn absolute<'c>(
-    object: &'c CodeObject<'_>,
+    symbols: &[Symbol<'c>],
     offset: u64,
-    index: u32,
+    index: usize,
     addend: i64,
 ) -> Result<RelocatedValue<'c>> {
-    let symbol = object.symbol_at(index as usize).ok_or(Error::RelocationSymbol { offset, index })?;
+    // CAST: 32 bits in the file.
+    let missing = Error::RelocationSymbol { offset, index: index as u32 };
+    let symbol = symbols.get(index).ok_or(missing)?;
     Ok(match symbol.place {
         // ELF, "Symbol Table": index 0 stands for no symbol, with the value 0.
         _ if index == 0 => RelocatedValue::Absolute(addend as u64),

@@ -1,12 +1,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use object::LittleEndian as LE;
-use object::elf;
-use object::read::elf::ProgramHeader as _;
+use goblin::elf::program_header::{PT_LOAD, ProgramHeader};
 
-use crate::elf::ProgramHeader;
-use crate::{Error, Result};
+use crate::{Error, Result, elf};
 
 /// Largest alignment that a segment may ask for: one large page.
 const MAX_ALIGN: u64 = 2 << 20;
@@ -69,8 +66,8 @@ impl Layout {
         let mut align = 1;
         let mut indexed = Vec::new();
         for (index, header) in headers.iter().enumerate() {
-            if header.p_type(LE) == elf::PT_LOAD && header.p_memsz(LE) != 0 {
-                align = align.max(header.p_align(LE));
+            if header.p_type == PT_LOAD && header.p_memsz != 0 {
+                align = align.max(header.p_align);
                 indexed.push((index, segment(index, header, file_len)?));
             }
         }
@@ -115,40 +112,37 @@ impl Layout {
 
 /// Checks one program header; the offset is still the address as linked.
 fn segment(index: usize, header: &ProgramHeader, file_len: usize) -> Result<Segment> {
-    let (address, size) = (header.p_vaddr(LE), header.p_memsz(LE));
-    let (offset, file_size) = (header.p_offset(LE), header.p_filesz(LE));
-    if file_size > size || address.checked_add(size).is_none() {
+    let (address, size, offset) = (header.p_vaddr, header.p_memsz, header.p_offset);
+    if header.p_filesz > size || address.checked_add(size).is_none() {
         return Err(Error::SegmentSize { index });
     }
-    let range = usize::try_from(offset).ok().zip(usize::try_from(file_size).ok());
-    let file = range.and_then(|(start, size)| Some(start..start.checked_add(size)?));
-    let file = file.filter(|f| f.end <= file_len).ok_or(Error::SegmentOutsideFile { index })?;
-    let align = header.p_align(LE).max(1);
+    let file = elf::file_range(offset, header.p_filesz, file_len);
+    let file = file.ok_or(Error::SegmentOutsideFile { index })?;
+    let align = header.p_align.max(1);
     // ELF, "Program Header": address and file offset are equal modulo the alignment.
     if !align.is_power_of_two() || align > MAX_ALIGN || address.wrapping_sub(offset) & (align - 1) != 0 {
         return Err(Error::SegmentMisaligned { index });
     }
-    let flags = header.p_flags(LE);
-    let protection = Protection { write: flags.contains(elf::PF_W), execute: flags.contains(elf::PF_X) };
+    let protection = Protection { write: header.is_write(), execute: header.is_executable() };
     Ok(Segment { offset: address, size, file, protection })
 }
 
 #[cfg(test)]
 mod tests {
-    use object::endian::{U32, U64};
+    use goblin::elf::program_header::PF_R;
 
     use super::*;
 
     fn load(address: u64, memory: u64, offset: u64, file: u64, align: u64) -> ProgramHeader {
         ProgramHeader {
-            p_type: U32::new(LE, elf::PT_LOAD),
-            p_flags: U32::new(LE, elf::PF_R),
-            p_offset: U64::new(LE, offset),
-            p_vaddr: U64::new(LE, address),
-            p_paddr: U64::new(LE, address),
-            p_filesz: U64::new(LE, file),
-            p_memsz: U64::new(LE, memory),
-            p_align: U64::new(LE, align),
+            p_type: PT_LOAD,
+            p_flags: PF_R,
+            p_offset: offset,
+            p_vaddr: address,
+            p_paddr: address,
+            p_filesz: file,
+            p_memsz: memory,
+            p_align: align,
         }
     }
 

@@ -1,8 +1,18 @@
 //! How long data is of which only the address is known.
 
+use std::ops::Range;
+
+use goblin::elf::header::ELFMAG;
+use goblin::elf::program_header::ProgramHeader;
+use goblin::elf::section_header::{SHT_NOBITS, SectionHeader};
+use goblin::elf64::header::SIZEOF_EHDR;
+use goblin::elf64::program_header::SIZEOF_PHDR;
+use goblin::elf64::section_header::SIZEOF_SHDR;
+
 use super::compressed::{self, Header, Method};
 use super::plain;
-use crate::{Error, Result, elf, wire};
+use crate::elf::{self, ENCODING, malformed};
+use crate::{Error, Result, wire};
 
 /// What is known about the length of some data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +23,6 @@ pub enum Extent {
     Len(usize),
 }
 
-const ELF_HEADER_BYTES: usize = elf::HEADER_BYTES;
-const PROGRAM_HEADER_BYTES: usize = 56;
-const SECTION_HEADER_BYTES: usize = 64;
-const SECTION_WITHOUT_BYTES: u32 = 8;
 const ZSTD_MAGIC: u32 = 0xfd2f_b528;
 const ZSTD_FRAME: &str = "zstd frame";
 
@@ -45,11 +51,11 @@ const ZSTD_FRAME: &str = "zstd frame";
 /// ```
 pub fn extent(prefix: &[u8]) -> Result<Extent> {
     let Some(magic) = prefix.first_chunk::<4>() else { return Ok(Extent::Need(4)) };
-    let parse = match *magic {
-        elf::MAGIC => code_object,
-        compressed::MAGIC => compressed_bundle,
+    let parse = match magic {
+        ELFMAG => code_object,
+        &compressed::MAGIC => compressed_bundle,
         _ if plain::MAGIC.starts_with(magic) => plain_bundle,
-        magic => return Err(Error::UnknownFormat { magic }),
+        &magic => return Err(Error::UnknownFormat { magic }),
     };
     match parse(prefix) {
         Ok(bytes) => Ok(Extent::Len(bytes)),
@@ -121,40 +127,52 @@ fn zstd_frame(prefix: &[u8], at: usize) -> Result<usize> {
 /// The end of a code object: of its headers, segments or sections, whichever comes last.
 pub(super) fn code_object(prefix: &[u8]) -> Result<usize> {
     elf::identity(prefix)?;
-    const WHAT: &str = "ELF header";
-    let long = |at| wire::u64(prefix, at, WHAT);
-    let short = |at| wire::u16(prefix, at, WHAT).map(usize::from);
-    let malformed = |table| Error::Elf { table, detail: "its size makes no sense".to_owned() };
-    let mut end = ELF_HEADER_BYTES as u64;
-    for (table, offset, bytes, entry, count) in [
-        ("program headers", long(32)?, PROGRAM_HEADER_BYTES, short(54)?, short(56)?),
-        ("section headers", long(40)?, SECTION_HEADER_BYTES, short(58)?, short(60)?),
-    ] {
-        if count == 0 {
-            continue;
-        }
-        let table_end = offset.checked_add((bytes * count) as u64).filter(|&end| end <= isize::MAX as u64);
-        let table_end = table_end.filter(|_| entry == bytes).ok_or(malformed(table))?;
-        end = end.max(table_end);
-        // CAST: not above isize::MAX.
-        let start = offset as usize;
-        let available = prefix.len().saturating_sub(start) as u64;
-        let needed = (bytes * count) as u64;
-        if available < needed {
-            return Err(Error::Truncated { what: table, offset, needed, available });
-        }
-        for at in (start..).step_by(bytes).take(count) {
-            let (start, size) = if bytes == PROGRAM_HEADER_BYTES {
-                (long(at + 8)?, long(at + 32)?)
-            } else if wire::u32(prefix, at + 4, table)? == SECTION_WITHOUT_BYTES {
-                continue;
-            } else {
-                (long(at + 24)?, long(at + 32)?)
-            };
-            let part_end = start.checked_add(size).filter(|&end| end <= isize::MAX as u64);
-            end = end.max(part_end.ok_or(malformed(table))?);
-        }
+    let header = elf::header(prefix)?;
+    let (what, count) = ("program headers", header.e_phnum.into());
+    let table = header_table(prefix, what, header.e_phoff, header.e_phentsize, SIZEOF_PHDR, count)?;
+    let segments = ProgramHeader::parse(prefix, table.start, count, ENCODING).map_err(Error::elf(what))?;
+    let mut end = table.end.max(SIZEOF_EHDR);
+    for segment in segments {
+        end = end.max(part_end(what, segment.p_offset, segment.p_filesz)?);
     }
+    let (what, count) = ("section headers", header.e_shnum.into());
+    let table = header_table(prefix, what, header.e_shoff, header.e_shentsize, SIZEOF_SHDR, count)?;
+    let sections = SectionHeader::parse(prefix, table.start, count, ENCODING).map_err(Error::elf(what))?;
+    end = end.max(table.end);
+    for section in sections.iter().filter(|section| section.sh_type != SHT_NOBITS) {
+        end = end.max(part_end(what, section.sh_offset, section.sh_size)?);
+    }
+    Ok(end)
+}
+
+/// Where a table of headers is, of which the prefix has every entry.
+fn header_table(
+    prefix: &[u8],
+    what: &'static str,
+    offset: u64,
+    entry: u16,
+    bytes: usize,
+    count: usize,
+) -> Result<Range<usize>> {
+    if count == 0 {
+        return Ok(0..0);
+    }
+    let needed = (bytes * count) as u64;
+    let end = part_end(what, offset, needed)?;
+    if usize::from(entry) != bytes {
+        return Err(malformed(what, "its size makes no sense"));
+    }
+    let start = end - bytes * count;
+    if prefix.len() < end {
+        let available = prefix.len().saturating_sub(start) as u64;
+        return Err(Error::Truncated { what, offset, needed, available });
+    }
+    Ok(start..end)
+}
+
+/// The end of a part of a file, if a file can have so many bytes.
+fn part_end(table: &'static str, offset: u64, bytes: u64) -> Result<usize> {
+    let end = offset.checked_add(bytes).filter(|&end| end <= isize::MAX as u64);
     // CAST: not above isize::MAX.
-    Ok(end as usize)
+    end.map(|end| end as usize).ok_or_else(|| malformed(table, "its size makes no sense"))
 }

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use goblin::elf::header::EI_ABIVERSION;
+use goblin::elf::section_header::SHT_SYMTAB;
 pub use metadata::{Access, AddressSpace, Arg, KernelMetadata, Metadata, ValueKind};
 use symbols::Record;
 pub use symbols::{Place, Symbol, SymbolKind};
@@ -71,7 +73,7 @@ impl<'a> CodeObject<'a> {
         let bytes = bytes.into();
         let identity = elf::identity(&bytes)?;
         let elf = Elf::parse(&bytes)?;
-        let layout = Layout::new(elf.program_headers, bytes.len())?;
+        let layout = Layout::new(&elf.program_headers, bytes.len())?;
         let table = elf.dynamic_symbols()?;
         let symbols = match &table {
             Some(table) => symbols::read(&bytes, table, &layout)?,
@@ -125,7 +127,7 @@ impl<'a> CodeObject<'a> {
             return None;
         }
         let mut bytes = self.bytes.to_vec();
-        bytes[elf::EI_ABIVERSION] = elf::ABI_V5;
+        bytes[EI_ABIVERSION] = elf::ABI_V5;
         Some(bytes)
     }
 
@@ -141,7 +143,7 @@ impl<'a> CodeObject<'a> {
         }
         let (kind, name) = elf.type_and_name(self.symbol_section?)?;
         let mut bytes = self.bytes.to_vec();
-        bytes.get_mut(kind)?.copy_from_slice(&elf::STATIC_SYMBOLS.to_le_bytes());
+        bytes.get_mut(kind)?.copy_from_slice(&SHT_SYMTAB.to_le_bytes());
         let name = bytes.get_mut(name..)?.get_mut(..elf::DYNAMIC_SYMBOLS_NAME.len())?;
         if name != elf::DYNAMIC_SYMBOLS_NAME {
             return None;
@@ -208,7 +210,7 @@ impl<'a> CodeObject<'a> {
 
     /// All named symbols of the dynamic symbol table.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol<'_>> {
-        self.symbols.iter().map(|record| record.symbol(&self.bytes)).filter(|symbol| !symbol.name.is_empty())
+        self.symbol_table().filter(|symbol| !symbol.name.is_empty())
     }
 
     /// Finds a symbol by name; kernel descriptors are called `<kernel>.kd`.
@@ -232,8 +234,9 @@ impl<'a> CodeObject<'a> {
         self.symbol_section
     }
 
-    pub(crate) fn symbol_at(&self, index: usize) -> Option<Symbol<'_>> {
-        Some(self.symbols.get(index)?.symbol(&self.bytes))
+    /// The dynamic symbol table, as relocations count it: the unnamed symbol 0 is the first.
+    pub(crate) fn symbol_table(&self) -> impl Iterator<Item = Symbol<'_>> {
+        self.symbols.iter().map(|record| record.symbol(&self.bytes))
     }
 
     fn record(&self, name: &str) -> Option<&Record> {

@@ -1,10 +1,9 @@
 use std::ops::Range;
 
-use object::LittleEndian as LE;
-use object::elf;
-use object::read::elf::Sym as _;
+use goblin::elf::section_header::{SHN_ABS, SHN_UNDEF};
+use goblin::elf::sym::{STB_WEAK, STT_FUNC, STT_OBJECT};
 
-use crate::elf::DynamicSymbols;
+use crate::elf::{DynamicSymbols, malformed};
 use crate::segment::Layout;
 use crate::{Error, KernelDescriptor, Result};
 
@@ -75,23 +74,30 @@ impl Record {
 /// Reads the table; the null symbol keeps its place so that relocations can index the result.
 pub(super) fn read(file: &[u8], symbols: &DynamicSymbols<'_>, layout: &Layout) -> Result<Vec<Record>> {
     let mut records = Vec::with_capacity(symbols.table.len());
+    let mut name_bytes = 0;
     for (index, symbol) in symbols.table.iter().enumerate() {
-        let name = name(file, symbols, symbol.st_name(LE)).ok_or(Error::SymbolName { index })?;
-        let (value, size) = (symbol.st_value(LE), symbol.st_size(LE));
-        let place = match symbol.st_shndx(LE) {
-            elf::SHN_UNDEF => Place::Undefined { weak: symbol.st_bind() == elf::STB_WEAK },
-            elf::SHN_ABS => Place::Absolute(value),
+        let name = name(file, symbols, symbol.st_name).ok_or(Error::SymbolName { index })?;
+        // Names that overlap would multiply work and memory beyond what the size of the file allows.
+        name_bytes += name.len();
+        if name_bytes > file.len() {
+            return Err(malformed("dynamic symbols", "names overlap"));
+        }
+        let (value, size) = (symbol.st_value, symbol.st_size);
+        // CAST: 16 bits in the file.
+        let place = match symbol.st_shndx as u32 {
+            SHN_UNDEF => Place::Undefined { weak: symbol.st_bind() == STB_WEAK },
+            SHN_ABS => Place::Absolute(value),
             _ => match layout.locate(value, size) {
                 Some(offset) => Place::Image(offset),
                 None => return Err(Error::SymbolOutsideImage { name: text(file, &name).to_owned() }),
             },
         };
         let kind = match (symbol.st_type(), place) {
-            (elf::STT_OBJECT, Place::Image(_)) => {
+            (STT_OBJECT, Place::Image(_)) => {
                 let descriptor = text(file, &name).ends_with(".kd") && size == KernelDescriptor::BYTES as u64;
                 if descriptor { SymbolKind::KernelDescriptor } else { SymbolKind::Variable }
             }
-            (elf::STT_FUNC, _) => SymbolKind::Function,
+            (STT_FUNC, _) => SymbolKind::Function,
             _ => SymbolKind::Other,
         };
         records.push(Record { name, kind, place, size });
@@ -103,10 +109,9 @@ fn text<'c>(file: &'c [u8], name: &Range<usize>) -> &'c str {
     std::str::from_utf8(&file[name.clone()]).unwrap_or_default()
 }
 
-/// Finds the zero-terminated UTF-8 name at `offset` of the string table.
-fn name(file: &[u8], symbols: &DynamicSymbols<'_>, offset: u32) -> Option<Range<usize>> {
+/// Finds the zero-terminated UTF-8 name at `start` of the string table.
+fn name(file: &[u8], symbols: &DynamicSymbols<'_>, start: usize) -> Option<Range<usize>> {
     let strings = &file[symbols.strings.clone()];
-    let start = usize::try_from(offset).ok()?;
     let length = strings.get(start..)?.iter().position(|&byte| byte == 0)?;
     std::str::from_utf8(&strings[start..start + length]).ok()?;
     let start = symbols.strings.start + start;

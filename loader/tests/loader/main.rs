@@ -7,3 +7,4 @@ mod compiler;
 mod corruption;
 mod load_plans;
 mod samples;
+mod tables;
