@@ -11,9 +11,6 @@ use aqlipse::{
 };
 use aqlipse_bench::shape::Shape;
 
-// The benchmark does not check when nodes ran.
-#[allow(dead_code)]
-
 /// Queues that a plan may use.
 const LANES: usize = 4;
 const SIZES: [usize; 3] = [145, 1_024, 100_000];

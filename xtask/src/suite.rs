@@ -3,7 +3,7 @@
 use std::{env, fs, path::Path, process::Command};
 
 use crate::{
-    Result, calls, cargo, conformance,
+    Error, Result, calls, cargo, conformance,
     dist::{self, Profile},
     headers, output, packages, pseudocode, read, run,
     skips::Skips,
@@ -108,10 +108,20 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
             };
             run_tests(&mut on_rocr())?;
             run_tests(on_rocr().env("AQLIPSE_EMULATE_SEED", "4"))?;
+            // On caches that keep coherent only what fences ask for, in some of the orders that are legal.
+            let seeds = strict_seeds()?;
+            if nextest {
+                for seed in 1..=seeds {
+                    let mut tests = on_device();
+                    tests.args(["-E", RANDOM_GRAPHS]).env("AQLIPSE_EMULATE_COHERENCE", "strict");
+                    run_tests(tests.env("AQLIPSE_EMULATE_SEED", seed.to_string()))?;
+                }
+            }
             // In its own environment: it runs on every device that there is.
             let calls = covers.then(|| calls.clone());
             conformance::command(&conformance::Options {
                 check: true,
+                seeds,
                 calls,
                 ..conformance::Options::default()
             })?;
@@ -168,6 +178,18 @@ pub fn isa_oracle(samples: &str) -> Result {
 const RUNTIME_PACKAGES: [&str; 8] =
     ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "hsa"];
 const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(hsa))";
+
+/// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
+const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
+
+/// How many seeds `AQLIPSE_STRICT_SEEDS` asks for; the programs of the tests read it, too.
+fn strict_seeds() -> Result<u64> {
+    let Some(given) = env::var_os(STRICT_SEEDS).filter(|value| !value.is_empty()) else { return Ok(2) };
+    let number = given.to_str().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| Error::Usage(format!("{STRICT_SEEDS} is a number, not {given:?}")))
+}
+
+const STRICT_SEEDS: &str = "AQLIPSE_STRICT_SEEDS";
 
 /// Tests that repeat the same kernels for every compiler and level, or the same programs for many seeds. They take
 /// minutes and pass once on the emulated device: what a kernel computes does not depend on who submits it.
