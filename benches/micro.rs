@@ -99,7 +99,6 @@ fn graphs(criterion: &mut Criterion) {
 
 fn decode(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decode");
-    group.throughput(Throughput::Bytes(OBJECT.len() as u64));
     group.bench_function("code object", |bencher| {
         bencher.iter(|| loader::CodeObject::parse(black_box(OBJECT)).expect("a code object"));
     });
