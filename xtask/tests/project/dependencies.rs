@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Who may see whom.
-const ALLOWED: [(&str, &[&str]); 8] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("hsa-sys", &[]),
     ("hsa", &["hsa-sys"]),
     ("loader", &[]),
     ("emulator", &["hsa-sys", "loader"]),
     ("aqlipse", &["hsa", "hsa-sys", "loader", "emulator"]),
     ("capi", &["aqlipse"]),
+    ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator"]),
+    ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "hsa", "hsa-sys", "emulator"]),
     ("thunk", &["hsa-sys", "emulator"]),
     ("xtask", &[]),
 ];
