@@ -2,8 +2,6 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`shape`] | the shapes of the graphs |
-//! | [`sampling`] | repeated measurements |
 //! | [`measure`] | verification and measurements of one graph of this library |
 //! | [`floor`] | the copy that no launch can do without |
 //! | [`against`] | this library beside others |
