@@ -139,6 +139,9 @@ impl Options {
         if options.check && !options.is_whole() {
             return refuse("--check compares a report of all programs in all configurations".into());
         }
+        if options.seeds > 0 && !options.configurations.contains(&Configuration::Ours) {
+            return refuse("--strict compares with what ours prints".into());
+        }
         if options.accept && options.configurations != Configuration::ALL {
             return refuse("--accept writes what is expected of all configurations".into());
         }

@@ -164,6 +164,7 @@ fn options_are_read_in_any_order() {
     for bad in [
         &["--jobs", "0"][..],
         &["--strict", "graph"],
+        &["--strict", "1", "--only", "rocr,amd"],
         &["--only", "theirs"],
         &["--only"],
         &["--quick"],
