@@ -190,7 +190,12 @@ impl Options {
             goals: self.goals,
             environment: Environment { thunk, null_kernels: !self.execute },
             cases,
-            rounds: usize::from(self.rounds.unwrap_or(extent.rounds)),
+            // Goals are held against processes enough for both modes of what waits for a thread.
+            rounds: usize::from(self.rounds.unwrap_or(if self.goals {
+                extent.rounds.max(USUAL.rounds)
+            } else {
+                extent.rounds
+            })),
             budget: extent.budget,
         })
     }
