@@ -2,6 +2,8 @@
 
 use std::{cell::RefCell, fmt};
 
+use aqlipse_graph::{compile::CompileError, image};
+
 /// Result of a runtime operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -20,7 +22,7 @@ pub enum Error {
     },
     /// No plan of a graph keeps to the bytes that its memory may take.
     #[error(transparent)]
-    MemoryLimit(#[from] crate::schedule::memory::LimitExceeded),
+    MemoryLimit(#[from] aqlipse_graph::schedule::memory::LimitExceeded),
     /// No HSA runtime could be started.
     #[error("not initialised: {0}")]
     NotInitialized(String),
@@ -197,6 +199,29 @@ impl Error {
         match Self::from(error.clone()) {
             short @ Self::OutOfMemory { .. } => short,
             _ => otherwise(error),
+        }
+    }
+}
+
+impl From<image::Error> for Error {
+    fn from(defect: image::Error) -> Self {
+        explain(defect);
+        Error::IllegalState("the plan of a graph does not fit its nodes")
+    }
+}
+
+impl<T: Into<Error>> From<CompileError<T>> for Error {
+    fn from(error: CompileError<T>) -> Self {
+        match error {
+            CompileError::Template(error) => error.into(),
+            CompileError::MemoryLimit(limit) => limit.into(),
+            CompileError::Image(defect) => defect.into(),
+            CompileError::Target(error) => error.into(),
+            CompileError::Plan(fault) => {
+                Error::Graph(format!("the schedule does not enforce the graph: {fault}"))
+            }
+            CompileError::Units(error) => Error::Graph(error.to_string()),
+            _ => Error::IllegalState("the graph is not compiled"),
         }
     }
 }

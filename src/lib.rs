@@ -60,10 +60,10 @@ pub mod graph;
 pub mod memory;
 pub mod module;
 pub mod pool;
-pub mod schedule;
-pub mod simulate;
 pub mod trace;
 pub mod typed;
+
+pub use aqlipse_graph::schedule;
 
 mod blit;
 mod condition;
@@ -80,6 +80,7 @@ mod template;
 mod thread;
 mod user_object;
 
+pub use aqlipse_graph::memory::graph::{MemoryBuffer, MemoryGraph};
 pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System, WaitPolicy};
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use event::Event;
@@ -88,6 +89,7 @@ pub use exec::{
     RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
     Residence, SameLaunch,
 };
+pub use graph::Node as GraphNode;
 /// Makes allocations fail, for tests of those who call the runtime and of the runtime itself.
 pub use hsa::scarcity;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
@@ -108,6 +110,3 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/rust.md")]
 struct RustPage;
-
-/// A node of a graph of this runtime.
-pub type GraphNode = graph::Node<Function, Event>;

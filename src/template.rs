@@ -12,6 +12,8 @@ use std::{
 
 use smallvec::SmallVec;
 
+use aqlipse_graph::memory::graph::MemoryGraph;
+
 use crate::{
     GraphNode,
     capture::ancestors,
@@ -25,10 +27,7 @@ use crate::{
         dot::{self, Detail},
     },
     module::Function,
-    pool::{
-        graph_memory::{AllocationOptions, GraphMemory},
-        report::MemoryGraph,
-    },
+    pool::graph_memory::{AllocationOptions, GraphMemory},
     typed::Alive,
     user_object::UserObject,
 };
@@ -36,7 +35,7 @@ use crate::{
 /// A graph that can be instantiated on a device.
 pub struct Template {
     /// Shared with the executables that were made of it, until it is edited.
-    graph: Arc<Graph<Function, Event>>,
+    graph: Arc<Graph>,
     device: Device,
     memory: GraphMemory,
     /// What the nodes' parameters point to, as far as its owner gave it to the graph.
@@ -100,13 +99,13 @@ impl Template {
 
     /// The nodes and edges.
     #[inline]
-    pub fn graph(&self) -> &Graph<Function, Event> {
+    pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// The nodes and edges, for edits that do not touch memory nodes.
     #[inline]
-    pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
+    pub fn graph_mut(&mut self) -> &mut Graph {
         self.edits.count();
         // Nobody else can come to share it while it is borrowed here, and there are no weak references.
         if Arc::strong_count(&self.graph) > 1 {
@@ -117,7 +116,7 @@ impl Template {
     }
 
     /// The nodes and edges as they are now, whatever becomes of the template; it holds nothing that the template does.
-    pub(crate) fn shared_graph(&self) -> Arc<Graph<Function, Event>> {
+    pub(crate) fn shared_graph(&self) -> Arc<Graph> {
         if self.graph.holds_any() { Arc::new(self.graph.without_references()) } else { self.graph.clone() }
     }
 
@@ -190,7 +189,7 @@ impl Template {
     /// # Errors
     /// [`Error::Graph`] if nodes depend on each other in a circle.
     pub fn memory_graph(&self) -> Result<MemoryGraph> {
-        MemoryGraph::of(&self.graph, |kernel| kernel.name().to_string())
+        Ok(MemoryGraph::of(&self.graph, |kernel| kernel.name().to_string())?)
     }
 
     /// The template's own graph.
@@ -354,7 +353,7 @@ impl Template {
     }
 
     /// A template without memory nodes, whose nodes' parameters point to `alive`.
-    pub(crate) fn of(graph: Graph<Function, Event>, device: &Device, alive: Vec<Alive>) -> Self {
+    pub(crate) fn of(graph: Graph, device: &Device, alive: Vec<Alive>) -> Self {
         Self {
             graph: Arc::new(graph),
             device: device.clone(),
@@ -366,7 +365,7 @@ impl Template {
     }
 
     /// A template of this one's kind for a copy of one of its graphs.
-    fn around(&self, graph: Graph<Function, Event>) -> Self {
+    fn around(&self, graph: Graph) -> Self {
         Self::of(graph, &self.device, self.alive.clone())
     }
 
@@ -422,7 +421,7 @@ const NESTED_MEMORY: Error = Error::NotSupported("a memory node in a nested grap
 impl Subgraph<'_> {
     /// The nodes and edges.
     #[inline]
-    pub fn graph(&self) -> &Graph<Function, Event> {
+    pub fn graph(&self) -> &Graph {
         if self.path.is_empty() {
             return self.template.graph();
         }
@@ -432,7 +431,7 @@ impl Subgraph<'_> {
 
     /// The nodes and edges, for edits that do not touch memory nodes.
     #[inline]
-    pub fn graph_mut(&mut self) -> &mut Graph<Function, Event> {
+    pub fn graph_mut(&mut self) -> &mut Graph {
         if self.path.is_empty() {
             return self.template.graph_mut();
         }
@@ -696,7 +695,7 @@ impl Subgraph<'_> {
         if !self.path.is_empty() {
             return Ok(self.template.around(graph));
         }
-        let copies: HashMap<GraphId, &Graph<_, _>> =
+        let copies: HashMap<GraphId, &Graph> =
             self.graph().with_nested().iter().map(|graph| graph.id()).zip(graph.with_nested()).collect();
         let counterpart = |node: NodeId| {
             let copy = copies.get(&node.graph()).and_then(|graph| graph.counterpart(node).ok());
@@ -751,7 +750,7 @@ impl Subgraph<'_> {
             return self.template.refuse_with_memory(what);
         }
         let is_memory = |(_, node): (_, &GraphNode)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
-        let has_memory = |graph: &Graph<Function, Event>| graph.nodes().any(is_memory);
+        let has_memory = |graph: &Graph| graph.nodes().any(is_memory);
         let inside =
             self.template.has_memory_nodes() && self.graph().with_nested().into_iter().any(has_memory);
         if inside { Err(Error::NotSupported(what)) } else { Ok(()) }
@@ -761,7 +760,7 @@ impl Subgraph<'_> {
 /// Kernels by their symbols and tokens, events by their numbers.
 struct Labels;
 
-impl dot::Labels<Function, Event> for Labels {
+impl dot::Labels<Function, Event, crate::external::ExternalSemaphore> for Labels {
     fn kernel<'k>(&self, kernel: &'k Function) -> Cow<'k, str> {
         kernel.name().into()
     }

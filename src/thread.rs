@@ -2,11 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    cell::Cell,
-    io,
-    thread::{Builder, Scope},
-};
+use std::{cell::Cell, io, thread::Builder};
 
 use crate::error::{Error, Result, explain};
 
@@ -32,18 +28,6 @@ fn ours<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
 /// [`Error::OutOfMemory`] if the system has no thread left.
 pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     make(name, |builder| builder.spawn(ours(work)).map(drop))
-}
-
-/// The same within a scope, which waits for its end.
-///
-/// # Errors
-/// [`Error::OutOfMemory`] if the system has no thread left.
-pub(crate) fn start_within<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    name: &str,
-    work: impl FnOnce() + Send + 'scope,
-) -> Result<()> {
-    make(name, |builder| builder.spawn_scoped(scope, ours(work)).map(drop))
 }
 
 fn make(name: &str, spawn: impl FnOnce(Builder) -> io::Result<()>) -> Result<()> {

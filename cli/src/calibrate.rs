@@ -208,8 +208,8 @@ mod tests {
     use aqlipse::{
         graph::Csr,
         schedule::{Class, CostTable, Problem, candidate, check},
-        simulate::{self, Program},
     };
+    use aqlipse_cli::simulate::{self, Program};
 
     use super::*;
 

@@ -36,7 +36,6 @@ use crate::{
     error::{CaptureError, Error, Result, explain},
     event::Event,
     graph::{Graph, Inside, NodeId},
-    module::Function,
     stream::{Held, Stream, StreamKind},
     template::{Subgraph, Template},
     typed::Alive,
@@ -552,7 +551,7 @@ pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> 
 }
 
 /// `nodes` and everything that they depend on.
-pub(crate) fn ancestors(graph: &Graph<Function, Event>, nodes: &[NodeId]) -> HashSet<NodeId> {
+pub(crate) fn ancestors(graph: &Graph, nodes: &[NodeId]) -> HashSet<NodeId> {
     let mut found: HashSet<NodeId> = nodes.iter().copied().collect();
     let mut open: Vec<NodeId> = nodes.to_vec();
     while let Some(node) = open.pop() {

@@ -14,7 +14,6 @@ use crate::{
     device::fence::Keep,
     dispatch::Dispatch,
     error::Result,
-    event::Event,
     graph::{Graph, Kernel, Node, NodeId},
     module::{Function, KernelCode},
     template::Template,
@@ -143,7 +142,7 @@ impl Exec {
 impl Inner {
     /// Whether the graph is of the executable's shape, and neither has anything but nodes, each a flat one, on the one
     /// device that there is.
-    fn takes_arguments_of(&self, graph: &Graph<Function, Event>) -> bool {
+    fn takes_arguments_of(&self, graph: &Graph) -> bool {
         let one_device = self.devices.len() == 1 && graph.is_at_home(self.device.ordinal() as u32);
         one_device
             && !self.options.node_priority
@@ -158,7 +157,7 @@ impl Inner {
 impl State {
     /// Writes the arguments of all nodes, which are kernels in the order of the flat nodes; into an `empty` arena
     /// everything that belongs to them.
-    fn give_arguments(&mut self, graph: &Graph<Function, Event>, empty: bool) {
+    fn give_arguments(&mut self, graph: &Graph, empty: bool) {
         for (flat, (_, node)) in graph.nodes().enumerate() {
             let main = self.main[flat];
             let (Node::Kernel(kernel), Unit::Dispatch(dispatch)) = (node, &mut self.units[main as usize])

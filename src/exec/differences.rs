@@ -4,9 +4,7 @@
 
 use crate::{
     GraphNode,
-    event::Event,
     graph::{Conditional, ConditionalKind, CopyKind, Mismatch, NodeId, NodeKind, Topology},
-    module::Function,
 };
 
 /// How a graph differs in shape from the one that it is to replace.
@@ -54,7 +52,7 @@ pub(super) fn of_height(rows: u64) -> String {
 }
 
 /// What a conditional node chooses among that should choose as before.
-pub(super) fn of_bodies(had: (ConditionalKind, usize), wants: &Conditional<Function, Event>) -> String {
+pub(super) fn of_bodies(had: (ConditionalKind, usize), wants: &Conditional) -> String {
     let (kind, bodies) = (wants.kind(), wants.bodies().len());
     format!("it is of kind {kind:?} with {bodies} bodies, the one in its place of {:?} with {}", had.0, had.1)
 }

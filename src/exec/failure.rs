@@ -5,9 +5,7 @@
 use crate::{
     GraphNode,
     error::Error,
-    event::Event,
     graph::{self, Graph, NodeId},
-    module::Function,
 };
 
 /// A template that could not be made executable.
@@ -30,7 +28,7 @@ impl Failure {
     }
 
     /// A failure of the nodes and edges of `graph`.
-    pub(super) fn of_structure(graph: &Graph<Function, Event>, error: graph::Error) -> Self {
+    pub(super) fn of_structure(graph: &Graph, error: graph::Error) -> Self {
         let node = match error {
             graph::Error::Cycle(node) | graph::Error::ForeignCondition(node) => around(graph, node),
             _ => None,
@@ -60,7 +58,7 @@ fn place(node: Option<NodeId>, structure: bool) -> String {
 }
 
 /// The node of `graph` that is, or in whose graphs somewhere lies, `node`.
-fn around(graph: &Graph<Function, Event>, node: NodeId) -> Option<NodeId> {
+fn around(graph: &Graph, node: NodeId) -> Option<NodeId> {
     let node_graph = node.graph();
     if node_graph == graph.id() {
         return Some(node);

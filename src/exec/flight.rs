@@ -4,8 +4,9 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use aqlipse_graph::image::Image;
+
 use super::{
-    image::Image,
     party::{Epochs, Party},
     script::Script,
 };

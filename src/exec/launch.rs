@@ -4,17 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
 
+use aqlipse_graph::image::{LaneImage, Source};
+
 use super::{
-    Exec, State,
-    events::Points,
-    flight::Flight,
-    image::{LaneImage, Source},
-    pages::PinnedPages,
-    party::Party,
-    publication,
-    reserve::Reserve,
-    script::Script,
-    units::Unit,
+    Exec, State, events::Points, flight::Flight, pages::PinnedPages, party::Party, publication,
+    reserve::Reserve, script::Script, units::Unit,
 };
 use crate::{
     condition::Turn,

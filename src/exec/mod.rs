@@ -3,9 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`units`] | what a flat graph's nodes are made of |
+//! | [`lowering`] | the devices as the graph compiler sees them |
 //! | [`seat`] | which device does a node's work |
 //! | [`conditional`] | bodies that run as a condition says |
-//! | [`image`] | a plan as packets |
 //! | [`costs`] | the cost table of a device |
 //! | [`profile`] | launches that measure how long kernels take |
 //! | [`replan`] | another plan for an executable, with what is known by now |
@@ -22,7 +22,6 @@
 //! | [`arguments`] | other arguments for kernels that stay what they are |
 //! | [`enable`] | nodes that do not run for a while |
 //! | [`references`] | user objects |
-//! | [`priority`] | priorities of nodes |
 //! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
 //! | [`recorded`] | the executable as a child graph of a capture |
 
@@ -36,11 +35,12 @@ mod enable;
 mod events;
 mod failure;
 mod flight;
-pub(crate) mod image;
 mod launch;
+mod lowering;
 mod pages;
 mod parts;
 mod party;
+#[cfg(test)]
 mod priority;
 mod profile;
 mod publication;
@@ -68,30 +68,35 @@ pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
 pub use update::{Reason, Refusal};
 
+use aqlipse_graph::{
+    compile::{self, CompileError, Compiled, Scheduled},
+    image::Image,
+};
+
 use self::{
     conditional::Conditional,
     flight::Flights,
-    image::Image,
+    lowering::Lowering,
     party::Known,
     recorded::Parameters,
     references::Held,
     resident::{DeviceGraph, Resident},
     seat::Seat,
-    units::{Fifos, Unit, Units},
+    units::{Fifos, Unit},
     update::Shape,
 };
 use crate::{
     GraphNode,
-    device::{Device, Fence, WaitPolicy, fence::Keep, slabs::Block},
+    device::{Device, Fence, LANES, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
     error::{Error, Result},
-    graph::{Condition, FlatGraph, GraphId, Node, NodeId, csr::Csr, flatten},
+    graph::{Condition, FlatGraph, GraphId, Node, NodeId},
     holdings::Account,
     module::KernelCode,
-    pool::{lease::Lease, order::PlannedOrder},
+    pool::lease::Lease,
     schedule::{
-        self, Bounds, Candidate, Class, Plan, Problem,
-        memory::{Allocation, Goal, Sharing, Tradeoff},
+        Bounds, Candidate, Plan,
+        memory::{Goal, Tradeoff},
         plan::Counts,
     },
     template::{Edition, Template},
@@ -273,98 +278,40 @@ impl Exec {
             return Err(Error::NotSupported("a second executable of a graph with memory nodes").into());
         }
         template.check_whole()?;
-        let of_structure = |error| Failure::of_structure(template.graph(), error);
-        template.graph().check_conditions().map_err(of_structure)?;
-        let nodes = template.has_memory_nodes().then(|| template.graph().nodes());
-        let memory_nodes: HashSet<NodeId> = nodes
-            .into_iter()
-            .flatten()
-            .filter(|(_, node)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_)))
-            .map(|(id, _)| id)
-            .collect();
-        // Memory is mapped as long as the executable lives: to a launch, its nodes are only order.
-        let mut flattened =
-            flatten::flatten(template.graph(), |node| !memory_nodes.contains(&node)).map_err(of_structure)?;
-        let (flat, work) = (&flattened.graph, &flattened.work[..]);
-        if options.resident {
-            resident::check_nodes(template, flat, work)?;
-        }
-        let mut units = if options.node_priority {
-            Units::new(template.device(), flat, work, priority::order(flat, work))?
-        } else {
-            // CAST: a flat graph numbers its nodes in 32 bits.
-            Units::new(template.device(), flat, work, 0..flat.len() as u32)?
+        let mut lowering = Lowering::new(template, options);
+        let compiling = compile::Options {
+            lanes: lanes(options),
+            candidate: options.candidate,
+            goal: tradeoff::goal(&options)?,
+            node_priority: options.node_priority,
         };
+        let Compiled { mut flat, bodies, scheduled, memory, priorities, image } =
+            compile::compile(template.graph(), &mut lowering, &compiling).map_err(|error| match error {
+                CompileError::Template(error) => Failure::of_structure(template.graph(), error),
+                error => error.into(),
+            })?;
+        let Lowering { units, conditionals, arguments, .. } = lowering;
+        // PANIC: a compiled graph has its arguments in place.
+        let (arena, offsets) = arguments.expect("a place for arguments");
         let device = units.devices[0].clone();
-        if options.resident {
-            resident::check_units(flat, &units)?;
-        }
-        let mut conditionals = Vec::new();
-        let mut bodies = HashMap::new();
-        let may_branch = if template.graph().may_nest() { &units.main[..] } else { &[] };
-        for (flat, &main) in (0u32..).zip(may_branch) {
-            let unit = &mut units.units[main as usize];
-            if let Unit::Conditional(conditional) = unit {
-                if options.conditionals_on_host {
-                    *conditional = Arc::new(conditional.on_host());
-                    units.classes[main as usize] = Class::Host;
-                }
-                bodies.extend(conditional.graphs().map(|graph| (graph, flat)));
-                conditionals.push(main);
-            }
-        }
-        let urgencies = if options.node_priority { priority::urgencies(&units, work) } else { Vec::new() };
-        let goal = tradeoff::goal(&options)?
-            .filter(|_| options.candidate.is_none() && !template.memory().is_empty());
-        let (allocating, memory) = match goal {
-            Some(goal) => {
-                let (nodes, allocations) = tradeoff::allocations(template, flat, &units, &bodies)?;
-                (nodes, Some((goal, allocations)))
-            }
-            None => (Vec::new(), None),
-        };
-        let known = template.instances().durations().known();
-        let order = Order {
-            preds: &units.preds,
-            classes: &units.classes,
-            units: &units.units,
-            numbers: units::numbers(&units.devices, &units.seats),
-            devices: &units.devices,
-        };
-        let durations = order.durations(flat, &units.main, &known);
-        debug_assert!(
-            options.node_priority
-                || units.preds == replan::preds(flat, &units.units, &units.main, &units.seats),
-            "the order could not be found again"
-        );
-        let Scheduled { plan, bounds, contested, tradeoff, sharing } =
-            schedule_units(&order, options, durations.as_deref(), &urgencies, memory)?;
-        let (arena, offsets) = place_arguments(&device, &units.units, units.kernarg_bytes)?;
-        let kernarg = |unit: u32| arena.address() + u64::from(offsets[unit as usize]);
-        let image = image::encode(&plan, &units.units, kernarg)?;
+        let Scheduled { plan, bounds, tradeoff, .. } = scheduled;
 
-        let graphs = if memory_nodes.is_empty() && bodies.is_empty() {
-            Vec::new()
-        } else {
+        let graphs = if template.has_memory_nodes() || !bodies.is_empty() {
             template.graph().with_nested()
+        } else {
+            Vec::new()
         };
         let allocated_bytes = graphs.iter().flat_map(|graph| graph.nodes()).map(|(_, node)| match node {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
-        let planned = sharing.map(|sharing| PlannedOrder::new(&allocating, sharing));
-        let memory = Lease::new(template.memory(), &graphs, planned.as_ref())?;
+        let memory = Lease::new(template.memory(), &graphs, memory.as_ref())?;
         let held = Held::of(template.graph());
         let original = template.shared_graph();
-        let priorities = if options.node_priority {
-            priority::of_queues(&plan, &units, work, &contested)
-        } else {
-            Vec::new()
-        };
-        flattened.graph.forget_edges();
+        flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.seats[..]);
-        let host_bytes = image.bytes() + units_bytes + places + flattened.graph.bytes();
+        let host_bytes = image.bytes() + units_bytes + places + flat.bytes();
         let residence = options.resident.then(|| Residence::of(&device, &image, options)).transpose()?;
         if let Some(residence) = residence {
             tracing::debug!("launches of a resident graph: {residence:?}");
@@ -417,7 +364,7 @@ impl Exec {
             device,
             devices: units.devices,
             seats: units.seats,
-            flat: flattened.graph,
+            flat,
             shape: Shape::of(original),
             options,
             resources: Arc::new(Resources {
@@ -752,113 +699,9 @@ impl Report {
     }
 }
 
-/// What the scheduler makes of units.
-struct Scheduled {
-    plan: Plan,
-    bounds: Bounds,
-    /// By unit: whether it may run at the same time as one of another priority; empty where priorities do not matter.
-    contested: Vec<bool>,
-    tradeoff: Option<Tradeoff>,
-    /// What memory may be shared by the plan's order, if somebody asks for time or bytes.
-    sharing: Option<Sharing>,
-}
-
-/// Units, and the order that they must keep.
-struct Order<'a> {
-    preds: &'a Csr,
-    classes: &'a [Class],
-    units: &'a [Unit],
-    /// As [`units::numbers`].
-    numbers: Vec<u16>,
-    devices: &'a [Device],
-}
-
-impl Order<'_> {
-    /// How long units take, by what is `known` of nodes; nothing if that is nothing. `main` are the units of flat nodes.
-    fn durations(
-        &self,
-        flat: &FlatGraph,
-        main: &[u32],
-        known: &HashMap<NodeId, u32>,
-    ) -> Option<Vec<Option<u32>>> {
-        if known.is_empty() {
-            return None;
-        }
-        // A packet that stands for an event does no work.
-        let event = |unit: &Unit| matches!(unit, Unit::Record(_) | Unit::Wait(_)).then_some(0);
-        let mut durations: Vec<Option<u32>> = self.units.iter().map(event).collect();
-        for (node, &unit) in flat.nodes().iter().zip(main) {
-            if let Some(&duration) = known.get(&node.origin) {
-                durations[unit as usize] = Some(duration);
-            }
-        }
-        Some(durations)
-    }
-}
-
-fn schedule_units(
-    order: &Order<'_>,
-    options: Options,
-    durations: Option<&[Option<u32>]>,
-    urgencies: &[u8],
-    memory: Option<(Goal, Vec<Allocation>)>,
-) -> Result<Scheduled> {
-    let classes = order.classes;
-    let table = costs::table(&order.devices[0])?;
-    let mut costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
-    let mut guessed = true;
-    if let Some(durations) = durations {
-        let known = costs.iter_mut().zip(durations).filter_map(|(cost, known)| Some((cost, (*known)?)));
-        known.for_each(|(cost, known)| *cost = known);
-        // Of calls on the host nobody asks how long they take.
-        let unknown = |(class, known): (&Class, &Option<u32>)| *class == Class::Packet && known.is_none();
-        guessed = classes.iter().zip(durations).any(unknown);
-    }
-    let succs = order.preds.transposed();
-    let problem = Problem::new(order.preds, &succs, classes, &costs)
-        .map(|problem| if guessed { problem.with_guessed_durations() } else { problem })
-        .and_then(|problem| match order.numbers.is_empty() {
-            true => Ok(problem),
-            false => problem.on_devices(&order.numbers),
-        })
-        .and_then(
-            |problem| if urgencies.is_empty() { Ok(problem) } else { problem.with_urgencies(urgencies) },
-        )
-        .map_err(|e| Error::Graph(e.to_string()))?;
-    let lanes =
-        if options.lanes == 0 { crate::device::LANES } else { options.lanes.min(crate::device::LANES) };
-    let device = order.devices[0].properties();
-    let taken: Vec<u32> = match lanes > 1 && problem.weighs_units() {
-        true => order.units.iter().map(|unit| unit.compute_units(device)).collect(),
-        false => Vec::new(),
-    };
-    let problem = match taken.is_empty() {
-        true => problem,
-        false => problem.with_units(&taken).map_err(|e| Error::Graph(e.to_string()))?,
-    };
-    let (plan, tradeoff, sharing) = match (options.candidate, memory) {
-        (Some(kind), _) => (schedule::candidate(&problem, kind, lanes, &table), None, None),
-        (None, None) => (schedule::plan(&problem, lanes, &table), None, None),
-        (None, Some((goal, allocations))) => {
-            let (plan, tradeoff) =
-                schedule::memory::plan_within(&problem, &allocations, goal, lanes, &table)?;
-            let sharing = Sharing::of(&problem, &plan, &allocations);
-            (plan, Some(tradeoff), Some(sharing))
-        }
-    };
-    if cfg!(debug_assertions)
-        && let Err(fault) = schedule::check(&problem, &plan)
-    {
-        return Err(Error::Graph(format!("the schedule does not enforce the graph: {fault}")));
-    }
-    if cfg!(debug_assertions)
-        && plan.candidate == Candidate::Urgency
-        && let Err(fault) = schedule::check_urgency(&problem, &plan)
-    {
-        return Err(Error::Graph(format!("the schedule does not keep priorities apart: {fault}")));
-    }
-    let contested = if urgencies.is_empty() { Vec::new() } else { problem.contested() };
-    Ok(Scheduled { plan, bounds: Bounds::of(&problem, &table), contested, tradeoff, sharing })
+/// Queues of each device that a plan may use.
+fn lanes(options: Options) -> usize {
+    if options.lanes == 0 { LANES } else { options.lanes.min(LANES) }
 }
 
 /// A place for the kernel arguments of every unit, of so many `bytes`, written.

@@ -6,10 +6,8 @@ use super::units::Unit;
 use crate::{
     device::Device,
     error::Result,
-    event::Event,
     graph::{HostFn, Node},
     memory::{batch, peer::Relay},
-    module::Function,
     stream::value,
 };
 
@@ -17,7 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// What the work would be refused for on a stream.
-pub(super) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<Unit> {
+pub(super) fn unit_of(device: &Device, node: &Node) -> Result<Unit> {
     Ok(match node {
         Node::BatchMemOp(steps) if !steps.is_empty() => {
             Unit::Dispatch(device.blit()?.word_steps(&value::device_steps(device, steps)?))

@@ -6,12 +6,12 @@ use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
-use super::image::Image;
 use crate::{
     device::{COOPERATIVE, Device, LANES, fault::Faults, fence::PooledSignal, lane::Lane},
     error::Result,
     stream::Stream,
 };
+use aqlipse_graph::image::Image;
 
 /// Fault epochs of an executable's devices, by number.
 pub(super) type Epochs = SmallVec<[u64; 2]>;

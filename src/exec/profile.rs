@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use hsa::packet::SignalPlace as Field;
 
-use super::{Exec, State, flight::Flight, image::Source, party::Party, units::Unit};
+use aqlipse_graph::image::Source;
+
+use super::{Exec, State, flight::Flight, party::Party, units::Unit};
 use crate::{
     device::{fence::PooledSignal, lane::Slots},
     durations::Timed,

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::image::{Image, Run};
 use crate::{
     device::{
         lane::{BEGINNING, LONG, Lane, LaneClaim, Slots},
@@ -20,6 +19,7 @@ use crate::{
     },
     error::Result,
 };
+use aqlipse_graph::image::{Image, Run};
 
 /// Claims that are held at once; more runs than that are published in turns, each with a doorbell for each queue.
 const HELD: usize = 32;

@@ -9,9 +9,7 @@ use super::{Exec, update::Shape};
 use crate::{
     GraphNode, capture,
     error::{Error, Result},
-    event::Event,
     graph::{Condition, Graph, GraphId, Node, NodeId},
-    module::Function,
     stream::Stream,
     template::Template,
 };
@@ -19,9 +17,9 @@ use crate::{
 /// What the nodes of an executable were given last.
 pub(super) struct Parameters {
     /// What it was made of.
-    original: Arc<Graph<Function, Event>>,
+    original: Arc<Graph>,
     /// The graphs whose parameters it took over since, by the place of the nested graph that took them; oldest first.
-    taken: Vec<(usize, Arc<Graph<Function, Event>>)>,
+    taken: Vec<(usize, Arc<Graph>)>,
     /// What single nodes were given since.
     set: HashMap<NodeId, GraphNode>,
     /// A bit for each flat node that was given other arguments since and nothing else: its unit has them.
@@ -29,7 +27,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    pub(super) fn new(original: Arc<Graph<Function, Event>>) -> Self {
+    pub(super) fn new(original: Arc<Graph>) -> Self {
         Self { original, taken: Vec::new(), set: HashMap::new(), arguments: Vec::new() }
     }
 
@@ -58,7 +56,7 @@ impl Parameters {
     }
 
     /// The outermost graph, which has no other in it, took over all that `graph` has.
-    pub(super) fn take_over_all(&mut self, graph: Arc<Graph<Function, Event>>) {
+    pub(super) fn take_over_all(&mut self, graph: Arc<Graph>) {
         self.taken.clear();
         self.taken.push((0, graph));
         self.set.clear();
@@ -71,7 +69,7 @@ impl Parameters {
     }
 
     /// The graph nested at `place` took over the parameters of `graph`, for these of its nodes.
-    pub(super) fn take_over(&mut self, place: usize, graph: Arc<Graph<Function, Event>>, nodes: &[NodeId]) {
+    pub(super) fn take_over(&mut self, place: usize, graph: Arc<Graph>, nodes: &[NodeId]) {
         match place {
             // The outermost graph has every node.
             0 => self.taken.clear(),
@@ -91,7 +89,7 @@ impl Parameters {
         priorities: bool,
         disabled: impl Iterator<Item = NodeId>,
         arguments: HashMap<GraphId, Vec<(NodeId, &[u8])>>,
-    ) -> Result<Graph<Function, Event>> {
+    ) -> Result<Graph> {
         let (mut now, place_only) = (Present { arguments, ..Present::default() }, Node::Empty);
         let graphs = if self.taken.is_empty() { Vec::new() } else { shape.graphs() };
         for (place, taken) in &self.taken {
@@ -125,7 +123,7 @@ impl<'p> Present<'p> {
         self.nodes.entry(node.graph()).or_default().insert(node, parameters);
     }
 
-    fn put_into(&self, graph: &mut Graph<Function, Event>) -> Result<()> {
+    fn put_into(&self, graph: &mut Graph) -> Result<()> {
         self.put_nodes_into(graph)?;
         for (node, arguments) in self.arguments.get(&graph.id()).into_iter().flatten() {
             // A disabled node is an empty one here.
@@ -136,7 +134,7 @@ impl<'p> Present<'p> {
         Ok(())
     }
 
-    fn put_nodes_into(&self, graph: &mut Graph<Function, Event>) -> Result<()> {
+    fn put_nodes_into(&self, graph: &mut Graph) -> Result<()> {
         for (&node, &parameters) in self.nodes.get(&graph.id()).into_iter().flatten() {
             match (graph.node_mut(node)?, parameters) {
                 // Its bodies are graphs of their own, with what they were given.

@@ -7,11 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    event::Event,
-    graph::{Graph, references::Resource},
-    module::Function,
-};
+use crate::graph::{Graph, references::Resource};
 
 /// The resources that each graph of an executable holds, by the place of the graph among all of them.
 #[derive(Default)]
@@ -21,7 +17,7 @@ impl Held {
     /// Holds what `graphs` hold instead of what the graphs in their places held, which is handed over.
     pub(super) fn replace<'g>(
         &mut self,
-        graphs: impl IntoIterator<Item = (usize, &'g Graph<Function, Event>)>,
+        graphs: impl IntoIterator<Item = (usize, &'g Graph)>,
     ) -> Vec<Resource> {
         let mut had = Vec::new();
         for (place, graph) in graphs {
@@ -37,7 +33,7 @@ impl Held {
     }
 
     /// What a graph and those nested in it hold.
-    pub(super) fn of(graph: &Graph<Function, Event>) -> Self {
+    pub(super) fn of(graph: &Graph) -> Self {
         let mut held = Self::default();
         held.replace(graph.with_nested().into_iter().enumerate());
         held

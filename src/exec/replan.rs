@@ -11,19 +11,24 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use super::{
-    Exec, Order, Report, Scheduled, State,
-    enable::packet_in_place_of,
+use aqlipse_graph::{
+    compile::{self, Known as KnownOfUnits, Scheduled, allocations::is_memory},
     image,
+};
+
+use super::{
+    Exec, Report, State, costs,
+    enable::packet_in_place_of,
+    failure::Failure,
+    lanes,
     party::Known,
-    schedule_units,
     seat::Seat,
     units::{self, Unit, pin_of},
 };
 use crate::{
     device::fence::Keep,
     error::{Error, Result},
-    graph::{FlatGraph, Node, NodeId, csr::Csr, flatten},
+    graph::{FlatGraph, NodeId, csr::Csr, flatten},
     schedule::Class,
 };
 
@@ -60,7 +65,8 @@ impl Exec {
             let (block, offset) = state.arguments_of(unit);
             block.address() + offset as u64
         };
-        let mut image = image::encode(&plan, &state.units, kernarg)?;
+        let content = |unit, fences| units::content(&state.units, unit, fences, kernarg(unit));
+        let mut image = image::encode(&plan, state.units.len(), content)?;
         for &unit in &state.disabled {
             if let Some((lane, packet)) = image.places[unit as usize] {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
@@ -93,8 +99,7 @@ impl Exec {
     fn flatten_again(&self) -> Result<FlatGraph> {
         let original = self.0.shape.original();
         // To a launch, memory nodes are only order.
-        let works = |node| !matches!(original.node(node), Ok(Node::MemAlloc(_) | Node::MemFree(_)));
-        Ok(flatten::flatten(original, works)?.graph)
+        Ok(flatten::flatten(original, |_, node| !is_memory(node))?.graph)
     }
 
     /// A plan of the units with what is known of nodes.
@@ -106,15 +111,19 @@ impl Exec {
     ) -> Result<Scheduled> {
         let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
         let preds = preds(flat, &state.units, &state.main, &self.0.seats);
-        let order = Order {
-            preds: &preds,
-            classes: &classes,
-            units: &state.units,
-            numbers: units::numbers(&self.0.devices, &self.0.seats),
-            devices: &self.0.devices,
+        let numbers = units::numbers(&self.0.devices, &self.0.seats);
+        let order = compile::Units { preds: &preds, classes: &classes, main: &state.main, devices: &numbers };
+        let durations = units::durations(&state.units, flat, &state.main, known);
+        let table = costs::table(&self.0.devices[0])?;
+        let known = KnownOfUnits { table: &table, durations: durations.as_deref(), urgencies: &[] };
+        let device = self.0.devices[0].properties();
+        let compute_units = |unit: u32| state.units[unit as usize].compute_units(device);
+        let options = compile::Options {
+            lanes: lanes(self.0.options),
+            candidate: self.0.options.candidate,
+            ..compile::Options::default()
         };
-        let durations = order.durations(flat, &state.main, known);
-        schedule_units(&order, self.0.options, durations.as_deref(), &[], None)
+        Ok(compile::schedule::<Failure>(&order, known, compute_units, &options, None)?)
     }
 }
 
@@ -152,10 +161,8 @@ pub(super) fn preds(flat: &FlatGraph, units: &[Unit], main: &[u32], seats: &[Sea
 mod tests {
     use std::time::Duration;
 
-    use super::{
-        super::{Options, costs},
-        *,
-    };
+    use super::{super::Options, *};
+    use crate::graph::Node;
     use crate::{
         Template,
         device::Device,

@@ -19,7 +19,9 @@ use hsa::packet::{Fences, Packet, Scope};
 use smallvec::SmallVec;
 
 pub(super) use self::check::{check_nodes, check_units};
-use super::{Exec, Options, State, image::Image};
+use aqlipse_graph::image::Image;
+
+use super::{Exec, Options, State};
 use crate::{
     device::{
         Device, Fence, RESTRICTED,

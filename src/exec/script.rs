@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
+use aqlipse_graph::image::HostStep;
+
 use super::{
     State,
-    image::HostStep,
     launch::run_on_host,
     pages::PinnedPages,
     party::Party,

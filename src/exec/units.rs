@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, mem::discriminant, sync::Arc};
 
+use aqlipse_graph::image::{self, Content};
 use hsa::packet::{Fences, Packet};
 
 use super::{
@@ -15,7 +16,7 @@ use crate::{
     dispatch::Dispatch,
     error::{Error, Result},
     event::Event,
-    graph::{FlatGraph, HostFn, Kernel, Memcpy, Node, csr::Csr},
+    graph::{FlatGraph, HostFn, Kernel, Memcpy, Node, NodeId, csr::Csr},
     hostcall::fifo::Fifo,
     memory::{self, Ends, peer::Relay},
     module::{Function, KernelCode},
@@ -222,7 +223,7 @@ impl Units {
     pub(crate) fn new(
         device: &Device,
         flat: &FlatGraph,
-        work: &[Option<&Node<Function, Event>>],
+        work: &[Option<&Node>],
         order: impl IntoIterator<Item = u32>,
     ) -> Result<Self, Failure> {
         let mut these = Self {
@@ -392,7 +393,7 @@ fn kernel_unit(device: &Device, kernel: &Kernel<Function>) -> Result<Unit> {
 }
 
 /// The unit that does a node's work, and the one that must run directly before it.
-pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(Option<Unit>, Unit)> {
+pub(crate) fn unit_of(device: &Device, node: &Node) -> Result<(Option<Unit>, Unit)> {
     Ok((
         None,
         match node {
@@ -426,6 +427,43 @@ pub(crate) fn unit_of(device: &Device, node: &Node<Function, Event>) -> Result<(
             | Node::SemaphoreWait(_) => parts::unit_of(device, node)?,
         },
     ))
+}
+
+/// What a unit puts into its queue, with its kernel arguments at `kernarg`.
+///
+/// # Errors
+/// As [`Unit::packet`]; [`Error::IllegalState`] for one that is no packet, which would be a defect of the scheduler.
+#[inline]
+pub(super) fn content(units: &[Unit], unit: u32, fences: Fences, kernarg: u64) -> Result<Content> {
+    match units.get(unit as usize) {
+        Some(work @ (Unit::Dispatch(_) | Unit::Conditional(_))) => {
+            work.packet(fences, kernarg).map(Content::Packet)
+        }
+        Some(Unit::Record(_)) => Ok(Content::Record),
+        Some(Unit::Wait(_)) => Ok(Content::Wait),
+        _ => Err(image::Error::NotAPacket { unit }.into()),
+    }
+}
+
+/// How long units take, by what is `known` of nodes; nothing if that is nothing. `main` are the units of flat nodes.
+pub(super) fn durations(
+    units: &[Unit],
+    flat: &FlatGraph,
+    main: &[u32],
+    known: &HashMap<NodeId, u32>,
+) -> Option<Vec<Option<u32>>> {
+    if known.is_empty() {
+        return None;
+    }
+    // A packet that stands for an event does no work.
+    let event = |unit: &Unit| matches!(unit, Unit::Record(_) | Unit::Wait(_)).then_some(0);
+    let mut durations: Vec<Option<u32>> = units.iter().map(event).collect();
+    for (node, &unit) in flat.nodes().iter().zip(main) {
+        if let Some(&duration) = known.get(&node.origin) {
+            durations[unit as usize] = Some(duration);
+        }
+    }
+    Some(durations)
 }
 
 /// Bytes that the kernel arguments of these units' packets take.

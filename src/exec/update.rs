@@ -19,12 +19,10 @@ use crate::{
     GraphNode,
     device::{Device, fence::Keep},
     error::Error,
-    event::Event,
     graph::{
         ConditionalKind, CopyKind, FlatGraph, Graph, GraphId, MemAlloc, MemFree, Memset, Mismatch, Node,
         NodeId, NodeKind, Topology,
     },
-    module::Function,
     template::Template,
     user_object::due::{Call, release_behind},
 };
@@ -94,13 +92,13 @@ impl std::error::Error for Refusal {}
 /// What updates cannot change of a graph and of those nested in it: what is noted of them is looked up in the graph that
 /// the executable was made of, which it keeps.
 pub(super) struct Shape {
-    original: Arc<Graph<Function, Event>>,
+    original: Arc<Graph>,
 }
 
 /// A graph of a shape with what is nested in it.
 struct Frames<'s> {
     /// The outermost graph first, each behind the one around it: the places of graphs.
-    graphs: Vec<&'s Graph<Function, Event>>,
+    graphs: Vec<&'s Graph>,
     /// The place of the first graph in each node that has graphs in it.
     inside: HashMap<NodeId, usize>,
 }
@@ -230,17 +228,17 @@ pub(super) struct Pair<'g> {
 #[derive(Default)]
 pub(super) struct Paired<'g> {
     pub(super) nodes: Vec<Pair<'g>>,
-    pub(super) graphs: Vec<(usize, &'g Graph<Function, Event>)>,
+    pub(super) graphs: Vec<(usize, &'g Graph)>,
 }
 
 impl Shape {
     /// The shape of a graph that stays as it is.
-    pub(super) fn of(original: Arc<Graph<Function, Event>>) -> Self {
+    pub(super) fn of(original: Arc<Graph>) -> Self {
         Self { original }
     }
 
     /// The graph itself.
-    pub(super) fn original(&self) -> &Graph<Function, Event> {
+    pub(super) fn original(&self) -> &Graph {
         &self.original
     }
 
@@ -278,7 +276,7 @@ impl Shape {
     pub(super) fn pair<'g>(
         &self,
         place: usize,
-        graph: &'g Graph<Function, Event>,
+        graph: &'g Graph,
         priorities: bool,
     ) -> Result<Paired<'g>, Refusal> {
         let mut paired = Paired::default();
@@ -348,11 +346,7 @@ impl Shape {
 }
 
 /// Refuses the first node of a graph that is of another kind than the one in its place.
-fn other_kind(
-    had: &Graph<Function, Event>,
-    graph: &Graph<Function, Event>,
-    around: Option<NodeId>,
-) -> Option<Refusal> {
+fn other_kind(had: &Graph, graph: &Graph, around: Option<NodeId>) -> Option<Refusal> {
     let mut pairs = had.nodes().zip(graph.nodes());
     let ((_, old), (theirs, node)) = pairs.find(|((_, old), (_, new))| old.kind() != new.kind())?;
     let detail = differences::in_child(around, differences::of_kind(old.kind(), node));

@@ -21,11 +21,10 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
 };
 
+use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
+
 use self::mapper::{Chunks, Mapper};
-use super::{
-    placement::Placement,
-    space::{CLASSES, Classes, Counts},
-};
+use super::space::Placement;
 use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},

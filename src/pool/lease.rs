@@ -10,12 +10,12 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use aqlipse_graph::memory::order::{Order, PlannedOrder};
+
 use super::{
     arena::{Tenure, with_room},
     graph_memory::{Block, GraphMemory, Tenancy},
-    order::{Order, PlannedOrder},
-    placement::Placement,
-    space::{Own, Space},
+    space::{Own, Space, place, spaces_of},
 };
 use crate::{
     device::{Device, Fence, fence::PooledSignal},
@@ -203,11 +203,11 @@ impl Turns {
         let latest = self.spaces.iter().map(|space| space.tenant()).max().unwrap_or(0);
         let predecessor = arenas.predecessor(latest);
         let placement = match &predecessor {
-            None => Placement::new(self.spaces, classes, &order.among(&self.places))?,
+            None => place(self.spaces, classes, &order.among(&self.places))?,
             Some(before) => {
-                let there = before.placement.spaces();
+                let there = spaces_of(&before.placement);
                 let fresh = self.split(|space| there.contains(&Arc::as_ptr(space)));
-                let others = Placement::new(fresh.spaces, classes, &order.among(&fresh.places))?;
+                let others = place(fresh.spaces, classes, &order.among(&fresh.places))?;
                 before.placement.and(others, classes)
             }
         };
@@ -221,9 +221,9 @@ impl Lease {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn new<K, E>(
+    pub(crate) fn new(
         memory: &GraphMemory,
-        graphs: &[&Graph<K, E>],
+        graphs: &[&Graph],
         planned: Option<&PlannedOrder>,
     ) -> Result<Self> {
         let (mut held, mut lives) = (Vec::new(), Vec::<(NodeId, NodeId)>::new());

@@ -3,11 +3,16 @@
 #![forbid(unsafe_code)]
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashSet},
     sync::{
         Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
+};
+
+use aqlipse_graph::memory::{
+    order::Order,
+    placement::{self, CLASSES, Classes, TooManyChunks},
 };
 
 use super::show;
@@ -16,51 +21,22 @@ use crate::{
     error::{Error, Result},
 };
 
-/// How many sizes of chunks there are.
-pub(super) const CLASSES: usize = 3;
+/// Which chunks the addresses of several allocations show.
+pub(super) type Placement = placement::Placement<Arc<Space>>;
 
-/// Numbers of chunks, of the largest size first.
-pub(super) type Counts = [u32; CLASSES];
+/// Plans for the memory of some allocations, of which one may have the chunks of another that is over before it begins.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] if chunks cannot be numbered.
+pub(super) fn place(spaces: Vec<Arc<Space>>, classes: &Classes, before: &Order) -> Result<Placement> {
+    let size = |space: &Arc<Space>| (space.bytes(), space.room());
+    Placement::new(spaces, size, classes, before)
+        .map_err(|TooManyChunks| Error::OutOfMemory { bytes: usize::MAX })
+}
 
-/// Sizes of chunks, the largest first: each a multiple of the next.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Classes(pub(super) [u64; CLASSES]);
-
-impl Classes {
-    /// Bytes of the largest chunks: what a page table entry of the card maps at best.
-    const LARGE: u64 = 2 << 20;
-    /// What saves hundreds of small chunks where a large one would be too much.
-    const MIDDLE: u64 = 64 << 10;
-    /// Sizes are whole pages even if the device has a finer granule.
-    const PAGE: u64 = 4096;
-
-    /// The sizes of chunks of a device's memory whose granule is `granule`, a power of two.
-    pub(super) fn of(granule: u64) -> Self {
-        let small = granule.max(Self::PAGE);
-        Self([small.max(Self::LARGE), small.max(Self::MIDDLE), small])
-    }
-
-    /// Of what the sizes of buffers are multiples.
-    pub(super) fn granule(&self) -> u64 {
-        self.0[CLASSES - 1]
-    }
-
-    /// The chunks that `bytes` bytes are, the last of which is of the class `finest`.
-    pub(super) fn split(&self, bytes: u64, finest: usize) -> Counts {
-        let mut rest = bytes.next_multiple_of(self.0[finest]);
-        let mut counts = [0; CLASSES];
-        for (count, size) in counts.iter_mut().zip(self.0) {
-            // CAST: no device has 2^32 pages that one buffer asks for; the caller has checked.
-            *count = (rest / size) as u32;
-            rest %= size;
-        }
-        counts
-    }
-
-    /// Bytes of some chunks.
-    pub(super) fn bytes(&self, counts: &Counts) -> u64 {
-        counts.iter().zip(self.0).map(|(&count, size)| u64::from(count) * size).sum()
-    }
+/// The addresses that a placement is for.
+pub(super) fn spaces_of(placement: &Placement) -> HashSet<*const Space> {
+    placement.buffers.iter().map(|(space, _)| Arc::as_ptr(space)).collect()
 }
 
 /// Addresses of one allocation, for its node's life.
@@ -194,22 +170,5 @@ pub(super) struct Own {
 impl Drop for Own {
     fn drop(&mut self) {
         self.space.hide();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_size_is_split_into_as_few_chunks_as_can_be() {
-        let classes = Classes::of(4096);
-        let bytes = (3 << 20) + (68 << 10);
-        let counts = classes.split(bytes, 2);
-        assert_eq!((counts, classes.bytes(&counts)), ([1, 17, 1], bytes));
-        assert_eq!(classes.split(bytes, 1), [1, 18, 0]);
-        assert_eq!(classes.split(bytes, 0), [2, 0, 0]);
-        let coarse = Classes::of(2 << 20);
-        assert_eq!((coarse.granule(), coarse.split(4 << 20, 2)), (2 << 20, [2, 0, 0]));
     }
 }

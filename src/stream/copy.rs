@@ -4,7 +4,7 @@ use super::{Stream, StreamKind, host};
 use crate::{
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
-    graph::{BoxCopy, CopyKind, Memcpy, Node, RunCopy},
+    graph::{Memcpy, Node, RunCopy},
     memory::{self, Ends, peer::Relay},
 };
 
@@ -231,76 +231,5 @@ impl Stream {
         // SAFETY: the caller's promise.
         let pinned = unsafe { memory::pin(self.device(), address, bytes) };
         pinned.inspect_err(|e| tracing::debug!("pinning {bytes} bytes at {address:#x}: {e}")).ok()
-    }
-}
-
-impl Memcpy {
-    /// A linear copy whose direction follows from the addresses.
-    pub fn linear(dst: u64, src: u64, bytes: u64) -> Self {
-        Self::Linear { dst, src, bytes, kind: CopyKind::Inferred }
-    }
-
-    /// Whether it moves no byte.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Self::Linear { bytes, .. } => *bytes == 0,
-            Self::Box(copy) => copy.extent.contains(&0),
-        }
-    }
-
-    /// First byte and length of everything it may read, gaps between rows included.
-    pub(crate) fn source_span(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::Linear { src, bytes, .. } => Some((*src, *bytes)),
-            Self::Box(copy) => Some((copy.src.corner_address()?, copy.span(copy.src.pitch, copy.src.rows)?)),
-        }
-    }
-
-    /// First byte and length of everything it may write, gaps between rows included.
-    pub(crate) fn destination_span(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::Linear { dst, bytes, .. } => Some((*dst, *bytes)),
-            Self::Box(copy) => Some((copy.dst.corner_address()?, copy.span(copy.dst.pitch, copy.dst.rows)?)),
-        }
-    }
-
-    /// The same copy with another first source byte.
-    pub(crate) fn with_source(&self, address: u64) -> Self {
-        let mut copy = self.clone();
-        match &mut copy {
-            Self::Linear { src, .. } => *src = address,
-            Self::Box(copy) => (copy.src.address, copy.src.corner) = (address, [0; 3]),
-        }
-        copy
-    }
-
-    /// The same copy with another first destination byte.
-    pub(crate) fn with_destination(&self, address: u64) -> Self {
-        let mut copy = self.clone();
-        match &mut copy {
-            Self::Linear { dst, .. } => *dst = address,
-            Self::Box(copy) => (copy.dst.address, copy.dst.corner) = (address, [0; 3]),
-        }
-        copy
-    }
-}
-
-impl RunCopy {
-    /// It alone.
-    pub(crate) fn copy(&self) -> Memcpy {
-        Memcpy::linear(self.dst, self.src, self.bytes)
-    }
-}
-
-impl BoxCopy {
-    /// Bytes from the first to the last of a box on a surface.
-    fn span(&self, pitch: u64, rows: u64) -> Option<u64> {
-        let [width, height, depth] = self.extent;
-        if self.extent.contains(&0) {
-            return Some(0);
-        }
-        // Between one slice and the next; a single one has no use for what may be nonsense.
-        let slices = if depth > 1 { (depth - 1).checked_mul(rows.checked_mul(pitch)?)? } else { 0 };
-        slices.checked_add((height - 1).checked_mul(pitch)?)?.checked_add(width)
     }
 }

@@ -7,6 +7,8 @@ use std::{
 };
 
 use super::{Alive, DeviceSlice, HostBuffer, Launch, Plain};
+use aqlipse_graph::memory::graph::MemoryGraph;
+
 use crate::{
     capture::{self, Mode},
     device::Device,
@@ -15,7 +17,6 @@ use crate::{
     exec::{Exec, LaunchImage, Options, Report},
     graph::{self, Condition, ConditionalKind, HostFn, Memcpy, Memset, NodeId},
     memory,
-    pool::report::MemoryGraph,
     stream::Stream,
     template::Template,
 };
@@ -263,15 +264,14 @@ impl Graph {
     /// The graph as far as its memory goes: for reports and for `aqlipse doctor memory`.
     ///
     /// ```
-    /// # use std::time::Duration;
     /// # use aqlipse::{Device, typed::Graph};
     /// let mut graph = Graph::new(&Device::get(0)?);
     /// let (node, slice) = graph.allocate::<u32>(1024, &[])?;
     /// graph.free(slice, &[node])?;
     /// let memory = graph.memory_graph()?;
-    /// assert_eq!(memory.report(Duration::from_millis(20))?.plan.height, 4096);
-    /// println!("{}", memory.to_json());
-    /// # Ok::<(), aqlipse::Error>(())
+    /// assert_eq!(memory.buffers[0].bytes, 4096);
+    /// println!("{}", serde_json::to_string_pretty(&memory)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors

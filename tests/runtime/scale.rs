@@ -102,7 +102,7 @@ fn a_graph_of_a_million_edges_is_instantiated() {
 /// A fill inside `depth` child graphs.
 fn nested(data: &DeviceBuffer<u32>, depth: usize, value: u32) -> Template {
     let dst = data.slice().address();
-    let mut graph: Graph<_, _> = Graph::new();
+    let mut graph: Graph = Graph::new();
     let set = Memset { dst, pitch: 4, value: value.into(), element_size: 4, width: 1, height: 1 };
     graph.add(Node::Memset(set), &[]).unwrap();
     for _ in 0..depth {

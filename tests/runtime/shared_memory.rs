@@ -55,7 +55,7 @@ impl Drop for Out {
 /// Bytes of each end of a buffer that are looked at.
 const SEEN: u64 = 16;
 
-fn fill(dst: u64, byte: u8, bytes: u64) -> Node<aqlipse::Function, aqlipse::Event> {
+fn fill(dst: u64, byte: u8, bytes: u64) -> Node {
     Node::Memset(Memset { dst, pitch: bytes, value: byte.into(), element_size: 1, width: bytes, height: 1 })
 }
 

@@ -23,7 +23,7 @@ use crate::{
 /// Kernels and events by the words that callers know.
 struct Handles;
 
-impl Labels<Function, Event> for Handles {
+impl Labels<Function, Event, aqlipse::external::ExternalSemaphore> for Handles {
     fn kernel<'k>(&self, kernel: &'k Function) -> Cow<'k, str> {
         kernel.name().into()
     }

@@ -7,13 +7,14 @@ use std::{
     time::Duration,
 };
 
-use aqlipse::pool::{plan, report::MemoryGraph};
 use clap::Args;
+
+use super::report::{MemoryReport, parse};
 
 /// What to look at, and what to make of it.
 #[derive(Args)]
 pub struct Request {
-    /// A graph as `memory_graph` of `aqlipse::Template` writes it; `aqlipse::pool::report` describes the file.
+    /// A graph as `memory_graph` of `aqlipse::Template` writes it; `aqlipse::MemoryGraph` describes the file.
     file: PathBuf,
     /// Draw the plan: time across, address up.
     #[arg(long, value_name = "FILE")]
@@ -21,9 +22,15 @@ pub struct Request {
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
-    /// Milliseconds that planning may take, instead of what AQLIPSE_PLAN_MS says.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=3_600_000))]
-    plan_ms: Option<u64>,
+    /// Milliseconds that planning may take.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AQLIPSE_PLAN_MS",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u64).range(..=3_600_000)
+    )]
+    plan_ms: u64,
 }
 
 /// Prints the report, and writes the picture.
@@ -34,10 +41,10 @@ pub fn run(request: &Request) -> Result<(), Box<dyn Error>> {
 
 fn examine(request: &Request) -> Result<String, Box<dyn Error>> {
     let at = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let budget = request.plan_ms.map_or_else(plan::budget, |ms| Ok(Duration::from_millis(ms)))?;
     let text = fs::read_to_string(&request.file).map_err(|error| at(&request.file, &error))?;
-    let graph = MemoryGraph::parse(&text).map_err(|error| at(&request.file, &error))?;
-    let report = graph.report(budget).map_err(|error| at(&request.file, &error))?;
+    let graph = parse(&text).map_err(|error| at(&request.file, &error))?;
+    let report = MemoryReport::of(&graph, Duration::from_millis(request.plan_ms))
+        .map_err(|error| at(&request.file, &error))?;
     if let Some(path) = &request.svg {
         fs::write(path, report.svg()).map_err(|error| at(path, &error))?;
     }
@@ -67,7 +74,7 @@ mod tests {
         fn request(&self, text: &str) -> Request {
             let file = self.0.join("graph.json");
             fs::write(&file, text).unwrap();
-            Request { file, svg: None, json: false, plan_ms: Some(100) }
+            Request { file, svg: None, json: false, plan_ms: 100 }
         }
     }
 

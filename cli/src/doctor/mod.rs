@@ -1,6 +1,8 @@
 //! `aqlipse doctor`: what is wrong with a graph, and what would help.
 
 mod memory;
+mod picture;
+mod report;
 
 use std::error::Error;
 

@@ -38,9 +38,7 @@ use crate::{
     GraphNode, condition,
     device::{Device, slabs::Block},
     error::{Error, Result},
-    event::Event,
-    graph::{self, Condition, FlatGraph, GraphId, Node, NodeId},
-    module::Function,
+    graph::{self, Condition, FlatGraph, Node, NodeId},
     stream::Word,
 };
 
@@ -89,7 +87,7 @@ impl Conditional {
     /// # Errors
     /// [`Error::NotSupported`] for nodes that a body cannot have; what a launch of a node's work on a stream would be
     /// refused for; [`Error::Graph`] for a cycle.
-    fn new(device: &Device, node: &graph::Conditional<Function, Event>) -> Result<Self, Failure> {
+    fn new(device: &Device, node: &graph::Conditional) -> Result<Self, Failure> {
         let Compiled { structure, conditions, units } = structure::compile(device, node)?;
         let mut steps = structure.bodies.iter().flat_map(|body| &body.steps);
         let on_host = steps.any(|step| matches!(step, Step::Host { .. }));
@@ -167,11 +165,6 @@ impl Conditional {
     /// The node's condition, then those of the nodes nested in it.
     pub(super) fn conditions(&self) -> &[Condition] {
         &self.conditions
-    }
-
-    /// The identities of all graphs inside.
-    pub(super) fn graphs(&self) -> impl Iterator<Item = GraphId> {
-        self.structure.graphs()
     }
 
     /// Bytes that it holds on host and device.
@@ -302,13 +295,13 @@ fn branch_depth(device: &Device) -> Result<u32> {
 pub(super) fn compile_all(
     order: &[u32],
     flat: &FlatGraph,
-    work: &[Option<&Node<Function, Event>>],
+    work: &[Option<&Node>],
 ) -> Result<Vec<Arc<Conditional>>, Failure> {
     let conditionals = order.iter().filter_map(|&index| match work[index as usize] {
         Some(Node::Conditional(conditional)) => Some((index, &**conditional)),
         _ => None,
     });
-    let compile = |(index, node): (u32, &graph::Conditional<Function, Event>)| {
+    let compile = |(index, node): (u32, &graph::Conditional)| {
         let device = Device::get(flat.nodes()[index as usize].device() as usize)?;
         let compiled = Conditional::new(&device, node).map(Arc::new);
         // What is inside is not the caller's to find: the node around it is named.

@@ -2,11 +2,12 @@
 
 use std::{collections::HashMap, ops::Range};
 
+use aqlipse_graph::compile::allocations::is_memory;
+
 use super::program::{self, PacketStep, Step};
 use crate::{
     device::Device,
     error::{Error, Result},
-    event::Event,
     exec::{
         failure::Failure,
         seat::Seat,
@@ -16,7 +17,6 @@ use crate::{
     graph::{
         Condition, Conditional, ConditionalKind, FlatGraph, Graph, GraphId, Node, NodeId, WordAction, flatten,
     },
-    module::Function,
 };
 
 /// A conditional node and those nested in it.
@@ -80,10 +80,7 @@ pub(super) struct Compiled {
 /// # Errors
 /// [`Error::NotSupported`] for nodes that a body cannot have; what a launch of a node's work would be refused for;
 /// [`Error::Graph`] for a cycle.
-pub(super) fn compile(
-    device: &Device,
-    outermost: &Conditional<Function, Event>,
-) -> Result<Compiled, Failure> {
+pub(super) fn compile(device: &Device, outermost: &Conditional) -> Result<Compiled, Failure> {
     let mut found = vec![(outermost, 0)];
     let mut this = Compiled {
         structure: Structure {
@@ -120,14 +117,11 @@ impl Compiled {
     fn add_body<'g>(
         &mut self,
         device: &Device,
-        graph: &'g Graph<Function, Event>,
-        mut site: impl FnMut(&'g Conditional<Function, Event>) -> Result<u32>,
+        graph: &'g Graph,
+        mut site: impl FnMut(&'g Conditional) -> Result<u32>,
     ) -> Result<(), Failure> {
         // Memory is mapped as long as the executable lives: to a body, its nodes are only order.
-        let is_memory = |id: NodeId| {
-            id.graph() == graph.id() && matches!(graph.node(id), Ok(Node::MemAlloc(_) | Node::MemFree(_)))
-        };
-        let mut flattened = flatten::flatten(graph, |node| !is_memory(node))
+        let mut flattened = flatten::flatten(graph, |_, node| !is_memory(node))
             .map_err(|error| Failure::of_structure(graph, error))?;
         let fixed = flattened.work.iter().map(|work| work.map(Fixed::of)).collect();
         let mut sites = HashMap::new();
@@ -215,11 +209,6 @@ impl Structure {
             Some(&site) => Place::Site(site),
             None => Place::Unit { unit: main[at as usize], body },
         })
-    }
-
-    /// The identities of all graphs inside.
-    pub(super) fn graphs(&self) -> impl Iterator<Item = GraphId> {
-        self.body_of.keys().copied()
     }
 
     /// Bytes that the structure holds.

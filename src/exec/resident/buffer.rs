@@ -15,11 +15,12 @@
 use hsa::packet::{Branch, Fences, Packet, Run, Scope};
 use smallvec::smallvec;
 
+use aqlipse_graph::image::Image;
+
 use super::{Arguments, Launch};
 use crate::{
     device::{fence::PooledSignal, resident::Kernels},
     error::Result,
-    exec::image::Image,
 };
 
 /// Runs within each other at most: the graph, in what claims the launch.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use hsa::packet::{BarrierAnd, NO_SIGNAL, Packet, SignalPlace as Field};
 
+use aqlipse_graph::image::{Image, Source};
+
 use super::{Arguments, Launch, SYSTEM, value_of};
 use crate::{
     device::{
@@ -14,7 +16,6 @@ use crate::{
         resident::{Kernels, Queues},
     },
     error::Result,
-    exec::image::{Image, Source},
 };
 
 /// Work-items of the kernel: one wave.

@@ -8,14 +8,15 @@ use std::{
     sync::{Arc, MutexGuard},
 };
 
+use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
+
 use super::{Arena, Arenas, Attempt, Departed, State, Tenant};
 use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},
     pool::{
-        placement::Placement,
         show,
-        space::{CLASSES, Classes, Counts, Space},
+        space::{Placement, Space, spaces_of},
     },
 };
 
@@ -143,7 +144,7 @@ impl Mapper<'_> {
         number: u64,
         placement: &Arc<Placement>,
     ) -> Result<()> {
-        let shown = self.arenas.state().tenants.get(&old).map(|old| old.placement.spaces());
+        let shown = self.arenas.state().tenants.get(&old).map(|old| spaces_of(&old.placement));
         let shown = shown.unwrap_or_default();
         let done = self
             .grow(arena, &placement.need)

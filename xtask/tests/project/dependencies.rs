@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Who may see whom.
-const ALLOWED: [(&str, &[&str]); 10] = [
+const ALLOWED: [(&str, &[&str]); 11] = [
     ("hsa-sys", &[]),
     ("hsa", &["hsa-sys"]),
     ("loader", &[]),
     ("emulator", &["hsa-sys", "loader"]),
-    ("aqlipse", &["hsa", "hsa-sys", "loader", "emulator"]),
+    ("aqlipse-graph", &["hsa"]),
+    ("aqlipse", &["aqlipse-graph", "hsa", "hsa-sys", "loader", "emulator"]),
     ("capi", &["aqlipse"]),
     ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator"]),
-    ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "hsa", "hsa-sys", "emulator"]),
+    ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "aqlipse-graph", "hsa", "hsa-sys", "emulator"]),
     ("thunk", &["hsa-sys", "emulator"]),
     ("xtask", &[]),
 ];

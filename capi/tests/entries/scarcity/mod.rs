@@ -11,7 +11,6 @@ mod external;
 mod graphs;
 mod held_back;
 mod memory;
-mod plans;
 mod printing;
 mod streams;
 
@@ -270,16 +269,6 @@ fn a_launch_that_fails_leaves_what_earlier_ones_left() {
     const TEST: &str = "scarcity::a_launch_that_fails_leaves_what_earlier_ones_left";
     if role().is_some() {
         return graphs::refused_launches();
-    }
-    let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
-    assert!(ends(child.expect("a process")).success());
-}
-
-#[test]
-fn a_plan_is_made_by_the_threads_that_there_are() {
-    const TEST: &str = "scarcity::a_plan_is_made_by_the_threads_that_there_are";
-    if role().is_some() {
-        return plans::without_another_thread();
     }
     let child = again(TEST, "refused").env(VARIABLE, "0").spawn();
     assert!(ends(child.expect("a process")).success());

@@ -10,9 +10,9 @@ mod workload;
 
 use std::error;
 
-use aqlipse::{
-    schedule::{self, Bounds, Candidate, CostFile, CostTable, Plan, Problem, bounds, cost},
-    simulate::{Policy, Program, run},
+use aqlipse_cli::simulate::{Program, published, run};
+use aqlipse_graph::schedule::{
+    self, Bounds, Candidate, CostFile, CostTable, Plan, Policy, Problem, bounds, cost,
 };
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ impl Row {
         let bounds = Bounds::of(&real, table);
         let work_over_units_ns = workload.work_ns(table.compute_units);
         let policy = |policy: &Policy| {
-            let program = policy.program(&real);
+            let program = published(*policy, &real);
             run(&program, table).map(|timeline| (timeline.makespan_ns, program.packets()))
         };
         Ok(Self {

@@ -1,0 +1,144 @@
+//! This runtime's devices, as the graph compiler sees them: which units nodes become, and their packets.
+
+use std::{collections::HashMap, sync::Arc};
+
+use aqlipse_graph::{
+    compile::{self, Target},
+    image::Content,
+    schedule::{Class, CostTable},
+};
+use hsa::packet::Fences;
+
+use super::{
+    Options, costs,
+    failure::Failure,
+    place_arguments, replan, resident,
+    units::{self, Unit, Units},
+};
+use crate::{
+    device::slabs::Block,
+    error::{Error, Result},
+    event::Event,
+    external::ExternalSemaphore,
+    graph::{FlatGraph, Node, NodeId},
+    module::Function,
+    template::Template,
+};
+
+/// A template on its way to packets.
+pub(super) struct Lowering<'a> {
+    template: &'a Template,
+    options: Options,
+    /// How long nodes take, in nanoseconds, of which that is known.
+    known: HashMap<NodeId, u32>,
+    pub(super) units: Units,
+    /// As [`units::numbers`].
+    numbers: Vec<u16>,
+    /// The units that are conditional nodes.
+    pub(super) conditionals: Vec<u32>,
+    /// The kernel arguments of all units, and where each unit's begin.
+    pub(super) arguments: Option<(Block, Vec<u32>)>,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(template: &'a Template, options: Options) -> Self {
+        Self {
+            template,
+            options,
+            known: template.instances().durations().known(),
+            units: Units::default(),
+            numbers: Vec::new(),
+            conditionals: Vec::new(),
+            arguments: None,
+        }
+    }
+
+    /// Finds the conditional nodes; the host drives them all if the options say so.
+    fn find_conditionals(&mut self) {
+        for &main in &self.units.main {
+            let unit = &mut self.units.units[main as usize];
+            if let Unit::Conditional(conditional) = unit {
+                if self.options.conditionals_on_host {
+                    *conditional = Arc::new(conditional.on_host());
+                    self.units.classes[main as usize] = Class::Host;
+                }
+                self.conditionals.push(main);
+            }
+        }
+    }
+}
+
+impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
+    type Error = Failure;
+
+    fn lower(
+        &mut self,
+        flat: &FlatGraph,
+        work: &[Option<&Node>],
+        order: Option<Vec<u32>>,
+    ) -> Result<(), Failure> {
+        let (resident, ordered) = (self.options.resident, order.is_some());
+        if resident {
+            resident::check_nodes(self.template, flat, work)?;
+        }
+        self.units = match order {
+            Some(order) => Units::new(self.template.device(), flat, work, order)?,
+            // CAST: a flat graph numbers its nodes in 32 bits.
+            None => Units::new(self.template.device(), flat, work, 0..flat.len() as u32)?,
+        };
+        if resident {
+            resident::check_units(flat, &self.units)?;
+        }
+        if self.template.graph().may_nest() {
+            self.find_conditionals();
+        }
+        let Units { units, preds, main, seats, devices, .. } = &self.units;
+        self.numbers = units::numbers(devices, seats);
+        debug_assert!(
+            ordered || *preds == replan::preds(flat, units, main, seats),
+            "the order could not be found again"
+        );
+        Ok(())
+    }
+
+    fn units(&self) -> compile::Units<'_> {
+        let Units { preds, classes, main, .. } = &self.units;
+        compile::Units { preds, classes, main, devices: &self.numbers }
+    }
+
+    fn costs(&self) -> Result<CostTable, Failure> {
+        Ok(costs::table(&self.units.devices[0])?)
+    }
+
+    fn durations(&self, flat: &FlatGraph) -> Option<Vec<Option<u32>>> {
+        units::durations(&self.units.units, flat, &self.units.main, &self.known)
+    }
+
+    fn compute_units(&self, unit: u32) -> u32 {
+        self.units.units[unit as usize].compute_units(self.units.devices[0].properties())
+    }
+
+    fn place(&mut self) -> Result<(), Failure> {
+        let Units { units, devices, kernarg_bytes, .. } = &self.units;
+        self.arguments = Some(place_arguments(&devices[0], units, *kernarg_bytes)?);
+        Ok(())
+    }
+
+    #[inline]
+    fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
+        // PANIC: the compiler calls `place` before.
+        let (arena, offsets) = self.arguments.as_ref().expect("a place for arguments");
+        let kernarg = arena.address() + u64::from(offsets[unit as usize]);
+        Ok(units::content(&self.units.units, unit, fences, kernarg)?)
+    }
+}
+
+/// Why a graph was not compiled, in this runtime's words.
+impl From<compile::CompileError<Failure>> for Failure {
+    fn from(error: compile::CompileError<Failure>) -> Self {
+        match error {
+            compile::CompileError::Target(failure) => failure,
+            error => Error::from(error).into(),
+        }
+    }
+}
