@@ -10,10 +10,10 @@ use hsa_sys::{amd_signal_t, hsa_signal_t};
 use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},
-    graph::{Condition, conditional::SIGNAL_TO_VALUE},
     holdings,
     stream::submit::Submission,
 };
+use aqlipse_graph::{Condition, conditional::SIGNAL_TO_VALUE};
 
 /// The signal that a launch ends with, and the lane that it ends on. Not its fence: that keeps what has conditions.
 type Launch = Option<(Arc<PooledSignal>, u64)>;

@@ -2,7 +2,8 @@
 
 use hsa::packet::{Fences, KernelDispatch, Packet};
 
-use crate::{error::Result, graph::Kernargs, module::KernelCode};
+use crate::{error::Result, module::KernelCode};
+use aqlipse_graph::Kernargs;
 
 /// A kernel dispatch whose kernel arguments are packed but not placed in device-visible memory yet.
 #[derive(Clone, Debug)]

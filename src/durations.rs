@@ -11,10 +11,8 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    device::{Device, Fence, fence::PooledSignal},
-    graph::NodeId,
-};
+use crate::device::{Device, Fence, fence::PooledSignal};
+use aqlipse_graph::NodeId;
 
 /// Measured times of a node that are kept, the latest.
 const KEPT: usize = 31;

@@ -126,7 +126,7 @@ impl Event {
     /// took the work before.
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
-        crate::stream::host::refuse_inside()?;
+        crate::callback::refuse_inside()?;
         self.refuse_captured(WAITING)?;
         crate::capture::check_unsafe_call(WAITING)?;
         if let Some((shared, number)) = self.foreign() {

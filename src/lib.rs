@@ -66,6 +66,7 @@ pub mod typed;
 pub use aqlipse_graph::schedule;
 
 mod blit;
+mod callback;
 mod condition;
 mod device;
 mod dispatch;

@@ -15,10 +15,10 @@ use smallvec::SmallVec;
 use aqlipse_graph::memory::graph::MemoryGraph;
 
 use crate::{
-    GraphNode,
     capture::ancestors,
     condition,
     device::Device,
+    device::fence::Alive,
     durations::Instances,
     error::{Error, Result},
     event::Event,
@@ -28,7 +28,6 @@ use crate::{
     },
     module::Function,
     pool::graph_memory::{AllocationOptions, GraphMemory},
-    typed::Alive,
     user_object::UserObject,
 };
 
@@ -202,7 +201,7 @@ impl Template {
     ///
     /// # Errors
     /// [`Error::Graph`] for a bad dependency, [`Error::InvalidValue`] for an allocation or free node.
-    pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
+    pub fn add(&mut self, node: Node, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
         Ok((self.whole().add(node, dependencies)?, ()))
     }
 
@@ -210,12 +209,7 @@ impl Template {
     ///
     /// # Errors
     /// As there.
-    pub fn add_on(
-        &mut self,
-        device: &Device,
-        node: GraphNode,
-        dependencies: &[NodeId],
-    ) -> Result<(NodeId, ())> {
+    pub fn add_on(&mut self, device: &Device, node: Node, dependencies: &[NodeId]) -> Result<(NodeId, ())> {
         Ok((self.whole().on(device).add(node, dependencies)?, ()))
     }
 
@@ -465,7 +459,7 @@ impl Subgraph<'_> {
     ///
     /// # Errors
     /// [`Error::Graph`] for a node of another kind or of no graph.
-    pub fn set(&mut self, node: NodeId, parameters: GraphNode) -> Result<()> {
+    pub fn set(&mut self, node: NodeId, parameters: Node) -> Result<()> {
         self.graph_mut().set(node, parameters)?;
         self.place(node)
     }
@@ -481,7 +475,7 @@ impl Subgraph<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn add(&mut self, node: GraphNode, dependencies: &[NodeId]) -> Result<NodeId> {
+    pub fn add(&mut self, node: Node, dependencies: &[NodeId]) -> Result<NodeId> {
         self.add_behind(node, dependencies.iter().copied())
     }
 
@@ -491,7 +485,7 @@ impl Subgraph<'_> {
     /// As there.
     pub fn add_behind(
         &mut self,
-        node: GraphNode,
+        node: Node,
         dependencies: impl IntoIterator<Item = NodeId>,
     ) -> Result<NodeId> {
         if matches!(node, Node::MemAlloc(_) | Node::MemFree(_) | Node::Conditional(_)) {
@@ -749,7 +743,7 @@ impl Subgraph<'_> {
         if self.path.is_empty() {
             return self.template.refuse_with_memory(what);
         }
-        let is_memory = |(_, node): (_, &GraphNode)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
+        let is_memory = |(_, node): (_, &Node)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
         let has_memory = |graph: &Graph| graph.nodes().any(is_memory);
         let inside =
             self.template.has_memory_nodes() && self.graph().with_nested().into_iter().any(has_memory);

@@ -15,10 +15,8 @@ use std::{
     },
 };
 
-use crate::{
-    error::{Error, Result},
-    graph::references::{References, Resource},
-};
+use crate::error::{Error, Result};
+use aqlipse_graph::references::{References, Resource};
 
 /// The most references that one call creates or gives up.
 const MAX_COUNT: u32 = i32::MAX as u32;

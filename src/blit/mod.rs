@@ -4,10 +4,10 @@ use crate::{
     device::Device,
     dispatch::Dispatch,
     error::{Error, Result},
-    graph::{BoxCopy, Memcpy, Memset, RunCopy, Surface, WordAction, WordStep},
     module::{KernelCode, Module},
     stream::{Condition, Word},
 };
+use aqlipse_graph::{BoxCopy, Memcpy, Memset, RunCopy, Surface, WordAction, WordStep};
 
 /// The code objects that `cargo xtask kernels` builds, most specific targets first.
 const OBJECTS: [&[u8]; 4] = [

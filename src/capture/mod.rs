@@ -32,10 +32,9 @@ pub use rules::{
 };
 
 use crate::{
-    GraphNode,
     error::{CaptureError, Error, Result, explain},
     event::Event,
-    graph::{Graph, Inside, NodeId},
+    graph::{Graph, Inside, Node, NodeId},
     stream::{Held, Stream, StreamKind},
     template::{Subgraph, Template},
     typed::Alive,
@@ -326,7 +325,7 @@ pub(crate) fn abandon(id: u64, member: Membership) {
 }
 
 /// Adds a node behind what `stream` captured last.
-pub(crate) fn record(stream: &Stream, node: GraphNode) -> Result<()> {
+pub(crate) fn record(stream: &Stream, node: Node) -> Result<()> {
     extend_inside(stream, |session, after| {
         session.edit(|graph| Ok((graph.on(stream.device()).add(node, after)?, ())))
     })

@@ -25,6 +25,9 @@ use crate::{
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
 const FAULT_POLL: Duration = Duration::from_millis(5);
 
+/// Something that work keeps alive until it has completed.
+pub type Alive = Arc<dyn Any + Send + Sync>;
+
 /// Something that packets in flight refer to; it is dropped when the fence behind them has fired.
 pub(crate) enum Keep {
     /// Kernel arguments or staging memory.
@@ -32,7 +35,7 @@ pub(crate) enum Keep {
     /// A signal that a packet waits for or decrements.
     Signal(#[allow(dead_code, reason = "held for its Drop")] Arc<PooledSignal>),
     /// Anything else: loaded code, pinned memory, host functions.
-    Other(#[allow(dead_code, reason = "held for its Drop")] Arc<dyn Any + Send + Sync>),
+    Other(#[allow(dead_code, reason = "held for its Drop")] Alive),
 }
 
 /// Signals that wait to be used again: creating one costs tens of microseconds on hardware.
@@ -348,7 +351,7 @@ impl Fence {
     /// # Errors
     /// As [`Fence::wait`].
     pub fn wait_as(&self, policy: WaitPolicy) -> Result<()> {
-        crate::stream::host::refuse_inside()?;
+        crate::callback::refuse_inside()?;
         self.0.signal.wait_as(policy)?;
         drop(self.take_keeps());
         Ok(())

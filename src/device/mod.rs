@@ -45,11 +45,12 @@ use self::{
 };
 use crate::{
     blit::Blit,
+    callback,
     error::{Error, Result},
     hostcall::Hostcall,
     memory::{peer::Visitors, stream_pool::current::Pools},
     pool::footprint::Footprint,
-    stream::{Held, Orphan, OrphanWork, Stream, StreamInner, host, news::News},
+    stream::{Held, Orphan, OrphanWork, Stream, StreamInner, news::News},
     user_object::due::Call,
 };
 
@@ -201,7 +202,7 @@ impl Device {
     /// capture is invalid then; [`Error::IllegalState`] inside a host function.
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
-        host::refuse_inside()?;
+        callback::refuse_inside()?;
         crate::capture::refuse_device_synchronize(self)?;
         let outcome = self.drain();
         self.0.pools.release();

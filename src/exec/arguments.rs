@@ -10,7 +10,6 @@ use std::{mem, sync::Arc};
 
 use super::{Exec, Inner, State, units::Unit};
 use crate::{
-    GraphNode,
     device::fence::Keep,
     dispatch::Dispatch,
     error::Result,
@@ -128,7 +127,7 @@ impl Exec {
     }
 
     /// Whether what a flat node does differs from `node` in nothing but arguments.
-    fn same_but_arguments(&self, state: &State, flat: u32, node: &GraphNode) -> bool {
+    fn same_but_arguments(&self, state: &State, flat: u32, node: &Node) -> bool {
         let (Node::Kernel(kernel), Unit::Dispatch(dispatch)) =
             (node, &state.units[state.main[flat as usize] as usize])
         else {

@@ -2,10 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::{
-    GraphNode,
-    graph::{Conditional, ConditionalKind, CopyKind, Mismatch, NodeId, NodeKind, Topology},
-};
+use crate::graph::{Conditional, ConditionalKind, CopyKind, Mismatch, Node, NodeId, NodeKind, Topology};
 
 /// How a graph differs in shape from the one that it is to replace.
 pub(super) fn of_shape(mine: &Topology, theirs: &Topology, mismatch: &Mismatch) -> String {
@@ -28,7 +25,7 @@ pub(super) fn of_shape(mine: &Topology, theirs: &Topology, mismatch: &Mismatch) 
 }
 
 /// What a node is that should be of another kind.
-pub(super) fn of_kind(had: NodeKind, node: &GraphNode) -> String {
+pub(super) fn of_kind(had: NodeKind, node: &Node) -> String {
     format!("it is a {:?} node, the one in its place is a {had:?} node", node.kind())
 }
 

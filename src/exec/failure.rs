@@ -3,9 +3,8 @@
 #![forbid(unsafe_code)]
 
 use crate::{
-    GraphNode,
     error::Error,
-    graph::{self, Graph, NodeId},
+    graph::{self, Graph, Node, NodeId},
 };
 
 /// A template that could not be made executable.
@@ -63,8 +62,7 @@ fn around(graph: &Graph, node: NodeId) -> Option<NodeId> {
     if node_graph == graph.id() {
         return Some(node);
     }
-    let is_around = |node: &GraphNode| {
-        node.nested().iter().flat_map(Graph::with_nested).any(|graph| graph.id() == node_graph)
-    };
+    let is_around =
+        |node: &Node| node.nested().iter().flat_map(Graph::with_nested).any(|graph| graph.id() == node_graph);
     graph.nodes().find(|(_, node)| is_around(node)).map(|(id, _)| id)
 }

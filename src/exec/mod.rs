@@ -86,7 +86,7 @@ use self::{
     update::Shape,
 };
 use crate::{
-    GraphNode,
+    device::fence::Alive,
     device::{Device, Fence, LANES, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
     error::{Error, Result},
@@ -100,7 +100,6 @@ use crate::{
         plan::Counts,
     },
     template::{Edition, Template},
-    typed::Alive,
     user_object::due::{Call, release_behind},
 };
 
@@ -403,17 +402,12 @@ impl Exec {
     /// # Errors
     /// [`Error::InvalidValue`] if the executable has no such node, or the node needs another kind of work with the
     /// new parameters; what the work would be refused for on a stream. The executable is unchanged then.
-    pub fn set_node(&self, node: NodeId, parameters: &GraphNode) -> Result<()> {
+    pub fn set_node(&self, node: NodeId, parameters: &Node) -> Result<()> {
         self.set_node_with(node, parameters, &[])
     }
 
     /// As [`Exec::set_node`]; keeps `objects` as long as the node has these parameters or a launch uses them.
-    pub(crate) fn set_node_with(
-        &self,
-        node: NodeId,
-        parameters: &GraphNode,
-        objects: &[Alive],
-    ) -> Result<()> {
+    pub(crate) fn set_node_with(&self, node: NodeId, parameters: &Node, objects: &[Alive]) -> Result<()> {
         let Some(flat) = self.0.flat.find(node) else { return self.set_in_body(node, parameters, objects) };
         let fixed = self.0.shape.fixed(&self.0.flat, flat);
         let fits = fixed.map_or(Ok(()), |fixed| fixed.check(parameters, false));
@@ -451,7 +445,7 @@ impl Exec {
     }
 
     /// As [`Exec::set_node_with`] for a node in a body of a conditional node.
-    fn set_in_body(&self, node: NodeId, parameters: &GraphNode, objects: &[Alive]) -> Result<()> {
+    fn set_in_body(&self, node: NodeId, parameters: &Node, objects: &[Alive]) -> Result<()> {
         let flat = self.around(node)?;
         refuse_conditional(parameters)?;
         // What the node had is the caller's: it is dropped behind the lock.
@@ -513,7 +507,7 @@ fn not_changed(node: NodeId, reason: &Reason, detail: &str) -> Error {
 }
 
 /// Conditional nodes have no parameters to give.
-fn refuse_conditional(parameters: &GraphNode) -> Result<()> {
+fn refuse_conditional(parameters: &Node) -> Result<()> {
     let refused = Error::NotSupported("other parameters for a conditional node");
     if matches!(parameters, Node::Conditional(_)) { Err(refused) } else { Ok(()) }
 }

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{Exec, update::Shape};
 use crate::{
-    GraphNode, capture,
+    capture,
     error::{Error, Result},
     graph::{Condition, Graph, GraphId, Node, NodeId},
     stream::Stream,
@@ -21,7 +21,7 @@ pub(super) struct Parameters {
     /// The graphs whose parameters it took over since, by the place of the nested graph that took them; oldest first.
     taken: Vec<(usize, Arc<Graph>)>,
     /// What single nodes were given since.
-    set: HashMap<NodeId, GraphNode>,
+    set: HashMap<NodeId, Node>,
     /// A bit for each flat node that was given other arguments since and nothing else: its unit has them.
     arguments: Vec<u64>,
 }
@@ -64,7 +64,7 @@ impl Parameters {
     }
 
     /// A node was given other parameters.
-    pub(super) fn set(&mut self, node: NodeId, parameters: GraphNode) {
+    pub(super) fn set(&mut self, node: NodeId, parameters: Node) {
         self.set.insert(node, parameters);
     }
 
@@ -112,14 +112,14 @@ impl Parameters {
 /// What nodes and graphs have now that they did not have in the beginning.
 #[derive(Default)]
 struct Present<'p> {
-    nodes: HashMap<GraphId, HashMap<NodeId, &'p GraphNode>>,
+    nodes: HashMap<GraphId, HashMap<NodeId, &'p Node>>,
     /// What was declared for graphs that took others over.
     conditions: HashMap<GraphId, &'p [Condition]>,
     arguments: HashMap<GraphId, Vec<(NodeId, &'p [u8])>>,
 }
 
 impl<'p> Present<'p> {
-    fn give(&mut self, node: NodeId, parameters: &'p GraphNode) {
+    fn give(&mut self, node: NodeId, parameters: &'p Node) {
         self.nodes.entry(node.graph()).or_default().insert(node, parameters);
     }
 
@@ -177,7 +177,7 @@ impl Exec {
         }
         let priorities = self.0.options.node_priority;
         let graph = state.parameters.graph(&self.0.shape, priorities, disabled, arguments)?;
-        let is_memory = |(_, node): (_, &GraphNode)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
+        let is_memory = |(_, node): (_, &Node)| matches!(node, Node::MemAlloc(_) | Node::MemFree(_));
         if graph.with_nested().iter().any(|graph| graph.nodes().any(is_memory)) {
             return Err(Error::NotSupported("launching a graph with memory nodes into a capture"));
         }

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use crate::{
-    GraphNode,
     device::{Device, System},
     error::Result,
     graph::Node,
@@ -38,7 +37,7 @@ impl Seat {
     ///
     /// # Errors
     /// [`Error::NotInitialized`](crate::Error::NotInitialized).
-    pub(super) fn of(placed: &Device, node: &GraphNode) -> Result<Self> {
+    pub(super) fn of(placed: &Device, node: &Node) -> Result<Self> {
         let regions = match node {
             Node::Memcpy(copy) => {
                 let end =

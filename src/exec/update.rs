@@ -16,7 +16,6 @@ use super::{
     units::Unit,
 };
 use crate::{
-    GraphNode,
     device::{Device, fence::Keep},
     error::Error,
     graph::{
@@ -127,7 +126,7 @@ pub(super) enum Fixed {
 
 impl Fixed {
     /// What must stay of a node that is no child graph.
-    pub(super) fn of(node: &GraphNode) -> Self {
+    pub(super) fn of(node: &Node) -> Self {
         match node {
             Node::Kernel(kernel) => {
                 Self::Kernel(kernel.attributes.is_cooperative(), kernel.attributes.priority)
@@ -161,7 +160,7 @@ impl Fixed {
 
     /// Asks whether a node may stand where this was noted; else why not, and what differs. Priorities must stay where
     /// they decide about the order.
-    pub(super) fn check(&self, node: &GraphNode, priorities: bool) -> Result<(), (Reason, String)> {
+    pub(super) fn check(&self, node: &Node, priorities: bool) -> Result<(), (Reason, String)> {
         let rows = |had, set: &Memset| differences::of_rows(had, (set.width, set.height));
         match (self, node) {
             (Self::Kernel(cooperative, _), Node::Kernel(kernel))
@@ -219,7 +218,7 @@ pub(super) struct Pair<'g> {
     pub(super) mine: NodeId,
     /// The other node, or the one around its graph: what a refusal names.
     named: NodeId,
-    pub(super) node: &'g GraphNode,
+    pub(super) node: &'g Node,
     /// The ordinal of the device that the other node was placed on.
     placed: u32,
 }
@@ -355,7 +354,7 @@ fn other_kind(had: &Graph, graph: &Graph, around: Option<NodeId>) -> Option<Refu
 
 impl Frames<'_> {
     /// What must stay of a node.
-    fn fixed(&self, id: NodeId, node: &GraphNode) -> Fixed {
+    fn fixed(&self, id: NodeId, node: &Node) -> Fixed {
         let inside = || self.inside.get(&id).copied().unwrap_or(0);
         match node {
             Node::Child(_) => Fixed::Child(inside()),
@@ -372,7 +371,7 @@ impl Frames<'_> {
 pub(super) fn moved_to(
     seat: Seat,
     named: NodeId,
-    node: &GraphNode,
+    node: &Node,
     placed: u32,
 ) -> Result<(Option<Unit>, Unit), Refusal> {
     let refused = |error: Error| Refusal::at(named, error);

@@ -23,8 +23,8 @@ use crate::{
     device::Device,
     dispatch::Dispatch,
     error::{Error, Result},
-    graph::HostFn,
 };
+use aqlipse_graph::HostFn;
 
 /// Bytes of a buffer unless the program says otherwise.
 pub(crate) const DEFAULT_BYTES: usize = 1 << 20;

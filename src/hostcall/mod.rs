@@ -31,11 +31,10 @@ use std::{
 pub(crate) use self::memory::HeapLimit;
 use self::{buffer::Buffer, memory::DeviceMemory, output::Standard, services::Services};
 use crate::{
+    callback,
     device::{Device, fault::Faults, once::Once},
     error::{Error, Result},
-    holdings,
-    stream::host,
-    thread,
+    holdings, thread,
 };
 
 /// Bytes of the device library's heap structure; the library of ROCm 5.2 takes 100,872 of them.
@@ -96,7 +95,7 @@ impl Shared {
         loop {
             seen = self.doorbell.wait(hsa::Condition::NotEqual, seen, None, hsa::WaitState::Blocked);
             // What kernels call must not wait for kernels.
-            host::inside(|| self.serve());
+            callback::inside(|| self.serve());
         }
     }
 }
@@ -161,7 +160,7 @@ impl Hostcall {
     /// Takes back the packets of waves that a fault has ended. No kernel runs.
     pub(crate) fn reset(&self) {
         // A host function that a kernel calls runs in the middle of that kernel's request.
-        if !host::is_inside()
+        if !callback::is_inside()
             && let Some(calls) = self.calls.get()
         {
             let mut services = calls.shared.services();

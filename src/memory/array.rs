@@ -9,8 +9,8 @@ use super::{Region, allocate, free, give_back};
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    graph::Surface,
 };
+use aqlipse_graph::Surface;
 
 /// Most elements of a row, and most rows: what AMD's devices take.
 // HIP: 5.2.3 refuses more (tests/conformance/array_limits.cpp); so an array of ours could live there as well.

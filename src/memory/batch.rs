@@ -1,11 +1,8 @@
 //! Several runs of bytes copied as one.
 
 use super::{Ends, check_memcpy, device_addresses};
-use crate::{
-    device::Device,
-    error::Result,
-    graph::{Memcpy, RunCopy},
-};
+use crate::{device::Device, error::Result};
+use aqlipse_graph::{Memcpy, RunCopy};
 
 /// The runs with the addresses by which `device` knows their ends, without those of no bytes; `None` if it does not
 /// reach all of them.

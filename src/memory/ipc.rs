@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Backing, Origin, Region};
 use crate::{
+    callback,
     device::{Device, System},
     error::{Error, Result},
-    stream::host,
 };
 
 /// Names an allocation of device memory to other processes of the same user on this machine.
@@ -108,7 +108,7 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
 /// [`Error::InvalidValue`] if it mapped nothing there; [`Error::IllegalState`] inside a host function; the fault of
 /// earlier work, after the memory is unmapped.
 pub fn close(address: u64) -> Result<()> {
-    host::refuse_inside()?;
+    callback::refuse_inside()?;
     const REFUSED: Error = Error::InvalidValue("not memory of another process");
     let table = System::get()?.memory();
     let imported = |region: &Region| region.origin == Origin::Imported;

@@ -25,13 +25,14 @@ pub(crate) use table::Backing;
 pub use table::{Origin, Place, Region, Table};
 
 use crate::{
+    callback,
     device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
-    graph::{CopyKind, Memcpy, Memset, RunCopy, Word},
     holdings,
     pool::graph_memory::Block,
-    stream::{Stream, host},
+    stream::Stream,
 };
+use aqlipse_graph::{CopyKind, Memcpy, Memset, RunCopy, Word};
 
 /// Which ends of a copy lie in host memory that no device reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +168,7 @@ fn insert_host(
 /// [`Error::InvalidValue`] if no such allocation starts at `address`; [`Error::IllegalState`] inside a host function;
 /// the fault of earlier work, after the memory is freed.
 pub fn free(address: u64) -> Result<()> {
-    host::refuse_inside()?;
+    callback::refuse_inside()?;
     give_back(address)?.check()
 }
 
@@ -205,7 +206,7 @@ fn idle(
     let region = region.ok_or(Error::InvalidValue(refused))?;
     let device = Device::get(region.device)?;
     // A host function cannot wait for what waits for it. What it lets go of last, nobody else has use for.
-    if !host::is_inside() {
+    if !callback::is_inside() {
         device.drain()?;
     }
     Ok((region, device))
@@ -217,7 +218,7 @@ fn idle(
 /// # Errors
 /// [`Error::IllegalState`] inside a host function.
 pub fn free_all(device: &Device) -> Result<()> {
-    host::refuse_inside()?;
+    callback::refuse_inside()?;
     device.drain()?;
     let owned = |r: &Region| {
         !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped) && !r.is_managed_variable()
@@ -312,7 +313,7 @@ pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> R
 /// # Errors
 /// As [`free`].
 pub fn free_host(address: u64) -> Result<()> {
-    host::refuse_inside()?;
+    callback::refuse_inside()?;
     give_back_host(address)?.check()
 }
 
@@ -350,7 +351,7 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
         }
         // A longer mapping took the place of one that was not unregistered: the HSA runtime knows locks by their
         // addresses, so the shorter one ends first.
-        host::refuse_inside()?;
+        callback::refuse_inside()?;
         Device::get(known.device)?.drain()?;
         drop(system.memory().remove_exactly(&known));
         marks.register_after(&known.marks);
@@ -389,7 +390,7 @@ pub fn unregister(address: u64) -> Result<()> {
     let table = System::get()?.memory();
     let registered = |r: &Region| r.origin == Origin::Registered;
     let region = table.at(address).ok_or(Error::NotRegistered)?;
-    host::refuse_inside()?;
+    callback::refuse_inside()?;
     if region.marks.unregister_again() {
         return Ok(());
     }

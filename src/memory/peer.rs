@@ -9,8 +9,8 @@ use super::{Backing, Origin, Region, Right, rows};
 use crate::{
     device::{Device, System},
     error::{Error, Result, explain},
-    graph::{Memcpy, Memset, RunCopy},
 };
+use aqlipse_graph::{Memcpy, Memset, RunCopy};
 
 /// The devices that may access what is allocated on a device, by ordinal.
 #[derive(Default)]

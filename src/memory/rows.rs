@@ -2,10 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::{
-    error::{Error, Result},
-    graph::{BoxCopy, Memcpy, RunCopy, Surface},
-};
+use crate::error::{Error, Result};
+use aqlipse_graph::{BoxCopy, Memcpy, RunCopy, Surface};
 
 /// The runs of a copy, row by row.
 ///

@@ -14,10 +14,10 @@ pub use hsa::Access;
 
 use super::{Backing, Origin, Place, Region, advice::Processor, peer};
 use crate::{
+    callback,
     device::{Device, System},
     error::{Error, Result},
     external,
-    stream::host,
 };
 
 /// Physical memory, as programs name it.
@@ -355,7 +355,7 @@ fn mappings(address: u64, bytes: u64) -> Result<Vec<Arc<Region>>> {
 /// # Errors
 /// [`Error::InvalidValue`] otherwise; [`Error::IllegalState`] inside a host function.
 pub fn unmap(address: u64, bytes: u64) -> Result<()> {
-    host::refuse_inside()?;
+    callback::refuse_inside()?;
     functions()?;
     for region in mappings(address, bytes)? {
         let Backing::Mapped(mapped) = &region.backing else { continue };

@@ -22,10 +22,10 @@ use crate::{
     device::{Device, System, once::Once},
     dispatch::Dispatch,
     error::{Error, Misfit, Result},
-    graph::{self, Kernargs},
     hostcall::fifo::{self, Formats},
     memory,
 };
+use aqlipse_graph::{self as graph, Kernargs};
 
 /// Scratch of a work-item whose kernel calls through pointers or recurses, beyond what the compiler counted; in bytes.
 pub const STACK_BYTES: u32 = 16 * 1024;

@@ -4,8 +4,8 @@ use super::{Function, KernelCode};
 use crate::{
     device::Properties,
     error::{Error, Result},
-    graph,
 };
+use aqlipse_graph as graph;
 
 /// SIMDs of a compute unit of GFX9.
 const SIMDS: u32 = 4;

@@ -13,9 +13,9 @@ use super::space::{Own, Space};
 use crate::{
     device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
-    graph::NodeId,
     memory::{Backing, Origin, Region, Right, peer},
 };
+use aqlipse_graph::NodeId;
 
 /// Blocks are whole pages, as graphs that share nothing else may still share a page of the device.
 const GRANULE: u64 = 4096;

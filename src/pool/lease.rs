@@ -20,9 +20,9 @@ use super::{
 use crate::{
     device::{Device, Fence, fence::PooledSignal},
     error::{Error, Result, explain},
-    graph::{Graph, NodeId},
     stream::Stream,
 };
+use aqlipse_graph::{Graph, NodeId};
 
 /// The memory of an executable graph.
 #[derive(Default)]
@@ -221,9 +221,9 @@ impl Lease {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn new(
+    pub(crate) fn new<K, E, S>(
         memory: &GraphMemory,
-        graphs: &[&Graph],
+        graphs: &[&Graph<K, E, S>],
         planned: Option<&PlannedOrder>,
     ) -> Result<Self> {
         let (mut held, mut lives) = (Vec::new(), Vec::<(NodeId, NodeId)>::new());

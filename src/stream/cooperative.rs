@@ -188,7 +188,7 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
 fn launch_apart(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Together) -> Result<()> {
     for (stream, kernel) in &kernels {
         // What one is refused for must not leave the others launched.
-        crate::check_kernel(stream.device(), kernel)?;
+        crate::module::check_kernel(stream.device(), kernel)?;
     }
     let streams: Vec<Stream> = kernels.iter().map(|(stream, _)| stream.clone()).collect();
     if how.before {

@@ -2,6 +2,7 @@
 
 use super::{Stream, StreamKind, host};
 use crate::{
+    callback,
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
     graph::{Memcpy, Node, RunCopy},
@@ -36,18 +37,18 @@ impl Stream {
         if ends == Ends::Foreign {
             let pageable = memory::is_pageable(&copy)?;
             if pageable {
-                host::refuse_inside()?;
+                callback::refuse_inside()?;
             }
             // SAFETY: the caller's promise; the call returns when ordinary host memory is done with.
             return unsafe { self.relay(Relay::Copy(copy), pageable) };
         }
         if !matches!(ends, Ends::Reachable | Ends::Pinned) {
             // Before anything is published: it would use pages that nobody could wait to keep.
-            host::refuse_inside()?;
+            callback::refuse_inside()?;
         }
         match ends {
             // HIP: such a copy is complete on return. A host function must not wait for the stream that waits for it.
-            Ends::Pinned if matches!(copy, Memcpy::Linear { .. }) && !host::is_inside() => {
+            Ends::Pinned if matches!(copy, Memcpy::Linear { .. }) && !callback::is_inside() => {
                 self.copy_by_kernel_and_wait(&copy)
             }
             Ends::Reachable | Ends::Pinned => self.copy_by_kernel(&copy, []),

@@ -1,7 +1,6 @@
 //! Host functions: run on a worker thread of their stream, in order, when the device reaches them.
 
 use std::{
-    cell::Cell,
     collections::VecDeque,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -10,14 +9,11 @@ use std::{
 };
 
 use crate::{
+    callback::inside,
     device::{fault::Faults, fence::PooledSignal},
-    error::{Error, Result},
+    error::Result,
     thread,
 };
-
-thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Steps that are queued or running, of all workers.
 static OUTSTANDING: AtomicUsize = AtomicUsize::new(0);
@@ -219,29 +215,4 @@ pub(crate) fn fire(done: &PooledSignal) {
     if done.is_current() {
         done.store(0, Ordering::Release);
     }
-}
-
-/// Runs what the device waits for, on the calling thread.
-pub(crate) fn inside<T>(run: impl FnOnce() -> T) -> T {
-    INSIDE.with(|inside| inside.set(true));
-    let result = run();
-    INSIDE.with(|inside| inside.set(false));
-    result
-}
-
-/// Whether the calling thread runs a host function.
-pub(crate) fn is_inside() -> bool {
-    // A thread whose storage is gone runs nothing any more.
-    INSIDE.try_with(Cell::get).unwrap_or(false)
-}
-
-/// Refuses calls that a host function must not make because they would wait for its own stream.
-///
-/// # Errors
-/// [`Error::IllegalState`] inside a host function.
-pub(crate) fn refuse_inside() -> Result<()> {
-    if is_inside() {
-        return Err(Error::IllegalState("a host function must not wait for the device"));
-    }
-    Ok(())
 }

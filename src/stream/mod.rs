@@ -40,6 +40,7 @@ pub(crate) use self::{
     orphan::{Orphan, OrphanWork},
 };
 use crate::{
+    callback,
     capture::Membership,
     device::{Device, Fence, Rings, Units, fence::Keep},
     dispatch::Dispatch,
@@ -396,7 +397,7 @@ impl Stream {
     /// way that stands.
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
-        host::refuse_inside()?;
+        callback::refuse_inside()?;
         crate::capture::check_wait(self, "synchronising a stream")?;
         // The caller gets the fault that took the work, and the device fresh queues.
         self.wait_for_all()
@@ -407,7 +408,7 @@ impl Stream {
     /// # Errors
     /// The fault of a kernel; [`CaptureError::Unsupported`] while the stream captures.
     pub fn complete(&self) -> Result<()> {
-        host::refuse_inside()?;
+        callback::refuse_inside()?;
         self.refuse_capture("a call that waits for its work")?;
         // The caller gets the fault that took the work, and the device fresh queues.
         self.wait_for_all()
@@ -478,7 +479,7 @@ impl Stream {
     }
 
     /// Keeps `objects` alive until what follows on the stream has completed, or for the captured graph's life.
-    pub(crate) fn keep_alive(&self, objects: &[crate::typed::Alive]) -> Result<()> {
+    pub(crate) fn keep_alive(&self, objects: &[crate::device::fence::Alive]) -> Result<()> {
         if objects.is_empty() {
             return Ok(());
         }
@@ -496,7 +497,7 @@ impl Stream {
     }
 
     /// Adds a captured node behind the stream's latest; a kernel that was given no priority gets the stream's.
-    pub(crate) fn record(&self, mut node: crate::GraphNode) -> Result<()> {
+    pub(crate) fn record(&self, mut node: crate::graph::Node) -> Result<()> {
         if let graph::Node::Kernel(kernel) = &mut node
             && kernel.attributes.priority == 0
         {

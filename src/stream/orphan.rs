@@ -106,7 +106,7 @@ mod tests {
             let (node, address) = template.add_allocation(device, 4096, &[]).unwrap();
             template.add_free(address, &[node]).unwrap();
             template.add(Node::Host(HostFn::new(|| {})), &[]).unwrap();
-            let kept: crate::typed::Alive = held.clone();
+            let kept: crate::device::fence::Alive = held.clone();
             template.keep(&[kept]);
             Exec::new(&template, Options::default()).unwrap().launch(stream).unwrap();
         });

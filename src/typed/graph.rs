@@ -334,7 +334,7 @@ impl Graph {
         &self.template
     }
 
-    fn add(&mut self, node: crate::GraphNode, after: &[Node]) -> Result<Node> {
+    fn add(&mut self, node: crate::graph::Node, after: &[Node]) -> Result<Node> {
         Ok(Node(self.template.add_on(&self.device, node, &ids(after))?.0))
     }
 }

@@ -167,7 +167,7 @@ impl Kernel {
         let function = self.0.clone();
         let node =
             KernelNode { function, grid, block, shared_bytes, kernargs, attributes: Default::default() };
-        crate::check_kernel(device, &node)?;
+        crate::module::check_kernel(device, &node)?;
         let alive = arguments.iter().filter_map(|a| a.alive()).collect();
         let touches = arguments.iter().filter_map(|a| a.touch()).collect();
         Ok(Launch { node, device: device.clone(), alive, touches })

@@ -34,7 +34,4 @@ pub use kernel::{Argument, Kernel, Launch, ReadOnly};
 pub use place::{Place, when_all};
 pub use record::Recording;
 
-use std::{any::Any, sync::Arc};
-
-/// Something that work keeps alive until it has completed.
-pub type Alive = Arc<dyn Any + Send + Sync>;
+pub use crate::device::fence::Alive;

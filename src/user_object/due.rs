@@ -15,7 +15,8 @@ use std::{
 };
 
 use super::Destructor;
-use crate::{device::Fence, graph::references::Resource, thread};
+use crate::{device::Fence, thread};
+use aqlipse_graph::references::Resource;
 
 thread_local! {
     /// How many calls the thread is in, one inside of the other; and [`IS_DUE`]. One word, as every call writes it.

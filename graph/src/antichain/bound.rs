@@ -13,7 +13,7 @@ pub fn alive_in_turn(weights: &[u64], before: &[Bits]) -> (u64, Vec<u32>) {
     let n = weights.len();
     let mut order: Vec<usize> = (0..n).collect();
     // What is before a buffer is before those that follow it as well, and so are fewer.
-    order.sort_by_cached_key(|&i| before[i].len());
+    order.sort_by_cached_key(|&i| before[i].count());
     let mut alive = Bits::new(n);
     let (mut best, mut peak) = (0, Bits::new(n));
     for i in order {

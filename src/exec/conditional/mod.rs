@@ -35,7 +35,7 @@ use super::{
     update::{Reason, Refusal, moved_to, refuse_elsewhere},
 };
 use crate::{
-    GraphNode, condition,
+    condition,
     device::{Device, slabs::Block},
     error::{Error, Result},
     graph::{self, Condition, FlatGraph, Node, NodeId},
@@ -76,7 +76,7 @@ pub(super) struct Change<'g> {
     pub(super) node: Option<NodeId>,
     /// How a refusal names it.
     pub(super) named: NodeId,
-    pub(super) parameters: &'g GraphNode,
+    pub(super) parameters: &'g Node,
     /// The ordinal of the device that the node with the parameters was placed on.
     pub(super) placed: u32,
 }
@@ -217,7 +217,7 @@ impl Conditional {
     /// # Errors
     /// [`Error::InvalidValue`] if there is no such node, or it would need another kind of work; what its work is
     /// refused for.
-    pub(super) fn set(&self, node: NodeId, parameters: &GraphNode) -> Result<Self> {
+    pub(super) fn set(&self, node: NodeId, parameters: &Node) -> Result<Self> {
         let fits = self.structure.fixed(node)?.check(parameters, false);
         fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
         // Whose kernel it is was the caller's to find out.

@@ -4,7 +4,6 @@
 
 use super::RESIDENT_ON_ONE_DEVICE;
 use crate::{
-    GraphNode,
     error::Error,
     exec::{
         failure::Failure,
@@ -18,12 +17,12 @@ use crate::{
 pub(in crate::exec) fn check_nodes(
     template: &Template,
     flat: &FlatGraph,
-    work: &[Option<&GraphNode>],
+    work: &[Option<&Node>],
 ) -> Result<(), Failure> {
     if template.has_memory_nodes() {
         return Err(Error::NotSupported("memory nodes in a resident graph").into());
     }
-    let refused = |node: &GraphNode| match node {
+    let refused = |node: &Node| match node {
         Node::Kernel(kernel) if kernel.attributes.is_cooperative() => {
             Some("a cooperative kernel in a resident graph")
         }

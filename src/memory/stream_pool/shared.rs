@@ -11,11 +11,11 @@ use std::{
 
 use super::{Grant, PoolOptions, StreamPool};
 use crate::{
+    callback,
     device::{Device, System},
     error::{Error, Result, explain},
     external::PoolPage,
     memory::{Backing, Origin, Region, ipc},
-    stream::host,
 };
 
 /// What a pool has to do with other processes.
@@ -176,7 +176,7 @@ impl StreamPool {
 /// As [`Device::drain`].
 pub(super) fn settle(region: &Region) -> Result<()> {
     match &region.backing {
-        Backing::Pooled(Grant { attached: Some(_), .. }) if !host::is_inside() => {
+        Backing::Pooled(Grant { attached: Some(_), .. }) if !callback::is_inside() => {
             Device::all()?.iter().try_for_each(Device::drain)
         }
         _ => Ok(()),
