@@ -5,9 +5,10 @@ use crate::{
     dispatch::Dispatch,
     error::{Error, Result},
     module::{KernelCode, Module},
-    stream::{Condition, Word},
 };
-use aqlipse_graph::{BoxCopy, Memcpy, Memset, RunCopy, Surface, WordAction, WordStep};
+use aqlipse_graph::{
+    BoxCopy, Memcpy, Memset, RunCopy, Surface, Word, WordAction, WordCondition as Condition, WordStep,
+};
 
 /// The code objects that `cargo xtask kernels` builds, most specific targets first.
 const OBJECTS: [&[u8]; 4] = [
@@ -212,5 +213,11 @@ impl Arguments {
 
     fn u32s(&mut self, values: &[u32]) {
         self.0.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    }
+}
+impl Device {
+    /// The copy and fill kernels, loaded on first use.
+    pub(crate) fn blit(&self) -> Result<&Blit> {
+        self.context().blit.get_or_make(|| Blit::load(self))
     }
 }

@@ -32,12 +32,12 @@ pub use rules::{
 };
 
 use crate::{
+    device::fence::Alive,
     error::{CaptureError, Error, Result, explain},
     event::Event,
     graph::{Graph, Inside, Node, NodeId},
     stream::{Held, Stream, StreamKind},
     template::{Subgraph, Template},
-    typed::Alive,
 };
 
 /// A template that a capture fills while others may look at it.

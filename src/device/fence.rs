@@ -14,13 +14,11 @@ use std::{
 use super::{
     Device,
     fault::{Bond, Faults},
+    holders,
     slabs::Block,
     wait::WaitPolicy,
 };
-use crate::{
-    error::{Error, Result},
-    holdings,
-};
+use crate::error::{Error, Result};
 
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
 const FAULT_POLL: Duration = Duration::from_millis(5);
@@ -77,7 +75,7 @@ impl SignalPool {
         let signal = match reused {
             Some(signal) => signal,
             None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?
-                .held_by(holdings::SIGNALS),
+                .held_by(holders::SIGNALS),
         };
         signal.silent_store(initial, Ordering::Relaxed);
         self.used.fetch_add(1, Ordering::Relaxed);

@@ -1,16 +1,16 @@
 //! Devices: a GPU's agent, its memory pools, its lanes, and what all its streams share.
 
+pub(crate) mod above;
 mod advice;
-pub(crate) mod cooperative;
 pub(crate) mod fault;
 pub(crate) mod fence;
+pub(crate) mod heap;
+pub(crate) mod holders;
 pub(crate) mod lane;
 pub(crate) mod once;
 pub(crate) mod pause;
 mod properties;
-pub(crate) mod resident;
 mod rings;
-pub(crate) mod roll;
 pub(crate) mod slabs;
 mod system;
 mod units;
@@ -20,7 +20,7 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -33,26 +33,15 @@ pub use wait::WaitPolicy;
 
 pub(crate) use self::units::Units;
 use self::{
-    cooperative::Cooperative,
+    above::{Above, Services, Streams},
     fault::Faults,
-    fence::{PooledSignal, SignalPool},
+    fence::{Keep, PooledSignal, SignalPool},
     lane::Lane,
-    once::Once,
     rings::Placement,
-    roll::Roll,
     slabs::Slabs,
     wait::PolicyCell,
 };
-use crate::{
-    blit::Blit,
-    callback,
-    error::{Error, Result},
-    hostcall::Hostcall,
-    memory::{peer::Visitors, stream_pool::current::Pools},
-    pool::footprint::Footprint,
-    stream::{Held, Orphan, OrphanWork, Stream, StreamInner, news::News},
-    user_object::due::Call,
-};
+use crate::error::Result;
 
 /// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
 /// than a few queues that are busy at once, and each costs memory (`GPU_MAX_HW_QUEUES` is 4 there).
@@ -69,10 +58,10 @@ pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
 const BODIES: usize = COOPERATIVE + 1;
 
 /// The number of the queue to which kernels publish what launches resident graphs.
-const RESIDENT_LAUNCHES: usize = COOPERATIVE + LANES;
+pub(crate) const RESIDENT_LAUNCHES: usize = COOPERATIVE + LANES;
 
 /// The number of the first of [`LANES`] queues that resident graphs run on.
-const RESIDENT: usize = RESIDENT_LAUNCHES + LANES;
+pub(crate) const RESIDENT: usize = RESIDENT_LAUNCHES + LANES;
 
 /// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
 pub(crate) const RESTRICTED: usize = RESIDENT + LANES;
@@ -82,6 +71,8 @@ const KERNARG_SLAB: usize = 256 * 1024;
 /// cost more than all else of it.
 const KERNARGS_RETAINED: u64 = 16 << 20;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
+/// Device memory of resident graphs comes in pieces of at least this many bytes.
+const PACKETS_SLAB: usize = 256 * 1024;
 
 /// The place in [`PRIORITIES`] of what a caller calls a priority: smaller is more urgent.
 fn class_of(priority: i32) -> usize {
@@ -111,61 +102,21 @@ pub(crate) struct DeviceInner {
     pub(crate) staging: Arc<Slabs>,
     /// Device memory for the packets of resident graphs; the host cannot write it.
     pub(crate) packets: Arc<Slabs>,
-    residence: Mutex<resident::Residence>,
-    /// Pools of stream-ordered memory.
-    pub(crate) pools: Pools,
-    /// What launches of graphs hold of the memory.
-    pub(crate) graph_memory: Footprint,
-    /// Who else may access the device's memory.
-    pub(crate) visitors: Visitors,
     /// By number: those of each priority, the one for cooperative kernels, those of each set of units.
     lanes: Mutex<Vec<Option<Arc<Lane>>>>,
     /// The sets of units that streams were restricted to.
     restrictions: Mutex<Vec<Units>>,
-    pub(crate) cooperative: Cooperative,
     next_lane: AtomicUsize,
     /// Where lanes that are created get their rings.
     placement: Placement,
     wait: PolicyCell,
-    pub(crate) legacy: OnceLock<Stream>,
-    /// Its streams, and what is left of those that were let go with work in flight.
-    roll: Roll<Known, Orphan>,
     /// Launches on streams of other devices in which the device takes part, oldest first.
     visits: Mutex<VecDeque<Fence>>,
-    /// Held while a stream is put behind what its kind orders it with; see `stream::legacy`.
-    pub(crate) implicit_order: Mutex<()>,
-    /// Tells the default stream whether blocking streams have anything new.
-    pub(crate) blocking_news: News,
-    blit: Once<Blit>,
-    /// What kernels ask of the host.
-    pub(crate) hostcall: Hostcall,
-}
-
-/// A stream of a device.
-#[derive(Clone)]
-struct Known {
-    stream: Arc<StreamInner>,
-    /// What all who hold it share.
-    held: Weak<Held>,
+    pub(crate) services: Above<dyn Services>,
+    pub(crate) streams: Above<dyn Streams>,
 }
 
 impl Device {
-    /// All devices, in the order of their ordinals.
-    ///
-    /// # Errors
-    /// [`Error::NotInitialized`] if no HSA runtime could be started.
-    pub fn all() -> Result<&'static [Device]> {
-        Ok(System::get()?.devices())
-    }
-
-    /// The device with this ordinal.
-    ///
-    /// # Errors
-    /// [`Error::InvalidDevice`] if there is none.
-    pub fn get(ordinal: usize) -> Result<Device> {
-        Self::all()?.get(ordinal).cloned().ok_or(Error::InvalidDevice(ordinal as i64))
-    }
-
     /// Its place in [`Device::all`].
     #[inline]
     pub fn ordinal(&self) -> usize {
@@ -189,46 +140,15 @@ impl Device {
         self.0.placement.set(rings);
     }
 
-    /// The stream that orders itself with all blocking streams (HIP's null stream).
-    pub fn default_stream(&self) -> &Stream {
-        self.0.legacy.get_or_init(|| Stream::legacy(self))
-    }
-
-    /// Waits until everything that was submitted to the device has completed.
-    ///
-    /// # Errors
-    /// The fault of a kernel that ran since the last call that reported one;
-    /// [`CaptureError::Unsupported`](crate::CaptureError::Unsupported) while one of its streams captures, whose
-    /// capture is invalid then; [`Error::IllegalState`] inside a host function.
-    pub fn synchronize(&self) -> Result<()> {
-        let _call = Call::begin();
-        callback::refuse_inside()?;
-        crate::capture::refuse_device_synchronize(self)?;
-        let outcome = self.drain();
-        self.0.pools.release();
-        self.check()?;
-        outcome
-    }
-
     /// Waits until everything that was submitted to the device has completed or is lost, and reports no fault that
     /// others should hear of. Captures do not mind.
     pub(crate) fn drain(&self) -> Result<()> {
-        let epoch = self.0.faults.epoch();
-        let mut fences = Vec::new();
-        let (streams, orphans) = self.work();
-        for stream in streams {
-            match stream.own_fence() {
-                Ok(fence) => fences.push(fence),
-                // A fault came between, and has taken all there was to wait for.
-                Err(_) if self.0.faults.epoch() != epoch => self.0.faults.put_back(),
-                Err(error) => return Err(error),
-            }
-        }
-        let orphaned = orphans.iter().map(|orphan| &orphan.fence);
+        let streams = self.0.streams.get();
+        let fences = streams.map_or(Ok(Vec::new()), |streams| streams.fences(&self.0.faults))?;
         let visits: Vec<Fence> = lock(&self.0.visits).iter().cloned().collect();
-        self.outlast(fences.iter().chain(orphaned).chain(&visits))?;
+        self.outlast(fences.iter().chain(&visits))?;
         // What was waited for may have launched graphs.
-        let launched = self.launched_by_kernels();
+        let launched = self.0.services.get().map_or(Vec::new(), Services::launched_by_kernels);
         self.outlast(&launched)?;
         self.forget_visits();
         Ok(())
@@ -242,7 +162,9 @@ impl Device {
                 _ => {}
             }
         }
-        self.bury_orphans();
+        if let Some(streams) = self.0.streams.get() {
+            streams.let_go_of_what_is_over();
+        }
         Ok(())
     }
 
@@ -277,7 +199,9 @@ impl Device {
         // fault took along lose theirs with it: they would wait for signals that this one is about to use again.
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
         for device in self.0.system.devices() {
-            device.withdraw_lost();
+            if let Some(services) = device.0.services.get() {
+                services.before_queues_stop();
+            }
             // What publishes to queues from the device stops before they do: by number.
             let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
             // Stopped first, as somebody may hold one who is about to find out that it is of no use any more.
@@ -292,7 +216,9 @@ impl Device {
         let lanes = lock(&self.0.lanes);
         let epoch = self.0.faults.epoch();
         if lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1) {
-            self.0.hostcall.reset();
+            if let Some(services) = self.0.services.get() {
+                services.all_queues_are_gone();
+            }
         }
     }
 
@@ -314,9 +240,16 @@ impl Device {
             wish => wish,
         };
         let outcome = fence.wait_as(policy);
-        self.0.pools.release();
+        self.work_was_waited_for();
         self.check()?;
         outcome
+    }
+
+    /// Tells the services that a caller has waited for work.
+    pub(crate) fn work_was_waited_for(&self) {
+        if let Some(services) = self.0.services.get() {
+            services.work_was_waited_for();
+        }
     }
 
     /// The lane with this number, created on first use and again after a fault.
@@ -412,30 +345,6 @@ impl Device {
         self.lane_beside(class_of(priority) * LANES + number % LANES, n)
     }
 
-    pub(crate) fn register(&self, stream: Arc<StreamInner>, held: &Arc<Held>) {
-        self.bury_orphans();
-        self.0.roll.enter(Known { stream, held: Arc::downgrade(held) });
-    }
-
-    /// The streams of the device that somebody holds.
-    pub(crate) fn streams(&self) -> Vec<Stream> {
-        let (known, _) = self.0.roll.all(|_| ());
-        known.iter().filter_map(|known| known.held.upgrade().map(Stream)).collect()
-    }
-
-    /// Whatever there is work of: streams, those included whose last holder is letting go of them just now, and the work
-    /// in flight of streams that nobody holds any more.
-    pub(crate) fn work(&self) -> (Vec<Arc<StreamInner>>, Vec<OrphanWork>) {
-        let (known, orphans) = self.0.roll.all(|orphan| orphan.work.clone());
-        (known.into_iter().map(|known| known.stream).collect(), orphans)
-    }
-
-    /// Takes over the work in flight of a stream that nobody holds any more, if there is any.
-    pub(crate) fn adopt(&self, stream: &Arc<StreamInner>, orphan: Option<Orphan>) {
-        self.0.roll.replace(|known| Arc::ptr_eq(&known.stream, stream), orphan);
-        self.bury_orphans();
-    }
-
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
     pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
         self.forget_visits();
@@ -443,52 +352,25 @@ impl Device {
         lock(&self.0.visits).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
-    /// Lets go of what orphaned work needed, once it is over.
-    fn bury_orphans(&self) {
-        let over = self.0.roll.take_orphans(|orphan| orphan.work.fence.is_over());
-        // What it needed may be the caller's, whose `Drop` may come here again: no lock is held.
-        for orphan in over {
-            drop(orphan.work.fence.take_keeps());
-        }
+    /// Keeps something until `signal` has fired, even if nobody waits for it.
+    pub(crate) fn keep_behind(&self, signal: &Arc<PooledSignal>, keep: Keep) {
+        self.forget_visits();
+        lock(&self.0.visits).push_back(Fence::new(signal.clone(), vec![keep]));
     }
 
-    /// The copy and fill kernels, loaded on first use.
-    pub(crate) fn blit(&self) -> Result<&Blit> {
-        self.0.blit.get_or_make(|| Blit::load(self))
-    }
-
-    /// Bytes of device memory: free, and in all.
-    pub fn memory_info(&self) -> (u64, u64) {
-        let all = self.0.properties.total_memory;
-        let free = self.0.agent.memory_available().unwrap_or_else(|_| {
-            // ROCr 5.2.3 does not tell: what this process has allocated is all that is known.
-            let pooled = self.0.pools.mapped_bytes();
-            all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal) + pooled)
-        });
-        (free, all)
-    }
-
-    /// Bytes that kernels may have allocated at once.
-    pub fn heap_limit(&self) -> u64 {
-        self.0.hostcall.heap_limit().get()
-    }
-
-    /// Sets how many bytes kernels may have allocated at once; what they have, they keep.
-    pub fn set_heap_limit(&self, bytes: u64) {
-        self.0.hostcall.heap_limit().set(bytes);
-    }
-
-    /// Bytes of the buffer that the kernels of a stream, or of a graph, print to which do not call the host.
-    pub fn printf_bytes(&self) -> usize {
-        self.0.hostcall.printf_bytes()
-    }
-
-    /// Sets the size of such buffers, for streams and graphs that have none yet.
-    ///
-    /// # Errors
-    /// [`Error::InvalidValue`] for less than a message and more than 32 bits can count.
-    pub fn set_printf_bytes(&self, bytes: usize) -> Result<()> {
-        self.0.hostcall.set_printf_bytes(bytes)
+    /// Lets go of what launches needed that have ended.
+    pub(super) fn forget_visits(&self) {
+        // What a fault has taken may run on until its queues are destroyed.
+        let over = |oldest: &mut Fence| {
+            let settled = || oldest.is_on(self) && self.0.faults.is_settled(oldest.signal().epoch());
+            oldest.has_fired() || oldest.is_over() && (!oldest.keeps_any() || settled())
+        };
+        // What was needed may be the caller's, whose `Drop` may come here again: it is dropped behind the lock.
+        let forgotten: Vec<Fence> = {
+            let mut visits = lock(&self.0.visits);
+            std::iter::from_fn(|| visits.pop_front_if(over)).collect()
+        };
+        drop(forgotten);
     }
 
     /// Bytes of kernel-argument memory: reserved, and in use.
@@ -520,7 +402,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::stream::StreamKind;
+    use crate::stream::{Stream, StreamKind};
 
     #[test]
     fn a_fault_that_is_noticed_late_leaves_fresh_lanes_alone() {

@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use crate::{
+    device::heap::Heap,
     error::{Error, Result},
-    pool::heap::Heap,
 };
 
 /// Blocks come in multiples of a cache line, so that two of them never share one.

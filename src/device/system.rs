@@ -5,14 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use hsa::AgentKind;
 
 use super::{
-    Device, DeviceInner, Properties, Rings, advice, fault::Faults, fence::SignalPool, rings::Placement,
-    slabs::Slabs,
+    Device, DeviceInner, Properties, Rings, advice, fault::Faults, fence::SignalPool, holders,
+    rings::Placement, slabs::Slabs,
 };
-use crate::{
-    error::{Error, Result},
-    holdings,
-    memory::Table,
-};
+use crate::error::{Error, Result};
 
 /// The environment variable that chooses the back end: `auto`, `rocr` or `emulated`.
 pub const DEVICE_VARIABLE: &str = "AQLIPSE_DEVICE";
@@ -36,7 +32,6 @@ pub struct System {
     backend: Backend,
     host: hsa::Pool,
     timestamp_hz: u64,
-    memory: Table,
     devices: OnceLock<Vec<Device>>,
     /// Where the environment wants rings.
     rings: Rings,
@@ -48,7 +43,7 @@ impl System {
     ///
     /// # Errors
     /// [`Error::NotInitialized`] with what every back end that was tried said; the answer stays the same.
-    pub fn get() -> Result<&'static System> {
+    pub(crate) fn started() -> Result<&'static System> {
         static SYSTEM: OnceLock<Result<System>> = OnceLock::new();
         let system = SYSTEM.get_or_init(System::start).as_ref().map_err(Clone::clone)?;
         if system.devices.get().is_none() {
@@ -103,17 +98,7 @@ impl System {
         let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
-        holdings::report_at_exit();
-        Ok(System {
-            runtime,
-            backend,
-            host,
-            timestamp_hz,
-            memory: Table::default(),
-            devices: OnceLock::new(),
-            rings,
-            gpus,
-        })
+        Ok(System { runtime, backend, host, timestamp_hz, devices: OnceLock::new(), rings, gpus })
     }
 
     fn make_devices(&'static self) -> Result<Vec<Device>> {
@@ -129,11 +114,6 @@ impl System {
     /// The devices in the order of their ordinals.
     pub fn devices(&self) -> &[Device] {
         self.devices.get().map_or(&[], Vec::as_slice)
-    }
-
-    /// Every allocation of the process.
-    pub fn memory(&self) -> &Table {
-        &self.memory
     }
 
     /// Ticks of the system clock in a second.
@@ -201,34 +181,20 @@ impl Device {
                     kernarg_pool(system)?,
                     system.gpu_agents(),
                     super::KERNARG_SLAB,
-                    holdings::KERNARGS,
+                    holders::KERNARGS,
                 )
                 .retaining(super::KERNARGS_RETAINED),
             ),
-            staging: Arc::new(Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holdings::STAGING)),
-            packets: Arc::new(Slabs::new(
-                local.clone(),
-                Vec::new(),
-                super::resident::SLAB,
-                holdings::PACKETS,
-            )),
-            residence: Mutex::default(),
-            pools: Default::default(),
-            graph_memory: Default::default(),
-            visitors: Default::default(),
+            staging: Arc::new(Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holders::STAGING)),
+            packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),
-            cooperative: Default::default(),
             next_lane: Default::default(),
             placement: Placement::new(system.rings),
             wait: Default::default(),
-            legacy: OnceLock::new(),
-            roll: Default::default(),
             visits: Mutex::default(),
-            implicit_order: Mutex::default(),
-            blocking_news: Default::default(),
-            blit: Default::default(),
-            hostcall: crate::hostcall::Hostcall::new(local_bytes),
+            services: Default::default(),
+            streams: Default::default(),
         };
         Ok(Device(Arc::new(inner)))
     }
@@ -259,7 +225,7 @@ fn kernarg_pool(system: &System) -> Result<hsa::Pool> {
 /// A memory fault arrives as an event of the system, not on a queue.
 fn record_event(event: hsa::SystemEvent) {
     let hsa::SystemEvent::MemoryFault { agent, address, .. } = event else { return };
-    let Ok(system) = System::get() else { return };
+    let Ok(system) = System::started() else { return };
     let report = fault_report(system).unwrap_or_else(|| format!("address {address:#x}"));
     for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
         let (faults, error) = (&device.0.faults, Error::IllegalAddress(report.clone()));
@@ -275,7 +241,7 @@ fn record_event(event: hsa::SystemEvent) {
 
 /// What an error callback of a queue means.
 pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {
-    let report = System::get().ok().and_then(fault_report).unwrap_or_else(|| format!("{status:?}"));
+    let report = System::started().ok().and_then(fault_report).unwrap_or_else(|| format!("{status:?}"));
     if status == hsa_sys::HSA_STATUS_ERROR_MEMORY_FAULT
         || status == hsa_sys::HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION
     {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{conditional::Means, pages::STAGE_BYTES, units::Unit};
 use crate::{
-    device::{Device, cooperative::Reserved, slabs::Block},
+    cooperative::Reserved,
+    device::{Device, slabs::Block},
     error::Result,
 };
 

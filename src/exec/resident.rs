@@ -26,12 +26,12 @@ use crate::{
     device::{
         Device, Fence, RESTRICTED,
         fence::{Keep, PooledSignal},
-        resident::{Handle, Launches, Queues},
         slabs::Block,
     },
     dispatch::Dispatch,
     error::{Error, Result},
     module::KernelCode,
+    resident_queues::{Handle, Launches, Queues},
     stream::{Stream, Word, submit::Submission},
 };
 

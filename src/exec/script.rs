@@ -18,7 +18,8 @@ use super::{
     units::Unit,
 };
 use crate::{
-    device::{Device, cooperative::Expected, fence::PooledSignal, slabs::Block},
+    cooperative::Expected,
+    device::{Device, fence::PooledSignal, slabs::Block},
     error::Result,
     stream::host::{Outstanding, Steps, fire, perform},
 };

@@ -70,7 +70,7 @@ impl Fifo {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(device: &Device) -> Result<Arc<Self>> {
-        let bytes = device.0.hostcall.printf_bytes();
+        let bytes = device.context().hostcall.printf_bytes();
         let pool = device.0.system.host_pool();
         let memory = pool.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         let memory = memory.held_by(crate::holdings::HOSTCALLS);

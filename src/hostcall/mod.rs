@@ -170,6 +170,31 @@ impl Hostcall {
     }
 }
 
+impl Device {
+    /// Bytes that kernels may have allocated at once.
+    pub fn heap_limit(&self) -> u64 {
+        self.context().hostcall.heap_limit().get()
+    }
+
+    /// Sets how many bytes kernels may have allocated at once; what they have, they keep.
+    pub fn set_heap_limit(&self, bytes: u64) {
+        self.context().hostcall.heap_limit().set(bytes);
+    }
+
+    /// Bytes of the buffer that the kernels of a stream, or of a graph, print to which do not call the host.
+    pub fn printf_bytes(&self) -> usize {
+        self.context().hostcall.printf_bytes()
+    }
+
+    /// Sets the size of such buffers, for streams and graphs that have none yet.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for less than a message and more than 32 bits can count.
+    pub fn set_printf_bytes(&self, bytes: usize) -> Result<()> {
+        self.context().hostcall.set_printf_bytes(bytes)
+    }
+}
+
 impl Calls {
     fn start(device: &Device, limit: Arc<HeapLimit>) -> Result<Self> {
         let system = device.0.system;

@@ -11,7 +11,7 @@ pub(crate) mod stream_pool;
 mod table;
 pub mod virtual_memory;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hsa_sys::{HSA_AMD_MEMORY_POOL_STANDARD_FLAG, HSA_AMD_MEMORY_POOL_UNCACHED_FLAG};
 
@@ -88,11 +88,11 @@ struct Kind {
 }
 
 fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) -> Result<Arc<Region>> {
-    let visitors = device.0.visitors.lock();
+    let visitors = device.context().visitors.lock();
     let allocate = || pool.allocate_with(bytes.max(1), kind.caching);
     let memory = allocate().or_else(|_| {
         // What pools retain is nobody's.
-        device.0.pools.trim();
+        device.context().pools.trim();
         allocate()
     });
     let memory = memory.map_err(|_| holdings::short(bytes))?.held_by(holdings::USER);
@@ -226,7 +226,7 @@ pub fn free_all(device: &Device) -> Result<()> {
     let removed = System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r) && r.end());
     removed.iter().for_each(|region| stream_pool::take_back_idle(region));
     drop(removed);
-    device.0.pools.release();
+    device.context().pools.release();
     Ok(())
 }
 
@@ -683,5 +683,26 @@ pub(crate) unsafe fn host_copy(copy: &Memcpy) {
         unsafe {
             std::ptr::copy(src as usize as *const u8, dst as usize as *mut u8, bytes as usize);
         }
+    }
+}
+
+impl Device {
+    /// Bytes of device memory: free, and in all.
+    pub fn memory_info(&self) -> (u64, u64) {
+        let all = self.0.properties.total_memory;
+        let free = self.0.agent.memory_available().unwrap_or_else(|_| {
+            // ROCr 5.2.3 does not tell: what this process has allocated is all that is known.
+            let pooled = self.context().pools.mapped_bytes();
+            all.saturating_sub(self.0.system.memory().device_bytes(self.0.ordinal) + pooled)
+        });
+        (free, all)
+    }
+}
+
+impl System {
+    /// Every allocation of the process.
+    pub fn memory(&self) -> &'static Table {
+        static TABLE: LazyLock<Table> = LazyLock::new(Table::default);
+        &TABLE
     }
 }

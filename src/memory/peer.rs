@@ -48,7 +48,7 @@ pub fn enable_peer_access(device: &Device, peer: &Device) -> Result<()> {
     if !can_access_peer(device, peer)? {
         return Err(Error::PeerAccessUnsupported);
     }
-    let mut visitors = peer.0.visitors.lock();
+    let mut visitors = peer.context().visitors.lock();
     if !visitors.insert(device.ordinal()) {
         return Err(Error::PeerAccessAlreadyEnabled);
     }
@@ -64,7 +64,7 @@ pub fn enable_peer_access(device: &Device, peer: &Device) -> Result<()> {
 /// # Errors
 /// [`Error::PeerAccessNotEnabled`].
 pub fn disable_peer_access(device: &Device, peer: &Device) -> Result<()> {
-    let mut visitors = peer.0.visitors.lock();
+    let mut visitors = peer.context().visitors.lock();
     if !visitors.remove(&device.ordinal()) {
         return Err(Error::PeerAccessNotEnabled);
     }
@@ -109,7 +109,7 @@ pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
     }
     let owner = device.0.system.devices().get(region.device);
     region.origin == Origin::Device
-        && owner.is_some_and(|owner| owner.0.visitors.lock().contains(&device.ordinal()))
+        && owner.is_some_and(|owner| owner.context().visitors.lock().contains(&device.ordinal()))
 }
 
 /// Asks whether memory of `owner` can be given to `device` in this way.

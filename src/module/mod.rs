@@ -326,7 +326,7 @@ impl KernelCode {
         let hidden = args.iter().filter(|arg| arg.value_kind.is_hidden()).cloned().collect();
         let kernarg_bytes = (meta.kernarg_segment_size as usize).max(explicit_bytes);
         let stack = if meta.uses_dynamic_stack { STACK_BYTES } else { 0 };
-        let services = &device.0.hostcall;
+        let services = &device.context().hostcall;
         let asks = |kind| args::has(&args, &kind);
         let hostcall = if asks(ValueKind::HiddenHostcallBuffer) { services.buffer(device)? } else { 0 };
         let heap = if asks(ValueKind::HiddenHeapV1) { services.heap(device)? } else { 0 };

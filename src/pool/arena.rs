@@ -139,7 +139,7 @@ impl Tenure {
         predecessor: Option<&Predecessor>,
     ) -> Result<Self> {
         let placement = Arc::new(placement);
-        let arenas = device.0.graph_memory.arenas();
+        let arenas = device.context().graph_memory.arenas();
         let settled = with_room(device, || arenas.settle(device, &placement, predecessor));
         Ok(Self { device: device.clone(), number: settled?, placement })
     }
@@ -168,14 +168,14 @@ impl Tenure {
     }
 
     fn arenas(&self) -> &Arenas {
-        self.device.0.graph_memory.arenas()
+        self.device.context().graph_memory.arenas()
     }
 }
 
 /// Does `work`, and once more without what pools retain, which is nobody's, if there is no memory.
 pub(super) fn with_room<T>(device: &Device, mut work: impl FnMut() -> Result<T>) -> Result<T> {
     work().or_else(|_| {
-        device.0.pools.trim();
+        device.context().pools.trim();
         work()
     })
 }
@@ -443,7 +443,7 @@ impl State {
         let Some(arena) = self.arena_mut(arena) else { return };
         let now = (used, classes.bytes(&need));
         let before = std::mem::replace(&mut arena.counted, now);
-        device.0.graph_memory.change(before, now);
+        device.context().graph_memory.change(before, now);
     }
 }
 

@@ -82,35 +82,35 @@ impl Footprint {
 impl Device {
     /// Bytes of the device's memory that launches of graphs use, or have used and will use again.
     pub fn graph_memory_used(&self) -> Meter {
-        self.0.graph_memory.with(|meters| meters.used)
+        self.context().graph_memory.with(|meters| meters.used)
     }
 
     /// Bytes of the device's memory that are set aside for launches of graphs.
     pub fn graph_memory_reserved(&self) -> Meter {
-        self.0.graph_memory.with(|meters| meters.reserved)
+        self.context().graph_memory.with(|meters| meters.reserved)
     }
 
     /// Counts memory no more that no launch in flight uses and none has left allocated, until the next launch that uses it.
     /// It stays where it is.
     pub fn discount_idle_graph_memory(&self) {
-        self.0.graph_memory.discount(self);
+        self.context().graph_memory.discount(self);
     }
 
     /// Starts the high mark of [`Device::graph_memory_used`] anew.
     pub fn reset_graph_memory_used_high(&self) {
-        self.0.graph_memory.with(|meters| meters.used.reset_high());
+        self.context().graph_memory.with(|meters| meters.used.reset_high());
     }
 
     /// Starts the high mark of [`Device::graph_memory_reserved`] anew.
     pub fn reset_graph_memory_reserved_high(&self) {
-        self.0.graph_memory.with(|meters| meters.reserved.reset_high());
+        self.context().graph_memory.with(|meters| meters.reserved.reset_high());
     }
 
     /// Lets go of the memory that no launch in flight uses and none has left allocated, until the next launch, which is
     /// refused if there is no memory then. Where graphs do not [share memory](Device::shares_graph_memory) it only counts
     /// no more.
     pub fn trim_graph_memory(&self) {
-        self.0.graph_memory.trim(self);
+        self.context().graph_memory.trim(self);
     }
 
     /// Whether memory of graphs is mapped: it exists from instantiation on, allocations have it in turns if their
@@ -118,6 +118,6 @@ impl Device {
     /// has no virtual memory functions, it exists from when its node is made, and only nodes of one graph have it in
     /// turns, of which the later ask for no more than the earlier did.
     pub fn shares_graph_memory(&self) -> bool {
-        self.0.graph_memory.arenas().mapping(self).is_some()
+        self.context().graph_memory.arenas().mapping(self).is_some()
     }
 }

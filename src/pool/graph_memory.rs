@@ -99,7 +99,7 @@ impl Block {
     /// Makes a block for a graph.
     fn allocate(device: &Device, bytes: u64, visitors: BTreeSet<usize>) -> Result<Tenancy> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
-        let (address, memory) = match device.0.graph_memory.arenas().mapping(device) {
+        let (address, memory) = match device.context().graph_memory.arenas().mapping(device) {
             Some((memory, classes)) => {
                 let bytes = bytes.checked_next_multiple_of(classes.granule());
                 let bytes = bytes.filter(|&bytes| bytes <= device.properties().total_memory);
@@ -112,7 +112,7 @@ impl Block {
                     || usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
                 let memory = allocate().or_else(|| {
                     // What pools retain is nobody's.
-                    device.0.pools.trim();
+                    device.context().pools.trim();
                     allocate()
                 });
                 let memory = memory.ok_or(out_of_memory)?.held_by(crate::holdings::GRAPHS);
@@ -217,7 +217,7 @@ impl Block {
     pub(super) fn count(&self) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.counted, true) {
-            self.device.0.graph_memory.change((0, 0), (self.bytes, self.bytes));
+            self.device.context().graph_memory.change((0, 0), (self.bytes, self.bytes));
         }
     }
 
@@ -231,7 +231,7 @@ impl Block {
 
     fn discount(&self, state: &mut State) {
         if std::mem::take(&mut state.counted) {
-            self.device.0.graph_memory.change((self.bytes, self.bytes), (0, 0));
+            self.device.context().graph_memory.change((self.bytes, self.bytes), (0, 0));
         }
     }
 

@@ -197,7 +197,7 @@ impl Turns {
 
     /// Plans for them, and has the memory made.
     fn settle(self, device: &Device, order: &Order) -> Result<Tenure> {
-        let arenas = device.0.graph_memory.arenas();
+        let arenas = device.context().graph_memory.arenas();
         let (_, classes) = arenas.memory(device)?;
         // What an executable of the graph that is gone has in flight stays where it is; what has come since joins it.
         let latest = self.spaces.iter().map(|space| space.tenant()).max().unwrap_or(0);
@@ -265,7 +265,7 @@ impl Lease {
         for block in leased.blocks() {
             if !devices.contains(&block.device()) {
                 devices.push(block.device());
-                block.device().0.graph_memory.register(&leased);
+                block.device().context().graph_memory.register(&leased);
             }
         }
         Ok(Self(leased))

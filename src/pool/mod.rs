@@ -3,7 +3,6 @@
 mod arena;
 pub(crate) mod footprint;
 pub(crate) mod graph_memory;
-pub(crate) mod heap;
 pub(crate) mod lease;
 pub mod meter;
 mod show;

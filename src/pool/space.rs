@@ -140,7 +140,7 @@ impl Space {
         if let Some(own) = own.upgrade() {
             return Ok(own);
         }
-        let arenas = device.0.graph_memory.arenas();
+        let arenas = device.context().graph_memory.arenas();
         let (memory, classes) = arenas.memory(device)?;
         let counts = classes.split(self.bytes, CLASSES - 1);
         let mut chunks = Vec::new();

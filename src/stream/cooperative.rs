@@ -10,9 +10,9 @@ use loader::ValueKind;
 
 use super::{Stream, StreamKind, host::Job};
 use crate::{
+    cooperative::{Expected, GridInfo, INFO_BYTES, Placed},
     device::{
         System,
-        cooperative::{Expected, GridInfo, INFO_BYTES, Placed},
         fence::{Keep, PooledSignal},
     },
     dispatch::Dispatch,

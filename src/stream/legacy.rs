@@ -15,8 +15,10 @@ pub(super) fn is_behind(stream: &StreamInner) -> bool {
     let seen = stream.seen.load(Ordering::Acquire);
     match stream.kind {
         StreamKind::NonBlocking => true,
-        StreamKind::Blocking => stream.device.0.legacy.get().is_none_or(|legacy| legacy.0.activity() == seen),
-        StreamKind::Legacy => stream.device.0.blocking_news.is_none_since(seen),
+        StreamKind::Blocking => {
+            stream.device.shared_by_streams().legacy.get().is_none_or(|legacy| legacy.0.activity() == seen)
+        }
+        StreamKind::Legacy => stream.device.shared_by_streams().blocking_news.is_none_since(seen),
     }
 }
 
@@ -24,7 +26,7 @@ pub(super) fn is_behind(stream: &StreamInner) -> bool {
 pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
     let device = stream.device();
     // One thread at a time: what one has noted of the other streams, no second one may find before it is true.
-    let _order = device.0.implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
+    let _order = device.shared_by_streams().implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
     let mut fences = Vec::new();
     // Whose activity up to where the default stream is behind.
     let mut passed: Vec<(Arc<StreamInner>, u64)> = Vec::new();
@@ -32,7 +34,7 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
     let mut frees: Vec<PassedFrees> = Vec::new();
     let seen = match stream.kind() {
         StreamKind::NonBlocking => 0,
-        StreamKind::Blocking => match device.0.legacy.get() {
+        StreamKind::Blocking => match device.shared_by_streams().legacy.get() {
             Some(legacy) => {
                 frees.push(legacy.0.passed_frees());
                 let (fence, activity) = legacy.0.own_fence_and_activity()?;
@@ -43,8 +45,8 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
         },
         StreamKind::Legacy => {
             // First: what is submitted meanwhile will be looked at again.
-            let look = device.0.blocking_news.look();
-            let (streams, orphans) = device.work();
+            let look = device.shared_by_streams().blocking_news.look();
+            let (streams, orphans) = device.shared_by_streams().work();
             for other in streams.into_iter().filter(|stream| stream.kind == StreamKind::Blocking) {
                 if other.activity() != other.seen_by_legacy.load(Ordering::Relaxed) {
                     frees.push(other.passed_frees());

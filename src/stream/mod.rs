@@ -4,6 +4,7 @@ mod attributes;
 mod context;
 pub(crate) mod cooperative;
 mod copy;
+mod device;
 mod external;
 pub(crate) mod host;
 pub(crate) mod legacy;
@@ -12,6 +13,7 @@ mod model;
 pub(crate) mod news;
 mod order;
 mod orphan;
+mod roll;
 pub(crate) mod submit;
 mod tail;
 pub(crate) mod value;
@@ -173,7 +175,7 @@ impl Stream {
             capture: Mutex::default(),
         });
         let held = Arc::new(Held(inner.clone()));
-        device.register(inner, &held);
+        device.shared_by_streams().register(inner, &held);
         Self(held)
     }
 

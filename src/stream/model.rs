@@ -4,7 +4,7 @@
 #[path = "news.rs"]
 #[allow(clippy::duplicate_mod, reason = "the same code on other atomics is what a model is")]
 mod news;
-#[path = "../device/roll.rs"]
+#[path = "roll.rs"]
 #[allow(clippy::duplicate_mod, dead_code, reason = "the same code on another lock is what a model is")]
 mod roll;
 

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use super::{Held, StreamInner, StreamKind, Submission};
-use crate::{device::Fence, memory::stream_pool::free_lists};
+use crate::{device::Fence, error::Result, memory::stream_pool::free_lists};
 
 /// Work in flight of a stream that is gone.
 pub(crate) struct Orphan {
@@ -32,7 +32,7 @@ impl Drop for Held {
         }
         let orphan = self.orphan_if_needed();
         // Until here others find the stream's work with the stream, from here with the orphan.
-        self.device.adopt(&self.0, orphan);
+        self.device.shared_by_streams().adopt(&self.0, orphan);
     }
 }
 
@@ -59,7 +59,7 @@ impl StreamInner {
     }
 
     /// Closes the stream with a fence; `None` if all of its work was lost in a fault.
-    fn orphan(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> crate::Result<Option<Orphan>> {
+    fn orphan(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> Result<Option<Orphan>> {
         let id = lane.id();
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         Submission::new(self, state, lane).close()?;

@@ -508,7 +508,7 @@ impl<'a> Submission<'a> {
         if self.stream.kind == StreamKind::Blocking {
             // ORDER: SeqCst; see `News::submitted`. A swap, as a store needs a fence behind it.
             self.stream.activity.swap(activity, Ordering::SeqCst);
-            self.stream.device.0.blocking_news.submitted();
+            self.stream.device.shared_by_streams().blocking_news.submitted();
         } else {
             self.stream.activity.store(activity, Ordering::Release);
         }

@@ -18,10 +18,7 @@ use smallvec::smallvec;
 use aqlipse_graph::image::Image;
 
 use super::{Arguments, Launch};
-use crate::{
-    device::{fence::PooledSignal, resident::Kernels},
-    error::Result,
-};
+use crate::{device::fence::PooledSignal, error::Result, resident_queues::Kernels};
 
 /// Runs within each other at most: the graph, in what claims the launch.
 pub(super) const DEPTH: u32 = 2;

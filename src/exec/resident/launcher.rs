@@ -11,11 +11,9 @@ use aqlipse_graph::image::{Image, Source};
 
 use super::{Arguments, Launch, SYSTEM, value_of};
 use crate::{
-    device::{
-        fence::PooledSignal,
-        resident::{Kernels, Queues},
-    },
+    device::fence::PooledSignal,
     error::Result,
+    resident_queues::{Kernels, Queues},
 };
 
 /// Work-items of the kernel: one wave.

@@ -95,12 +95,15 @@ impl Pools {
 impl Device {
     /// The pool that there always is.
     pub fn default_pool(&self) -> &StreamPool {
-        self.0.pools.default.get_or_init(|| StreamPool::make(self, PoolOptions::default(), Sharing::None))
+        self.context()
+            .pools
+            .default
+            .get_or_init(|| StreamPool::make(self, PoolOptions::default(), Sharing::None))
     }
 
     /// The pool that stream-ordered allocations on the device's streams come from.
     pub fn pool(&self) -> StreamPool {
-        lock(&self.0.pools.current).clone().unwrap_or_else(|| self.default_pool().clone())
+        lock(&self.context().pools.current).clone().unwrap_or_else(|| self.default_pool().clone())
     }
 
     /// Sets the pool that stream-ordered allocations on the device's streams come from.
@@ -113,8 +116,8 @@ impl Device {
             return Err(Error::InvalidValue("the pool's memory lies on another device"));
         }
         let chosen = (pool != self.default_pool()).then(|| pool.clone());
-        let mut current = lock(&self.0.pools.current);
-        self.0.pools.current_id.store(chosen.as_ref().map_or(0, |pool| pool.0.id), Ordering::Relaxed);
+        let mut current = lock(&self.context().pools.current);
+        self.context().pools.current_id.store(chosen.as_ref().map_or(0, |pool| pool.0.id), Ordering::Relaxed);
         let before = std::mem::replace(&mut *current, chosen);
         drop(current);
         drop(before);
@@ -129,10 +132,10 @@ impl Device {
         if pool == self.default_pool() {
             return Err(Error::InvalidValue("the default memory pool of a device cannot be destroyed"));
         }
-        let mut current = lock(&self.0.pools.current);
+        let mut current = lock(&self.context().pools.current);
         let retired = current.take_if(|current| current == pool);
         if retired.is_some() {
-            self.0.pools.current_id.store(0, Ordering::Relaxed);
+            self.context().pools.current_id.store(0, Ordering::Relaxed);
         }
         drop(current);
         drop(retired);

@@ -95,7 +95,7 @@ fn take_back(region: &Region, freed: Option<Freed>) {
         return;
     }
     pool.state().space.give(region.address, grant.bytes, freed);
-    pool.device.0.pools.note_free();
+    pool.device.context().pools.note_free();
 }
 
 fn no_allocation() -> Error {

@@ -154,7 +154,7 @@ impl Arena {
     fn new(device: &Device, bytes: u64) -> Option<Self> {
         let memory =
             device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?.held_by(crate::holdings::POOLS);
-        device.0.pools.mapped.fetch_add(bytes, Ordering::Relaxed);
+        device.context().pools.mapped.fetch_add(bytes, Ordering::Relaxed);
         Some(Self { memory, device: device.clone() })
     }
 
@@ -169,7 +169,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        self.device.0.pools.mapped.fetch_sub(self.bytes(), Ordering::Relaxed);
+        self.device.context().pools.mapped.fetch_sub(self.bytes(), Ordering::Relaxed);
     }
 }
 
@@ -277,7 +277,7 @@ impl StreamPool {
             used: SharedMeter::default(),
             state: Mutex::default(),
         }));
-        device.0.pools.register(&pool);
+        device.context().pools.register(&pool);
         pool
     }
 
@@ -463,7 +463,7 @@ impl StreamPool {
     fn scrape_together(&self, stream: &Stream, passed: &PassedFrees, size: u64) -> Result<Option<u64>> {
         let device = &self.0.device;
         self.0.gather(&Wanted::REALLY_ALL);
-        device.0.pools.trim();
+        device.context().pools.trim();
         if let Some(address) = self.reuse(stream, passed, size).or_else(|| self.reserve(size)) {
             return Ok(Some(address));
         }
@@ -480,12 +480,12 @@ impl StreamPool {
             }
         }
         // Inside a host function nobody can wait: the device may be waiting for it.
-        for fence in device.0.pools.pending() {
+        for fence in device.context().pools.pending() {
             if fence.wait().is_err() && fence.lost().is_none() {
                 return Ok(None);
             }
         }
-        device.0.pools.trim();
+        device.context().pools.trim();
         Ok(self.reuse(stream, passed, size).or_else(|| self.reserve(size)))
     }
 
@@ -518,7 +518,7 @@ impl StreamPool {
 /// Allocates what `stream` has freed last of as many bytes of its current pool, if there is such memory and nothing
 /// stands in the way.
 pub(super) fn allocate_again(stream: &Stream, bytes: usize) -> Result<Option<u64>> {
-    let Some(pool) = stream.device().0.pools.current_id() else { return Ok(None) };
+    let Some(pool) = stream.device().context().pools.current_id() else { return Ok(None) };
     stream.device().check()?;
     Ok(stream.0.freed.take(pool, bytes as u64))
 }

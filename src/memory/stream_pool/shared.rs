@@ -54,7 +54,7 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`] if there was not enough to find out: the next who asks may know.
     fn can_share_pools(&self) -> Result<bool> {
-        let known = &self.0.pools.shares;
+        let known = &self.context().pools.shares;
         if let Some(&shares) = known.get() {
             return Ok(shares);
         }

@@ -6,35 +6,28 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use hsa::packet::Packet;
 
-use super::{
-    Device, LANES, RESIDENT, RESIDENT_LAUNCHES,
-    fence::{Fence, Keep, PooledSignal},
-    lock,
-    slabs::Block,
-};
 use crate::{
+    context::Context,
+    device::{Device, Fence, LANES, RESIDENT, RESIDENT_LAUNCHES, fence::PooledSignal, slabs::Block},
     error::{Error, Result},
     module::{KernelCode, Module},
 };
 
 /// The code objects that `cargo xtask kernels` builds, most specific targets first.
 const OBJECTS: [&[u8]; 4] = [
-    include_bytes!("../../kernels/launcher.gfx90a.co"),
-    include_bytes!("../../kernels/launcher.gfx942.co"),
-    include_bytes!("../../kernels/launcher.gfx9-4-generic.co"),
-    include_bytes!("../../kernels/launcher.gfx9-generic.co"),
+    include_bytes!("../kernels/launcher.gfx90a.co"),
+    include_bytes!("../kernels/launcher.gfx942.co"),
+    include_bytes!("../kernels/launcher.gfx9-4-generic.co"),
+    include_bytes!("../kernels/launcher.gfx9-generic.co"),
 ];
 
 /// Bytes of a lock: a cache line, which nothing else shares.
 const LOCK: usize = 64;
-
-/// Device memory of resident graphs comes in pieces of at least this many bytes.
-pub(super) const SLAB: usize = 256 * 1024;
 
 /// The queue to which kernels publish, of one fault epoch. It belongs to the device, which destroys it after a fault; here
 /// are its addresses.
@@ -151,13 +144,17 @@ pub(crate) struct Kernels {
 
 /// What a device has for resident graphs, once there is one.
 #[derive(Default)]
-pub(super) struct Residence {
+pub(crate) struct Residence {
     launches: Option<Arc<Launches>>,
     queues: Option<Arc<Queues>>,
     kernels: Option<Kernels>,
     /// Graphs that kernels may launch, with their signals: 0 while no launch is in flight. By the handles' addresses: what
     /// a handle stands for now counts, whatever it stood for before a fault.
     launchable: HashMap<u64, (Weak<PooledSignal>, Weak<Handle>)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts `fresh` in place of what is of an older epoch; returns what is there then.
@@ -175,14 +172,15 @@ impl Device {
     /// The fault that has just taken the device; [`Error::NotSupported`] where device code cannot ring a doorbell.
     pub(crate) fn resident_launches(&self) -> Result<Arc<Launches>> {
         let epoch = self.0.faults.epoch();
-        if let Some(launches) = lock(&self.0.residence).launches.as_ref().filter(|known| known.epoch == epoch)
+        if let Some(launches) =
+            lock(&self.context().residence).launches.as_ref().filter(|known| known.epoch == epoch)
         {
             return Ok(launches.clone());
         }
         // With nothing locked, for a queue is created; if another thread is faster, its lock counts.
         let (queue, epoch) = self.device_producer(RESIDENT_LAUNCHES)?;
         let fresh = Arc::new(Launches { epoch, queue, lock: self.open_lock()? });
-        Ok(newer(&mut lock(&self.0.residence).launches, fresh, |launches| launches.epoch))
+        Ok(newer(&mut lock(&self.context().residence).launches, fresh, |launches| launches.epoch))
     }
 
     /// The queues that the launcher publishes to, and the one to which kernels publish it, as above.
@@ -192,7 +190,7 @@ impl Device {
     pub(crate) fn resident_queues(&self) -> Result<Arc<Queues>> {
         let launches = self.resident_launches()?;
         let of_these = |known: &&Arc<Queues>| Arc::ptr_eq(&known.launches, &launches);
-        if let Some(queues) = lock(&self.0.residence).queues.as_ref().filter(of_these) {
+        if let Some(queues) = lock(&self.context().residence).queues.as_ref().filter(of_these) {
             return Ok(queues.clone());
         }
         let mut lanes = Vec::with_capacity(LANES);
@@ -205,7 +203,7 @@ impl Device {
             lanes.push(lane);
         }
         let fresh = Arc::new(Queues { launches, lanes, lock: self.open_lock()? });
-        Ok(newer(&mut lock(&self.0.residence).queues, fresh, |queues| queues.launches.epoch))
+        Ok(newer(&mut lock(&self.context().residence).queues, fresh, |queues| queues.launches.epoch))
     }
 
     /// Where device code finds a queue, and its fault epoch.
@@ -225,7 +223,7 @@ impl Device {
 
     /// The kernels of resident graphs' own, loaded on first use.
     pub(crate) fn resident_kernels(&self) -> Result<Kernels> {
-        let mut residence = lock(&self.0.residence);
+        let mut residence = lock(&self.context().residence);
         if let Some(kernels) = &residence.kernels {
             return Ok(kernels.clone());
         }
@@ -239,16 +237,18 @@ impl Device {
     /// Notes that kernels may launch a graph with `handle`, whose launches `end` with a signal: waiting for the device
     /// includes them, and a fault withdraws the handle.
     pub(crate) fn is_launchable(&self, end: &Arc<PooledSignal>, handle: &Arc<Handle>) {
-        let mut residence = lock(&self.0.residence);
+        let mut residence = lock(&self.context().residence);
         if residence.launchable.len().is_power_of_two() {
             residence.launchable.retain(|_, (signal, _)| signal.strong_count() > 0);
         }
         residence.launchable.insert(handle.address(), (Arc::downgrade(end), Arc::downgrade(handle)));
     }
+}
 
+impl Context {
     /// Withdraws the handles of graphs whose queues a fault has taken, before others follow.
-    pub(super) fn withdraw_lost(&self) {
-        lock(&self.0.residence).launchable.retain(|_, (end, handle)| {
+    pub(crate) fn withdraw_lost(&self) {
+        lock(&self.residence).launchable.retain(|_, (end, handle)| {
             let is_lost = end.upgrade().is_none_or(|end| !end.is_current());
             if is_lost && let Some(handle) = handle.upgrade() {
                 handle.withdraw();
@@ -258,32 +258,11 @@ impl Device {
     }
 
     /// The ends of what kernels may have launched.
-    pub(super) fn launched_by_kernels(&self) -> Vec<Fence> {
-        let residence = lock(&self.0.residence);
+    pub(crate) fn ends_of_launches_by_kernels(&self) -> Vec<Fence> {
+        let residence = lock(&self.residence);
         let launchable: Vec<_> = residence.launchable.values().filter_map(|(end, _)| end.upgrade()).collect();
         drop(residence);
         launchable.into_iter().map(|end| Fence::new(end, Vec::new())).collect()
-    }
-
-    /// Keeps something until `signal` has fired, even if nobody waits for it.
-    pub(crate) fn keep_behind(&self, signal: &Arc<PooledSignal>, keep: Keep) {
-        self.forget_visits();
-        lock(&self.0.visits).push_back(Fence::new(signal.clone(), vec![keep]));
-    }
-
-    /// Lets go of what launches needed that have ended.
-    pub(super) fn forget_visits(&self) {
-        // What a fault has taken may run on until its queues are destroyed.
-        let over = |oldest: &mut Fence| {
-            let settled = || oldest.is_on(self) && self.0.faults.is_settled(oldest.signal().epoch());
-            oldest.has_fired() || oldest.is_over() && (!oldest.keeps_any() || settled())
-        };
-        // What was needed may be the caller's, whose `Drop` may come here again: it is dropped behind the lock.
-        let forgotten: Vec<Fence> = {
-            let mut visits = lock(&self.0.visits);
-            std::iter::from_fn(|| visits.pop_front_if(over)).collect()
-        };
-        drop(forgotten);
     }
 }
 
@@ -292,7 +271,7 @@ mod tests {
     use std::{thread, time::Duration};
 
     use super::*;
-    use crate::{Backend, Stream, StreamKind, dispatch::Dispatch};
+    use crate::{Backend, Stream, StreamKind, device::fence::Keep, dispatch::Dispatch};
 
     /// Device code that waits for a word to be 0, and stores 1 then.
     fn wait_for(word: &Block, device: &Device, stream: &Stream) -> Result<()> {

@@ -12,18 +12,16 @@ use std::sync::{
 
 use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 
-use super::{Device, fence::PooledSignal, lane::Lane, once::Once, slabs::Block};
 use crate::{
+    device::{COOPERATIVE, Device, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
     dispatch::Dispatch,
     error::{Error, Result},
     module::{KernelCode, Module},
 };
 
 /// The code objects that `cargo xtask kernels` builds.
-const OBJECTS: [&[u8]; 2] = [
-    include_bytes!("../../kernels/cooperative.gfx90a.co"),
-    include_bytes!("../../kernels/cooperative.gfx942.co"),
-];
+const OBJECTS: [&[u8]; 2] =
+    [include_bytes!("../kernels/cooperative.gfx90a.co"), include_bytes!("../kernels/cooperative.gfx942.co")];
 
 /// Bytes of [`GridInfo::words`].
 pub(crate) const INFO_BYTES: usize = 128;
@@ -126,7 +124,7 @@ impl Device {
         after: &[hsa_sys::hsa_signal_t],
         done: &PooledSignal,
     ) -> Result<()> {
-        let init = self.0.cooperative.init(self)?;
+        let init = self.context().cooperative.init(self)?;
         let mut packets: Vec<Packet> = Vec::new();
         for some in after.chunks(5) {
             let mut deps = [NO_SIGNAL; 5];
@@ -148,7 +146,7 @@ impl Device {
         let mut kernel = placed.dispatch.packet(fences, placed.kernarg)?;
         kernel.set_completion_signal(done.handle());
         packets.push(kernel);
-        let _order = self.0.cooperative.order();
+        let _order = self.context().cooperative.order();
         let lane = self.cooperative_lane()?;
         if lane.epoch() != done.epoch() {
             return Err(self.0.faults.error());
@@ -158,7 +156,7 @@ impl Device {
 
     /// Counts a kernel that is to be published, before the packets are that wait for it.
     pub(crate) fn expect_cooperative(&self) -> Expected {
-        let expected = self.0.cooperative.expected.clone();
+        let expected = self.context().cooperative.expected.clone();
         expected.fetch_add(1, Ordering::SeqCst);
         Expected(expected)
     }
@@ -167,7 +165,7 @@ impl Device {
         if !self.properties().cooperative {
             return Err(Error::NotSupported("cooperative launches on this device"));
         }
-        self.lane(super::COOPERATIVE)
+        self.lane(COOPERATIVE)
     }
 
     /// Takes what a cooperative kernel needs that [`Device::run_cooperative`] is to run in `epoch`.
@@ -175,7 +173,7 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`], what loading can fail with, a fault.
     pub(crate) fn reserve_cooperative(&self, dispatch: &Dispatch, epoch: u64) -> Result<Reserved> {
-        self.0.cooperative.init(self)?;
+        self.context().cooperative.init(self)?;
         self.cooperative_lane()?;
         let mut dispatch = dispatch.clone();
         let info = self.0.staging.take(INFO_BYTES)?;
