@@ -123,7 +123,7 @@ pub fn render(verdicts: &[Verdict]) -> String {
          what AMD's runtime of October 2024 (6.3) printed for it, which is\n\
          [recorded](../tests/conformance/recorded/README.md). What we print where that differs is\n\
          [expected](../tests/conformance/expected) to be just that, and the reason stands in the source\n\
-         ([ADR 16](adr/0016-differential-conformance.md)).\n\n",
+         ([ADR 16](adr/0016-conformance-programs-run-on-both-libraries.md)).\n\n",
     );
     summary(&mut text, verdicts);
     let mut group = None;
