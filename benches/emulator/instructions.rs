@@ -1,4 +1,9 @@
 //! What an instruction takes a lone wave, and what all cores together do.
+//!
+//! Where the time of common instructions goes, on Zen 4 cores with AVX2 (2 loads and 1 store of 32 bytes a cycle): of 4.6 ns
+//! for `v_add_u32`, 3 are the loop with its eight stores and the call; the rest finds rows and dispatches. A dependent
+//! `s_add_u32` takes 2.8 ns: a dozen host instructions, and the forwarding of one store to the next load. A contiguous load
+//! of 64 dwords takes 9 ns: 16 compares of addresses, 8 loads, 8 stores, and the look-up of the allocation.
 
 use aqlipse::{
     Result, Stream,

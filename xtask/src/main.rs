@@ -13,7 +13,7 @@ usage: cargo xtask COMMAND
   dist [--debug]                         build libamdhip64.so and the command into target/dist
   test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
   conformance [FILTER...] [--check] [--accept] [--newer] [--strict SEEDS] [--jobs N] [--only ours|rocr|amd[,...]] [--debug]
-                                         run the same programs on our library and on AMD's, write docs/conformance.md;
+                                         run the same programs on our library and on AMD's, write docs/conformance*.md;
                                          --accept takes what differs as expected, --newer shows what is not as 6.3,
                                          --strict runs them with strict caches in so many orders, too
   sanitize thread|address|leak [CARGO TEST ARGS]

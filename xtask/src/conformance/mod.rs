@@ -11,7 +11,7 @@
 //! | [`align`] | which lines of three outputs belong together |
 //! | [`compare`] | what was printed, line by line |
 //! | [`expected`] | what we print where we differ |
-//! | [`report`] | `docs/conformance.md` |
+//! | [`report`] | `docs/conformance.md` and `docs/conformance-table.md` |
 
 pub mod align;
 pub mod build;
@@ -45,7 +45,6 @@ use crate::{
     file_error, packages, root,
 };
 
-const REPORT: &str = "docs/conformance.md";
 /// Lines of a failing program's standard error that are shown.
 const TAIL: usize = 20;
 /// The packages without which nothing can be compared.
@@ -165,17 +164,21 @@ pub fn command(options: &Options) -> Result {
     if options.newer {
         verdicts.iter().for_each(|verdict| print!("{}", report::newer(verdict)));
     }
-    let text = report::render(&verdicts);
-    let path = root().join(REPORT);
+    let pages = report::PAGES.map(|(page, text)| (page, root().join(page), text(&verdicts)));
     if options.is_whole() && !options.check {
-        fs::write(&path, &text).map_err(file_error(&path))?;
+        for (_, path, text) in &pages {
+            fs::write(path, text).map_err(file_error(path))?;
+        }
     }
     let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
     if failed > 0 {
         return Err(Error::Differs { failed, programs: verdicts.len() });
     }
-    if options.check && fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-        return Err(Error::Stale { command: "conformance", files: vec![REPORT.into()] });
+    let mut stale: Vec<_> = pages.into_iter().collect();
+    stale.retain(|(_, path, text)| fs::read_to_string(path).ok().as_ref() != Some(text));
+    if options.check && !stale.is_empty() {
+        let files = stale.into_iter().map(|(page, _, _)| page.into()).collect();
+        return Err(Error::Stale { command: "conformance", files });
     }
     println!("{} agree", report::counted(verdicts.len(), "program"));
     Ok(())

@@ -1,4 +1,4 @@
-//! `docs/conformance.md`, and what the terminal shows.
+//! The pages that a run of all programs writes, and what the terminal shows.
 
 use std::fmt::{self, Write};
 
@@ -113,59 +113,51 @@ pub fn newer(verdict: &Verdict) -> String {
     text
 }
 
-/// The report of a run of all programs.
-pub fn render(verdicts: &[Verdict]) -> String {
+/// A page: its path below the root, and its text for a run of all programs.
+pub type Page = (&'static str, fn(&[Verdict]) -> String);
+
+/// The pages of the report.
+pub const PAGES: [Page; 2] = [("docs/conformance.md", summary), ("docs/conformance-table.md", table)];
+
+/// The page with the counts.
+pub fn summary(verdicts: &[Verdict]) -> String {
     let mut text = String::from(
         "# Conformance\n\n\
-         Written by `cargo xtask conformance`; do not edit. Each program in `tests/conformance` is compiled once; the\n\
-         same binary runs on our library with the device that it emulates, on our library with AMD's ROCr, and on\n\
-         AMD's libamdhip64 5.2.3 with AMD's ROCr, both on the thunk. What it prints is compared line by line, and with\n\
-         what AMD's runtime of October 2024 (6.3) printed for it, which is\n\
-         [recorded](../tests/conformance/recorded/README.md). What we print where that differs is\n\
-         [expected](../tests/conformance/expected) to be just that, and the reason stands in the source\n\
-         ([ADR 16](adr/0016-differential-conformance.md)).\n\n",
+         Written by `cargo xtask conformance`; do not edit. Each program in `tests/conformance` is compiled once. The\n\
+         same binary runs on this library with the emulated device, on this library with AMD's ROCr, and on AMD's\n\
+         libamdhip64 5.2.3 with AMD's ROCr. Both runs on ROCr use the thunk. The command compares the output line by\n\
+         line, also with the [recorded](../tests/conformance/recorded/README.md) output of AMD's runtime of October 2024\n\
+         (6.3). A line that differs from 6.3 needs a reason in the program's source and an\n\
+         [expected](../tests/conformance/expected) text; for a program without a recording the same holds for 5.2.3.\n\
+         [ADR 16](adr/0016-conformance-programs-run-on-both-libraries.md) has the rules. [The\n\
+         table](conformance-table.md) has each program and each line that differs.\n\n",
     );
-    summary(&mut text, verdicts);
-    let mut group = None;
-    for verdict in verdicts {
-        if group != Some(verdict.program.group()) {
-            group = Some(verdict.program.group());
-            let members = verdicts.iter().filter(|other| other.program.group() == verdict.program.group());
-            let _ =
-                writeln!(text, "\n## {}: {}\n", verdict.program.group(), counted(members.count(), "program"));
-            text.push_str(
-                "| program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |\n\
-                 |---|---|---|---|---|---|\n",
-            );
-        }
-        let name = verdict.program.file_name();
-        let link = format!("[{name}](../tests/conformance/{name})");
-        let older = match verdict.amd {
-            Some((End::Completed, lines)) => lines.to_string(),
-            Some((end, _)) => format!("AMD's {end}"),
-            None => "not run".into(),
-        };
-        let newer = verdict.newer.map_or_else(|| "not recorded".into(), |lines| lines.to_string());
-        let cells =
-            OURS.map(|configuration| verdict.side(configuration).map_or_else(|| "not run".into(), cell));
-        let topic = escaped(&verdict.program.topic);
-        let _ = writeln!(text, "| {link} | {topic} | {older} | {newer} | {} | {} |", cells[0], cells[1]);
-    }
-    differences(&mut text, verdicts);
-    text
-}
-
-fn summary(text: &mut String, verdicts: &[Verdict]) {
     let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
     let _ = write!(text, "{}", counted(verdicts.len(), "program"));
     let _ = match failed {
         0 => writeln!(text, ", all of which print what is expected.\n"),
         failed => writeln!(text, ", {failed} of which do not print what is expected.\n"),
     };
+    releases(&mut text, verdicts);
+    reasons(&mut text, verdicts);
+    topics(&mut text, verdicts);
+    text
+}
+
+/// The comparisons of one configuration, with their programs.
+fn comparisons(
+    verdicts: &[Verdict],
+    configuration: Configuration,
+) -> impl Iterator<Item = (&Program, &Comparison)> {
+    let sides = verdicts.iter().filter_map(move |verdict| Some((verdict, verdict.side(configuration)?)));
+    sides.filter_map(|(verdict, side)| Some((&verdict.program, side.comparison.as_ref()?)))
+}
+
+/// How many lines are those of which release.
+fn releases(text: &mut String, verdicts: &[Verdict]) {
     let compared = |configuration, is_recorded| {
-        let sides = verdicts.iter().filter_map(move |verdict| verdict.side(configuration));
-        let comparisons = sides.filter_map(|side| side.comparison.as_ref());
-        comparisons.filter(move |comparison| comparison.is_recorded == is_recorded)
+        let all = comparisons(verdicts, configuration).map(|(_, comparison)| comparison);
+        all.filter(move |comparison| comparison.is_recorded == is_recorded)
     };
     text.push_str(
         "| recorded programs | lines | as both of AMD's | as 6.3 only | as 5.2.3 only | as neither | not as 6.3 |\n\
@@ -196,6 +188,99 @@ fn summary(text: &mut String, verdicts: &[Verdict]) {
         ];
         let _ = writeln!(text, "| {configuration} | {lines} | {equal} | {differing} |");
     }
+}
+
+/// What decides a line that differs on purpose, by the reference of its marker.
+const AUTHORITIES: [&str; 4] = [
+    "CUDA's documentation, which HIP follows",
+    "HIP's documentation, headers or change log",
+    "a limit or a decision of this project",
+    "another source, or another line that differs",
+];
+
+/// The place in [`AUTHORITIES`] of what a reference names.
+fn authority(reference: &str) -> usize {
+    let names = |words: &[&str]| words.iter().any(|word| reference.contains(word));
+    match () {
+        () if names(&["CUDA", "cuda", "(cu"]) => 0,
+        () if names(&["README", "ADR", "docs/adr"]) => 2,
+        () if names(&["HIP", "hip"]) => 1,
+        () => 3,
+    }
+}
+
+/// How many lines differ on purpose, by what decides them.
+fn reasons(text: &mut String, verdicts: &[Verdict]) {
+    let counts = OURS.map(|configuration| {
+        let mut counts = [0; AUTHORITIES.len()];
+        for (program, comparison) in comparisons(verdicts, configuration) {
+            for difference in &comparison.differences {
+                let marker = difference.marker.map(|marker| &program.markers[marker]);
+                // What 5.2.3 prints too, or what fails, may have no marker.
+                counts[marker.map_or(AUTHORITIES.len() - 1, |marker| authority(&marker.reference))] += 1;
+            }
+        }
+        counts
+    });
+    text.push_str(
+        "\n## Lines that differ on purpose\n\n\
+         Lines that are not as 6.3, or not as 5.2.3 where there is no recording, by what decides them:\n\n\
+         | decided by | ours, emulated | ours on ROCr |\n|---|---|---|\n",
+    );
+    for (place, name) in AUTHORITIES.iter().enumerate() {
+        let _ = writeln!(text, "| {name} | {} | {} |", counts[0][place], counts[1][place]);
+    }
+}
+
+/// How many lines differ, by topic.
+fn topics(text: &mut String, verdicts: &[Verdict]) {
+    text.push_str(
+        "\n## By topic\n\n\
+         The topic is the first word of a program's name. The counts are those of this library on the emulated device.\n\n\
+         | topic | programs | lines | differ |\n|---|---|---|---|\n",
+    );
+    for members in verdicts.chunk_by(|one, other| one.program.group() == other.program.group()) {
+        let sum = |count: fn(&Comparison) -> usize| {
+            comparisons(members, Configuration::Ours).map(|(_, comparison)| count(comparison)).sum::<usize>()
+        };
+        let (lines, differing) = (sum(Comparison::lines), sum(|comparison| comparison.differences.len()));
+        let _ =
+            writeln!(text, "| {} | {} | {lines} | {differing} |", members[0].program.group(), members.len());
+    }
+}
+
+/// The page with each program and each line that differs.
+pub fn table(verdicts: &[Verdict]) -> String {
+    let mut text = String::from(
+        "# Conformance: programs and differences\n\n\
+         Written by `cargo xtask conformance`; do not edit. [The summary](conformance.md) says what is compared.\n",
+    );
+    for members in verdicts.chunk_by(|one, other| one.program.group() == other.program.group()) {
+        let count = counted(members.len(), "program");
+        let _ = writeln!(text, "\n## {}: {count}\n", members[0].program.group());
+        text.push_str(
+            "| program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |\n\
+             |---|---|---|---|---|---|\n",
+        );
+        members.iter().for_each(|verdict| row(&mut text, verdict));
+    }
+    differences(&mut text, verdicts);
+    text
+}
+
+/// The row of a program.
+fn row(text: &mut String, verdict: &Verdict) {
+    let name = verdict.program.file_name();
+    let link = format!("[{name}](../tests/conformance/{name})");
+    let older = match verdict.amd {
+        Some((End::Completed, lines)) => lines.to_string(),
+        Some((end, _)) => format!("AMD's {end}"),
+        None => "not run".into(),
+    };
+    let newer = verdict.newer.map_or_else(|| "not recorded".into(), |lines| lines.to_string());
+    let cells = OURS.map(|configuration| verdict.side(configuration).map_or_else(|| "not run".into(), cell));
+    let topic = escaped(&verdict.program.topic);
+    let _ = writeln!(text, "| {link} | {topic} | {older} | {newer} | {} | {} |", cells[0], cells[1]);
 }
 
 /// The lines that differ from the newer release, or from the one that ran, each with AMD's and the reason.

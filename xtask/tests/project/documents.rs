@@ -25,24 +25,35 @@ fn variables(text: &str) -> BTreeSet<String> {
     quoted.filter(|part| part.len() > OURS.len()).filter(is_name).map(String::from).collect()
 }
 
+/// The variables that the tables of a page list.
+fn listed(page: &str) -> BTreeSet<String> {
+    let text = read(&root().join(page)).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(name, _)| name.to_owned()).filter(|name| name.starts_with(OURS)).collect()
+}
+
 #[test]
-fn the_table_of_variables_has_those_that_are_read_and_no_others() {
+fn the_page_of_variables_has_those_that_are_read_and_no_others() {
     let mut read_somewhere = BTreeSet::new();
     for directory in SOURCES {
         for path in compat::files(&root().join(directory)).unwrap() {
             read_somewhere.extend(variables(&read(&path).unwrap()));
         }
     }
-    let readme = read(&root().join("README.md")).unwrap();
-    let rows = readme.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    let listed: BTreeSet<_> =
-        rows.map(|(name, _)| name.to_owned()).filter(|name| name.starts_with(OURS)).collect();
+    let listed = listed("docs/environment.md");
     let missing: Vec<_> = read_somewhere.difference(&listed).collect();
     let stale: Vec<_> = listed.difference(&read_somewhere).collect();
     assert!(
         missing.is_empty() && stale.is_empty(),
-        "not in the README: {missing:?}; read nowhere: {stale:?}"
+        "not in docs/environment.md: {missing:?}; read nowhere: {stale:?}"
     );
+}
+
+#[test]
+fn the_readme_lists_ten_variables_of_the_page() {
+    let (few, all) = (listed("README.md"), listed("docs/environment.md"));
+    assert_eq!(few.len(), 10, "{few:?}");
+    assert!(few.is_subset(&all), "{few:?}");
 }
 
 /// The documents at the top and below `docs`.
@@ -102,15 +113,39 @@ fn what_the_readme_does_not_promise_names_tests_that_exist() {
     }
 }
 
+/// The list of decisions.
+const DECISIONS: &str = "docs/adr/README.md";
+
 #[test]
-fn the_readme_leads_to_every_page() {
-    let reached: BTreeSet<_> =
-        links(&root().join("README.md")).iter().map(|path| path.canonicalize().unwrap()).collect();
+fn the_readme_and_the_list_of_decisions_lead_to_every_page() {
+    let targets = ["README.md", DECISIONS].map(|page| links(&root().join(page))).concat();
+    let reached: BTreeSet<_> = targets.iter().map(|path| path.canonicalize().unwrap()).collect();
     for document in documents() {
         let document = document.canonicalize().unwrap();
-        let own = document.ends_with("README.md");
-        let folder = document.parent().is_some_and(|folder| reached.contains(folder));
-        assert!(own || folder || reached.contains(&document), "no link to {}", document.display());
+        let start = document == root().join("README.md").canonicalize().unwrap();
+        assert!(start || reached.contains(&document), "no link to {}", document.display());
+    }
+}
+
+#[test]
+fn decisions_are_listed_by_their_titles_and_fit_on_a_page() {
+    /// Lines of a page, and columns of a line. A longer line takes as many lines as it needs.
+    const PAGE: (usize, usize) = (60, 120);
+    let list = read(&root().join(DECISIONS)).unwrap();
+    for path in documents().iter().filter(|path| path.parent().unwrap().ends_with("adr")) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name == "README.md" {
+            continue;
+        }
+        let text = read(path).unwrap();
+        let title = text.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or_default();
+        let number = name.split('-').next().and_then(|digits| digits.parse::<u32>().ok());
+        let number = number.unwrap_or_else(|| panic!("{name} begins with no number"));
+        assert!(title.starts_with(&format!("{number}. ")), "the title of {name} is {title:?}");
+        let row = format!("- [{title}]({name})");
+        assert!(list.lines().any(|line| line == row), "{DECISIONS} lacks {row}");
+        let lines: usize = text.lines().map(|line| line.chars().count().div_ceil(PAGE.1).max(1)).sum();
+        assert!(lines <= PAGE.0, "{name} has {lines} lines");
     }
 }
 

@@ -27,7 +27,7 @@ fn side(configuration: Configuration, ours: &str, newer: Option<&str>, markers: 
 }
 
 #[test]
-fn a_report_counts_lines_by_release_and_lists_what_differs() {
+fn the_pages_count_lines_by_release_and_list_what_differs() {
     let source = "// DIFFERS b: 5.2.3 hangs | crashes; hipGraphClone\n// DIFFERS(rocr) d: no clock; ADR 16\n";
     let recorded = program("graph_clone", source);
     let newer = Some("a: 1\nb: 2\nc: 2\nd: 1\n");
@@ -41,7 +41,8 @@ fn a_report_counts_lines_by_release_and_lists_what_differs() {
     let mut second = verdict(program("stream_wait", ""), None, vec![ours, crashed]);
     second.failures.push("  it crashes".into());
 
-    let text = render(&[first, second]);
+    let verdicts = [first, second];
+    let text = summary(&verdicts);
     let (_, tables) = text.split_once("\n\n2 programs").unwrap();
     assert_eq!(
         tables,
@@ -58,7 +59,33 @@ fn a_report_counts_lines_by_release_and_lists_what_differs() {
 | ours, emulated | 4 | 3 | 1 |
 | ours on ROCr | 0 | 0 | 0 |
 
-## graph: 1 program
+## Lines that differ on purpose
+
+Lines that are not as 6.3, or not as 5.2.3 where there is no recording, by what decides them:
+
+| decided by | ours, emulated | ours on ROCr |
+|---|---|---|
+| CUDA's documentation, which HIP follows | 0 | 0 |
+| HIP's documentation, headers or change log | 1 | 1 |
+| a limit or a decision of this project | 0 | 1 |
+| another source, or another line that differs | 1 | 1 |
+
+## By topic
+
+The topic is the first word of a program's name. The counts are those of this library on the emulated device.
+
+| topic | programs | lines | differ |
+|---|---|---|---|
+| graph | 1 | 4 | 1 |
+| stream | 1 | 4 | 1 |
+"
+    );
+    let text = table(&verdicts);
+    let (_, tables) = text.split_once("\n## ").unwrap();
+    assert_eq!(
+        tables,
+        "\
+graph: 1 program
 
 | program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |
 |---|---|---|---|---|---|
@@ -87,10 +114,11 @@ A cell is empty where a library prints no such line.
 }
 
 #[test]
-fn a_report_without_differences_says_so() {
+fn a_table_without_differences_says_so() {
     let ours = side(Configuration::Ours, "a: 1\nb: 1\nc: 1\nd: 1\n", None, &[]);
-    let text = render(&[verdict(program("graph_clone", ""), None, vec![ours])]);
-    assert!(text.contains("1 program, all of which print what is expected."));
+    let verdicts = [verdict(program("graph_clone", ""), None, vec![ours])];
+    assert!(summary(&verdicts).contains("1 program, all of which print what is expected."));
+    let text = table(&verdicts);
     assert!(text.contains("| 4 | not recorded | equal | not run |"));
     assert!(text.ends_with("## Differences\n\nNone.\n"));
 }
