@@ -21,9 +21,8 @@ pub use share::{Progress, Share, Worker};
 
 use crate::{
     code::{self, Ranges},
-    coherence::Origin,
     isa::Target,
-    memory::Snapshot,
+    memory::{Snapshot, coherence::Origin},
     wave::{Fault, Surroundings, Wave},
     workgroup::{LDS_BYTES, LDS_GRANULE, Resources},
 };

@@ -46,17 +46,15 @@
 //! | [`code`] | machine code decoded once into operations |
 //! | [`wave`] | one wavefront and the instructions' semantics |
 //! | [`isa`] | the instruction table, decoder and disassembler |
-//! | [`memory`] | the allocation map |
-//! | `coherence` | the caches of the strict mode: what is not fenced is stale |
+//! | [`memory`] | the allocation map; the caches of the strict mode: what is not fenced is stale |
 //! | [`driver`] | the devices below the function table: memory maps, user-mode queues, interrupts |
 //! | [`coverage`] | which rows of the table the tests executed |
 //! | `os` | address space, futexes, the clock |
 //!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
-//! `coherence`, `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
+//! `memory` (caches), `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
-mod coherence;
 mod config;
 mod copy;
 mod device;

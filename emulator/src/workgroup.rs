@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     code::Code,
-    coherence::{Origin, Scope, View},
     isa::Target,
+    memory::coherence::{Origin, Scope, View},
     os::Mapping,
     wave::{Exit, Fault, Surroundings, Vector, Wave},
 };

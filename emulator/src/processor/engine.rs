@@ -21,12 +21,14 @@ use super::{
     signals::Signals,
 };
 use crate::{
-    coherence::{Origin, Scope},
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
     driver::Interrupts,
     fault::{self, QueueFault},
-    memory::{Allocation, Grain},
+    memory::{
+        Allocation, Grain,
+        coherence::{Origin, Scope},
+    },
     os::{self, Mapping},
     queue::{Packet, State},
     signal::{self, SEATS},

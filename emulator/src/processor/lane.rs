@@ -8,9 +8,8 @@ use super::{
     signals::Signals,
 };
 use crate::{
-    coherence::Origin,
     dispatch::Dispatch,
-    memory::Map,
+    memory::{Map, coherence::Origin},
     queue::{Packet, Queue, State},
     signal::Watch,
 };

@@ -9,9 +9,8 @@ use super::{
     sync::{Ticket, WaveSync},
 };
 use crate::{
-    coherence::View,
     isa::{Flow, Inst, Target},
-    memory::{Map, Snapshot},
+    memory::{Map, Snapshot, coherence::View},
 };
 
 /// One vector register: a row of 64 lanes, so that a loop over lanes vectorises.
