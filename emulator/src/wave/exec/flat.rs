@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand, inst::Form},
-    wave::{FaultKind, Wave, simd::multiversion},
+    wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
 /// GLC, on gfx942 SC0: a load from beyond this compute unit's cache, or an atomic that returns the old value.
