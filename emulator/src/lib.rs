@@ -43,8 +43,7 @@
 //! | `copy` | asynchronous copies |
 //! | `fault` | reports, callbacks and system events |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
-//! | [`code`] | machine code decoded once into operations |
-//! | [`wave`] | one wavefront and the instructions' semantics |
+//! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
 //! | [`isa`] | the instruction table, decoder and disassembler |
 //! | [`memory`] | the allocation map; the caches of the strict mode: what is not fenced is stale |
 //! | [`driver`] | the devices below the function table: memory maps, user-mode queues, interrupts |
@@ -52,7 +51,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
-//! `memory` (caches), `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
+//! `memory` (caches), `copy`, `executable`, `processor` (packets), `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod config;
@@ -70,7 +69,6 @@ mod signal;
 mod vmem;
 mod workers;
 
-pub mod code;
 pub mod coverage;
 pub mod dispatch;
 pub mod driver;

@@ -35,13 +35,13 @@ pub use crate::fault::QueueFault;
 pub use queue::{Created, QueueDescriptor, QueueError};
 
 use crate::{
-    code::Code,
     config::Config,
     device::{Card, Counters, Device},
     memory::{Allocation, Grain},
     os,
     processor::{Client, Processor},
     queue::Backing,
+    wave::code::Code,
     workers::Workers,
 };
 use doorbells::Doorbells;

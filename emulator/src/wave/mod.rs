@@ -1,5 +1,6 @@
 //! One wavefront: 64 lanes, their registers, and the instructions' semantics.
 
+pub mod code;
 mod constants;
 pub(crate) mod exec;
 mod fault;
@@ -8,6 +9,7 @@ mod near;
 mod operand;
 mod reach;
 mod run;
+mod semantics;
 pub(crate) mod simd;
 mod state;
 mod surroundings;
@@ -18,6 +20,7 @@ pub(crate) use exec::buffer::scratch_resource;
 pub use fault::{Fault, FaultKind, Restriction};
 pub use near::Near;
 pub use run::Exit;
+pub use semantics::{Exec, semantics};
 pub use state::{Mode, Vector, Wave};
 pub use surroundings::{Apertures, Deaf, Host, Surroundings};
 pub use sync::{Ticket, WaveSync};
