@@ -32,7 +32,8 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `hsa` | the C functions of the table: handles looked up, pointers checked, panics caught |
-//! | `runtime` | what lives between `hsa_init` and `hsa_shut_down`; agents |
+//! | `runtime` | what lives between `hsa_init` and `hsa_shut_down` |
+//! | `agent` | agents and their handles |
 //! | `config` | [`Config`], from the environment or from the program |
 //! | `device` | the figures of each card, one file per card |
 //! | `processor` | the packet processors: order, barriers, completion, errors, the seeded schedule |
@@ -54,6 +55,7 @@
 //! `memory` (caches), `copy`, `executable`, `processor` (packets), `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod agent;
 mod config;
 mod copy;
 mod device;
