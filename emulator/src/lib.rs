@@ -51,6 +51,18 @@
 //! | [`coverage`] | which rows of the table the tests executed |
 //! | `os` | address space, futexes, the clock |
 //!
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `agent`, `isa`, `os`
+//! 2. `config`, `coverage`, `memory`
+//! 3. `signal`, `wave`
+//! 4. `device`, `workgroup`
+//! 5. `dispatch`, `heap`
+//! 6. `executable`, `queue`, `vmem`, `workers`
+//! 7. `copy`, `fault`
+//! 8. `processor`
+//! 9. `driver`, `runtime`
+//! 10. `hsa`
+//!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
 //! `memory` (caches), `copy`, `executable`, `processor` (packets), `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
