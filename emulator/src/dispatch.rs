@@ -20,11 +20,12 @@ pub use residency::Residency;
 pub use share::{Progress, Share, Worker};
 
 use crate::{
-    code::{self, Ranges},
-    coherence::Origin,
     isa::Target,
-    memory::Snapshot,
-    wave::{Fault, Surroundings, Wave},
+    memory::{Snapshot, coherence::Origin},
+    wave::{
+        Fault, Surroundings, Wave,
+        code::{self, Ranges},
+    },
     workgroup::{LDS_BYTES, LDS_GRANULE, Resources},
 };
 use loader::KernelDescriptor;
@@ -48,7 +49,7 @@ pub struct Environment {
     pub residency: Arc<Residency>,
     /// Allocations, apertures, and where messages go.
     pub surroundings: Surroundings,
-    /// The code that may run, from [`Registry::snapshot`](crate::code::Registry::snapshot).
+    /// The code that may run, from [`Registry::snapshot`](crate::wave::code::Registry::snapshot).
     pub code: Ranges,
 }
 

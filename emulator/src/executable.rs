@@ -20,10 +20,10 @@ use hsa_sys::{
 use loader::{Bytes, CodeObject, Limits, Place, SymbolKind, TargetId};
 
 use crate::{
-    code::Code,
     device::{Device, Image},
     memory::{Allocation, Grain},
     os::{self, Mapping},
+    wave::code::Code,
 };
 
 /// Bytes that a load may reach behind a segment.

@@ -1,6 +1,9 @@
 //! What happens when a dispatch or a packet goes wrong: a report, the program's callbacks, no abort.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    ffi::c_void,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use hsa_sys::{
     HSA_AMD_GPU_MEMORY_FAULT_EVENT, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT, HSA_AMD_MEMORY_FAULT_READ_ONLY,
@@ -8,10 +11,10 @@ use hsa_sys::{
 };
 
 use crate::{
+    agent::Agent,
     device::Device,
     os::PAGE,
     queue::{ErrorCallback, Queue},
-    runtime::{Agent, EventHandler},
     signal::Handlers,
 };
 
@@ -32,6 +35,18 @@ pub fn take_fault_report() -> Option<String> {
 pub fn last_fault_report() -> Option<String> {
     lock(&REPORT).clone()
 }
+
+/// A handler of system events and its argument.
+#[derive(Clone, Copy)]
+pub(crate) struct EventHandler {
+    pub(crate) function: unsafe extern "C" fn(*const hsa_amd_event_t, *mut c_void) -> hsa_status_t,
+    pub(crate) data: *mut c_void,
+}
+
+// SAFETY: the argument is only handed back to the program's callback, which expects other threads.
+unsafe impl Send for EventHandler {}
+// SAFETY: as above.
+unsafe impl Sync for EventHandler {}
 
 /// Adds a handler of system events.
 pub(crate) fn register_handler(handler: EventHandler) {

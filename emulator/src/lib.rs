@@ -32,7 +32,8 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `hsa` | the C functions of the table: handles looked up, pointers checked, panics caught |
-//! | `runtime` | what lives between `hsa_init` and `hsa_shut_down`; agents |
+//! | `runtime` | what lives between `hsa_init` and `hsa_shut_down` |
+//! | `agent` | agents and their handles |
 //! | `config` | [`Config`], from the environment or from the program |
 //! | `device` | the figures of each card, one file per card |
 //! | `processor` | the packet processors: order, barriers, completion, errors, the seeded schedule |
@@ -43,20 +44,30 @@
 //! | `copy` | asynchronous copies |
 //! | `fault` | reports, callbacks and system events |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
-//! | [`code`] | machine code decoded once into operations |
-//! | [`wave`] | one wavefront and the instructions' semantics |
+//! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
 //! | [`isa`] | the instruction table, decoder and disassembler |
-//! | [`memory`] | the allocation map |
-//! | `coherence` | the caches of the strict mode: what is not fenced is stale |
+//! | [`memory`] | the allocation map; the caches of the strict mode: what is not fenced is stale |
 //! | [`driver`] | the devices below the function table: memory maps, user-mode queues, interrupts |
 //! | [`coverage`] | which rows of the table the tests executed |
 //! | `os` | address space, futexes, the clock |
 //!
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `agent`, `isa`, `os`
+//! 2. `config`, `coverage`, `memory`
+//! 3. `signal`, `wave`
+//! 4. `device`, `workgroup`
+//! 5. `dispatch`, `heap`
+//! 6. `executable`, `queue`, `vmem`, `workers`
+//! 7. `copy`, `fault`
+//! 8. `processor`
+//! 9. `driver`, `runtime`
+//! 10. `hsa`
+//!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
-//! `coherence`, `copy`, `executable`, `processor` (packets), `code`, `workgroup`, `dispatch` and `wave`.
+//! `memory` (caches), `copy`, `executable`, `processor` (packets), `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
-mod coherence;
+mod agent;
 mod config;
 mod copy;
 mod device;
@@ -72,7 +83,6 @@ mod signal;
 mod vmem;
 mod workers;
 
-pub mod code;
 pub mod coverage;
 pub mod dispatch;
 pub mod driver;

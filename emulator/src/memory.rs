@@ -6,8 +6,11 @@
 
 use std::sync::{Arc, RwLock};
 
-pub use crate::coherence::Grain;
-use crate::{coherence::Caches, isa::Target};
+pub(crate) mod coherence;
+
+use crate::isa::Target;
+use coherence::Caches;
+pub use coherence::Grain;
 
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,13 @@
 
 pub(crate) mod branch;
 mod engine;
+mod header;
+mod interrupts;
 mod lane;
 mod packet;
 mod pm4;
+mod random;
+mod refusal;
 mod seeded;
 mod signals;
 
@@ -23,12 +27,12 @@ use std::{
 
 use crate::{
     device::{Device, MAX_QUEUES},
-    driver::Interrupts,
     queue::Queue,
     signal::{self, Handlers},
     workers::Workers,
 };
 use engine::Engine;
+pub use interrupts::Interrupts;
 
 /// Whom a packet processor serves.
 #[derive(Clone)]

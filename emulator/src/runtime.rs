@@ -1,16 +1,14 @@
 //! What lives between the first `hsa_init` and the last `hsa_shut_down`.
 
-use std::{
-    ffi::c_void,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use hsa_sys::{
     HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_NOT_INITIALIZED, HSA_STATUS_ERROR_OUT_OF_RESOURCES,
-    HSA_STATUS_ERROR_REFCOUNT_OVERFLOW, hsa_agent_t, hsa_amd_event_t, hsa_status_t,
+    HSA_STATUS_ERROR_REFCOUNT_OVERFLOW, hsa_agent_t, hsa_status_t,
 };
 
 use crate::{
+    agent::Agent,
     config::{self, Config, ConfigError},
     copy::Copier,
     device::Device,
@@ -25,18 +23,6 @@ use crate::{
     workers::Workers,
 };
 
-/// A handler of system events and its argument.
-#[derive(Clone, Copy)]
-pub(crate) struct EventHandler {
-    pub(crate) function: unsafe extern "C" fn(*const hsa_amd_event_t, *mut c_void) -> hsa_status_t,
-    pub(crate) data: *mut c_void,
-}
-
-// SAFETY: the argument is only handed back to the program's callback, which expects other threads.
-unsafe impl Send for EventHandler {}
-// SAFETY: as above.
-unsafe impl Sync for EventHandler {}
-
 /// Everything that the functions of the table act on.
 ///
 /// Fields are dropped in this order: threads that touch memory end before the memory goes.
@@ -48,35 +34,6 @@ pub(crate) struct Runtime {
     pub(crate) vmem: VirtualMemory,
     pub(crate) heap: Heap,
     pub(crate) devices: Arc<[Arc<Device>]>,
-}
-
-/// Agents: the host is 0, GPU `i` is `i + 1`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Agent {
-    Host,
-    Gpu(u32),
-}
-
-/// Upper half of every agent handle, so that a small number is none.
-const TAG: u64 = 0x6167_656e << 32;
-
-impl Agent {
-    /// The handle that programs see.
-    pub(crate) fn handle(self) -> hsa_agent_t {
-        let number = match self {
-            Self::Host => 0,
-            Self::Gpu(index) => u64::from(index) + 1,
-        };
-        hsa_agent_t { handle: TAG | number }
-    }
-
-    /// The GPU, if it is one.
-    pub(crate) fn gpu(self) -> Option<u32> {
-        match self {
-            Self::Host => None,
-            Self::Gpu(index) => Some(index),
-        }
-    }
 }
 
 impl Runtime {
@@ -121,11 +78,7 @@ impl Runtime {
 
     /// The agent that a handle names, if it names one.
     pub(crate) fn agent(&self, agent: hsa_agent_t) -> Option<Agent> {
-        match agent.handle.checked_sub(TAG)? {
-            0 => Some(Agent::Host),
-            number if number <= self.devices.len() as u64 => Some(Agent::Gpu(number as u32 - 1)),
-            _ => None,
-        }
+        Agent::of_handle(agent, self.devices.len())
     }
 
     /// The GPU that a handle names, if it names one.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    code::Code,
-    coherence::{Origin, Scope, View},
     isa::Target,
+    memory::coherence::{Origin, Scope, View},
     os::Mapping,
-    wave::{Exit, Fault, Surroundings, Vector, Wave},
+    wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
 };
 
 /// Dwords of instructions of one wave before the next one's turn.

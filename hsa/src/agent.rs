@@ -8,7 +8,6 @@ use hsa_sys::*;
 
 use crate::error::{Error, check};
 use crate::info::Answer;
-use crate::pool::Pool;
 use crate::runtime::{Runtime, collect};
 
 /// What kind of processor an agent is.
@@ -36,6 +35,22 @@ struct Inner {
     kind: AgentKind,
     name: String,
     node: u32,
+}
+
+impl Runtime {
+    /// All agents, in the runtime's order.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn agents(self: &Arc<Self>) -> Result<Vec<Agent>, Error> {
+        let mut handles: Vec<hsa_agent_t> = Vec::new();
+        // SAFETY: `collect` expects the vector that it is given, and is called only during this call.
+        let status = unsafe {
+            (self.api().hsa_iterate_agents)(Some(collect::<hsa_agent_t>), (&raw mut handles).cast())
+        };
+        check("hsa_iterate_agents", status)?;
+        handles.into_iter().map(|handle| Agent::new(Arc::clone(self), handle)).collect()
+    }
 }
 
 /// Declares a method a line for attributes that are plain numbers.
@@ -217,24 +232,6 @@ impl Agent {
     /// [`Error::Call`].
     pub fn cache_sizes(&self) -> Result<[u32; 4], Error> {
         Ok(self.info(HSA_AGENT_INFO_CACHE_SIZE)?.u32s())
-    }
-
-    /// The memory pools of the agent.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn pools(&self) -> Result<Vec<Pool>, Error> {
-        let mut handles: Vec<hsa_amd_memory_pool_t> = Vec::new();
-        // SAFETY: `collect` expects the vector that it is given, and is called only during this call.
-        let status = unsafe {
-            (self.0.runtime.api().hsa_amd_agent_iterate_memory_pools)(
-                self.0.raw,
-                Some(collect::<hsa_amd_memory_pool_t>),
-                (&raw mut handles).cast(),
-            )
-        };
-        check("hsa_amd_agent_iterate_memory_pools", status)?;
-        handles.into_iter().map(|handle| Pool::new(Arc::clone(&self.0.runtime), handle)).collect()
     }
 
     /// A tick of the agent's clock on the system clock.

@@ -119,8 +119,8 @@ impl FromIterator<Packet> for Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::condition::Condition;
     use crate::packet::{BarrierAnd, BarrierOr, BarrierValue, Fences, KernelDispatch, NO_SIGNAL};
-    use crate::signal::Condition;
 
     #[test]
     fn counts_follow_the_packets() {

@@ -3,7 +3,14 @@
 use hsa_sys::{HSA_STATUS_SUCCESS, hsa_status_t};
 
 use crate::packet::PacketError;
-use crate::ring::QueueFull;
+
+/// A claim found less room than it asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the ring has {free} free slots")]
+pub struct QueueFull {
+    /// Slots that were free.
+    pub free: u32,
+}
 
 /// Why an operation of this crate did not happen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

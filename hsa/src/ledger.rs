@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::runtime::Runtime;
-
 /// Kinds of resources that are accounted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -45,6 +43,18 @@ pub(crate) struct Ledger(Mutex<BTreeMap<Key, (u64, u64)>>);
 impl Ledger {
     fn accounts(&self) -> MutexGuard<'_, BTreeMap<Key, (u64, u64)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All accounts, by kind, place and holder.
+    pub(crate) fn holdings(&self) -> Vec<Holding> {
+        let holding = |(&(resource, place, holder), &(count, bytes)): (&Key, &(u64, u64))| Holding {
+            resource,
+            place,
+            holder,
+            count,
+            bytes,
+        };
+        self.accounts().iter().map(holding).collect()
     }
 
     fn add(&self, key: Key, bytes: u64) {
@@ -97,21 +107,6 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.ledger.remove(self.key, self.bytes);
-    }
-}
-
-impl Runtime {
-    /// What the objects of this crate hold that are alive, by kind, place and holder.
-    pub fn holdings(&self) -> Vec<Holding> {
-        let accounts = self.ledger().accounts();
-        let holding = |(&(resource, place, holder), &(count, bytes)): (&Key, &(u64, u64))| Holding {
-            resource,
-            place,
-            holder,
-            count,
-            bytes,
-        };
-        accounts.iter().map(holding).collect()
     }
 }
 

@@ -37,7 +37,7 @@
 //! | `memory` | pinned host memory, lookup of addresses, fills and copies |
 //! | `ipc` | allocations and ranges that other processes map |
 //! | `vmem` | reserved addresses and memory mapped to them |
-//! | `signal` | signals, waits, dispatch times |
+//! | `signal`, `condition` | signals, waits, dispatch times; what a wait is for |
 //! | [`packet`] | packet builders and the reader of packet images |
 //! | `batch` | a run of packets and its counts |
 //! | [`ring`] | claim and publication, over a port that a fake can be |
@@ -51,6 +51,7 @@
 mod agent;
 mod ask;
 mod batch;
+mod condition;
 mod error;
 mod event;
 mod executable;
@@ -74,7 +75,8 @@ mod vmem;
 
 pub use agent::{Agent, AgentKind};
 pub use batch::{Batch, Counts};
-pub use error::Error;
+pub use condition::Condition;
+pub use error::{Error, QueueFull};
 pub use event::{EventHandler, SystemEvent};
 pub use executable::{Executable, FrozenExecutable, Symbol};
 pub use hsa_sys::{Api, LoadError, hsa_signal_t, hsa_status_t, load};
@@ -87,7 +89,7 @@ pub use queue::{
     DeviceProducer, HsaPort, Priority, Producers, Queue, QueueErrorHandler, QueueOptions, RingMemory,
     RingStores,
 };
-pub use ring::{Claim, QueueFull};
+pub use ring::Claim;
 pub use runtime::Runtime;
-pub use signal::{Condition, DispatchTime, Signal, WaitState, Waiters};
+pub use signal::{DispatchTime, Signal, WaitState, Waiters};
 pub use vmem::{Access, PhysicalMemory, Reservation, VirtualMemory};

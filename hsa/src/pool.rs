@@ -9,7 +9,7 @@ use crate::agent::{Agent, count, handles};
 use crate::error::{Error, check};
 use crate::info::Answer;
 use crate::ledger::{Entry, Resource};
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, collect};
 
 /// A source of memory with one set of properties, which are read once.
 #[derive(Clone)]
@@ -93,6 +93,26 @@ pub struct Link {
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, link_type) == 20);
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, atomic_support_32bit) == 16);
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, atomic_support_64bit) == 17);
+
+impl Agent {
+    /// The memory pools of the agent.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn pools(&self) -> Result<Vec<Pool>, Error> {
+        let mut handles: Vec<hsa_amd_memory_pool_t> = Vec::new();
+        // SAFETY: `collect` expects the vector that it is given, and is called only during this call.
+        let status = unsafe {
+            (self.runtime().api().hsa_amd_agent_iterate_memory_pools)(
+                self.raw(),
+                Some(collect::<hsa_amd_memory_pool_t>),
+                (&raw mut handles).cast(),
+            )
+        };
+        check("hsa_amd_agent_iterate_memory_pools", status)?;
+        handles.into_iter().map(|handle| Pool::new(Arc::clone(self.runtime()), handle)).collect()
+    }
+}
 
 impl Pool {
     pub(crate) fn new(runtime: Arc<Runtime>, raw: hsa_amd_memory_pool_t) -> Result<Self, Error> {

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use hsa_sys::*;
 
-use crate::agent::Agent;
 use crate::error::{Error, check};
 use crate::event::{EventHandler, HANDLERS, Handlers, on_system_event};
 use crate::info::Answer;
-use crate::ledger::Ledger;
+use crate::ledger::{Holding, Ledger};
 use crate::locks::Locks;
 use crate::token::Token;
 
@@ -59,22 +58,14 @@ impl Runtime {
         &self.ledger
     }
 
+    /// What the objects of this crate hold that are alive, by kind, place and holder.
+    pub fn holdings(&self) -> Vec<Holding> {
+        self.ledger.holdings()
+    }
+
     /// Host memory that is locked for agents.
     pub(crate) fn locks(&self) -> MutexGuard<'_, Locks> {
         self.locks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// All agents, in the runtime's order.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn agents(self: &Arc<Self>) -> Result<Vec<Agent>, Error> {
-        let mut handles: Vec<hsa_agent_t> = Vec::new();
-        // SAFETY: `collect` expects the vector that it is given, and is called only during this call.
-        let status =
-            unsafe { (self.api.hsa_iterate_agents)(Some(collect::<hsa_agent_t>), (&raw mut handles).cast()) };
-        check("hsa_iterate_agents", status)?;
-        handles.into_iter().map(|handle| Agent::new(Arc::clone(self), handle)).collect()
     }
 
     /// Version of the HSA specification that the runtime implements: major, minor.

@@ -32,7 +32,7 @@
 //! | `code_object` | [`CodeObject`], its [`Kernel`]s, [`Variable`]s, [`Symbol`]s and [`Metadata`] |
 //! | `load` | [`LoadPlan`], [`Relocation`] |
 //! | `descriptor` | [`KernelDescriptor`], the 64 bytes that start a wavefront |
-//! | `target` | [`TargetId`], [`Processor`]: which code runs on which device |
+//! | `target`, `target_name` | [`TargetId`], [`Processor`]: which code runs on which device; ids as text |
 //! | `segment` | [`Segment`], [`Protection`], and the checks that keep segments apart |
 //! | `elf` | [`Identity`], [`Version`], and checked views of the ELF tables |
 //! | `bytes` | [`Bytes`], borrowed or shared |
@@ -52,6 +52,7 @@ mod limits;
 mod load;
 mod segment;
 mod target;
+mod target_name;
 mod wire;
 
 pub use bytes::Bytes;

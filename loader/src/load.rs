@@ -64,8 +64,18 @@ pub enum RelocatedValue<'c> {
     },
 }
 
+impl CodeObject<'_> {
+    /// Plans how to place the code object in memory.
+    ///
+    /// # Errors
+    /// [`Error::ImageTooLarge`], and what is wrong with the relocations.
+    pub fn load_plan(&self, limits: &Limits) -> Result<LoadPlan<'_>> {
+        LoadPlan::new(self, limits)
+    }
+}
+
 impl<'c> LoadPlan<'c> {
-    pub(crate) fn new(object: &'c CodeObject<'_>, limits: &Limits) -> Result<Self> {
+    fn new(object: &'c CodeObject<'_>, limits: &Limits) -> Result<Self> {
         let bytes = object.layout().size;
         let limit = limits.image_bytes.min(isize::MAX as u64);
         if bytes > limit {

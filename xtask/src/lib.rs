@@ -1,7 +1,7 @@
 //! The project's own commands, run as `cargo xtask COMMAND`.
 //!
 //! ```
-//! let script = xtask::dist::version_script(&xtask::surface::NODES, &xtask::exports()?);
+//! let script = xtask::link::version_script(&xtask::surface::NODES, &xtask::exports()?);
 //! assert!(script.starts_with("hip_4.2 {"));
 //! # Ok::<(), xtask::Error>(())
 //! ```
@@ -11,6 +11,7 @@
 //! | [`kernels`] | `kernels`: rebuild the committed device code |
 //! | [`triton`] | `kernels --triton`: rebuild Triton's kernels |
 //! | [`dist`] | `dist`: link what users take away |
+//! | [`link`] | the part of `dist` that links |
 //! | [`thunk`] | the part of `dist` that AMD's own runtime loads |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
@@ -38,6 +39,7 @@ pub mod conformance;
 pub mod dist;
 pub mod headers;
 pub mod kernels;
+pub mod link;
 pub mod packages;
 pub mod pseudocode;
 pub mod sanitize;

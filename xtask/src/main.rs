@@ -3,7 +3,7 @@
 use std::{env, process::ExitCode};
 
 use xtask::{
-    Error, Result, compare, compat, conformance, dist, kernels, pseudocode, sanitize, suite, triton,
+    Error, Result, compare, compat, conformance, dist, kernels, link, pseudocode, sanitize, suite, triton,
 };
 
 const USAGE: &str = "\
@@ -41,8 +41,8 @@ fn dispatch(args: &[String]) -> Result {
         ["kernels", "--check"] => kernels::check(),
         ["kernels", "--triton"] => triton::rebuild(),
         ["kernels", "--triton", "--check"] => triton::check(),
-        ["dist"] => dist::build(dist::Profile::Release).map(drop),
-        ["dist", "--debug"] => dist::build(dist::Profile::Debug).map(drop),
+        ["dist"] => dist::build(link::Profile::Release).map(drop),
+        ["dist", "--debug"] => dist::build(link::Profile::Debug).map(drop),
         ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),
         ["test", ref rest @ ..] => suite::run_all(None, rest),
         ["conformance", ref rest @ ..] => conformance::command(&conformance::Options::parse(rest)?),

@@ -4,9 +4,9 @@
 use std::{fmt::Write, fs, ops::RangeInclusive, path::Path};
 
 use crate::{
-    Result,
-    dist::{aside, cc, version_script},
-    file_error, run,
+    Result, file_error,
+    link::{aside, cc, version_script},
+    run,
     surface::{Export, NODES, Origin},
 };
 

@@ -3,11 +3,8 @@
 use std::{env, fs, path::Path, process::Command};
 
 use crate::{
-    Error, Result, calls, cargo, conformance,
-    dist::{self, Profile},
-    headers, output, packages, pseudocode, read, run,
-    skips::Skips,
-    target_dir,
+    Error, Result, calls, cargo, conformance, dist, headers, link::Profile, output, packages, pseudocode,
+    read, run, skips::Skips, target_dir,
 };
 
 /// Installs what is missing, builds everything and runs every test; says at its end what it skipped, and why.

@@ -4,7 +4,7 @@ use std::{fmt::Write, path::Path};
 
 use crate::{
     Error, Result,
-    dist::{Profile, Shared, cc, link, replace},
+    link::{Profile, Shared, cc, link, replace},
     output, read, root,
 };
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{Card, Tally, card};
-use crate::{code::Registry, config::Config, isa::Target, memory::Map, os};
+use crate::{config::Config, isa::Target, memory::Map, os, wave::code::Registry};
 
 /// A loaded code object, asked for names when something goes wrong.
 pub trait Image: Send + Sync {

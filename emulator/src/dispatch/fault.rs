@@ -4,9 +4,8 @@ use std::fmt;
 
 use super::Dispatch;
 use crate::{
-    code,
     isa::disassemble,
-    wave::{Fault, FaultKind},
+    wave::{Fault, FaultKind, code},
 };
 
 /// A fault with everything that is known about it.

@@ -3,8 +3,7 @@
 use std::{io, sync::Arc};
 
 use crate::{
-    coherence::Grain,
-    memory::Allocation,
+    memory::{Allocation, Grain},
     os::{Mapping, PAGE},
 };
 

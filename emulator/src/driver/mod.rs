@@ -31,37 +31,21 @@ mod tests;
 
 use std::sync::{Arc, Mutex};
 
-pub use crate::fault::QueueFault;
+pub use crate::{fault::QueueFault, processor::Interrupts};
 pub use queue::{Created, QueueDescriptor, QueueError};
 
 use crate::{
-    code::Code,
     config::Config,
     device::{Card, Counters, Device},
     memory::{Allocation, Grain},
     os,
     processor::{Client, Processor},
     queue::Backing,
+    wave::code::Code,
     workers::Workers,
 };
 use doorbells::Doorbells;
 use queue::Queues;
-
-/// What a client hears from its devices, on their threads: answers are quick and do not call the driver.
-pub trait Interrupts: Send + Sync {
-    /// A packet's completion signal asked for event `event` (`amd_signal_t.event_id`), which has also been stored
-    /// to the signal's mailbox.
-    fn event(&self, device: u32, event: u32);
-
-    /// Device code sent an interrupt with `m0`, after storing an event to its mailbox: of the event's number only
-    /// the low bits need be in `m0` (device libraries send 8), so that the mailboxes have to be looked at.
-    fn message(&self, device: u32, m0: u32) {
-        self.event(device, m0);
-    }
-
-    /// A queue has stopped for good.
-    fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault);
-}
 
 /// What a device may do with a range of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

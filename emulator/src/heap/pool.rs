@@ -8,7 +8,7 @@ use hsa_sys::{
     HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
 };
 
-use crate::{coherence::Grain, device::Device, os};
+use crate::{device::Device, memory::Grain, os};
 
 /// What a pool is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,12 @@ use hsa_sys::*;
 
 use super::{Answer, entry, present};
 use crate::{
+    agent::Agent,
     device::{Card, Device, MAX_QUEUE_SIZE, MAX_QUEUES, MAX_WORKGROUP, MIN_QUEUE_SIZE, card},
     isa::Target,
     os,
     processor::branch,
-    runtime::{self, Agent, Runtime},
+    runtime::{self, Runtime},
 };
 
 entry! {

@@ -6,8 +6,9 @@ use hsa_sys::*;
 
 use super::{Answer, entry, present, store, text};
 use crate::{
+    agent::Agent,
     executable::{SymbolInfo, SymbolInfoKind},
-    runtime::{self, Agent, Runtime},
+    runtime::{self, Runtime},
 };
 
 /// A GPU, because code objects of the host do not exist.

@@ -9,10 +9,11 @@ use hsa_sys::*;
 
 use super::{Answer, entry, list, present, store, unsupported};
 use crate::{
+    agent::Agent,
     copy::{self, Copy},
     heap::{Kind, Pool},
     os::PAGE,
-    runtime::{self, Agent, Runtime},
+    runtime::{self, Runtime},
     signal::Signal,
 };
 

@@ -12,6 +12,7 @@ use hsa_sys::*;
 
 use super::{entry, list, present, store};
 use crate::{
+    agent::Agent,
     device::{MAX_QUEUE_SIZE, MIN_QUEUE_SIZE},
     heap::{Kind, Pool},
     memory::{Allocation, Grain},
@@ -247,7 +248,7 @@ entry! {
     ) {
         runtime::get()?;
         let queue = find(queue)?;
-        let agent = runtime::Agent::Gpu(queue.device).handle();
+        let agent = Agent::Gpu(queue.device).handle();
         match attribute {
             // SAFETY: the program's output pointer.
             HSA_AMD_QUEUE_INFO_AGENT => unsafe { store(value.cast(), agent) },

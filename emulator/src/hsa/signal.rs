@@ -12,8 +12,7 @@ use hsa_sys::*;
 
 use super::{entry, list, present, store, unsupported};
 use crate::{
-    fault,
-    runtime::{self, EventHandler},
+    fault, runtime,
     signal::{self, Condition, Demand, Signal},
 };
 
@@ -115,7 +114,7 @@ entry! {
     fn hsa_amd_register_system_event_handler(callback: hsa_amd_system_event_callback_t, data: *mut c_void) {
         runtime::get()?;
         let function = callback.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
-        fault::register_handler(EventHandler { function, data });
+        fault::register_handler(fault::EventHandler { function, data });
         Ok(())
     }
 }

@@ -1,5 +1,8 @@
 //! The GFX9 instruction set: one table row per instruction drives decoder, disassembler and dispatch.
 //!
+//! The last column of a row names the semantics, which `wave` defines: the tables of functions are made there, of the
+//! same rows.
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`table`] | the rows, a file per encoding family: opcode, mnemonic, targets, operands, semantics |
@@ -18,7 +21,7 @@
 //!    operands. Both TSV files and the operand list of the ISA manual have these facts. `isa::golden` passes, and with
 //!    `AQLIPSE_ISA_SAMPLES=1000` `isa::oracle` shows the bits that are still wrong, each as a pair of texts.
 //! 3. **The semantics.** Until here a kernel with the instruction stops with an error that names it. Write the
-//!    function in `wave` ([`Exec`] says its type), test it there against values that were computed otherwise, and
+//!    function in `wave` ([`Exec`](crate::wave::Exec) says its type), test it there against values that were computed otherwise, and
 //!    replace the row's `None` by `Some(path::to::the_function)`. Nothing else refers to the instruction.
 //!
 //! An instruction of one target only says `GFX90A` or `GFX942`; an opcode that means different things on the two has
@@ -33,4 +36,4 @@ pub mod table;
 pub use decode::{DecodeError, DecodeErrorKind, decode, decode_all};
 pub use disasm::disassemble;
 pub use inst::{Inst, Mods, Operand, Variant};
-pub use row::{Exec, Family, Flow, Row, Shape, Target, Targets, Ty, flag};
+pub use row::{Family, Flow, Row, Shape, Target, Targets, Ty, flag};

@@ -1,8 +1,5 @@
 //! What one row of the instruction table says.
 
-use super::inst::Inst;
-use crate::wave::Wave;
-
 /// An encoding family of the GFX9 instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub enum Family {
@@ -79,7 +76,7 @@ impl Targets {
 pub enum Flow {
     /// Go on behind the instruction.
     Next,
-    /// Go on at [`Wave::pc`], which the instruction has changed.
+    /// Go on at [`Wave::pc`](crate::wave::Wave::pc), which the instruction has changed.
     Jump,
     /// The wave waits at `s_barrier`.
     Barrier,
@@ -87,12 +84,9 @@ pub enum Flow {
     Yield,
     /// `s_endpgm`.
     End,
-    /// The wave stopped; [`Wave::stop`] says why.
+    /// The wave stopped; [`Wave::stop`](crate::wave::Wave::stop) says why.
     Stop,
 }
-
-/// The semantics of one instruction. [`Wave::pc`] has already advanced past it.
-pub type Exec = fn(&mut Wave, &Inst) -> Flow;
 
 /// One instruction of the table.
 pub struct Row {
@@ -106,8 +100,6 @@ pub struct Row {
     pub targets: Targets,
     /// Operands and properties.
     pub shape: Shape,
-    /// `None`: decodes and disassembles, but stops the dispatch with an error that names it.
-    pub exec: Option<Exec>,
 }
 /// Kind and width of one operand.
 ///
@@ -191,7 +183,7 @@ pub struct Shape {
     pub dst: Ty,
     /// Second, scalar destination.
     pub sdst: Ty,
-    /// Sources, in the order of [`Inst::src`].
+    /// Sources, in the order of [`Inst::src`](super::Inst::src).
     pub src: [Ty; 3],
     /// Constants of [`flag`], or-ed.
     pub flags: u64,

@@ -12,7 +12,8 @@ use hsa_sys::{
 };
 
 use super::{
-    packet::{self, Refusal},
+    header,
+    refusal::Refusal,
     signals::{PacketSignal, Signals},
 };
 use crate::{
@@ -110,7 +111,7 @@ impl Entered {
         // program changes it meanwhile it gets a mixture of its own bytes.
         let packet = unsafe { (at as *const Packet).read_volatile() };
         // CAST: the header is the low half word.
-        if packet::is_invalid(packet.0[0] as u16) {
+        if header::is_invalid(packet.0[0] as u16) {
             return Err(Refusal::format(format!("an invalid packet at {at:#x} in an indirect buffer")));
         }
         Ok(Some(packet))

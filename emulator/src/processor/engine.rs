@@ -14,19 +14,20 @@ use hsa_sys::{
 };
 
 use super::{
-    Client, Request, Shared,
+    Client, Interrupts, Request, Shared, header,
     lane::{Front, Lane, Running},
-    packet::{self, Barrier, Work},
-    seeded::Random,
+    packet::{Barrier, Work},
+    random::Random,
     signals::Signals,
 };
 use crate::{
-    coherence::{Origin, Scope},
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
-    driver::Interrupts,
     fault::{self, QueueFault},
-    memory::{Allocation, Grain},
+    memory::{
+        Allocation, Grain,
+        coherence::{Origin, Scope},
+    },
     os::{self, Mapping},
     queue::{Packet, State},
     signal::{self, SEATS},
@@ -336,7 +337,7 @@ impl Engine {
             Work::Commands(commands) if commands.invalidate_code => self.device.code.invalidate(),
             Work::Commands(_) | Work::Barrier(_) | Work::Kernel(_) => {}
         }
-        let completion = packet::completion(packet);
+        let completion = header::completion(packet);
         let now = self.ticks(index, completion);
         self.lanes[index].advance(false);
         self.release(index, packet.header(), None);
@@ -357,7 +358,7 @@ impl Engine {
             Work::Return => return,
         }
         .add(1);
-        if packet::has_barrier_bit(packet) {
+        if header::has_barrier_bit(packet) {
             tally.barrier_bits.add(1);
         }
         if let Some(client) = self.lanes[index].queue.client() {
@@ -430,7 +431,7 @@ impl Engine {
         };
         lane.advance(true);
         self.count(index, packet, &Work::Kernel(*kernel));
-        let completion = packet::completion(packet);
+        let completion = header::completion(packet);
         let start = self.ticks(index, completion);
         let mut running = Running {
             dispatch,

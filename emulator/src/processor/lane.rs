@@ -4,13 +4,14 @@ use std::sync::{Arc, atomic::Ordering, mpsc::Sender};
 
 use super::{
     branch::{self, Entered, Run},
-    packet::{self, Barrier, Refusal, Work},
+    header,
+    packet::{self, Barrier, Work},
+    refusal::Refusal,
     signals::Signals,
 };
 use crate::{
-    coherence::Origin,
     dispatch::Dispatch,
-    memory::Map,
+    memory::{Map, coherence::Origin},
     queue::{Packet, Queue, State},
     signal::Watch,
 };
@@ -102,7 +103,7 @@ impl Lane {
             (Ok(None), Some(run)) => return Front::Ready(run.branch, Work::Return),
             (Err(refusal), _) => return Front::Refused(refusal),
         };
-        if packet::has_barrier_bit(&packet) && !self.running.is_empty() {
+        if header::has_barrier_bit(&packet) && !self.running.is_empty() {
             return Front::Nothing;
         }
         match packet::decode(&packet, &self.signals, &self.memory) {
@@ -127,7 +128,7 @@ impl Lane {
             return None;
         }
         // ORDER: Acquire. Pairs with the program's release store of the header: the body is visible.
-        if packet::is_invalid(self.queue.header(self.read).load(Ordering::Acquire)) {
+        if header::is_invalid(self.queue.header(self.read).load(Ordering::Acquire)) {
             return None;
         }
         // Whatever a slot says that no program has claimed, it is no packet.

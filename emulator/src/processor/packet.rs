@@ -1,31 +1,19 @@
 //! What a packet asks for.
 
 use hsa_sys::{
-    HSA_AMD_PACKET_TYPE_BARRIER_VALUE, HSA_PACKET_HEADER_BARRIER, HSA_PACKET_TYPE_AGENT_DISPATCH,
-    HSA_PACKET_TYPE_BARRIER_AND, HSA_PACKET_TYPE_BARRIER_OR, HSA_PACKET_TYPE_INVALID,
-    HSA_PACKET_TYPE_KERNEL_DISPATCH, HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
-    hsa_kernel_dispatch_packet_t, hsa_signal_condition_t, hsa_status_t,
+    HSA_AMD_PACKET_TYPE_BARRIER_VALUE, HSA_PACKET_TYPE_AGENT_DISPATCH, HSA_PACKET_TYPE_BARRIER_AND,
+    HSA_PACKET_TYPE_BARRIER_OR, HSA_PACKET_TYPE_KERNEL_DISPATCH, HSA_PACKET_TYPE_VENDOR_SPECIFIC,
+    hsa_kernel_dispatch_packet_t, hsa_signal_condition_t,
 };
 
 use super::{
     branch::{self, Branch, LoopBack},
+    header::completion,
     pm4,
+    refusal::Refusal,
     signals::{PacketSignal, Signals},
 };
 use crate::{memory::Map, queue::Packet, signal::Condition};
-
-/// A packet that cannot be processed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub(super) status: hsa_status_t,
-    pub(super) reason: String,
-}
-
-impl Refusal {
-    pub(super) fn format(reason: String) -> Self {
-        Self { status: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, reason }
-    }
-}
 
 /// What must hold before a barrier packet is complete.
 #[derive(Clone)]
@@ -72,21 +60,6 @@ pub(super) enum Work {
     LoopBack(LoopBack),
     /// Nothing of a run is left: the branch that entered it is complete.
     Return,
-}
-
-/// Whether a header says that the packet has not been published.
-pub(super) fn is_invalid(header: u16) -> bool {
-    header & 0xff == HSA_PACKET_TYPE_INVALID.0 as u16
-}
-
-/// Whether all preceding packets of the queue must be complete first.
-pub(super) fn has_barrier_bit(packet: &Packet) -> bool {
-    packet.0[0] >> HSA_PACKET_HEADER_BARRIER.0 & 1 != 0
-}
-
-/// The handle of the completion signal, which all packet types have in the same place; 0 is none.
-pub(super) fn completion(packet: &Packet) -> u64 {
-    packet.0[7]
 }
 
 /// Takes a packet apart.

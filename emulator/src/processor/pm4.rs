@@ -3,7 +3,7 @@
 //! Drivers use them to maintain caches, above all to make the instruction caches forget what was at an address where
 //! code has been placed. Opcodes and fields are those of the register headers of AMD's kernel driver for GFX9.
 
-use super::packet::Refusal;
+use super::refusal::Refusal;
 use crate::memory::Snapshot;
 
 /// The one format of such a packet.

@@ -7,10 +7,9 @@ use std::sync::{
 
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_SIGNAL, amd_signal_t};
 
-use super::{Client, packet::Refusal};
+use super::{Client, Interrupts, refusal::Refusal};
 use crate::{
     device::Device,
-    driver::Interrupts,
     memory::Map,
     queue::Backing,
     signal::{Signal, Watch, Watcher},

@@ -1,16 +1,26 @@
 //! One wavefront: 64 lanes, their registers, and the instructions' semantics.
 
+pub mod code;
+mod constants;
 pub(crate) mod exec;
+mod fault;
+pub(crate) mod multiversion;
 mod near;
 mod operand;
+mod reach;
 mod run;
+mod semantics;
 pub(crate) mod simd;
 mod state;
+mod surroundings;
 mod sync;
 pub(crate) mod valu;
 
 pub(crate) use exec::buffer::scratch_resource;
+pub use fault::{Fault, FaultKind, Restriction};
 pub use near::Near;
 pub use run::Exit;
-pub use state::{Apertures, Deaf, Fault, FaultKind, Host, Mode, Restriction, Surroundings, Vector, Wave};
+pub use semantics::{Exec, semantics};
+pub use state::{Mode, Vector, Wave};
+pub use surroundings::{Apertures, Deaf, Host, Surroundings};
 pub use sync::{Ticket, WaveSync};

@@ -1,6 +1,9 @@
 //! Scalar operands: reading sources and writing destinations by their 8-bit codes.
 
-use super::{Apertures, Vector, Wave};
+use super::{
+    Vector, Wave,
+    constants::{FLOATS, INV_2PI_F32, INV_2PI_F64},
+};
 use crate::isa::{Inst, Operand};
 
 const TTMP0: u16 = 108;
@@ -9,32 +12,6 @@ const EXEC_LO: u16 = 126;
 const EXEC_HI: u16 = 127;
 /// The first code that is not a plain table entry: VCCZ, EXECZ, SCC, LDS direct, literal.
 const SPECIAL: u16 = 251;
-
-/// Inline floating-point constants, codes 240 to 248 (MI200 ISA, table 14).
-const FLOATS: [f64; 8] = [0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0];
-const INV_2PI_F32: u32 = 0x3e22_f983;
-const INV_2PI_F64: u64 = 0x3fc4_5f30_6dc9_c882;
-
-/// A scalar register file with the inline constants in place.
-pub(super) fn constants(apertures: &Apertures) -> [u32; 256] {
-    let mut file = [0; 256];
-    for n in 0..=64 {
-        file[128 + n as usize] = n;
-    }
-    for n in 1..=16u32 {
-        file[192 + n as usize] = n.wrapping_neg();
-    }
-    for (i, f) in FLOATS.iter().enumerate() {
-        file[240 + i] = (*f as f32).to_bits();
-    }
-    file[248] = INV_2PI_F32;
-    // The aperture registers are 64 bits wide; a 32-bit read sees the low half.
-    file[235] = apertures.shared as u32;
-    file[236] = (apertures.shared + u64::from(u32::MAX)) as u32;
-    file[237] = apertures.private as u32;
-    file[238] = (apertures.private + u64::from(u32::MAX)) as u32;
-    file
-}
 
 /// The first code of an inline constant.
 const FIRST_CONSTANT: u16 = 128;

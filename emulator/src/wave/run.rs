@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Fault, FaultKind, Wave};
-use crate::{
+use super::{
+    Fault, FaultKind, Wave,
     code::{self, Code, PAGE_BYTES},
+};
+use crate::{
     coverage,
     isa::{Family, Flow, Inst, Operand, inst::Form},
 };

@@ -1,17 +1,18 @@
 //! The architectural state of a wavefront.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use super::{
+    constants,
+    fault::{Fault, FaultKind},
     near::Near,
-    operand::constants,
     simd,
-    sync::{Ticket, WaveSync},
+    surroundings::Surroundings,
+    sync::Ticket,
 };
 use crate::{
-    coherence::View,
     isa::{Flow, Inst, Target},
-    memory::{Map, Snapshot},
+    memory::{Snapshot, coherence::View},
 };
 
 /// One vector register: a row of 64 lanes, so that a loop over lanes vectorises.
@@ -81,205 +82,6 @@ impl Mode {
     }
 }
 
-/// What keeps an instruction that exists from being executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restriction {
-    /// GDS memory, which both targets lack.
-    NoGlobalDataShare,
-    /// The queue was given no resources of global wave sync.
-    NoWaveSync,
-    /// Returns from an exception.
-    TrapHandler,
-    /// Asks for the queue's doorbell.
-    Doorbell,
-}
-
-impl fmt::Display for Restriction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoGlobalDataShare => "there is no global data share memory, only its wave synchronisation",
-            Self::NoWaveSync => "the queue was given no resources of global wave sync",
-            Self::TrapHandler => "only a trap handler returns from an exception",
-            Self::Doorbell => "only a trap handler asks for the queue's doorbell",
-        })
-    }
-}
-
-/// Why a wave stopped before `s_endpgm`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// The words at pc are no instruction of this target.
-    IllegalInstruction {
-        /// The word at pc.
-        word0: u32,
-        /// The word behind, 0 at the end of the code.
-        word1: u32,
-    },
-    /// A valid instruction that the emulator does not implement.
-    Unimplemented {
-        /// Its mnemonic.
-        name: &'static str,
-    },
-    /// An instruction that this wave may not execute, or not with these operands.
-    Illegal {
-        /// Its mnemonic.
-        name: &'static str,
-        /// Why not.
-        why: Restriction,
-    },
-    /// A buffer format that the hardware does not define.
-    BufferFormat {
-        /// DATA_FORMAT.
-        data: u8,
-        /// NUM_FORMAT.
-        number: u8,
-    },
-    /// An access outside every allocation, or a write to read-only memory.
-    Memory {
-        /// First byte of the lane's access.
-        address: u64,
-        /// The lane; 0 for scalar memory.
-        lane: u8,
-        /// Bytes of the lane's access.
-        bytes: u8,
-        /// Whether it stores (atomics do).
-        write: bool,
-    },
-    /// An atomic whose address is no multiple of its size.
-    Misaligned {
-        /// Where.
-        address: u64,
-        /// The lane.
-        lane: u8,
-        /// Bytes of the atomic.
-        bytes: u8,
-    },
-    /// An access to LDS or scratch through an aperture that is out of its bounds.
-    Aperture {
-        /// Where, in the generic address space.
-        address: u64,
-        /// The lane.
-        lane: u8,
-    },
-    /// The program counter left every loaded code object.
-    Fetch,
-    /// The host has no memory for a wave's scratch.
-    NoScratch {
-        /// What the wave needs.
-        bytes: u32,
-    },
-    /// `s_trap` with this identifier.
-    Trap {
-        /// 2 is `__builtin_trap` (LLVM AMDGPUUsage, "Trap Handler ABI").
-        id: u8,
-    },
-    /// `s_sethalt 1`: the wave would stop for ever.
-    Halt,
-}
-
-impl FaultKind {
-    /// The lane at fault, if it is one lane's.
-    pub const fn lane(&self) -> Option<u8> {
-        match *self {
-            Self::Memory { lane, .. } | Self::Misaligned { lane, .. } | Self::Aperture { lane, .. } => {
-                Some(lane)
-            }
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for FaultKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::IllegalInstruction { word0, word1 } => {
-                write!(f, "illegal instruction {word0:#010x} {word1:#010x}")
-            }
-            Self::Unimplemented { name } => write!(f, "unimplemented instruction {name}"),
-            Self::Illegal { name, why } => write!(f, "{name} is illegal: {why}"),
-            Self::BufferFormat { data, number } => {
-                write!(f, "reserved buffer format: data format {data} with number format {number}")
-            }
-            Self::Memory { address, lane, bytes, write } => {
-                let what = if write { "write" } else { "read" };
-                write!(f, "memory fault: {what} of {bytes} bytes at {address:#x} by lane {lane}")
-            }
-            Self::Misaligned { address, lane, bytes } => {
-                write!(f, "misaligned atomic of {bytes} bytes at {address:#x} by lane {lane}")
-            }
-            Self::Aperture { address, lane } => {
-                write!(f, "access beyond LDS or scratch at {address:#x} by lane {lane}")
-            }
-            Self::Fetch => write!(f, "instruction fetch outside of every code object"),
-            Self::NoScratch { bytes } => write!(f, "no memory for {bytes} bytes of scratch"),
-            Self::Trap { id } => write!(f, "trap {id}"),
-            Self::Halt => write!(f, "halt"),
-        }
-    }
-}
-
-/// A stopped wave: what happened, and at which instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// What happened.
-    pub kind: FaultKind,
-    /// Address of the instruction.
-    pub pc: u64,
-}
-
-/// Where the generic address space shows LDS and scratch: two windows of 4 GiB that no allocation overlaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Apertures {
-    /// SRC_SHARED_BASE; its low 32 bits are zero.
-    pub shared: u64,
-    /// SRC_PRIVATE_BASE; its low 32 bits are zero.
-    pub private: u64,
-}
-
-impl Default for Apertures {
-    /// The values of AMD's kernel driver on GFX9: 1 << 48 and 2 << 48, which are no canonical host addresses.
-    fn default() -> Self {
-        Self { shared: 1 << 48, private: 2 << 48 }
-    }
-}
-
-/// What a wave sends to the world outside its workgroup.
-pub trait Host: Send + Sync {
-    /// `s_sendmsg`: the message word (identifier in bits 3..0) and M0.
-    fn message(&self, message: u16, m0: u32);
-
-    /// The resources of `ds_gws_*` that the queue may use; `None` if it was given none.
-    fn wave_sync(&self) -> Option<&WaveSync> {
-        None
-    }
-}
-
-/// Nobody listens: messages are dropped.
-pub struct Deaf;
-
-impl Host for Deaf {
-    fn message(&self, _message: u16, _m0: u32) {}
-}
-
-/// What all waves of a dispatch share.
-#[derive(Clone)]
-pub struct Surroundings {
-    /// The device's live allocations, asked when a wave's snapshot does not know an address.
-    pub map: Arc<Map>,
-    /// Windows of the generic address space.
-    pub apertures: Apertures,
-    /// Where messages go.
-    pub host: Arc<dyn Host>,
-}
-
-impl Surroundings {
-    fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.map, &other.map)
-            && Arc::ptr_eq(&self.host, &other.host)
-            && self.apertures == other.apertures
-    }
-}
-
 /// A wavefront of 64 lanes.
 pub struct Wave {
     /// Address of the next instruction.
@@ -326,7 +128,7 @@ pub struct Wave {
     pub trap_status: u32,
     /// GPR_ALLOC: sizes of the register allocations.
     pub allocation: u32,
-    /// What it waits for at a resource of [`WaveSync`].
+    /// What it waits for at a resource of [`WaveSync`](super::WaveSync).
     pub waiting: Option<Ticket>,
     /// What its workgroup sees of memory; `None`: what everybody sees.
     pub(crate) view: Option<Arc<View>>,
@@ -349,7 +151,7 @@ impl Wave {
             pc: 0,
             exec: 0,
             scc: false,
-            sgpr: constants(&surroundings.apertures),
+            sgpr: constants::registers(&surroundings.apertures),
             vgpr,
             mode: Mode(0),
             lds: std::ptr::null_mut(),
@@ -381,7 +183,7 @@ impl Wave {
         }
         if !self.surroundings.same(surroundings) {
             self.surroundings = surroundings.clone();
-            self.sgpr = constants(&surroundings.apertures);
+            self.sgpr = constants::registers(&surroundings.apertures);
         }
         self.sgpr[..128].fill(0);
         self.target = target;

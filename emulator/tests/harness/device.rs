@@ -7,11 +7,13 @@ use std::{
 
 use bytemuck::Pod;
 use emulator::{
-    code::{Code, Registry},
     dispatch::{Dispatch, DispatchFault, Environment, Launch, Residency, Worker},
     isa::Target,
     memory::{Allocation, Grain, Map},
-    wave::{Apertures, Deaf, Surroundings},
+    wave::{
+        Apertures, Deaf, Surroundings,
+        code::{Code, Registry},
+    },
 };
 use loader::{CodeObject, KernelMetadata, Limits, ValueKind};
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use emulator::{
     coverage,
     isa::{Family, Flow, Row, Target, decode, flag, table},
-    wave::{Apertures, Deaf, FaultKind, Mode, Surroundings, Wave},
+    wave::{Apertures, Deaf, FaultKind, Mode, Surroundings, Wave, semantics},
 };
 
 use crate::wave::Random;
@@ -187,7 +187,7 @@ impl Machine {
 
     pub fn execute(&mut self, words: [u32; 2]) -> Result<(), FaultKind> {
         let inst = decode(self.wave.target, &words).unwrap_or_else(|e| panic!("{words:08x?}: {e}"));
-        let exec = inst.row.exec.unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
+        let exec = semantics(inst.row).unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
         coverage::executed(inst.row);
         match exec(&mut self.wave, &inst) {
             Flow::Next => Ok(()),

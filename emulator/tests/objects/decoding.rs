@@ -36,7 +36,7 @@ impl Census {
             let size = match decode(target, &words[index..]) {
                 Ok(inst) => {
                     self.instructions += 1;
-                    if inst.row.exec.is_none() {
+                    if emulator::wave::semantics(inst.row).is_none() {
                         *self.without_semantics.entry(inst.row.name).or_default() += 1;
                     }
                     branches.extend(branch(&inst, index).map(|to| (index, to)));

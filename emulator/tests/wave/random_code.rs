@@ -8,10 +8,9 @@ use std::{
 };
 
 use emulator::{
-    code::Code,
     isa::{Target, decode, disassemble},
     memory::{Allocation, Grain, Map},
-    wave::{Apertures, Deaf, Exit, Mode, Surroundings, Wave},
+    wave::{Apertures, Deaf, Exit, Mode, Surroundings, Wave, code::Code},
 };
 
 use super::Random;

@@ -4,7 +4,7 @@
 use hsa_sys::{HSA_AMD_PACKET_TYPE_BARRIER_VALUE, hsa_signal_t, hsa_signal_value_t};
 
 use super::{BARRIER_DEPS, Fences, Header, Kind, NO_SIGNAL, Packet, PacketError};
-use crate::signal::Condition;
+use crate::condition::Condition;
 
 /// Runs a kernel over a grid (HSA Runtime 1.2, 2.9.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub use branch::{Branch, LoopBack, Run, Test};
 pub use build::{BarrierAnd, BarrierOr, BarrierValue, KernelDispatch};
 pub use header::{Fences, Header, Kind, Scope};
 
-use crate::signal::Condition;
+use crate::condition::Condition;
 
 /// Dependencies that one barrier-AND or barrier-OR packet has room for.
 pub const BARRIER_DEPS: usize = 5;

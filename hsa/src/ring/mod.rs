@@ -24,18 +24,11 @@ mod model;
 mod tests;
 
 use crate::error::Error;
+pub use crate::error::QueueFull;
 use crate::packet::{Packet, PacketError};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use backoff::Backoff;
 pub use image::Slots;
-
-/// A claim found less room than it asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the ring has {free} free slots")]
-pub struct QueueFull {
-    /// Slots that were free.
-    pub free: u32,
-}
 
 /// The memory, indices and doorbell of one queue, as its producers see them.
 ///

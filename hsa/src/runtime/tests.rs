@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 use super::*;
-use crate::agent::AgentKind;
+use crate::agent::{Agent, AgentKind};
+use crate::condition::Condition;
 use crate::event::SystemEvent;
 use crate::fake;
-use crate::signal::{Condition, Signal, WaitState, Waiters};
+use crate::signal::{Signal, WaitState, Waiters};
 
 fn runtime() -> Arc<Runtime> {
     Runtime::new(fake::api()).unwrap()

@@ -4,12 +4,11 @@
 use core::ffi::c_void;
 use core::fmt;
 
-use crate::api::QueueErrorCallback;
 use crate::layout::{enumeration, handle, layout};
 use crate::status::hsa_status_t;
 use crate::types::{
-    hsa_access_permission_t, hsa_agent_info_t, hsa_agent_t, hsa_queue_t, hsa_queue_type32_t,
-    hsa_signal_value_t,
+    QueueErrorCallback, hsa_access_permission_t, hsa_agent_info_t, hsa_agent_t, hsa_queue_t,
+    hsa_queue_type32_t, hsa_signal_value_t,
 };
 
 /// Called when a signal meets its condition; `false` ends the registration.

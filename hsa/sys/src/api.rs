@@ -23,9 +23,6 @@ pub type AgentSymbolCallback = Option<
         data: *mut c_void,
     ) -> hsa_status_t,
 >;
-/// Called once when a queue stops because of an error; null means that nobody wants to know.
-pub type QueueErrorCallback =
-    Option<unsafe extern "C" fn(status: hsa_status_t, source: *mut hsa_queue_t, data: *mut c_void)>;
 /// Allocates the list of agents that `hsa_amd_pointer_info` returns.
 pub type PointerInfoAllocator = Option<unsafe extern "C" fn(size: usize) -> *mut c_void>;
 

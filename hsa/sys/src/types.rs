@@ -3,12 +3,17 @@
 use core::ffi::c_void;
 
 use crate::layout::{enumeration, handle, layout};
+use crate::status::hsa_status_t;
 
 /// Value of a signal in the large machine model.
 pub type hsa_signal_value_t = i64;
 
 /// `hsa_queue_type_t` where its width matters.
 pub type hsa_queue_type32_t = u32;
+
+/// Called once when a queue stops because of an error; null means that nobody wants to know.
+pub type QueueErrorCallback =
+    Option<unsafe extern "C" fn(status: hsa_status_t, source: *mut hsa_queue_t, data: *mut c_void)>;
 
 handle! {
     /// An agent: a CPU or a GPU.

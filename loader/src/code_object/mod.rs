@@ -15,7 +15,7 @@ pub use symbols::{Place, Symbol, SymbolKind};
 
 use crate::elf::{self, Elf, Identity, Version};
 use crate::segment::{Layout, Segment};
-use crate::{Bytes, Error, KernelDescriptor, Limits, LoadPlan, Result, TargetId};
+use crate::{Bytes, Error, KernelDescriptor, Result, TargetId};
 
 /// A code object, parsed as far as its symbol table.
 ///
@@ -216,14 +216,6 @@ impl<'a> CodeObject<'a> {
     /// Finds a symbol by name; kernel descriptors are called `<kernel>.kd`.
     pub fn symbol(&self, name: &str) -> Option<Symbol<'_>> {
         Some(self.record(name)?.symbol(&self.bytes))
-    }
-
-    /// Plans how to place the code object in memory.
-    ///
-    /// # Errors
-    /// [`Error::ImageTooLarge`], and what is wrong with the relocations.
-    pub fn load_plan(&self, limits: &Limits) -> Result<LoadPlan<'_>> {
-        LoadPlan::new(self, limits)
     }
 
     pub(crate) fn layout(&self) -> &Layout {

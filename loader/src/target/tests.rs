@@ -1,4 +1,5 @@
 use super::*;
+use crate::Error;
 
 fn id(text: &str) -> TargetId {
     text.parse().unwrap()

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::programs::Language;
-use crate::{Result, dist, file_error, output, target_dir};
+use crate::{Result, file_error, link::aside, output, target_dir};
 
 /// The compiler that Debian's hipcc 5.2.3 calls.
 const COMPILER: &str = "/usr/bin/clang++-15";
@@ -40,7 +40,7 @@ pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
     }
     let folder = program.with_file_name("");
     fs::create_dir_all(&folder).map_err(file_error(&folder))?;
-    let aside = dist::aside(&program);
+    let aside = aside(&program);
     let object = aside.with_extension("o");
     let compiled = output(Command::new(COMPILER).args(&flags).arg("-c").arg(source).arg("-o").arg(&object));
     let linked = compiled.and_then(|_| {

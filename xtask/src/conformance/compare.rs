@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use super::{
     align::{Line, Row, rows},
+    configuration::Configuration,
     marker::Marker,
-    run::Configuration,
 };
 
 /// Which of AMD's releases print what we print.

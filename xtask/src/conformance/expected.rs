@@ -18,8 +18,8 @@ use std::{
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{programs::Program, run::Configuration};
-use crate::{Error, Result, dist, file_error};
+use super::{configuration::Configuration, programs::Program};
+use crate::{Error, Result, file_error, link};
 
 /// Where the files are, below the programs.
 const FOLDER: &str = "expected";
@@ -50,7 +50,7 @@ pub fn write(program: &Program, text: &str) -> Result {
     }
     let folder = path.with_file_name("");
     fs::create_dir_all(&folder).map_err(file_error(&folder))?;
-    dist::replace(&path, |path| fs::write(path, text))
+    link::replace(&path, |path| fs::write(path, text))
 }
 
 /// Refuses files of programs that do not exist.

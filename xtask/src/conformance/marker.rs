@@ -10,7 +10,7 @@
 //! last `; `, the reference. A comment that is indented further continues the marker. In brackets stands the
 //! configuration that differs, if the other one agrees with AMD's.
 
-use super::run::Configuration;
+use super::configuration::Configuration;
 
 /// An intended difference.
 #[derive(Clone, Debug, PartialEq, Eq)]

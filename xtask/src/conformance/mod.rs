@@ -16,6 +16,7 @@
 pub mod align;
 pub mod build;
 pub mod compare;
+pub mod configuration;
 pub mod expected;
 pub mod marker;
 pub mod probe;
@@ -34,16 +35,13 @@ use std::{
     thread,
 };
 
+use configuration::Configuration;
 use programs::Program;
 use recorded::Recording;
 use report::{Side, Verdict};
-use run::{Configuration, End, Libraries, Run};
+use run::{End, Libraries, Run};
 
-use crate::{
-    Error, Result,
-    dist::{self, Profile},
-    file_error, packages, root,
-};
+use crate::{Error, Result, dist, file_error, link::Profile, packages, root};
 
 /// Lines of a failing program's standard error that are shown.
 const TAIL: usize = 20;

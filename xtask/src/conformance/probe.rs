@@ -9,8 +9,9 @@ use std::{
 
 use super::{
     build,
+    configuration::Configuration,
     programs::Language,
-    run::{Configuration, End, Libraries, Run, run},
+    run::{End, Libraries, Run, run},
 };
 use crate::{Error, Result, file_error};
 

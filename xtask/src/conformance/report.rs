@@ -4,8 +4,9 @@ use std::fmt::{self, Write};
 
 use super::{
     compare::{Comparison, Difference, visible},
+    configuration::Configuration,
     programs::Program,
-    run::{Configuration, End},
+    run::End,
 };
 
 /// Our configurations, in the order of the report.

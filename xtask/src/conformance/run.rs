@@ -7,7 +7,10 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-use super::build::{self, ARCHITECTURE};
+use super::{
+    build::{self, ARCHITECTURE},
+    configuration::Configuration,
+};
 use crate::{Error, Result, calls, file_error};
 
 /// Seconds after which a program hangs: the programs are chosen to take a fraction of one.
@@ -18,46 +21,6 @@ const STRICT_LIMIT_SECONDS: u32 = 600;
 const EMULATOR: [&str; 2] = ["AQLIPSE_EMULATE_COHERENCE", "AQLIPSE_EMULATE_SEED"];
 /// What `timeout` exits with when the time is up.
 const TIMED_OUT: i32 = 124;
-
-/// What runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Configuration {
-    /// Our library on the device that it emulates itself.
-    Ours,
-    /// Our library on AMD's ROCr on our thunk.
-    Rocr,
-    /// AMD's library on AMD's ROCr on our thunk: what the others are compared with.
-    Amd,
-}
-
-impl Configuration {
-    /// Every one.
-    pub const ALL: [Self; 3] = [Self::Ours, Self::Rocr, Self::Amd];
-
-    /// The name on the command line and in markers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Rocr => "rocr",
-            Self::Amd => "amd",
-        }
-    }
-
-    /// The configuration of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|configuration| configuration.name() == name)
-    }
-}
-
-impl fmt::Display for Configuration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ours => "ours, emulated",
-            Self::Rocr => "ours on ROCr",
-            Self::Amd => "AMD's",
-        })
-    }
-}
 
 /// The folders of our libraries.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use object::{
 };
 use xtask::{
     dist::{self, LIBRARY, LINKS, SONAME},
-    output, packages, surface,
+    link, output, packages, surface,
 };
 
 /// The directory of the library: `AQLIPSE_DIST`, or built now.
@@ -23,7 +23,7 @@ fn lib() -> &'static Path {
     static LIB: OnceLock<PathBuf> = OnceLock::new();
     LIB.get_or_init(|| {
         let dist = env::var_os("AQLIPSE_DIST").map(PathBuf::from);
-        dist.unwrap_or_else(|| dist::build(dist::Profile::Release).unwrap()).join("lib")
+        dist.unwrap_or_else(|| dist::build(link::Profile::Release).unwrap()).join("lib")
     })
 }
 

@@ -4,4 +4,5 @@ mod committed;
 mod conformance;
 mod dependencies;
 mod documents;
+mod floors;
 mod library;

@@ -16,14 +16,14 @@ use std::{
     sync::OnceLock,
 };
 
-use xtask::{dist, output, packages, root};
+use xtask::{dist, link, output, packages, root};
 
 /// The directory of the libraries: `AQLIPSE_DIST`, or built now.
 fn thunk() -> &'static Path {
     static THUNK: OnceLock<PathBuf> = OnceLock::new();
     THUNK.get_or_init(|| {
         let dist = env::var_os("AQLIPSE_DIST").map(PathBuf::from);
-        dist.unwrap_or_else(|| dist::build(dist::Profile::Release).unwrap()).join("thunk")
+        dist.unwrap_or_else(|| dist::build(link::Profile::Release).unwrap()).join("thunk")
     })
 }
 

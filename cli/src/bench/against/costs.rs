@@ -13,10 +13,8 @@ use hsa::packet::Packet;
 
 use super::{
     library::Failed,
-    protocol::{Case, Quantity},
+    protocol::{Case, Quantity, Times},
     session::{Exec, Graph, Session},
-    threads,
-    worker::Times,
 };
 use crate::bench::{
     floor::{DeviceRing, Ring},
@@ -124,9 +122,6 @@ pub fn of_graph(session: &Session, shape: Shape, nodes: usize, effort: Effort) -
     } else if nodes <= EXECS {
         let bytes = grown(EXECS * MOST_FOR_MEMORY / nodes, effort, || graph.instantiate())?;
         times.push((Quantity::ExecNodeBytes, vec![bytes / share]));
-    }
-    if nodes == threads::NODES {
-        times.extend(threads::of_threads(session, shape)?);
     }
     Ok(times)
 }

@@ -258,6 +258,9 @@ pub struct Loaded {
     pub executes: bool,
 }
 
+/// Samples in nanoseconds.
+pub type Times = Vec<(Quantity, Vec<f64>)>;
+
 /// A line of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]

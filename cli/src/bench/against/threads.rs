@@ -4,7 +4,12 @@
 
 use std::{sync::Barrier, thread};
 
-use super::{costs::floor_of, library::Failed, protocol::Quantity, session::Session, worker::Times};
+use super::{
+    costs::floor_of,
+    library::Failed,
+    protocol::{Quantity, Times},
+    session::Session,
+};
 use aqlipse_bench::shape::Shape;
 
 /// Threads, and what their calls and copies are called.

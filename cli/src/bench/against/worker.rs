@@ -13,8 +13,9 @@ use super::{
     costs,
     counters::Source,
     library::{Failed, Library},
-    protocol::{Case, Quantity, Record},
+    protocol::{Case, Quantity, Record, Times},
     session::{Exec, Graph, Session},
+    threads,
 };
 
 /// Name of the subcommand.
@@ -134,9 +135,6 @@ fn verify(session: &Session, case: Case) -> Result<Vec<Record>, Failed> {
     }
 }
 
-/// Samples in nanoseconds.
-pub(super) type Times = Vec<(Quantity, Vec<f64>)>;
-
 /// Records of the times of a case.
 fn told(case: Case, times: Times) -> impl Iterator<Item = Record> {
     times.into_iter().map(move |(quantity, samples)| {
@@ -169,7 +167,10 @@ impl Measured<'_> {
     /// All that graphs cost the host.
     fn goals(&self, case: Case) -> Result<Vec<Record>, Failed> {
         let Case::Graph { shape, nodes } = case else { return Ok(Vec::new()) };
-        let times = costs::of_graph(self.session, shape, nodes, self.effort)?;
+        let mut times = costs::of_graph(self.session, shape, nodes, self.effort)?;
+        if nodes == threads::NODES {
+            times.extend(threads::of_threads(self.session, shape)?);
+        }
         Ok(told(case, times).collect())
     }
 

@@ -2,11 +2,13 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`workload`] | the graphs |
+//! | [`workloads`] | the graphs |
+//! | [`workload`] | a graph, and what builds it |
 //! | [`random`] | those that chance draws |
 
 mod random;
 mod workload;
+mod workloads;
 
 use std::error;
 
@@ -182,7 +184,7 @@ pub fn simulate(filter: &str, output: &Output) -> Result<(), Box<dyn error::Erro
             header(file);
         }
         let mut rows = Vec::new();
-        for workload in Workload::all().iter().filter(|workload| workload.name.contains(filter)) {
+        for workload in workloads::all().iter().filter(|workload| workload.name.contains(filter)) {
             let row = Row::of(workload, &file.table)?;
             if !output.only_json() {
                 row.line();
@@ -297,7 +299,7 @@ mod tests {
     #[test]
     fn no_layout_of_amd_s_is_faster_than_ours_on_either_family() {
         for file in [&cost::CDNA2, &cost::CDNA3] {
-            for workload in Workload::all() {
+            for workload in workloads::all() {
                 let row = Row::of(&workload, &file.table).unwrap();
                 for (what, ours) in [("known", &row.known), ("unknown", &row.unknown)] {
                     let (name, took) = ((&workload.name, &file.family.0, what), ours.makespan_ns);
@@ -334,7 +336,7 @@ mod tests {
 
     #[test]
     fn every_workload_is_there_once_under_its_name() {
-        let mut names: Vec<String> = Workload::all().into_iter().map(|workload| workload.name).collect();
+        let mut names: Vec<String> = workloads::all().into_iter().map(|workload| workload.name).collect();
         let all = names.len();
         names.sort();
         names.dedup();

@@ -1,12 +1,11 @@
 //! LDS instructions.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{ds, exchange, gws, sopp};
 
-rows! { DS, Ds,
+macro_rules! ds { ($rows:ident) => { $rows! { DS, Ds,
       0, "ds_add_u32",              BOTH,   No = [B32, B32],        0,       Some(ds::ds_add_u32);
       1, "ds_sub_u32",              BOTH,   No = [B32, B32],        0,       Some(ds::ds_sub_u32);
       2, "ds_rsub_u32",             BOTH,   No = [B32, B32],        0,       Some(ds::ds_rsub_u32);
@@ -135,4 +134,6 @@ rows! { DS, Ds,
     223, "ds_write_b128",           BOTH,   No = [B32, B128],       0,       Some(ds::ds_write_b128);
     254, "ds_read_b96",             BOTH,   B96 = [B32],            0,       Some(ds::ds_read_b96);
     255, "ds_read_b128",            BOTH,   B128 = [B32],           0,       Some(ds::ds_read_b128);
-}
+} } }
+pub(crate) use ds;
+ds!(rows);

@@ -1,12 +1,11 @@
 //! Flat, global and scratch memory instructions.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{flat, to_lds};
 
-rows! { FLAT, Flat,
+macro_rules! flat { ($rows:ident) => { $rows! { FLAT, Flat,
      16, "flat_load_ubyte",       BOTH,   B32 = [B64], 0, Some(flat::flat_load_ubyte);
      17, "flat_load_sbyte",       BOTH,   B32 = [B64], 0, Some(flat::flat_load_sbyte);
      18, "flat_load_ushort",      BOTH,   B32 = [B64], 0, Some(flat::flat_load_ushort);
@@ -61,9 +60,11 @@ rows! { FLAT, Flat,
     106, "flat_atomic_xor_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_xor_x2);
     107, "flat_atomic_inc_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_inc_x2);
     108, "flat_atomic_dec_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::flat_atomic_dec_x2);
-}
+} } }
+pub(crate) use flat;
+flat!(rows);
 
-rows! { GLOBAL, Global,
+macro_rules! global { ($rows:ident) => { $rows! { GLOBAL, Global,
      16, "global_load_ubyte",       BOTH,   B32 = [B64], LDS, Some(flat::global_load_ubyte);
      17, "global_load_sbyte",       BOTH,   B32 = [B64], LDS, Some(flat::global_load_sbyte);
      18, "global_load_ushort",      BOTH,   B32 = [B64], LDS, Some(flat::global_load_ushort);
@@ -123,9 +124,11 @@ rows! { GLOBAL, Global,
     106, "global_atomic_xor_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_xor_x2);
     107, "global_atomic_inc_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_inc_x2);
     108, "global_atomic_dec_x2",    BOTH,   B64 = [B64, B64], ATOMIC, Some(flat::global_atomic_dec_x2);
-}
+} } }
+pub(crate) use global;
+global!(rows);
 
-rows! { SCRATCH, Scratch,
+macro_rules! scratch { ($rows:ident) => { $rows! { SCRATCH, Scratch,
     16, "scratch_load_ubyte",         BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_ubyte);
     17, "scratch_load_sbyte",         BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_sbyte);
     18, "scratch_load_ushort",        BOTH,   B32 = [B32],      LDS,   Some(flat::scratch_load_ushort);
@@ -153,4 +156,6 @@ rows! { SCRATCH, Scratch,
     40, "scratch_load_lds_ushort",    GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_ushort);
     41, "scratch_load_lds_sshort",    GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_sshort);
     42, "scratch_load_lds_dword",     GFX942, No = [B32],       LDS,   Some(to_lds::scratch_load_lds_dword);
-}
+} } }
+pub(crate) use scratch;
+scratch!(rows);

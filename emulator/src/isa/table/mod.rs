@@ -8,6 +8,9 @@
 //!
 //! where `+ Sdst` and trailing sources may be missing, the operands are of type [`Ty`], the flags are constants
 //! of [`flag`](super::flag), and `exec` is `None` or `Some(function)`. A row stays on one line, however long.
+//!
+//! Each table is a macro that hands its rows to another one: to `rows`, which makes the table of all columns but the
+//! last, and in `wave::semantics` to one that makes the table of the last column.
 
 use super::row::{Family, Row, Shape, Targets, Ty};
 
@@ -33,7 +36,6 @@ macro_rules! rows {
                 src: super::three(&[$(super::Ty::$src),*]),
                 flags: $flags,
             },
-            exec: $exec,
         }),*];
     };
 }
@@ -73,6 +75,14 @@ pub static TABLES: [(Family, &[Row]); 17] = [
 /// The rows of `family`.
 pub fn rows(family: Family) -> &'static [Row] {
     TABLES[family as usize].1
+}
+
+/// Position of a row in the table of its family; none for a row that is in no table.
+pub(crate) fn position(row: &'static Row) -> Option<usize> {
+    let rows = rows(row.family);
+    let offset = (std::ptr::from_ref(row) as usize).checked_sub(rows.as_ptr() as usize)?;
+    let index = offset / size_of::<Row>();
+    (index < rows.len()).then_some(index)
 }
 
 const fn last(types: &[Ty]) -> Ty {

@@ -1,12 +1,11 @@
 //! Buffer instructions, untyped and typed.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{cached, formatted, mubuf};
 
-rows! { MUBUF, Mubuf,
+macro_rules! mubuf { ($rows:ident) => { $rows! { MUBUF, Mubuf,
       0, "buffer_load_format_x",       BOTH,   B32 = [B32, B128, B32], LDS, Some(formatted::buffer_load_format_x);
       1, "buffer_load_format_xy",      BOTH,   B64 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_xy);
       2, "buffer_load_format_xyz",     BOTH,   B96 = [B32, B128, B32], 0, Some(formatted::buffer_load_format_xyz);
@@ -84,9 +83,11 @@ rows! { MUBUF, Mubuf,
     106, "buffer_atomic_xor_x2",       BOTH,   B64 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_xor_x2);
     107, "buffer_atomic_inc_x2",       BOTH,   B64 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_inc_x2);
     108, "buffer_atomic_dec_x2",       BOTH,   B64 = [B32, B128, B32], ATOMIC, Some(mubuf::buffer_atomic_dec_x2);
-}
+} } }
+pub(crate) use mubuf;
+mubuf!(rows);
 
-rows! { MTBUF, Mtbuf,
+macro_rules! mtbuf { ($rows:ident) => { $rows! { MTBUF, Mtbuf,
      0, "tbuffer_load_format_x",         BOTH, B32 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_x);
      1, "tbuffer_load_format_xy",        BOTH, B64 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_xy);
      2, "tbuffer_load_format_xyz",       BOTH, B96 = [B32, B128, B32],  0,     Some(formatted::tbuffer_load_format_xyz);
@@ -103,4 +104,6 @@ rows! { MTBUF, Mtbuf,
     13, "tbuffer_store_format_d16_xy",   BOTH, B32 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_xy);
     14, "tbuffer_store_format_d16_xyz",  BOTH, B64 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_xyz);
     15, "tbuffer_store_format_d16_xyzw", BOTH, B64 = [B32, B128, B32],  STORE, Some(formatted::tbuffer_store_format_d16_xyzw);
-}
+} } }
+pub(crate) use mtbuf;
+mtbuf!(rows);

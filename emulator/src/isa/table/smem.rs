@@ -1,12 +1,11 @@
 //! Scalar memory instructions.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::exec::{scalar_atomic, smem, sopp};
 
-rows! { SMEM, Smem,
+macro_rules! smem { ($rows:ident) => { $rows! { SMEM, Smem,
       0, "s_load_dword",               BOTH, B32 = [B64],   0,       Some(smem::s_load_dword);
       1, "s_load_dwordx2",             BOTH, B64 = [B64],   0,       Some(smem::s_load_dwordx2);
       2, "s_load_dwordx4",             BOTH, B128 = [B64],  0,       Some(smem::s_load_dwordx4);
@@ -91,4 +90,6 @@ rows! { SMEM, Smem,
     170, "s_atomic_xor_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(scalar_atomic::s_atomic_xor_x2);
     171, "s_atomic_inc_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(scalar_atomic::s_atomic_inc_x2);
     172, "s_atomic_dec_x2",            BOTH, B64 = [B64],   ATOMIC,  Some(scalar_atomic::s_atomic_dec_x2);
-}
+} } }
+pub(crate) use smem;
+smem!(rows);

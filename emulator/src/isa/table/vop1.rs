@@ -1,12 +1,11 @@
 //! Vector instructions of one source; their VOP3 form is opcode 0x140 + n.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{approx, bits, convert, cross, float, fp8, media};
 
-rows! { VOP1, Vop1,
+macro_rules! vop1 { ($rows:ident) => { $rows! { VOP1, Vop1,
      0, "v_nop",              BOTH,   No = [], 0, Some(cross::v_nop);
      1, "v_mov_b32",          BOTH,   B32 = [B32], 0, Some(bits::v_mov_b32);
      2, "v_readfirstlane_b32", BOTH,   S32 = [V32], NO_E64 | NO_SDWA | NO_DPP, Some(cross::v_readfirstlane_b32);
@@ -91,4 +90,6 @@ rows! { VOP1, Vop1,
     85, "v_cvt_f32_bf8",      GFX942, F32 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_f32_bf8);
     86, "v_cvt_pk_f32_fp8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_pk_f32_fp8);
     87, "v_cvt_pk_f32_bf8",   GFX942, B64 = [B32], CLAMP | OMOD | NO_DST_SEL, Some(fp8::v_cvt_pk_f32_bf8);
-}
+} } }
+pub(crate) use vop1;
+vop1!(rows);

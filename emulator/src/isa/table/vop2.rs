@@ -1,12 +1,11 @@
 //! Vector instructions of two sources; their VOP3 form is opcode 0x100 + n.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{bits, carry, cross, dot, double, float, integer, packed};
 
-rows! { VOP2, Vop2,
+macro_rules! vop2 { ($rows:ident) => { $rows! { VOP2, Vop2,
      0, "v_cndmask_b32",  BOTH,   B32 = [F32, F32, Mask], 0, Some(cross::v_cndmask_b32);
      1, "v_add_f32",      BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_add_f32);
      2, "v_sub_f32",      BOTH,   F32 = [F32, F32], CLAMP | OMOD, Some(float::v_sub_f32);
@@ -71,4 +70,6 @@ rows! { VOP2, Vop2,
     59, "v_fmac_f32",     BOTH,   F32 = [F32, F32], CLAMP | OMOD | NO_SDWA, Some(float::v_fmac_f32);
     60, "v_pk_fmac_f16",  BOTH,   V2F16 = [V2F16, V2F16], CLAMP | OMOD | MODS_IGNORED, Some(packed::v_pk_fmac_f16);
     61, "v_xnor_b32",     BOTH,   B32 = [B32, B32], 0, Some(bits::v_xnor_b32);
-}
+} } }
+pub(crate) use vop2;
+vop2!(rows);

@@ -1,14 +1,11 @@
 //! Vector instructions that exist in the 64-bit VOP3 encoding only.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{
-    bits, carry, convert, cross, divide, double, float, fp8, integer, media, select, trig,
-};
 
-rows! { VOP3, Vop3,
+macro_rules! vop3 { ($rows:ident) => { $rows! { VOP3, Vop3,
     448, "v_mad_legacy_f32",    GFX90A, F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_mad_legacy_f32);
     449, "v_mad_f32",           GFX90A, F32 = [F32, F32, F32], CLAMP | OMOD, Some(float::v_mad_f32);
     450, "v_mad_i32_i24",       BOTH,   B32 = [B32, B32, B32], CLAMP, Some(integer::v_mad_i32_i24);
@@ -118,4 +115,6 @@ rows! { VOP3, Vop3,
     675, "v_cvt_pk_bf8_f32",    GFX942, B32 = [F32, F32], OP_SEL, Some(fp8::v_cvt_pk_bf8_f32);
     676, "v_cvt_sr_fp8_f32",    GFX942, B32 = [F32, B32], MODS_IGNORED | OP_SEL | BYTE_SEL, Some(fp8::v_cvt_sr_fp8_f32);
     677, "v_cvt_sr_bf8_f32",    GFX942, B32 = [F32, B32], MODS_IGNORED | OP_SEL | BYTE_SEL, Some(fp8::v_cvt_sr_bf8_f32);
-}
+} } }
+pub(crate) use vop3;
+vop3!(rows);

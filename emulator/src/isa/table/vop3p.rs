@@ -1,19 +1,11 @@
 //! Packed, dot-product and matrix instructions.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::{
-    cross, dot,
-    matrix::{
-        Bf8Bf8, Bf8Fp8, Bf16, F16, F32, F64, Fp8Bf8, Fp8Fp8, I8, PairedBf16, PairedBf16Of1k, PairedF16, Xf32,
-        mfma, smfmac,
-    },
-    mix, packed,
-};
 
-rows! { VOP3P, Vop3p,
+macro_rules! vop3p { ($rows:ident) => { $rows! { VOP3P, Vop3p,
       0, "v_pk_mad_i16",                 BOTH,   V2I16 = [V2I16, V2I16, V2I16], 0, Some(packed::v_pk_mad_i16);
       1, "v_pk_mul_lo_u16",              BOTH,   V2I16 = [V2I16, V2I16], 0, Some(packed::v_pk_mul_lo_u16);
       2, "v_pk_add_i16",                 BOTH,   V2I16 = [V2I16, V2I16], 0, Some(packed::v_pk_add_i16);
@@ -122,4 +114,6 @@ rows! { VOP3P, Vop3p,
     125, "v_smfmac_f32_32x32x32_bf8_fp8", GFX942, B512 = [B64, B128, V32], MFMA | SPARSE, Some(smfmac::<Bf8Fp8, 32, 32>);
     126, "v_smfmac_f32_32x32x32_fp8_bf8", GFX942, B512 = [B64, B128, V32], MFMA | SPARSE, Some(smfmac::<Fp8Bf8, 32, 32>);
     127, "v_smfmac_f32_32x32x32_fp8_fp8", GFX942, B512 = [B64, B128, V32], MFMA | SPARSE, Some(smfmac::<Fp8Fp8, 32, 32>);
-}
+} } }
+pub(crate) use vop3p;
+vop3p!(rows);

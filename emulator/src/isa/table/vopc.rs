@@ -1,12 +1,11 @@
 //! Vector compares; their VOP3 form has the same opcode.
 //!
-//! The last column is the semantics, an [`Exec`](crate::isa::Exec): to implement an instruction, replace its
+//! The last column is the semantics, which `wave::semantics` reads: to implement an instruction, replace its
 //! `None` by `Some(path::to::the_function)`. [`Shape`](crate::isa::Shape) explains the other columns.
 
 use super::prelude::*;
-use crate::wave::valu::compare;
 
-rows! { VOPC, Vopc,
+macro_rules! vopc { ($rows:ident) => { $rows! { VOPC, Vopc,
      16, "v_cmp_class_f32",  BOTH, No + Mask = [F32, B32], 0,               Some(compare::v_cmp_class_f32);
      17, "v_cmpx_class_f32", BOTH, No + Mask = [F32, B32], 0,               Some(compare::v_cmp_class_f32);
      18, "v_cmp_class_f64",  BOTH, No + Mask = [F64, B32], NO_SDWA,         Some(compare::v_cmp_class_f64);
@@ -205,4 +204,6 @@ rows! { VOPC, Vopc,
     253, "v_cmpx_ne_u64",    BOTH, No + Mask = [B64, B64], NO_SDWA,         Some(compare::v_cmp_ne_u64);
     254, "v_cmpx_ge_u64",    BOTH, No + Mask = [B64, B64], NO_SDWA,         Some(compare::v_cmp_ge_u64);
     255, "v_cmpx_t_u64",     BOTH, No + Mask = [B64, B64], NO_SDWA,         Some(compare::v_cmp_constant);
-}
+} } }
+pub(crate) use vopc;
+vopc!(rows);

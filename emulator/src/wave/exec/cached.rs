@@ -7,8 +7,8 @@ use std::sync::{
 
 use super::kind::{self, Kind, Words};
 use crate::{
-    coherence::{Scope, View},
     isa::{Family, Flow, Inst, Target},
+    memory::coherence::{Scope, View},
     wave::Wave,
 };
 

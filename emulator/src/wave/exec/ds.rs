@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand},
-    wave::{FaultKind, Wave, simd::multiversion},
+    wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
 #[inline(always)]

@@ -11,14 +11,12 @@ use super::{
     transfer::{self, Linear},
 };
 use crate::{
-    isa::{Flow, Inst, Operand, Target, inst::Form},
-    wave::{FaultKind, Wave, simd::multiversion},
+    isa::{Flow, Inst, Operand, inst::Form},
+    wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
 /// GLC, on gfx942 SC0: a load from beyond this compute unit's cache, or an atomic that returns the old value.
 const GLC: u32 = 1 << 16;
-/// SVE on gfx942: a scratch access adds VADDR.
-const SVE: u32 = 1 << 13;
 
 /// Where a wave's addresses lie.
 enum Place {
@@ -54,12 +52,6 @@ fn wide(w: &Wave, row: usize, offset: i64) -> Place {
         return Place::Linear(Linear { base: high.wrapping_add_signed(offset), row });
     }
     Place::Anywhere { row, offset }
-}
-
-/// A lane's 64-bit address.
-#[inline(always)]
-pub fn lane_address(w: &Wave, row: usize, offset: i64, lane: usize) -> u64 {
-    (u64::from(w.row(row)[lane]) | u64::from(w.row(row + 1)[lane]) << 32).wrapping_add_signed(offset)
 }
 
 #[inline(always)]
@@ -149,14 +141,15 @@ fn global_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 #[inline(never)]
 fn store_anywhere<const K: u8>(w: &mut Wave, src: usize, row: usize, offset: i64) -> Result<(), FaultKind> {
-    shape::lanes(w.exec)
-        .try_for_each(|lane| transfer::store_lane::<K>(w, src, lane_address(w, row, offset, lane), lane))
+    shape::lanes(w.exec).try_for_each(|lane| {
+        transfer::store_lane::<K>(w, src, shape::lane_address(w, row, offset, lane), lane)
+    })
 }
 
 /// All lanes' addresses, before a load overwrites the registers that hold them.
 #[inline(always)]
 fn addresses(w: &Wave, row: usize, offset: i64) -> [u64; 64] {
-    std::array::from_fn(|lane| lane_address(w, row, offset, lane))
+    std::array::from_fn(|lane| shape::lane_address(w, row, offset, lane))
 }
 
 /// Which part of the generic address space an address belongs to.
@@ -281,7 +274,7 @@ pub fn scratch_store_to<const K: u8>(
 fn flat_store_lanes<const K: u8>(w: &mut Wave, src: usize, row: usize, offset: i64) -> Result<(), FaultKind> {
     let bytes = const { kind_of(K).bytes() };
     shape::lanes(w.exec).try_for_each(|lane| {
-        let address = lane_address(w, row, offset, lane);
+        let address = shape::lane_address(w, row, offset, lane);
         match segment(w, address) {
             Segment::Memory => transfer::store_lane::<K>(w, src, address, lane)?,
             Segment::Lds => {
@@ -294,25 +287,13 @@ fn flat_store_lanes<const K: u8>(w: &mut Wave, src: usize, row: usize, offset: i
     })
 }
 
-/// A SCRATCH instruction's offsets: SADDR + offset, plus VADDR where the encoding has it.
-#[inline(always)]
-pub fn scratch_offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
-    let scalar = if inst.src[2] == Operand::NONE { 0 } else { w.scalar(inst.src[2], inst) };
-    let base = scalar.wrapping_add_signed(inst.imm);
-    let vector = match w.target {
-        Target::Gfx90a => inst.src[2] == Operand::NONE,
-        Target::Gfx942 => inst.word0 & SVE != 0,
-    };
-    (base, vector.then(|| row(inst.src[0])))
-}
-
 #[inline(always)]
 fn scratch_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     if inst.dst == Operand::NONE {
         return to_lds::scratch_load::<K>(w, inst);
     }
     let dst = row(inst.dst);
-    let result = match scratch_offsets(w, inst) {
+    let result = match scratch::offsets(w, inst) {
         (base, None) => scratch::load::<K>(w, dst, Offsets::Uniform(base)),
         (base, Some(row)) => scratch_load_from::<K>(w, dst, row, base),
     };
@@ -322,7 +303,7 @@ fn scratch_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 #[inline(always)]
 fn scratch_store<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     let src = row(inst.src[1]);
-    let result = match scratch_offsets(w, inst) {
+    let result = match scratch::offsets(w, inst) {
         (base, None) => scratch::store::<K>(w, src, Offsets::Uniform(base)),
         (base, Some(row)) => scratch_store_to::<K>(w, src, row, base),
     };
@@ -450,7 +431,7 @@ fn atomic<const OP: u8, const WIDE: bool, const FLAT: bool>(w: &mut Wave, inst: 
     let result = shape::lanes(w.exec).try_for_each(|lane| {
         let address = match scalar {
             Some(base) => base.wrapping_add(u64::from(w.row(row)[lane])),
-            None => lane_address(w, row, offset, lane),
+            None => shape::lane_address(w, row, offset, lane),
         };
         atomic_lane::<OP, WIDE, FLAT>(w, inst, address, lane)
     });

@@ -1,8 +1,8 @@
 //! DS_GWS_*: global wave sync (CDNA3 ISA, 12.12). A wave that has to wait gives way and tries again.
 
 use crate::{
-    coherence::Scope,
     isa::{Flow, Inst},
+    memory::coherence::Scope,
     wave::{FaultKind, Restriction, Ticket, Wave, WaveSync},
 };
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand},
-    wave::{FaultKind, Wave, simd::multiversion},
+    wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
 /// The data go to LDS instead of a register.

@@ -7,7 +7,13 @@ use super::{
     kind::{self, Kind, Words, kind_of},
     shape,
 };
-use crate::wave::{FaultKind, Wave};
+use crate::{
+    isa::{Inst, Operand, Target},
+    wave::{FaultKind, Wave},
+};
+
+/// SVE on gfx942: a scratch access adds VADDR.
+const SVE: u32 = 1 << 13;
 
 /// A lane's offsets within its private stack.
 #[derive(Clone, Copy)]
@@ -16,6 +22,18 @@ pub enum Offsets<'a> {
     Uniform(u32),
     /// An offset per lane.
     PerLane(&'a [u32; 64]),
+}
+
+/// A SCRATCH instruction's offsets: SADDR + offset, plus VADDR where the encoding has it.
+#[inline(always)]
+pub fn offsets(w: &Wave, inst: &Inst) -> (u32, Option<usize>) {
+    let scalar = if inst.src[2] == Operand::NONE { 0 } else { w.scalar(inst.src[2], inst) };
+    let base = scalar.wrapping_add_signed(inst.imm);
+    let vector = match w.target {
+        Target::Gfx90a => inst.src[2] == Operand::NONE,
+        Target::Gfx942 => inst.word0 & SVE != 0,
+    };
+    (base, vector.then(|| inst.src[0].row().unwrap_or(0)))
 }
 
 /// Bytes of each lane's stack.

@@ -1,6 +1,14 @@
 //! How a wave's lane addresses lie: contiguous, in one range, or anywhere.
 #![allow(clippy::needless_range_loop, reason = "lanes are numbers, which index several arrays at once")]
 
+use crate::wave::Wave;
+
+/// A lane's 64-bit address.
+#[inline(always)]
+pub fn lane_address(w: &Wave, row: usize, offset: i64, lane: usize) -> u64 {
+    (u64::from(w.row(row)[lane]) | u64::from(w.row(row + 1)[lane]) << 32).wrapping_add_signed(offset)
+}
+
 /// All-ones words for live lanes.
 #[inline(always)]
 pub fn masks(exec: u64) -> [u32; 64] {

@@ -53,7 +53,7 @@ impl Memory {
 fn execute(wave: &mut Wave, words: [u32; 2]) -> Flow {
     let inst = decode(Target::Gfx90a, &words).expect("an instruction");
     wave.pc = 0x1008;
-    (inst.row.exec.expect("semantics"))(wave, &inst)
+    (crate::wave::semantics(inst.row).expect("semantics"))(wave, &inst)
 }
 
 /// Puts 64-bit addresses into v[0:1].

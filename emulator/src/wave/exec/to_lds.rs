@@ -4,7 +4,6 @@
 //! dword would be outside of LDS does not read.
 
 use super::{
-    flat,
     kind::{Kind, kind_of},
     lds, scratch, shape,
 };
@@ -63,7 +62,7 @@ pub fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
     let result = Place::of_flat(w, inst).fill(w, |w, lane| {
         let address = match scalar {
             Some(base) => base.wrapping_add(u64::from(w.row(row)[lane])),
-            None => flat::lane_address(w, row, offset, lane),
+            None => shape::lane_address(w, row, offset, lane),
         };
         w.check(address, kind.bytes(), lane, false)?;
         // SAFETY: checked to be readable just now.
@@ -75,7 +74,7 @@ pub fn global_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
 
 /// Loads from scratch.
 pub fn scratch_load<const K: u8>(w: &mut Wave, inst: &Inst) -> Flow {
-    let (base, row) = flat::scratch_offsets(w, inst);
+    let (base, row) = scratch::offsets(w, inst);
     let result = Place::of_flat(w, inst).fill(w, |w, lane| {
         let offset = base.wrapping_add(row.map_or(0, |row| w.row(row)[lane]));
         let words = scratch::read_lane::<K>(w, offset, lane)?;

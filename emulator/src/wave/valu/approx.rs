@@ -11,7 +11,8 @@ use std::f64::consts::{LN_2, LOG2_E, PI};
 use super::{
     half::F16,
     map::lanes,
-    mode::{Operand, floats},
+    modal::floats,
+    mode::Operand,
     soft::{self, Env, Round},
 };
 

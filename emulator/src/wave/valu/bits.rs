@@ -1,6 +1,6 @@
 //! Moves, logic, shifts and bit fields.
 
-use super::{half::F16, map::lanes, mode::floats};
+use super::{half::F16, map::lanes, modal::floats};
 
 /// Bit field of `width` (0 to 31) from `offset`.
 #[inline(always)]

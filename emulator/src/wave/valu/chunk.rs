@@ -22,6 +22,39 @@ pub(super) trait Word: Copy {
     unsafe fn store<const VERSION: usize>(row: *mut u32, first: usize, words: &[Self; CHUNK]);
 }
 
+/// A lane's flag as [`collect`] wants it.
+#[inline(always)]
+pub(super) fn flag(set: bool) -> u32 {
+    u32::from(set).wrapping_neg()
+}
+
+/// Collects a chunk's flags (0 or all ones) into a mask.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn collect(flags: &[u32; CHUNK]) -> u16 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
+    // SAFETY: four words from `4 * n` on are inside the chunk; SSE2 is part of x86-64.
+    let load = |n: usize| unsafe { _mm_loadu_si128(flags.as_ptr().add(4 * n).cast()) };
+    // SAFETY: SSE2 is part of x86-64.
+    let bits = unsafe {
+        let (low, high) = (_mm_packs_epi32(load(0), load(1)), _mm_packs_epi32(load(2), load(3)));
+        _mm_movemask_epi8(_mm_packs_epi16(low, high))
+    };
+    // CAST: a bit for each of 16 bytes.
+    bits as u16
+}
+
+/// Collects a chunk's flags (0 or all ones) into a mask.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(super) fn collect(flags: &[u32; CHUNK]) -> u16 {
+    let mut mask = 0;
+    for (n, flag) in flags.iter().enumerate() {
+        mask |= ((flag & 1) as u16) << n;
+    }
+    mask
+}
+
 impl Word for u32 {
     #[inline(always)]
     unsafe fn load<const VERSION: usize>(row: *const u32, first: usize) -> [Self; CHUNK] {

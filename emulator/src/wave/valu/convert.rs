@@ -3,7 +3,8 @@
 use super::{
     half::F16,
     map::{accumulate, instructions, lanes, map1, map2, map3, rare},
-    mode::{Operand, Precision, floats},
+    modal::floats,
+    mode::{Operand, Precision},
     soft::{self, Env, Round},
 };
 use crate::{

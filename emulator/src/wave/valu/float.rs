@@ -4,7 +4,8 @@ use super::{
     half::F16,
     lane::Lane,
     map::{accumulate, instructions, map2, map3, rare},
-    mode::{Operand, Precision, accumulating, floats},
+    modal::{accumulating, floats},
+    mode::{Operand, Precision},
     soft::{self, Env, Float},
 };
 use crate::{

@@ -5,7 +5,7 @@
 use super::map::{accumulate, lanes};
 use crate::{
     isa::{Flow, Inst},
-    wave::{Wave, simd::multiversion},
+    wave::{Wave, multiversion::multiversion},
 };
 
 const NAN: u32 = 0x80;

@@ -3,9 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::{
-    chunk::{CHUNK, Word},
+    chunk::{CHUNK, Word, collect, flag},
     lane::Lane,
-    result::{collect, flag},
 };
 use crate::{isa::Flow, wave::simd};
 

@@ -5,7 +5,8 @@ use std::mem::MaybeUninit;
 use super::{
     lane::Kind,
     map::lanes,
-    mode::{Operand, floats},
+    modal::floats,
+    mode::Operand,
     result::{clamps, merge},
     soft,
     source::raw,

@@ -34,6 +34,7 @@ mod map;
 pub(crate) mod matrix;
 pub(crate) mod media;
 pub(crate) mod mix;
+mod modal;
 mod mode;
 pub(crate) mod packed;
 mod result;

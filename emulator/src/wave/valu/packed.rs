@@ -16,7 +16,7 @@ use crate::{
         Flow, Inst,
         inst::{Mods, Variant},
     },
-    wave::{Vector, Wave, simd::multiversion},
+    wave::{Vector, Wave, multiversion::multiversion},
 };
 
 /// Source `n` with its halves selected and negated. `kind` is that of one half.

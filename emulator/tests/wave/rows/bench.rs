@@ -7,10 +7,9 @@ use std::{
 };
 
 use emulator::{
-    code::Code,
     isa::{Family, Row, Target, decode, table},
     memory::{Allocation, Grain, Map},
-    wave::{Apertures, Exit, FaultKind, Host, Mode, Surroundings, Wave, WaveSync},
+    wave::{Apertures, Exit, FaultKind, Host, Mode, Surroundings, Wave, WaveSync, code::Code},
 };
 
 use super::super::Random;

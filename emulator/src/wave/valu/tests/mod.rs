@@ -154,7 +154,8 @@ impl Lab {
 
     /// Runs a decoded instruction as the interpreter's loop does.
     fn step(&mut self, inst: &Inst) -> Flow {
-        let exec = inst.row.exec.unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
+        let exec =
+            crate::wave::semantics(inst.row).unwrap_or_else(|| panic!("{} has no semantics", inst.row.name));
         coverage::executed(inst.row);
         exec(&mut self.wave, inst)
     }

@@ -93,9 +93,9 @@ fn agree(name: &str, got: u64, want: u64, width: u32) -> bool {
     })
 }
 
-fn applies(row: &Row) -> bool {
+fn applies(row: &'static Row) -> bool {
     let shape = &row.shape;
-    row.exec.is_some()
+    crate::wave::semantics(row).is_some()
         && !shape.has(flag::NO_E64 | flag::MFMA | flag::ACCVGPR)
         && shape.src[0] != Ty::No
         && !OTHERWISE.iter().any(|(_, names)| names.iter().any(|name| row.name.contains(name)))

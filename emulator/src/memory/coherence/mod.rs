@@ -29,7 +29,8 @@ use hsa_sys::{
     HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE,
 };
 
-use crate::{isa::Target, memory::Map};
+use super::Map;
+use crate::isa::Target;
 use cache::Cache;
 pub use view::View;
 

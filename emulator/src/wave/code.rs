@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use crate::{
-    isa::{
-        Exec, Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
-        inst::{Form, Variant},
-    },
-    wave::{FaultKind, Restriction, Wave},
+use super::{Exec, FaultKind, Restriction, Wave, semantics};
+use crate::isa::{
+    Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
+    inst::{Form, Variant},
 };
 
 /// Dwords decoded at a time.
@@ -138,7 +136,7 @@ impl Code {
         };
         let gds =
             inst.row.family == Family::Ds && inst.word0 & 1 << 16 != 0 && !inst.row.shape.has(flag::GDS);
-        match inst.row.exec {
+        match semantics(inst.row) {
             _ if gds => Op { exec: no_gds, inst },
             Some(exec) => Op { exec, inst },
             None => Op { exec: unimplemented, inst },
@@ -165,7 +163,6 @@ static NOTHING: Row = Row {
     name: "",
     targets: Targets::BOTH,
     shape: Shape { dst: Ty::No, sdst: Ty::No, src: [Ty::No; 3], flags: 0 },
-    exec: None,
 };
 
 fn nothing(words: Words) -> Inst {

@@ -1,0 +1,85 @@
+//! Whether a wave may touch an address: the small cache in front of the allocation map, then the map.
+
+use super::{FaultKind, Wave};
+use crate::{
+    isa::{Flow, Inst},
+    memory::Allocation,
+};
+
+impl Wave {
+    /// Whether one allocation, or several that adjoin, contain all of `first..=last` (both inclusive) and may be written
+    /// if `write`.
+    #[inline(always)]
+    pub(super) fn allows(&mut self, first: u64, last: u64, write: bool) -> bool {
+        self.near.allows(self.pc, first, last, write) || self.allows_cold(first, last, write)
+    }
+
+    #[cold]
+    fn allows_cold(&mut self, first: u64, last: u64, write: bool) -> bool {
+        // Behind caches every lane is moved by itself, so that nothing is remembered and no range is allowed.
+        self.view.is_none() && self.knows(first, last, write)
+    }
+
+    /// What [`Wave::allows`] says, by the map.
+    fn knows(&mut self, first: u64, last: u64, write: bool) -> bool {
+        let fits = |a: &Allocation| last < a.end && first <= last && (a.writable || !write);
+        if let Some(a) = self.memory.find(first).filter(|a| fits(a)) {
+            self.near.remember(self.pc, a);
+            return true;
+        }
+        // Host pages that are pinned twice, and mappings side by side, are several ranges without a gap.
+        let end = last.checked_add(1).filter(|&end| first < end);
+        if end.is_some_and(|end| self.memory.covers(first, end, write)) {
+            return true;
+        }
+        // An allocation may have been made since the snapshot was taken.
+        let fresh = self.surroundings.map.snapshot();
+        if std::sync::Arc::ptr_eq(&fresh, &self.memory) {
+            return false;
+        }
+        self.memory = fresh;
+        self.near.clear();
+        let found = self.memory.find(first).filter(|a| fits(a));
+        if let Some(a) = found {
+            self.near.remember(self.pc, a);
+        }
+        found.is_some() || end.is_some_and(|end| self.memory.covers(first, end, write))
+    }
+
+    /// Checks one lane's access of `bytes` bytes.
+    ///
+    /// # Errors
+    /// The fault that the access raises.
+    #[inline(always)]
+    pub(super) fn check(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        lane: usize,
+        write: bool,
+    ) -> Result<(), FaultKind> {
+        let last = address.wrapping_add(u64::from(bytes) - 1);
+        if self.allows(address, last, write) || self.view.is_some() && self.reaches(address, last, write) {
+            Ok(())
+        } else {
+            Err(FaultKind::Memory { address, lane: lane as u8, bytes: bytes as u8, write })
+        }
+    }
+
+    /// What [`Wave::allows`] says, of a device with caches.
+    #[cold]
+    fn reaches(&mut self, first: u64, last: u64, write: bool) -> bool {
+        let reached = self.knows(first, last, write);
+        self.near.clear();
+        reached
+    }
+
+    /// Turns a fault kind into a stopped wave.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, inst: &Inst, result: Result<(), FaultKind>) -> Flow {
+        match result {
+            Ok(()) => Flow::Next,
+            Err(kind) => self.fault(inst, kind),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The semantics of each row of the instruction tables: their last column.
+
+use super::{
+    Wave,
+    exec::{
+        cached, ds, exchange, flat, fork, formatted, gws, mubuf, scalar_atomic, smem, sop1, sop2, sopc, sopk,
+        sopp, to_lds,
+    },
+    valu::{
+        approx, bits, carry, compare, convert, cross, divide, dot, double, float, fp8, integer,
+        matrix::{
+            Bf8Bf8, Bf8Fp8, Bf16, F16, F32, F64, Fp8Bf8, Fp8Fp8, I8, PairedBf16, PairedBf16Of1k, PairedF16,
+            Xf32, mfma, smfmac,
+        },
+        media, mix, packed, select, trig,
+    },
+};
+use crate::isa::{Flow, Inst, Row, table};
+
+/// The semantics of one instruction. [`Wave::pc`] has already advanced past it.
+pub type Exec = fn(&mut Wave, &Inst) -> Flow;
+
+macro_rules! semantics {
+    ($table:ident, $family:ident, $(
+        $opcode:literal, $name:literal, $targets:ident,
+        $dst:ident $(+ $sdst:ident)? = [$($src:ident),*], $flags:expr, $exec:expr;
+    )*) => {
+        static $table: &[Option<Exec>] = &[$($exec),*];
+    };
+}
+
+table::sop::sop2!(semantics);
+table::sop::sopk!(semantics);
+table::sop::sop1!(semantics);
+table::sop::sopc!(semantics);
+table::sop::sopp!(semantics);
+table::smem::smem!(semantics);
+table::vop1::vop1!(semantics);
+table::vop2::vop2!(semantics);
+table::vopc::vopc!(semantics);
+table::vop3::vop3!(semantics);
+table::vop3p::vop3p!(semantics);
+table::ds::ds!(semantics);
+table::flat::flat!(semantics);
+table::flat::global!(semantics);
+table::flat::scratch!(semantics);
+table::mubuf::mubuf!(semantics);
+table::mubuf::mtbuf!(semantics);
+
+/// The tables, in the order of [`table::TABLES`].
+static TABLES: [&[Option<Exec>]; table::TABLES.len()] = [
+    SOP1, SOP2, SOPK, SOPC, SOPP, SMEM, VOP1, VOP2, VOPC, VOP3, VOP3P, DS, FLAT, GLOBAL, SCRATCH, MUBUF,
+    MTBUF,
+];
+
+/// The semantics of a row; `None`: it decodes and disassembles, but stops the dispatch with an error that names it.
+pub fn semantics(row: &'static Row) -> Option<Exec> {
+    TABLES[row.family as usize][table::position(row)?]
+}
