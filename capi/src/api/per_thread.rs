@@ -4,22 +4,24 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{capture, memory};
 
-use super::{
-    array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
-    capture::{
-        hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
-        hipStreamIsCapturing,
-    },
-    event::hipEventRecord,
-    memory::{hipMemcpyAsync, hipMemset2DAsync, hipMemsetAsync},
-    pitched::{hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemset3DAsync},
-    stream::{
-        hipLaunchHostFunc, hipStreamAddCallback, hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery,
-        hipStreamSynchronize, hipStreamWaitEvent,
-    },
-    symbol::{hipMemcpyFromSymbolAsync, hipMemcpyToSymbolAsync},
-};
 use crate::{
+    api::{
+        capture::sequence::{
+            hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
+            hipStreamIsCapturing,
+        },
+        event::record::hipEventRecord,
+        memory::{
+            array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
+            linear::{hipMemcpyAsync, hipMemset2DAsync, hipMemsetAsync},
+            pitched::{hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemset3DAsync},
+            symbol::{hipMemcpyFromSymbolAsync, hipMemcpyToSymbolAsync},
+        },
+        stream::work::{
+            hipLaunchHostFunc, hipStreamAddCallback, hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery,
+            hipStreamSynchronize, hipStreamWaitEvent,
+        },
+    },
     error::{hipError_t, hipSuccess},
     object,
     types::*,

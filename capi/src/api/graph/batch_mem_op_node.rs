@@ -1,0 +1,193 @@
+//! Batches of memory operations: words written and waited for, on streams and as nodes.
+
+use std::ffi::c_uint;
+
+use aqlipse::{
+    Condition, Error, GraphNode, Word,
+    graph::{Node, WordAction, WordStep},
+};
+
+use super::{
+    node::{add_made, set},
+    params::with_node,
+    view,
+};
+use crate::{
+    api::exec::instantiate::set_exec,
+    caller,
+    error::{hipError_t, hipErrorInvalidValue},
+    object,
+    types::*,
+};
+
+/// A batch is smaller than this.
+const LIMIT: c_uint = 256;
+
+/// Words of one operation as callers see it.
+const WORDS: usize = size_of::<hipStreamBatchMemOpParams>() / size_of::<u64>();
+
+/// The condition that the flags of a wait name.
+///
+/// # Errors
+/// `hipErrorInvalidValue`.
+pub(crate) fn condition(flags: c_uint) -> Result<Condition, hipError_t> {
+    Ok(match flags {
+        hipStreamWaitValueGte => Condition::AtLeast,
+        hipStreamWaitValueEq => Condition::Equal,
+        hipStreamWaitValueAnd => Condition::And,
+        hipStreamWaitValueNor => Condition::Nor,
+        _ => return Err(hipErrorInvalidValue),
+    })
+}
+
+/// What one operation does.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for unknown operations and conditions, `hipErrorNotSupported` for those that HIP's header
+/// names and does not support.
+fn step(params: &hipStreamBatchMemOpParams) -> Result<WordStep, hipError_t> {
+    // SAFETY: all members are plain data that begin with the operation, and both kinds of operation have one layout.
+    let given = unsafe { params.waitValue };
+    // CAST: 32-bit operations use the lower half, as the union of the header has it.
+    let narrow = Word::U32(given.value as u32);
+    let wait = || -> Result<WordAction, hipError_t> {
+        Ok(WordAction::Wait { condition: condition(given.flags)?, mask: u64::MAX })
+    };
+    let (value, action) = match given.operation {
+        hipStreamMemOpWaitValue32 => (narrow, wait()?),
+        hipStreamMemOpWaitValue64 => (Word::U64(given.value), wait()?),
+        // The header: the flags of a write are ignored.
+        hipStreamMemOpWriteValue32 => (narrow, WordAction::Write),
+        hipStreamMemOpWriteValue64 => (Word::U64(given.value), WordAction::Write),
+        hipStreamMemOpBarrier | hipStreamMemOpFlushRemoteWrites => {
+            return Err(Error::NotSupported(
+                "barriers and flushes in a batch of memory operations: each write releases and each wait acquires",
+            )
+            .into());
+        }
+        _ => return Err(hipErrorInvalidValue),
+    };
+    Ok(WordStep { address: given.address as u64, value, action })
+}
+
+/// An operation as callers see it, in words: operation, address, value and flags. The mask of a captured wait has no
+/// place there.
+fn described(step: &WordStep) -> [u64; WORDS] {
+    let (operation, flags) = match (step.action, step.value) {
+        (WordAction::Write, Word::U32(_)) => (hipStreamMemOpWriteValue32, 0),
+        (WordAction::Write, Word::U64(_)) => (hipStreamMemOpWriteValue64, 0),
+        (WordAction::Wait { condition, .. }, Word::U32(_)) => (hipStreamMemOpWaitValue32, condition as u64),
+        (WordAction::Wait { condition, .. }, Word::U64(_)) => (hipStreamMemOpWaitValue64, condition as u64),
+    };
+    let value = match step.value {
+        Word::U32(value) => value.into(),
+        Word::U64(value) => value,
+    };
+    // ABI: little-endian words hold the 32-bit fields with zeros for the padding behind them.
+    [operation.0.into(), step.address, value, flags, 0, 0]
+}
+
+/// Reads a batch.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for none or too many operations and for flags, which are reserved; as [`step`].
+unsafe fn steps(
+    count: c_uint,
+    params: *const hipStreamBatchMemOpParams,
+    flags: c_uint,
+) -> Result<Vec<WordStep>, hipError_t> {
+    if count == 0 || count >= LIMIT || flags != 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    // SAFETY: the caller's array, null or readable.
+    unsafe { caller::read_slice(params, count as usize) }?.iter().map(step).collect()
+}
+
+entry! {
+    /// Writes words and waits for words on a stream, one after the other.
+    fn hipStreamBatchMemOp(
+        stream: hipStream_t,
+        count: c_uint,
+        params: *mut hipStreamBatchMemOpParams,
+        flags: c_uint,
+    ) -> hipError_t {
+        let stream = object::stream(stream)?;
+        // SAFETY: the caller's array.
+        Ok(stream.word_steps(&unsafe { steps(count, params, flags) }?)?)
+    }
+}
+
+/// The node that does a batch.
+pub(super) unsafe fn batch_node(params: *const hipBatchMemOpNodeParams) -> Result<GraphNode, hipError_t> {
+    // SAFETY: the caller's pointer, null or readable, and the array in it.
+    let steps = unsafe {
+        let params = caller::read(params)?;
+        steps(params.count, params.paramArray, params.flags)?
+    };
+    // What instantiation would refuse is refused where it is given.
+    steps.iter().try_for_each(|step| aqlipse::memory::check_word(step.address, step.value))?;
+    Ok(Node::BatchMemOp(steps.into()))
+}
+
+entry! {
+    /// Adds a node that writes words and waits for words, one after the other.
+    fn hipGraphAddBatchMemOpNode(
+        node: *mut hipGraphNode_t,
+        graph: hipGraph_t,
+        after: *const hipGraphNode_t,
+        count: usize,
+        params: *const hipBatchMemOpNodeParams,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { add_made(node, graph, after, count, |_| batch_node(params)) }
+    }
+}
+
+entry! {
+    /// Stores the operations of a node; the array stays the node's, and the context is null: operations have none.
+    fn hipGraphBatchMemOpNodeGetParams(node: hipGraphNode_t, params: *mut hipBatchMemOpNodeParams) -> hipError_t {
+        if params.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        let steps = with_node(node, |node| match node {
+            Node::BatchMemOp(steps) => Ok(steps.clone()),
+            _ => Err(hipErrorInvalidValue),
+        })?;
+        let words = steps.iter().flat_map(described).collect();
+        let (_, id) = object::node(node)?;
+        let kept = view::keep(id, vec![words]);
+        let found = hipBatchMemOpNodeParams {
+            ctx: hipCtx_t::NULL,
+            // CAST: fewer than `LIMIT`.
+            count: steps.len() as c_uint,
+            paramArray: kept[0].cast(),
+            flags: 0,
+        };
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(params, found) }
+    }
+}
+
+entry! {
+    /// Gives a node another batch.
+    fn hipGraphBatchMemOpNodeSetParams(node: hipGraphNode_t, params: *mut hipBatchMemOpNodeParams) -> hipError_t {
+        object::node(node)?;
+        // SAFETY: the caller's pointer.
+        set(node, unsafe { batch_node(params) }?)
+    }
+}
+
+entry! {
+    /// Gives a node of an executable other addresses, values and conditions; how many operations there are and of which
+    /// types must stay.
+    fn hipGraphExecBatchMemOpNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        params: *const hipBatchMemOpNodeParams,
+    ) -> hipError_t {
+        object::exec(exec)?;
+        object::node(node)?;
+        // SAFETY: the caller's pointer.
+        set_exec(exec, node, unsafe { batch_node(params) }?)
+    }
+}
