@@ -6,12 +6,15 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use aqlipse::memory::Array;
 
-use crate::types::{hipArray, hipArray_t};
+use crate::{
+    locks,
+    types::{hipArray, hipArray_t},
+};
 
 /// Structures that rest at most: 64 bytes each.
 const RESTING: usize = 4096;
@@ -34,7 +37,7 @@ struct Arrays {
 static ARRAYS: Mutex<Arrays> = Mutex::new(Arrays { live: BTreeMap::new(), resting: VecDeque::new() });
 
 fn arrays() -> MutexGuard<'static, Arrays> {
-    ARRAYS.lock().unwrap_or_else(PoisonError::into_inner)
+    locks::lock(&ARRAYS)
 }
 
 /// A handle for a new array, with what clients see behind it.

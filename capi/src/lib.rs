@@ -36,6 +36,7 @@ mod current;
 pub mod error;
 mod graph_ref;
 mod handle;
+mod locks;
 pub mod log;
 pub mod made;
 mod object;

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::c_uint,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use aqlipse::{
@@ -19,7 +19,7 @@ use crate::{
         hipErrorStreamCaptureImplicit, hipErrorStreamCaptureUnsupported,
     },
     graph_ref::GraphRef,
-    object,
+    locks, object,
     types::{
         hipGraph_t, hipGraphDependencyTypeDefault, hipGraphDependencyTypeProgrammatic, hipGraphEdgeData,
         hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies, hipStreamCaptureMode,
@@ -224,7 +224,7 @@ struct Shown {
 }
 
 fn shown() -> MutexGuard<'static, BTreeMap<u64, Shown>> {
-    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    locks::lock(&SHOWN)
 }
 
 /// Forgets what callers were shown of captures that nobody can end, because their streams are gone. Nobody could destroy

@@ -5,7 +5,7 @@
 use std::{
     cell::RefCell,
     ffi::{c_int, c_uint},
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock},
 };
 
 use aqlipse::{Device, capture};
@@ -15,6 +15,7 @@ use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidDevice, hipErrorInvalidValue},
     handle::{Kind, Table},
+    locks,
     types::{hipCtx_t, hipDevice_t},
 };
 
@@ -193,7 +194,7 @@ entry! {
 /// The counts of retained contexts, one for each device.
 fn retained() -> Result<MutexGuard<'static, Vec<u32>>, hipError_t> {
     let devices = current::devices()?.len();
-    let mut counts = RETAINED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = locks::lock(&RETAINED);
     counts.resize(devices, 0);
     Ok(counts)
 }

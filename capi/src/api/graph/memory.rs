@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     ffi::{c_int, c_void},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use aqlipse::{
@@ -15,7 +15,7 @@ use crate::{
     api::pool::stream_ordered::{access_flags, device_at, max_bytes, rights},
     caller, current,
     error::{hipError_t, hipErrorInvalidValue, hipErrorOutOfMemory},
-    graph_ref,
+    graph_ref, locks,
     types::*,
 };
 
@@ -59,7 +59,7 @@ unsafe impl Send for View {}
 
 /// Notes the parameters that an allocation node was made with, its address among them.
 pub(super) fn remember(node: NodeId, params: hipMemAllocNodeParams) {
-    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut views = locks::lock(&VIEWS);
     views.get_or_insert_default().insert(node.to_bits(), View::Given(params));
 }
 
@@ -68,7 +68,7 @@ pub(super) fn found(node: NodeId, alloc: MemAlloc, options: &AllocationOptions) 
     let location =
         // CAST: ordinals are small.
         |ordinal: usize| hipMemLocation { r#type: hipMemLocationTypeDevice, id: ordinal as c_int };
-    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut views = locks::lock(&VIEWS);
     let view = views.get_or_insert_default().entry(node.to_bits()).or_insert_with(|| {
         let each = options.access.iter().map(|(device, right)| hipMemAccessDesc {
             location: location(device.ordinal()),
@@ -98,7 +98,7 @@ pub(super) fn found(node: NodeId, alloc: MemAlloc, options: &AllocationOptions) 
 
 /// Forgets what callers see of the nodes of graphs that are gone.
 pub(super) fn forget_views() {
-    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut views = locks::lock(&VIEWS);
     if let Some(views) = views.as_mut() {
         views
             .retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| graph_ref::graph_of(node).is_ok()));

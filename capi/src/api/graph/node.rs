@@ -1,10 +1,6 @@
 //! Graph nodes: adding them, asking for and changing their parameters.
 
-use std::{
-    collections::HashMap,
-    ffi::c_void,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, ffi::c_void, sync::Mutex};
 
 use aqlipse::{
     Device, Function, GraphNode, Subgraph,
@@ -22,7 +18,7 @@ use crate::{
     },
     caller, current,
     error::{hipError_t, hipErrorInvalidMemcpyDirection, hipErrorInvalidPitchValue, hipErrorInvalidValue},
-    graph_ref, object,
+    graph_ref, locks, object,
     types::*,
 };
 
@@ -199,7 +195,7 @@ entry! {
             _ => Err(hipErrorInvalidValue),
         })?;
         let code = kernel.function.code(&device)?;
-        let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = locks::lock(&VIEWS);
         let views = views.get_or_insert_default();
         let view = views.entry(id.to_bits()).or_insert(View { bytes: Box::default(), pointers: Box::default() });
         if *view.bytes != *kernel.kernargs || view.pointers.is_empty() {
@@ -556,7 +552,7 @@ entry! {
 /// Forgets the arguments that callers may point to of the nodes of graphs that are gone.
 pub(super) fn forget_views() {
     memory::forget_views();
-    let mut views = VIEWS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut views = locks::lock(&VIEWS);
     if let Some(views) = views.as_mut() {
         views
             .retain(|bits, _| NodeId::from_bits(*bits).is_some_and(|node| graph_ref::graph_of(node).is_ok()));

@@ -501,7 +501,7 @@ mod tests {
         let template = aqlipse::capture::end(&captured).unwrap();
         assert_eq!(timeline.value(), 0, "nothing ran");
         let exec = {
-            let template = object::lock(&template);
+            let template = crate::locks::lock(&template);
             let kinds: Vec<_> = template.graph().nodes().map(|(_, node)| node.kind()).collect();
             assert_eq!(
                 kinds,

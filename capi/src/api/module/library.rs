@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     ffi::{c_char, c_uint, c_void},
-    sync::{PoisonError, RwLock},
+    sync::RwLock,
 };
 
 use super::load::{copy_image, find_function, forget_functions, load, read_image};
@@ -11,6 +11,7 @@ use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidResourceHandle, hipErrorInvalidValue, hipErrorNotFound},
     handle::{Kind, Table},
+    locks,
     object::LoadedModule,
     types::{hipJitOption, hipKernel_t, hipLibrary_t, hipLibraryOption},
 };
@@ -33,7 +34,7 @@ fn library(handle: hipLibrary_t) -> Result<LoadedModule, hipError_t> {
 /// # Errors
 /// `hipErrorInvalidValue` if it is no kernel of a library, or if the library is unloaded.
 pub(super) fn owner(kernel: hipKernel_t) -> Result<hipLibrary_t, hipError_t> {
-    let owners = OWNERS.read().unwrap_or_else(PoisonError::into_inner);
+    let owners = locks::read(&OWNERS);
     let owner = owners.as_ref().and_then(|owners| owners.get(&kernel.0)).copied();
     owner.map(hipLibrary_t).ok_or(hipErrorInvalidValue)
 }
@@ -41,7 +42,7 @@ pub(super) fn owner(kernel: hipKernel_t) -> Result<hipLibrary_t, hipError_t> {
 /// The handle of a kernel of a library.
 fn kernel(handle: hipLibrary_t, library: &LoadedModule, name: &str) -> Result<hipKernel_t, hipError_t> {
     let kernel = find_function(library, &current::device()?, name)?;
-    let mut owners = OWNERS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut owners = locks::write(&OWNERS);
     owners.get_or_insert_default().insert(kernel, handle.0);
     Ok(hipKernel_t(kernel))
 }
@@ -101,7 +102,7 @@ entry! {
     fn hipLibraryUnload(library: hipLibrary_t) -> hipError_t {
         let removed = LIBRARIES.remove(library.0).ok_or(hipErrorInvalidValue)?;
         forget_functions(&removed);
-        let mut owners = OWNERS.write().unwrap_or_else(PoisonError::into_inner);
+        let mut owners = locks::write(&OWNERS);
         if let Some(owners) = owners.as_mut() {
             owners.retain(|_, owner| *owner != library.0);
         }

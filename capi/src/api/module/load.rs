@@ -3,7 +3,6 @@
 use std::{
     ffi::{c_char, c_uint, c_void},
     fs,
-    sync::PoisonError,
 };
 
 use aqlipse::{
@@ -15,6 +14,7 @@ use super::{options::Logs, recent};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorFileNotFound, hipErrorInvalidValue, hipErrorNotFound},
+    locks,
     object::{self, FUNCTIONS, LoadedModule, MODULES},
     types::{hipDeviceptr_t, hipFunction_t, hipJitOption, hipModule_t},
 };
@@ -153,7 +153,7 @@ entry! {
 /// # Errors
 /// `hipErrorNotFound` if the code for the device has no such kernel, and what loading can fail with.
 pub(super) fn find_function(module: &LoadedModule, device: &Device, name: &str) -> Result<usize, hipError_t> {
-    let mut functions = module.functions.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut functions = locks::lock(&module.functions);
     if let Some(&handle) = functions.get(name) {
         return Ok(handle);
     }
@@ -165,7 +165,7 @@ pub(super) fn find_function(module: &LoadedModule, device: &Device, name: &str) 
 
 /// Makes the handles of a module's kernels stale.
 pub(super) fn forget_functions(module: &LoadedModule) {
-    let functions = std::mem::take(&mut *module.functions.lock().unwrap_or_else(PoisonError::into_inner));
+    let functions = std::mem::take(&mut *locks::lock(&module.functions));
     functions.into_values().for_each(|handle| drop(FUNCTIONS.remove(handle)));
     recent::forget();
 }

@@ -4,17 +4,17 @@ use std::{
     collections::HashSet,
     ffi::{CString, c_char, c_void},
     ptr,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use super::register;
-use crate::{object, types::*};
+use crate::{locks, object, types::*};
 
 /// The text of a name, which stays for good: callers never give it back, and there are as many as kernels.
 pub(super) fn lasting(name: &str) -> *const c_char {
     static NAMES: Mutex<Option<HashSet<CString>>> = Mutex::new(None);
     let Ok(name) = CString::new(name) else { return ptr::null() };
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut names = locks::lock(&NAMES);
     let names = names.get_or_insert_default();
     if let Some(known) = names.get(&name) {
         return known.as_ptr();

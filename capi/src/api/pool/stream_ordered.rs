@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_int, c_void},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use aqlipse::{
@@ -17,7 +17,7 @@ use crate::{
         hipErrorInvalidValue, hipErrorNotSupported,
     },
     handle::{Kind, Table},
-    object, soname,
+    locks, object, soname,
     types::*,
 };
 
@@ -32,7 +32,7 @@ pub(super) fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
 /// that has lost its own.
 fn naming() -> MutexGuard<'static, ()> {
     static NAMING: Mutex<()> = Mutex::new(());
-    NAMING.lock().unwrap_or_else(PoisonError::into_inner)
+    locks::lock(&NAMING)
 }
 
 /// The handle of a pool, the same for each call; none for one that was destroyed.
