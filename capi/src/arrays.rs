@@ -12,6 +12,7 @@ use std::{
 use aqlipse::memory::Array;
 
 use crate::{
+    error::hipError_t,
     locks,
     types::{hipArray, hipArray_t},
 };
@@ -71,4 +72,12 @@ pub fn at(address: u64) -> Option<(hipArray_t, Array)> {
     let (handle, (_, known)) =
         all.find(|(_, (_, known))| known.array.address() == address && known.array.is_alive())?;
     Some((hipArray_t(*handle), known.array.clone()))
+}
+
+/// The array behind a handle.
+///
+/// # Errors
+/// `code` for one that does not exist (any more).
+pub fn living_or(handle: hipArray_t, code: hipError_t) -> Result<Array, hipError_t> {
+    get(handle).map(|known| known.array).filter(Array::is_alive).ok_or(code)
 }

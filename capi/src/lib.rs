@@ -33,6 +33,7 @@ pub mod api;
 mod arrays;
 pub mod caller;
 mod current;
+mod descriptor;
 pub mod error;
 mod graph_ref;
 mod handle;

@@ -4,7 +4,6 @@ use std::ffi::{c_char, c_int};
 
 use aqlipse::{Device, Properties};
 
-use super::query::store_text;
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue},
@@ -24,7 +23,7 @@ entry! {
         let (domain, bus, slot, function) = current::device_at(device)?.properties().pci;
         let address = format!("{domain:04x}:{bus:02x}:{slot:02x}.{function:x}");
         // SAFETY: the caller's buffer.
-        unsafe { store_text(&address, text, room.ok_or(hipErrorInvalidValue)?) }
+        unsafe { caller::write_text(&address, text, room.ok_or(hipErrorInvalidValue)?) }
     }
 }
 

@@ -4,9 +4,8 @@ use std::ffi::{c_char, c_int};
 
 use aqlipse::Device;
 
-use super::query::{TEXTURE_ALIGNMENT, identity, int, largest_blocks_per_unit};
+use super::query::{TEXTURE_ALIGNMENT, identity, int, largest_blocks_per_unit, shareable_handles};
 use crate::{
-    api::pool::stream_ordered::shareable_handles,
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     types::*,

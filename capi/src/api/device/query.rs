@@ -4,12 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use aqlipse::{Device, Properties, capture, memory::virtual_memory};
 
-use crate::{
-    api::pool::stream_ordered::shareable_handles,
-    caller, current,
-    error::{hipError_t, hipErrorInvalidValue},
-    types::*,
-};
+use crate::{caller, current, error::hipErrorInvalidValue, types::*};
 
 entry! {
     /// Starts the library; every other call does so too.
@@ -92,19 +87,6 @@ entry! {
     }
 }
 
-/// Copies as much of `text` as fits, with a NUL at the end.
-pub(crate) unsafe fn store_text(text: &str, out: *mut c_char, room: usize) -> Result<(), hipError_t> {
-    if out.is_null() || room == 0 {
-        return Err(hipErrorInvalidValue);
-    }
-    let length = text.len().min(room - 1);
-    for (n, byte) in text.bytes().take(length).chain([0]).enumerate() {
-        // SAFETY: the caller's buffer has `room` bytes. CAST: bytes of text.
-        unsafe { caller::write(out.add(n), byte as c_char) }?;
-    }
-    Ok(())
-}
-
 entry! {
     /// Stores a device's name.
     fn hipDeviceGetName(name: *mut c_char, bytes: c_int, device: hipDevice_t) -> hipError_t {
@@ -112,7 +94,7 @@ entry! {
         let room = usize::try_from(bytes).map_err(|_| hipErrorInvalidValue)?;
         // HIP: AMD's runtime of October 2024 cuts a name (tests/conformance/device_identity.cpp).
         // SAFETY: the caller's buffer.
-        unsafe { store_text(&device.properties().name, name, room) }
+        unsafe { caller::write_text(&device.properties().name, name, room) }
     }
 }
 
@@ -295,4 +277,9 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         | hipDeviceAttributePersistingL2CacheMaxSize => 0,
         _ => return None,
     })
+}
+
+/// The kinds of handle by which pools of a device's memory can be shared.
+pub(crate) fn shareable_handles(device: &Device) -> hipMemAllocationHandleType {
+    if device.shares_pools() { hipMemHandleTypePosixFileDescriptor } else { hipMemHandleTypeNone }
 }

@@ -8,8 +8,7 @@ use std::{
 use aqlipse::external::{ExternalMemory, ExternalSemaphore, SemaphoreKind};
 
 use crate::{
-    api::memory::mapping::descriptor,
-    caller, current,
+    caller, current, descriptor,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory},
     handle::{Kind, Table},
     object,
@@ -54,7 +53,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         current::device()?;
-        let imported = ExternalMemory::import(descriptor(handle)?, bytes)?;
+        let imported = ExternalMemory::import(descriptor::borrowed(handle)?, bytes)?;
         let found = MEMORIES.insert(imported)?;
         take_over(handle);
         // SAFETY: the caller's pointer, which is not null.
@@ -126,7 +125,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         current::device()?;
-        let imported = ExternalSemaphore::import(descriptor(handle)?, kind)?;
+        let imported = ExternalSemaphore::import(descriptor::borrowed(handle)?, kind)?;
         let found = SEMAPHORES.insert(imported)?;
         take_over(handle);
         // SAFETY: the caller's pointer, which is not null.

@@ -16,14 +16,6 @@ use crate::{
     types::*,
 };
 
-/// The array behind a handle.
-///
-/// # Errors
-/// `code` for one that does not exist (any more).
-pub(super) fn array_or(handle: hipArray_t, code: hipError_t) -> Result<Array, hipError_t> {
-    arrays::get(handle).map(|known| known.array).filter(Array::is_alive).ok_or(code)
-}
-
 /// One end of a box copy.
 struct End<'a> {
     array: Option<Array>,
@@ -39,7 +31,7 @@ impl<'a> End<'a> {
             return Err(hipErrorInvalidValue);
         }
         let is_array = array != hipArray_t::NULL;
-        let array = if is_array { Some(array_or(array, hipErrorInvalidValue)?) } else { None };
+        let array = if is_array { Some(arrays::living_or(array, hipErrorInvalidValue)?) } else { None };
         Ok(Self { array, pointer, corner })
     }
 
@@ -189,7 +181,7 @@ entry! {
         height: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let dst = (array_or(dst, hipErrorInvalidHandle)?, offset, row);
+        let dst = (arrays::living_or(dst, hipErrorInvalidHandle)?, offset, row);
         // SAFETY: the caller's operands.
         unsafe { copy_and_wait(rows_to_array(dst, (src, pitch), width, height, kind)?) }
     }
@@ -208,7 +200,7 @@ entry! {
         kind: hipMemcpyKind,
         stream: hipStream_t,
     ) -> hipError_t {
-        let dst = (array_or(dst, hipErrorInvalidHandle)?, offset, row);
+        let dst = (arrays::living_or(dst, hipErrorInvalidHandle)?, offset, row);
         // SAFETY: the caller's operands.
         unsafe { copy_async(rows_to_array(dst, (src, pitch), width, height, kind)?, stream) }
     }
@@ -226,7 +218,7 @@ entry! {
         height: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let src = (array_or(src, hipErrorInvalidHandle)?, offset, row);
+        let src = (arrays::living_or(src, hipErrorInvalidHandle)?, offset, row);
         // SAFETY: the caller's operands.
         unsafe { copy_and_wait(rows_from_array((dst, pitch), src, width, height, kind)?) }
     }
@@ -245,7 +237,7 @@ entry! {
         kind: hipMemcpyKind,
         stream: hipStream_t,
     ) -> hipError_t {
-        let src = (array_or(src, hipErrorInvalidHandle)?, offset, row);
+        let src = (arrays::living_or(src, hipErrorInvalidHandle)?, offset, row);
         // SAFETY: the caller's operands.
         unsafe { copy_async(rows_from_array((dst, pitch), src, width, height, kind)?, stream) }
     }
@@ -264,7 +256,7 @@ entry! {
         height: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let (dst, src) = (array_or(dst, hipErrorInvalidValue)?, array_or(src, hipErrorInvalidValue)?);
+        let (dst, src) = (arrays::living_or(dst, hipErrorInvalidValue)?, arrays::living_or(src, hipErrorInvalidValue)?);
         let kind = direction_with_array(kind, true).and(direction_with_array(kind, false))?;
         let extent = [width as u64, height as u64, 1];
         let dst = dst.surface([dst_offset as u64, dst_row as u64, 0], extent)?;
@@ -312,7 +304,7 @@ entry! {
         bytes: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let dst = (array_or(dst, hipErrorInvalidValue)?, offset, row);
+        let dst = (arrays::living_or(dst, hipErrorInvalidValue)?, offset, row);
         let copy = run_to_array(dst, src, bytes, direction_with_array(kind, true)?)?;
         // SAFETY: the caller's operands.
         unsafe { copy_and_wait(copy) }
@@ -329,7 +321,7 @@ entry! {
         bytes: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let src = (array_or(src, hipErrorInvalidValue)?, offset, row);
+        let src = (arrays::living_or(src, hipErrorInvalidValue)?, offset, row);
         let copy = run_from_array(dst, src, bytes, direction_with_array(kind, false)?)?;
         // SAFETY: the caller's operands.
         unsafe { copy_and_wait(copy) }
@@ -346,7 +338,7 @@ entry! {
         bytes: usize,
         kind: hipMemcpyKind,
     ) -> hipError_t {
-        let src = (array_or(src, hipErrorInvalidValue)?, offset, row);
+        let src = (arrays::living_or(src, hipErrorInvalidValue)?, offset, row);
         let copy = run_from_array(dst, src, bytes, direction_with_array(kind, false)?)?;
         // SAFETY: the caller's operands.
         unsafe { copy_async(copy, hipStreamPerThread) }?;
@@ -356,7 +348,7 @@ entry! {
 
 /// The array of a driver's copy, with an offset in bytes.
 fn driver_place(array: hipArray_t, offset: usize) -> Result<Place, hipError_t> {
-    Ok((array_or(array, hipErrorInvalidValue)?, offset, 0))
+    Ok((arrays::living_or(array, hipErrorInvalidValue)?, offset, 0))
 }
 
 /// Asks for whole elements, which copies from arrays to device memory and to arrays demand.

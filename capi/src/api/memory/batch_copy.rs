@@ -8,13 +8,10 @@ use aqlipse::{
     memory::{self, Array},
 };
 
-use super::{
-    array_copy::array_or,
-    pitched::{copy_and_wait, copy_async},
-};
+use super::pitched::{copy_and_wait, copy_async};
 use crate::{
     api::graph::node::box_copy,
-    caller, current,
+    arrays, caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     object,
     types::*,
@@ -154,7 +151,7 @@ impl End {
             match operand.r#type {
                 hipMemcpyOperandTypeArray => {
                     let given = operand.op.array;
-                    Ok(Self::Array(array_or(given.array, hipErrorInvalidValue)?, given.offset))
+                    Ok(Self::Array(arrays::living_or(given.array, hipErrorInvalidValue)?, given.offset))
                 }
                 hipMemcpyOperandTypePointer if !operand.op.ptr.ptr.is_null() => {
                     Ok(Self::Memory(operand.op.ptr))

@@ -8,12 +8,11 @@ use aqlipse::{
 };
 
 use super::{
-    array_copy::array_or,
     kind,
     pitched::{copy_and_wait, copy_and_wait_for_hosts, copy_async},
 };
 use crate::{
-    caller,
+    arrays, caller,
     error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue},
     soname,
     types::*,
@@ -43,7 +42,7 @@ impl End {
             hipMemoryTypeHost => self.host as u64,
             hipMemoryTypeDevice | hipMemoryTypeManaged | hipMemoryTypeUnified => self.device as u64,
             hipMemoryTypeArray => {
-                return Ok(array_or(self.array, hipErrorInvalidValue)?.surface(self.corner, extent)?);
+                return Ok(arrays::living_or(self.array, hipErrorInvalidValue)?.surface(self.corner, extent)?);
             }
             _ => return Err(hipErrorInvalidValue),
         };

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_int, c_ulonglong, c_void},
-    os::fd::{BorrowedFd, IntoRawFd},
+    os::fd::IntoRawFd,
 };
 
 use aqlipse::{
@@ -14,7 +14,7 @@ use aqlipse::{
 };
 
 use crate::{
-    caller, current,
+    caller, current, descriptor,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported},
     handle::{KIND_SHIFT, Kind},
     soname,
@@ -289,11 +289,6 @@ entry! {
     }
 }
 
-/// Refuses kinds of handles that are no file descriptors.
-pub(crate) fn descriptors_only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
-    if kind == hipMemHandleTypePosixFileDescriptor { Ok(()) } else { Err(hipErrorInvalidValue) }
-}
-
 entry! {
     /// Stores a file descriptor of physical memory, which the caller closes.
     fn hipMemExportToShareableHandle(
@@ -306,44 +301,11 @@ entry! {
         if out.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        descriptors_only(kind)?;
+        descriptor::only(kind)?;
         let descriptor = virtual_memory::export(physical(handle)?)?;
         // SAFETY: the caller's pointer, which is not null and has room for a descriptor.
         unsafe { caller::write(out.cast::<c_int>(), descriptor.into_raw_fd()) }
     }
-}
-
-/// The descriptor that a caller means, which stays his.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for a negative number.
-pub(crate) fn descriptor<'a>(number: c_int) -> Result<BorrowedFd<'a>, hipError_t> {
-    if number < 0 {
-        return Err(hipErrorInvalidValue);
-    }
-    // SAFETY: not -1. Whether it is open is for the kernel to say: nothing but system calls get it.
-    Ok(unsafe { BorrowedFd::borrow_raw(number) })
-}
-
-/// Below this nothing is mapped: Linux leaves the first pages out.
-const LOWEST_ADDRESS: usize = 0x1_0000;
-
-/// The descriptor that a caller passes for an import. Callers of HIP 7 pass its number as the pointer; those of HIP 6 and
-/// before pass where it is, or the number, too.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for a number that is no descriptor's.
-///
-/// # Safety
-/// For an ABI before HIP 7 what may be an address is readable for a descriptor.
-pub(crate) unsafe fn passed<'a>(source: *mut c_void, abi: u32) -> Result<BorrowedFd<'a>, hipError_t> {
-    let number = if abi <= 6 && source as usize >= LOWEST_ADDRESS {
-        // SAFETY: the caller's promise.
-        unsafe { caller::read(source.cast::<c_int>()) }?
-    } else {
-        c_int::try_from(source as usize).map_err(|_| hipErrorInvalidValue)?
-    };
-    descriptor(number)
 }
 
 entry! {
@@ -356,9 +318,9 @@ entry! {
         if handle.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        descriptors_only(kind)?;
+        descriptor::only(kind)?;
         // SAFETY: what callers of the ABI pass.
-        let source = unsafe { passed(source, soname::major()) }?;
+        let source = unsafe { descriptor::passed(source, soname::major()) }?;
         let id = virtual_memory::import(&current::device()?, source)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, handle_of(id)) }
@@ -386,29 +348,5 @@ entry! {
         let descriptor = virtual_memory::export_range(address as u64, bytes as u64)?;
         // SAFETY: the caller's pointer, which is not null and has room for a descriptor.
         unsafe { caller::write(handle.cast::<c_int>(), descriptor.into_raw_fd()) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{os::fd::AsRawFd, ptr};
-
-    use super::*;
-
-    #[test]
-    fn a_descriptor_is_passed_as_its_callers_were_told() {
-        let here = c_int::from(7u8);
-        let (place, number) = (ptr::from_ref(&here).cast_mut().cast(), ptr::without_provenance_mut(7));
-        for (abi, source, found) in [
-            (5, place, Ok(7)),
-            (6, place, Ok(7)),
-            (6, number, Ok(7)),
-            (7, number, Ok(7)),
-            (7, place, Err(hipErrorInvalidValue)),
-        ] {
-            // SAFETY: a number, or the address of one.
-            let passed = unsafe { passed(source, abi) };
-            assert_eq!(passed.map(|descriptor| descriptor.as_raw_fd()), found, "HIP {abi}");
-        }
     }
 }

@@ -4,7 +4,6 @@
 use std::ffi::{c_char, c_uint, c_void};
 
 use crate::{
-    api::device::query::store_text,
     caller,
     error::hipError_t,
     types::{
@@ -66,7 +65,7 @@ impl Logs {
     /// where the room ends, and its length without the end.
     ///
     /// # Errors
-    /// As [`store_text`].
+    /// As [`caller::write_text`].
     ///
     /// # Safety
     /// As [`Logs::find`].
@@ -79,7 +78,7 @@ impl Logs {
             let length = text.len().min(room - 1);
             // SAFETY: the caller's promise.
             unsafe {
-                store_text(text, buffer, room)?;
+                caller::write_text(text, buffer, room)?;
                 caller::write(filled, length as *mut c_void)?;
             }
         }

@@ -8,13 +8,7 @@ use std::{
 use aqlipse::memory::{self, PoolPointer, StreamPool};
 
 use super::stream_ordered::{POOLS, pool};
-use crate::{
-    api::memory::mapping::{descriptors_only, passed},
-    caller, current,
-    error::hipErrorInvalidValue,
-    soname,
-    types::*,
-};
+use crate::{caller, current, descriptor, error::hipErrorInvalidValue, soname, types::*};
 
 /// The 64 bytes that name an allocation, as four words beside the HSA runtime's eight halves.
 fn named(data: hipMemPoolPtrExportData) -> PoolPointer {
@@ -50,7 +44,7 @@ entry! {
         if shared.is_null() || flags != 0 {
             return Err(hipErrorInvalidValue);
         }
-        descriptors_only(kind)?;
+        descriptor::only(kind)?;
         let exported = pool.export()?;
         // SAFETY: the caller's pointer, which is not null and has room for a descriptor.
         unsafe { caller::write(shared.cast::<c_int>(), exported.into_raw_fd()) }
@@ -69,9 +63,9 @@ entry! {
         if handle.is_null() || flags != 0 {
             return Err(hipErrorInvalidValue);
         }
-        descriptors_only(kind)?;
+        descriptor::only(kind)?;
         // SAFETY: what callers of the ABI pass.
-        let shared = unsafe { passed(shared, soname::major()) }?;
+        let shared = unsafe { descriptor::passed(shared, soname::major()) }?;
         let imported = StreamPool::import(&current::device()?, shared)?;
         let made = hipMemPool_t(POOLS.insert(imported)?);
         // SAFETY: the caller's pointer, which is not null.

@@ -148,11 +148,6 @@ pub(crate) fn max_bytes(props: &hipMemPoolProps) -> u64 {
     if soname::major() <= 5 { 0 } else { props.maxSize as u64 }
 }
 
-/// The kinds of handle by which pools of a device's memory can be shared.
-pub(crate) fn shareable_handles(device: &Device) -> hipMemAllocationHandleType {
-    if device.shares_pools() { hipMemHandleTypePosixFileDescriptor } else { hipMemHandleTypeNone }
-}
-
 entry! {
     /// Creates a memory pool.
     fn hipMemPoolCreate(handle: *mut hipMemPool_t, props: *const hipMemPoolProps) -> hipError_t {
