@@ -4,24 +4,24 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{capture, memory};
 
-use crate::{
-    api::{
-        capture::sequence::{
-            hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
-            hipStreamIsCapturing,
-        },
-        event::record::hipEventRecord,
-        memory::{
-            array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
-            linear::{hipMemcpyAsync, hipMemset2DAsync, hipMemsetAsync},
-            pitched::{hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemset3DAsync},
-            symbol::{hipMemcpyFromSymbolAsync, hipMemcpyToSymbolAsync},
-        },
-        stream::work::{
-            hipLaunchHostFunc, hipStreamAddCallback, hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery,
-            hipStreamSynchronize, hipStreamWaitEvent,
-        },
+use super::{
+    capture::sequence::{
+        hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
+        hipStreamIsCapturing,
     },
+    event::record::hipEventRecord,
+    launch::host_function::{hipLaunchHostFunc, hipStreamAddCallback},
+    memory::{
+        array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
+        linear::{hipMemcpyAsync, hipMemset2DAsync, hipMemsetAsync},
+        pitched::{hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemset3DAsync},
+        symbol::{hipMemcpyFromSymbolAsync, hipMemcpyToSymbolAsync},
+    },
+    stream::work::{
+        hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery, hipStreamSynchronize, hipStreamWaitEvent,
+    },
+};
+use crate::{
     error::{hipError_t, hipSuccess},
     object,
     types::*,

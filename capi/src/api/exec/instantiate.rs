@@ -10,10 +10,11 @@ use aqlipse::{
 use crate::{
     api::{
         graph::{
-            node::{box_copy, copy_node, host_node, kernel_node, memset_node},
+            node::{copy_node, host_node, kernel_node, memset_node},
             params::{apart, with_node},
         },
         launch::arguments,
+        memory::operand::box_copy,
         module::register,
     },
     caller, current,

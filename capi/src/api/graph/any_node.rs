@@ -6,16 +6,18 @@ use super::{
     conditional_node::add_with_empty_bodies,
     event_node::{record_node, wait_node},
     node::{
-        add_allocation, add_copy, add_free, add_made, box_copy, host_node, kernel_node, memset_node, set,
-        set_copy,
+        add_allocation, add_copy, add_free, add_made, host_node, kernel_node, memset_node, set, set_copy,
     },
     params::with_node,
     semaphore_node,
 };
 use crate::{
-    api::exec::{
-        instantiate::{set_exec, set_exec_copy},
-        update,
+    api::{
+        exec::{
+            instantiate::{set_exec, set_exec_copy},
+            update,
+        },
+        memory::operand::box_copy,
     },
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},

@@ -3,7 +3,7 @@
 use std::ffi::c_uint;
 
 use aqlipse::{
-    Condition, Error, GraphNode, Word,
+    GraphNode, Word,
     graph::{Node, WordAction, WordStep},
 };
 
@@ -13,62 +13,15 @@ use super::{
     view,
 };
 use crate::{
-    api::exec::instantiate::set_exec,
+    api::{exec::instantiate::set_exec, memory::word::steps},
     caller,
     error::{hipError_t, hipErrorInvalidValue},
     object,
     types::*,
 };
 
-/// A batch is smaller than this.
-const LIMIT: c_uint = 256;
-
 /// Words of one operation as callers see it.
 const WORDS: usize = size_of::<hipStreamBatchMemOpParams>() / size_of::<u64>();
-
-/// The condition that the flags of a wait name.
-///
-/// # Errors
-/// `hipErrorInvalidValue`.
-pub(crate) fn condition(flags: c_uint) -> Result<Condition, hipError_t> {
-    Ok(match flags {
-        hipStreamWaitValueGte => Condition::AtLeast,
-        hipStreamWaitValueEq => Condition::Equal,
-        hipStreamWaitValueAnd => Condition::And,
-        hipStreamWaitValueNor => Condition::Nor,
-        _ => return Err(hipErrorInvalidValue),
-    })
-}
-
-/// What one operation does.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for unknown operations and conditions, `hipErrorNotSupported` for those that HIP's header
-/// names and does not support.
-fn step(params: &hipStreamBatchMemOpParams) -> Result<WordStep, hipError_t> {
-    // SAFETY: all members are plain data that begin with the operation, and both kinds of operation have one layout.
-    let given = unsafe { params.waitValue };
-    // CAST: 32-bit operations use the lower half, as the union of the header has it.
-    let narrow = Word::U32(given.value as u32);
-    let wait = || -> Result<WordAction, hipError_t> {
-        Ok(WordAction::Wait { condition: condition(given.flags)?, mask: u64::MAX })
-    };
-    let (value, action) = match given.operation {
-        hipStreamMemOpWaitValue32 => (narrow, wait()?),
-        hipStreamMemOpWaitValue64 => (Word::U64(given.value), wait()?),
-        // The header: the flags of a write are ignored.
-        hipStreamMemOpWriteValue32 => (narrow, WordAction::Write),
-        hipStreamMemOpWriteValue64 => (Word::U64(given.value), WordAction::Write),
-        hipStreamMemOpBarrier | hipStreamMemOpFlushRemoteWrites => {
-            return Err(Error::NotSupported(
-                "barriers and flushes in a batch of memory operations: each write releases and each wait acquires",
-            )
-            .into());
-        }
-        _ => return Err(hipErrorInvalidValue),
-    };
-    Ok(WordStep { address: given.address as u64, value, action })
-}
 
 /// An operation as callers see it, in words: operation, address, value and flags. The mask of a captured wait has no
 /// place there.
@@ -85,36 +38,6 @@ fn described(step: &WordStep) -> [u64; WORDS] {
     };
     // ABI: little-endian words hold the 32-bit fields with zeros for the padding behind them.
     [operation.0.into(), step.address, value, flags, 0, 0]
-}
-
-/// Reads a batch.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for none or too many operations and for flags, which are reserved; as [`step`].
-unsafe fn steps(
-    count: c_uint,
-    params: *const hipStreamBatchMemOpParams,
-    flags: c_uint,
-) -> Result<Vec<WordStep>, hipError_t> {
-    if count == 0 || count >= LIMIT || flags != 0 {
-        return Err(hipErrorInvalidValue);
-    }
-    // SAFETY: the caller's array, null or readable.
-    unsafe { caller::read_slice(params, count as usize) }?.iter().map(step).collect()
-}
-
-entry! {
-    /// Writes words and waits for words on a stream, one after the other.
-    fn hipStreamBatchMemOp(
-        stream: hipStream_t,
-        count: c_uint,
-        params: *mut hipStreamBatchMemOpParams,
-        flags: c_uint,
-    ) -> hipError_t {
-        let stream = object::stream(stream)?;
-        // SAFETY: the caller's array.
-        Ok(stream.word_steps(&unsafe { steps(count, params, flags) }?)?)
-    }
 }
 
 /// The node that does a batch.

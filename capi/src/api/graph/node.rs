@@ -4,7 +4,7 @@ use std::{collections::HashMap, ffi::c_void, sync::Mutex};
 
 use aqlipse::{
     Device, Function, GraphNode, Subgraph,
-    graph::{Attributes, BoxCopy, CopyKind, Kernargs, Kernel, Memcpy, Memset, Node, NodeId, Surface},
+    graph::{Attributes, Kernargs, Kernel, Memcpy, Memset, Node, NodeId},
 };
 
 use super::{
@@ -13,11 +13,13 @@ use super::{
 };
 use crate::{
     api::{
-        launch::arguments::Given, module::register, pool::stream_ordered::access_error,
-        stream::work::host_function,
+        launch::{arguments::Given, host_function::host_function},
+        memory::operand::{box_copy, linear},
+        module::register,
+        pool::stream_ordered::access_error,
     },
     caller, current,
-    error::{hipError_t, hipErrorInvalidMemcpyDirection, hipErrorInvalidPitchValue, hipErrorInvalidValue},
+    error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue},
     graph_ref, locks, object,
     types::*,
 };
@@ -237,44 +239,6 @@ entry! {
     }
 }
 
-/// # Errors
-/// `hipErrorInvalidMemcpyDirection` for a number that is no direction.
-pub(crate) fn direction(kind: hipMemcpyKind) -> Result<CopyKind, hipError_t> {
-    Ok(match kind {
-        hipMemcpyHostToHost => CopyKind::HostToHost,
-        hipMemcpyHostToDevice => CopyKind::HostToDevice,
-        hipMemcpyDeviceToHost => CopyKind::DeviceToHost,
-        // Which engine copies is for the caller to wish: all of ours are kernels.
-        hipMemcpyDeviceToDevice | hipMemcpyDeviceToDeviceNoCU => CopyKind::DeviceToDevice,
-        hipMemcpyDefault => CopyKind::Inferred,
-        _ => return Err(hipErrorInvalidMemcpyDirection),
-    })
-}
-
-/// The number of a direction.
-pub(super) fn kind_of(kind: CopyKind) -> hipMemcpyKind {
-    match kind {
-        CopyKind::HostToHost => hipMemcpyHostToHost,
-        CopyKind::HostToDevice => hipMemcpyHostToDevice,
-        CopyKind::DeviceToHost => hipMemcpyDeviceToHost,
-        CopyKind::DeviceToDevice => hipMemcpyDeviceToDevice,
-        CopyKind::Inferred => hipMemcpyDefault,
-    }
-}
-
-/// A run of bytes as a copy.
-///
-/// # Errors
-/// `hipErrorInvalidMemcpyDirection` for a direction that is none.
-pub(crate) fn linear(
-    dst: *mut c_void,
-    src: *const c_void,
-    bytes: usize,
-    kind: hipMemcpyKind,
-) -> Result<Memcpy, hipError_t> {
-    Ok(Memcpy::Linear { dst: dst as u64, src: src as u64, bytes: bytes as u64, kind: direction(kind)? })
-}
-
 /// A copy node with its operands checked.
 ///
 /// # Errors
@@ -329,30 +293,6 @@ entry! {
         // SAFETY: the caller's pointers.
         unsafe { add_copy(node, graph, after, count, copy) }
     }
-}
-
-/// A box copy between arrays and pitched memory.
-pub(crate) fn box_copy(params: &hipMemcpy3DParms) -> Result<Memcpy, hipError_t> {
-    if params.srcArray != hipArray_t::NULL || params.dstArray != hipArray_t::NULL {
-        return crate::api::memory::array_copy::box_of_elements(params);
-    }
-    let surface = |ptr: &hipPitchedPtr, pos: &hipPos| Surface {
-        address: ptr.ptr as u64,
-        pitch: ptr.pitch as u64,
-        row_bytes: ptr.xsize as u64,
-        rows: ptr.ysize as u64,
-        corner: [pos.x as u64, pos.y as u64, pos.z as u64],
-    };
-    if params.srcPtr.ptr.is_null() || params.dstPtr.ptr.is_null() {
-        return Err(hipErrorInvalidValue);
-    }
-    let extent = [params.extent.width, params.extent.height, params.extent.depth];
-    Ok(Memcpy::Box(Box::new(BoxCopy {
-        dst: surface(&params.dstPtr, &params.dstPos),
-        src: surface(&params.srcPtr, &params.srcPos),
-        extent: extent.map(|n| n as u64),
-        kind: direction(params.kind)?,
-    })))
 }
 
 entry! {

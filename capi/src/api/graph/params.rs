@@ -11,9 +11,12 @@ use aqlipse::{
     graph::{KernelAttributes, Memcpy, Memset, Node, Surface},
 };
 
-use super::node::{box_copy, host_node, linear, memset_node, set, set_copy};
+use super::node::{host_node, memset_node, set, set_copy};
 use crate::{
-    api::launch::kernel::{access_policy, window_of},
+    api::{
+        launch::kernel::{access_policy, window_of},
+        memory::operand::{box_copy, kind_of, linear, name_arrays},
+    },
     caller,
     error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidValue},
     object,
@@ -65,9 +68,9 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
         dstPos: corner(&dst),
         dstPtr: surface(&dst),
         extent: hipExtent { width: width as usize, height: height as usize, depth: depth as usize },
-        kind: super::node::kind_of(copy.kind()),
+        kind: kind_of(copy.kind()),
     };
-    crate::api::memory::array_copy::name_arrays(&mut params);
+    name_arrays(&mut params);
     params
 }
 

@@ -7,93 +7,16 @@ use aqlipse::{
     memory::Array,
 };
 
-use super::pitched::{copy_and_wait, copy_async};
+use super::{
+    operand::direction,
+    pitched::{copy_and_wait, copy_async},
+};
 use crate::{
-    api::graph::node::direction,
     arrays,
     error::{hipError_t, hipErrorInvalidHandle, hipErrorInvalidPitchValue, hipErrorInvalidValue},
     object,
     types::*,
 };
-
-/// One end of a box copy.
-struct End<'a> {
-    array: Option<Array>,
-    pointer: &'a hipPitchedPtr,
-    corner: &'a hipPos,
-}
-
-impl<'a> End<'a> {
-    /// # Errors
-    /// `hipErrorInvalidValue` for an array that does not exist, for both an array and memory, and for neither.
-    fn new(array: hipArray_t, pointer: &'a hipPitchedPtr, corner: &'a hipPos) -> Result<Self, hipError_t> {
-        if (array == hipArray_t::NULL) == pointer.ptr.is_null() {
-            return Err(hipErrorInvalidValue);
-        }
-        let is_array = array != hipArray_t::NULL;
-        let array = if is_array { Some(arrays::living_or(array, hipErrorInvalidValue)?) } else { None };
-        Ok(Self { array, pointer, corner })
-    }
-
-    fn element_bytes(&self) -> Option<u64> {
-        self.array.as_ref().map(|array| array.format().bytes())
-    }
-
-    /// The end of a copy of `extent` bytes, rows and slices. Positions count elements, which are bytes in memory.
-    ///
-    /// # Errors
-    /// `hipErrorInvalidValue` for a box that leaves the array, or the rows or slices of the memory.
-    fn surface(&self, extent: [u64; 3]) -> Result<Surface, hipError_t> {
-        let [x, y, z] = [self.corner.x, self.corner.y, self.corner.z].map(|n| n as u64);
-        if let Some(array) = &self.array {
-            let x = x.checked_mul(array.format().bytes()).ok_or(hipErrorInvalidValue)?;
-            return Ok(array.surface([x, y, z], extent)?);
-        }
-        let hipPitchedPtr { ptr, pitch, xsize, ysize } = *self.pointer;
-        let [pitch, rows] = [pitch, ysize].map(|n| n as u64);
-        let leaves = |from: u64, n: u64, end: u64| from.checked_add(n).is_none_or(|last| last > end);
-        if leaves(x, extent[0], pitch) || extent[2] > 1 && leaves(y, extent[1], rows) {
-            return Err(hipErrorInvalidValue);
-        }
-        Ok(Surface { address: ptr as u64, pitch, row_bytes: xsize as u64, rows, corner: [x, y, z] })
-    }
-}
-
-/// A box copy with an array at one end or both, whose elements the extent counts.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for arrays that do not exist or whose elements differ in size, for an end that is both an
-/// array and memory or neither, and for a box that leaves its end; `hipErrorInvalidMemcpyDirection`.
-pub(crate) fn box_of_elements(params: &hipMemcpy3DParms) -> Result<Memcpy, hipError_t> {
-    let src = End::new(params.srcArray, &params.srcPtr, &params.srcPos)?;
-    let dst = End::new(params.dstArray, &params.dstPtr, &params.dstPos)?;
-    let bytes = match (src.element_bytes(), dst.element_bytes()) {
-        (Some(src), Some(dst)) if src != dst => return Err(hipErrorInvalidValue),
-        (src, dst) => src.or(dst).unwrap_or(1),
-    };
-    let kind = direction(params.kind)?;
-    let [width, height, depth] =
-        [params.extent.width, params.extent.height, params.extent.depth].map(|n| n as u64);
-    let extent = [width.checked_mul(bytes).ok_or(hipErrorInvalidValue)?, height, depth];
-    Ok(Memcpy::Box(Box::new(BoxCopy { dst: dst.surface(extent)?, src: src.surface(extent)?, extent, kind })))
-}
-
-/// Names the arrays in a description of a copy that gives their memory, and counts their elements.
-pub(crate) fn name_arrays(params: &mut hipMemcpy3DParms) {
-    let mut element = None;
-    for (array, pointer, corner) in [
-        (&mut params.srcArray, &mut params.srcPtr, &mut params.srcPos),
-        (&mut params.dstArray, &mut params.dstPtr, &mut params.dstPos),
-    ] {
-        let Some((handle, found)) = arrays::at(pointer.ptr as u64) else { continue };
-        // CAST: at most 16.
-        let bytes = found.format().bytes() as usize;
-        (*array, element) = (handle, Some(bytes));
-        corner.x /= bytes;
-        *pointer = hipPitchedPtr { ptr: std::ptr::null_mut(), pitch: 0, xsize: 0, ysize: 0 };
-    }
-    params.extent.width /= element.unwrap_or(1);
-}
 
 /// The direction of a copy of which one end is an array.
 ///

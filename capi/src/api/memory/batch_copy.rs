@@ -8,9 +8,11 @@ use aqlipse::{
     memory::{self, Array},
 };
 
-use super::pitched::{copy_and_wait, copy_async};
+use super::{
+    operand::box_copy,
+    pitched::{copy_and_wait, copy_async},
+};
 use crate::{
-    api::graph::node::box_copy,
     arrays, caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     object,

@@ -8,8 +8,8 @@ use aqlipse::{
     memory::{self, Origin},
 };
 
+use super::operand::linear;
 use crate::{
-    api::graph::node::linear,
     caller, current,
     error::{hipError_t, hipErrorInvalidDevice, hipErrorInvalidValue, hipErrorUnknown},
     object,

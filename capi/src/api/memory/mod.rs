@@ -2,6 +2,8 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`operand`] | directions of copies, and memory or arrays as callers describe them |
+//! | [`word`] | words that are written and waited for, as callers describe them |
 //! | [`linear`] | plain memory: allocation, copies, fills |
 //! | [`pitched`] | memory in rows and slices |
 //! | [`array`] | arrays |
@@ -29,7 +31,9 @@ pub(super) mod managed;
 pub(super) mod managed_batch;
 pub(super) mod mapping;
 pub(super) mod mipmap;
+pub(super) mod operand;
 pub(super) mod peer;
 pub(super) mod pitched;
 pub(super) mod pointer;
 pub(super) mod symbol;
+pub(super) mod word;

@@ -7,9 +7,11 @@ use aqlipse::{
     memory,
 };
 
-use super::linear::{allocate, fill, rows};
+use super::{
+    linear::{allocate, fill, rows},
+    operand::{box_copy, direction},
+};
 use crate::{
-    api::graph::node::{box_copy, direction},
     caller, current,
     error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue, hipErrorOutOfMemory},
     object,

@@ -4,11 +4,14 @@ use std::ffi::c_void;
 
 use aqlipse::graph::Memcpy;
 
-use super::linear::{copy, copy_async};
+use super::{
+    linear::{copy, copy_async},
+    operand::linear,
+};
 use crate::{
     api::{
         exec::instantiate::set_exec_copy,
-        graph::node::{add_copy, linear, set_copy},
+        graph::node::{add_copy, set_copy},
         module::register::variable,
     },
     error::{hipError_t, hipErrorInvalidMemcpyDirection, hipErrorInvalidSymbol, hipErrorInvalidValue},

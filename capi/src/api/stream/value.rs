@@ -4,7 +4,12 @@ use std::ffi::{c_uint, c_void};
 
 use aqlipse::Word;
 
-use crate::{api::graph::batch_mem_op_node::condition, error::hipError_t, object, types::hipStream_t};
+use crate::{
+    api::memory::word::{condition, steps},
+    error::hipError_t,
+    object,
+    types::{hipStream_t, hipStreamBatchMemOpParams},
+};
 
 fn wait(
     stream: hipStream_t,
@@ -58,5 +63,19 @@ entry! {
     /// Writes a word of eight bytes when a stream gets there.
     fn hipStreamWriteValue64(stream: hipStream_t, address: *mut c_void, value: u64, _flags: c_uint) -> hipError_t {
         write(stream, address, Word::U64(value))
+    }
+}
+
+entry! {
+    /// Writes words and waits for words on a stream, one after the other.
+    fn hipStreamBatchMemOp(
+        stream: hipStream_t,
+        count: c_uint,
+        params: *mut hipStreamBatchMemOpParams,
+        flags: c_uint,
+    ) -> hipError_t {
+        let stream = object::stream(stream)?;
+        // SAFETY: the caller's array.
+        Ok(stream.word_steps(&unsafe { steps(count, params, flags) }?)?)
     }
 }

@@ -2,19 +2,17 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use aqlipse::{Stream, StreamKind, capture, graph::HostFn, memory};
+use aqlipse::{Stream, StreamKind, capture, memory};
 
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue,
-        hipErrorNotReady, hipSuccess,
+        hipError_t, hipErrorContextIsDestroyed, hipErrorInvalidHandle, hipErrorInvalidValue, hipErrorNotReady,
     },
     object::{self, STREAMS},
     types::{
-        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipHostFn_t, hipMemAttachGlobal,
-        hipMemAttachHost, hipMemAttachSingle, hipStream_t, hipStreamCallback_t, hipStreamDefault,
-        hipStreamNonBlocking,
+        hipDevice_t, hipEvent_t, hipEventWaitDefault, hipEventWaitExternal, hipMemAttachGlobal,
+        hipMemAttachHost, hipMemAttachSingle, hipStream_t, hipStreamDefault, hipStreamNonBlocking,
     },
 };
 
@@ -220,48 +218,5 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         Ok(capture::refuse_uncapturable(&stream, "binding memory to a stream")?)
-    }
-}
-
-/// A call of a caller's function with its argument, from whatever thread the stream's work runs on.
-pub(crate) fn host_function(function: hipHostFn_t, user_data: *mut c_void) -> Result<HostFn, hipError_t> {
-    let call = function.ok_or(hipErrorInvalidValue)?;
-    let (data, address) = (user_data as usize, call as usize);
-    let run = move || {
-        // SAFETY: who gave the function promised that it may be called with this argument when the stream or
-        // graph gets there.
-        unsafe { call(data as *mut c_void) }
-    };
-    Ok(HostFn::with_words(run, address, data))
-}
-
-entry! {
-    /// Calls a function on the host when a stream gets there; later work of the stream waits for it.
-    fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, user_data: *mut c_void) -> hipError_t {
-        let call = host_function(function, user_data)?;
-        Ok(object::stream(stream)?.host(call)?)
-    }
-}
-
-entry! {
-    /// Calls a callback when a stream gets there; later work of the stream waits for it.
-    fn hipStreamAddCallback(
-        stream: hipStream_t,
-        callback: hipStreamCallback_t,
-        user_data: *mut c_void,
-        flags: c_uint,
-    ) -> hipError_t {
-        let call = callback.ok_or(hipErrorInvalidValue)?;
-        if flags != 0 {
-            return Err(hipErrorInvalidValue);
-        }
-        let target = object::stream(stream)?;
-        capture::refuse_callback(&target)?;
-        let data = user_data as usize;
-        let run = move || {
-            // SAFETY: who gave the callback promised that it may be called so when the stream gets there.
-            unsafe { call(stream, hipSuccess, data as *mut c_void) }
-        };
-        Ok(target.host(HostFn::new(run))?)
     }
 }
