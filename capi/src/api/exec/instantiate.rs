@@ -1,22 +1,10 @@
 //! Executable graphs.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_char;
 
-use aqlipse::{
-    Error, Exec, GraphNode, InstantiateFailure as Failure, Options, RESIDENT_ON_ONE_DEVICE, SameLaunch,
-    graph::{Memcpy, Node, NodeId},
-};
+use aqlipse::{Error, Exec, InstantiateFailure as Failure, Options, RESIDENT_ON_ONE_DEVICE};
 
 use crate::{
-    api::{
-        graph::{
-            node::{copy_node, host_node, kernel_node, memset_node},
-            params::{apart, with_node},
-        },
-        launch::arguments,
-        memory::operand::box_copy,
-        module::register,
-    },
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     object::{self, EXECS},
@@ -253,138 +241,5 @@ entry! {
         let value = given.iter().filter(|(given, _)| *given).map(|(_, flag)| flag).sum();
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(flags, value) }
-    }
-}
-
-/// Gives a node of an executable other parameters of its kind; the attributes of a kernel stay.
-pub(crate) fn set_exec(
-    exec: hipGraphExec_t,
-    node: hipGraphNode_t,
-    mut parameters: GraphNode,
-) -> Result<(), hipError_t> {
-    let exec = object::exec(exec)?;
-    let (_, id) = object::node(node)?;
-    // The function is the one of the current device, which must be the node's.
-    if matches!(parameters, Node::Kernel(_)) && exec.device_of(id)? != current::device()? {
-        return Err(hipErrorInvalidValue);
-    }
-    with_node(node, |current| {
-        if let (Node::Kernel(old), Node::Kernel(new)) = (current, &mut parameters) {
-            new.attributes = old.attributes.clone();
-        }
-        Ok(())
-    })?;
-    Ok(exec.set_node(id, &parameters)?)
-}
-
-entry! {
-    /// Gives a kernel node of an executable other parameters.
-    fn hipGraphExecKernelNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipKernelNodeParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        if unsafe { set_arguments(exec, node, params) }? {
-            return Ok(());
-        }
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { kernel_node(params, current::device_ref()?) }?)
-    }
-}
-
-/// Gives a kernel node of an executable other arguments if that is all that is new; says whether it was.
-///
-/// # Errors
-/// `hipErrorInvalidValue` for an executable that does not exist and for a missing argument.
-///
-/// # Safety
-/// `params` is null or readable, and its arguments are as the kernel's metadata describes them.
-unsafe fn set_arguments(
-    exec: hipGraphExec_t,
-    node: hipGraphNode_t,
-    params: *const hipKernelNodeParams,
-) -> Result<bool, hipError_t> {
-    let exec = object::look_exec(exec)?;
-    let Some(node) = NodeId::from_bits(node.0 as u64).filter(|_| !params.is_null()) else { return Ok(false) };
-    // SAFETY: the caller's pointer, which is not null.
-    let params = unsafe { caller::read(params) }?;
-    if params.kernelParams.is_null() || !params.extra.is_null() || !register::is_kernel(params.func) {
-        return Ok(false);
-    }
-    let launch = SameLaunch {
-        token: params.func as usize,
-        device: current::ordinal(),
-        grid: [params.gridDim.x, params.gridDim.y, params.gridDim.z],
-        block: [params.blockDim.x, params.blockDim.y, params.blockDim.z],
-        shared_bytes: params.sharedMemBytes,
-    };
-    // SAFETY: the caller's arguments, as the kernel's metadata describes them.
-    exec.set_arguments(node, &launch, |code, bytes| unsafe {
-        arguments::pack_into(code, params.kernelParams, bytes)
-    })
-}
-
-/// Gives a copy node of an executable other operands; the direction must stay.
-pub(crate) fn set_exec_copy(
-    exec: hipGraphExec_t,
-    node: hipGraphNode_t,
-    copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
-) -> Result<(), hipError_t> {
-    object::exec(exec)?;
-    object::node(node)?;
-    set_exec(exec, node, copy_node(copy()?)?)
-}
-
-entry! {
-    /// Gives a copy node of an executable another box to copy; the direction must stay.
-    fn hipGraphExecMemcpyNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *mut hipMemcpy3DParms,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointer, null or readable.
-        let params = unsafe { caller::read(params) };
-        set_exec_copy(exec, node, || box_copy(&params?))
-    }
-}
-
-entry! {
-    /// Gives a copy node of an executable other operands; the direction must stay.
-    fn hipGraphExecMemcpyNodeSetParams1D(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        dst: *mut c_void,
-        src: *const c_void,
-        bytes: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        set_exec_copy(exec, node, || apart(dst, src, bytes, kind))
-    }
-}
-
-entry! {
-    /// Gives a fill node of an executable other operands.
-    fn hipGraphExecMemsetNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipMemsetParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { memset_node(params) }?)
-    }
-}
-
-entry! {
-    /// Gives a host node of an executable another function.
-    fn hipGraphExecHostNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipHostNodeParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { host_node(params) }?)
     }
 }

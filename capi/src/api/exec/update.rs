@@ -4,7 +4,7 @@ use aqlipse::{UpdateReason as Reason, UpdateRefusal as Refusal};
 
 use crate::{
     caller,
-    error::{hipError_t, hipErrorGraphExecUpdateFailure, hipErrorInvalidValue},
+    error::{hipErrorGraphExecUpdateFailure, hipErrorInvalidValue},
     object,
     types::*,
 };
@@ -44,35 +44,9 @@ entry! {
             caller::write(error_node, node.map_or(hipGraphNode_t::NULL, object::node_handle))?;
             caller::write(result, code)?;
         }
-        outcome.map_err(|refusal| explained(hipErrorGraphExecUpdateFailure, &refusal))
+        outcome.map_err(|refusal| {
+            tracing::info!("{refusal}");
+            hipErrorGraphExecUpdateFailure
+        })
     }
-}
-
-/// Logs why an update was refused.
-fn explained(code: hipError_t, refusal: &Refusal) -> hipError_t {
-    tracing::info!("{refusal}");
-    code
-}
-
-entry! {
-    /// Gives the graph inside a node of an executable the parameters of a graph of the same shape.
-    fn hipGraphExecChildGraphNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        child: hipGraph_t,
-    ) -> hipError_t {
-        set_child(exec, node, child)
-    }
-}
-
-/// Gives the graph inside a node of an executable the parameters of a graph of the same shape.
-pub(crate) fn set_child(
-    exec: hipGraphExec_t,
-    node: hipGraphNode_t,
-    child: hipGraph_t,
-) -> Result<(), hipError_t> {
-    let exec = object::exec(exec)?;
-    let (_, id) = object::node(node)?;
-    let outcome = object::graph(child)?.with_template(|child| Ok(exec.update_child(id, child)))?;
-    outcome.map_err(|refusal| explained(hipErrorInvalidValue, &refusal))
 }

@@ -2,23 +2,19 @@
 
 use super::{
     batch_copy_node, batch_mem_op_node,
-    child_node::add_child,
+    child_node::{add_child, set_child},
     conditional_node::add_with_empty_bodies,
+    copy_node::{add_copy, set_copy, set_exec_copy},
     event_node::{record_node, wait_node},
-    node::{
-        add_allocation, add_copy, add_free, add_made, host_node, kernel_node, memset_node, set, set_copy,
-    },
-    params::with_node,
+    fill_node::memset_node,
+    host_node::host_node,
+    kernel_node::kernel_node,
+    memory_node::{add_allocation, add_free},
+    node::{add_made, set, set_exec, with_node},
     semaphore_node,
 };
 use crate::{
-    api::{
-        exec::{
-            instantiate::{set_exec, set_exec_copy},
-            update,
-        },
-        memory::operand::box_copy,
-    },
+    api::memory::operand::box_copy,
     caller, current,
     error::{hipError_t, hipErrorInvalidValue},
     object,
@@ -166,7 +162,7 @@ entry! {
         // SAFETY: the caller's pointer, null or readable, and what it points to.
         match unsafe { work(&caller::read(params)?) }? {
             Work::Copy(copy) => set_exec_copy(exec, node, || Ok(copy)),
-            Work::Graph(graph) => update::set_child(exec, node, graph),
+            Work::Graph(graph) => set_child(exec, node, graph),
             Work::Empty if executable.has_node(id) => is_empty(node),
             Work::Empty => Err(hipErrorInvalidValue),
             Work::Other(made) => set_exec(exec, node, made),

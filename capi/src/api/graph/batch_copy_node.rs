@@ -8,15 +8,11 @@ use aqlipse::{
 };
 
 use super::{
-    node::{add_made, set},
-    params::with_node,
+    node::{add_made, set, set_exec, with_node},
     view,
 };
 use crate::{
-    api::{
-        exec::instantiate::set_exec,
-        memory::batch_copy::{Batch, runs},
-    },
+    api::memory::batch_copy::{Batch, runs},
     caller,
     error::{hipError_t, hipErrorInvalidValue},
     object,

@@ -8,12 +8,11 @@ use aqlipse::{
 };
 
 use super::{
-    node::{add_made, set},
-    params::with_node,
+    node::{add_made, set, set_exec, with_node},
     view,
 };
 use crate::{
-    api::{exec::instantiate::set_exec, memory::word::steps},
+    api::memory::word::steps,
     caller,
     error::{hipError_t, hipErrorInvalidValue},
     object,

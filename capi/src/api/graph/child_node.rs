@@ -50,3 +50,29 @@ entry! {
         unsafe { caller::write(graph, handle) }
     }
 }
+
+entry! {
+    /// Gives the graph inside a node of an executable the parameters of a graph of the same shape.
+    fn hipGraphExecChildGraphNodeSetParams(
+        exec: hipGraphExec_t,
+        node: hipGraphNode_t,
+        child: hipGraph_t,
+    ) -> hipError_t {
+        set_child(exec, node, child)
+    }
+}
+
+/// Gives the graph inside a node of an executable the parameters of a graph of the same shape.
+pub(crate) fn set_child(
+    exec: hipGraphExec_t,
+    node: hipGraphNode_t,
+    child: hipGraph_t,
+) -> Result<(), hipError_t> {
+    let exec = object::exec(exec)?;
+    let (_, id) = object::node(node)?;
+    let outcome = object::graph(child)?.with_template(|child| Ok(exec.update_child(id, child)))?;
+    outcome.map_err(|refusal| {
+        tracing::info!("{refusal}");
+        hipErrorInvalidValue
+    })
+}

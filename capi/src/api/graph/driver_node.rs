@@ -6,13 +6,13 @@ use std::ffi::c_void;
 use aqlipse::graph::{CopyKind, Memcpy, Node, Surface};
 
 use super::{
-    node::{add_copy, add_made, memset_node, set_copy},
-    params::with_node,
+    copy_node::{add_copy, set_copy, set_exec_copy},
+    fill_node::memset_node,
+    node::{add_made, set_exec, with_node},
 };
 use crate::{
     api::{
         device::context,
-        exec::instantiate::{set_exec, set_exec_copy},
         memory::{driver_copy::node_box_at, kind},
     },
     caller,

@@ -2,12 +2,8 @@
 
 use aqlipse::{Event, GraphNode, graph::Node};
 
-use super::{
-    node::{add_made, set},
-    params::with_node,
-};
+use super::node::{add_made, set, set_exec, with_node};
 use crate::{
-    api::exec::instantiate::set_exec,
     caller,
     error::{hipError_t, hipErrorInvalidValue},
     object::{self, EVENTS},

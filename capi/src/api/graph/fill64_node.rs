@@ -5,9 +5,9 @@ use std::ffi::c_void;
 
 use aqlipse::{GraphNode, graph::Memset, graph::Node};
 
-use super::node::add_made;
+use super::node::{add_made, set_exec};
 use crate::{
-    api::{exec::instantiate::set_exec, memory::linear::fill},
+    api::memory::linear::fill,
     error::{hipError_t, hipErrorInvalidValue},
     object,
     types::*,

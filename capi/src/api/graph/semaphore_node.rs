@@ -3,12 +3,10 @@
 use aqlipse::{GraphNode, external::ExternalSemaphore, graph::Node};
 
 use super::{
-    node::{add_made, set},
-    params::with_node,
+    node::{add_made, set, set_exec, with_node},
     view,
 };
 use crate::{
-    api::exec::instantiate::set_exec,
     caller,
     error::{hipError_t, hipErrorInvalidValue},
     object,

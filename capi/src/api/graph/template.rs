@@ -12,7 +12,7 @@ use aqlipse::{
 
 use smallvec::SmallVec;
 
-use super::kind;
+use super::{kind, view};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorIllegalState, hipErrorInvalidValue},
@@ -45,8 +45,7 @@ pub(crate) fn destroy(graph: hipGraph_t) -> Result<(), hipError_t> {
         return Err(hipErrorInvalidValue);
     }
     GRAPHS.remove(graph.0).map(drop).ok_or(hipErrorInvalidValue)?;
-    super::node::forget_views();
-    super::view::forget();
+    view::forget();
     Ok(())
 }
 
