@@ -4,7 +4,7 @@ use super::{
     batch_copy_node, batch_mem_op_node,
     child_node::{add_child, set_child},
     conditional_node::add_with_empty_bodies,
-    copy_node::{add_copy, set_copy, set_exec_copy},
+    copy_node::copy_node,
     event_node::{record_node, wait_node},
     fill_node::memset_node,
     host_node::host_node,
@@ -25,8 +25,6 @@ use aqlipse::{Error, GraphNode, graph::Node};
 
 /// What a caller's structure says of a node.
 enum Work {
-    /// A copy, which has rules of its own.
-    Copy(aqlipse::graph::Memcpy),
     /// A graph whose nodes have the parameters.
     Graph(hipGraph_t),
     /// Nothing: there are no parameters.
@@ -50,7 +48,7 @@ unsafe fn work(params: &hipGraphNodeParams) -> Result<Work, hipError_t> {
             hipGraphNodeTypeHost => Work::Other(host_node(&params.params.host)?),
             hipGraphNodeTypeEventRecord => Work::Other(record_node(params.params.eventRecord.event)?),
             hipGraphNodeTypeWaitEvent => Work::Other(wait_node(params.params.eventWait.event)?),
-            hipGraphNodeTypeMemcpy => Work::Copy(box_copy(&params.params.memcpy.copyParams)?),
+            hipGraphNodeTypeMemcpy => Work::Other(copy_node(box_copy(&params.params.memcpy.copyParams)?)?),
             hipGraphNodeTypeExtSemaphoreSignal => {
                 Work::Other(semaphore_node::signal_node(&params.params.extSemSignal)?)
             }
@@ -120,16 +118,13 @@ entry! {
                     add_allocation(node, graph, after, count, &raw mut (*params).params.alloc)
                 }
                 hipGraphNodeTypeMemFree => add_free(node, graph, after, count, given.params.free.dptr),
-                hipGraphNodeTypeMemcpy => {
-                    add_copy(node, graph, after, count, || box_copy(&given.params.memcpy.copyParams))
-                }
                 hipGraphNodeTypeConditional => {
                     let params = &raw mut (*params).params.conditional;
                     add_with_empty_bodies(node, graph, after, count, params)
                 }
                 _ => add_made(node, graph, after, count, |_| match work(&given)? {
                     Work::Other(made) => Ok(made),
-                    Work::Copy(_) | Work::Graph(_) | Work::Empty => Err(hipErrorInvalidValue),
+                    Work::Graph(_) | Work::Empty => Err(hipErrorInvalidValue),
                 }),
             }
         }
@@ -142,10 +137,9 @@ entry! {
         object::node(node)?;
         // SAFETY: the caller's pointer, null or readable, and what it points to.
         match unsafe { work(&caller::read(params)?) }? {
-            Work::Copy(copy) => set_copy(node, copy),
             Work::Graph(_) => Err(refuse_graph()),
             Work::Empty => is_empty(node),
-            Work::Other(made) => set(node, made),
+            Work::Other(made) => set(node, || Ok(made)),
         }
     }
 }
@@ -161,11 +155,10 @@ entry! {
         let (_, id) = object::node(node)?;
         // SAFETY: the caller's pointer, null or readable, and what it points to.
         match unsafe { work(&caller::read(params)?) }? {
-            Work::Copy(copy) => set_exec_copy(exec, node, || Ok(copy)),
             Work::Graph(graph) => set_child(exec, node, graph),
             Work::Empty if executable.has_node(id) => is_empty(node),
             Work::Empty => Err(hipErrorInvalidValue),
-            Work::Other(made) => set_exec(exec, node, made),
+            Work::Other(made) => set_exec(exec, node, || Ok(made)),
         }
     }
 }

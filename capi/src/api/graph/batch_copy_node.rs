@@ -8,7 +8,7 @@ use aqlipse::{
 };
 
 use super::{
-    node::{add_made, set, set_exec, with_node},
+    node::{node_entries, with_node},
     view,
 };
 use crate::{
@@ -45,18 +45,14 @@ pub(super) unsafe fn copies_node(
     Ok(Node::MemcpyBatch(copies.into()))
 }
 
-entry! {
+node_entries! {
+    (params: *const hipExtMemcpyBatchNodeParams) => copies_node(params);
     /// Adds a node that copies several runs of bytes, in no order among each other.
-    fn hipGraphAddExtMemcpyBatchNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipExtMemcpyBatchNodeParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| copies_node(params)) }
-    }
+    add fn hipGraphAddExtMemcpyBatchNode;
+    /// Gives a node another batch of copies.
+    set fn hipGraphExtMemcpyBatchNodeSetParams;
+    /// Gives a node of an executable other operands and sizes; how many copies there are must stay.
+    exec fn hipGraphExecExtMemcpyBatchNodeSetParams;
 }
 
 entry! {
@@ -86,31 +82,5 @@ entry! {
         };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(params, found) }
-    }
-}
-
-entry! {
-    /// Gives a node another batch of copies.
-    fn hipGraphExtMemcpyBatchNodeSetParams(
-        node: hipGraphNode_t,
-        params: *const hipExtMemcpyBatchNodeParams,
-    ) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { copies_node(params) }?)
-    }
-}
-
-entry! {
-    /// Gives a node of an executable other operands and sizes; how many copies there are must stay.
-    fn hipGraphExecExtMemcpyBatchNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipExtMemcpyBatchNodeParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { copies_node(params) }?)
     }
 }

@@ -8,7 +8,7 @@ use aqlipse::{
 };
 
 use super::{
-    node::{add_made, set, set_exec, with_node},
+    node::{node_entries, with_node},
     view,
 };
 use crate::{
@@ -51,18 +51,15 @@ pub(super) unsafe fn batch_node(params: *const hipBatchMemOpNodeParams) -> Resul
     Ok(Node::BatchMemOp(steps.into()))
 }
 
-entry! {
+node_entries! {
+    (params: *const hipBatchMemOpNodeParams) => batch_node(params);
     /// Adds a node that writes words and waits for words, one after the other.
-    fn hipGraphAddBatchMemOpNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipBatchMemOpNodeParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| batch_node(params)) }
-    }
+    add fn hipGraphAddBatchMemOpNode;
+    /// Gives a node another batch.
+    set fn hipGraphBatchMemOpNodeSetParams;
+    /// Gives a node of an executable other addresses, values and conditions; how many operations there are and of which
+    /// types must stay.
+    exec fn hipGraphExecBatchMemOpNodeSetParams;
 }
 
 entry! {
@@ -87,29 +84,5 @@ entry! {
         };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(params, found) }
-    }
-}
-
-entry! {
-    /// Gives a node another batch.
-    fn hipGraphBatchMemOpNodeSetParams(node: hipGraphNode_t, params: *mut hipBatchMemOpNodeParams) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { batch_node(params) }?)
-    }
-}
-
-entry! {
-    /// Gives a node of an executable other addresses, values and conditions; how many operations there are and of which
-    /// types must stay.
-    fn hipGraphExecBatchMemOpNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipBatchMemOpNodeParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { batch_node(params) }?)
     }
 }

@@ -7,12 +7,11 @@ use aqlipse::{
     graph::{Memcpy, Node, Surface},
 };
 
-use super::node::{add_made, set, set_exec, with_node};
+use super::node::{node_entries, with_node};
 use crate::{
     api::memory::operand::{box_copy, kind_of, linear, name_arrays},
     caller,
     error::{hipError_t, hipErrorInvalidPitchValue, hipErrorInvalidValue},
-    object,
     types::*,
 };
 
@@ -33,36 +32,20 @@ pub(crate) fn copy_node(copy: Memcpy) -> Result<GraphNode, hipError_t> {
     Ok(Node::Memcpy(copy))
 }
 
-/// Adds a node that copies.
-pub(crate) unsafe fn add_copy(
-    node: *mut hipGraphNode_t,
-    graph: hipGraph_t,
-    after: *const hipGraphNode_t,
-    count: usize,
-    copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
-) -> Result<(), hipError_t> {
-    // SAFETY: the caller's pointers.
-    unsafe { add_made(node, graph, after, count, |_| copy_node(copy()?)) }
-}
-
-/// Gives a copy node other operands.
-pub(crate) fn set_copy(node: hipGraphNode_t, copy: Memcpy) -> Result<(), hipError_t> {
-    set(node, copy_node(copy)?)
-}
-
-/// Gives a copy node of an executable other operands; the direction must stay.
-pub(crate) fn set_exec_copy(
-    exec: hipGraphExec_t,
-    node: hipGraphNode_t,
-    copy: impl FnOnce() -> Result<Memcpy, hipError_t>,
-) -> Result<(), hipError_t> {
-    object::exec(exec)?;
-    object::node(node)?;
-    set_exec(exec, node, copy_node(copy()?)?)
+/// A run of bytes that is to be copied to another, as a new node takes it: not empty.
+fn some(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<Memcpy, hipError_t> {
+    let copy = linear(dst, src, bytes, kind)?;
+    // HIP: 6.3 adds no node for no bytes (tests/conformance/graph_memcpy1d_errors.cpp).
+    if bytes == 0 { Err(hipErrorInvalidValue) } else { Ok(copy) }
 }
 
 /// A run of bytes that is to be copied to another, as the setters of nodes take it: not empty, and not onto itself.
-pub(crate) fn apart(
+fn apart(
     dst: *mut c_void,
     src: *const c_void,
     bytes: usize,
@@ -75,7 +58,16 @@ pub(crate) fn apart(
     linear(dst, src, bytes, kind)
 }
 
-/// A copy as the header's structure describes it: a run of bytes is a box of one row.
+/// The destination, the source and the extent of a copy: a run of bytes is a box of one row.
+pub(super) fn as_box(copy: &Memcpy) -> (Surface, Surface, [u64; 3]) {
+    let run = |address, bytes| Surface { address, pitch: bytes, row_bytes: bytes, rows: 1, corner: [0; 3] };
+    match copy {
+        Memcpy::Linear { dst, src, bytes, .. } => (run(*dst, *bytes), run(*src, *bytes), [*bytes, 1, 1]),
+        Memcpy::Box(copy) => (copy.dst, copy.src, copy.extent),
+    }
+}
+
+/// A copy as the header's structure describes it.
 fn described(copy: &Memcpy) -> hipMemcpy3DParms {
     let surface = |s: &Surface| hipPitchedPtr {
         ptr: s.address as usize as *mut c_void,
@@ -87,17 +79,7 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
         let [x, y, z] = s.corner.map(|n| n as usize);
         hipPos { x, y, z }
     };
-    let run = |address: u64, bytes: u64| Surface {
-        address,
-        pitch: bytes,
-        row_bytes: bytes,
-        rows: 1,
-        corner: [0; 3],
-    };
-    let (dst, src, [width, height, depth]) = match copy {
-        Memcpy::Linear { dst, src, bytes, .. } => (run(*dst, *bytes), run(*src, *bytes), [*bytes, 1, 1]),
-        Memcpy::Box(copy) => (copy.dst, copy.src, copy.extent),
-    };
+    let (dst, src, [width, height, depth]) = as_box(copy);
     let mut params = hipMemcpy3DParms {
         srcArray: hipArray_t::NULL,
         srcPos: corner(&src),
@@ -112,42 +94,14 @@ fn described(copy: &Memcpy) -> hipMemcpy3DParms {
     params
 }
 
-entry! {
+node_entries! {
+    (params: *const hipMemcpy3DParms) => copy_node(box_copy(&caller::read(params)?)?);
     /// Adds a node that copies a box between arrays and pitched memory.
-    fn hipGraphAddMemcpyNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipMemcpy3DParms,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointer, null or readable.
-        let params = unsafe { caller::read(params) };
-        // SAFETY: the caller's pointers.
-        unsafe { add_copy(node, graph, after, count, || box_copy(&params?)) }
-    }
-}
-
-entry! {
-    /// Adds a node that copies a run of bytes.
-    fn hipGraphAddMemcpyNode1D(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        dst: *mut c_void,
-        src: *const c_void,
-        bytes: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        let copy = || {
-            let copy = linear(dst, src, bytes, kind)?;
-            // HIP: 6.3 adds no node for no bytes (tests/conformance/graph_memcpy1d_errors.cpp).
-            if bytes == 0 { Err(hipErrorInvalidValue) } else { Ok(copy) }
-        };
-        // SAFETY: the caller's pointers.
-        unsafe { add_copy(node, graph, after, count, copy) }
-    }
+    add fn hipGraphAddMemcpyNode;
+    /// Gives a copy node another box to copy, in any direction.
+    set fn hipGraphMemcpyNodeSetParams;
+    /// Gives a copy node of an executable another box to copy; the direction must stay.
+    exec fn hipGraphExecMemcpyNodeSetParams;
 }
 
 entry! {
@@ -162,52 +116,16 @@ entry! {
     }
 }
 
-entry! {
-    /// Gives a copy node another box to copy, in any direction.
-    fn hipGraphMemcpyNodeSetParams(node: hipGraphNode_t, params: *const hipMemcpy3DParms) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer, null or readable.
-        set_copy(node, box_copy(&unsafe { caller::read(params) }?)?)
-    }
+node_entries! {
+    (dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) => copy_node(some(dst, src, bytes, kind)?);
+    /// Adds a node that copies a run of bytes.
+    add fn hipGraphAddMemcpyNode1D;
 }
 
-entry! {
+node_entries! {
+    (dst: *mut c_void, src: *const c_void, bytes: usize, kind: hipMemcpyKind) => copy_node(apart(dst, src, bytes, kind)?);
     /// Gives a copy node another run of bytes to copy, in any direction.
-    fn hipGraphMemcpyNodeSetParams1D(
-        node: hipGraphNode_t,
-        dst: *mut c_void,
-        src: *const c_void,
-        bytes: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        object::node(node)?;
-        set_copy(node, apart(dst, src, bytes, kind)?)
-    }
-}
-
-entry! {
-    /// Gives a copy node of an executable another box to copy; the direction must stay.
-    fn hipGraphExecMemcpyNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *mut hipMemcpy3DParms,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointer, null or readable.
-        let params = unsafe { caller::read(params) };
-        set_exec_copy(exec, node, || box_copy(&params?))
-    }
-}
-
-entry! {
+    set fn hipGraphMemcpyNodeSetParams1D;
     /// Gives a copy node of an executable other operands; the direction must stay.
-    fn hipGraphExecMemcpyNodeSetParams1D(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        dst: *mut c_void,
-        src: *const c_void,
-        bytes: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        set_exec_copy(exec, node, || apart(dst, src, bytes, kind))
-    }
+    exec fn hipGraphExecMemcpyNodeSetParams1D;
 }

@@ -6,9 +6,9 @@ use std::ffi::c_void;
 use aqlipse::graph::{CopyKind, Memcpy, Node, Surface};
 
 use super::{
-    copy_node::{add_copy, set_copy, set_exec_copy},
+    copy_node::{as_box, copy_node},
     fill_node::memset_node,
-    node::{add_made, set_exec, with_node},
+    node::{add_made, node_entries, set_exec, with_node},
 };
 use crate::{
     api::{
@@ -20,7 +20,7 @@ use crate::{
         hipError_t, hipErrorInvalidContext, hipErrorInvalidPitchValue, hipErrorInvalidValue,
         hipErrorNotSupported,
     },
-    object, soname,
+    soname,
     types::*,
 };
 
@@ -74,18 +74,15 @@ entry! {
         // SAFETY: the caller's pointers.
         unsafe {
             let wide = |code| if code == hipErrorInvalidPitchValue { hipErrorInvalidValue } else { code };
-            add_copy(node, graph, after, count, || node_box_at(params)).map_err(wide)
+            add_made(node, graph, after, count, |_| copy_node(node_box_at(params)?)).map_err(wide)
         }
     }
 }
 
-entry! {
+node_entries! {
+    (params: *const HIP_MEMCPY3D) => copy_node(node_box_at(params)?);
     /// Gives a copy node another box to copy, in any direction.
-    fn hipDrvGraphMemcpyNodeSetParams(node: hipGraphNode_t, params: *const HIP_MEMCPY3D) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set_copy(node, unsafe { node_box_at(params) }?)
-    }
+    set fn hipDrvGraphMemcpyNodeSetParams;
 }
 
 entry! {
@@ -95,7 +92,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let found = with_node(node, |node| match node {
-            Node::Memcpy(copy) => described(copy),
+            Node::Memcpy(copy) => Ok(described(copy)),
             _ => Err(hipErrorInvalidValue),
         })?;
         // SAFETY: the caller's pointer, which is not null and writable in the layout of the caller's version.
@@ -113,7 +110,7 @@ entry! {
     ) -> hipError_t {
         check_context(context)?;
         // SAFETY: the caller's pointer.
-        set_exec_copy(exec, node, || unsafe { node_box_at(params) })
+        set_exec(exec, node, || copy_node(unsafe { node_box_at(params) }?))
     }
 }
 
@@ -142,9 +139,8 @@ entry! {
         context: hipCtx_t,
     ) -> hipError_t {
         check_context(context)?;
-        object::exec(exec)?;
         // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { memset_node(&fill_at(params)?) }?)
+        set_exec(exec, node, || unsafe { memset_node(&fill_at(params)?) })
     }
 }
 
@@ -159,24 +155,9 @@ fn memory_of(kind: CopyKind) -> [hipMemoryType; 2] {
     }
 }
 
-/// A copy as the header's structure describes it: a run of bytes is a box of one row.
-///
-/// # Errors
-/// `hipErrorNotSupported` for a copy that has no such description.
-fn described(copy: &Memcpy) -> Result<HIP_MEMCPY3D, hipError_t> {
-    let run = |address: u64, bytes: u64| Surface {
-        address,
-        pitch: bytes,
-        row_bytes: bytes,
-        rows: 1,
-        corner: [0; 3],
-    };
-    #[allow(unreachable_patterns, reason = "copies of other kinds of memory")]
-    let (dst, src, [width, height, depth]) = match copy {
-        Memcpy::Linear { dst, src, bytes, .. } => (run(*dst, *bytes), run(*src, *bytes), [*bytes, 1, 1]),
-        Memcpy::Box(copy) => (copy.dst, copy.src, copy.extent),
-        _ => return Err(hipErrorNotSupported),
-    };
+/// A copy as the header's structure describes it.
+fn described(copy: &Memcpy) -> HIP_MEMCPY3D {
+    let (dst, src, [width, height, depth]) = as_box(copy);
     let [dst_type, src_type] = memory_of(copy.kind());
     let host = |kind, surface: &Surface| {
         if kind == hipMemoryTypeHost { surface.address as usize as *mut c_void } else { std::ptr::null_mut() }
@@ -188,7 +169,7 @@ fn described(copy: &Memcpy) -> Result<HIP_MEMCPY3D, hipError_t> {
             surface.address as usize as hipDeviceptr_t
         }
     };
-    Ok(HIP_MEMCPY3D {
+    HIP_MEMCPY3D {
         srcXInBytes: src.corner[0] as usize,
         srcY: src.corner[1] as usize,
         srcZ: src.corner[2] as usize,
@@ -212,7 +193,7 @@ fn described(copy: &Memcpy) -> Result<HIP_MEMCPY3D, hipError_t> {
         WidthInBytes: width as usize,
         Height: height as usize,
         Depth: depth as usize,
-    })
+    }
 }
 
 /// Stores a box copy in the layout of the caller's version.

@@ -2,7 +2,7 @@
 
 use aqlipse::{Event, GraphNode, graph::Node};
 
-use super::node::{add_made, set, set_exec, with_node};
+use super::node::{node_entries, with_node};
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidValue},
@@ -39,32 +39,24 @@ fn get_event(
     unsafe { caller::write(event, hipEvent_t(handle)) }
 }
 
-entry! {
+node_entries! {
+    (event: hipEvent_t) => record_node(event);
     /// Adds a node that records an event when what it depends on has completed.
-    fn hipGraphAddEventRecordNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        event: hipEvent_t,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| record_node(event)) }
-    }
+    add fn hipGraphAddEventRecordNode;
+    /// Lets a node record another event.
+    set fn hipGraphEventRecordNodeSetEvent;
+    /// Lets a node of an executable record another event.
+    exec fn hipGraphExecEventRecordNodeSetEvent;
 }
 
-entry! {
+node_entries! {
+    (event: hipEvent_t) => wait_node(event);
     /// Adds a node that holds back what depends on it until an event, as it stands at the launch, has been reached.
-    fn hipGraphAddEventWaitNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        event: hipEvent_t,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| wait_node(event)) }
-    }
+    add fn hipGraphAddEventWaitNode;
+    /// Lets a node wait for another event.
+    set fn hipGraphEventWaitNodeSetEvent;
+    /// Lets a node of an executable wait for another event.
+    exec fn hipGraphExecEventWaitNodeSetEvent;
 }
 
 entry! {
@@ -84,41 +76,5 @@ entry! {
             Node::EventWait(event) => Some(event),
             _ => None,
         })
-    }
-}
-
-entry! {
-    /// Lets a node record another event.
-    fn hipGraphEventRecordNodeSetEvent(node: hipGraphNode_t, event: hipEvent_t) -> hipError_t {
-        set(node, record_node(event)?)
-    }
-}
-
-entry! {
-    /// Lets a node wait for another event.
-    fn hipGraphEventWaitNodeSetEvent(node: hipGraphNode_t, event: hipEvent_t) -> hipError_t {
-        set(node, wait_node(event)?)
-    }
-}
-
-entry! {
-    /// Lets a node of an executable record another event.
-    fn hipGraphExecEventRecordNodeSetEvent(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        event: hipEvent_t,
-    ) -> hipError_t {
-        set_exec(exec, node, record_node(event)?)
-    }
-}
-
-entry! {
-    /// Lets a node of an executable wait for another event.
-    fn hipGraphExecEventWaitNodeSetEvent(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        event: hipEvent_t,
-    ) -> hipError_t {
-        set_exec(exec, node, wait_node(event)?)
     }
 }

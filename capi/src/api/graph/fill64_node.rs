@@ -5,11 +5,10 @@ use std::ffi::c_void;
 
 use aqlipse::{GraphNode, graph::Memset, graph::Node};
 
-use super::node::{add_made, set_exec};
+use super::node::node_entries;
 use crate::{
     api::memory::linear::fill,
     error::{hipError_t, hipErrorInvalidValue},
-    object,
     types::*,
 };
 
@@ -51,36 +50,10 @@ entry! {
     }
 }
 
-entry! {
+node_entries! {
+    (dst: hipDeviceptr_t, pitch: usize, value: u64, width: usize, height: usize) => fill_node(dst, pitch, value, width, height);
     /// Adds a node that fills rows of `width` elements of 8 bytes; `pitch` counts bytes and has no meaning for one row.
-    fn aqlipseGraphAddMemsetD64Node(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        dst: hipDeviceptr_t,
-        pitch: usize,
-        value: u64,
-        width: usize,
-        height: usize,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| fill_node(dst, pitch, value, width, height)) }
-    }
-}
-
-entry! {
+    add fn aqlipseGraphAddMemsetD64Node;
     /// Gives a fill node of an executable other operands, with elements of 8 bytes; the shape of several rows must stay.
-    fn aqlipseGraphExecMemsetD64NodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        dst: hipDeviceptr_t,
-        pitch: usize,
-        value: u64,
-        width: usize,
-        height: usize,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        set_exec(exec, node, fill_node(dst, pitch, value, width, height)?)
-    }
+    exec fn aqlipseGraphExecMemsetD64NodeSetParams;
 }

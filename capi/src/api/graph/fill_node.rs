@@ -7,11 +7,10 @@ use aqlipse::{
     graph::{Memset, Node},
 };
 
-use super::node::{add_made, set, set_exec, with_node};
+use super::node::{node_entries, with_node};
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidValue},
-    object,
     types::*,
 };
 
@@ -34,18 +33,14 @@ pub(crate) unsafe fn memset_node(params: *const hipMemsetParams) -> Result<Graph
     Ok(Node::Memset(set))
 }
 
-entry! {
+node_entries! {
+    (params: *const hipMemsetParams) => memset_node(params);
     /// Adds a node that fills rows of memory.
-    fn hipGraphAddMemsetNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipMemsetParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| memset_node(params)) }
-    }
+    add fn hipGraphAddMemsetNode;
+    /// Gives a fill node other rows to fill.
+    set fn hipGraphMemsetNodeSetParams;
+    /// Gives a fill node of an executable other operands.
+    exec fn hipGraphExecMemsetNodeSetParams;
 }
 
 entry! {
@@ -68,27 +63,5 @@ entry! {
         })?;
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write_padded(params, found, &[12..16, 36..40]) }
-    }
-}
-
-entry! {
-    /// Gives a fill node other rows to fill.
-    fn hipGraphMemsetNodeSetParams(node: hipGraphNode_t, params: *const hipMemsetParams) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { memset_node(params) }?)
-    }
-}
-
-entry! {
-    /// Gives a fill node of an executable other operands.
-    fn hipGraphExecMemsetNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipMemsetParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { memset_node(params) }?)
     }
 }

@@ -4,12 +4,11 @@ use std::ffi::c_void;
 
 use aqlipse::{GraphNode, graph::Node};
 
-use super::node::{add_made, set, set_exec, with_node};
+use super::node::{node_entries, with_node};
 use crate::{
     api::launch::host_function::host_function,
     caller,
     error::{hipError_t, hipErrorInvalidValue},
-    object,
     types::*,
 };
 
@@ -19,18 +18,14 @@ pub(crate) unsafe fn host_node(params: *const hipHostNodeParams) -> Result<Graph
     Ok(Node::Host(host_function(params.r#fn, params.userData)?))
 }
 
-entry! {
+node_entries! {
+    (params: *const hipHostNodeParams) => host_node(params);
     /// Adds a node that calls a function on the host.
-    fn hipGraphAddHostNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipHostNodeParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| host_node(params)) }
-    }
+    add fn hipGraphAddHostNode;
+    /// Gives a host node another function or argument.
+    set fn hipGraphHostNodeSetParams;
+    /// Gives a host node of an executable another function.
+    exec fn hipGraphExecHostNodeSetParams;
 }
 
 entry! {
@@ -45,27 +40,5 @@ entry! {
         let function = unsafe { std::mem::transmute::<usize, hipHostFn_t>(function) };
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(params, hipHostNodeParams { r#fn: function, userData: user_data as *mut c_void }) }
-    }
-}
-
-entry! {
-    /// Gives a host node another function or argument.
-    fn hipGraphHostNodeSetParams(node: hipGraphNode_t, params: *const hipHostNodeParams) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { host_node(params) }?)
-    }
-}
-
-entry! {
-    /// Gives a host node of an executable another function.
-    fn hipGraphExecHostNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipHostNodeParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { host_node(params) }?)
     }
 }

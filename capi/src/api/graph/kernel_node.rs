@@ -8,7 +8,7 @@ use aqlipse::{
 };
 
 use super::{
-    node::{add_behind, set, set_exec},
+    node::{add_behind, node_entries, set_exec},
     view::KERNELS,
 };
 use crate::{
@@ -152,13 +152,10 @@ entry! {
     }
 }
 
-entry! {
+node_entries! {
+    (params: *const hipKernelNodeParams) => kernel_node(params, current::device_ref()?);
     /// Gives a kernel node other parameters.
-    fn hipGraphKernelNodeSetParams(node: hipGraphNode_t, params: *const hipKernelNodeParams) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { kernel_node(params, current::device_ref()?) }?)
-    }
+    set fn hipGraphKernelNodeSetParams;
 }
 
 entry! {
@@ -173,7 +170,8 @@ entry! {
             return Ok(());
         }
         // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { kernel_node(params, current::device_ref()?) }?)
+        let made = unsafe { kernel_node(params, current::device_ref()?) }?;
+        set_exec(exec, node, || Ok(made))
     }
 }
 

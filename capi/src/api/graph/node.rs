@@ -13,6 +13,57 @@ use crate::{
     types::*,
 };
 
+/// Exports the functions that give nodes of a kind their parameters: `add` makes a node of a template, `set` changes one,
+/// and `exec` changes one of an executable. The expression behind `=>` makes the node of what the caller gives; it is asked
+/// when all handles are known to be good. The build script reads each name from its own line.
+macro_rules! node_entries {
+    ($given:tt => $made:expr; $($(#[$meta:meta])* $way:ident fn $name:ident;)+) => {
+        $(node_entries! { @$way [$(#[$meta])*] $name $given $made })+
+    };
+    (@add [$($meta:tt)*] $name:ident ($($arg:ident: $ty:ty),*) $made:expr) => {
+        entry! {
+            $($meta)*
+            fn $name(
+                node: *mut $crate::types::hipGraphNode_t,
+                graph: $crate::types::hipGraph_t,
+                after: *const $crate::types::hipGraphNode_t,
+                count: usize,
+                $($arg: $ty),*
+            ) -> hipError_t {
+                // SAFETY: the caller's pointers.
+                unsafe { $crate::api::graph::node::add_made(node, graph, after, count, |_| $made) }
+            }
+        }
+    };
+    (@set [$($meta:tt)*] $name:ident ($($arg:ident: $ty:ty),*) $made:expr) => {
+        entry! {
+            $($meta)*
+            fn $name(node: $crate::types::hipGraphNode_t, $($arg: $ty),*) -> hipError_t {
+                // SAFETY: the caller's pointers.
+                #[allow(unused_unsafe, reason = "some nodes are made of no pointers")]
+                let made = || unsafe { $made };
+                $crate::api::graph::node::set(node, made)
+            }
+        }
+    };
+    (@exec [$($meta:tt)*] $name:ident ($($arg:ident: $ty:ty),*) $made:expr) => {
+        entry! {
+            $($meta)*
+            fn $name(
+                exec: $crate::types::hipGraphExec_t,
+                node: $crate::types::hipGraphNode_t,
+                $($arg: $ty),*
+            ) -> hipError_t {
+                // SAFETY: the caller's pointers.
+                #[allow(unused_unsafe, reason = "some nodes are made of no pointers")]
+                let made = || unsafe { $made };
+                $crate::api::graph::node::set_exec(exec, node, made)
+            }
+        }
+    };
+}
+pub(super) use node_entries;
+
 /// Adds one node to a graph and stores its handle.
 pub(super) unsafe fn add(
     node: *mut hipGraphNode_t,
@@ -72,28 +123,25 @@ pub(super) unsafe fn add_behind(
     unsafe { caller::write(node, object::node_handle(id)) }
 }
 
-/// Gives a node of a template other parameters of its kind; the attributes of a kernel stay.
-pub(super) fn set(node: hipGraphNode_t, mut parameters: GraphNode) -> Result<(), hipError_t> {
+/// Gives a node of a template the parameters that `make` makes, which are of its kind; the attributes of a kernel stay.
+pub(super) fn set(
+    node: hipGraphNode_t,
+    make: impl FnOnce() -> Result<GraphNode, hipError_t>,
+) -> Result<(), hipError_t> {
     let (graph, id) = object::node(node)?;
+    let mut made = make()?;
     graph.with(|graph| {
-        if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (graph.graph().node(id), &mut parameters) {
+        if let (Ok(Node::Kernel(old)), Node::Kernel(new)) = (graph.graph().node(id), &mut made) {
             new.attributes = old.attributes.clone();
         }
-        Ok(graph.on(&current::device()?).set(id, parameters)?)
+        Ok(graph.on(&current::device()?).set(id, made)?)
     })
 }
 
-entry! {
+node_entries! {
+    () => Ok(Node::Empty);
     /// Adds a node that is only a place in the order.
-    fn hipGraphAddEmptyNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| Ok(Node::Empty)) }
-    }
+    add fn hipGraphAddEmptyNode;
 }
 
 /// Lets `read` look at the parameters of a node.
@@ -105,23 +153,26 @@ pub(crate) fn with_node<T>(
     graph.with(|graph| read(graph.graph().node(id).map_err(aqlipse::Error::from)?))
 }
 
-/// Gives a node of an executable other parameters of its kind; the attributes of a kernel stay.
-pub(crate) fn set_exec(
+/// Gives a node of an executable the parameters that `make` makes, which are of its kind; the attributes of a kernel stay.
+pub(super) fn set_exec(
     exec: hipGraphExec_t,
     node: hipGraphNode_t,
-    mut parameters: GraphNode,
+    make: impl FnOnce() -> Result<GraphNode, hipError_t>,
 ) -> Result<(), hipError_t> {
     let exec = object::exec(exec)?;
-    let (_, id) = object::node(node)?;
-    // The function is the one of the current device, which must be the node's.
-    if matches!(parameters, Node::Kernel(_)) && exec.device_of(id)? != current::device()? {
-        return Err(hipErrorInvalidValue);
-    }
-    with_node(node, |current| {
-        if let (Node::Kernel(old), Node::Kernel(new)) = (current, &mut parameters) {
-            new.attributes = old.attributes.clone();
+    let (graph, id) = object::node(node)?;
+    let mut made = make()?;
+    if let Node::Kernel(kernel) = &mut made {
+        // The function is the one of the current device, which must be the node's.
+        if exec.device_of(id)? != current::device()? {
+            return Err(hipErrorInvalidValue);
         }
-        Ok(())
-    })?;
-    Ok(exec.set_node(id, &parameters)?)
+        graph.with(|graph| {
+            if let Node::Kernel(old) = graph.graph().node(id).map_err(aqlipse::Error::from)? {
+                kernel.attributes = old.attributes.clone();
+            }
+            Ok(())
+        })?;
+    }
+    Ok(exec.set_node(id, &made)?)
 }

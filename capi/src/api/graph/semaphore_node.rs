@@ -3,7 +3,7 @@
 use aqlipse::{GraphNode, external::ExternalSemaphore, graph::Node};
 
 use super::{
-    node::{add_made, set, set_exec, with_node},
+    node::{node_entries, with_node},
     view,
 };
 use crate::{
@@ -72,48 +72,46 @@ pub(super) unsafe fn wait_node(
     Ok(Node::SemaphoreWait(each))
 }
 
-/// Keeps the handles and the parameters of a node for callers to look at: of each semaphore a handle, and `words` words
-/// that begin with the value.
-fn shown(node: hipGraphNode_t, each: &Each, words: usize) -> Result<[*mut u64; 2], hipError_t> {
+/// Keeps the handles of the semaphores that `find` finds in a node, and the parameters of each, which begin with its value,
+/// for callers to look at. Says where they are, and how many.
+fn shown<P>(
+    node: hipGraphNode_t,
+    find: impl FnOnce(&GraphNode) -> Option<&Each>,
+) -> Result<(*mut hipExternalSemaphore_t, *const P, u32), hipError_t> {
+    let each = with_node(node, |node| find(node).cloned().ok_or(hipErrorInvalidValue))?;
     let (_, id) = object::node(node)?;
     // A semaphore whose handle is gone works on in the node, but cannot be named any more.
     let handle =
         |semaphore: &ExternalSemaphore| SEMAPHORES.find(|known| known == semaphore).unwrap_or(0) as u64;
     let handles = each.iter().map(|(semaphore, _)| handle(semaphore)).collect();
+    let words = size_of::<P>() / size_of::<u64>();
     let mut params = vec![0u64; each.len() * words].into_boxed_slice();
     for ((_, value), params) in each.iter().zip(params.chunks_exact_mut(words)) {
         params[0] = *value;
     }
     let kept = view::keep(id, vec![handles, params]);
-    Ok([kept[0], kept[1]])
+    // CAST: a node takes a 32-bit number of them.
+    Ok((kept[0].cast(), kept[1].cast(), each.len() as u32))
 }
 
-entry! {
+node_entries! {
+    (params: *const hipExternalSemaphoreSignalNodeParams) => signal_node(params);
     /// Adds a node that signals semaphores when what it depends on has completed.
-    fn hipGraphAddExternalSemaphoresSignalNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipExternalSemaphoreSignalNodeParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| signal_node(params)) }
-    }
+    add fn hipGraphAddExternalSemaphoresSignalNode;
+    /// Lets a node signal other semaphores.
+    set fn hipGraphExternalSemaphoresSignalNodeSetParams;
+    /// Lets a node of an executable signal other semaphores, as many as before.
+    exec fn hipGraphExecExternalSemaphoresSignalNodeSetParams;
 }
 
-entry! {
+node_entries! {
+    (params: *const hipExternalSemaphoreWaitNodeParams) => wait_node(params);
     /// Adds a node that holds back what depends on it until semaphores have been signalled.
-    fn hipGraphAddExternalSemaphoresWaitNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        params: *const hipExternalSemaphoreWaitNodeParams,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_made(node, graph, after, count, |_| wait_node(params)) }
-    }
+    add fn hipGraphAddExternalSemaphoresWaitNode;
+    /// Lets a node wait for other semaphores.
+    set fn hipGraphExternalSemaphoresWaitNodeSetParams;
+    /// Lets a node of an executable wait for other semaphores, as many as before.
+    exec fn hipGraphExecExternalSemaphoresWaitNodeSetParams;
 }
 
 entry! {
@@ -125,18 +123,11 @@ entry! {
         if params.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let each = with_node(node, |node| match node {
-            Node::SemaphoreSignal(each) => Ok(each.clone()),
-            _ => Err(hipErrorInvalidValue),
+        let (extSemArray, paramsArray, numExtSems) = shown(node, |node| match node {
+            Node::SemaphoreSignal(each) => Some(each),
+            _ => None,
         })?;
-        let words = size_of::<hipExternalSemaphoreSignalParams>() / size_of::<u64>();
-        let [handles, values] = shown(node, &each, words)?;
-        let found = hipExternalSemaphoreSignalNodeParams {
-            extSemArray: handles.cast(),
-            paramsArray: values.cast(),
-            // CAST: a node takes a 32-bit number of them.
-            numExtSems: each.len() as u32,
-        };
+        let found = hipExternalSemaphoreSignalNodeParams { extSemArray, paramsArray, numExtSems };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(params, found) }
     }
@@ -151,72 +142,13 @@ entry! {
         if params.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        let each = with_node(node, |node| match node {
-            Node::SemaphoreWait(each) => Ok(each.clone()),
-            _ => Err(hipErrorInvalidValue),
+        let (extSemArray, paramsArray, numExtSems) = shown(node, |node| match node {
+            Node::SemaphoreWait(each) => Some(each),
+            _ => None,
         })?;
-        let words = size_of::<hipExternalSemaphoreWaitParams>() / size_of::<u64>();
-        let [handles, values] = shown(node, &each, words)?;
-        let found = hipExternalSemaphoreWaitNodeParams {
-            extSemArray: handles.cast(),
-            paramsArray: values.cast(),
-            // CAST: a node takes a 32-bit number of them.
-            numExtSems: each.len() as u32,
-        };
+        let found = hipExternalSemaphoreWaitNodeParams { extSemArray, paramsArray, numExtSems };
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(params, found) }
-    }
-}
-
-entry! {
-    /// Lets a node signal other semaphores.
-    fn hipGraphExternalSemaphoresSignalNodeSetParams(
-        node: hipGraphNode_t,
-        params: *const hipExternalSemaphoreSignalNodeParams,
-    ) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { signal_node(params) }?)
-    }
-}
-
-entry! {
-    /// Lets a node wait for other semaphores.
-    fn hipGraphExternalSemaphoresWaitNodeSetParams(
-        node: hipGraphNode_t,
-        params: *const hipExternalSemaphoreWaitNodeParams,
-    ) -> hipError_t {
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set(node, unsafe { wait_node(params) }?)
-    }
-}
-
-entry! {
-    /// Lets a node of an executable signal other semaphores, as many as before.
-    fn hipGraphExecExternalSemaphoresSignalNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipExternalSemaphoreSignalNodeParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { signal_node(params) }?)
-    }
-}
-
-entry! {
-    /// Lets a node of an executable wait for other semaphores, as many as before.
-    fn hipGraphExecExternalSemaphoresWaitNodeSetParams(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        params: *const hipExternalSemaphoreWaitNodeParams,
-    ) -> hipError_t {
-        object::exec(exec)?;
-        object::node(node)?;
-        // SAFETY: the caller's pointer.
-        set_exec(exec, node, unsafe { wait_node(params) }?)
     }
 }
 

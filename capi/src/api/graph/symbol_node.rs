@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use aqlipse::graph::Memcpy;
 
-use super::copy_node::{add_copy, set_copy, set_exec_copy};
+use super::{copy_node::copy_node, node::node_entries};
 use crate::{
     api::{
         memory::{
@@ -14,7 +14,6 @@ use crate::{
         module::register::variable,
     },
     error::{hipError_t, hipErrorInvalidMemcpyDirection, hipErrorInvalidValue},
-    object,
     types::*,
 };
 
@@ -67,100 +66,66 @@ fn set_to(
     if kind == hipMemcpyDeviceToDevice && pageable { Err(hipErrorInvalidValue) } else { Ok(copy) }
 }
 
-entry! {
+/// As [`set_to`] for a node of an executable, whose direction must stay: one that is none is another one.
+fn set_exec_to(
+    symbol: *const c_void,
+    src: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<Memcpy, hipError_t> {
+    let other = |code| if code == hipErrorInvalidMemcpyDirection { hipErrorInvalidValue } else { code };
+    set_to(symbol, src, bytes, offset, kind).map_err(other)
+}
+
+node_entries! {
+    (
+        symbol: *const c_void,
+        src: *const c_void,
+        bytes: usize,
+        offset: usize,
+        kind: hipMemcpyKind
+    ) => copy_node(copy_to(symbol, src, bytes, offset, kind)?);
     /// Adds a node that copies to a device variable.
-    fn hipGraphAddMemcpyNodeToSymbol(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        symbol: *const c_void,
-        src: *const c_void,
-        bytes: usize,
-        offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_copy(node, graph, after, count, || copy_to(symbol, src, bytes, offset, kind)) }
-    }
+    add fn hipGraphAddMemcpyNodeToSymbol;
 }
 
-entry! {
+node_entries! {
+    (
+        dst: *mut c_void,
+        symbol: *const c_void,
+        bytes: usize,
+        offset: usize,
+        kind: hipMemcpyKind
+    ) => copy_node(copy_from(dst, symbol, bytes, offset, kind)?);
     /// Adds a node that copies from a device variable.
-    fn hipGraphAddMemcpyNodeFromSymbol(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        dst: *mut c_void,
-        symbol: *const c_void,
-        bytes: usize,
-        offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_copy(node, graph, after, count, || copy_from(dst, symbol, bytes, offset, kind)) }
-    }
-}
-
-entry! {
-    /// Lets a copy node copy to a device variable.
-    fn hipGraphMemcpyNodeSetParamsToSymbol(
-        node: hipGraphNode_t,
-        symbol: *const c_void,
-        src: *const c_void,
-        bytes: usize,
-        offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        object::node(node)?;
-        set_copy(node, set_to(symbol, src, bytes, offset, kind)?)
-    }
-}
-
-entry! {
+    add fn hipGraphAddMemcpyNodeFromSymbol;
     /// Lets a copy node copy from a device variable.
-    fn hipGraphMemcpyNodeSetParamsFromSymbol(
-        node: hipGraphNode_t,
-        dst: *mut c_void,
-        symbol: *const c_void,
-        bytes: usize,
-        offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        object::node(node)?;
-        set_copy(node, copy_from(dst, symbol, bytes, offset, kind)?)
-    }
+    set fn hipGraphMemcpyNodeSetParamsFromSymbol;
+    /// Lets a copy node of an executable copy from a device variable; the direction must stay.
+    exec fn hipGraphExecMemcpyNodeSetParamsFromSymbol;
 }
 
-entry! {
-    /// Lets a copy node of an executable copy to a device variable; the direction must stay.
-    fn hipGraphExecMemcpyNodeSetParamsToSymbol(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
+node_entries! {
+    (
         symbol: *const c_void,
         src: *const c_void,
         bytes: usize,
         offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        // The direction must stay: one that is none is another one.
-        let other = |code| if code == hipErrorInvalidMemcpyDirection { hipErrorInvalidValue } else { code };
-        set_exec_copy(exec, node, || set_to(symbol, src, bytes, offset, kind).map_err(other))
-    }
+        kind: hipMemcpyKind
+    ) => copy_node(set_to(symbol, src, bytes, offset, kind)?);
+    /// Lets a copy node copy to a device variable.
+    set fn hipGraphMemcpyNodeSetParamsToSymbol;
 }
 
-entry! {
-    /// Lets a copy node of an executable copy from a device variable; the direction must stay.
-    fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
-        exec: hipGraphExec_t,
-        node: hipGraphNode_t,
-        dst: *mut c_void,
+node_entries! {
+    (
         symbol: *const c_void,
+        src: *const c_void,
         bytes: usize,
         offset: usize,
-        kind: hipMemcpyKind,
-    ) -> hipError_t {
-        set_exec_copy(exec, node, || copy_from(dst, symbol, bytes, offset, kind))
-    }
+        kind: hipMemcpyKind
+    ) => copy_node(set_exec_to(symbol, src, bytes, offset, kind)?);
+    /// Lets a copy node of an executable copy to a device variable; the direction must stay.
+    exec fn hipGraphExecMemcpyNodeSetParamsToSymbol;
 }
