@@ -139,15 +139,7 @@ unsafe fn choose_before_6(
 
 entry! {
     /// Stores the device that is nearest to the properties asked for, in the layout before HIP 6.0.
-    fn hipChooseDevice(device: *mut c_int, properties: *const hipDeviceProp_tR0000) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { choose_before_6(device, properties) }
-    }
-}
-
-entry! {
-    /// Stores the device that is nearest to the properties asked for, in the layout before HIP 6.0.
-    fn hipChooseDeviceR0000(device: *mut c_int, properties: *const hipDeviceProp_tR0000) -> hipError_t {
+    fn hipChooseDevice, hipChooseDeviceR0000(device: *mut c_int, properties: *const hipDeviceProp_tR0000) -> hipError_t {
         // SAFETY: the caller's pointers.
         unsafe { choose_before_6(device, properties) }
     }

@@ -111,15 +111,7 @@ entry! {
 
 entry! {
     /// Stores the width of shared memory's banks.
-    fn hipDeviceGetSharedMemConfig(config: *mut hipSharedMemConfig) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { get_bank_size(config) }
-    }
-}
-
-entry! {
-    /// Stores the width of shared memory's banks.
-    fn hipCtxGetSharedMemConfig(config: *mut hipSharedMemConfig) -> hipError_t {
+    fn hipDeviceGetSharedMemConfig, hipCtxGetSharedMemConfig(config: *mut hipSharedMemConfig) -> hipError_t {
         // SAFETY: the caller's pointer.
         unsafe { get_bank_size(config) }
     }

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock},
 };
 
-use aqlipse::{Device, capture};
+use aqlipse::Device;
 
 use super::configuration::{flag_of, reset, schedule, set_flags};
 use crate::{
@@ -170,15 +170,6 @@ entry! {
         }
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(version, 4) }
-    }
-}
-
-entry! {
-    /// Waits for everything on the device of the current context.
-    fn hipCtxSynchronize() -> hipError_t {
-        let device = current::device()?;
-        capture::refuse_device_synchronize(&device)?;
-        Ok(device.synchronize()?)
     }
 }
 

@@ -129,15 +129,7 @@ entry! {
 
 entry! {
     /// Stores a device's properties in the layout before HIP 6.0.
-    fn hipGetDeviceProperties(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { store(properties, device, before_6) }
-    }
-}
-
-entry! {
-    /// Stores a device's properties in the layout before HIP 6.0.
-    fn hipGetDevicePropertiesR0000(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
+    fn hipGetDeviceProperties, hipGetDevicePropertiesR0000(properties: *mut hipDeviceProp_tR0000, device: c_int) -> hipError_t {
         // SAFETY: the caller's pointer.
         unsafe { store(properties, device, before_6) }
     }

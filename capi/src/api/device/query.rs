@@ -79,8 +79,8 @@ entry! {
 }
 
 entry! {
-    /// Waits for everything on the device.
-    fn hipDeviceSynchronize() -> hipError_t {
+    /// Waits for everything on the device, or on that of the current context, which is the same one.
+    fn hipDeviceSynchronize, hipCtxSynchronize() -> hipError_t {
         let device = current::device()?;
         capture::refuse_device_synchronize(&device)?;
         Ok(device.synchronize()?)

@@ -206,26 +206,12 @@ pub(super) unsafe fn add_free(
 
 entry! {
     /// Adds a node that frees what an allocation node of the graph has allocated.
-    fn hipGraphAddMemFreeNode(
+    fn hipGraphAddMemFreeNode, hipDrvGraphAddMemFreeNode(
         node: *mut hipGraphNode_t,
         graph: hipGraph_t,
         after: *const hipGraphNode_t,
         count: usize,
         address: *mut c_void,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointers.
-        unsafe { add_free(node, graph, after, count, address) }
-    }
-}
-
-entry! {
-    /// Adds a node that frees what an allocation node of the graph has allocated.
-    fn hipDrvGraphAddMemFreeNode(
-        node: *mut hipGraphNode_t,
-        graph: hipGraph_t,
-        after: *const hipGraphNode_t,
-        count: usize,
-        address: hipDeviceptr_t,
     ) -> hipError_t {
         // SAFETY: the caller's pointers.
         unsafe { add_free(node, graph, after, count, address) }

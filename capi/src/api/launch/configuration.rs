@@ -49,15 +49,9 @@ fn pop_top() -> Result<Configuration, hipError_t> {
 }
 
 entry! {
-    /// Pushes a launch configuration on the calling thread's stack.
-    fn __hipPushCallConfiguration(grid: dim3, block: dim3, shared_bytes: usize, stream: hipStream_t) -> hipError_t {
-        push(grid, block, shared_bytes, stream)
-    }
-}
-
-entry! {
-    /// Pushes a launch configuration on the calling thread's stack, for [`hipSetupArgument`] and [`hipLaunchByPtr`].
-    fn hipConfigureCall(grid: dim3, block: dim3, shared_bytes: usize, stream: hipStream_t) -> hipError_t {
+    /// Pushes a launch configuration on the calling thread's stack: for the kernel's host stub, or for
+    /// [`hipSetupArgument`] and [`hipLaunchByPtr`].
+    fn __hipPushCallConfiguration, hipConfigureCall(grid: dim3, block: dim3, shared_bytes: usize, stream: hipStream_t) -> hipError_t {
         push(grid, block, shared_bytes, stream)
     }
 }

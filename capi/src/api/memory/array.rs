@@ -188,33 +188,21 @@ entry! {
     }
 }
 
-/// Frees an array; the levels of a mipmapped array end with that.
-fn free(array: hipArray_t) -> Result<(), hipError_t> {
-    let known = arrays::get(array).filter(|known| !known.is_level).ok_or(hipErrorInvalidValue)?;
-    let outcome = known.array.free();
-    if known.array.is_alive() {
-        // A host function asked for it.
-        return Ok(outcome?);
-    }
-    arrays::remove(array);
-    match outcome {
-        // The device was reset, or another thread was quicker.
-        Err(Error::InvalidHandle) => Err(hipErrorInvalidValue),
-        outcome => Ok(outcome?),
-    }
-}
-
 entry! {
     /// Frees an array after all work of its device.
-    fn hipFreeArray(array: hipArray_t) -> hipError_t {
-        free(array)
-    }
-}
-
-entry! {
-    /// Frees an array after all work of its device.
-    fn hipArrayDestroy(array: hipArray_t) -> hipError_t {
-        free(array)
+    fn hipFreeArray, hipArrayDestroy(array: hipArray_t) -> hipError_t {
+        let known = arrays::get(array).filter(|known| !known.is_level).ok_or(hipErrorInvalidValue)?;
+        let outcome = known.array.free();
+        if known.array.is_alive() {
+            // A host function asked for it.
+            return Ok(outcome?);
+        }
+        arrays::remove(array);
+        match outcome {
+            // The device was reset, or another thread was quicker.
+            Err(Error::InvalidHandle) => Err(hipErrorInvalidValue),
+            outcome => Ok(outcome?),
+        }
     }
 }
 

@@ -60,27 +60,22 @@ entry! {
 }
 
 entry! {
-    /// Frees memory after all work of its device.
-    fn hipFree(address: *mut c_void) -> hipError_t {
-        free(address)
-    }
-}
-
-/// Frees memory of the device or of the host.
-// HIP: neither function asks which of the two it is (tests/conformance/host_memory_free.cpp).
-fn free(address: *mut c_void) -> Result<(), hipError_t> {
-    if address.is_null() {
-        return current::device().map(drop);
-    }
-    match memory::origin_at(address as u64)? {
-        Some(Origin::Host) => Ok(memory::free_host(address as u64)?),
-        _ => Ok(memory::free(address as u64)?),
+    /// Frees memory of the device or of the host after all work of its device.
+    // HIP: neither function asks which of the two it is (tests/conformance/host_memory_free.cpp).
+    fn hipFree, hipHostFree, hipFreeHost(address: *mut c_void) -> hipError_t {
+        if address.is_null() {
+            return current::device().map(drop);
+        }
+        match memory::origin_at(address as u64)? {
+            Some(Origin::Host) => Ok(memory::free_host(address as u64)?),
+            _ => Ok(memory::free(address as u64)?),
+        }
     }
 }
 
 entry! {
-    /// Allocates pinned host memory.
-    fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
+    /// Allocates pinned host memory; HIP 6.3 headers have the other name.
+    fn hipHostMalloc, hipExtHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
         // SAFETY: the caller's pointer.
         unsafe { allocate_host(address, bytes, flags) }
     }
@@ -106,25 +101,9 @@ entry! {
 
 entry! {
     /// Allocates pinned host memory.
-    fn hipMallocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
+    fn hipMallocHost, hipMemAllocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
         // SAFETY: the caller's pointer.
         unsafe { allocate_host(address, bytes, 0) }
-    }
-}
-
-entry! {
-    /// Allocates pinned host memory.
-    fn hipMemAllocHost(address: *mut *mut c_void, bytes: usize) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, 0) }
-    }
-}
-
-entry! {
-    /// Allocates pinned host memory; the name that HIP 6.3 headers give [`hipHostMalloc`].
-    fn hipExtHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { allocate_host(address, bytes, flags) }
     }
 }
 
@@ -164,20 +143,6 @@ entry! {
             }
             _ => Err(hipErrorInvalidValue),
         }
-    }
-}
-
-entry! {
-    /// As [`hipFree`].
-    fn hipHostFree(address: *mut c_void) -> hipError_t {
-        free(address)
-    }
-}
-
-entry! {
-    /// As [`hipFree`].
-    fn hipFreeHost(address: *mut c_void) -> hipError_t {
-        free(address)
     }
 }
 

@@ -119,8 +119,8 @@ unsafe fn batch(
 }
 
 entry! {
-    /// Remembers where ranges of managed memory will be used.
-    fn hipMemPrefetchBatchAsync(
+    /// Remembers where ranges of managed memory will be used. What may be discarded before that is kept.
+    fn hipMemPrefetchBatchAsync, hipMemDiscardAndPrefetchBatchAsync, hipDrvMemDiscardAndPrefetchBatchAsync(
         starts: *mut *mut c_void,
         sizes: *mut usize,
         count: usize,
@@ -138,7 +138,7 @@ entry! {
 
 entry! {
     /// Lets ranges of managed memory lose what they hold.
-    fn hipMemDiscardBatchAsync(
+    fn hipMemDiscardBatchAsync, hipDrvMemDiscardBatchAsync(
         starts: *mut *mut c_void,
         sizes: *mut usize,
         count: usize,
@@ -147,55 +147,5 @@ entry! {
     ) -> hipError_t {
         // SAFETY: the caller's arrays.
         unsafe { batch(&Ranges { starts, sizes, count }, None, flags, stream) }
-    }
-}
-
-entry! {
-    /// As [`hipMemDiscardBatchAsync`], for device pointers.
-    fn hipDrvMemDiscardBatchAsync(
-        starts: *mut hipDeviceptr_t,
-        sizes: *mut usize,
-        count: usize,
-        flags: c_ulonglong,
-        stream: hipStream_t,
-    ) -> hipError_t {
-        // SAFETY: the caller's arrays.
-        unsafe { batch(&Ranges { starts, sizes, count }, None, flags, stream) }
-    }
-}
-
-entry! {
-    /// Lets ranges of managed memory lose what they hold, and remembers where they will be used.
-    fn hipMemDiscardAndPrefetchBatchAsync(
-        starts: *mut *mut c_void,
-        sizes: *mut usize,
-        count: usize,
-        locations: *mut hipMemLocation,
-        places: *mut usize,
-        location_count: usize,
-        flags: c_ulonglong,
-        stream: hipStream_t,
-    ) -> hipError_t {
-        let to = Destinations { locations, places, count: location_count };
-        // SAFETY: the caller's arrays.
-        unsafe { batch(&Ranges { starts, sizes, count }, Some(&to), flags, stream) }
-    }
-}
-
-entry! {
-    /// As [`hipMemDiscardAndPrefetchBatchAsync`], for device pointers.
-    fn hipDrvMemDiscardAndPrefetchBatchAsync(
-        starts: *mut hipDeviceptr_t,
-        sizes: *mut usize,
-        count: usize,
-        locations: *mut hipMemLocation,
-        places: *mut usize,
-        location_count: usize,
-        flags: c_ulonglong,
-        stream: hipStream_t,
-    ) -> hipError_t {
-        let to = Destinations { locations, places, count: location_count };
-        // SAFETY: the caller's arrays.
-        unsafe { batch(&Ranges { starts, sizes, count }, Some(&to), flags, stream) }
     }
 }

@@ -78,33 +78,22 @@ entry! {
     }
 }
 
-fn free(array: hipMipmappedArray_t) -> Result<(), hipError_t> {
-    let known = MIPMAPS.get(array.0).ok_or(hipErrorInvalidValue)?;
-    let outcome = known.array.free();
-    if known.array.levels().iter().any(|level| level.is_alive()) {
-        // A host function asked for it.
-        return Ok(outcome?);
-    }
-    MIPMAPS.remove(array.0);
-    known.levels.iter().for_each(|level| arrays::remove(*level));
-    match outcome {
-        // The device was reset, or another thread was quicker.
-        Err(Error::InvalidHandle) => Err(hipErrorInvalidValue),
-        outcome => Ok(outcome?),
-    }
-}
-
 entry! {
     /// Frees a mipmapped array and its levels after all work of its device.
-    fn hipFreeMipmappedArray(array: hipMipmappedArray_t) -> hipError_t {
-        free(array)
-    }
-}
-
-entry! {
-    /// Frees a mipmapped array and its levels after all work of its device.
-    fn hipMipmappedArrayDestroy(array: hipMipmappedArray_t) -> hipError_t {
-        free(array)
+    fn hipFreeMipmappedArray, hipMipmappedArrayDestroy(array: hipMipmappedArray_t) -> hipError_t {
+        let known = MIPMAPS.get(array.0).ok_or(hipErrorInvalidValue)?;
+        let outcome = known.array.free();
+        if known.array.levels().iter().any(|level| level.is_alive()) {
+            // A host function asked for it.
+            return Ok(outcome?);
+        }
+        MIPMAPS.remove(array.0);
+        known.levels.iter().for_each(|level| arrays::remove(*level));
+        match outcome {
+            // The device was reset, or another thread was quicker.
+            Err(Error::InvalidHandle) => Err(hipErrorInvalidValue),
+            outcome => Ok(outcome?),
+        }
     }
 }
 
@@ -134,19 +123,7 @@ entry! {
 
 entry! {
     /// Stores a level of a mipmapped array, which ends with that.
-    fn hipGetMipmappedArrayLevel(
-        array: *mut hipArray_t,
-        mipmapped: hipMipmappedArray_t,
-        number: c_uint,
-    ) -> hipError_t {
-        // SAFETY: the caller's pointer.
-        unsafe { level(array, mipmapped, number) }
-    }
-}
-
-entry! {
-    /// Stores a level of a mipmapped array, which ends with that.
-    fn hipMipmappedArrayGetLevel(
+    fn hipGetMipmappedArrayLevel, hipMipmappedArrayGetLevel(
         array: *mut hipArray_t,
         mipmapped: hipMipmappedArray_t,
         number: c_uint,

@@ -8,16 +8,8 @@ use crate::caller;
 pub const HIP_VERSION: c_int = 7 * 10_000_000 + 2 * 100_000;
 
 entry! {
-    /// Stores the version of the runtime: major x 10^7 + minor x 10^5 + patch.
-    fn hipRuntimeGetVersion(version: *mut c_int) -> hipError_t {
-        // SAFETY: the caller's pointer, null or writable.
-        unsafe { caller::write(version, HIP_VERSION) }
-    }
-}
-
-entry! {
-    /// Stores the version of the driver, which is the runtime's.
-    fn hipDriverGetVersion(version: *mut c_int) -> hipError_t {
+    /// Stores the version of the runtime, which is the driver's as well: major x 10^7 + minor x 10^5 + patch.
+    fn hipRuntimeGetVersion, hipDriverGetVersion(version: *mut c_int) -> hipError_t {
         // SAFETY: the caller's pointer, null or writable.
         unsafe { caller::write(version, HIP_VERSION) }
     }
