@@ -6,7 +6,7 @@
 //! | [`word`] | words that are written and waited for, as callers describe them |
 //! | [`linear`] | plain memory: allocation, copies, fills |
 //! | [`pitched`] | memory in rows and slices |
-//! | [`array`] | arrays |
+//! | [`mod@array`] | arrays |
 //! | [`array_copy`] | copies to, from and between arrays |
 //! | [`mipmap`] | mipmapped arrays |
 //! | [`channel`] | channel formats |
@@ -18,7 +18,7 @@
 //! | [`managed_batch`] | batches of managed ranges |
 //! | [`mapping`] | reserved addresses and the physical memory mapped to them |
 //! | [`kind`] | kinds of memory by the caller's numbers |
-//! | [`pointer`] | what a pointer is |
+//! | [`mod@pointer`] | what a pointer is |
 
 pub(super) mod array;
 pub(super) mod array_copy;
