@@ -107,27 +107,44 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
 /// How the macros that export a function are invoked.
 const INVOCATIONS: [&str; 3] = ["entry! {", "per_thread! {", "thread_launch! {"];
 
+/// How the macro that exports the functions of a kind of node is invoked: each has a line of its own.
+const FAMILY: &str = "node_entries! {";
+
 /// Symbols that the exporting macros of one source file export.
 ///
-/// An invocation starts a line; the first `fn` after it names the symbol, unless `as "symbol"` follows.
+/// An invocation starts a line; the first `fn` after it names the symbols, with commas between them, unless `as "symbol"`
+/// follows. In a family of entries each `fn` does.
 pub fn entries_in(source: &str) -> Vec<String> {
     let mut symbols = Vec::new();
     let mut lines = source.lines().map(str::trim_start);
     while let Some(line) = lines.next() {
+        if line.starts_with(FAMILY) {
+            let members =
+                lines.by_ref().take_while(|line| *line != "}").filter(|line| !line.starts_with("//"));
+            symbols.extend(members.filter_map(|line| Some(named(line.split_once("fn ")?.1).0.to_owned())));
+            continue;
+        }
         if !INVOCATIONS.iter().any(|invocation| line.starts_with(invocation)) {
             continue;
         }
         let signature = lines.by_ref().find(|line| !line.starts_with("//") && !line.starts_with('#'));
-        let Some((_, rest)) = signature.and_then(|line| line.split_once("fn ")) else { continue };
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        if end == 0 {
-            // A macro that exports what it is given.
-            continue;
+        let mut rest = signature.and_then(|line| line.split_once("fn ")).map(|(_, rest)| rest);
+        while let Some((name, after)) = rest.map(named) {
+            if name.is_empty() {
+                // A macro that exports what it is given.
+                break;
+            }
+            let renamed = after.trim_start().strip_prefix("as \"").and_then(|after| after.split_once('"'));
+            symbols.push(renamed.map_or(name, |(symbol, _)| symbol).to_owned());
+            rest = after.strip_prefix(", ");
         }
-        let renamed = rest[end..].trim_start().strip_prefix("as \"").and_then(|rest| rest.split_once('"'));
-        symbols.push(renamed.map_or(&rest[..end], |(symbol, _)| symbol).to_owned());
     }
     symbols
+}
+
+/// The name that a text begins with, and what follows it.
+fn named(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()))
 }
 
 /// Every `.rs` file below `dir`, in a fixed order.
@@ -194,8 +211,19 @@ entry! {
 per_thread! {
     fn hipFour_spt for hipFour([stream])
 }
+entry! {
+    fn hipFive, hipFiveToo(a: u32) -> hipError_t { Ok(()) }
+}
+node_entries! {
+    (params: *const Params) => made(params);
+    /// The fn hipNot is not meant.
+    add fn hipSix;
+    set fn hipSeven;
+}
 "#;
-        assert_eq!(entries_in(source), ["hipOne", "hipTwo", "_Z5threev", "hipFour_spt"]);
+        let found =
+            ["hipOne", "hipTwo", "_Z5threev", "hipFour_spt", "hipFive", "hipFiveToo", "hipSix", "hipSeven"];
+        assert_eq!(entries_in(source), found);
     }
 
     #[test]

@@ -6,12 +6,16 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use aqlipse::memory::Array;
 
-use crate::types::{hipArray, hipArray_t};
+use crate::{
+    error::hipError_t,
+    locks,
+    types::{hipArray, hipArray_t},
+};
 
 /// Structures that rest at most: 64 bytes each.
 const RESTING: usize = 4096;
@@ -34,7 +38,7 @@ struct Arrays {
 static ARRAYS: Mutex<Arrays> = Mutex::new(Arrays { live: BTreeMap::new(), resting: VecDeque::new() });
 
 fn arrays() -> MutexGuard<'static, Arrays> {
-    ARRAYS.lock().unwrap_or_else(PoisonError::into_inner)
+    locks::lock(&ARRAYS)
 }
 
 /// A handle for a new array, with what clients see behind it.
@@ -68,4 +72,12 @@ pub fn at(address: u64) -> Option<(hipArray_t, Array)> {
     let (handle, (_, known)) =
         all.find(|(_, (_, known))| known.array.address() == address && known.array.is_alive())?;
     Some((hipArray_t(*handle), known.array.clone()))
+}
+
+/// The array behind a handle.
+///
+/// # Errors
+/// `code` for one that does not exist (any more).
+pub fn living_or(handle: hipArray_t, code: hipError_t) -> Result<Array, hipError_t> {
+    get(handle).map(|known| known.array).filter(Array::is_alive).ok_or(code)
 }

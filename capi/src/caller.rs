@@ -117,6 +117,25 @@ pub unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a CStr, hipError_t> {
     Ok(unsafe { CStr::from_ptr(pointer) })
 }
 
+/// Copies as much of `text` as fits, with a NUL at the end.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for null and for no room at all.
+///
+/// # Safety
+/// `out` is null or has room for `room` bytes.
+pub unsafe fn write_text(text: &str, out: *mut c_char, room: usize) -> Result<(), hipError_t> {
+    if out.is_null() || room == 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    let length = text.len().min(room - 1);
+    for (n, byte) in text.bytes().take(length).chain([0]).enumerate() {
+        // SAFETY: the caller's buffer has `room` bytes. CAST: bytes of text.
+        unsafe { write(out.add(n), byte as c_char) }?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::ptr;

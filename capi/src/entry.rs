@@ -26,8 +26,12 @@ use crate::{
 /// `fn name(..) -> hipError_t { .. }` has a body of type `Result<(), hipError_t>`, so that `?` works; its outcome
 /// becomes the thread's last error. `quiet fn` is the same but leaves the error state alone. `plain fn name(..) -> T,
 /// or value { .. }` returns any other type, and `value` if the body panics. `as "symbol"` after a name exports it
-/// under another symbol.
+/// under another symbol. Several names with commas between them export one body under each; they stand on one line.
 macro_rules! entry {
+    ($(#[$meta:meta])* fn $name:ident, $($alias:ident),+ ($($args:tt)*) -> hipError_t $body:block) => {
+        entry! { $(#[$meta])* fn $name($($args)*) -> hipError_t $body }
+        entry! { #[doc = concat!("As [`", stringify!($name), "`].")] fn $($alias),+ ($($args)*) -> hipError_t $body }
+    };
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
             $crate::entry::recorded(stringify!($name), || -> Result<(), $crate::error::hipError_t> { $body })

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+    sync::{Arc, Mutex, RwLock, Weak},
 };
 
 use aqlipse::{
@@ -13,7 +13,7 @@ use aqlipse::{
 
 use crate::{
     error::{hipError_t, hipErrorInvalidValue},
-    object::lock,
+    locks,
 };
 
 /// A graph that callers can name.
@@ -59,7 +59,7 @@ impl GraphRef {
         &self,
         work: impl FnOnce(&mut Subgraph<'_>) -> Result<T, hipError_t>,
     ) -> Result<T, hipError_t> {
-        work(&mut lock(&self.template).at(&self.path)?)
+        work(&mut locks::lock(&self.template).at(&self.path)?)
     }
 
     /// Reads the graph as a template of its own.
@@ -70,7 +70,7 @@ impl GraphRef {
         &self,
         work: impl FnOnce(&Template) -> Result<T, hipError_t>,
     ) -> Result<T, hipError_t> {
-        if self.is_nested() { work(&self.snapshot()?) } else { work(&lock(&self.template)) }
+        if self.is_nested() { work(&self.snapshot()?) } else { work(&locks::lock(&self.template)) }
     }
 
     /// A copy of the graph as it is now, with the same identities.
@@ -150,7 +150,7 @@ static KNOWN: RwLock<Option<HashMap<GraphId, WeakRef>>> = RwLock::new(None);
 /// As [`GraphRef::with`].
 pub fn make_known(graph: &GraphRef) -> Result<(), hipError_t> {
     let id = graph.with(|graph| Ok(graph.graph().id()))?;
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = locks::write(&KNOWN);
     let known = known.get_or_insert_default();
     // Not at every call: the map would be walked once for each graph in it.
     if known.len() == known.capacity() {
@@ -165,7 +165,7 @@ pub fn make_known(graph: &GraphRef) -> Result<(), hipError_t> {
 /// # Errors
 /// `hipErrorInvalidValue` for a graph that does not exist (any more).
 pub fn graph_of(node: NodeId) -> Result<GraphRef, hipError_t> {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let known = locks::read(&KNOWN);
     let graph = known.as_ref().and_then(|known| known.get(&node.graph()));
     graph.and_then(WeakRef::upgrade).ok_or(hipErrorInvalidValue)
 }

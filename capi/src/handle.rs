@@ -14,13 +14,16 @@ use std::{
     cell::UnsafeCell,
     ops::Deref,
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        Mutex, MutexGuard, OnceLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use self::slot::Slot;
-use crate::error::{hipError_t, hipErrorOutOfMemory};
+use crate::{
+    error::{hipError_t, hipErrorOutOfMemory},
+    locks,
+};
 
 /// Bits of a handle: a mark that no user address has, the table, the generation, the place.
 const MARK: usize = 1 << 62;
@@ -239,7 +242,7 @@ impl<T> Table<T> {
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<usize>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+        locks::lock(&self.free)
     }
 
     /// The block of a place, and where it is there.

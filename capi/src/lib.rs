@@ -11,7 +11,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`api`] | the exported functions, by topic |
+//! | [`api`] | the exported functions, by subject |
 //! | [`entry`] | the `entry!` macro: panics, error state |
 //! | [`caller`] | reading and writing through caller pointers |
 //! | [`error`] | `hipError_t` |
@@ -21,8 +21,17 @@
 //! | [`log`] | `AQLIPSE_LOG` |
 //! | [`made`] | which functions were called, for `cargo xtask test` |
 //!
-//! To add a function, write an `entry!` in the module of its topic below [`api`]; the build script finds it there and
-//! stops generating the refusal. Write a test and put `// proves: hipFoo` before it; then run `cargo xtask compat`.
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `error`, `locks`, `soname`
+//! 2. `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `types`
+//! 3. `arrays`, `descriptor`, `made`, `object`, `semaphores`
+//! 4. `entry`
+//! 5. `symbols`
+//! 6. `api`
+//!
+//! To add a function, write an `entry!` in the module of its subject below [`api`], or a line of `node_entries!` for a kind
+//! of graph node; the build script finds it there and stops generating the refusal. Write a test and put
+//! `// proves: hipFoo` before it; then run `cargo xtask compat`.
 //!
 //! Unsafe code: [`caller`] and [`api`] follow caller pointers, [`soname`] reads the loader's tables.
 
@@ -33,9 +42,11 @@ pub mod api;
 mod arrays;
 pub mod caller;
 mod current;
+mod descriptor;
 pub mod error;
 mod graph_ref;
 mod handle;
+mod locks;
 pub mod log;
 pub mod made;
 mod object;

@@ -6,12 +6,12 @@ mod stderr;
 
 use std::{
     env,
-    sync::{Mutex, Once, OnceLock, PoisonError},
+    sync::{Mutex, Once, OnceLock},
 };
 
 use tracing::{Dispatch, level_filters::LevelFilter, subscriber::NoSubscriber};
 
-use crate::soname;
+use crate::{locks, soname};
 use stderr::{Stderr, level};
 
 /// What a program has asked for by call.
@@ -44,12 +44,12 @@ pub fn init() {
 
 /// The last level that is written: what the program wants, or what `AQLIPSE_LOG` asks for.
 fn current() -> LevelFilter {
-    let wish = WISH.lock().unwrap_or_else(PoisonError::into_inner);
+    let wish = locks::lock(&WISH);
     if wish.enabled { wish.level } else { asked_by_environment() }
 }
 
 fn wish(change: impl FnOnce(&mut Wish)) {
-    change(&mut WISH.lock().unwrap_or_else(PoisonError::into_inner));
+    change(&mut locks::lock(&WISH));
     // Each place that logs remembers whether anybody listens, and asks again when another listener is there.
     drop(Dispatch::new(NoSubscriber::default()));
 }

@@ -2,11 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use aqlipse::{
-    Device, Event, Exec, Function, Module, Stream, Subgraph, Template,
+    Device, Event, Exec, Function, Module, Stream, Subgraph,
     capture::SharedTemplate,
     graph::{GraphId, NodeId},
 };
@@ -19,6 +19,7 @@ use crate::{
     },
     graph_ref::{self, GraphRef, Held},
     handle::{Found, Kind, Table},
+    locks,
     types::{
         hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipModule_t, hipStream_t,
         hipStreamLegacy, hipStreamPerThread,
@@ -103,7 +104,7 @@ pub fn with_graph<T>(
 ) -> Result<T, hipError_t> {
     let held = GRAPHS.look(handle.0).ok_or(hipErrorInvalidValue)?;
     match &*held {
-        Held::Whole(template) => work(&mut lock(template).whole()),
+        Held::Whole(template) => work(&mut locks::lock(template).whole()),
         nested => nested.graph().ok_or(hipErrorInvalidValue)?.with(work),
     }
 }
@@ -166,7 +167,7 @@ pub fn nested_graph(graph: &GraphRef) -> Result<hipGraph_t, hipError_t> {
     static HANDLES: Mutex<Option<HashMap<GraphId, usize>>> = Mutex::new(None);
 
     let id = graph.with(|graph| Ok(graph.graph().id()))?;
-    let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut handles = locks::lock(&HANDLES);
     let handles = handles.get_or_insert_default();
     if let Some(&handle) = handles.get(&id) {
         return Ok(hipGraph_t(handle));
@@ -207,11 +208,6 @@ pub fn node_ids(handles: &[hipGraphNode_t]) -> Result<Vec<NodeId>, hipError_t> {
 pub fn node_handle(id: NodeId) -> hipGraphNode_t {
     // CAST: the library is for 64-bit hosts only.
     hipGraphNode_t(id.to_bits() as usize)
-}
-
-/// Locks a template; one that a panic has left is still whole, for edits are all or nothing.
-pub fn lock(template: &SharedTemplate) -> MutexGuard<'_, Template> {
-    template.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The handle that a graph has already.

@@ -31,7 +31,7 @@ int main() {
     show("value after the failures", value);
 
     // DIFFERS ManagedMemory: AMD's needs a driver with shared virtual memory, ours is pinned
-    //     host memory; capi/src/api/memory.rs
+    //     host memory; capi/src/api/memory/linear.rs
     // DIFFERS MaxTexture: the emulated device has no textures; README, What is not promised
     // DIFFERS ImageSupport: the emulated device has no textures; README, What is not promised
     // DIFFERS MemoryPoolsSupported: 5.2.3 exports the functions and denies support;

@@ -54,7 +54,7 @@ int main() {
     show("large BAR", p.isLargeBar);
     show("ASIC revision", p.asicRevision);
     // DIFFERS managed memory: AMD's needs a driver with shared virtual memory, ours is pinned
-    //     host memory; capi/src/api/memory.rs
+    //     host memory; capi/src/api/memory/linear.rs
     show("managed memory", p.managedMemory);
     show("host access to managed memory", p.directManagedMemAccessFromHost);
     show("concurrent managed access", p.concurrentManagedAccess);

@@ -1,78 +1,43 @@
-//! The exported functions, by topic.
+//! The exported functions, by subject.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `runtime` | errors, versions, functions by name |
+//! | `device` | devices, contexts, compute units |
+//! | `pool` | memory pools |
+//! | `event` | events |
+//! | `exec` | executable graphs |
+//! | `interop` | other APIs and processes |
+//! | `module` | device code and its kernels |
+//! | `launch` | kernel launches |
+//! | `memory` | allocations, copies, fills |
+//! | `graph` | graph templates and their nodes |
+//! | `capture` | stream capture |
+//! | `stream` | streams |
+//! | `per_thread` | twins of entries for per-thread default streams |
+//!
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `runtime`, `device`, `pool`, `event`, `exec`, `interop`
+//! 2. `module`
+//! 3. `launch`, `memory`
+//! 4. `graph`
+//! 5. `capture`
+//! 6. `stream`
+//! 7. `per_thread`
 
 // ABI: parameters, constants and functions have the header's names.
 #![allow(non_snake_case, non_upper_case_globals)]
 
-mod any_node;
-mod api_id;
-mod arguments;
-mod array;
-mod array_copy;
-mod batch_copy;
-mod batch_mem_op;
-mod batch_node;
-mod call_configuration;
 mod capture;
-mod child;
-mod choose;
-mod conditional;
-mod configuration;
-mod context;
-mod cooperative;
 mod device;
-mod device_graph;
-mod dot;
-mod driver_copy;
-mod driver_node;
-mod enabled;
-mod error;
 mod event;
-mod event_node;
 mod exec;
-mod execution;
-pub(crate) mod external;
-mod fill64;
-mod function;
 mod graph;
-mod graph_memory;
-mod graph_plan;
-mod half;
-mod ipc;
-mod kernel;
+mod interop;
 mod launch;
-mod library;
-mod load_options;
-mod logging;
-mod lookup;
-mod managed;
-mod managed_batch;
-mod mem_pool;
 mod memory;
-mod memory_type;
-mod mipmap;
 mod module;
-mod names;
-mod node;
-mod node_type;
-mod node_view;
-mod params;
-mod peer;
 mod per_thread;
-mod pitched;
-mod pointer;
-mod pool_share;
-mod profiler;
-mod properties;
-mod recent;
-mod register;
-mod resource;
-mod semaphore_node;
+mod pool;
+mod runtime;
 mod stream;
-mod stream_attribute;
-mod stream_value;
-mod symbol;
-mod texture;
-mod update;
-mod user_object;
-mod version;
-mod virtual_memory;

@@ -5,19 +5,21 @@ use std::ffi::{c_int, c_uint, c_void};
 use aqlipse::{capture, memory};
 
 use super::{
-    array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
-    capture::{
+    capture::sequence::{
         hipStreamBeginCapture, hipStreamEndCapture, hipStreamGetCaptureInfo, hipStreamGetCaptureInfo_v2,
         hipStreamIsCapturing,
     },
-    event::hipEventRecord,
-    memory::{hipMemcpyAsync, hipMemset2DAsync, hipMemsetAsync},
-    pitched::{hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemset3DAsync},
-    stream::{
-        hipLaunchHostFunc, hipStreamAddCallback, hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery,
-        hipStreamSynchronize, hipStreamWaitEvent,
+    event::record::hipEventRecord,
+    launch::host_function::{hipLaunchHostFunc, hipStreamAddCallback},
+    memory::{
+        array_copy::{hipMemcpy2DFromArrayAsync, hipMemcpy2DToArrayAsync},
+        linear::{hipMemcpyAsync, hipMemset2DAsync, hipMemsetAsync},
+        pitched::{hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemset3DAsync},
+        symbol::{hipMemcpyFromSymbolAsync, hipMemcpyToSymbolAsync},
     },
-    symbol::{hipMemcpyFromSymbolAsync, hipMemcpyToSymbolAsync},
+    stream::work::{
+        hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery, hipStreamSynchronize, hipStreamWaitEvent,
+    },
 };
 use crate::{
     error::{hipError_t, hipSuccess},

@@ -48,7 +48,7 @@ impl Gate {
     extern "C" fn pass(gate: *mut c_void) {
         // SAFETY: the test's gate, which lives until its stream is synchronised.
         let gate = unsafe { &*gate.cast::<Self>() };
-        let open = gate.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = lock(&gate.open);
         drop(gate.opened.wait_while(open, |open| !*open).unwrap_or_else(PoisonError::into_inner));
         gate.passed.store(true, SeqCst);
     }
@@ -58,7 +58,7 @@ impl Gate {
     }
 
     pub fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *lock(&self.open) = true;
         self.opened.notify_all();
     }
 }

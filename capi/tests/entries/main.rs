@@ -70,7 +70,7 @@ mod waits;
 
 use std::{
     ffi::{c_int, c_void},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use capi::{error::hipError_t, types::*};
@@ -116,11 +116,16 @@ fn new_graph() -> hipGraph_t {
     graph
 }
 
+/// Locks what a test that has failed may have left locked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What lives as long as the process, as compilers' constants do, where a leak checker can see it.
 fn forever<T>(value: T) -> &'static mut T {
     static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
     let kept = Box::leak(Box::new(value));
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(std::ptr::from_mut(kept) as usize);
+    lock(&KEPT).push(std::ptr::from_mut(kept) as usize);
     kept
 }
 

@@ -6,7 +6,7 @@ use std::{
     os::fd::OwnedFd,
     ptr,
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -192,10 +192,6 @@ pub struct World {
 
 // SAFETY: the addresses are given to calls only, which may come from any thread.
 unsafe impl Sync for World {}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl World {
     pub fn new() -> Self {

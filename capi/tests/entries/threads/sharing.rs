@@ -2,11 +2,7 @@
 
 use std::ptr;
 
-use super::{
-    worker::*,
-    world::{Doubler, lock},
-    *,
-};
+use super::{worker::*, world::Doubler, *};
 
 /// An executable never runs concurrently with itself, whoever launches it: its doublings are counted in the end.
 pub fn launches_a_shared_executable(w: &mut Worker<'_>) {

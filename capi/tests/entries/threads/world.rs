@@ -1,9 +1,6 @@
 //! What the threads of a round share.
 
-use std::{
-    ptr,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{ptr, sync::Mutex};
 
 use super::{worker::*, *};
 
@@ -78,10 +75,6 @@ pub struct World {
 
 // SAFETY: addresses of device memory and handles are given to calls only, which may come from any thread.
 unsafe impl Sync for World {}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn device_memory() -> *mut c_void {
     let mut memory = ptr::null_mut();

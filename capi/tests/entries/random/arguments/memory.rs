@@ -5,11 +5,8 @@ use std::{
     os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd},
 };
 
-use super::{
-    super::world::{lock, physical},
-    *,
-};
-use crate::program;
+use super::{super::world::physical, *};
+use crate::{lock, program};
 
 handles! {
     Pool: hipMemPool_t, NewPool, DoomedPool;

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::{super::world::lock, *};
-use crate::program;
+use super::*;
+use crate::{lock, program};
 
 handles! {
     Context: hipExecutionCtx_t, NewContext, DoomedContext;
