@@ -13,7 +13,7 @@ use crate::{
     holdings,
     stream::submit::Submission,
 };
-use aqlipse_graph::{Condition, conditional::SIGNAL_TO_VALUE};
+use aqlipse_graph::{Condition, condition::SIGNAL_TO_VALUE};
 
 /// The signal that a launch ends with, and the lane that it ends on. Not its fence: that keeps what has conditions.
 type Launch = Option<(Arc<PooledSignal>, u64)>;

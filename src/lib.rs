@@ -26,28 +26,32 @@
 //! # Ok::<(), aqlipse::Error>(())
 //! ```
 //!
+//! From the ground up:
+//!
 //! | module | what it holds |
 //! |---|---|
-//! | [`typed`] | buffers, kernels, graphs and executables for safe Rust |
-//! | `device` | [`System`], [`Device`], lanes (HSA queues), fences, what a fault leaves behind |
-//! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
-//! | [`external`] | semaphores that other processes share |
-//! | [`memory`] | allocations by address, pools in stream order, copies and fills and their operands |
-//! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
-//! | [`capture`] | streams recorded into graphs, and what that forbids |
-//! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
-//! | [`graph`], `template` | graph templates; [`Template`] adds memory to [`graph::Graph`] |
-//! | `durations` | how long nodes take: what was said and what was measured |
-//! | [`schedule`] | lanes, order, barrier bits and waits for a graph; the checker of plans |
-//! | [`simulate`] | the packets of a plan in virtual time, beside those of other ways to lay a graph out |
-//! | `hostcall` | what kernels ask of the host: `printf`, memory |
-//! | `exec` | [`Exec`]: packet images, launches, updates, conditional nodes |
-//! | `thread` | threads of the runtime's own |
-//! | `condition` | the values that conditional nodes look at |
+//! | `error`, [`trace`], `thread`, `callback` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call |
+//! | `device` | [`System`], [`Device`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
+//! | `context` | what the services keep with each device |
 //! | `blit`, `dispatch` | copy and fill kernels; one dispatch |
-//! | [`pool`] | [`pool::plan`]: offsets of buffers that take turns; [`pool::report`]: why a graph needs the memory it does; where graph memory comes from |
-//! | [`holdings`] | who holds what: `AQLIPSE_MEMORY_REPORT` |
-//! | [`trace`] | `AQLIPSE_LOG` |
+//! | `hostcall` | what kernels ask of the host: `printf`, memory |
+//! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
+//! | [`memory`] | allocations by address, pools in stream order, copies and fills and their operands |
+//! | [`pool`] | physical memory of graphs |
+//! | `cooperative`, `resident_queues` | queues for cooperative kernels, and queues that devices publish to |
+//! | [`external`] | semaphores that other processes share |
+//! | [`holdings`] | what holds memory, signals and queues: `AQLIPSE_MEMORY_REPORT` |
+//! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
+//! | `condition` | the values that conditional nodes look at |
+//! | [`graph`] | [`aqlipse_graph`]'s templates, with this runtime's kernels, events and semaphores |
+//! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
+//! | `durations` | how long nodes take: what was said and what was measured |
+//! | `template` | [`Template`] adds memory to [`graph::Graph`] |
+//! | [`capture`] | streams recorded into graphs, and what that forbids |
+//! | `exec` | [`Exec`]: launches, updates, conditional nodes |
+//! | [`typed`] | buffers, kernels, graphs and executables for safe Rust |
+//!
+//! [`schedule`] is that of [`aqlipse_graph`], which compiles graphs to packets.
 //!
 //! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
 //! unknown length), `exec` (host copies and pinning), `hostcall` (memory that kernels write), `external`

@@ -135,7 +135,7 @@ impl Device {
 
     /// Lets queues of the device that are created from now on have their rings there; [`RING_VARIABLE`] says where until
     /// then. Queues are created when streams first need them, up to four for each priority, and stay. What came of it
-    /// says [`Stream::rings`].
+    /// says [`Stream::rings`](crate::Stream::rings).
     pub fn set_rings(&self, rings: Rings) {
         self.0.placement.set(rings);
     }
@@ -215,10 +215,9 @@ impl Device {
     fn recall(&self) {
         let lanes = lock(&self.0.lanes);
         let epoch = self.0.faults.epoch();
-        if lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1) {
-            if let Some(services) = self.0.services.get() {
-                services.all_queues_are_gone();
-            }
+        let none_left = lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1);
+        if let Some(services) = self.0.services.get().filter(|_| none_left) {
+            services.all_queues_are_gone();
         }
     }
 

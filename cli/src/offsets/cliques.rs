@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use aqlipse_graph::antichain::bits::Bits;
 
-use super::problem::Buffer;
+use super::buffer::Buffer;
 
 /// A set, and for each buffer one with it that is as heavy as can be told at a glance: with the largest first.
 pub(super) fn grow(given: &[u32], buffers: &[Buffer], conflicts: &[Bits]) -> Vec<Vec<u32>> {

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 
 use super::{
+    buffer::ProblemError,
     lives::{Life, Relations},
-    problem::{Problem, ProblemError},
+    problem::Problem,
 };
 use aqlipse_graph::Csr;
 

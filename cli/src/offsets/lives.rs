@@ -2,7 +2,7 @@
 
 use aqlipse_graph::antichain::bits::Bits;
 
-use super::problem::ProblemError;
+use super::buffer::ProblemError;
 use aqlipse_graph::Csr;
 
 /// From where to where in a graph a buffer lives.

@@ -17,6 +17,7 @@
 //! # Ok::<(), aqlipse_cli::offsets::ProblemError>(())
 //! ```
 
+mod buffer;
 mod cliques;
 mod explain;
 mod few;
@@ -40,9 +41,10 @@ use std::time::{Duration, Instant};
 pub use self::lives::topological;
 use self::race::Race;
 pub use self::{
+    buffer::{Buffer, ProblemError},
     explain::{Explanation, MissingEdge, explain},
     lives::Life,
-    problem::{Bound, Buffer, Problem, ProblemError},
+    problem::{Bound, Problem},
 };
 
 /// Where the buffers lie.

@@ -8,73 +8,11 @@ use aqlipse_graph::{
 };
 
 use super::{
+    buffer::{self, Buffer, ProblemError},
     cliques,
+    few::Few,
     lives::{Life, Relations},
-    search,
 };
-/// A buffer to be placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffer {
-    /// Its size. A buffer of no bytes takes none.
-    pub bytes: u64,
-    /// What its offset is a multiple of: a power of two.
-    pub align: u64,
-}
-
-/// Why something is no problem of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProblemError {
-    /// There are other lives than buffers.
-    #[error("{buffers} buffers, but {lives} lives")]
-    Lives {
-        /// How many buffers there are.
-        buffers: usize,
-        /// How many lives.
-        lives: usize,
-    },
-    /// The alignment of a buffer is no power of two.
-    #[error("buffer {buffer}: alignment {align} is no power of two")]
-    Align {
-        /// Which.
-        buffer: usize,
-        /// Its alignment.
-        align: u64,
-    },
-    /// All buffers beside each other would not fit into 2^62 bytes.
-    #[error("buffers up to number {buffer} do not fit into 2^62 bytes")]
-    TooLarge {
-        /// The first one that is too much.
-        buffer: usize,
-    },
-    /// There are more buffers than [`Problem::MOST`].
-    #[error("{buffers} buffers: at most {} are placed", Problem::MOST)]
-    TooMany {
-        /// How many there are.
-        buffers: usize,
-    },
-    /// A buffer or an edge names a node that there is not.
-    #[error("there is no node {node}: there are {nodes}")]
-    NoNode {
-        /// What it names.
-        node: u32,
-        /// How many there are.
-        nodes: usize,
-    },
-    /// The node that frees a buffer does not wait for the one that allocates it.
-    #[error("buffer {buffer}: the node that frees it does not wait for the one that allocates it")]
-    Free {
-        /// Which.
-        buffer: usize,
-    },
-    /// The nodes depend on each other in a circle.
-    #[error("node {node} is part of, or behind, a circle of nodes that depend on each other")]
-    Cycle {
-        /// One that cannot begin.
-        node: u32,
-    },
-}
-
 /// A number of bytes without which no plan can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -121,7 +59,7 @@ pub struct Problem {
 
 impl Problem {
     /// More buffers are refused.
-    pub const MOST: usize = 1 << 14;
+    pub const MOST: usize = buffer::MOST;
 
     /// Buffers that live in ranges of one clock: a chain of steps. Who lives in an empty range meets nobody.
     ///
@@ -158,7 +96,7 @@ impl Problem {
             }
             // What is alive when somebody ends before the next one begins is in no larger set.
             let next = order.get(turn + 1).map_or(u64::MAX, |&next| lives[next].start);
-            if n <= search::MOST && alive.iter().any(|&j| lives[j].end <= next) {
+            if n <= Few::MOST && alive.iter().any(|&j| lives[j].end <= next) {
                 sets.push(set());
             }
         }
@@ -223,7 +161,7 @@ impl Problem {
                 (Bound::AtLeast(bytes), peak)
             }
         };
-        let sets = match n <= search::MOST {
+        let sets = match n <= Few::MOST {
             true => cliques::grow(&peak, buffers, &conflicts),
             false => Vec::new(),
         };
@@ -241,7 +179,7 @@ impl Problem {
         let conflicts: Vec<Vec<u32>> =
             conflict_bits.iter().map(|bits| bits.iter().map(|i| i as u32).collect()).collect();
         let cliques = cliques::maximal(sets, buffers);
-        let searched = n <= search::MOST;
+        let searched = n <= Few::MOST;
         let mut cliques_of = vec![Vec::new(); if searched { n } else { 0 }];
         let mut clique_bits = vec![Bits::new(cliques.len()); cliques_of.len()];
         for (t, clique) in cliques.iter().enumerate() {

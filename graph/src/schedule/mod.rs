@@ -86,8 +86,7 @@ pub use trial::time_ns;
 pub use bounds::Bounds;
 pub use check::{Fault, check, check_urgency};
 pub use cost::{CostFile, CostTable};
-pub use plan::{Action, Candidate, Lane, LaneKind, Plan, Step, StepRef};
-pub use policy::Policy;
+pub use plan::{Action, Candidate, Lane, LaneKind, Plan, Policy, Step, StepRef};
 
 use crate::template::Csr;
 use chains::Chains;

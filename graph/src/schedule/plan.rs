@@ -1,7 +1,5 @@
 //! A plan: lanes of steps, what each step waits for, and in which order the steps may be published.
 
-use super::policy::Policy;
-
 /// A step, by lane and position in the lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepRef {
@@ -99,6 +97,35 @@ impl Lane {
         self.waits.remove(start + nth);
         for step in &mut self.steps[position as usize..] {
             step.waits_end -= 1;
+        }
+    }
+}
+
+/// A way to lay a graph out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// One queue, every kernel behind the one before it.
+    OneQueue,
+    /// Four streams; a node's first child stays on its stream, other nodes take the next one.
+    RoundRobin,
+    /// Linear segments, level by level, each on the next of four queues.
+    SegmentsByLevel,
+    /// Linear segments; the first behind a segment stays on its queue, others take the next one.
+    SegmentsDepthFirst,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::OneQueue, Self::RoundRobin, Self::SegmentsByLevel, Self::SegmentsDepthFirst];
+
+    /// A name for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneQueue => "one queue",
+            Self::RoundRobin => "round robin",
+            Self::SegmentsByLevel => "segments by level",
+            Self::SegmentsDepthFirst => "segments depth first",
         }
     }
 }

@@ -12,40 +12,13 @@
 use std::borrow::Cow;
 
 use super::lanes::{Order, number_lanes};
-use super::{Class, Problem};
+use super::{Class, Policy, Problem};
 use crate::template::Csr;
-
-/// A way to lay a graph out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// One queue, every kernel behind the one before it.
-    OneQueue,
-    /// Four streams; a node's first child stays on its stream, other nodes take the next one.
-    RoundRobin,
-    /// Linear segments, level by level, each on the next of four queues.
-    SegmentsByLevel,
-    /// Linear segments; the first behind a segment stays on its queue, others take the next one.
-    SegmentsDepthFirst,
-}
 
 /// Queues that a graph is spread over.
 pub const STREAMS: usize = 4;
 
 impl Policy {
-    /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::OneQueue, Self::RoundRobin, Self::SegmentsByLevel, Self::SegmentsDepthFirst];
-
-    /// A name for tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OneQueue => "one queue",
-            Self::RoundRobin => "round robin",
-            Self::SegmentsByLevel => "segments by level",
-            Self::SegmentsDepthFirst => "segments depth first",
-        }
-    }
-
     /// The nodes in order, and which of so many streams each is on, of a graph of one device. `preds` sees through joins.
     pub fn streams(self, problem: &Problem<'_>, preds: &Csr, streams: usize) -> Streams {
         let segments = match self {

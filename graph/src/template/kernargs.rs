@@ -5,8 +5,6 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-use super::KernelAttributes;
-
 /// So many bytes need no memory of their own: four pointers and a word.
 const INLINE: usize = 38;
 
@@ -127,6 +125,55 @@ impl fmt::Debug for Kernargs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
+}
+
+/// Launch attributes of a kernel node.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct KernelAttributes {
+    /// Not 0 if all blocks must be resident together. It reads back as it was set.
+    pub cooperative: i32,
+    /// Priority against other nodes; smaller runs first.
+    pub priority: i32,
+    /// The range of memory that the caches should favour, a hint.
+    pub access_policy: AccessPolicy,
+    /// Work-items that the last block of each dimension lacks, where the grid was given in work-items.
+    pub lacking: [u32; 3],
+    /// The memory synchronisation domain: 0 default, 1 remote. A hint: all writes are in one domain here.
+    pub sync_domain: u32,
+    /// Which domains those two are.
+    pub sync_domain_map: [u8; 2],
+}
+
+impl KernelAttributes {
+    /// What a launch without attributes has.
+    pub const DEFAULT: Self = Self {
+        cooperative: 0,
+        priority: 0,
+        access_policy: AccessPolicy { base: 0, bytes: 0, hit_ratio: 0.0, on_hit: 0, on_miss: 0 },
+        lacking: [0; 3],
+        sync_domain: 0,
+        sync_domain_map: [0; 2],
+    };
+
+    /// Whether all blocks must be resident together.
+    pub const fn is_cooperative(&self) -> bool {
+        self.cooperative != 0
+    }
+}
+
+/// A hint about how a range of global memory is accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct AccessPolicy {
+    /// First byte of the range.
+    pub base: u64,
+    /// Length of the range, in bytes; 0 means no hint.
+    pub bytes: u64,
+    /// The fraction of accesses that count as hits, 0 to 1.
+    pub hit_ratio: f32,
+    /// How hits are cached, as the caller encoded it.
+    pub on_hit: u32,
+    /// How misses are cached, as the caller encoded it.
+    pub on_miss: u32,
 }
 
 /// Launch attributes of a kernel node, which take no memory where they are those of a launch without any.

@@ -20,13 +20,16 @@
 //! | [`csr`] | adjacency as flat arrays |
 //! | [`topology`] | nodes and edges in insertion order, topological order, cycles, likeness of two graphs |
 //! | [`node`] | what each kind of node does |
-//! | [`conditional`] | nodes whose graphs run as a value says, and the values |
+//! | [`condition`] | conditional nodes, and the values that decide which of their graphs run |
+//! | [`conditional`] | graphs nested in nodes |
 //! | [`references`] | what a graph keeps alive |
 //! | [`dot`] | a graph as Graphviz sees it |
 //! | [`mod@flatten`] | the graph without child graphs and empty nodes, for the scheduler |
 
 mod chunks;
+pub mod condition;
 pub mod conditional;
+mod copy;
 pub mod csr;
 pub mod dot;
 mod error;
@@ -45,16 +48,15 @@ mod tests;
 use std::{collections::HashMap, fmt};
 
 use chunks::Chunks;
-pub use conditional::{Condition, Conditional, ConditionalKind, Inside};
+pub use condition::{Condition, Conditional, ConditionalKind};
+pub use conditional::Inside;
+pub use copy::{BoxCopy, CopyKind, Memcpy, Memset, Surface};
 pub use csr::Csr;
 pub use error::Error;
 pub use flatten::{FlatGraph, FlatNode, Flattened, flatten};
 pub use id::{GraphId, NodeId};
-pub use kernargs::{Attributes, Kernargs};
-pub use node::{
-    AccessPolicy, BoxCopy, CopyKind, HostFn, Kernel, KernelAttributes, MemAlloc, MemFree, Memcpy, Memset,
-    Node, NodeKind, Surface,
-};
+pub use kernargs::{AccessPolicy, Attributes, Kernargs, KernelAttributes};
+pub use node::{HostFn, Kernel, MemAlloc, MemFree, Node, NodeKind};
 pub use parts::{RunCopy, Word, WordAction, WordCondition, WordStep};
 pub use references::References;
 pub use shape::Mismatch;

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Attributes, Conditional, Graph, Kernargs, RunCopy, WordStep};
+use super::{Attributes, Conditional, Graph, Kernargs, Memcpy, Memset, RunCopy, WordStep};
 
 /// One node's work and parameters.
 #[derive(Debug, Clone)]
@@ -112,6 +112,21 @@ impl<K, E, S> Node<K, E, S> {
     }
 }
 
+impl<K, E, S> Node<K, E, S> {
+    /// What updates of an executable cannot change of a node with several parts: one mark for each, in order.
+    ///
+    /// CUDA fixes the number and the types of batched memory operations (`cuGraphExecBatchMemOpNodeSetParams`) and the
+    /// number of semaphores (`cudaGraphExecUpdate`); AMD fixes the number of copies of a batch.
+    pub fn parts(&self) -> Option<Box<[u8]>> {
+        match self {
+            Self::BatchMemOp(steps) => Some(steps.iter().map(WordStep::mark).collect()),
+            Self::MemcpyBatch(copies) => Some(vec![0; copies.len()].into()),
+            Self::SemaphoreSignal(each) | Self::SemaphoreWait(each) => Some(vec![0; each.len()].into()),
+            _ => None,
+        }
+    }
+}
+
 impl NodeKind {
     /// Whether an executable graph may disable nodes of this kind (kernel, copy and fill only).
     pub fn can_be_disabled(self) -> bool {
@@ -134,214 +149,6 @@ pub struct Kernel<K> {
     pub kernargs: Kernargs,
     /// Launch attributes.
     pub attributes: Attributes,
-}
-
-/// Launch attributes of a kernel node.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct KernelAttributes {
-    /// Not 0 if all blocks must be resident together. It reads back as it was set.
-    pub cooperative: i32,
-    /// Priority against other nodes; smaller runs first.
-    pub priority: i32,
-    /// The range of memory that the caches should favour, a hint.
-    pub access_policy: AccessPolicy,
-    /// Work-items that the last block of each dimension lacks, where the grid was given in work-items.
-    pub lacking: [u32; 3],
-    /// The memory synchronisation domain: 0 default, 1 remote. A hint: all writes are in one domain here.
-    pub sync_domain: u32,
-    /// Which domains those two are.
-    pub sync_domain_map: [u8; 2],
-}
-
-impl KernelAttributes {
-    /// What a launch without attributes has.
-    pub const DEFAULT: Self = Self {
-        cooperative: 0,
-        priority: 0,
-        access_policy: AccessPolicy { base: 0, bytes: 0, hit_ratio: 0.0, on_hit: 0, on_miss: 0 },
-        lacking: [0; 3],
-        sync_domain: 0,
-        sync_domain_map: [0; 2],
-    };
-
-    /// Whether all blocks must be resident together.
-    pub const fn is_cooperative(&self) -> bool {
-        self.cooperative != 0
-    }
-}
-
-/// A hint about how a range of global memory is accessed.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct AccessPolicy {
-    /// First byte of the range.
-    pub base: u64,
-    /// Length of the range, in bytes; 0 means no hint.
-    pub bytes: u64,
-    /// The fraction of accesses that count as hits, 0 to 1.
-    pub hit_ratio: f32,
-    /// How hits are cached, as the caller encoded it.
-    pub on_hit: u32,
-    /// How misses are cached, as the caller encoded it.
-    pub on_miss: u32,
-}
-
-/// The direction of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CopyKind {
-    /// From host to host.
-    HostToHost,
-    /// From host to device.
-    HostToDevice,
-    /// From device to host.
-    DeviceToHost,
-    /// From device to device.
-    DeviceToDevice,
-    /// As the addresses say.
-    Inferred,
-}
-
-/// A copy, as it was described.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Memcpy {
-    /// A run of bytes.
-    Linear {
-        /// Where the first byte goes.
-        dst: u64,
-        /// Where the first byte comes from.
-        src: u64,
-        /// How many bytes.
-        bytes: u64,
-        /// The direction.
-        kind: CopyKind,
-    },
-    /// A box of rows and slices.
-    Box(Box<BoxCopy>),
-}
-
-impl Memcpy {
-    /// A linear copy whose direction follows from the addresses.
-    pub fn linear(dst: u64, src: u64, bytes: u64) -> Self {
-        Self::Linear { dst, src, bytes, kind: CopyKind::Inferred }
-    }
-
-    /// Whether it moves no byte.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Self::Linear { bytes, .. } => *bytes == 0,
-            Self::Box(copy) => copy.extent.contains(&0),
-        }
-    }
-
-    /// First byte and length of everything it may read, gaps between rows included.
-    pub fn source_span(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::Linear { src, bytes, .. } => Some((*src, *bytes)),
-            Self::Box(copy) => Some((copy.src.corner_address()?, copy.span(copy.src.pitch, copy.src.rows)?)),
-        }
-    }
-
-    /// First byte and length of everything it may write, gaps between rows included.
-    pub fn destination_span(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::Linear { dst, bytes, .. } => Some((*dst, *bytes)),
-            Self::Box(copy) => Some((copy.dst.corner_address()?, copy.span(copy.dst.pitch, copy.dst.rows)?)),
-        }
-    }
-
-    /// The same copy with another first source byte.
-    pub fn with_source(&self, address: u64) -> Self {
-        let mut copy = self.clone();
-        match &mut copy {
-            Self::Linear { src, .. } => *src = address,
-            Self::Box(copy) => (copy.src.address, copy.src.corner) = (address, [0; 3]),
-        }
-        copy
-    }
-
-    /// The same copy with another first destination byte.
-    pub fn with_destination(&self, address: u64) -> Self {
-        let mut copy = self.clone();
-        match &mut copy {
-            Self::Linear { dst, .. } => *dst = address,
-            Self::Box(copy) => (copy.dst.address, copy.dst.corner) = (address, [0; 3]),
-        }
-        copy
-    }
-
-    /// The direction of the copy.
-    pub fn kind(&self) -> CopyKind {
-        match self {
-            Self::Linear { kind, .. } => *kind,
-            Self::Box(copy) => copy.kind,
-        }
-    }
-}
-
-/// A copy of a box between two pitched surfaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoxCopy {
-    /// The surface written to.
-    pub dst: Surface,
-    /// The surface read from.
-    pub src: Surface,
-    /// Width in bytes, height in rows, depth in slices.
-    pub extent: [u64; 3],
-    /// The direction.
-    pub kind: CopyKind,
-}
-
-impl BoxCopy {
-    /// Bytes from the first to the last of a box on a surface.
-    fn span(&self, pitch: u64, rows: u64) -> Option<u64> {
-        let [width, height, depth] = self.extent;
-        if self.extent.contains(&0) {
-            return Some(0);
-        }
-        // Between one slice and the next; a single one has no use for what may be nonsense.
-        let slices = if depth > 1 { (depth - 1).checked_mul(rows.checked_mul(pitch)?)? } else { 0 };
-        slices.checked_add((height - 1).checked_mul(pitch)?)?.checked_add(width)
-    }
-}
-
-/// A pitched allocation, and the corner of a box in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Surface {
-    /// The allocation's first byte.
-    pub address: u64,
-    /// Bytes from one row to the next.
-    pub pitch: u64,
-    /// Width of a row, in bytes, without its padding.
-    pub row_bytes: u64,
-    /// Rows from one slice to the next.
-    pub rows: u64,
-    /// The corner of the box: bytes, rows, slices.
-    pub corner: [u64; 3],
-}
-
-impl Surface {
-    /// The address of the corner, or nothing if it lies beyond 64 bits.
-    pub fn corner_address(&self) -> Option<u64> {
-        let [x, y, z] = self.corner;
-        let row = z.checked_mul(self.rows)?.checked_add(y)?;
-        self.address.checked_add(row.checked_mul(self.pitch)?)?.checked_add(x)
-    }
-}
-
-/// A fill of rows with a repeated element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memset {
-    /// The first byte.
-    pub dst: u64,
-    /// Bytes from one row to the next; of no meaning for one row.
-    pub pitch: u64,
-    /// The element; its low `element_size` bytes count.
-    pub value: u64,
-    /// Bytes per element: 1, 2, 4 or 8.
-    pub element_size: u32,
-    /// Elements per row.
-    pub width: u64,
-    /// Rows.
-    pub height: u64,
 }
 
 /// A call on the host, and the two words by which its owner recognises it.

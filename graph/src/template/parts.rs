@@ -1,6 +1,6 @@
 //! Nodes that do several small things of one kind: words written and waited for, runs of bytes copied, semaphores.
 
-use super::{Memcpy, Node};
+use super::Memcpy;
 
 /// A value with the width that it has in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,23 +88,9 @@ impl RunCopy {
     }
 }
 
-impl<K, E, S> Node<K, E, S> {
-    /// What updates of an executable cannot change of a node with several parts: one mark for each, in order.
-    ///
-    /// CUDA fixes the number and the types of batched memory operations (`cuGraphExecBatchMemOpNodeSetParams`) and the
-    /// number of semaphores (`cudaGraphExecUpdate`); AMD fixes the number of copies of a batch.
-    pub fn parts(&self) -> Option<Box<[u8]>> {
-        match self {
-            Self::BatchMemOp(steps) => Some(steps.iter().map(WordStep::mark).collect()),
-            Self::MemcpyBatch(copies) => Some(vec![0; copies.len()].into()),
-            Self::SemaphoreSignal(each) | Self::SemaphoreWait(each) => Some(vec![0; each.len()].into()),
-            _ => None,
-        }
-    }
-}
-
 impl WordStep {
-    fn mark(&self) -> u8 {
+    /// What updates of an executable cannot change of it.
+    pub(super) fn mark(&self) -> u8 {
         u8::from(self.value.is_wide()) << 1 | u8::from(self.action == WordAction::Write)
     }
 }
