@@ -10,7 +10,7 @@ use hsa_sys::{amd_signal_t, hsa_signal_t};
 use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},
-    holdings,
+    memory_report,
     stream::submit::Submission,
 };
 use aqlipse_graph::{Condition, condition::SIGNAL_TO_VALUE};
@@ -42,7 +42,7 @@ pub(crate) fn create(device: &Device, default: u64) -> Result<Condition> {
     let runtime = device.0.agent.runtime();
     // CAST: signal values are signed, conditions are not.
     let signal = hsa::Signal::create(runtime, default as i64, &[], hsa::Waiters::HostAndDevice)?
-        .held_by(holdings::CONDITIONS);
+        .held_by(memory_report::CONDITIONS);
     // Kernels know nothing of signals: they store into the value's field of the block that a handle points to.
     let address = signal.handle().handle + SIGNAL_TO_VALUE;
     Ok(Condition::new(address, default, Cell { signal, last: Mutex::default() }))
@@ -66,9 +66,9 @@ pub(crate) fn value(condition: &Condition) -> Result<u64> {
 }
 
 /// The turn of one launch to use some conditions: no other launch that uses one of them comes between.
-pub(crate) struct Turn<'c>(Vec<MutexGuard<'c, Launch>>);
+pub(crate) struct ConditionGuard<'c>(Vec<MutexGuard<'c, Launch>>);
 
-impl<'c> Turn<'c> {
+impl<'c> ConditionGuard<'c> {
     /// Waits for the turn; `conditions` are different ones.
     ///
     /// # Errors

@@ -9,9 +9,9 @@ use crate::{
     cooperative::Cooperative,
     device::{Device, Fence, System, above::Services, once::Once},
     error::{Error, Result},
-    holdings,
     hostcall::Hostcall,
-    memory::{peer::Visitors, stream_pool::current::Pools},
+    memory::{peer::PeerAccess, stream_pool::current::Pools},
+    memory_report,
     pool::footprint::Footprint,
     resident_queues::Residence,
 };
@@ -23,7 +23,7 @@ pub(crate) struct Context {
     /// What launches of graphs hold of the memory.
     pub(crate) graph_memory: Footprint,
     /// Which other devices may access the device's memory.
-    pub(crate) visitors: Visitors,
+    pub(crate) peers: PeerAccess,
     /// The copy and fill kernels.
     pub(crate) blit: Once<Blit>,
     /// What kernels ask of the host.
@@ -39,7 +39,7 @@ impl Context {
         Self {
             pools: Pools::default(),
             graph_memory: Footprint::default(),
-            visitors: Visitors::default(),
+            peers: PeerAccess::default(),
             blit: Once::default(),
             hostcall: Hostcall::new(device.0.local.properties().size),
             cooperative: Cooperative::default(),
@@ -99,7 +99,7 @@ impl System {
     /// [`Error::NotInitialized`] with what every back end that was tried said; the answer stays the same.
     pub fn get() -> Result<&'static System> {
         let system = Self::started()?;
-        holdings::report_at_exit();
+        memory_report::report_at_exit();
         Ok(system)
     }
 }

@@ -40,7 +40,7 @@
 //! | [`pool`] | physical memory of graphs |
 //! | `cooperative`, `resident_queues` | queues for cooperative kernels, and queues that devices publish to |
 //! | [`external`] | semaphores that other processes share |
-//! | [`holdings`] | what holds memory, signals and queues: `AQLIPSE_MEMORY_REPORT` |
+//! | [`memory_report`] | what holds memory, signals and queues: `AQLIPSE_MEMORY_REPORT` |
 //! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
 //! | `condition` | the values that conditional nodes look at |
 //! | [`graph`] | [`aqlipse_graph`]'s templates, with this runtime's kernels, events and semaphores |
@@ -80,8 +80,8 @@ mod durations;
 mod error;
 mod event;
 mod exec;
-pub mod holdings;
 mod hostcall;
+pub mod memory_report;
 mod resident_queues;
 mod stream;
 mod template;
@@ -99,7 +99,7 @@ pub use exec::{
 };
 pub use graph::Node as GraphNode;
 /// Makes allocations fail, for tests of those who call the runtime and of the runtime itself.
-pub use hsa::scarcity;
+pub use hsa::fault_injection;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
 pub use pool::{graph_memory::AllocationOptions, meter::Meter};
 pub use stream::{

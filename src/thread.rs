@@ -35,7 +35,7 @@ fn make(name: &str, spawn: impl FnOnce(Builder) -> io::Result<()>) -> Result<()>
         explain(format_args!("the thread {name} cannot be started: {why}"));
         Error::OutOfMemory { bytes: 0 }
     };
-    if hsa::scarcity::refuses() {
+    if hsa::fault_injection::refuses() {
         return Err(refused(&"a test has it fail"));
     }
     spawn(Builder::new().name(name.into())).map_err(|error| refused(&error))

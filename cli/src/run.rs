@@ -8,7 +8,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use aqlipse::holdings::REPORT_VARIABLE;
+use aqlipse::memory_report::REPORT_VARIABLE;
 
 use super::installed::{LIBRARY, library_folder};
 

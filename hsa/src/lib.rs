@@ -45,7 +45,7 @@
 //! | `ledger` | who holds what |
 //! | `executable` | code objects loaded by the runtime |
 //! | `event` | memory faults and resets |
-//! | [`scarcity`] | a table that refuses resources, for tests |
+//! | [`fault_injection`] | a table that refuses resources, for tests |
 //! | `error` | the crate's error |
 
 mod agent;
@@ -57,6 +57,7 @@ mod event;
 mod executable;
 #[cfg(all(test, not(loom)))]
 mod fake;
+pub mod fault_injection;
 mod info;
 mod ipc;
 mod ledger;
@@ -67,7 +68,6 @@ mod pool;
 mod queue;
 pub mod ring;
 mod runtime;
-pub mod scarcity;
 mod signal;
 mod sync;
 mod token;

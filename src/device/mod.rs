@@ -111,7 +111,7 @@ pub(crate) struct DeviceInner {
     placement: Placement,
     wait: PolicyCell,
     /// Launches on streams of other devices in which the device takes part, oldest first.
-    visits: Mutex<VecDeque<Fence>>,
+    participations: Mutex<VecDeque<Fence>>,
     pub(crate) services: Above<dyn Services>,
     pub(crate) streams: Above<dyn Streams>,
 }
@@ -145,12 +145,12 @@ impl Device {
     pub(crate) fn drain(&self) -> Result<()> {
         let streams = self.0.streams.get();
         let fences = streams.map_or(Ok(Vec::new()), |streams| streams.fences(&self.0.faults))?;
-        let visits: Vec<Fence> = lock(&self.0.visits).iter().cloned().collect();
-        self.outlast(fences.iter().chain(&visits))?;
+        let participations: Vec<Fence> = lock(&self.0.participations).iter().cloned().collect();
+        self.outlast(fences.iter().chain(&participations))?;
         // What was waited for may have launched graphs.
         let launched = self.0.services.get().map_or(Vec::new(), Services::launched_by_kernels);
         self.outlast(&launched)?;
-        self.forget_visits();
+        self.forget_participations();
         Ok(())
     }
 
@@ -176,9 +176,9 @@ impl Device {
         }
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
         Faults::await_recording();
-        let burial = self.bury_lanes();
+        let retirement = self.retire_lanes();
         self.recall();
-        drop(burial);
+        drop(retirement);
         match self.0.faults.take() {
             Some(error) => {
                 crate::error::explain(&error);
@@ -192,9 +192,9 @@ impl Device {
     /// Ends everything on queues that faults have taken. While the caller has what is returned nobody else does, and no
     /// queue is created: none of a new epoch may exist while one of an older epoch still runs, for what that uses, memory,
     /// signals, rings, is used again.
-    fn bury_lanes(&self) -> MutexGuard<'static, ()> {
-        static BURIAL: Mutex<()> = Mutex::new(());
-        let burial = lock(&BURIAL);
+    fn retire_lanes(&self) -> MutexGuard<'static, ()> {
+        static RETIREMENT: Mutex<()> = Mutex::new(());
+        let retirement = lock(&RETIREMENT);
         // Others may have been here in between, so that others already work on fresh lanes: those stay. Devices that the
         // fault took along lose theirs with it: they would wait for signals that this one is about to use again.
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
@@ -207,10 +207,10 @@ impl Device {
             // Stopped first, as somebody may hold one who is about to find out that it is of no use any more.
             dead.iter().for_each(|lane| lane.stop());
         }
-        burial
+        retirement
     }
 
-    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run. During a burial, so that
+    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run. During a retirement, so that
     /// no lane comes between.
     fn recall(&self) {
         let lanes = lock(&self.0.lanes);
@@ -259,13 +259,13 @@ impl Device {
         }
         loop {
             let epoch = self.0.faults.epoch();
-            let _burial = self.bury_lanes();
+            let _retirement = self.retire_lanes();
             // Another thread may have been faster.
             if let Some(lane) = known(&lock(&self.0.lanes)) {
                 return Ok(lane);
             }
             let lane = self.create_lane(number)?;
-            // Otherwise a fault has come in between, and what it took is to be buried first.
+            // Otherwise a fault has come in between, and what it took is to be retired first.
             if lane.epoch() == epoch {
                 let mut lanes = lock(&self.0.lanes);
                 if lanes.len() <= number {
@@ -346,19 +346,19 @@ impl Device {
 
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
     pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
-        self.forget_visits();
+        self.forget_participations();
         // What the launch keeps is its stream's to let go.
-        lock(&self.0.visits).push_back(Fence::new(signal.clone(), Vec::new()));
+        lock(&self.0.participations).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
     /// Keeps something until `signal` has fired, even if nobody waits for it.
     pub(crate) fn keep_behind(&self, signal: &Arc<PooledSignal>, keep: Keep) {
-        self.forget_visits();
-        lock(&self.0.visits).push_back(Fence::new(signal.clone(), vec![keep]));
+        self.forget_participations();
+        lock(&self.0.participations).push_back(Fence::new(signal.clone(), vec![keep]));
     }
 
     /// Lets go of what launches needed that have ended.
-    pub(super) fn forget_visits(&self) {
+    pub(super) fn forget_participations(&self) {
         // What a fault has taken may run on until its queues are destroyed.
         let over = |oldest: &mut Fence| {
             let settled = || oldest.is_on(self) && self.0.faults.is_settled(oldest.signal().epoch());
@@ -366,8 +366,8 @@ impl Device {
         };
         // What was needed may be the caller's, whose `Drop` may come here again: it is dropped behind the lock.
         let forgotten: Vec<Fence> = {
-            let mut visits = lock(&self.0.visits);
-            std::iter::from_fn(|| visits.pop_front_if(over)).collect()
+            let mut participations = lock(&self.0.participations);
+            std::iter::from_fn(|| participations.pop_front_if(over)).collect()
         };
         drop(forgotten);
     }

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 pub const DEVICE_VARIABLE: &str = "AQLIPSE_DEVICE";
 
 /// The environment variable that has allocations fail, for tests: `n`, `n-`, `%n` or `0`, see
-/// [`Refusals`](hsa::scarcity::Refusals).
-pub const SCARCITY_VARIABLE: &str = "AQLIPSE_FAIL_ALLOCATION";
+/// [`Refusals`](hsa::fault_injection::Refusals).
+pub const FAULT_INJECTION_VARIABLE: &str = "AQLIPSE_FAIL_ALLOCATION";
 
 /// What the devices are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,8 @@ impl System {
         };
         let api = match refusals_from_env()? {
             Some(refusals) => {
-                hsa::scarcity::refuse(refusals);
-                hsa::scarcity::interpose(api)
+                hsa::fault_injection::refuse(refusals);
+                hsa::fault_injection::interpose(api)
             }
             None => api,
         };
@@ -192,7 +192,7 @@ impl Device {
             next_lane: Default::default(),
             placement: Placement::new(system.rings),
             wait: Default::default(),
-            visits: Mutex::default(),
+            participations: Mutex::default(),
             services: Default::default(),
             streams: Default::default(),
         };
@@ -200,13 +200,13 @@ impl Device {
     }
 }
 
-/// What [`SCARCITY_VARIABLE`] says, if anything.
-fn refusals_from_env() -> Result<Option<hsa::scarcity::Refusals>> {
-    let Some(wanted) = std::env::var_os(SCARCITY_VARIABLE).filter(|wanted| !wanted.is_empty()) else {
+/// What [`FAULT_INJECTION_VARIABLE`] says, if anything.
+fn refusals_from_env() -> Result<Option<hsa::fault_injection::Refusals>> {
+    let Some(wanted) = std::env::var_os(FAULT_INJECTION_VARIABLE).filter(|wanted| !wanted.is_empty()) else {
         return Ok(None);
     };
     let refusals = wanted.to_str().unwrap_or_default().parse();
-    let wrong = |e| Error::NotInitialized(format!("{SCARCITY_VARIABLE}={}: {e}", wanted.display()));
+    let wrong = |e| Error::NotInitialized(format!("{FAULT_INJECTION_VARIABLE}={}: {e}", wanted.display()));
     refusals.map(Some).map_err(wrong)
 }
 

@@ -76,7 +76,7 @@ impl Exec {
         let mut state = self.state();
         let state = &mut *state;
         let main = state.main[flat as usize];
-        let elsewhere = usize::from(self.0.seats[main as usize].device) != device;
+        let elsewhere = usize::from(self.0.placements[main as usize].device) != device;
         if elsewhere || !state.moved.is_empty() || !state.alive.is_empty() || state.in_flight() {
             return Ok(false);
         }

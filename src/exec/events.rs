@@ -4,7 +4,7 @@
 
 use smallvec::SmallVec;
 
-use super::{State, flight::Flight, party::Party, units::Unit};
+use super::{State, in_flight::InFlightSlot, launch_queues::LaunchQueues, units::Unit};
 use crate::{
     device::Fence,
     error::{Error, Result},
@@ -21,10 +21,14 @@ impl Points {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] for signals.
-    pub(super) fn new(state: &State, party: &Party<'_>, flight: &mut Flight) -> Result<Self> {
+    pub(super) fn new(
+        state: &State,
+        launch_queues: &LaunchQueues<'_>,
+        flight: &mut InFlightSlot,
+    ) -> Result<Self> {
         let mut points = SmallVec::new();
         for point in &state.image.events {
-            let (device, epoch) = party.of_lane(point.lane);
+            let (device, epoch) = launch_queues.of_lane(point.lane);
             let signal = match &state.units[point.unit as usize] {
                 Unit::Record(_) => {
                     let signal = device.0.signals.take(1, epoch)?;
@@ -50,13 +54,17 @@ impl Points {
 
     /// Lets the recorded events stand for their points in this launch, whose packets have been published: a wait that
     /// another thread published before them, in front of them on their queue, would never end.
-    pub(super) fn record(self, state: &State, party: &Party<'_>) {
+    pub(super) fn record(self, state: &State, launch_queues: &LaunchQueues<'_>) {
         let mut fences = self.0.into_iter();
         for point in &state.image.events {
             if let Unit::Record(event) = &state.units[point.unit as usize]
                 && let Some(fence) = fences.next()
             {
-                event.set(fence, party.lanes()[point.lane as usize].id(), party.of_lane(point.lane).0);
+                event.set(
+                    fence,
+                    launch_queues.lanes()[point.lane as usize].id(),
+                    launch_queues.of_lane(point.lane).0,
+                );
             }
         }
     }

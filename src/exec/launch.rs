@@ -7,11 +7,11 @@ use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as F
 use aqlipse_graph::image::{LaneImage, Source};
 
 use super::{
-    Exec, State, events::Points, flight::Flight, pages::PinnedPages, party::Party, publication,
-    reserve::Reserve, script::Script, units::Unit,
+    Exec, State, events::Points, in_flight::InFlightSlot, launch_queues::LaunchQueues, pages::PinnedPages,
+    publication, reserve::Reserve, script::Script, units::Unit,
 };
 use crate::{
-    condition::Turn,
+    condition::ConditionGuard,
     device::{
         Device, Fence,
         fence::{Keep, PooledSignal},
@@ -103,8 +103,9 @@ impl Exec {
         }
         let own = stream.submission()?.lane().clone();
         let (devices, priorities) = (&self.0.devices, &self.0.priorities);
-        let party = Party::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
-        state.flights.prepare(&state.image, &party)
+        let launch_queues =
+            LaunchQueues::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
+        state.slots.prepare(&state.image, &launch_queues)
     }
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
@@ -120,15 +121,16 @@ impl Exec {
             device.check()?;
         }
         let conditions = state.conditions();
-        let turn = Turn::take(&conditions)?;
+        let turn = ConditionGuard::take(&conditions)?;
         let mut submission = stream.submission()?;
         turn.wait(&mut submission);
         let fence = submission.armed_fence()?;
         let (devices, priorities, own) = (&self.0.devices, &self.0.priorities, submission.lane().clone());
-        let party = Party::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
-        let mut flight = state.flights.take(&state.image, &party)?;
-        let bracket = party.has_guest().then(|| Bracket::new(&party)).transpose()?;
-        party.stand_together(fence.signal());
+        let launch_queues =
+            LaunchQueues::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
+        let mut flight = state.slots.take(&state.image, &launch_queues)?;
+        let bracket = launch_queues.has_guest().then(|| Bracket::new(&launch_queues)).transpose()?;
+        launch_queues.stand_together(fence.signal());
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane);
         }
@@ -137,19 +139,19 @@ impl Exec {
         }
         submission.flush()?;
 
-        let points = Points::new(state, &party, &mut flight)?;
+        let points = Points::new(state, &launch_queues, &mut flight)?;
         let watches = match state.profiled {
             0 => None,
             _ => {
                 let end = bracket.as_ref().map_or(fence.signal(), |bracket| &bracket.exit);
-                Some(self.stopwatches(state, &party, &flight, end)?)
+                Some(self.stopwatches(state, &launch_queues, &flight, end)?)
             }
         };
-        self.queue_host_steps(state, &submission, &mut flight, &fence, &party)?;
+        self.queue_host_steps(state, &submission, &mut flight, &fence, &launch_queues)?;
         let report = |error| submission.report(error);
         let last = match &bracket {
             Some(bracket) => {
-                party.lanes()[0].submit(&[wait_for(&bracket.entry)]).map_err(report)?;
+                launch_queues.lanes()[0].submit(&[wait_for(&bracket.entry)]).map_err(report)?;
                 &bracket.exit
             }
             None => fence.signal(),
@@ -158,7 +160,7 @@ impl Exec {
             fill(slots, &state.image.lanes, lane, &flight, last);
             watches.iter().for_each(|watches| watches.fill(lane, slots));
         };
-        publication::publish(&state.image, party.lanes(), fill).map_err(report)?;
+        publication::publish(&state.image, launch_queues.lanes(), fill).map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -168,7 +170,7 @@ impl Exec {
         for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
             device.takes_part(fence.signal());
         }
-        points.record(state, &party);
+        points.record(state, &launch_queues);
         // What all launches use the executable keeps, and lets go behind the latest.
         if !state.conditionals.is_empty() {
             fence.keep_all(state.conditionals().map(|nested| Keep::Other(nested.clone())).collect());
@@ -180,7 +182,7 @@ impl Exec {
         let lane = own.id();
         turn.end(fence.signal(), lane);
         match watches {
-            None => state.flights.launched(&fence, flight),
+            None => state.slots.launched(&fence, flight),
             Some(watches) => {
                 self.0.instance.durations().launched(fence.signal().clone(), watches.kernels);
                 // Its signals say when kernels ran: no other launch may have them.
@@ -223,14 +225,20 @@ impl Exec {
         &self,
         state: &State,
         submission: &Submission<'_>,
-        flight: &mut Flight,
+        flight: &mut InFlightSlot,
         fence: &Fence,
-        party: &Party<'_>,
+        launch_queues: &LaunchQueues<'_>,
     ) -> Result<()> {
         if state.image.host.is_empty() {
             return Ok(());
         }
-        let script = Script::prepared(flight.script.take(), state, &flight.signals, &self.0.seats, party)?;
+        let script = Script::prepared(
+            flight.script.take(),
+            state,
+            &flight.signals,
+            &self.0.placements,
+            launch_queues,
+        )?;
         // From then on it is the worker's, who may be in a step for long.
         let pins = script.pins();
         submission.push_job(Job::steps(script.clone()))?;
@@ -322,8 +330,8 @@ struct Bracket {
 }
 
 impl Bracket {
-    fn new(party: &Party<'_>) -> Result<Self> {
-        Ok(Self { entry: party.signal()?, exit: party.signal()? })
+    fn new(launch_queues: &LaunchQueues<'_>) -> Result<Self> {
+        Ok(Self { entry: launch_queues.signal()?, exit: launch_queues.signal()? })
     }
 }
 
@@ -336,7 +344,13 @@ fn wait_for(signal: &PooledSignal) -> Packet {
 }
 
 /// Fills in what a launch has of its own in packets of a lane.
-fn fill(slots: &mut Slots<'_, '_>, lanes: &[LaneImage], number: u32, flight: &Flight, end: &PooledSignal) {
+fn fill(
+    slots: &mut Slots<'_, '_>,
+    lanes: &[LaneImage],
+    number: u32,
+    flight: &InFlightSlot,
+    end: &PooledSignal,
+) {
     let (lane, packets) = (&lanes[number as usize], slots.packets());
     for patch in lane.patches_among(packets.clone()) {
         let handle = match patch.source {

@@ -92,10 +92,10 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         if self.template.graph().may_nest() {
             self.find_conditionals();
         }
-        let Units { units, preds, main, seats, devices, .. } = &self.units;
-        self.numbers = units::numbers(devices, seats);
+        let Units { units, preds, main, placements, devices, .. } = &self.units;
+        self.numbers = units::numbers(devices, placements);
         debug_assert!(
-            ordered || *preds == replan::preds(flat, units, main, seats),
+            ordered || *preds == replan::preds(flat, units, main, placements),
             "the order could not be found again"
         );
         Ok(())
@@ -124,12 +124,16 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         Ok(())
     }
 
-    #[inline]
+    // A packet that is returned through several calls is copied by each.
+    #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
         // PANIC: the compiler calls `place` before.
         let (arena, offsets) = self.arguments.as_ref().expect("a place for arguments");
         let kernarg = arena.address() + u64::from(offsets[unit as usize]);
-        Ok(units::content(&self.units.units, unit, fences, kernarg)?)
+        match units::content(&self.units.units, unit, fences, kernarg) {
+            Ok(content) => Ok(content),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -4,18 +4,18 @@
 //! |---|---|
 //! | [`units`] | what a flat graph's nodes are made of |
 //! | [`lowering`] | the devices as the graph compiler sees them |
-//! | [`seat`] | which device does a node's work |
+//! | [`placement`] | which device does a node's work |
 //! | [`conditional`] | bodies that run as a condition says |
 //! | [`costs`] | the cost table of a device |
 //! | [`profile`] | launches that measure how long kernels take |
 //! | [`replan`] | another plan for an executable, with what is known by now |
 //! | [`tradeoff`] | plans for less time or for fewer bytes |
 //! | [`launch`] | one launch: signals, publication, host steps |
-//! | [`flight`] | what a launch has of its own, used again |
+//! | [`in_flight`] | what a launch has of its own, used again |
 //! | [`publication`] | the packets of a launch, published to several queues |
 //! | [`script`], [`reserve`] | what the host does in a launch, and what that takes |
 //! | [`pages`] | host memory that copy nodes name |
-//! | [`party`] | the devices and queues of one launch |
+//! | [`launch_queues`] | the devices and queues of one launch |
 //! | [`resident`] | graphs whose packets lie on the device |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`update`] | all parameters at once, from another template |
@@ -34,12 +34,13 @@ mod differences;
 mod enable;
 mod events;
 mod failure;
-mod flight;
+mod in_flight;
 mod launch;
+mod launch_queues;
 mod lowering;
 mod pages;
 mod parts;
-mod party;
+mod placement;
 #[cfg(test)]
 mod priority;
 mod profile;
@@ -50,7 +51,6 @@ mod replan;
 mod reserve;
 mod resident;
 mod script;
-mod seat;
 mod tradeoff;
 mod units;
 mod update;
@@ -75,13 +75,13 @@ use aqlipse_graph::{
 
 use self::{
     conditional::Conditional,
-    flight::Flights,
+    in_flight::InFlightSlots,
+    launch_queues::QueueCache,
     lowering::Lowering,
-    party::Known,
+    placement::DevicePlacement,
     recorded::Parameters,
-    references::Held,
+    references::RetainedObjects,
     resident::{DeviceGraph, Resident},
-    seat::Seat,
     units::{Fifos, Unit},
     update::Shape,
 };
@@ -91,9 +91,9 @@ use crate::{
     durations::Instances,
     error::{Error, Result},
     graph::{Condition, FlatGraph, GraphId, Node, NodeId},
-    holdings::Account,
+    memory_report::Account,
     module::KernelCode,
-    pool::lease::Lease,
+    pool::exec_memory::ExecMemory,
     schedule::{
         Bounds, Candidate, Plan,
         memory::{Goal, Tradeoff},
@@ -142,7 +142,7 @@ struct Inner {
     /// All devices that take part, that one first.
     devices: Vec<Device>,
     /// Where each unit works.
-    seats: Vec<Seat>,
+    placements: Vec<DevicePlacement>,
     flat: FlatGraph,
     shape: Shape,
     options: Options,
@@ -165,7 +165,7 @@ struct Inner {
 /// What a launch in flight needs even if the executable is gone.
 struct Resources {
     /// What launches allocate and free.
-    memory: Lease,
+    memory: ExecMemory,
     /// The kernels' code.
     _codes: Vec<KernelCode>,
     /// What the nodes' parameters pointed to when the graph was compiled.
@@ -202,15 +202,15 @@ struct State {
     /// What the parameters of the latest template point to that the executable, or a graph nested in it, took over.
     taken_over: HashMap<usize, Vec<Alive>>,
     /// User objects, by the place of the graph that holds them.
-    held: Held,
+    held: RetainedObjects,
     /// Units that do not run, and the pins of those that are copies.
     disabled: HashSet<u32>,
     /// What the nodes were given last, for a capture that the executable is launched into.
     parameters: Parameters,
     /// What the launches have of their own that may be in flight.
-    flights: Flights,
+    slots: InFlightSlots,
     /// The queues of the latest launch.
-    known: Known,
+    known: QueueCache,
     last: Option<(Fence, u64)>,
     launches: Version,
     /// The packets on the device, if the executable is to have them there.
@@ -304,12 +304,12 @@ impl Exec {
             Node::MemAlloc(alloc) => alloc.bytes,
             _ => 0,
         });
-        let memory = Lease::new(template.memory(), &graphs, memory.as_ref())?;
-        let held = Held::of(template.graph());
+        let memory = ExecMemory::new(template.memory(), &graphs, memory.as_ref())?;
+        let held = RetainedObjects::of(template.graph());
         let original = template.shared_graph();
         flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
-        let units_bytes = units.bytes + size_of_val(&units.seats[..]);
+        let units_bytes = units.bytes + size_of_val(&units.placements[..]);
         let host_bytes = image.bytes() + units_bytes + places + flat.bytes();
         let residence = options.resident.then(|| Residence::of(&device, &image, options)).transpose()?;
         if let Some(residence) = residence {
@@ -351,8 +351,8 @@ impl Exec {
             held,
             disabled: HashSet::new(),
             parameters: Parameters::new(original.clone()),
-            flights: Flights::default(),
-            known: Known::default(),
+            slots: InFlightSlots::default(),
+            known: QueueCache::default(),
             last,
             launches: 0,
             resident: None,
@@ -362,7 +362,7 @@ impl Exec {
         Ok(Self(Arc::new(Inner {
             device,
             devices: units.devices,
-            seats: units.seats,
+            placements: units.placements,
             flat,
             shape: Shape::of(original),
             options,
@@ -382,7 +382,7 @@ impl Exec {
         })))
     }
 
-    /// By what number the executable is known in [`holdings::executables()`](crate::holdings::executables()).
+    /// By what number the executable is known in [`memory_report::executables()`](crate::memory_report::executables()).
     pub fn number(&self) -> u64 {
         self.0.account.number()
     }
@@ -413,9 +413,9 @@ impl Exec {
         let fits = fixed.map_or(Ok(()), |fixed| fixed.check(parameters, false));
         fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
         refuse_conditional(parameters)?;
-        let seat = self.seat(flat);
-        let device = Device::get(usize::from(seat.device))?;
-        if !seat.admits(Seat::of(&device, parameters)?) {
+        let placement = self.placement(flat);
+        let device = Device::get(usize::from(placement.device))?;
+        if !placement.admits(DevicePlacement::of(&device, parameters)?) {
             crate::error::explain(format_args!(
                 "node {node} is not changed: {}",
                 differences::MEMORY_ELSEWHERE
@@ -423,7 +423,7 @@ impl Exec {
             return Err(Error::InvalidValue("the node's memory would be another device's"));
         }
         let (before, mut unit) = units::unit_of(&device, parameters)?;
-        unit.print_to(self.0.fifos.of(seat))?;
+        unit.print_to(self.0.fifos.of(placement))?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
@@ -474,12 +474,12 @@ impl Exec {
             // Bodies run where their conditional node does.
             None => self.around(node)?,
         };
-        Device::get(usize::from(self.seat(flat).device))
+        Device::get(usize::from(self.placement(flat).device))
     }
 
     /// Where the work of a flat node is done.
-    fn seat(&self, flat: u32) -> Seat {
-        self.0.seats[self.state().main[flat as usize] as usize]
+    fn placement(&self, flat: u32) -> DevicePlacement {
+        self.0.placements[self.state().main[flat as usize] as usize]
     }
 
     /// Waits until no launch of the executable is in flight.
@@ -646,7 +646,7 @@ impl Drop for Inner {
         // Packets have the events' signals. An event may have been recorded behind this launch: what keeps it would be
         // kept by it.
         units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
-        let signals = std::mem::take(&mut state.flights).into_signals();
+        let signals = std::mem::take(&mut state.slots).into_signals();
         let (arena, resources) = (state.arena.clone(), self.resources.clone());
         let rest =
             Arc::new((moved, alive, taken_over, units, signals, arena, resources, state.resident.clone()));

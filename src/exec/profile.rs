@@ -12,7 +12,7 @@ use hsa::packet::SignalPlace as Field;
 
 use aqlipse_graph::image::Source;
 
-use super::{Exec, State, flight::Flight, party::Party, units::Unit};
+use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, units::Unit};
 use crate::{
     device::{fence::PooledSignal, lane::Slots},
     durations::Timed,
@@ -51,8 +51,8 @@ impl Exec {
     pub(super) fn stopwatches(
         &self,
         state: &State,
-        party: &Party<'_>,
-        flight: &Flight,
+        launch_queues: &LaunchQueues<'_>,
+        flight: &InFlightSlot,
         end: &Arc<PooledSignal>,
     ) -> Result<Stopwatches> {
         let mut these = Stopwatches { kernels: Vec::new(), own: Vec::new() };
@@ -65,7 +65,7 @@ impl Exec {
             if state.is_disabled(unit) {
                 continue;
             }
-            let (device, epoch) = party.of_lane(lane);
+            let (device, epoch) = launch_queues.of_lane(lane);
             let image = &state.image.lanes[lane as usize];
             let signals =
                 image.patches_of(packet).iter().filter_map(|patch| match (patch.field, patch.source) {

@@ -11,9 +11,9 @@ use crate::graph::{Graph, references::Resource};
 
 /// The resources that each graph of an executable holds, by the place of the graph among all of them.
 #[derive(Default)]
-pub(super) struct Held(HashMap<usize, Vec<Resource>>);
+pub(super) struct RetainedObjects(HashMap<usize, Vec<Resource>>);
 
-impl Held {
+impl RetainedObjects {
     /// Holds what `graphs` hold instead of what the graphs in their places held, which is handed over.
     pub(super) fn replace<'g>(
         &mut self,

@@ -12,7 +12,7 @@ use std::{
 };
 
 use aqlipse_graph::{
-    compile::{self, Known as KnownOfUnits, Scheduled, allocations::is_memory},
+    compile::{self, Known, Scheduled, allocations::is_memory},
     image,
 };
 
@@ -21,8 +21,8 @@ use super::{
     enable::packet_in_place_of,
     failure::Failure,
     lanes,
-    party::Known,
-    seat::Seat,
+    launch_queues::QueueCache,
+    placement::DevicePlacement,
     units::{self, Unit, pin_of},
 };
 use crate::{
@@ -83,14 +83,14 @@ impl Exec {
         });
         drop(report);
         state.image = image;
-        state.known = Known::default();
+        state.known = QueueCache::default();
         state.settle(self.0.devices.len());
-        let flights = std::mem::take(&mut state.flights).into_signals();
+        let slots = std::mem::take(&mut state.slots).into_signals();
         if state.in_flight() {
-            state.keep_for_launch(Keep::Other(Arc::new(flights)));
+            state.keep_for_launch(Keep::Other(Arc::new(slots)));
             _had = None;
         } else {
-            _had = Some(flights);
+            _had = Some(slots);
         }
         Ok(())
     }
@@ -110,12 +110,12 @@ impl Exec {
         known: &HashMap<NodeId, u32>,
     ) -> Result<Scheduled> {
         let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
-        let preds = preds(flat, &state.units, &state.main, &self.0.seats);
-        let numbers = units::numbers(&self.0.devices, &self.0.seats);
+        let preds = preds(flat, &state.units, &state.main, &self.0.placements);
+        let numbers = units::numbers(&self.0.devices, &self.0.placements);
         let order = compile::Units { preds: &preds, classes: &classes, main: &state.main, devices: &numbers };
         let durations = units::durations(&state.units, flat, &state.main, known);
         let table = costs::table(&self.0.devices[0])?;
-        let known = KnownOfUnits { table: &table, durations: durations.as_deref(), urgencies: &[] };
+        let known = Known { table: &table, durations: durations.as_deref(), urgencies: &[] };
         let device = self.0.devices[0].properties();
         let compute_units = |unit: u32| state.units[unit as usize].compute_units(device);
         let options = compile::Options {
@@ -128,7 +128,7 @@ impl Exec {
 }
 
 /// The order of units that [`Units::new`](super::units::Units::new) has made of `flat`, in the order of its nodes.
-pub(super) fn preds(flat: &FlatGraph, units: &[Unit], main: &[u32], seats: &[Seat]) -> Csr {
+pub(super) fn preds(flat: &FlatGraph, units: &[Unit], main: &[u32], placements: &[DevicePlacement]) -> Csr {
     let first_of = |&unit: &u32| pin_of(units, unit).unwrap_or(unit);
     // What resets conditions comes first, and a join behind it if there are several.
     let resets = main.first().map_or(0, first_of);
@@ -150,7 +150,8 @@ pub(super) fn preds(flat: &FlatGraph, units: &[Unit], main: &[u32], seats: &[Sea
         let prints = |&unit: &u32| {
             let at = unit as usize;
             let kernel = units[at].kernel();
-            seats[at].device == seats[reader].device && kernel.is_some_and(|dispatch| dispatch.code.prints())
+            placements[at].device == placements[reader].device
+                && kernel.is_some_and(|dispatch| dispatch.code.prints())
         };
         preds.push_row((0..reader as u32).filter(prints));
     }
@@ -203,7 +204,7 @@ mod tests {
     /// What a plan of an executable takes in virtual time, with these durations of its nodes.
     fn time(exec: &Exec, plan: &Plan, known: &HashMap<NodeId, u32>) -> u64 {
         let (state, flat) = (exec.state(), exec.flatten_again().unwrap());
-        let preds = preds(&flat, &state.units, &state.main, &exec.0.seats);
+        let preds = preds(&flat, &state.units, &state.main, &exec.0.placements);
         let (succs, device) = (preds.transposed(), &exec.0.device);
         let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
         let mut durations = vec![0; classes.len()];

@@ -245,7 +245,7 @@ pub(super) struct DeviceGraph {
     is_given: bool,
     /// The signal by which the device knows the handle.
     known_by: Option<Arc<PooledSignal>>,
-    /// The latest launch before kernels could have the handle, which they wait for. Held, so that its signal is not armed
+    /// The latest launch before kernels could have the handle, which they wait for. RetainedObjects, so that its signal is not armed
     /// again.
     _before: Option<Fence>,
 }

@@ -11,10 +11,10 @@ use aqlipse_graph::image::HostStep;
 use super::{
     State,
     launch::run_on_host,
+    launch_queues::LaunchQueues,
     pages::PinnedPages,
-    party::Party,
+    placement::DevicePlacement,
     reserve::{Reserve, Stage},
-    seat::Seat,
     units::Unit,
 };
 use crate::{
@@ -59,13 +59,13 @@ impl Script {
     fn new(
         state: &State,
         signals: &Option<Arc<[Arc<PooledSignal>]>>,
-        seats: &[Seat],
-        party: &Party<'_>,
+        placements: &[DevicePlacement],
+        launch_queues: &LaunchQueues<'_>,
     ) -> Self {
         let step = |step: &HostStep| Step {
             after: step.after.clone(),
             done: step.done,
-            device: party.of_ordinal(seats[step.unit as usize].device).0.clone(),
+            device: launch_queues.of_ordinal(placements[step.unit as usize].device).0.clone(),
             epoch: 0,
             work: None,
         };
@@ -81,17 +81,17 @@ impl Script {
         used: Option<Arc<Self>>,
         state: &State,
         signals: &Option<Arc<[Arc<PooledSignal>]>>,
-        seats: &[Seat],
-        party: &Party<'_>,
+        placements: &[DevicePlacement],
+        launch_queues: &LaunchQueues<'_>,
     ) -> Result<Arc<Self>> {
         // Its worker may not have let go of it yet if a fault has ended the launch.
         let used = used.filter(|used| Arc::strong_count(used) == 1);
-        let script = used.unwrap_or_else(|| Arc::new(Self::new(state, signals, seats, party)));
+        let script = used.unwrap_or_else(|| Arc::new(Self::new(state, signals, placements, launch_queues)));
         // They are done one after the other, so one stage for each device is enough.
         let mut stages: SmallVec<[(usize, Stage); 1]> = SmallVec::new();
         let mut steps = script.steps();
         for (step, given) in steps.iter_mut().zip(&state.image.host) {
-            let (device, epoch) = party.of_ordinal(seats[given.unit as usize].device);
+            let (device, epoch) = launch_queues.of_ordinal(placements[given.unit as usize].device);
             step.epoch = epoch;
             step.work = None;
             if !state.is_disabled(given.unit) {

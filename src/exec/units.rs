@@ -9,7 +9,7 @@ use super::{
     conditional::{self, Conditional},
     failure::Failure,
     parts,
-    seat::Seat,
+    placement::DevicePlacement,
 };
 use crate::{
     device::{Device, Properties, System},
@@ -85,7 +85,7 @@ pub(crate) struct Units {
     /// Unit of each flat node that does the node's work.
     pub(crate) main: Vec<u32>,
     /// Where each unit works.
-    pub(super) seats: Vec<Seat>,
+    pub(super) placements: Vec<DevicePlacement>,
     /// The devices that take part: first that on which launches begin and end, then those with packets, then others.
     pub(super) devices: Vec<Device>,
     /// By device, what its kernels print to that do not call the host; the last units read it.
@@ -107,8 +107,8 @@ pub(crate) struct Fifos(Vec<(u16, Arc<Fifo>)>);
 
 impl Fifos {
     /// The buffer of a device, if it has one.
-    pub(super) fn of(&self, seat: Seat) -> Option<&Arc<Fifo>> {
-        self.0.iter().find(|(device, _)| *device == seat.device).map(|(_, fifo)| fifo)
+    pub(super) fn of(&self, placement: DevicePlacement) -> Option<&Arc<Fifo>> {
+        self.0.iter().find(|(device, _)| *device == placement.device).map(|(_, fifo)| fifo)
     }
 
     /// Bytes of all buffers.
@@ -229,7 +229,7 @@ impl Units {
         let mut these = Self {
             units: Vec::with_capacity(work.len()),
             classes: Vec::with_capacity(work.len()),
-            seats: Vec::with_capacity(work.len()),
+            placements: Vec::with_capacity(work.len()),
             main: vec![u32::MAX; work.len()],
             ..Self::default()
         };
@@ -243,12 +243,12 @@ impl Units {
         for conditional in &compiled {
             for reset in conditional.resets()? {
                 own.get_or_insert_default().push_row([]);
-                these.push(reset, Seat::on(conditional.device()));
+                these.push(reset, DevicePlacement::on(conditional.device()));
             }
         }
         if these.units.len() > 1 {
             own.get_or_insert_default().push_row(0..these.units.len() as u32);
-            these.push(Unit::Join, Seat::on(device));
+            these.push(Unit::Join, DevicePlacement::on(device));
         }
         // Kernels anywhere in the graph may store to a condition, so its default comes before all of them.
         let entry = these.units.len().checked_sub(1).map(|entry| entry as u32);
@@ -256,21 +256,21 @@ impl Units {
         for (done, index) in order.into_iter().enumerate() {
             let failed = |error| Failure::of_node(flat.path(index).first().copied(), error);
             let placed = at(flat.nodes()[index as usize].device() as usize).map_err(failed)?;
-            let (seat, before, unit) = match work[index as usize] {
-                None => (Seat::on(placed), None, Unit::Join),
+            let (placement, before, unit) = match work[index as usize] {
+                None => (DevicePlacement::on(placed), None, Unit::Join),
                 Some(Node::Kernel(kernel)) => {
-                    (Seat::on(placed), None, kernel_unit(placed, kernel).map_err(failed)?)
+                    (DevicePlacement::on(placed), None, kernel_unit(placed, kernel).map_err(failed)?)
                 }
                 Some(Node::Conditional(_)) => {
                     // PANIC: one was compiled for each conditional node, in this order.
                     let conditional = compiled.next().expect("a compiled node");
-                    (Seat::on(placed), None, Unit::Conditional(conditional))
+                    (DevicePlacement::on(placed), None, Unit::Conditional(conditional))
                 }
                 Some(node) => {
-                    let seat = Seat::of(placed, node).map_err(failed)?;
-                    let device = at(usize::from(seat.device)).map_err(failed)?;
+                    let placement = DevicePlacement::of(placed, node).map_err(failed)?;
+                    let device = at(usize::from(placement.device)).map_err(failed)?;
                     let (before, unit) = unit_of(device, node).map_err(failed)?;
-                    (seat, before, unit)
+                    (placement, before, unit)
                 }
             };
             if own.is_none() && (before.is_some() || index as usize != done) {
@@ -285,11 +285,11 @@ impl Units {
                 }
             }
             if let Some(pin) = before {
-                these.push(pin, seat);
+                these.push(pin, placement);
             }
             // CAST: a unit or two for each node, of which there are fewer than 2^31.
             these.main[index as usize] = these.units.len() as u32;
-            these.push(unit, seat);
+            these.push(unit, placement);
         }
         these.preds = own.unwrap_or_else(|| flat.preds().clone());
         these.devices = devices_of(device, &these)?;
@@ -298,7 +298,7 @@ impl Units {
     }
 
     #[inline]
-    fn push(&mut self, unit: Unit, seat: Seat) {
+    fn push(&mut self, unit: Unit, placement: DevicePlacement) {
         self.bytes += unit.bytes();
         self.kernarg_bytes += unit.kernarg_bytes();
         self.classes.push(unit.class());
@@ -309,7 +309,7 @@ impl Units {
             self.codes.entry(code.object()).or_insert_with(|| code.clone());
         }
         self.units.push(unit);
-        self.seats.push(seat);
+        self.placements.push(placement);
     }
 
     /// Gives kernels that print without calling the host what they print to, and what reads it a place behind them.
@@ -319,8 +319,8 @@ impl Units {
         }
         let prints = |unit: &Unit| unit.kernel().is_some_and(|dispatch| dispatch.code.prints());
         for device in self.devices.clone() {
-            let own = Seat::on(&device);
-            let here = |n: &usize| self.seats[*n].device == own.device && prints(&self.units[*n]);
+            let own = DevicePlacement::on(&device);
+            let here = |n: &usize| self.placements[*n].device == own.device && prints(&self.units[*n]);
             let printing: Vec<usize> = (0..self.units.len()).filter(here).collect();
             if printing.is_empty() {
                 continue;
@@ -339,16 +339,16 @@ impl Units {
 }
 
 /// The number, among the `devices` that take part, of each unit's; nothing if there is but one.
-pub(super) fn numbers(devices: &[Device], seats: &[Seat]) -> Vec<u16> {
+pub(super) fn numbers(devices: &[Device], placements: &[DevicePlacement]) -> Vec<u16> {
     if devices.len() == 1 {
         return Vec::new();
     }
-    let number = |seat: &Seat| {
-        let device = devices.iter().position(|device| device.ordinal() == usize::from(seat.device));
+    let number = |placement: &DevicePlacement| {
+        let device = devices.iter().position(|device| device.ordinal() == usize::from(placement.device));
         // What no device does is the host's. CAST: there are few devices.
         device.unwrap_or(0) as u16
     };
-    seats.iter().map(number).collect()
+    placements.iter().map(number).collect()
 }
 
 /// The devices of the units: `wanted` first, if it has a packet, then the others with packets, then those of kernels
@@ -357,8 +357,8 @@ fn devices_of(wanted: &Device, units: &Units) -> Result<Vec<Device>> {
     let all = System::get()?.devices();
     // By ordinal: whether the device has packets, and whether it has work at all.
     let mut found = vec![(false, false); all.len()];
-    for (n, (class, seat)) in units.classes.iter().zip(&units.seats).enumerate() {
-        if let Some((packets, work)) = found.get_mut(usize::from(seat.device)) {
+    for (n, (class, placement)) in units.classes.iter().zip(&units.placements).enumerate() {
+        if let Some((packets, work)) = found.get_mut(usize::from(placement.device)) {
             let packet = *class == Class::Packet;
             let on_device = |unit: &Unit| unit.kernel().is_some() || matches!(unit, Unit::Conditional(_));
             *packets |= packet;
@@ -433,7 +433,7 @@ pub(crate) fn unit_of(device: &Device, node: &Node) -> Result<(Option<Unit>, Uni
 ///
 /// # Errors
 /// As [`Unit::packet`]; [`Error::IllegalState`] for one that is no packet, which would be a defect of the scheduler.
-#[inline]
+#[inline(always)]
 pub(super) fn content(units: &[Unit], unit: u32, fences: Fences, kernarg: u64) -> Result<Content> {
     match units.get(unit as usize) {
         Some(work @ (Unit::Dispatch(_) | Unit::Conditional(_))) => {

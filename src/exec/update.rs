@@ -11,7 +11,7 @@ use super::{
     differences,
     enable::packet_in_place_of,
     place_arguments,
-    seat::Seat,
+    placement::DevicePlacement,
     units,
     units::Unit,
 };
@@ -367,19 +367,19 @@ impl Frames<'_> {
     }
 }
 
-/// The units of a node that was placed on a device and is to work in `seat`, where another does.
+/// The units of a node that was placed on a device and is to work in `placement`, where another does.
 pub(super) fn moved_to(
-    seat: Seat,
+    placement: DevicePlacement,
     named: NodeId,
     node: &Node,
     placed: u32,
 ) -> Result<(Option<Unit>, Unit), Refusal> {
     let refused = |error: Error| Refusal::at(named, error);
     if matches!(node, Node::Kernel(_)) {
-        refuse_elsewhere(seat.device, placed, "kernel", named)?;
+        refuse_elsewhere(placement.device, placed, "kernel", named)?;
     }
-    let worker = Device::get(usize::from(seat.device)).map_err(refused)?;
-    if !seat.admits(Seat::of(&worker, node).map_err(refused)?) {
+    let worker = Device::get(usize::from(placement.device)).map_err(refused)?;
+    if !placement.admits(DevicePlacement::of(&worker, node).map_err(refused)?) {
         let detail = differences::MEMORY_ELSEWHERE.to_owned();
         return Err(Refusal::at(named, Reason::Parameters).because(detail));
     }
@@ -448,9 +448,9 @@ impl Exec {
                 let change = Change { node: inside, named, parameters: node, placed };
                 in_bodies.entry(flat).or_default().push(change);
             } else {
-                let seat = self.seat(flat);
-                let (pin, mut unit) = moved_to(seat, named, node, placed)?;
-                unit.print_to(self.0.fifos.of(seat)).map_err(|error| Refusal::at(named, error))?;
+                let placement = self.placement(flat);
+                let (pin, mut unit) = moved_to(placement, named, node, placed)?;
+                unit.print_to(self.0.fifos.of(placement)).map_err(|error| Refusal::at(named, error))?;
                 changes.push((flat, named, pin, unit));
             }
             given.push(mine);

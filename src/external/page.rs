@@ -84,7 +84,7 @@ impl Page {
     /// [`Error::OutOfMemory`] without a descriptor or memory left, [`Error::OperatingSystem`].
     pub(super) fn create(kind: Kind, value: u64) -> Result<(OwnedFd, Self)> {
         let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        if hsa::scarcity::refuses() {
+        if hsa::fault_injection::refuses() {
             return Err(Error::OutOfMemory { bytes: SIZE });
         }
         // SAFETY: the name is a C string.

@@ -73,7 +73,7 @@ impl Fifo {
         let bytes = device.context().hostcall.printf_bytes();
         let pool = device.0.system.host_pool();
         let memory = pool.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-        let memory = memory.held_by(crate::holdings::HOSTCALLS);
+        let memory = memory.held_by(crate::memory_report::HOSTCALLS);
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;
         let fifo = Self { memory, formats: Mutex::default() };
         fifo.word(0).store(0, Ordering::Relaxed);

@@ -64,7 +64,7 @@ impl Memory for DeviceMemory {
         else {
             return 0;
         };
-        let memory = memory.held_by(crate::holdings::DEVICE_HEAP);
+        let memory = memory.held_by(crate::memory_report::DEVICE_HEAP);
         let address = memory.address().next_multiple_of(alignment);
         self.used += bytes;
         self.live.insert(address, (memory, bytes));

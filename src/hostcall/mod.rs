@@ -34,7 +34,7 @@ use crate::{
     callback,
     device::{Device, fault::Faults, once::Once},
     error::{Error, Result},
-    holdings, thread,
+    memory_report, thread,
 };
 
 /// Bytes of the device library's heap structure; the library of ROCm 5.2 takes 100,872 of them.
@@ -149,7 +149,7 @@ impl Hostcall {
         let heap = self.heap.get_or_make(|| {
             let out_of_memory = |_| Error::OutOfMemory { bytes: HEAP_BYTES };
             let memory = device.0.local.allocate(HEAP_BYTES).map_err(out_of_memory)?;
-            let memory = memory.held_by(holdings::HOSTCALLS);
+            let memory = memory.held_by(memory_report::HOSTCALLS);
             // SAFETY: fresh memory of that many bytes.
             unsafe { device.0.system.runtime().fill(memory.address(), 0, HEAP_BYTES / 4) }?;
             Ok(memory)
@@ -203,10 +203,10 @@ impl Calls {
         let packets = waves.clamp(PACKETS[0], PACKETS[1]).next_power_of_two();
         let bytes = Buffer::bytes(packets);
         let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-        let memory = memory.held_by(holdings::HOSTCALLS);
+        let memory = memory.held_by(memory_report::HOSTCALLS);
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;
         let doorbell = hsa::Signal::create(system.runtime(), 0, &[], hsa::Waiters::HostAndDevice)?;
-        let doorbell = doorbell.held_by(holdings::HOSTCALLS);
+        let doorbell = doorbell.held_by(memory_report::HOSTCALLS);
         let base = NonNull::new(memory.as_ptr()).ok_or(Error::OutOfMemory { bytes })?;
         // SAFETY: pools give pages; the memory has that many bytes and nobody else's, and moves into the buffer.
         let buffer = unsafe { Buffer::new(base, packets, doorbell.handle().handle, Box::new(memory)) };

@@ -28,7 +28,7 @@ use crate::{
     callback,
     device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
-    holdings,
+    memory_report,
     pool::graph_memory::Block,
     stream::Stream,
 };
@@ -88,16 +88,16 @@ struct Kind {
 }
 
 fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) -> Result<Arc<Region>> {
-    let visitors = device.context().visitors.lock();
+    let peers = device.context().peers.lock();
     let allocate = || pool.allocate_with(bytes.max(1), kind.caching);
     let memory = allocate().or_else(|_| {
         // What pools retain is nobody's.
         device.context().pools.trim();
         allocate()
     });
-    let memory = memory.map_err(|_| holdings::short(bytes))?.held_by(holdings::USER);
-    if !visitors.is_empty() {
-        peer::grant(device, &visitors, &memory)?;
+    let memory = memory.map_err(|_| memory_report::short(bytes))?.held_by(memory_report::USER);
+    if !peers.is_empty() {
+        peer::grant(device, &peers, &memory)?;
     }
     Ok(System::get()?.memory().insert(Region {
         address: memory.address(),
@@ -143,8 +143,8 @@ fn insert_host(
     is_variable: bool,
 ) -> Result<Arc<Region>> {
     let system = System::get()?;
-    let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| holdings::short(bytes))?;
-    let memory = memory.held_by(holdings::USER);
+    let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
+    let memory = memory.held_by(memory_report::USER);
     memory.allow_access(&system.gpu_agents())?;
     let address = memory.address();
     Ok(system.memory().insert(Region {

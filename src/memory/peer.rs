@@ -14,9 +14,9 @@ use aqlipse_graph::{Memcpy, Memset, RunCopy};
 
 /// The devices that may access what is allocated on a device, by ordinal.
 #[derive(Default)]
-pub(crate) struct Visitors(Mutex<BTreeSet<usize>>);
+pub(crate) struct PeerAccess(Mutex<BTreeSet<usize>>);
 
-impl Visitors {
+impl PeerAccess {
     /// Held while memory is allocated, so that nobody is let in between allocation and grant.
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -48,13 +48,13 @@ pub fn enable_peer_access(device: &Device, peer: &Device) -> Result<()> {
     if !can_access_peer(device, peer)? {
         return Err(Error::PeerAccessUnsupported);
     }
-    let mut visitors = peer.context().visitors.lock();
-    if !visitors.insert(device.ordinal()) {
+    let mut peers = peer.context().peers.lock();
+    if !peers.insert(device.ordinal()) {
         return Err(Error::PeerAccessAlreadyEnabled);
     }
-    let granted = grant_all(peer, &visitors);
+    let granted = grant_all(peer, &peers);
     if granted.is_err() {
-        visitors.remove(&device.ordinal());
+        peers.remove(&device.ordinal());
     }
     granted
 }
@@ -64,28 +64,28 @@ pub fn enable_peer_access(device: &Device, peer: &Device) -> Result<()> {
 /// # Errors
 /// [`Error::PeerAccessNotEnabled`].
 pub fn disable_peer_access(device: &Device, peer: &Device) -> Result<()> {
-    let mut visitors = peer.context().visitors.lock();
-    if !visitors.remove(&device.ordinal()) {
+    let mut peers = peer.context().peers.lock();
+    if !peers.remove(&device.ordinal()) {
         return Err(Error::PeerAccessNotEnabled);
     }
-    grant_all(peer, &visitors)
+    grant_all(peer, &peers)
 }
 
-/// Lets exactly the owner and its visitors access an allocation.
-pub(crate) fn grant(owner: &Device, visitors: &BTreeSet<usize>, allocation: &hsa::Allocation) -> Result<()> {
+/// Lets exactly the owner and its peers access an allocation.
+pub(crate) fn grant(owner: &Device, peers: &BTreeSet<usize>, allocation: &hsa::Allocation) -> Result<()> {
     let devices = owner.0.system.devices();
-    let agents = visitors.iter().filter_map(|&ordinal| devices.get(ordinal)).chain([owner]);
+    let agents = peers.iter().filter_map(|&ordinal| devices.get(ordinal)).chain([owner]);
     Ok(allocation.allow_access(&agents.map(|device| device.0.agent.clone()).collect::<Vec<_>>())?)
 }
 
-fn grant_all(owner: &Device, visitors: &BTreeSet<usize>) -> Result<()> {
+fn grant_all(owner: &Device, peers: &BTreeSet<usize>) -> Result<()> {
     let regions = owner
         .0
         .system
         .memory()
         .regions(|region| region.device == owner.ordinal() && region.origin == Origin::Device);
     regions.iter().try_for_each(|region| match &region.backing {
-        Backing::Allocation(allocation) => grant(owner, visitors, allocation),
+        Backing::Allocation(allocation) => grant(owner, peers, allocation),
         _ => Ok(()),
     })
 }
@@ -109,7 +109,7 @@ pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
     }
     let owner = device.0.system.devices().get(region.device);
     region.origin == Origin::Device
-        && owner.is_some_and(|owner| owner.context().visitors.lock().contains(&device.ordinal()))
+        && owner.is_some_and(|owner| owner.context().peers.lock().contains(&device.ordinal()))
 }
 
 /// Asks whether memory of `owner` can be given to `device` in this way.

@@ -248,7 +248,8 @@ pub fn create(device: &Device, bytes: u64, shareable: bool) -> Result<PhysicalId
     }
     // CAST: a 64-bit process.
     let memory = memory.create_pinned(&device.0.local, bytes as usize);
-    let memory = memory.map_err(|_| crate::holdings::short(bytes as usize))?.held_by(crate::holdings::USER);
+    let memory =
+        memory.map_err(|_| crate::memory_report::short(bytes as usize))?.held_by(crate::memory_report::USER);
     Ok(state().add(memory, Properties { device: device.ordinal(), shareable, bytes }))
 }
 

@@ -1,7 +1,7 @@
 //! Arenas: chunks of a device's memory that executable graphs take turns with.
 //!
-//! An executable whose launches allocate is the *tenant* of an arena: its buffers show chunks of it, by the numbers that
-//! its placement says. Tenants that are launched in order have the same chunks, so an arena has as many as the largest of
+//! An executable whose launches allocate has a *binding* to an arena: its buffers map chunks of it, by the numbers that
+//! its placement says. Bindings that are launched in order have the same chunks, so an arena has as many as the largest of
 //! them needs. One stream at a time uses an arena. A launch on another one, while a launch that uses the arena is in
 //! flight, moves its executable to another arena; or follows that launch, if its executable is in flight itself or there
 //! is no memory for more.
@@ -35,7 +35,7 @@ use crate::{
 pub(crate) struct Arenas {
     /// Locked by whoever changes what is mapped, and before `state`.
     chunks: Mutex<Chunks>,
-    /// Of tenants, only a [`Mapper`] changes the arena.
+    /// Of bindings, only a [`Mapper`] changes the arena.
     state: Mutex<State>,
     /// Somebody has ended a claim.
     unclaimed: Condvar,
@@ -44,11 +44,11 @@ pub(crate) struct Arenas {
 
 #[derive(Default)]
 struct State {
-    /// The highest number of a tenant or an arena so far.
+    /// The highest number of a binding or an arena so far.
     last: u64,
     arenas: Vec<Arena>,
-    tenants: HashMap<u64, Tenant>,
-    /// Tenants whose executables are gone, and which nobody has shown out yet.
+    bindings: HashMap<u64, Binding>,
+    /// Bindings whose executables are gone, and whose buffers are not unmapped yet.
     gone: Vec<u64>,
 }
 
@@ -78,7 +78,7 @@ impl Arena {
 }
 
 /// An executable graph that has buffers in an arena, or had before a trim.
-struct Tenant {
+struct Binding {
     placement: Arc<Placement>,
     arena: Option<u64>,
     /// It was launched since it came, or since it was trimmed.
@@ -87,7 +87,7 @@ struct Tenant {
     last: Option<Arc<PooledSignal>>,
 }
 
-impl Tenant {
+impl Binding {
     fn new(placement: &Arc<Placement>) -> Self {
         Self { placement: placement.clone(), arena: None, counted: false, last: None }
     }
@@ -98,8 +98,8 @@ impl Tenant {
     }
 }
 
-/// A tenant that has left an arena, and whose buffers still show chunks of it.
-struct Departed {
+/// A binding that has left an arena, and whose buffers still map chunks of it.
+struct UnboundBinding {
     arena: u64,
     placement: Arc<Placement>,
 }
@@ -114,21 +114,21 @@ enum Attempt {
     Elsewhere,
 }
 
-/// An executable graph's right to be a tenant.
-pub(super) struct Tenure {
+/// An executable graph's binding, which ends with it.
+pub(super) struct ArenaBinding {
     device: Device,
     number: u64,
     placement: Arc<Placement>,
 }
 
-impl Drop for Tenure {
+impl Drop for ArenaBinding {
     fn drop(&mut self) {
         self.arenas().leave(&self.device, self.number);
     }
 }
 
-impl Tenure {
-    /// Settles an executable that is yet to be launched: afterwards its memory exists. What shows chunks at the addresses
+impl ArenaBinding {
+    /// Settles an executable that is yet to be launched: afterwards its memory exists. What maps chunks at the addresses
     /// of `placement` for an executable that is gone, and in flight no more, ends.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Tenure {
 
     /// Whether they are there: a trim takes them.
     pub(super) fn is_mapped(&self) -> bool {
-        self.arenas().state().tenants.get(&self.number).is_some_and(|tenant| tenant.arena.is_some())
+        self.arenas().state().bindings.get(&self.number).is_some_and(|binding| binding.arena.is_some())
     }
 
     /// Begins a launch on a stream; what comes back is the end of another launch, which this one must follow.
@@ -162,7 +162,7 @@ impl Tenure {
         with_room(&self.device, || self.arenas().claim(&self.device, self.number, stream))
     }
 
-    /// Ends what [`Tenure::claim`] began: with the stream and the end of the launch, if it was published.
+    /// Ends what [`ArenaBinding::claim`] began: with the stream and the end of the launch, if it was published.
     pub(super) fn end_claim(&self, published: Option<(u64, &Arc<PooledSignal>)>) {
         self.arenas().end_claim(self.number, published);
     }
@@ -205,12 +205,12 @@ impl Arenas {
         self.mapping(device).ok_or(Error::NotSupported("virtual memory management"))
     }
 
-    /// Who has buffers at the addresses of the tenant `number` and is in flight.
+    /// The binding in flight that has buffers at the addresses of the binding `number`.
     pub(super) fn predecessor(&self, number: u64) -> Option<Predecessor> {
         let state = self.state();
-        let tenant =
-            state.tenants.get(&number).filter(|tenant| !tenant.is_idle() && tenant.arena.is_some())?;
-        Some(Predecessor { number, placement: tenant.placement.clone() })
+        let binding =
+            state.bindings.get(&number).filter(|binding| !binding.is_idle() && binding.arena.is_some())?;
+        Some(Predecessor { number, placement: binding.placement.clone() })
     }
 
     fn settle(
@@ -229,22 +229,22 @@ impl Arenas {
         predecessor: Option<&Predecessor>,
     ) -> Result<u64> {
         let number = self.state().next();
-        // A predecessor that has gone meanwhile shows nothing any more.
+        // A predecessor that has gone meanwhile maps nothing any more.
         let before =
             predecessor.and_then(|before| Some((before.number, self.state().arena_of(before.number)?)));
         match before {
             Some((old, arena)) => mapper.succeed(old, arena, number, placement)?,
             None => {
-                placement.buffers.iter().for_each(|(space, _)| mapper.unbind(space.tenant()));
-                self.state().tenants.insert(number, Tenant::new(placement));
+                placement.buffers.iter().for_each(|(space, _)| mapper.unbind(space.binding()));
+                self.state().bindings.insert(number, Binding::new(placement));
                 let best = mapper.nearest(&placement.need);
                 if let Err(error) = mapper.bind(number, best) {
-                    self.state().tenants.remove(&number);
+                    self.state().bindings.remove(&number);
                     return Err(error);
                 }
             }
         }
-        placement.buffers.iter().for_each(|(space, _)| space.set_tenant(number));
+        placement.buffers.iter().for_each(|(space, _)| space.set_binding(number));
         Ok(number)
     }
 
@@ -272,11 +272,11 @@ impl Arenas {
 
     fn end_claim(&self, number: u64, published: Option<(u64, &Arc<PooledSignal>)>) {
         let mut state = self.state();
-        let Some(tenant) = state.tenants.get_mut(&number) else { return };
+        let Some(binding) = state.bindings.get_mut(&number) else { return };
         if let Some((_, signal)) = published {
-            tenant.last = Some(signal.clone());
+            binding.last = Some(signal.clone());
         }
-        let arena = tenant.arena;
+        let arena = binding.arena;
         if let Some(arena) = arena.and_then(|arena| state.arena_mut(arena)) {
             arena.claimed = false;
             if let Some((stream, signal)) = published {
@@ -292,7 +292,7 @@ impl Arenas {
         self.show_out(device);
     }
 
-    /// Ends what tenants show whose executables are gone. Whoever lets go of an executable may be about to launch another
+    /// Ends what bindings map whose executables are gone. Whoever lets go of an executable may be about to launch another
     /// one: it does not wait for somebody who maps memory, who comes by here afterwards.
     fn show_out(&self, device: &Device) {
         while !self.state().gone.is_empty() {
@@ -304,9 +304,9 @@ impl Arenas {
             };
             let mut mapper = Mapper { arenas: self, device, memory, classes, chunks };
             let gone = std::mem::take(&mut self.state().gone);
-            let tenants: Vec<_> = gone.into_iter().map(|number| mapper.remove(number)).collect();
+            let bindings: Vec<_> = gone.into_iter().map(|number| mapper.remove(number)).collect();
             drop(mapper);
-            drop(tenants);
+            drop(bindings);
         }
     }
 
@@ -320,21 +320,21 @@ impl Arenas {
         trimmed.unwrap_or_default();
     }
 
-    /// Takes all tenants out of their arenas of which no launch is in flight or about to be published.
-    fn depart_idle(&self) -> Vec<Departed> {
+    /// Takes all bindings out of their arenas of which no launch is in flight or about to be published.
+    fn depart_idle(&self) -> Vec<UnboundBinding> {
         let mut state = self.state();
-        // With the lock held that has shown them idle: from here on a launch of theirs waits for the mapper.
+        // With the lock held under which they were found idle: from here on a launch of theirs waits for the mapper.
         state.idle().into_iter().filter_map(|number| state.depart(number)).collect()
     }
 
-    /// Takes the tenants out of the device's footprint of which no launch is in flight or about to be published.
+    /// Takes the bindings out of the device's footprint of which no launch is in flight or about to be published.
     pub(super) fn discount(&self, device: &Device) {
         let Ok((_, classes)) = self.memory(device) else { return };
         let mut state = self.state();
         for number in state.idle() {
-            let Some(tenant) = state.tenants.get_mut(&number) else { continue };
-            if std::mem::take(&mut tenant.counted)
-                && let Some(arena) = tenant.arena
+            let Some(binding) = state.bindings.get_mut(&number) else { continue };
+            if std::mem::take(&mut binding.counted)
+                && let Some(arena) = binding.arena
             {
                 state.recount(device, classes, arena);
             }
@@ -372,15 +372,16 @@ impl State {
         self.arenas.iter_mut().find(|arena| arena.number == number)
     }
 
-    /// The tenants of which no launch is in flight or about to be published.
+    /// The bindings of which no launch is in flight or about to be published.
     fn idle(&self) -> Vec<u64> {
         let claimed: Vec<u64> = self.arenas.iter().filter(|a| a.claimed).map(|a| a.number).collect();
-        let idle = |tenant: &Tenant| tenant.is_idle() && !tenant.arena.is_some_and(|a| claimed.contains(&a));
-        self.tenants.iter().filter(|(_, tenant)| idle(tenant)).map(|(&number, _)| number).collect()
+        let idle =
+            |binding: &Binding| binding.is_idle() && !binding.arena.is_some_and(|a| claimed.contains(&a));
+        self.bindings.iter().filter(|(_, binding)| idle(binding)).map(|(&number, _)| number).collect()
     }
 
-    fn arena_of(&self, tenant: u64) -> Option<u64> {
-        self.tenants.get(&tenant)?.arena
+    fn arena_of(&self, binding: u64) -> Option<u64> {
+        self.bindings.get(&binding)?.arena
     }
 
     /// Claims an arena; returns the end of its latest use, if that is not over.
@@ -390,28 +391,28 @@ impl State {
         arena.user.as_ref().map(|(_, signal)| signal).filter(|signal| !signal.is_over()).cloned()
     }
 
-    /// Makes a tenant part of the device's footprint: a launch uses its buffers.
-    fn count(&mut self, device: &Device, classes: &Classes, tenant: u64) {
-        let Some(tenant) = self.tenants.get_mut(&tenant) else { return };
-        if !std::mem::replace(&mut tenant.counted, true)
-            && let Some(arena) = tenant.arena
+    /// Makes a binding part of the device's footprint: a launch uses its buffers.
+    fn count(&mut self, device: &Device, classes: &Classes, binding: u64) {
+        let Some(binding) = self.bindings.get_mut(&binding) else { return };
+        if !std::mem::replace(&mut binding.counted, true)
+            && let Some(arena) = binding.arena
         {
             self.recount(device, classes, arena);
         }
     }
 
-    /// Claims the arena that a tenant has, if a launch of it on `stream` is to use that.
+    /// Claims the arena that a binding has, if a launch of it on `stream` is to use that.
     ///
     /// # Errors
-    /// [`Error::IllegalState`] for a tenant that is gone.
+    /// [`Error::IllegalState`] for a binding that is gone.
     fn try_claim(&mut self, device: &Device, classes: &Classes, number: u64, stream: u64) -> Result<Attempt> {
-        let Some(tenant) = self.tenants.get(&number) else {
+        let Some(binding) = self.bindings.get(&number) else {
             return Err(Error::IllegalState("memory of an executable graph that is gone"));
         };
-        let Some(arena) = tenant.arena.and_then(|arena| self.arena(arena)) else {
+        let Some(arena) = binding.arena.and_then(|arena| self.arena(arena)) else {
             return Ok(Attempt::Elsewhere);
         };
-        let is_idle = tenant.is_idle();
+        let is_idle = binding.is_idle();
         if arena.is_open_to(stream) || !is_idle && !arena.claimed {
             let arena = arena.number;
             self.count(device, classes, number);
@@ -420,25 +421,27 @@ impl State {
         Ok(if is_idle { Attempt::Elsewhere } else { Attempt::Busy })
     }
 
-    /// Takes a tenant, of which no launch is in flight, out of its arena.
-    fn depart(&mut self, tenant: u64) -> Option<Departed> {
-        let tenant = self.tenants.get_mut(&tenant)?;
-        tenant.counted = false;
-        Some(Departed { arena: tenant.arena.take()?, placement: tenant.placement.clone() })
+    /// Takes a binding, of which no launch is in flight, out of its arena.
+    fn depart(&mut self, binding: u64) -> Option<UnboundBinding> {
+        let binding = self.bindings.get_mut(&binding)?;
+        binding.counted = false;
+        Some(UnboundBinding { arena: binding.arena.take()?, placement: binding.placement.clone() })
     }
 
-    /// What the tenants of an arena need.
+    /// What the bindings of an arena need.
     fn need(&self, arena: u64) -> Counts {
-        let tenants = self.tenants.values().filter(|tenant| tenant.arena == Some(arena));
-        tenants.fold([0; CLASSES], |need, tenant| most(&need, &tenant.placement.need))
+        let bindings = self.bindings.values().filter(|binding| binding.arena == Some(arena));
+        bindings.fold([0; CLASSES], |need, binding| most(&need, &binding.placement.need))
     }
 
-    /// Counts of an arena what the tenants need that were launched.
+    /// Counts of an arena what the bindings need that were launched.
     fn recount(&mut self, device: &Device, classes: &Classes, arena: u64) {
         let (mut need, mut used): (Counts, u64) = ([0; CLASSES], 0);
-        for tenant in self.tenants.values().filter(|tenant| tenant.arena == Some(arena) && tenant.counted) {
-            need = most(&need, &tenant.placement.need);
-            used = used.max(tenant.placement.used);
+        for binding in
+            self.bindings.values().filter(|binding| binding.arena == Some(arena) && binding.counted)
+        {
+            need = most(&need, &binding.placement.need);
+            used = used.max(binding.placement.used);
         }
         let Some(arena) = self.arena_mut(arena) else { return };
         let now = (used, classes.bytes(&need));

@@ -12,14 +12,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use super::{arena::Arenas, graph_memory::Block, lease::Leased, meter::Meter};
+use super::{arena::Arenas, exec_memory::BoundMemory, graph_memory::Block, meter::Meter};
 use crate::device::Device;
 
 /// The graph memory of one device.
 #[derive(Default)]
 pub(crate) struct Footprint {
     meters: Mutex<Meters>,
-    leases: Mutex<Vec<Weak<Leased>>>,
+    memories_of_execs: Mutex<Vec<Weak<BoundMemory>>>,
     arenas: Arenas,
 }
 
@@ -43,34 +43,36 @@ impl Footprint {
         &self.arenas
     }
 
-    pub(super) fn register(&self, lease: &Arc<Leased>) {
-        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        leases.retain(|lease| lease.strong_count() > 0);
-        leases.push(Arc::downgrade(lease));
+    pub(super) fn register(&self, memory_of_exec: &Arc<BoundMemory>) {
+        let mut memories_of_execs = self.memories_of_execs.lock().unwrap_or_else(PoisonError::into_inner);
+        memories_of_execs.retain(|memory_of_exec| memory_of_exec.strong_count() > 0);
+        memories_of_execs.push(Arc::downgrade(memory_of_exec));
     }
 
     fn trim(&self, device: &Device) {
         self.arenas.trim(device);
-        self.with_idle(device, Leased::trim);
+        self.with_idle(device, BoundMemory::trim);
     }
 
     /// Takes what is idle out of the count.
     fn discount(&self, device: &Device) {
         self.arenas.discount(device);
-        self.with_idle(device, Leased::discount);
+        self.with_idle(device, BoundMemory::discount);
     }
 
-    /// Does `work` with each lease of the device's memory of which no launch is in flight, and with what tells blocks that
+    /// Does `work` with each memory_of_exec of the device's memory of which no launch is in flight, and with what tells blocks that
     /// another one of which a launch is uses.
-    fn with_idle(&self, device: &Device, work: impl Fn(&Leased, &dyn Fn(&Block) -> bool)) {
-        let leases: Vec<Arc<Leased>> = {
-            let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-            leases.iter().filter_map(Weak::upgrade).collect()
+    fn with_idle(&self, device: &Device, work: impl Fn(&BoundMemory, &dyn Fn(&Block) -> bool)) {
+        let memories_of_execs: Vec<Arc<BoundMemory>> = {
+            let memories_of_execs = self.memories_of_execs.lock().unwrap_or_else(PoisonError::into_inner);
+            memories_of_execs.iter().filter_map(Weak::upgrade).collect()
         };
-        let (busy, idle): (Vec<_>, Vec<_>) = leases.iter().partition(|lease| lease.is_in_flight());
-        let busy: HashSet<u64> = busy.iter().flat_map(|lease| lease.blocks()).map(|b| b.address()).collect();
-        for lease in idle.iter().filter(|lease| lease.is_on(device)) {
-            work(lease, &|block| busy.contains(&block.address()));
+        let (busy, idle): (Vec<_>, Vec<_>) =
+            memories_of_execs.iter().partition(|memory_of_exec| memory_of_exec.is_in_flight());
+        let busy: HashSet<u64> =
+            busy.iter().flat_map(|memory_of_exec| memory_of_exec.blocks()).map(|b| b.address()).collect();
+        for memory_of_exec in idle.iter().filter(|memory_of_exec| memory_of_exec.is_on(device)) {
+            work(memory_of_exec, &|block| busy.contains(&block.address()));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Memory of a graph's allocation nodes: addresses fixed when the node is made, bytes shared by lifetimes.
 //!
 //! Where memory can be mapped, a node has addresses of its own ([`space`](super::space)), and what lies there is planned
-//! when the graph is instantiated ([`lease`](super::lease)). Elsewhere memory comes with the addresses, and a node has
+//! when the graph is instantiated ([`memory_of_exec`](super::exec_memory)). Elsewhere memory comes with the addresses, and a node has
 //! those of one that was freed before it.
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use super::space::{Own, Space};
+use super::space::{PrivateChunks, Space};
 use crate::{
     device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
@@ -37,16 +37,16 @@ impl AllocationOptions {
     /// # Errors
     /// [`Error::NotSupported`] for read-only access, [`Error::PeerAccessUnsupported`] for a device without a link,
     /// [`Error::InvalidValue`] if `owner` would have none.
-    fn visitors(&self, owner: &Device) -> Result<BTreeSet<usize>> {
-        let mut visitors = BTreeSet::new();
+    fn peers(&self, owner: &Device) -> Result<BTreeSet<usize>> {
+        let mut peers = BTreeSet::new();
         for (device, right) in &self.access {
             peer::check_right(owner, device, *right)?;
             match right {
-                Right::None => visitors.remove(&device.ordinal()),
-                _ => device != owner && visitors.insert(device.ordinal()),
+                Right::None => peers.remove(&device.ordinal()),
+                _ => device != owner && peers.insert(device.ordinal()),
             };
         }
-        Ok(visitors)
+        Ok(peers)
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Block {
     address: u64,
     bytes: u64,
     memory: Memory,
-    visitors: BTreeSet<usize>,
+    peers: BTreeSet<usize>,
     state: Mutex<State>,
 }
 
@@ -74,11 +74,11 @@ struct State {
     /// A launch has allocated it and nobody has freed it since.
     live: bool,
     /// What it holds while it is live.
-    contents: Option<Arc<Own>>,
+    contents: Option<Arc<PrivateChunks>>,
     /// It is part of the device's footprint.
     counted: bool,
     /// Graphs and executables that have it.
-    tenants: u32,
+    bindings: u32,
     /// Executables among them.
     execs: u32,
     freed_by: FreedBy,
@@ -97,14 +97,14 @@ enum FreedBy {
 
 impl Block {
     /// Makes a block for a graph.
-    fn allocate(device: &Device, bytes: u64, visitors: BTreeSet<usize>) -> Result<Tenancy> {
+    fn allocate(device: &Device, bytes: u64, peers: BTreeSet<usize>) -> Result<BlockHold> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         let (address, memory) = match device.context().graph_memory.arenas().mapping(device) {
             Some((memory, classes)) => {
                 let bytes = bytes.checked_next_multiple_of(classes.granule());
                 let bytes = bytes.filter(|&bytes| bytes <= device.properties().total_memory);
                 let bytes = bytes.ok_or(out_of_memory)?;
-                let space = Space::reserve(device, memory, classes, bytes, &visitors)?;
+                let space = Space::reserve(device, memory, classes, bytes, &peers)?;
                 (space.address(), Memory::Mapped(Arc::new(space)))
             }
             None => {
@@ -115,16 +115,16 @@ impl Block {
                     device.context().pools.trim();
                     allocate()
                 });
-                let memory = memory.ok_or(out_of_memory)?.held_by(crate::holdings::GRAPHS);
-                if !visitors.is_empty() {
-                    peer::grant(device, &visitors, &memory)?;
+                let memory = memory.ok_or(out_of_memory)?.held_by(crate::memory_report::GRAPHS);
+                if !peers.is_empty() {
+                    peer::grant(device, &peers, &memory)?;
                 }
                 (memory.address(), Memory::Whole(memory))
             }
         };
         let state = Mutex::default();
-        let block = Arc::new(Self { device: device.clone(), address, bytes, memory, visitors, state });
-        let tenancy = Tenancy::new(&block, false);
+        let block = Arc::new(Self { device: device.clone(), address, bytes, memory, peers, state });
+        let hold = BlockHold::new(&block, false);
         System::get()?.memory().insert(Region {
             address,
             bytes,
@@ -135,7 +135,7 @@ impl Block {
             marks: Default::default(),
             backing: Backing::Graph(block),
         });
-        Ok(tenancy)
+        Ok(hold)
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -166,7 +166,7 @@ impl Block {
 
     /// Whether kernels on `device` may access it.
     pub(crate) fn is_open_to(&self, device: &Device) -> bool {
-        *device == self.device || self.visitors.contains(&device.ordinal())
+        *device == self.device || self.peers.contains(&device.ordinal())
     }
 
     /// Whether a launch has left it allocated.
@@ -179,7 +179,7 @@ impl Block {
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if an earlier launch did, nobody has freed it, and not `again`.
-    pub(super) fn acquire(&self, contents: Option<Arc<Own>>, again: bool) -> Result<bool> {
+    pub(super) fn acquire(&self, contents: Option<Arc<PrivateChunks>>, again: bool) -> Result<bool> {
         let mut state = self.state();
         if state.live && !again {
             drop(state);
@@ -201,7 +201,7 @@ impl Block {
         let mut state = self.state();
         let was_live = std::mem::take(&mut state.live);
         let contents = state.contents.take();
-        let deserted = state.tenants == 0;
+        let deserted = state.bindings == 0;
         if state.execs == 0 {
             self.discount(&mut state);
         }
@@ -274,15 +274,15 @@ impl Block {
 }
 
 /// A graph's or an executable's hold on a block.
-pub(crate) struct Tenancy {
+pub(crate) struct BlockHold {
     block: Arc<Block>,
     is_exec: bool,
 }
 
-impl Tenancy {
+impl BlockHold {
     fn new(block: &Arc<Block>, is_exec: bool) -> Self {
         let mut state = block.state();
-        state.tenants += 1;
+        state.bindings += 1;
         state.execs += u32::from(is_exec);
         drop(state);
         Self { block: block.clone(), is_exec }
@@ -298,16 +298,16 @@ impl Tenancy {
     }
 }
 
-impl Drop for Tenancy {
+impl Drop for BlockHold {
     fn drop(&mut self) {
         let mut state = self.block.state();
-        state.tenants -= 1;
+        state.bindings -= 1;
         state.execs -= u32::from(self.is_exec);
         if state.execs == 0 && !state.live {
             self.block.discount(&mut state);
         }
         // What a launch left allocated stays valid without the graph, until it is freed.
-        let deserted = state.tenants == 0 && !state.live;
+        let deserted = state.bindings == 0 && !state.live;
         drop(state);
         if deserted {
             self.block.forget();
@@ -327,7 +327,7 @@ pub(crate) struct GraphMemory {
 }
 
 struct Owned {
-    tenancy: Tenancy,
+    hold: BlockHold,
     /// The node that frees the block's latest owner; `None` while that owner has no free node.
     freed_by: Option<NodeId>,
     /// The node of the latest owner.
@@ -336,7 +336,7 @@ struct Owned {
 
 impl Owned {
     fn block(&self) -> &Arc<Block> {
-        self.tenancy.block()
+        self.hold.block()
     }
 
     /// Whether its latest owner is not freed by a node of the graph.
@@ -376,10 +376,10 @@ impl GraphMemory {
     ) -> Result<Reservation> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         let size = bytes.max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory)?;
-        let visitors = options.visitors(device)?;
+        let peers = options.peers(device)?;
         let fits = |o: &Owned| {
             let block = o.block();
-            let same = block.device == *device && block.visitors == visitors && block.space().is_none();
+            let same = block.device == *device && block.peers == peers && block.space().is_none();
             same && block.bytes() >= size && o.freed_by.is_some_and(&is_before)
         };
         let best =
@@ -387,9 +387,9 @@ impl GraphMemory {
         if let Some((slot, owned)) = best {
             return Ok(Reservation { slot, address: owned.block().address() });
         }
-        let tenancy = Block::allocate(device, size, visitors)?;
-        let address = tenancy.block().address();
-        self.owned.push(Owned { tenancy, freed_by: None, owner: None });
+        let hold = Block::allocate(device, size, peers)?;
+        let address = hold.block().address();
+        self.owned.push(Owned { hold, freed_by: None, owner: None });
         Ok(Reservation { slot: self.owned.len() - 1, address })
     }
 
@@ -477,8 +477,8 @@ impl GraphMemory {
     }
 
     /// Its own blocks, and whether the graph leaves them allocated when it ends.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = (&Tenancy, bool)> {
-        self.owned.iter().map(|o| (&o.tenancy, o.is_left()))
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (&BlockHold, bool)> {
+        self.owned.iter().map(|o| (&o.hold, o.is_left()))
     }
 
     /// The nodes that allocate and free a block's latest owner, where the graph has both.

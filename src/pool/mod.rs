@@ -1,9 +1,9 @@
 //! Where offsets and graph memory come from.
 
 mod arena;
+pub(crate) mod exec_memory;
 pub(crate) mod footprint;
 pub(crate) mod graph_memory;
-pub(crate) mod lease;
+mod mapping;
 pub mod meter;
-mod show;
 mod space;

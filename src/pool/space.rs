@@ -15,13 +15,13 @@ use aqlipse_graph::memory::{
     placement::{self, CLASSES, Classes, TooManyChunks},
 };
 
-use super::show;
+use super::mapping;
 use crate::{
     device::Device,
     error::{Error, Result},
 };
 
-/// Which chunks the addresses of several allocations show.
+/// Which chunks the addresses of several allocations map.
 pub(super) type Placement = placement::Placement<Arc<Space>>;
 
 /// Plans for the memory of some allocations, of which one may have the chunks of another that is over before it begins.
@@ -42,13 +42,13 @@ pub(super) fn spaces_of(placement: &Placement) -> HashSet<*const Space> {
 /// Addresses of one allocation, for its node's life.
 pub(crate) struct Space {
     addresses: hsa::Reservation,
-    /// Who may access what is shown: the owner, and visitors.
+    /// The devices that may access what is mapped: the owner, and peers.
     agents: Vec<hsa::Agent>,
     bytes: u64,
-    /// The latest executable that shows shared chunks here, by number; 0 for none yet.
-    tenant: AtomicU64,
+    /// The latest executable that maps shared chunks here, by number; 0 for none yet.
+    binding: AtomicU64,
     /// Chunks that nobody else has, as long as somebody needs what they hold.
-    own: Mutex<Weak<Own>>,
+    own: Mutex<Weak<PrivateChunks>>,
 }
 
 impl Space {
@@ -61,7 +61,7 @@ impl Space {
         memory: &hsa::VirtualMemory,
         classes: &Classes,
         bytes: u64,
-        visitors: &BTreeSet<usize>,
+        peers: &BTreeSet<usize>,
     ) -> Result<Self> {
         let out_of_memory = || Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         // Large pages want aligned addresses; and a plan may round the size up to a whole chunk.
@@ -70,13 +70,13 @@ impl Space {
         let len = len.ok_or_else(out_of_memory)?;
         let addresses = memory.reserve(len, unit, 0).or_else(|_| memory.reserve(len, 0, 0));
         let devices = device.0.system.devices();
-        let visitors = visitors.iter().filter_map(|&ordinal| devices.get(ordinal));
-        let agents = [device].into_iter().chain(visitors).map(|device| device.0.agent.clone()).collect();
+        let peers = peers.iter().filter_map(|&ordinal| devices.get(ordinal));
+        let agents = [device].into_iter().chain(peers).map(|device| device.0.agent.clone()).collect();
         Ok(Self {
             addresses: addresses.map_err(|_| out_of_memory())?,
             agents,
             bytes,
-            tenant: AtomicU64::new(0),
+            binding: AtomicU64::new(0),
             own: Mutex::default(),
         })
     }
@@ -95,29 +95,29 @@ impl Space {
         self.addresses.len() as u64
     }
 
-    /// The number of the latest executable that shows shared chunks here; 0 for none.
-    pub(super) fn tenant(&self) -> u64 {
+    /// The number of the latest executable that maps shared chunks here; 0 for none.
+    pub(super) fn binding(&self) -> u64 {
         // ORDER: Relaxed. Executables of a graph are made one after the other.
-        self.tenant.load(Ordering::Relaxed)
+        self.binding.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_tenant(&self, tenant: u64) {
-        self.tenant.store(tenant, Ordering::Relaxed);
+    pub(super) fn set_binding(&self, binding: u64) {
+        self.binding.store(binding, Ordering::Relaxed);
     }
 
-    /// Shows chunks side by side, from the first address on; nothing is shown if that fails.
+    /// Maps chunks side by side, from the first address on; nothing is mapped if that fails.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]: all that can be missing is room for mappings.
-    pub(super) fn show<'c>(&self, chunks: impl Iterator<Item = &'c hsa::PhysicalMemory>) -> Result<()> {
+    pub(super) fn map<'c>(&self, chunks: impl Iterator<Item = &'c hsa::PhysicalMemory>) -> Result<()> {
         let mut at = 0;
         for chunk in chunks {
-            let shown = self.addresses.map(at, chunk, chunk.len()).and_then(|()| {
+            let mapped = self.addresses.map(at, chunk, chunk.len()).and_then(|()| {
                 self.addresses.set_access(at, chunk.len(), &self.agents, hsa::Access::ReadWrite)
             });
-            if let Err(error) = shown {
+            if let Err(error) = mapped {
                 tracing::warn!(%error, "memory of a graph cannot be mapped");
-                self.hide();
+                self.unmap();
                 // CAST: a 64-bit process.
                 return Err(Error::OutOfMemory { bytes: self.bytes as usize });
             }
@@ -126,16 +126,16 @@ impl Space {
         Ok(())
     }
 
-    /// Ends what [`Space::show`] began. No launch that uses it may be in flight.
-    pub(super) fn hide(&self) {
-        show::hide(&self.addresses);
+    /// Ends what [`Space::map`] began. No launch that uses it may be in flight.
+    pub(super) fn unmap(&self) {
+        mapping::unmap(&self.addresses);
     }
 
-    /// Chunks for these addresses alone, shown there: those that are, or new ones.
+    /// Chunks for these addresses alone, mapped there: those that are, or new ones.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn own(self: &Arc<Self>, device: &Device) -> Result<Arc<Own>> {
+    pub(super) fn own(self: &Arc<Self>, device: &Device) -> Result<Arc<PrivateChunks>> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = own.upgrade() {
             return Ok(own);
@@ -146,29 +146,29 @@ impl Space {
         let mut chunks = Vec::new();
         for (&count, size) in counts.iter().zip(classes.0) {
             for _ in 0..count {
-                chunks.push(show::chunk(device, memory, size)?);
+                chunks.push(mapping::chunk(device, memory, size)?);
             }
         }
-        self.show(chunks.iter())?;
-        let fresh = Arc::new(Own { space: self.clone(), _chunks: chunks });
+        self.map(chunks.iter())?;
+        let fresh = Arc::new(PrivateChunks { space: self.clone(), _chunks: chunks });
         *own = Arc::downgrade(&fresh);
         Ok(fresh)
     }
 
     /// The chunks that nobody else has, if there are any.
-    pub(super) fn owned(&self) -> Option<Arc<Own>> {
+    pub(super) fn owned(&self) -> Option<Arc<PrivateChunks>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 }
 
 /// Chunks of one allocation alone, as long as somebody needs what they hold.
-pub(super) struct Own {
+pub(super) struct PrivateChunks {
     space: Arc<Space>,
     _chunks: Vec<hsa::PhysicalMemory>,
 }
 
-impl Drop for Own {
+impl Drop for PrivateChunks {
     fn drop(&mut self) {
-        self.space.hide();
+        self.space.unmap();
     }
 }

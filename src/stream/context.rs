@@ -102,9 +102,9 @@ impl ExecutionContext {
     /// What is in flight of its streams, those included that nobody holds any more: fences, each with its lane.
     fn in_flight(&self) -> Result<Vec<(Fence, u64)>> {
         let is_ours = |context| self.0.units.is_none() || context == self.0.id;
-        let (streams, orphans) = self.0.device.shared_by_streams().work();
-        let orphans = orphans.into_iter().filter(|orphan| is_ours(orphan.context));
-        let mut all: Vec<_> = orphans.map(|orphan| (orphan.fence, orphan.lane)).collect();
+        let (streams, detached) = self.0.device.shared_by_streams().work();
+        let detached = detached.into_iter().filter(|detached| is_ours(detached.context));
+        let mut all: Vec<_> = detached.map(|detached| (detached.fence, detached.lane)).collect();
         for stream in streams.iter().filter(|stream| is_ours(stream.context)) {
             all.push(stream.own_fence_and_activity()?.0);
         }

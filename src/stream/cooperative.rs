@@ -263,7 +263,7 @@ fn meet(dispatches: &mut [Dispatch]) -> Result<Arc<hsa::Allocation>> {
     let system = System::get()?;
     let bytes = (dispatches.len() + 1) * INFO_BYTES;
     let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    let memory = memory.held_by(crate::holdings::KERNARGS);
+    let memory = memory.held_by(crate::memory_report::KERNARGS);
     memory.allow_access(&system.gpu_agents())?;
     let all = dispatches.iter().map(Dispatch::resident_threads).sum();
     let grids = dispatches.len() as u32;

@@ -7,7 +7,9 @@ use std::{
     sync::{Arc, Mutex, OnceLock, Weak},
 };
 
-use super::{Held, Orphan, OrphanWork, Stream, StreamInner, news::News, roll::Roll};
+use super::{
+    DetachedEnd, DetachedWork, Held, Stream, StreamInner, activity_counter::ActivityCounter, roll::Roll,
+};
 use crate::{
     callback,
     device::{Device, Fence, above, fault::Faults},
@@ -21,11 +23,11 @@ pub(crate) struct Streams {
     /// The stream that orders itself with all blocking streams.
     pub(crate) legacy: OnceLock<Stream>,
     /// The streams, and what is left of those that were let go with work in flight.
-    roll: Roll<Known, Orphan>,
+    roll: Roll<Known, DetachedWork>,
     /// Held while a stream is put behind what its kind orders it with; see `stream::legacy`.
     pub(crate) implicit_order: Mutex<()>,
     /// Tells the default stream whether blocking streams have anything new.
-    pub(crate) blocking_news: News,
+    pub(crate) blocking_activity: ActivityCounter,
 }
 
 /// A stream of a device.
@@ -39,28 +41,28 @@ struct Known {
 impl Streams {
     /// Whatever there is work of: streams, those included whose last holder is letting go of them just now, and the work
     /// in flight of streams that nobody holds any more.
-    pub(crate) fn work(&self) -> (Vec<Arc<StreamInner>>, Vec<OrphanWork>) {
-        let (known, orphans) = self.roll.all(|orphan| orphan.work.clone());
-        (known.into_iter().map(|known| known.stream).collect(), orphans)
+    pub(crate) fn work(&self) -> (Vec<Arc<StreamInner>>, Vec<DetachedEnd>) {
+        let (known, detached) = self.roll.all(|detached| detached.work.clone());
+        (known.into_iter().map(|known| known.stream).collect(), detached)
     }
 
     pub(super) fn register(&self, stream: Arc<StreamInner>, held: &Arc<Held>) {
-        self.bury_orphans();
+        self.retire_detached();
         self.roll.enter(Known { stream, held: Arc::downgrade(held) });
     }
 
     /// Takes over the work in flight of a stream that nobody holds any more, if there is any.
-    pub(super) fn adopt(&self, stream: &Arc<StreamInner>, orphan: Option<Orphan>) {
-        self.roll.replace(|known| Arc::ptr_eq(&known.stream, stream), orphan);
-        self.bury_orphans();
+    pub(super) fn adopt(&self, stream: &Arc<StreamInner>, detached: Option<DetachedWork>) {
+        self.roll.replace(|known| Arc::ptr_eq(&known.stream, stream), detached);
+        self.retire_detached();
     }
 
-    /// Lets go of what orphaned work needed, once it is over.
-    fn bury_orphans(&self) {
-        let over = self.roll.take_orphans(|orphan| orphan.work.fence.is_over());
+    /// Lets go of what detached work needed, once it is over.
+    fn retire_detached(&self) {
+        let over = self.roll.take_detached(|detached| detached.work.fence.is_over());
         // What it needed may be the caller's, whose `Drop` may come here again: no lock is held.
-        for orphan in over {
-            drop(orphan.work.fence.take_keeps());
+        for detached in over {
+            drop(detached.work.fence.take_keeps());
         }
     }
 }
@@ -69,7 +71,7 @@ impl above::Streams for Streams {
     fn fences(&self, faults: &Faults) -> Result<Vec<Fence>> {
         let epoch = faults.epoch();
         let mut fences = Vec::new();
-        let (streams, orphans) = self.work();
+        let (streams, detached) = self.work();
         for stream in streams {
             match stream.own_fence() {
                 Ok(fence) => fences.push(fence),
@@ -78,12 +80,12 @@ impl above::Streams for Streams {
                 Err(error) => return Err(error),
             }
         }
-        fences.extend(orphans.into_iter().map(|orphan| orphan.fence));
+        fences.extend(detached.into_iter().map(|detached| detached.fence));
         Ok(fences)
     }
 
     fn let_go_of_what_is_over(&self) {
-        self.bury_orphans();
+        self.retire_detached();
     }
 }
 

@@ -15,18 +15,15 @@ pub(super) fn is_behind(stream: &StreamInner) -> bool {
     let seen = stream.seen.load(Ordering::Acquire);
     match stream.kind {
         StreamKind::NonBlocking => true,
-        StreamKind::Blocking => {
-            stream.device.shared_by_streams().legacy.get().is_none_or(|legacy| legacy.0.activity() == seen)
-        }
-        StreamKind::Legacy => stream.device.shared_by_streams().blocking_news.is_none_since(seen),
+        StreamKind::Blocking => stream.shared.legacy.get().is_none_or(|legacy| legacy.0.activity() == seen),
+        StreamKind::Legacy => stream.shared.blocking_activity.is_none_since(seen),
     }
 }
 
 /// Opens `stream` for packets that follow whatever its kind orders it with.
 pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
-    let device = stream.device();
     // One thread at a time: what one has noted of the other streams, no second one may find before it is true.
-    let _order = device.shared_by_streams().implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
+    let _order = stream.0.shared.implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
     let mut fences = Vec::new();
     // Whose activity up to where the default stream is behind.
     let mut passed: Vec<(Arc<StreamInner>, u64)> = Vec::new();
@@ -34,7 +31,7 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
     let mut frees: Vec<PassedFrees> = Vec::new();
     let seen = match stream.kind() {
         StreamKind::NonBlocking => 0,
-        StreamKind::Blocking => match device.shared_by_streams().legacy.get() {
+        StreamKind::Blocking => match stream.0.shared.legacy.get() {
             Some(legacy) => {
                 frees.push(legacy.0.passed_frees());
                 let (fence, activity) = legacy.0.own_fence_and_activity()?;
@@ -45,8 +42,8 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
         },
         StreamKind::Legacy => {
             // First: what is submitted meanwhile will be looked at again.
-            let look = device.shared_by_streams().blocking_news.look();
-            let (streams, orphans) = device.shared_by_streams().work();
+            let look = stream.0.shared.blocking_activity.look();
+            let (streams, detached) = stream.0.shared.work();
             for other in streams.into_iter().filter(|stream| stream.kind == StreamKind::Blocking) {
                 if other.activity() != other.seen_by_legacy.load(Ordering::Relaxed) {
                     frees.push(other.passed_frees());
@@ -55,8 +52,8 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
                     passed.push((other, activity));
                 }
             }
-            let blocking = orphans.into_iter().filter(|orphan| orphan.kind == StreamKind::Blocking);
-            fences.extend(blocking.map(|orphan| (orphan.fence, orphan.lane)));
+            let blocking = detached.into_iter().filter(|detached| detached.kind == StreamKind::Blocking);
+            fences.extend(blocking.map(|detached| (detached.fence, detached.lane)));
             look
         }
     };

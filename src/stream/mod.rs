@@ -1,18 +1,18 @@
 //! Streams: work in order. Everything that can be put on a stream can also be captured from it.
 
+pub(crate) mod activity_counter;
 mod attributes;
 mod context;
 pub(crate) mod cooperative;
 mod copy;
+mod detached;
 mod device;
 mod external;
 pub(crate) mod host;
 pub(crate) mod legacy;
 #[cfg(test)]
 mod model;
-pub(crate) mod news;
 mod order;
-mod orphan;
 mod roll;
 pub(crate) mod submit;
 mod tail;
@@ -33,13 +33,14 @@ pub use self::{
     attributes::{Attributes, SyncDomain},
     context::ExecutionContext,
 };
+pub(crate) use self::{
+    detached::{DetachedEnd, DetachedWork},
+    order::PassedFrees,
+};
 use self::{
+    device::Streams,
     host::{Job, Worker},
     submit::{State, Submission},
-};
-pub(crate) use self::{
-    order::PassedFrees,
-    orphan::{Orphan, OrphanWork},
 };
 use crate::{
     callback,
@@ -50,7 +51,10 @@ use crate::{
     event::Event,
     graph::{self, HostFn, Memset},
     hostcall::fifo::{Drain, Fifo},
-    memory::{peer::Relay, stream_pool::FreeLists},
+    memory::{
+        peer::Relay,
+        stream_pool::{FreeLists, current::Pools},
+    },
     module::Function,
     user_object::due::Call,
 };
@@ -73,7 +77,7 @@ pub enum StreamKind {
 #[derive(Clone)]
 pub struct Stream(pub(crate) Arc<Held>);
 
-/// What all copies of a [`Stream`] share. With the last of them its work becomes an [`Orphan`]'s; until that is known, the
+/// What all copies of a [`Stream`] share. With the last of them its work becomes [`DetachedWork`]; until that is known, the
 /// device still finds the work with the stream itself. Its count is written by threads that use the stream: see below.
 #[repr(align(128))]
 pub(crate) struct Held(Arc<StreamInner>);
@@ -90,6 +94,10 @@ impl std::ops::Deref for Held {
 #[repr(align(128))]
 pub(crate) struct StreamInner {
     pub(crate) device: Device,
+    /// What the streams of the device share.
+    shared: &'static Streams,
+    /// The device's pools of stream-ordered memory.
+    pub(crate) pools: &'static Pools,
     pub(crate) id: u64,
     kind: StreamKind,
     priority: AtomicI32,
@@ -156,6 +164,8 @@ impl Stream {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inner = Arc::new(StreamInner {
             device: device.clone(),
+            shared: device.shared_by_streams(),
+            pools: &device.context().pools,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             kind,
             priority: AtomicI32::new(priority),

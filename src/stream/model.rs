@@ -1,9 +1,9 @@
 //! Loom explores every interleaving of threads that submit to streams, let go of them and wait for the default stream. What
 //! lies on the device is a list of packets for each lane; none ever completes, so that nothing is waited for by luck.
 
-#[path = "news.rs"]
+#[path = "activity_counter.rs"]
 #[allow(clippy::duplicate_mod, reason = "the same code on other atomics is what a model is")]
-mod news;
+mod activity_counter;
 #[path = "roll.rs"]
 #[allow(clippy::duplicate_mod, dead_code, reason = "the same code on another lock is what a model is")]
 mod roll;
@@ -17,7 +17,7 @@ use loom::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering, fence},
 };
 
-use self::{news::News, roll::Roll};
+use self::{activity_counter::ActivityCounter, roll::Roll};
 use super::tail::Tail;
 
 /// Behind the first so many packets of a lane.
@@ -50,7 +50,7 @@ struct Stream {
 struct World {
     lanes: [Mutex<Vec<Packet>>; 2],
     roll: Roll<Arc<Stream>, Fence>,
-    news: News,
+    activity_counter: ActivityCounter,
     order: Mutex<()>,
     legacy: Arc<Stream>,
 }
@@ -74,7 +74,7 @@ impl Submission<'_> {
         let activity = self.stream.activity.load(Ordering::Relaxed) + 1;
         self.stream.activity.swap(activity, Ordering::SeqCst);
         if !self.stream.is_legacy {
-            self.world.news.submitted();
+            self.world.activity_counter.submitted();
         }
     }
 
@@ -117,7 +117,7 @@ impl World {
         Arc::new(Self {
             lanes: Default::default(),
             roll: Roll::default(),
-            news: News::default(),
+            activity_counter: ActivityCounter::default(),
             order: Mutex::default(),
             legacy: Arc::new(Self::stream(0, true)),
         })
@@ -157,7 +157,7 @@ impl World {
         let submission = self.open(stream);
         let seen = stream.seen.load(Ordering::Acquire);
         let is_behind = match stream.is_legacy {
-            true => self.news.is_none_since(seen),
+            true => self.activity_counter.is_none_since(seen),
             false => self.legacy.activity.load(Ordering::Acquire) == seen,
         };
         if is_behind {
@@ -167,8 +167,8 @@ impl World {
         let _order = self.order.lock().unwrap();
         let (mut fences, mut passed) = (Vec::new(), Vec::new());
         let seen = if stream.is_legacy {
-            let look = self.news.look();
-            let (streams, orphans) = self.roll.all(|&orphan| orphan);
+            let look = self.activity_counter.look();
+            let (streams, detached) = self.roll.all(|&detached| detached);
             for other in streams {
                 let activity = other.activity.load(Ordering::Acquire);
                 if activity != other.seen_by_legacy.load(Ordering::Relaxed) {
@@ -177,7 +177,7 @@ impl World {
                     passed.push((other, activity));
                 }
             }
-            fences.extend(orphans);
+            fences.extend(detached);
             look
         } else {
             let (fence, activity) = self.open(&self.legacy).fence();

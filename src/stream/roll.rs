@@ -7,17 +7,17 @@ use super::{Mutex, MutexGuard, PoisonError};
 
 /// Streams, and what the work in flight of a stream becomes that nobody holds any more.
 ///
-/// A stream's place passes to its orphan in one step: at every moment its work is found under one of the two.
+/// A stream's place passes to its detached work in one step: at every moment its work is found under one of the two.
 pub(crate) struct Roll<S, O>(Mutex<Entries<S, O>>);
 
 struct Entries<S, O> {
     streams: Vec<S>,
-    orphans: Vec<O>,
+    detached: Vec<O>,
 }
 
 impl<S, O> Default for Roll<S, O> {
     fn default() -> Self {
-        Self(Mutex::new(Entries { streams: Vec::new(), orphans: Vec::new() }))
+        Self(Mutex::new(Entries { streams: Vec::new(), detached: Vec::new() }))
     }
 }
 
@@ -27,26 +27,26 @@ impl<S: Clone, O> Roll<S, O> {
         self.entries().streams.push(stream);
     }
 
-    /// Puts `orphan` in the place of the stream that is meant, or nothing if nothing of its work is in flight.
-    pub(crate) fn replace(&self, is_meant: impl Fn(&S) -> bool, orphan: Option<O>) {
+    /// Puts `detached` in the place of the stream that is meant, or nothing if nothing of its work is in flight.
+    pub(crate) fn replace(&self, is_meant: impl Fn(&S) -> bool, detached: Option<O>) {
         let mut entries = self.entries();
         let place = entries.streams.iter().position(is_meant);
         let stream = place.map(|place| entries.streams.swap_remove(place));
-        entries.orphans.extend(orphan);
+        entries.detached.extend(detached);
         drop(entries);
         // What goes with it locks what it likes.
         drop(stream);
     }
 
-    /// All streams, and what `of` makes of all orphans, at one moment.
+    /// All streams, and what `of` makes of all detached work, at one moment.
     pub(crate) fn all<T>(&self, of: impl FnMut(&O) -> T) -> (Vec<S>, Vec<T>) {
         let entries = self.entries();
-        (entries.streams.clone(), entries.orphans.iter().map(of).collect())
+        (entries.streams.clone(), entries.detached.iter().map(of).collect())
     }
 
-    /// Takes the orphans out that are `over`.
-    pub(crate) fn take_orphans(&self, over: impl FnMut(&mut O) -> bool) -> Vec<O> {
-        self.entries().orphans.extract_if(.., over).collect()
+    /// Takes detached work out that is `over`.
+    pub(crate) fn take_detached(&self, over: impl FnMut(&mut O) -> bool) -> Vec<O> {
+        self.entries().detached.extract_if(.., over).collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries<S, O>> {

@@ -506,9 +506,9 @@ impl<'a> Submission<'a> {
         // Nobody else changes it: the state is locked.
         let activity = self.stream.activity.load(Ordering::Relaxed) + 1;
         if self.stream.kind == StreamKind::Blocking {
-            // ORDER: SeqCst; see `News::submitted`. A swap, as a store needs a fence behind it.
+            // ORDER: SeqCst; see `ActivityCounter::submitted`. A swap, as a store needs a fence behind it.
             self.stream.activity.swap(activity, Ordering::SeqCst);
-            self.stream.device.shared_by_streams().blocking_news.submitted();
+            self.stream.shared.blocking_activity.submitted();
         } else {
             self.stream.activity.store(activity, Ordering::Release);
         }

@@ -2,7 +2,7 @@
 
 use std::{env, fs, ptr, time::Duration, time::Instant};
 
-use aqlipse::scarcity;
+use aqlipse::fault_injection;
 use capi::types::*;
 
 use super::{
@@ -47,7 +47,7 @@ impl Footprint {
         let status = fs::read_to_string("/proc/self/statm").expect("Linux tells");
         let pages: usize = status.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a number of pages");
         let entries = |directory| fs::read_dir(directory).expect("Linux tells").count();
-        let granted = scarcity::granted();
+        let granted = fault_injection::granted();
         Self {
             resident: pages * 4096,
             descriptors: entries("/proc/self/fd"),
@@ -183,7 +183,7 @@ fn alone(test: &str) -> bool {
     if role().is_some() {
         return true;
     }
-    let child = again(test, "alone").env(super::scarcity::VARIABLE, "0").spawn().expect("a process");
+    let child = again(test, "alone").env(super::fault_injection::VARIABLE, "0").spawn().expect("a process");
     assert!(ends(child).success());
     false
 }

@@ -200,9 +200,9 @@ impl Conditional {
                 }
                 (Some(Place::Site(_)), _) => return Err(Refusal::at(named, Reason::Kind)),
                 (Some(Place::Unit { unit, body }), parameters) => {
-                    let seat = self.structure.seats[unit as usize];
-                    let (pin, mut new) = moved_to(seat, named, parameters, placed)?;
-                    let fifo = self.structure.bodies[body as usize].fifos.of(seat);
+                    let placement = self.structure.placements[unit as usize];
+                    let (pin, mut new) = moved_to(placement, named, parameters, placed)?;
+                    let fifo = self.structure.bodies[body as usize].fifos.of(placement);
                     new.print_to(fifo).map_err(|error| Refusal::at(named, error))?;
                     units::replace(&mut units, unit as usize, pin, new)
                         .map_err(|detail| Refusal::at(named, Reason::Parameters).because(detail))?;

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     exec::{
         failure::Failure,
-        seat::Seat,
+        placement::DevicePlacement,
         units::{Fifos, Unit, Units},
         update::Fixed,
     },
@@ -34,7 +34,7 @@ pub(super) struct Structure {
     /// The ordinal of the device that all of it works on.
     pub(super) device: u16,
     /// Of all bodies' units: what work can take their places.
-    pub(super) seats: Vec<Seat>,
+    pub(super) placements: Vec<DevicePlacement>,
 }
 
 /// One conditional node.
@@ -89,8 +89,8 @@ pub(super) fn compile(device: &Device, outermost: &Conditional) -> Result<Compil
             order: Vec::new(),
             body_of: HashMap::new(),
             depth: 0,
-            device: Seat::on(device).device,
-            seats: Vec::new(),
+            device: DevicePlacement::on(device).device,
+            placements: Vec::new(),
         },
         conditions: Vec::new(),
         units: Vec::new(),
@@ -151,11 +151,12 @@ impl Compiled {
         }
         // CAST: a flat graph numbers its nodes in 32 bits.
         let order = 0..flattened.graph.len() as u32;
-        let Units { units, preds, main, seats, fifos, .. } =
+        let Units { units, preds, main, placements, fifos, .. } =
             Units::new(device, &flattened.graph, &flattened.work, order)?;
-        let elsewhere =
-            |(unit, seat): (&Unit, &Seat)| unit.kernel().is_some() && seat.device != self.structure.device;
-        if units.iter().zip(&seats).any(elsewhere) {
+        let elsewhere = |(unit, placement): (&Unit, &DevicePlacement)| {
+            unit.kernel().is_some() && placement.device != self.structure.device
+        };
+        if units.iter().zip(&placements).any(elsewhere) {
             return Err(ELSEWHERE.into());
         }
         let base = index(self.units.len())?;
@@ -173,7 +174,7 @@ impl Compiled {
             fifos,
         });
         self.units.extend(units);
-        self.structure.seats.extend(seats);
+        self.structure.placements.extend(placements);
         index(self.units.len())?;
         Ok(())
     }
@@ -220,7 +221,7 @@ impl Structure {
         self.bodies.iter().map(body).sum::<usize>()
             + size_of_val(&self.sites[..])
             + size_of_val(&self.order[..])
-            + size_of_val(&self.seats[..])
+            + size_of_val(&self.placements[..])
     }
 }
 

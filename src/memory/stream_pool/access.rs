@@ -28,9 +28,9 @@ impl Access {
     /// runtime refuses.
     pub(super) fn open(&self, arena: Arena, place: impl FnOnce(Arc<Arena>)) -> Option<()> {
         // Under the lock, so that nobody is let in who does not find this memory among the pool's.
-        let visitors = self.lock();
-        if !visitors.is_empty() {
-            peer::grant(&arena.device, &visitors, &arena.memory).ok()?;
+        let peers = self.lock();
+        if !peers.is_empty() {
+            peer::grant(&arena.device, &peers, &arena.memory).ok()?;
         }
         place(Arc::new(arena));
         Some(())
@@ -56,10 +56,10 @@ impl StreamPool {
     /// What an allocation node has that takes the place of an allocation from the pool.
     pub(crate) fn node_options(&self) -> AllocationOptions {
         let devices = self.0.device.0.system.devices();
-        let visitors = self.0.access.lock();
-        let visitors = visitors.iter().filter_map(|&ordinal| devices.get(ordinal));
+        let peers = self.0.access.lock();
+        let peers = peers.iter().filter_map(|&ordinal| devices.get(ordinal));
         AllocationOptions {
-            access: visitors.map(|device| (device.clone(), Right::ReadWrite)).collect(),
+            access: peers.map(|device| (device.clone(), Right::ReadWrite)).collect(),
             // A graph's memory is shared with nobody.
             handle_types: 0,
             max_bytes: self.0.options.max_bytes,
@@ -78,25 +78,25 @@ impl StreamPool {
         for (device, right) in rights {
             peer::check_right(owner, device, *right)?;
         }
-        let mut visitors = self.0.access.lock();
-        let before = visitors.clone();
+        let mut peers = self.0.access.lock();
+        let before = peers.clone();
         for (device, right) in rights.iter().filter(|(device, _)| device != owner) {
             match right {
-                Right::None => visitors.remove(&device.ordinal()),
-                _ => visitors.insert(device.ordinal()),
+                Right::None => peers.remove(&device.ordinal()),
+                _ => peers.insert(device.ordinal()),
             };
         }
-        if *visitors == before {
+        if *peers == before {
             return Ok(());
         }
         // An arena that comes meanwhile waits for the lock, and is opened to the new set.
         let arenas: Vec<Arc<Arena>> = self.state().space.memory().cloned().collect();
-        let opened = arenas.iter().try_for_each(|arena| peer::grant(owner, &visitors, &arena.memory));
+        let opened = arenas.iter().try_for_each(|arena| peer::grant(owner, &peers, &arena.memory));
         if opened.is_err() {
-            *visitors = before;
+            *peers = before;
             for arena in &arenas {
                 // What could not be granted has changed nothing; what was is taken back as far as it can be.
-                let _ = peer::grant(owner, &visitors, &arena.memory);
+                let _ = peer::grant(owner, &peers, &arena.memory);
             }
         }
         opened

@@ -95,7 +95,7 @@ fn take_back(region: &Region, freed: Option<Freed>) {
         return;
     }
     pool.state().space.give(region.address, grant.bytes, freed);
-    pool.device.context().pools.note_free();
+    pool.pools.note_free();
 }
 
 fn no_allocation() -> Error {

@@ -95,7 +95,7 @@ impl FreeLists {
         pool.used.sub(region.bytes);
         let point = stream.0.free_point(pool.streams.are_several());
         // With the lists locked: who takes the note and then looks here finds what it is about.
-        pool.device.context().pools.note_free();
+        pool.pools.note_free();
         let joining = match lists.free.entry(key) {
             Entry::Occupied(list) => {
                 list.into_mut().push(Free { region, point });
@@ -212,7 +212,7 @@ pub(super) fn give_back(stream: &Stream, pool: &Inner, wanted: &Wanted) -> bool 
         Ok(None) | Err(_) => {
             stream.0.freed.restore(drained);
             // The next synchronisation looks again.
-            pool.device.context().pools.note_free();
+            pool.pools.note_free();
             return false;
         }
     };

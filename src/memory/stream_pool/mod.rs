@@ -38,6 +38,7 @@ pub(super) use self::free::{free_behind, free_known, free_now, take_back_idle};
 pub(crate) use self::free_lists::FreeLists;
 use self::{
     access::Access,
+    current::Pools,
     free_lists::{Streams, Wanted},
     shared::Sharing,
     space::{Pending, Space},
@@ -125,6 +126,8 @@ pub(crate) struct Inner {
     /// How many [`StreamPool`]s there are: nobody else can ask the pool for memory.
     holders: AtomicUsize,
     device: Device,
+    /// All pools of the device.
+    pools: &'static Pools,
     options: PoolOptions,
     access: Access,
     sharing: Sharing,
@@ -153,7 +156,7 @@ struct Arena {
 impl Arena {
     fn new(device: &Device, bytes: u64) -> Option<Self> {
         let memory =
-            device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?.held_by(crate::holdings::POOLS);
+            device.0.local.allocate(usize::try_from(bytes).ok()?).ok()?.held_by(crate::memory_report::POOLS);
         device.context().pools.mapped.fetch_add(bytes, Ordering::Relaxed);
         Some(Self { memory, device: device.clone() })
     }
@@ -268,6 +271,7 @@ impl StreamPool {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             holders: AtomicUsize::new(0),
             device: device.clone(),
+            pools: &device.context().pools,
             options,
             access: Access::default(),
             sharing,
@@ -518,7 +522,7 @@ impl StreamPool {
 /// Allocates what `stream` has freed last of as many bytes of its current pool, if there is such memory and nothing
 /// stands in the way.
 pub(super) fn allocate_again(stream: &Stream, bytes: usize) -> Result<Option<u64>> {
-    let Some(pool) = stream.device().context().pools.current_id() else { return Ok(None) };
+    let Some(pool) = stream.0.pools.current_id() else { return Ok(None) };
     stream.device().check()?;
     Ok(stream.0.freed.take(pool, bytes as u64))
 }

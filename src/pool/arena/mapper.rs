@@ -1,7 +1,7 @@
 //! Making, mapping and unmapping the chunks of arenas: what asks the HSA runtime, and takes its time.
 //!
 //! The state is locked for moments between what the HSA runtime is asked for. What launches do meanwhile: claim arenas,
-//! end claims, and nothing else; a tenant without an arena has them wait for the mapper.
+//! end claims, and nothing else; a binding without an arena has them wait for the mapper.
 
 use std::{
     collections::HashMap,
@@ -10,12 +10,12 @@ use std::{
 
 use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
 
-use super::{Arena, Arenas, Attempt, Departed, State, Tenant};
+use super::{Arena, Arenas, Attempt, Binding, State, UnboundBinding};
 use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},
     pool::{
-        show,
+        mapping,
         space::{Placement, Space, spaces_of},
     },
 };
@@ -33,7 +33,7 @@ pub(super) struct Mapper<'a> {
 }
 
 impl Mapper<'_> {
-    /// Finds another arena for a launch on `stream` of a tenant, and claims it: one that the launch need not wait for, a
+    /// Finds another arena for a launch on `stream` of a binding, and claims it: one that the launch need not wait for, a
     /// new one, or one that it has to follow; what comes back is what it follows. `None` if one must be waited for that
     /// others have claimed.
     ///
@@ -47,8 +47,8 @@ impl Mapper<'_> {
             if let Attempt::Claimed(latest) = state.try_claim(self.device, self.classes, number, stream)? {
                 return Ok(Some(latest));
             }
-            let tenant = &state.tenants[&number];
-            let (current, need, is_idle) = (tenant.arena, tenant.placement.need, tenant.is_idle());
+            let binding = &state.bindings[&number];
+            let (current, need, is_idle) = (binding.arena, binding.placement.need, binding.is_idle());
             let open = state.arenas.iter().filter(|a| Some(a.number) != current && a.is_open_to(stream));
             let open: Vec<_> = open.map(|arena| (!arena.is_of(stream), arena.number)).collect();
             (need, is_idle, open)
@@ -58,7 +58,7 @@ impl Mapper<'_> {
             open.sort_by_key(|&(others, arena)| (others, self.lacks(arena, &need)));
             for target in open.into_iter().map(|(_, arena)| Some(arena)).chain([None]) {
                 match self.bind(number, target) {
-                    // A launch of another tenant may have come first meanwhile; not in an arena of its own.
+                    // A launch of another binding may have come first meanwhile; not in an arena of its own.
                     Ok(()) => match arenas.state().try_claim(self.device, self.classes, number, stream)? {
                         Attempt::Claimed(_) => return Ok(Some(None)),
                         Attempt::Busy | Attempt::Elsewhere => {}
@@ -106,34 +106,34 @@ impl Mapper<'_> {
         self.classes.bytes(&std::array::from_fn(missing))
     }
 
-    /// Has the tenant's buffers show chunks of `target`, or of a new arena, and of no other. If there is no memory it
-    /// stays where it is; if memory cannot be mapped it is nowhere. No launch of the tenant is in flight or about to be
+    /// Has the binding's buffers map chunks of `target`, or of a new arena, and of no other. If there is no memory it
+    /// stays where it is; if memory cannot be mapped it is nowhere. No launch of the binding is in flight or about to be
     /// published but by the caller.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(super) fn bind(&mut self, tenant: u64, target: Option<u64>) -> Result<()> {
+    pub(super) fn bind(&mut self, binding: u64, target: Option<u64>) -> Result<()> {
         let (placement, target) = {
             let mut state = self.arenas.state();
-            let placement = state.tenants[&tenant].placement.clone();
+            let placement = state.bindings[&binding].placement.clone();
             (placement, target.unwrap_or_else(|| state.open_arena()))
         };
         let grown = self.grow(target, &placement.need);
-        let shown = grown.and_then(|()| {
-            let counted = self.arenas.state().tenants[&tenant].counted;
-            self.unbind(tenant);
-            self.show(target, &placement, |_| true)?;
-            if let Some(tenant) = self.arenas.state().tenants.get_mut(&tenant) {
-                (tenant.arena, tenant.counted) = (Some(target), counted);
+        let mapped = grown.and_then(|()| {
+            let counted = self.arenas.state().bindings[&binding].counted;
+            self.unbind(binding);
+            self.map(target, &placement, |_| true)?;
+            if let Some(binding) = self.arenas.state().bindings.get_mut(&binding) {
+                (binding.arena, binding.counted) = (Some(target), counted);
             }
             Ok(())
         });
         self.settle_down(target);
-        shown
+        mapped
     }
 
-    /// Has a new tenant take the place of `old` in an arena, while a launch of that is in flight: what its buffers show
-    /// they go on to show.
+    /// Has a new binding take the place of `old` in an arena, while a launch of that is in flight: what its buffers map
+    /// they go on to map.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; nothing has changed then.
@@ -144,43 +144,43 @@ impl Mapper<'_> {
         number: u64,
         placement: &Arc<Placement>,
     ) -> Result<()> {
-        let shown = self.arenas.state().tenants.get(&old).map(|old| spaces_of(&old.placement));
-        let shown = shown.unwrap_or_default();
+        let mapped = self.arenas.state().bindings.get(&old).map(|old| spaces_of(&old.placement));
+        let mapped = mapped.unwrap_or_default();
         let done = self
             .grow(arena, &placement.need)
-            .and_then(|()| self.show(arena, placement, |space| !shown.contains(&space)));
+            .and_then(|()| self.map(arena, placement, |space| !mapped.contains(&space)));
         if done.is_ok() {
             let mut state = self.arenas.state();
-            let mut tenant = Tenant { arena: Some(arena), ..Tenant::new(placement) };
-            if let Some(old) = state.tenants.get_mut(&old) {
+            let mut binding = Binding { arena: Some(arena), ..Binding::new(placement) };
+            if let Some(old) = state.bindings.get_mut(&old) {
                 old.arena = None;
-                (tenant.counted, tenant.last) = (old.counted, old.last.clone());
+                (binding.counted, binding.last) = (old.counted, old.last.clone());
             }
-            state.tenants.insert(number, tenant);
+            state.bindings.insert(number, binding);
         }
         self.settle_down(arena);
         done
     }
 
-    /// Ends what the tenant's buffers show, which no launch may use.
-    pub(super) fn unbind(&mut self, tenant: u64) {
-        let departed = self.arenas.state().depart(tenant);
-        self.end(departed.into_iter().collect());
+    /// Unmaps the binding's buffers, which no launch may use.
+    pub(super) fn unbind(&mut self, binding: u64) {
+        let unbound = self.arenas.state().depart(binding);
+        self.end(unbound.into_iter().collect());
     }
 
-    /// Ends what the tenant's buffers show, and that it is one.
-    pub(super) fn remove(&mut self, tenant: u64) -> Option<Tenant> {
-        self.unbind(tenant);
-        self.arenas.state().tenants.remove(&tenant)
+    /// Unmaps the binding's buffers, and ends the binding.
+    pub(super) fn remove(&mut self, binding: u64) -> Option<Binding> {
+        self.unbind(binding);
+        self.arenas.state().bindings.remove(&binding)
     }
 
-    /// Ends what the buffers of tenants show that have departed.
-    pub(super) fn end(&mut self, departed: Vec<Departed>) {
-        for Departed { placement, .. } in &departed {
-            placement.buffers.iter().for_each(|(space, _)| space.hide());
+    /// Unmaps the buffers of bindings that have ended.
+    pub(super) fn end(&mut self, unbound: Vec<UnboundBinding>) {
+        for UnboundBinding { placement, .. } in &unbound {
+            placement.buffers.iter().for_each(|(space, _)| space.unmap());
         }
-        // Behind all of them: chunks may go that several show.
-        departed.iter().for_each(|departed| self.settle_down(departed.arena));
+        // Behind all of them: chunks may go that several map.
+        unbound.iter().for_each(|unbound| self.settle_down(unbound.arena));
     }
 
     /// Makes chunks until an arena has as many as are needed.
@@ -188,29 +188,29 @@ impl Mapper<'_> {
         let arena = self.chunks.entry(arena).or_default();
         for ((chunks, &need), size) in arena.iter_mut().zip(need).zip(self.classes.0) {
             while chunks.len() < need as usize {
-                chunks.push(show::chunk(self.device, self.memory, size)?);
+                chunks.push(mapping::chunk(self.device, self.memory, size)?);
             }
         }
         Ok(())
     }
 
     /// Shows an arena's chunks to those buffers of a placement that `wanted` names.
-    fn show(&self, arena: u64, placement: &Placement, wanted: impl Fn(*const Space) -> bool) -> Result<()> {
+    fn map(&self, arena: u64, placement: &Placement, wanted: impl Fn(*const Space) -> bool) -> Result<()> {
         let Some(arena) = self.chunks.get(&arena) else { return Ok(()) };
         let wanted = || placement.buffers.iter().filter(|(space, _)| wanted(Arc::as_ptr(space)));
         for (n, (space, numbers)) in wanted().enumerate() {
             let chunks = arena.iter().zip(numbers).flat_map(|(chunks, ranges)| {
                 ranges.iter().flat_map(|range| &chunks[range.start as usize..range.end as usize])
             });
-            if let Err(error) = space.show(chunks) {
-                wanted().take(n).for_each(|(space, _)| space.hide());
+            if let Err(error) = space.map(chunks) {
+                wanted().take(n).for_each(|(space, _)| space.unmap());
                 return Err(error);
             }
         }
         Ok(())
     }
 
-    /// Lets go of the chunks of an arena that no tenant needs, and of the arena without tenants.
+    /// Lets go of the chunks of an arena that no binding needs, and of the arena without bindings.
     fn settle_down(&mut self, arena: u64) {
         let need = {
             let mut state = self.arenas.state();

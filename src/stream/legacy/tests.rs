@@ -3,7 +3,7 @@ use std::sync::{Arc, Barrier};
 use crate::{
     Device, Event, Stream, StreamKind,
     graph::HostFn,
-    stream::{ExecutionContext, news::News},
+    stream::{ExecutionContext, activity_counter::ActivityCounter},
 };
 
 /// Work that runs until it is told to end.
@@ -192,19 +192,19 @@ fn a_stream_is_idle_while_only_the_default_stream_is_busy() {
 
 #[test]
 fn a_look_is_good_until_the_next_submission() {
-    let news = News::default();
-    assert!(!news.is_none_since(0), "nobody has looked yet");
-    let first = news.look();
-    assert!(news.is_none_since(first));
-    news.submitted();
-    news.submitted();
-    assert!(!news.is_none_since(first));
-    let second = news.look();
-    assert!(news.is_none_since(second) && !news.is_none_since(first));
+    let activity_counter = ActivityCounter::default();
+    assert!(!activity_counter.is_none_since(0), "nobody has looked yet");
+    let first = activity_counter.look();
+    assert!(activity_counter.is_none_since(first));
+    activity_counter.submitted();
+    activity_counter.submitted();
+    assert!(!activity_counter.is_none_since(first));
+    let second = activity_counter.look();
+    assert!(activity_counter.is_none_since(second) && !activity_counter.is_none_since(first));
     // One that comes while the streams are looked at may have been missed.
-    let third = news.look();
-    news.submitted();
-    assert!(!news.is_none_since(third));
+    let third = activity_counter.look();
+    activity_counter.submitted();
+    assert!(!activity_counter.is_none_since(third));
 }
 
 #[test]

@@ -24,11 +24,11 @@ use self::{
     calls::CALLS,
     world::{Caller, World},
 };
-use aqlipse::scarcity::{self, Refusals};
+use aqlipse::fault_injection::{self, Refusals};
 
 use super::{
+    fault_injection::VARIABLE as FAULT_INJECTION,
     process::{again, role},
-    scarcity::VARIABLE as SCARCITY,
     *,
 };
 
@@ -93,12 +93,12 @@ fn next(caller: &mut Caller<'_>, last: usize) -> usize {
 /// whether all could succeed.
 fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) -> bool {
     // Only what is called at random runs short of memory, if anything does.
-    scarcity::refuse(Refusals::None);
+    fault_injection::refuse(Refusals::None);
     let world = World::new();
     let is_tame = world.is_tame;
     let progress: Vec<Arc<Progress>> = (0..threads).map(|_| Arc::default()).collect();
     if let Some(refusals) = role().and_then(|role| role.parse().ok()) {
-        scarcity::refuse(refusals);
+        fault_injection::refuse(refusals);
     }
     thread::scope(|scope| {
         for (n, progress) in progress.iter().enumerate() {
@@ -133,7 +133,7 @@ fn round(seed: u64, threads: usize, calls: u64, successes: &[AtomicU64]) -> bool
         }
         scope.spawn(|| watch(&progress));
     });
-    scarcity::refuse(Refusals::None);
+    fault_injection::refuse(Refusals::None);
     world.destroy();
     // What kernels were given may have been gone: that is a fault, told once, and nothing else is lost.
     // SAFETY: no arguments.
@@ -269,7 +269,7 @@ fn want_of_memory_harms_no_other_call() {
     const TEST: &str = "random::want_of_memory_harms_no_other_call";
     if role().is_none() {
         for refusals in [Refusals::Every(3), Refusals::Every(31)] {
-            let status = again(TEST, &refusals.to_string()).env(SCARCITY, "0").status();
+            let status = again(TEST, &refusals.to_string()).env(FAULT_INJECTION, "0").status();
             assert!(status.expect("a process").success(), "{refusals}");
         }
         return;

@@ -16,7 +16,7 @@ mod streams;
 
 use std::{env, fs, thread, time::Duration};
 
-use aqlipse::scarcity::{self, Granted, Refusals};
+use aqlipse::fault_injection::{self, Granted, Refusals};
 use capi::{
     error::{hipError_t, hipErrorNotSupported, hipErrorOutOfMemory, hipSuccess},
     types::*,
@@ -72,7 +72,7 @@ macro_rules! tried {
     ($($call:expr),+ $(,)?) => { $({
         #[allow(unused_unsafe, reason = "some calls are wrapped in closures")]
         // SAFETY: each scenario passes what the function documents.
-        $crate::scarcity::succeeds(stringify!($call), || unsafe { $call })
+        $crate::fault_injection::succeeds(stringify!($call), || unsafe { $call })
     });+ };
 }
 use tried;
@@ -96,14 +96,14 @@ fn succeeds(what: &str, mut call: impl FnMut() -> hipError_t) {
         match call() {
             hipSuccess => return,
             hipErrorOutOfMemory => {
-                assert!(scarcity::refused() > 0, "{what} fails though nothing was refused");
+                assert!(fault_injection::refused() > 0, "{what} fails though nothing was refused");
                 // There is memory again.
-                scarcity::refuse(Refusals::None);
+                fault_injection::refuse(Refusals::None);
             }
             code => panic!(
                 "{what}: {}, {} refused: {:?}",
                 code.name().to_string_lossy(),
-                scarcity::refused(),
+                fault_injection::refused(),
                 aqlipse::last_error_detail()
             ),
         }
@@ -113,17 +113,17 @@ fn succeeds(what: &str, mut call: impl FnMut() -> hipError_t) {
 
 /// What the process has of the HSA runtime and of its machine.
 #[derive(Clone, Copy, Debug)]
-struct Holdings {
+struct MemoryReport {
     granted: Granted,
     descriptors: usize,
     threads: usize,
 }
 
-impl Holdings {
+impl MemoryReport {
     fn now() -> Self {
         let entries = |directory| fs::read_dir(directory).expect("Linux tells").count();
         Self {
-            granted: scarcity::granted(),
+            granted: fault_injection::granted(),
             descriptors: entries("/proc/self/fd"),
             threads: entries("/proc/self/task"),
         }
@@ -152,22 +152,22 @@ impl Holdings {
 fn settles(scenario: fn(), refusals: Refusals) -> Result<(), String> {
     let mut history = Vec::new();
     for _ in 0..8 {
-        let before = Holdings::now();
-        scarcity::refuse(refusals);
+        let before = MemoryReport::now();
+        fault_injection::refuse(refusals);
         scenario();
-        scarcity::refuse(Refusals::None);
+        fault_injection::refuse(Refusals::None);
         // Threads of streams that are gone end by themselves.
         for _ in 0..LONG.as_millis() / 2 {
-            if Holdings::now().threads <= before.threads {
+            if MemoryReport::now().threads <= before.threads {
                 break;
             }
             thread::sleep(Duration::from_millis(2));
-            if history.is_empty() && Holdings::now().threads == before.threads + 1 {
+            if history.is_empty() && MemoryReport::now().threads == before.threads + 1 {
                 // Perhaps one that stays for good.
                 break;
             }
         }
-        let after = Holdings::now();
+        let after = MemoryReport::now();
         if after.is_within(&before) {
             return Ok(());
         }
@@ -180,9 +180,9 @@ fn settles(scenario: fn(), refusals: Refusals) -> Result<(), String> {
 fn at_every_point(scenario: fn()) -> u64 {
     scenario();
     settles(scenario, Refusals::None).unwrap_or_else(|held| panic!("without any refusal {held}"));
-    scarcity::refuse(Refusals::None);
+    fault_injection::refuse(Refusals::None);
     scenario();
-    let points = scarcity::points();
+    let points = fault_injection::points();
     for n in 1..=points {
         for refusals in [Refusals::One(n), Refusals::From(n)] {
             let outcome = std::panic::catch_unwind(|| settles(scenario, refusals));
@@ -201,15 +201,15 @@ fn at_every_point(scenario: fn()) -> u64 {
 const COLD_POINTS: u64 = 4;
 
 /// The environment variable that has all of them tried.
-const ALL_VARIABLE: &str = "AQLIPSE_SCARCITY_ALL";
+const ALL_VARIABLE: &str = "AQLIPSE_FAIL_ALL_ALLOCATIONS";
 
 #[test]
 fn what_a_process_allocates_once_is_allocated_by_whoever_needs_it_next() {
-    const TEST: &str = "scarcity::what_a_process_allocates_once_is_allocated_by_whoever_needs_it_next";
+    const TEST: &str = "fault_injection::what_a_process_allocates_once_is_allocated_by_whoever_needs_it_next";
     if let Some(role) = role() {
         let (name, scenario) = SCENARIOS[role.parse::<usize>().expect("the number of a scenario")];
         scenario();
-        println!("{name} passes {} points", scarcity::points());
+        println!("{name} passes {} points", fault_injection::points());
         settles(scenario, Refusals::None).unwrap_or_else(|held| panic!("{name}: {held}"));
         return;
     }
@@ -246,7 +246,7 @@ fn what_a_process_allocates_once_is_allocated_by_whoever_needs_it_next() {
 
 #[test]
 fn a_copy_that_fails_is_over() {
-    const TEST: &str = "scarcity::a_copy_that_fails_is_over";
+    const TEST: &str = "fault_injection::a_copy_that_fails_is_over";
     if role().is_some() {
         return memory::refused_copies();
     }
@@ -256,7 +256,7 @@ fn a_copy_that_fails_is_over() {
 
 #[test]
 fn a_copy_in_a_graph_needs_no_memory_once_it_is_launched() {
-    const TEST: &str = "scarcity::a_copy_in_a_graph_needs_no_memory_once_it_is_launched";
+    const TEST: &str = "fault_injection::a_copy_in_a_graph_needs_no_memory_once_it_is_launched";
     if role().is_some() {
         return graphs::copies_without_memory();
     }
@@ -266,7 +266,7 @@ fn a_copy_in_a_graph_needs_no_memory_once_it_is_launched() {
 
 #[test]
 fn a_launch_that_fails_leaves_what_earlier_ones_left() {
-    const TEST: &str = "scarcity::a_launch_that_fails_leaves_what_earlier_ones_left";
+    const TEST: &str = "fault_injection::a_launch_that_fails_leaves_what_earlier_ones_left";
     if role().is_some() {
         return graphs::refused_launches();
     }
@@ -276,7 +276,7 @@ fn a_launch_that_fails_leaves_what_earlier_ones_left() {
 
 #[test]
 fn whether_pools_can_be_shared_is_asked_again_until_there_is_an_answer() {
-    const TEST: &str = "scarcity::whether_pools_can_be_shared_is_asked_again_until_there_is_an_answer";
+    const TEST: &str = "fault_injection::whether_pools_can_be_shared_is_asked_again_until_there_is_an_answer";
     if role().is_some() {
         return memory::a_question_that_fails();
     }
@@ -286,7 +286,7 @@ fn whether_pools_can_be_shared_is_asked_again_until_there_is_an_answer() {
 
 #[test]
 fn a_replay_waits_for_no_allocation_of_another_thread() {
-    const TEST: &str = "scarcity::a_replay_waits_for_no_allocation_of_another_thread";
+    const TEST: &str = "fault_injection::a_replay_waits_for_no_allocation_of_another_thread";
     if role().is_some() {
         return held_back::replays();
     }
@@ -296,7 +296,7 @@ fn a_replay_waits_for_no_allocation_of_another_thread() {
 
 #[test]
 fn every_call_says_so_and_succeeds_when_there_is_memory_again() {
-    const TEST: &str = "scarcity::every_call_says_so_and_succeeds_when_there_is_memory_again";
+    const TEST: &str = "fault_injection::every_call_says_so_and_succeeds_when_there_is_memory_again";
     if let Some(role) = role() {
         let (name, scenario) = SCENARIOS[role.parse::<usize>().expect("the number of a scenario")];
         eprintln!("{name}: {} points", at_every_point(scenario));

@@ -7,7 +7,7 @@ use std::{collections::VecDeque, sync::Arc};
 use aqlipse_graph::image::Image;
 
 use super::{
-    party::{Epochs, Party},
+    launch_queues::{Epochs, LaunchQueues},
     script::Script,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 
 /// What one launch has of its own.
 #[derive(Default)]
-pub(super) struct Flight {
+pub(super) struct InFlightSlot {
     /// Of the queues whose packets use the signals.
     epochs: Epochs,
     /// Those that its packets and host steps wait for and fire, armed; none if there are none.
@@ -28,7 +28,7 @@ pub(super) struct Flight {
     pub(super) script: Option<Arc<Script>>,
 }
 
-impl Flight {
+impl InFlightSlot {
     /// Its signals, by the numbers that patches call them.
     pub(super) fn signals(&self) -> &[Arc<PooledSignal>] {
         self.signals.as_deref().unwrap_or_default()
@@ -37,43 +37,43 @@ impl Flight {
 
 /// The launches of one executable that may be in flight, and what is left of others.
 #[derive(Default)]
-pub(super) struct Flights {
+pub(super) struct InFlightSlots {
     /// Oldest first.
-    up: VecDeque<(Fence, Flight)>,
+    up: VecDeque<(Fence, InFlightSlot)>,
     /// What launches had that are over, the latest last: that is where caches know it.
-    down: Vec<Flight>,
+    down: Vec<InFlightSlot>,
 }
 
-impl Flights {
+impl InFlightSlots {
     /// What a launch of `image` needs, with its signals armed.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) for signals.
-    pub(super) fn take(&mut self, image: &Image, party: &Party<'_>) -> Result<Flight> {
+    pub(super) fn take(&mut self, image: &Image, launch_queues: &LaunchQueues<'_>) -> Result<InFlightSlot> {
         if image.needs_nothing() {
-            return Ok(Flight::default());
+            return Ok(InFlightSlot::default());
         }
         self.land();
         while let Some(flight) = self.down.pop() {
             // After a fault, who armed the old signals may never have let go of them.
-            if flight.epochs == *party.epochs() {
+            if flight.epochs == *launch_queues.epochs() {
                 for signal in flight.signals() {
                     signal.arm();
                 }
                 return Ok(flight);
             }
         }
-        let signals = (0..image.signals).map(|_| party.signal()).collect::<Result<Arc<[_]>>>()?;
+        let signals = (0..image.signals).map(|_| launch_queues.signal()).collect::<Result<Arc<[_]>>>()?;
         let signals = (!signals.is_empty()).then_some(signals);
-        Ok(Flight { epochs: party.epochs().clone(), signals, ..Flight::default() })
+        Ok(InFlightSlot { epochs: launch_queues.epochs().clone(), signals, ..InFlightSlot::default() })
     }
 
     /// Makes what the next launch of `image` needs, if there is none.
     ///
     /// # Errors
-    /// As [`Flights::take`].
-    pub(super) fn prepare(&mut self, image: &Image, party: &Party<'_>) -> Result<()> {
-        let flight = self.take(image, party)?;
+    /// As [`InFlightSlots::take`].
+    pub(super) fn prepare(&mut self, image: &Image, launch_queues: &LaunchQueues<'_>) -> Result<()> {
+        let flight = self.take(image, launch_queues)?;
         if flight.signals.is_some() {
             self.down.push(flight);
         }
@@ -90,14 +90,14 @@ impl Flights {
     }
 
     /// Notes what a launch has that ends with `fence`.
-    pub(super) fn launched(&mut self, fence: &Fence, flight: Flight) {
+    pub(super) fn launched(&mut self, fence: &Fence, flight: InFlightSlot) {
         if flight.signals.is_some() || !flight.events.is_empty() || flight.script.is_some() {
             self.up.push_back((fence.clone(), flight));
         }
     }
 
     /// What the packets of launches in flight refer to.
-    pub(super) fn into_signals(self) -> Vec<Flight> {
+    pub(super) fn into_signals(self) -> Vec<InFlightSlot> {
         self.up.into_iter().map(|(_, flight)| flight).collect()
     }
 }
@@ -118,13 +118,13 @@ mod tests {
         let (first, ()) = template.add(Node::Host(HostFn::new(|| ())), &[]).unwrap();
         template.add(Node::EventRecord(crate::Event::new(false)), &[first]).unwrap();
         let exec = Exec::new(&template, Options::default()).unwrap();
-        assert!(exec.state().flights.down.is_empty());
+        assert!(exec.state().slots.down.is_empty());
         for _ in 0..2 {
             exec.upload(&stream).unwrap();
-            assert_eq!(exec.state().flights.down.len(), 1, "once is enough");
+            assert_eq!(exec.state().slots.down.len(), 1, "once is enough");
         }
         exec.launch(&stream).unwrap();
-        assert!(exec.state().flights.down.is_empty(), "the launch took it");
+        assert!(exec.state().slots.down.is_empty(), "the launch took it");
         stream.synchronize().unwrap();
     }
 }

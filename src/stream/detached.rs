@@ -6,15 +6,15 @@ use super::{Held, StreamInner, StreamKind, Submission};
 use crate::{device::Fence, error::Result, memory::stream_pool::free_lists};
 
 /// Work in flight of a stream that is gone.
-pub(crate) struct Orphan {
-    pub(crate) work: OrphanWork,
+pub(crate) struct DetachedWork {
+    pub(crate) work: DetachedEnd,
     /// Kernel arguments, and fences of earlier work with what they keep.
     _rest: Box<dyn Send + Sync>,
 }
 
 /// How others wait for it.
 #[derive(Clone)]
-pub(crate) struct OrphanWork {
+pub(crate) struct DetachedEnd {
     /// Fires behind all of it.
     pub(crate) fence: Fence,
     /// The lane that the fence lies on.
@@ -30,24 +30,24 @@ impl Drop for Held {
         if let Some(member) = capture {
             crate::capture::abandon(self.id, member);
         }
-        let orphan = self.orphan_if_needed();
-        // Until here others find the stream's work with the stream, from here with the orphan.
-        self.device.shared_by_streams().adopt(&self.0, orphan);
+        let detached = self.detach_if_needed();
+        // Until here others find the stream's work with the stream, from here with the detached work.
+        self.device.shared_by_streams().adopt(&self.0, detached);
     }
 }
 
 impl StreamInner {
     /// What is in flight, if anything is. The memory that was freed on the stream goes back.
-    fn orphan_if_needed(&self) -> Option<Orphan> {
+    fn detach_if_needed(&self) -> Option<DetachedWork> {
         if !self.state.lock().unwrap_or_else(PoisonError::into_inner).has_rest() {
             free_lists::give_back_all(self, None);
             return None;
         }
-        match self.device.lane(self.lane_number()).and_then(|lane| self.orphan(lane)) {
-            Ok(orphan) => {
-                let work = orphan.as_ref().map(|orphan| &orphan.work);
+        match self.device.lane(self.lane_number()).and_then(|lane| self.detached(lane)) {
+            Ok(detached) => {
+                let work = detached.as_ref().map(|detached| &detached.work);
                 free_lists::give_back_all(self, work.map(|work| (work.fence.clone(), work.lane)));
-                orphan
+                detached
             }
             // Only a fault, which has taken the work: the stream has the signal that it takes.
             Err(error) => {
@@ -59,14 +59,14 @@ impl StreamInner {
     }
 
     /// Closes the stream with a fence; `None` if all of its work was lost in a fault.
-    fn orphan(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> Result<Option<Orphan>> {
+    fn detached(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> Result<Option<DetachedWork>> {
         let id = lane.id();
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         Submission::new(self, state, lane).close()?;
         let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let rest = state.into_rest();
-        Ok(rest.map(|(fence, rest)| Orphan {
-            work: OrphanWork { fence, lane: id, kind: self.kind, context: self.context },
+        Ok(rest.map(|(fence, rest)| DetachedWork {
+            work: DetachedEnd { fence, lane: id, kind: self.kind, context: self.context },
             _rest: rest,
         }))
     }

@@ -215,11 +215,11 @@ pub fn refused_copies() {
                 hipMemcpyHostToDevice => (memory.address, address),
                 _ => (address, memory.address),
             };
-            scarcity::refuse(Refusals::One(n));
+            fault_injection::refuse(Refusals::One(n));
             // SAFETY: both ends have so many bytes until the stream is over.
             let code = unsafe { hipMemcpyAsync(to, from, COUNT * 4, kind, stream) };
-            let was_refused = scarcity::refused() > 0;
-            scarcity::refuse(Refusals::None);
+            let was_refused = fault_injection::refused() > 0;
+            fault_injection::refuse(Refusals::None);
             opener.join().expect("it only sleeps");
             tried!(hipStreamSynchronize(stream));
             let device = memory.read();
@@ -339,20 +339,20 @@ pub fn a_question_that_fails() {
     drop(Words::new(1, 0));
     let mut points = 0;
     let known = loop {
-        scarcity::refuse(Refusals::One(points + 1));
+        fault_injection::refuse(Refusals::One(points + 1));
         let answer = kinds();
-        if scarcity::refused() == 0 {
+        if fault_injection::refused() == 0 {
             break answer;
         }
         assert_eq!(answer, 0, "point {}", points + 1);
-        scarcity::refuse(Refusals::One(points + 1));
+        fault_injection::refuse(Refusals::One(points + 1));
         assert_eq!(create(FD), Err(hipErrorOutOfMemory), "point {}", points + 1);
         points += 1;
     };
     assert!(points > 0, "asking needs nothing that can be refused");
-    scarcity::refuse(Refusals::From(1));
-    assert_eq!((kinds(), scarcity::points()), (known, 0));
-    scarcity::refuse(Refusals::None);
+    fault_injection::refuse(Refusals::From(1));
+    assert_eq!((kinds(), fault_injection::points()), (known, 0));
+    fault_injection::refuse(Refusals::None);
     match known {
         0 => assert_eq!(create(FD), Err(hipErrorNotSupported)),
         known => {

@@ -71,7 +71,7 @@ pub struct Row {
 
 /// The table, as it was at one moment.
 #[derive(Clone, Debug)]
-pub struct Holdings {
+pub struct MemoryReport {
     /// The rows, by place and kind.
     pub rows: Vec<Row>,
     /// For each device, bytes of its memory that are given out: to this process as the rows say, to the HSA runtime for
@@ -79,7 +79,7 @@ pub struct Holdings {
     pub given_out: Vec<u64>,
 }
 
-impl Holdings {
+impl MemoryReport {
     /// What is held now.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-impl fmt::Display for Holdings {
+impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
@@ -221,7 +221,7 @@ impl fmt::Display for Holdings {
 
 /// The error for want of memory, with the largest holders kept for who asks.
 pub(crate) fn short(bytes: usize) -> Error {
-    if let Ok(holdings) = Holdings::now() {
+    if let Ok(holdings) = MemoryReport::now() {
         let devices = (0..holdings.given_out.len()).map(Location::Device);
         let most: Vec<_> = devices
             .chain([Location::Host])
@@ -259,7 +259,7 @@ pub(crate) fn report_at_exit() {
 extern "C" fn print() {
     // A panic must not cross into C, where the process is ending.
     let _ = std::panic::catch_unwind(|| {
-        let (Some(path), Ok(holdings)) = (destination(), Holdings::now()) else { return };
+        let (Some(path), Ok(holdings)) = (destination(), MemoryReport::now()) else { return };
         let graphs = Printed(executables());
         let table =
             format!("who holds what at the end of process {}\n{holdings}{graphs}", std::process::id());

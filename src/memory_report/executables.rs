@@ -11,7 +11,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use crate::pool::lease::{Leased, Usage};
+use crate::pool::exec_memory::{BoundMemory, Usage};
 
 /// What one executable graph holds, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ struct Facts {
     nodes: usize,
     kernel_arguments: u64,
     packets: u64,
-    memory: Weak<Leased>,
+    memory: Weak<BoundMemory>,
 }
 
 static EXECUTABLES: Mutex<Table> = Mutex::new(Table { last: 0, facts: BTreeMap::new() });
@@ -65,7 +65,7 @@ impl Account {
         nodes: usize,
         kernel_arguments: usize,
         packets: usize,
-        memory: Weak<Leased>,
+        memory: Weak<BoundMemory>,
     ) -> Self {
         // CAST: a 64-bit process.
         let (kernel_arguments, packets) = (kernel_arguments as u64, packets as u64);
@@ -90,7 +90,7 @@ impl Drop for Account {
 /// The executables that the program has now, by number.
 pub fn executables() -> Vec<Executable> {
     // What the memory is asked for takes locks of its own, and not under the table's.
-    let known: Vec<(Executable, Weak<Leased>)> = {
+    let known: Vec<(Executable, Weak<BoundMemory>)> = {
         let table = table();
         let row = |(&number, facts): (&u64, &Facts)| {
             let Facts { device, nodes, kernel_arguments, packets, .. } = *facts;

@@ -17,12 +17,12 @@ use aqlipse_graph::image::Image;
 pub(super) type Epochs = SmallVec<[u64; 2]>;
 
 /// Who takes part in a launch: the executable's devices, and that of the stream.
-pub(super) struct Party<'e> {
+pub(super) struct LaunchQueues<'e> {
     devices: &'e [Device],
     epochs: Epochs,
     /// The stream's device and epoch if it is not the one on which the launch begins and ends.
-    guest: Option<(Device, u64)>,
-    /// By lane of the image. The first is the stream's own, unless that is a guest's.
+    foreign_stream: Option<(Device, u64)>,
+    /// By lane of the image. The first is the stream's own, unless that is a foreign_stream's.
     lanes: SmallVec<[Arc<Lane>; LANES]>,
     numbers: SmallVec<[u16; 4]>,
 }
@@ -30,14 +30,14 @@ pub(super) struct Party<'e> {
 /// The queues that a launch has found, for the next one: asking the device takes a lock that all streams share. Not held:
 /// after a fault they must go when the device gives them up.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct QueueCache {
     /// Of the stream, the ordinal of its device and the number of its lane there: they decide about all the others.
     stream: (usize, usize),
     /// By lane of the image.
     lanes: Vec<Weak<Lane>>,
 }
 
-impl Known {
+impl QueueCache {
     /// The lane of the image with this number, if it is known and as good as when it was found.
     fn lane(&self, number: usize) -> Option<Arc<Lane>> {
         self.lanes.get(number)?.upgrade().filter(|lane| lane.is_current())
@@ -51,7 +51,7 @@ impl Known {
     }
 }
 
-impl<'e> Party<'e> {
+impl<'e> LaunchQueues<'e> {
     /// Finds the queues for a launch on `stream`, whose packets go to `own`. Where nodes decide about it, lanes have
     /// `priorities`, by lane of the image. `known` are those of an earlier launch.
     ///
@@ -65,11 +65,11 @@ impl<'e> Party<'e> {
         stream: &Stream,
         own: &Arc<Lane>,
         priorities: &[i32],
-        known: &mut Known,
+        known: &mut QueueCache,
     ) -> Result<Self> {
         let asking = (stream.device().ordinal(), stream.lane_number());
         if known.stream != asking {
-            *known = Known { stream: asking, lanes: std::mem::take(&mut known.lanes) };
+            *known = QueueCache { stream: asking, lanes: std::mem::take(&mut known.lanes) };
             known.lanes.clear();
         }
         let home = stream.device() == &devices[0];
@@ -105,14 +105,14 @@ impl<'e> Party<'e> {
             }
             lanes.push(lane);
         }
-        let guest = (!home).then(|| (stream.device().clone(), own.epoch()));
+        let foreign_stream = (!home).then(|| (stream.device().clone(), own.epoch()));
         let numbers = image.lanes.iter().map(|lane| lane.device).collect();
-        Ok(Self { devices, epochs, guest, lanes, numbers })
+        Ok(Self { devices, epochs, foreign_stream, lanes, numbers })
     }
 
     /// Whether the stream is of another device than the one on which the launch begins and ends.
     pub(super) fn has_guest(&self) -> bool {
-        self.guest.is_some()
+        self.foreign_stream.is_some()
     }
 
     pub(super) fn lanes(&self) -> &[Arc<Lane>] {
@@ -153,13 +153,13 @@ impl<'e> Party<'e> {
 
     /// Lets a fault of any of the devices take the launch on all of them, until `completion` fires.
     pub(super) fn stand_together(&self, completion: &Arc<PooledSignal>) {
-        if self.devices.len() == 1 && self.guest.is_none() {
+        if self.devices.len() == 1 && self.foreign_stream.is_none() {
             return;
         }
         let own = self.devices.iter().zip(self.epochs.iter().copied());
-        let guest = self.guest.iter().map(|(device, epoch)| (device, *epoch));
+        let foreign_stream = self.foreign_stream.iter().map(|(device, epoch)| (device, *epoch));
         let all: Vec<(Arc<Faults>, u64)> =
-            own.chain(guest).map(|(device, epoch)| (device.0.faults.clone(), epoch)).collect();
+            own.chain(foreign_stream).map(|(device, epoch)| (device.0.faults.clone(), epoch)).collect();
         completion.binds(&all, all.clone());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use aqlipse::scarcity::HeldBack;
+use aqlipse::fault_injection::HeldBack;
 
 use super::{
     graphs::{captured, hipGraphDestroy, hipGraphExecDestroy, hipGraphLaunch, instantiated},
@@ -102,7 +102,7 @@ pub fn replays() {
             hipGraphExecDestroy(gone),
             hipGraphDestroy(graph),
         );
-        let call = scarcity::hold_back(n);
+        let call = fault_injection::hold_back(n);
         let other = thread::spawn(move || allocates(others));
         while !call.is_there() && !other.is_finished() {
             thread::sleep(Duration::from_millis(1));

@@ -19,8 +19,8 @@ use crate::external::{
 /// A semaphore at 0: as a handle, and as another process has it.
 fn semaphore() -> (hipExternalSemaphore_t, ExternalSemaphore) {
     let mut made = ExternalSemaphore::create(SemaphoreKind::Timeline, 0);
-    if made.is_err() && scarcity::refused() > 0 {
-        scarcity::refuse(Refusals::None);
+    if made.is_err() && fault_injection::refused() > 0 {
+        fault_injection::refuse(Refusals::None);
         made = ExternalSemaphore::create(SemaphoreKind::Timeline, 0);
     }
     let ((descriptor, other), mut handle) = (made.expect("there is memory"), hipExternalSemaphore_t::NULL);

@@ -13,9 +13,9 @@ use std::sync::{
 use aqlipse_graph::memory::order::{Order, PlannedOrder};
 
 use super::{
-    arena::{Tenure, with_room},
-    graph_memory::{Block, GraphMemory, Tenancy},
-    space::{Own, Space, place, spaces_of},
+    arena::{ArenaBinding, with_room},
+    graph_memory::{Block, BlockHold, GraphMemory},
+    space::{PrivateChunks, Space, place, spaces_of},
 };
 use crate::{
     device::{Device, Fence, fence::PooledSignal},
@@ -26,13 +26,13 @@ use aqlipse_graph::{Graph, NodeId};
 
 /// The memory of an executable graph.
 #[derive(Default)]
-pub(crate) struct Lease(Arc<Leased>);
+pub(crate) struct ExecMemory(Arc<BoundMemory>);
 
 #[derive(Default)]
-pub(crate) struct Leased {
+pub(crate) struct BoundMemory {
     held: Vec<Held>,
     /// Where the rest takes turns: one for each device that has some, in the order of their ordinals.
-    tenures: Vec<Tenure>,
+    bindings: Vec<ArenaBinding>,
     /// Blocks of other graphs that a launch frees.
     frees: Vec<Weak<Block>>,
     latest: Mutex<Latest>,
@@ -60,7 +60,7 @@ impl Usage {
 /// The latest launch.
 #[derive(Default)]
 struct Latest {
-    /// Fires when it is over. Not its fence: that keeps what has the lease.
+    /// Fires when it is over. Not its fence: that keeps what has the memory_of_exec.
     end: Option<Arc<PooledSignal>>,
     /// One is about to be published.
     opening: bool,
@@ -73,10 +73,10 @@ impl Latest {
 }
 
 struct Held {
-    tenancy: Tenancy,
+    hold: BlockHold,
     /// Whether a launch leaves it allocated.
     left: bool,
-    /// Whether it is the launch which is about to be published that has allocated it. Written by whoever takes the lease
+    /// Whether it is the launch which is about to be published that has allocated it. Written by whoever takes the memory_of_exec
     /// for a launch, of which there is one at a time.
     taken: AtomicBool,
     chunks: Chunks,
@@ -87,19 +87,21 @@ enum Chunks {
     /// Memory of the block.
     Whole,
     /// Chunks of its own; `None` since a trim.
-    Own(Mutex<Option<Arc<Own>>>),
+    Private(Mutex<Option<Arc<PrivateChunks>>>),
     /// Chunks of an arena.
     Shared,
 }
 
 impl Held {
     fn block(&self) -> &Arc<Block> {
-        self.tenancy.block()
+        self.hold.block()
     }
 
     /// What the block holds, made again if a trim has taken it.
-    fn contents(&self) -> Result<Option<Arc<Own>>> {
-        let (Chunks::Own(own), Some(space)) = (&self.chunks, self.block().space()) else { return Ok(None) };
+    fn contents(&self) -> Result<Option<Arc<PrivateChunks>>> {
+        let (Chunks::Private(own), Some(space)) = (&self.chunks, self.block().space()) else {
+            return Ok(None);
+        };
         let mut own = lock(own);
         if own.is_none() {
             let device = self.block().device();
@@ -109,7 +111,7 @@ impl Held {
     }
 }
 
-impl Leased {
+impl BoundMemory {
     /// The blocks whose memory nobody else has.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Arc<Block>> {
         self.held.iter().filter(|held| !matches!(held.chunks, Chunks::Shared)).map(Held::block)
@@ -130,12 +132,12 @@ impl Leased {
         for held in &self.held {
             let is_mapped = match &held.chunks {
                 Chunks::Whole => true,
-                Chunks::Own(own) => lock(own).is_some(),
+                Chunks::Private(own) => lock(own).is_some(),
                 Chunks::Shared => continue,
             };
             usage.add(held.block().bytes(), is_mapped, in_flight || held.block().is_live());
         }
-        self.tenures.iter().for_each(|tenure| usage.add(tenure.bytes(), tenure.is_mapped(), in_flight));
+        self.bindings.iter().for_each(|binding| usage.add(binding.bytes(), binding.is_mapped(), in_flight));
         usage
     }
 
@@ -143,13 +145,13 @@ impl Leased {
     pub(super) fn trim(&self, busy: &dyn Fn(&Block) -> bool) {
         self.with_idle(busy, |held| {
             held.block().discount_unless_live();
-            if let Chunks::Own(own) = &held.chunks {
+            if let Chunks::Private(own) = &held.chunks {
                 lock(own).take();
             }
         });
     }
 
-    /// Takes the blocks out of the device's footprint that [`Leased::trim`] would give back.
+    /// Takes the blocks out of the device's footprint that [`BoundMemory::trim`] would give back.
     pub(super) fn discount(&self, busy: &dyn Fn(&Block) -> bool) {
         self.with_idle(busy, |held| held.block().discount_unless_live());
     }
@@ -196,11 +198,11 @@ impl Turns {
     }
 
     /// Plans for them, and has the memory made.
-    fn settle(self, device: &Device, order: &Order) -> Result<Tenure> {
+    fn settle(self, device: &Device, order: &Order) -> Result<ArenaBinding> {
         let arenas = device.context().graph_memory.arenas();
         let (_, classes) = arenas.memory(device)?;
         // What an executable of the graph that is gone has in flight stays where it is; what has come since joins it.
-        let latest = self.spaces.iter().map(|space| space.tenant()).max().unwrap_or(0);
+        let latest = self.spaces.iter().map(|space| space.binding()).max().unwrap_or(0);
         let predecessor = arenas.predecessor(latest);
         let placement = match &predecessor {
             None => place(self.spaces, classes, &order.among(&self.places))?,
@@ -211,11 +213,11 @@ impl Turns {
                 before.placement.and(others, classes)
             }
         };
-        Tenure::new(device, placement, predecessor.as_ref())
+        ArenaBinding::new(device, placement, predecessor.as_ref())
     }
 }
 
-impl Lease {
+impl ExecMemory {
     /// The hold of a new executable of the graph whose memory this is, with memory for its launches. The nodes that
     /// allocate and free it are those of `graphs`; a plan may order them more than their edges do.
     ///
@@ -228,9 +230,9 @@ impl Lease {
     ) -> Result<Self> {
         let (mut held, mut lives) = (Vec::new(), Vec::<(NodeId, NodeId)>::new());
         let mut turns: Vec<(Device, Turns)> = Vec::new();
-        for ((tenancy, left), life) in memory.blocks().zip(memory.lives()) {
-            let (tenancy, device) = (tenancy.for_exec(), tenancy.block().device());
-            let chunks = match (tenancy.block().space(), life) {
+        for ((hold, left), life) in memory.blocks().zip(memory.lives()) {
+            let (hold, device) = (hold.for_exec(), hold.block().device());
+            let chunks = match (hold.block().space(), life) {
                 (None, _) => Chunks::Whole,
                 // What is live must not lose what it holds, and what is in flight stays where it is.
                 (Some(space), Some(life)) if space.owned().is_none() => {
@@ -244,9 +246,9 @@ impl Lease {
                     lives.push(life);
                     Chunks::Shared
                 }
-                (Some(_), _) => Chunks::Own(Mutex::default()),
+                (Some(_), _) => Chunks::Private(Mutex::default()),
             };
-            held.push(Held { tenancy, left, taken: AtomicBool::new(false), chunks });
+            held.push(Held { hold, left, taken: AtomicBool::new(false), chunks });
         }
         for held in &held {
             held.contents()?;
@@ -257,10 +259,10 @@ impl Lease {
             None => order,
         };
         turns.sort_by_key(|(device, _)| device.ordinal());
-        let tenures = turns.into_iter().map(|(device, turns)| turns.settle(&device, &order));
-        let tenures = tenures.collect::<Result<_>>()?;
+        let bindings = turns.into_iter().map(|(device, turns)| turns.settle(&device, &order));
+        let bindings = bindings.collect::<Result<_>>()?;
         let frees = memory.foreign().cloned().collect();
-        let leased = Arc::new(Leased { held, tenures, frees, latest: Mutex::default() });
+        let leased = Arc::new(BoundMemory { held, bindings, frees, latest: Mutex::default() });
         let mut devices: Vec<&Device> = Vec::new();
         for block in leased.blocks() {
             if !devices.contains(&block.device()) {
@@ -281,8 +283,8 @@ impl Lease {
         self.0.usage().planned
     }
 
-    /// Who can be asked for [`Leased::usage`] as long as there is somebody.
-    pub(crate) fn leased(&self) -> Weak<Leased> {
+    /// Who can be asked for [`BoundMemory::usage`] as long as there is somebody.
+    pub(crate) fn leased(&self) -> Weak<BoundMemory> {
         Arc::downgrade(&self.0)
     }
 
@@ -319,13 +321,13 @@ impl Lease {
                 }
             }
         }
-        for (n, tenure) in self.0.tenures.iter().enumerate() {
-            let claimed = tenure.claim(stream.0.id).and_then(|busy| match busy {
-                Some(signal) => follow(stream, signal).inspect_err(|_| tenure.end_claim(None)),
+        for (n, binding) in self.0.bindings.iter().enumerate() {
+            let claimed = binding.claim(stream.0.id).and_then(|busy| match busy {
+                Some(signal) => follow(stream, signal).inspect_err(|_| binding.end_claim(None)),
                 None => Ok(()),
             });
             if let Err(refused) = claimed {
-                self.0.tenures[..n].iter().for_each(|tenure| tenure.end_claim(None));
+                self.0.bindings[..n].iter().for_each(|binding| binding.end_claim(None));
                 self.0.release();
                 return Err(refused);
             }
@@ -334,10 +336,10 @@ impl Lease {
         Ok(())
     }
 
-    /// Undoes [`Lease::take`]: the launch was not published.
+    /// Undoes [`ExecMemory::take`]: the launch was not published.
     pub(crate) fn give_back(&self) {
         self.0.release();
-        self.0.tenures.iter().for_each(|tenure| tenure.end_claim(None));
+        self.0.bindings.iter().for_each(|binding| binding.end_claim(None));
         lock(&self.0.latest).opening = false;
     }
 
@@ -350,7 +352,7 @@ impl Lease {
         }
         self.0.left().for_each(|left| left.taken.store(false, Ordering::Relaxed));
         *lock(&self.0.latest) = Latest { end: Some(fence.signal().clone()), opening: false };
-        self.0.tenures.iter().for_each(|tenure| tenure.end_claim(Some((stream, fence.signal()))));
+        self.0.bindings.iter().for_each(|binding| binding.end_claim(Some((stream, fence.signal()))));
     }
 }
 

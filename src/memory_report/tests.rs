@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Exec, Options, Stream, StreamKind, Template, graph::Node, memory};
 
-fn bytes(holdings: &Holdings, location: Location, holder: &str) -> u64 {
+fn bytes(holdings: &MemoryReport, location: Location, holder: &str) -> u64 {
     let memory = holdings.rows.iter().filter(|row| row.kind == Kind::Memory && row.location == location);
     memory.filter(|row| row.holder == holder).map(|row| row.bytes).sum()
 }
@@ -17,7 +17,7 @@ fn rows_account_for_what_the_device_gives_out() {
     // What the device has for good.
     let warm = memory::allocate_async(&stream, 1000).unwrap();
     stream.synchronize().unwrap();
-    let before = Holdings::now().unwrap();
+    let before = MemoryReport::now().unwrap();
     let allocated = memory::allocate(&device, 5_000_000).unwrap().address;
     let pooled = memory::allocate_async(&stream, 50 << 20).unwrap();
     let mut template = Template::new(&device);
@@ -26,7 +26,7 @@ fn rows_account_for_what_the_device_gives_out() {
     let exec = Exec::new(&template, Options::default()).unwrap();
     exec.launch(&stream).unwrap();
     stream.synchronize().unwrap();
-    let after = Holdings::now().unwrap();
+    let after = MemoryReport::now().unwrap();
     for (holder, least) in [(USER, 5_000_000), (POOLS, 50 << 20), (GRAPHS, 3_000_000)] {
         let grown = bytes(&after, here, holder) - bytes(&before, here, holder);
         assert!((least..least + (4 << 20)).contains(&grown), "{holder}: {grown}\n{after}");
@@ -39,7 +39,7 @@ fn rows_account_for_what_the_device_gives_out() {
     memory::free_async(&stream, warm).unwrap();
     drop((exec, template));
     stream.synchronize().unwrap();
-    let end = Holdings::now().unwrap();
+    let end = MemoryReport::now().unwrap();
     assert_eq!((bytes(&end, here, USER), bytes(&end, here, GRAPHS)), (0, 0), "{end}");
 }
 
@@ -53,7 +53,7 @@ fn what_waits_to_be_used_again_is_told_apart() {
     template.add(Node::Memset(fill), &[]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
     let used = || {
-        let holdings = Holdings::now().unwrap();
+        let holdings = MemoryReport::now().unwrap();
         let row =
             holdings.rows.iter().find(|row| row.kind == Kind::Memory && row.holder == KERNARGS).cloned();
         row.map(|row| (row.used.unwrap(), row.bytes)).unwrap()

@@ -142,8 +142,8 @@ pub fn captured(mut work: impl FnMut(hipStream_t) -> Result<(), hipError_t>) -> 
     let (stream, mut graph) = (stream(), hipGraph_t::NULL);
     tried!(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
     if let Err(code) = work(stream) {
-        assert!(code == hipErrorOutOfMemory && scarcity::refused() > 0, "{code:?}");
-        scarcity::refuse(Refusals::None);
+        assert!(code == hipErrorOutOfMemory && fault_injection::refused() > 0, "{code:?}");
+        fault_injection::refuse(Refusals::None);
         // SAFETY: the stream captures.
         match unsafe { hipStreamEndCapture(stream, &mut graph) } {
             // A kernel that could not be loaded was refused before it had to do with the capture.
@@ -350,7 +350,7 @@ pub fn copies_without_memory() {
     for n in 1.. {
         to.fill(0);
         ok!(hipMemset(memory.address, 0, COUNT * 4));
-        scarcity::refuse(Refusals::From(n));
+        fault_injection::refuse(Refusals::From(n));
         // SAFETY: both are alive.
         let code = unsafe { hipGraphLaunch(exec, stream) };
         if code == hipSuccess {
@@ -358,8 +358,8 @@ pub fn copies_without_memory() {
             launched += 1;
             assert!(to == right, "{n}");
         }
-        let was_refused = scarcity::refused() > 0;
-        scarcity::refuse(Refusals::None);
+        let was_refused = fault_injection::refused() > 0;
+        fault_injection::refuse(Refusals::None);
         assert!(matches!(code, hipSuccess | hipErrorOutOfMemory), "{n}: {code:?}");
         if !was_refused {
             break;
@@ -389,12 +389,12 @@ fn refuses_what_may_not_be_written(memory: &Words) {
     may_be_written(true);
     ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
     may_be_written(false);
-    scarcity::refuse(Refusals::From(1));
+    fault_injection::refuse(Refusals::From(1));
     // SAFETY: both are alive.
     let refused = unsafe { [hipGraphLaunch(exec, stream), hipStreamSynchronize(stream)] };
     assert_eq!(refused[0], hipSuccess);
     assert!(!matches!(refused[1], hipSuccess | hipErrorOutOfMemory), "{:?}", refused[1]);
-    scarcity::refuse(Refusals::None);
+    fault_injection::refuse(Refusals::None);
     may_be_written(true);
     ok!(hipGraphLaunch(exec, stream), hipStreamSynchronize(stream));
     ok!(hipGraphExecDestroy(exec), hipGraphDestroy(graph), hipStreamDestroy(stream));
@@ -414,11 +414,11 @@ pub fn refused_launches() {
     for n in 1.. {
         let (other, mut value) = (stream(), 0u32);
         ok!(hipGraphLaunch(exec, first), hipStreamSynchronize(first));
-        scarcity::refuse(Refusals::One(n));
+        fault_injection::refuse(Refusals::One(n));
         // SAFETY: both are alive.
         let code = unsafe { hipGraphLaunch(exec, other) };
-        let was_refused = scarcity::refused() > 0;
-        scarcity::refuse(Refusals::None);
+        let was_refused = fault_injection::refused() > 0;
+        fault_injection::refuse(Refusals::None);
         match code {
             hipSuccess => ok!(hipStreamSynchronize(other)),
             hipErrorOutOfMemory => failed += 1,
@@ -433,10 +433,10 @@ pub fn refused_launches() {
         assert_eq!(value, 0x0404_0404, "{n}");
         // Nor has a launch that fails left anything.
         let third = stream();
-        scarcity::refuse(Refusals::From(1));
+        fault_injection::refuse(Refusals::From(1));
         // SAFETY: as above.
         let code = unsafe { hipGraphLaunch(exec, third) };
-        scarcity::refuse(Refusals::None);
+        fault_injection::refuse(Refusals::None);
         if code == hipErrorOutOfMemory {
             fails!(hipErrorInvalidValue, hipFreeAsync(left, first));
         } else {

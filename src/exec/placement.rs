@@ -16,14 +16,14 @@ const HOST: u16 = u16::MAX;
 
 /// Where a unit works, by ordinals of devices. It stays so for the life of an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct DevicePlacement {
     pub(super) device: u16,
     /// Whose memory the destination and the source lie in.
     operands: [u16; 2],
 }
 
-impl Seat {
-    /// The seat of what has no operands that matter.
+impl DevicePlacement {
+    /// The placement of what has no operands that matter.
     pub(super) fn on(device: &Device) -> Self {
         Self { device: ordinal(device.ordinal()), operands: [HOST; 2] }
     }

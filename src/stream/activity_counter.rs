@@ -10,14 +10,14 @@ use super::{AtomicU64, Ordering, fence};
 /// Every submission to a blocking stream asks, and the first behind a look writes: where nobody uses the default stream,
 /// threads with streams of their own share a line that nobody writes.
 #[derive(Default)]
-pub(crate) struct News {
+pub(crate) struct ActivityCounter {
     /// How often the default stream has begun to look for submissions.
     looks: AtomicU64,
     /// The latest look that a submission came behind, or may have.
     latest: AtomicU64,
 }
 
-impl News {
+impl ActivityCounter {
     /// Notes a submission whose stream has just said so itself (with a `SeqCst` store of its activity).
     pub(crate) fn submitted(&self) {
         // ORDER: SeqCst, behind the activity's store: either this sees the look, or the look the activity.
