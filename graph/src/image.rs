@@ -456,6 +456,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    #[inline]
     fn push(&mut self, lane: u32, packet: Packet) -> u32 {
         self.image.counts.add(&packet);
         let packets = &mut self.image.lanes[lane as usize].packets;
@@ -466,6 +467,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Fills a field of the lane's latest packet in at every launch.
+    #[inline]
     fn patch(&mut self, lane: u32, field: Field, source: Source) {
         let image = &mut self.image.lanes[lane as usize];
         let packet = image.packets.len() as u32 - 1;

@@ -36,8 +36,12 @@ pub(super) struct Lowering<'a> {
     numbers: Vec<u16>,
     /// The units that are conditional nodes.
     pub(super) conditionals: Vec<u32>,
-    /// The kernel arguments of all units, and where each unit's begin.
-    pub(super) arguments: Option<(Block, Vec<u32>)>,
+    /// The kernel arguments of all units.
+    pub(super) arena: Option<Block>,
+    /// Its address.
+    arguments: u64,
+    /// Where each unit's arguments begin there.
+    pub(super) offsets: Vec<u32>,
 }
 
 impl<'a> Lowering<'a> {
@@ -49,7 +53,9 @@ impl<'a> Lowering<'a> {
             units: Units::default(),
             numbers: Vec::new(),
             conditionals: Vec::new(),
-            arguments: None,
+            arena: None,
+            arguments: 0,
+            offsets: Vec::new(),
         }
     }
 
@@ -120,16 +126,16 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn place(&mut self) -> Result<(), Failure> {
         let Units { units, devices, kernarg_bytes, .. } = &self.units;
-        self.arguments = Some(place_arguments(&devices[0], units, *kernarg_bytes)?);
+        let (arena, offsets) = place_arguments(&devices[0], units, *kernarg_bytes)?;
+        (self.arguments, self.offsets) = (arena.address(), offsets);
+        self.arena = Some(arena);
         Ok(())
     }
 
     // A packet that is returned through several calls is copied by each.
     #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
-        // PANIC: the compiler calls `place` before.
-        let (arena, offsets) = self.arguments.as_ref().expect("a place for arguments");
-        let kernarg = arena.address() + u64::from(offsets[unit as usize]);
+        let kernarg = self.arguments + u64::from(self.offsets[unit as usize]);
         match units::content(&self.units.units, unit, fences, kernarg) {
             Ok(content) => Ok(content),
             Err(error) => Err(error.into()),

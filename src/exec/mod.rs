@@ -289,9 +289,9 @@ impl Exec {
                 CompileError::Template(error) => Failure::of_structure(template.graph(), error),
                 error => error.into(),
             })?;
-        let Lowering { units, conditionals, arguments, .. } = lowering;
+        let Lowering { units, conditionals, arena, offsets, .. } = lowering;
         // PANIC: a compiled graph has its arguments in place.
-        let (arena, offsets) = arguments.expect("a place for arguments");
+        let arena = arena.expect("a place for arguments");
         let device = units.devices[0].clone();
         let Scheduled { plan, bounds, tradeoff, .. } = scheduled;
 

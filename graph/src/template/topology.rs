@@ -281,6 +281,7 @@ impl Topology {
     }
 
     /// Whether every slot has a node, with the slot's number, and every place of an edge an edge.
+    #[inline]
     pub(super) fn is_dense(&self) -> bool {
         let nodes = self.live_nodes == self.links.len() && self.next_index as usize == self.live_nodes;
         nodes && self.live_edges == self.edges.len()
@@ -314,10 +315,12 @@ impl Topology {
     }
 
     /// The id of the node in a slot.
+    #[inline]
     pub(super) fn id_of(&self, slot: u32) -> NodeId {
         NodeId::new(self.graph, self.index_of(slot))
     }
 
+    #[inline]
     fn index_of(&self, slot: u32) -> u32 {
         self.indices.as_ref().map_or(slot, |indices| indices[slot as usize])
     }
@@ -531,16 +534,19 @@ pub struct Neighbours<'a> {
 }
 
 impl<'a> Neighbours<'a> {
+    #[inline]
     pub(super) fn new(topology: &'a Topology, slot: u32, side: usize) -> Self {
         let list = topology.links[slot as usize].lists[side];
         Self { topology, edge: list.first, left: list.len, side }
     }
 
     /// The neighbours as slots.
+    #[inline]
     pub(super) fn slots(mut self) -> impl Iterator<Item = u32> + 'a {
         std::iter::from_fn(move || self.next_slot())
     }
 
+    #[inline]
     fn next_slot(&mut self) -> Option<u32> {
         let edge = self.topology.edges.get(self.edge as usize)?;
         self.edge = edge.next[self.side];
@@ -552,6 +558,7 @@ impl<'a> Neighbours<'a> {
 impl Iterator for Neighbours<'_> {
     type Item = NodeId;
 
+    #[inline]
     fn next(&mut self) -> Option<NodeId> {
         self.next_slot().map(|slot| self.topology.id_of(slot))
     }

@@ -55,6 +55,7 @@ impl CostTable {
     }
 
     /// The duration of a node of which nothing is known, in nanoseconds.
+    #[inline]
     pub fn guess(&self, class: Class) -> u32 {
         match class {
             Class::Packet => self.kernel_ns,
