@@ -351,7 +351,7 @@ impl Device {
         lock(&self.0.participations).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
-    /// Keeps something until `signal` has fired, even if nobody waits for it.
+    /// Keeps something until `signal` has fired, even if no caller waits for it.
     pub(crate) fn keep_behind(&self, signal: &Arc<PooledSignal>, keep: Keep) {
         self.forget_participations();
         lock(&self.0.participations).push_back(Fence::new(signal.clone(), vec![keep]));

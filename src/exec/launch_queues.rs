@@ -22,7 +22,7 @@ pub(super) struct LaunchQueues<'e> {
     epochs: Epochs,
     /// The stream's device and epoch if it is not the one on which the launch begins and ends.
     foreign_stream: Option<(Device, u64)>,
-    /// By lane of the image. The first is the stream's own, unless that is a foreign_stream's.
+    /// By lane of the image. The first is the stream's own, unless the stream is of another device.
     lanes: SmallVec<[Arc<Lane>; LANES]>,
     numbers: SmallVec<[u16; 4]>,
 }

@@ -60,7 +60,7 @@ impl Usage {
 /// The latest launch.
 #[derive(Default)]
 struct Latest {
-    /// Fires when it is over. Not its fence: that keeps what has the memory_of_exec.
+    /// Fires when it is over. Not its fence: that keeps what has this memory.
     end: Option<Arc<PooledSignal>>,
     /// One is about to be published.
     opening: bool,
@@ -76,8 +76,8 @@ struct Held {
     hold: BlockHold,
     /// Whether a launch leaves it allocated.
     left: bool,
-    /// Whether it is the launch which is about to be published that has allocated it. Written by whoever takes the memory_of_exec
-    /// for a launch, of which there is one at a time.
+    /// Whether the launch which is about to be published has allocated it. Written by the call that takes the memory for
+    /// a launch, of which there is one at a time.
     taken: AtomicBool,
     chunks: Chunks,
 }
@@ -283,7 +283,7 @@ impl ExecMemory {
         self.0.usage().planned
     }
 
-    /// Who can be asked for [`BoundMemory::usage`] as long as there is somebody.
+    /// For [`BoundMemory::usage`], as long as the executable or a launch in flight exists.
     pub(crate) fn leased(&self) -> Weak<BoundMemory> {
         Arc::downgrade(&self.0)
     }

@@ -19,7 +19,7 @@ use crate::device::Device;
 #[derive(Default)]
 pub(crate) struct Footprint {
     meters: Mutex<Meters>,
-    memories_of_execs: Mutex<Vec<Weak<BoundMemory>>>,
+    bound: Mutex<Vec<Weak<BoundMemory>>>,
     arenas: Arenas,
 }
 
@@ -43,10 +43,10 @@ impl Footprint {
         &self.arenas
     }
 
-    pub(super) fn register(&self, memory_of_exec: &Arc<BoundMemory>) {
-        let mut memories_of_execs = self.memories_of_execs.lock().unwrap_or_else(PoisonError::into_inner);
-        memories_of_execs.retain(|memory_of_exec| memory_of_exec.strong_count() > 0);
-        memories_of_execs.push(Arc::downgrade(memory_of_exec));
+    pub(super) fn register(&self, memory: &Arc<BoundMemory>) {
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        bound.retain(|memory| memory.strong_count() > 0);
+        bound.push(Arc::downgrade(memory));
     }
 
     fn trim(&self, device: &Device) {
@@ -60,19 +60,18 @@ impl Footprint {
         self.with_idle(device, BoundMemory::discount);
     }
 
-    /// Does `work` with each memory_of_exec of the device's memory of which no launch is in flight, and with what tells blocks that
+    /// Does `work` with the memory of each executable of which no launch is in flight, and with what tells blocks that
     /// another one of which a launch is uses.
     fn with_idle(&self, device: &Device, work: impl Fn(&BoundMemory, &dyn Fn(&Block) -> bool)) {
-        let memories_of_execs: Vec<Arc<BoundMemory>> = {
-            let memories_of_execs = self.memories_of_execs.lock().unwrap_or_else(PoisonError::into_inner);
-            memories_of_execs.iter().filter_map(Weak::upgrade).collect()
+        let bound: Vec<Arc<BoundMemory>> = {
+            let bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+            bound.iter().filter_map(Weak::upgrade).collect()
         };
-        let (busy, idle): (Vec<_>, Vec<_>) =
-            memories_of_execs.iter().partition(|memory_of_exec| memory_of_exec.is_in_flight());
+        let (busy, idle): (Vec<_>, Vec<_>) = bound.iter().partition(|memory| memory.is_in_flight());
         let busy: HashSet<u64> =
-            busy.iter().flat_map(|memory_of_exec| memory_of_exec.blocks()).map(|b| b.address()).collect();
-        for memory_of_exec in idle.iter().filter(|memory_of_exec| memory_of_exec.is_on(device)) {
-            work(memory_of_exec, &|block| busy.contains(&block.address()));
+            busy.iter().flat_map(|memory| memory.blocks()).map(|b| b.address()).collect();
+        for memory in idle.iter().filter(|memory| memory.is_on(device)) {
+            work(memory, &|block| busy.contains(&block.address()));
         }
     }
 

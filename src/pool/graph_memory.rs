@@ -1,7 +1,7 @@
 //! Memory of a graph's allocation nodes: addresses fixed when the node is made, bytes shared by lifetimes.
 //!
 //! Where memory can be mapped, a node has addresses of its own ([`space`](super::space)), and what lies there is planned
-//! when the graph is instantiated ([`memory_of_exec`](super::exec_memory)). Elsewhere memory comes with the addresses, and a node has
+//! when the graph is instantiated ([`exec_memory`](super::exec_memory)). Elsewhere memory comes with the addresses, and a node has
 //! those of one that was freed before it.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Where offsets and graph memory come from.
+//! Where graph memory comes from.
 
 mod arena;
 pub(crate) mod exec_memory;

@@ -34,13 +34,13 @@ pub(crate) struct Streams {
 #[derive(Clone)]
 struct Known {
     stream: Arc<StreamInner>,
-    /// What all who hold it share.
+    /// What all copies of the stream share.
     held: Weak<Held>,
 }
 
 impl Streams {
     /// Whatever there is work of: streams, those included whose last holder is letting go of them just now, and the work
-    /// in flight of streams that nobody holds any more.
+    /// in flight of streams whose last copy is gone.
     pub(crate) fn work(&self) -> (Vec<Arc<StreamInner>>, Vec<DetachedEnd>) {
         let (known, detached) = self.roll.all(|detached| detached.work.clone());
         (known.into_iter().map(|known| known.stream).collect(), detached)
@@ -51,7 +51,7 @@ impl Streams {
         self.roll.enter(Known { stream, held: Arc::downgrade(held) });
     }
 
-    /// Takes over the work in flight of a stream that nobody holds any more, if there is any.
+    /// Takes over the work in flight of a stream whose last copy is gone, if there is any.
     pub(super) fn adopt(&self, stream: &Arc<StreamInner>, detached: Option<DetachedWork>) {
         self.roll.replace(|known| Arc::ptr_eq(&known.stream, stream), detached);
         self.retire_detached();
@@ -103,7 +103,7 @@ impl Device {
         self.shared_by_streams().legacy.get_or_init(|| Stream::legacy(self))
     }
 
-    /// The streams of the device that somebody holds.
+    /// The streams of the device of which a copy exists.
     pub(crate) fn streams(&self) -> Vec<Stream> {
         let (known, _) = self.shared_by_streams().roll.all(|_| ());
         known.iter().filter_map(|known| known.held.upgrade().map(Stream)).collect()

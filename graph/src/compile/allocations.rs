@@ -14,10 +14,10 @@ pub fn is_memory<K, E, S>(node: &Node<K, E, S>) -> bool {
     matches!(node, Node::MemAlloc(_) | Node::MemFree(_))
 }
 
-/// Whether the graph, or one nested in it, allocates memory.
+/// Whether the graph, or one nested in it, allocates or frees memory.
 pub fn has_any<K, E, S>(graph: &Graph<K, E, S>) -> bool {
     let mut nodes = graph.with_nested().into_iter().flat_map(Graph::nodes);
-    nodes.any(|(_, node)| matches!(node, Node::MemAlloc(_)))
+    nodes.any(|(_, node)| is_memory(node))
 }
 
 /// The allocation nodes of a graph, and the allocations with their users by unit. `flat` is the graph without its memory

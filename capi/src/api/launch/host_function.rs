@@ -15,7 +15,7 @@ pub(crate) fn host_function(function: hipHostFn_t, user_data: *mut c_void) -> Re
     let call = function.ok_or(hipErrorInvalidValue)?;
     let (data, address) = (user_data as usize, call as usize);
     let run = move || {
-        // SAFETY: who gave the function promised that it may be called with this argument when the stream or
+        // SAFETY: the caller that gave the function promised that it may be called with this argument when the stream or
         // graph gets there.
         unsafe { call(data as *mut c_void) }
     };
@@ -46,7 +46,7 @@ entry! {
         capture::refuse_callback(&target)?;
         let data = user_data as usize;
         let run = move || {
-            // SAFETY: who gave the callback promised that it may be called so when the stream gets there.
+            // SAFETY: the caller that gave the callback promised that it may be called so when the stream gets there.
             unsafe { call(stream, hipSuccess, data as *mut c_void) }
         };
         Ok(target.host(HostFn::new(run))?)
