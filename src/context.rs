@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::{any::Any, sync::Mutex};
+use std::{
+    any::Any,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use crate::{
     blit::Blit,
@@ -46,11 +49,15 @@ impl Context {
             residence: Mutex::default(),
         }
     }
+
+    fn residence(&self) -> MutexGuard<'_, Residence> {
+        self.residence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Services for Context {
     fn before_queues_stop(&self) {
-        self.withdraw_lost();
+        self.residence().withdraw_lost();
     }
 
     fn all_queues_are_gone(&self) {
@@ -62,7 +69,8 @@ impl Services for Context {
     }
 
     fn launched_by_kernels(&self) -> Vec<Fence> {
-        self.ends_of_launches_by_kernels()
+        let ends = self.residence().launched_by_kernels();
+        ends.into_iter().map(|end| Fence::new(end, Vec::new())).collect()
     }
 }
 

@@ -14,8 +14,8 @@ use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 
 use crate::{
     device::{COOPERATIVE, Device, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
-    dispatch::Dispatch,
     error::{Error, Result},
+    module::Dispatch,
     module::{KernelCode, Module},
 };
 

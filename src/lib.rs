@@ -26,28 +26,39 @@
 //! # Ok::<(), aqlipse::Error>(())
 //! ```
 //!
-//! From the ground up:
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `error`, `trace`, `thread`, `callback`
+//! 2. `device`
+//! 3. `user_object`, `blit`, `cooperative`, `external`, `hostcall`, `memory`, `memory_report`, `module`, `pool`, `resident_queues`, `context`
+//! 4. `stream`, `condition`, `graph`, `durations`, `template`
+//! 5. `capture`
+//! 6. `exec`
+//! 7. `typed`
+//!
+//! Where a lower floor has to call a higher one, it has a trait that the higher one implements: `device` for the services
+//! and the streams, [`memory`] for pools and graphs that hand out memory, and for the order of streams, `stream` for what
+//! records its calls.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `error`, [`trace`], `thread`, `callback` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call |
 //! | `device` | [`System`], [`Device`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
-//! | `context` | what the services keep with each device |
-//! | `blit`, `dispatch` | copy and fill kernels; one dispatch |
+//! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
+//! | `blit` | copy and fill kernels |
+//! | `external` | semaphores, events and names of pools that other processes share |
 //! | `hostcall` | what kernels ask of the host: `printf`, memory |
-//! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments |
 //! | [`memory`] | allocations by address, pools in stream order, copies and fills and their operands |
+//! | [`memory_report`] | what holds memory, signals and queues: `AQLIPSE_MEMORY_REPORT` |
+//! | [`module`] | [`Module`], [`Function`]: device code, kernel arguments, one dispatch |
 //! | [`pool`] | physical memory of graphs |
 //! | `cooperative`, `resident_queues` | queues for cooperative kernels, and queues that devices publish to |
-//! | [`external`] | semaphores that other processes share |
-//! | [`memory_report`] | what holds memory, signals and queues: `AQLIPSE_MEMORY_REPORT` |
-//! | `stream`, `event` | [`Stream`], [`Event`], host functions, the default stream's order |
+//! | `context` | what the services keep with each device |
+//! | `stream` | [`Stream`], [`Event`], host functions, the default stream's order, what open captures forbid |
 //! | `condition` | the values that conditional nodes look at |
 //! | [`graph`] | [`aqlipse_graph`]'s templates, with this runtime's kernels, events and semaphores |
-//! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
 //! | `durations` | how long nodes take: what was said and what was measured |
 //! | `template` | [`Template`] adds memory to [`graph::Graph`] |
-//! | [`capture`] | streams recorded into graphs, and what that forbids |
+//! | [`capture`] | streams recorded into graphs |
 //! | `exec` | [`Exec`]: launches, updates, conditional nodes |
 //! | [`typed`] | buffers, kernels, graphs and executables for safe Rust |
 //!
@@ -75,10 +86,8 @@ mod condition;
 mod context;
 mod cooperative;
 mod device;
-mod dispatch;
 mod durations;
 mod error;
-mod event;
 mod exec;
 mod hostcall;
 pub mod memory_report;
@@ -91,7 +100,6 @@ mod user_object;
 pub use aqlipse_graph::memory::graph::{MemoryBuffer, MemoryGraph};
 pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System, WaitPolicy};
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
-pub use event::Event;
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options,
     RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
@@ -100,10 +108,11 @@ pub use exec::{
 pub use graph::Node as GraphNode;
 /// Makes allocations fail, for tests of those who call the runtime and of the runtime itself.
 pub use hsa::fault_injection;
+pub use memory::meter::Meter;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
-pub use pool::{graph_memory::AllocationOptions, meter::Meter};
+pub use pool::graph_memory::AllocationOptions;
 pub use stream::{
-    Attributes as StreamAttributes, Condition, ExecutionContext, Stream, StreamKind, SyncDomain, Word,
+    Attributes as StreamAttributes, Condition, Event, ExecutionContext, Stream, StreamKind, SyncDomain, Word,
     cooperative::{Together, launch_together},
 };
 pub use template::{Subgraph, Template};

@@ -15,8 +15,8 @@ use std::{
 
 use hsa::Resource;
 
-pub(crate) use self::executables::Account;
 use self::executables::Printed;
+pub(crate) use self::executables::{Account, HasUsage, Usage};
 pub use self::executables::{Executable, executables};
 pub(crate) use crate::device::holders::*;
 use crate::{

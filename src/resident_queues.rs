@@ -12,8 +12,7 @@ use std::{
 use hsa::packet::Packet;
 
 use crate::{
-    context::Context,
-    device::{Device, Fence, LANES, RESIDENT, RESIDENT_LAUNCHES, fence::PooledSignal, slabs::Block},
+    device::{Device, LANES, RESIDENT, RESIDENT_LAUNCHES, fence::PooledSignal, slabs::Block},
     error::{Error, Result},
     module::{KernelCode, Module},
 };
@@ -153,6 +152,24 @@ pub(crate) struct Residence {
     launchable: HashMap<u64, (Weak<PooledSignal>, Weak<Handle>)>,
 }
 
+impl Residence {
+    /// Withdraws the handles of graphs whose queues a fault has taken, before others follow.
+    pub(crate) fn withdraw_lost(&mut self) {
+        self.launchable.retain(|_, (end, handle)| {
+            let is_lost = end.upgrade().is_none_or(|end| !end.is_current());
+            if is_lost && let Some(handle) = handle.upgrade() {
+                handle.withdraw();
+            }
+            !is_lost
+        });
+    }
+
+    /// The ends of what kernels may have launched.
+    pub(crate) fn launched_by_kernels(&self) -> Vec<Arc<PooledSignal>> {
+        self.launchable.values().filter_map(|(end, _)| end.upgrade()).collect()
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -245,33 +262,12 @@ impl Device {
     }
 }
 
-impl Context {
-    /// Withdraws the handles of graphs whose queues a fault has taken, before others follow.
-    pub(crate) fn withdraw_lost(&self) {
-        lock(&self.residence).launchable.retain(|_, (end, handle)| {
-            let is_lost = end.upgrade().is_none_or(|end| !end.is_current());
-            if is_lost && let Some(handle) = handle.upgrade() {
-                handle.withdraw();
-            }
-            !is_lost
-        });
-    }
-
-    /// The ends of what kernels may have launched.
-    pub(crate) fn ends_of_launches_by_kernels(&self) -> Vec<Fence> {
-        let residence = lock(&self.residence);
-        let launchable: Vec<_> = residence.launchable.values().filter_map(|(end, _)| end.upgrade()).collect();
-        drop(residence);
-        launchable.into_iter().map(|end| Fence::new(end, Vec::new())).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::{thread, time::Duration};
 
     use super::*;
-    use crate::{Backend, Stream, StreamKind, device::fence::Keep, dispatch::Dispatch};
+    use crate::{Backend, Stream, StreamKind, device::fence::Keep, module::Dispatch};
 
     /// Device code that waits for a word to be 0, and stores 1 then.
     fn wait_for(word: &Block, device: &Device, stream: &Stream) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -15,19 +15,18 @@ use smallvec::SmallVec;
 use aqlipse_graph::memory::graph::MemoryGraph;
 
 use crate::{
-    capture::ancestors,
     condition,
     device::Device,
     device::fence::Alive,
     durations::Instances,
     error::{Error, Result},
-    event::Event,
     graph::{
         Condition, ConditionalKind, Graph, GraphId, Inside, Kernel, MemAlloc, MemFree, Node, NodeId,
         dot::{self, Detail},
     },
     module::Function,
     pool::graph_memory::{AllocationOptions, GraphMemory},
+    stream::Event,
     user_object::UserObject,
 };
 
@@ -749,6 +748,18 @@ impl Subgraph<'_> {
             self.template.has_memory_nodes() && self.graph().with_nested().into_iter().any(has_memory);
         if inside { Err(Error::NotSupported(what)) } else { Ok(()) }
     }
+}
+
+/// `nodes` and everything that they depend on.
+pub(crate) fn ancestors(graph: &Graph, nodes: &[NodeId]) -> HashSet<NodeId> {
+    let mut found: HashSet<NodeId> = nodes.iter().copied().collect();
+    let mut open: Vec<NodeId> = nodes.to_vec();
+    while let Some(node) = open.pop() {
+        if let Ok(dependencies) = graph.topology().dependencies(node) {
+            open.extend(dependencies.filter(|d| found.insert(*d)));
+        }
+    }
+    found
 }
 
 /// Kernels by their symbols and tokens, events by their numbers.

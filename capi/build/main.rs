@@ -86,8 +86,10 @@ fn table(code: &mut String, exports: &[Export]) {
     for export in &sorted {
         let (major, minor) = export.node["hip_".len()..].split_once('.').unwrap_or(("0", "0"));
         let symbol = &export.symbol;
+        let capture = export.capture.replace('-', "_").to_uppercase();
         code.push_str(&format!(
-            "    super::Symbol {{ name: {symbol:?}, since: ({major}, {minor}), address: linked::{symbol} }},\n"
+            "    super::Symbol {{ name: {symbol:?}, since: ({major}, {minor}), \
+             capture: crate::capture_rules::{capture}, address: linked::{symbol} }},\n"
         ));
     }
     code.push_str("];\n");

@@ -45,6 +45,8 @@ pub struct Export {
     pub class: String,
     /// Its return type.
     pub returns: Returns,
+    /// What captures do to it: a constant of `capture_rules.rs` in small letters, with hyphens.
+    pub capture: String,
     /// Whose it is.
     pub origin: Origin,
 }
@@ -60,14 +62,14 @@ pub enum Origin {
     Extension,
 }
 
-/// Reads the table, whose rows are `symbol node provenance class returns`, tab-separated, after a header line.
+/// Reads the table, whose rows are `symbol node provenance class returns capture`, tab-separated, after a header line.
 pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
     let mut exports = Vec::new();
     for (index, line) in text.lines().enumerate().skip(1) {
         let fail = |what: &str| format!("exports.tsv:{}: {what}", index + 1);
         let columns: Vec<_> = line.split('\t').collect();
-        let [symbol, node, provenance, class, returns] = columns[..] else {
-            return Err(fail("expected five columns"));
+        let [symbol, node, provenance, class, returns, capture] = columns[..] else {
+            return Err(fail("expected six columns"));
         };
         if !NODES.contains(&node) {
             return Err(fail("unknown version node"));
@@ -98,6 +100,7 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
             node: node.into(),
             class: class.into(),
             returns,
+            capture: capture.into(),
             origin,
         });
     }
@@ -228,15 +231,15 @@ node_entries! {
 
     #[test]
     fn bad_rows_are_named_by_their_line() {
-        let head = "symbol\tnode\tprovenance\tclass\treturns\n";
-        let row = "hipMalloc\thip_4.2\tmap\tmemory\terror\n";
+        let head = "symbol\tnode\tprovenance\tclass\treturns\tcapture\n";
+        let row = "hipMalloc\thip_4.2\tmap\tmemory\terror\tallocates\n";
         assert_eq!(parse_table(&format!("{head}{row}")).unwrap()[0].origin, Origin::Release);
         assert_eq!(parse_table(&format!("{head}{row}{row}")).unwrap_err(), "exports.tsv:3: duplicate symbol");
         for (bad, what) in [
-            ("hipMalloc", "expected five columns"),
-            ("hipMalloc\thip_9.9\tmap\tmemory\terror", "unknown version node"),
-            ("hipMalloc\thip_4.2\tguess\tmemory\terror", "unknown provenance"),
-            ("hipMalloc\thip_4.2\tmap\tmemory\tmoney", "unknown return type"),
+            ("hipMalloc", "expected six columns"),
+            ("hipMalloc\thip_9.9\tmap\tmemory\terror\tallocates", "unknown version node"),
+            ("hipMalloc\thip_4.2\tguess\tmemory\terror\tallocates", "unknown provenance"),
+            ("hipMalloc\thip_4.2\tmap\tmemory\tmoney\tallocates", "unknown return type"),
         ] {
             assert_eq!(parse_table(&format!("{head}{bad}\n")).unwrap_err(), format!("exports.tsv:2: {what}"));
         }

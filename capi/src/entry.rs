@@ -1,7 +1,7 @@
 //! The only way to export: the `entry!` macro, and what every exported function has in common.
 //!
 //! An entry catches panics, keeps the calling thread's error state, asks whether open captures allow the call (see
-//! [`calls`]), and is found by the build script, which
+//! [`capture_rules`]), and is found by the build script, which
 //! generates a refusal for each name of `exports.tsv` that no entry claims.
 
 use std::{
@@ -11,12 +11,12 @@ use std::{
 };
 
 use aqlipse::{
-    capture::{self, calls},
+    capture::{self, Call},
     destructors,
 };
 
 use crate::{
-    current,
+    capture_rules, current,
     error::{hipError_t, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
     log, made, soname,
 };
@@ -91,7 +91,9 @@ pub fn quiet(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) 
         capture::admit(|| current::device().ok())?;
         body()
     };
-    let outcome = plain(name, Err(hipErrorUnknown), || calls::making(name, admitted));
+    let outcome = plain(name, Err(hipErrorUnknown), || {
+        capture::making(Call { name, rule: capture_rules::rule }, admitted)
+    });
     match outcome {
         Ok(()) => hipSuccess,
         Err(code) => code,

@@ -25,8 +25,8 @@
 //! 1. `error`, `locks`, `soname`
 //! 2. `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `types`
 //! 3. `arrays`, `descriptor`, `made`, `object`, `semaphores`
-//! 4. `entry`
-//! 5. `symbols`
+//! 4. `symbols`, `capture_rules`
+//! 5. `entry`
 //! 6. `api`
 //!
 //! To add a function, write an `entry!` in the module of its subject below [`api`], or a line of `node_entries!` for a kind
@@ -41,6 +41,7 @@ pub mod entry;
 pub mod api;
 mod arrays;
 pub mod caller;
+pub mod capture_rules;
 mod current;
 mod descriptor;
 pub mod error;

@@ -7,6 +7,8 @@ pub struct Symbol {
     pub name: &'static str,
     /// Major and minor HIP version of its version node.
     pub since: (u8, u8),
+    /// What captures do to it, if it has to do with streams, memory or graphs.
+    pub capture: Option<aqlipse::capture::Rule>,
     /// Its address; the true signature is the header's.
     pub address: unsafe extern "C" fn(),
 }

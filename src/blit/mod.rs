@@ -2,8 +2,8 @@
 
 use crate::{
     device::Device,
-    dispatch::Dispatch,
     error::{Error, Result},
+    module::Dispatch,
     module::{KernelCode, Module},
 };
 use aqlipse_graph::{

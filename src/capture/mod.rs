@@ -1,21 +1,13 @@
 //! Stream capture: calls on streams become nodes of a graph instead of work. The streams of a session may be of several
 //! devices: each node is placed on its stream's.
 //!
-//! | module | what it holds |
-//! |---|---|
-//! | [`calls`] | what a capture does to each call, and what to call instead |
-//! | `rules` | which calls a capture forbids to whom |
-//! | `reason` | why a capture is broken, as a sentence |
-//! | this one | sessions: begin, fork, join, end |
+//! Streams and events know a session as a [`Recorder`]; which calls an open one forbids is asked at theirs.
 
-pub mod calls;
-mod reason;
-mod rules;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    collections::HashSet,
+    any::Any,
     ptr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
@@ -24,20 +16,22 @@ use std::{
     thread::ThreadId,
 };
 
-pub(crate) use reason::Reason;
-pub(crate) use rules::check_wait;
-pub use rules::{
-    Mode, admit, blocks_default_stream, check_default_launch, check_default_stream, check_unsafe_call,
-    exchange_thread_mode, refuse_callback, refuse_device_synchronize, refuse_uncapturable,
+pub use crate::stream::rules::{
+    Call, Class, Mode, Rule, Status, admit, blocks_default_stream, check_default_launch,
+    check_default_stream, check_unsafe_call, exchange_thread_mode, making, refuse_callback,
+    refuse_device_synchronize, refuse_uncapturable,
 };
-
 use crate::{
-    device::fence::Alive,
+    device::{Device, fence::Alive},
     error::{CaptureError, Error, Result, explain},
-    event::Event,
-    graph::{Graph, Inside, Node, NodeId},
-    stream::{Held, Stream, StreamKind},
-    template::{Subgraph, Template},
+    graph::{Inside, Node, NodeId},
+    memory::StreamPool,
+    pool::graph_memory::AllocationOptions,
+    stream::{
+        Held, Membership, Recorder, Stream, StreamKind,
+        rules::{self, Reason},
+    },
+    template::{Subgraph, Template, ancestors},
 };
 
 /// A template that a capture fills while others may look at it.
@@ -66,39 +60,6 @@ struct State {
     tips_of_gone: Vec<NodeId>,
     /// What its streams were told not to depend on any more: it counts as joined.
     left_out: Vec<NodeId>,
-}
-
-/// A stream's part in a session.
-pub(crate) struct Membership {
-    session: Arc<Session>,
-    /// What the next captured node depends on.
-    dependencies: Vec<NodeId>,
-}
-
-/// A point of a session that an event stands for.
-#[derive(Clone)]
-pub(crate) struct Captured {
-    /// Its streams hold it until it is over. An event must not: the graph of the session may hold the event.
-    session: Weak<Session>,
-    dependencies: Vec<NodeId>,
-}
-
-impl Captured {
-    /// Whether the capture has ended: the point is one of a graph then, which the event does not stand for.
-    pub(crate) fn is_over(&self) -> bool {
-        self.session.upgrade().is_none_or(|session| session.is_over())
-    }
-}
-
-/// Whether a stream captures, and whether the capture is still good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Not capturing.
-    None,
-    /// Capturing.
-    Active,
-    /// Capturing into a graph that an illegal call has spoilt; only ending the capture helps.
-    Invalidated,
 }
 
 /// What a capturing stream can be asked.
@@ -133,15 +94,33 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_broken(&self) -> bool {
-        self.state().broken.is_some()
+    /// Edits the graph that is captured into.
+    fn edit<T>(&self, edit: impl FnOnce(&mut Subgraph<'_>) -> Result<T>) -> Result<T> {
+        edit(&mut lock(&self.template).at(&self.path)?)
     }
 
-    pub(crate) fn mode(&self) -> Mode {
+    /// The template, for a node that belongs to a whole one.
+    fn whole(&self) -> Result<MutexGuard<'_, Template>> {
+        match *self.path {
+            [] => Ok(lock(&self.template)),
+            _ => Err(Error::NotSupported("a memory node in a nested graph")),
+        }
+    }
+
+    /// The session behind a stream's recorder.
+    fn of(session: &Arc<dyn Recorder>) -> Arc<Self> {
+        let session: Arc<dyn Any + Send + Sync> = session.clone();
+        // PANIC: nothing else records streams.
+        session.downcast().expect("a session of a capture")
+    }
+}
+
+impl Recorder for Session {
+    fn mode(&self) -> Mode {
         self.mode
     }
 
-    pub(crate) fn thread(&self) -> ThreadId {
+    fn thread(&self) -> ThreadId {
         self.thread
     }
 
@@ -149,8 +128,11 @@ impl Session {
         self.state().over
     }
 
-    /// Spoils the capture, keeping the first reason.
-    pub(crate) fn break_by(&self, reason: &Reason) {
+    fn is_broken(&self) -> bool {
+        self.state().broken.is_some()
+    }
+
+    fn break_by(&self, reason: &Reason) {
         let (id, mode, origin) = (self.id, self.mode, self.origin);
         explain(format_args!(
             "stream capture {id} (mode {mode:?}, begun on stream {origin}) is invalid now: {reason}"
@@ -158,8 +140,8 @@ impl Session {
         self.state().broken.get_or_insert_with(|| reason.to_string());
     }
 
-    /// Spoils the capture because the only thread that could end it is gone, and restrains nobody any more.
-    fn leave_to_anybody(self: &Arc<Self>) {
+    /// Spoils the capture and restrains no thread any more.
+    fn lose_thread(&self) {
         if self.is_over() {
             return;
         }
@@ -174,9 +156,46 @@ impl Session {
         rules::leave(self);
     }
 
-    /// Edits the graph that is captured into.
-    fn edit<T>(&self, edit: impl FnOnce(&mut Subgraph<'_>) -> Result<T>) -> Result<T> {
-        edit(&mut lock(&self.template).at(&self.path)?)
+    fn join(&self, stream: &Stream) -> Result<bool> {
+        let mut state = self.state();
+        if state.over {
+            return Ok(false);
+        }
+        if state.broken.is_some() {
+            return Err(CaptureError::Invalidated.into());
+        }
+        state.members.push(Arc::downgrade(&stream.0));
+        Ok(true)
+    }
+
+    /// Without the stream on which it began nobody could end the capture. What another one had captured must still be
+    /// joined.
+    fn leave(&self, stream: u64, dependencies: Vec<NodeId>) {
+        if self.origin != stream {
+            self.state().tips_of_gone.extend(dependencies);
+            return;
+        }
+        self.break_by(
+            &Reason::new("destroying the stream", "a capture ends on the stream on which it began")
+                .instead("end the capture first"),
+        );
+        drop(close(self, stream));
+    }
+
+    fn add(&self, device: &Device, node: Node, after: &[NodeId]) -> Result<NodeId> {
+        self.edit(|graph| graph.on(device).add(node, after))
+    }
+
+    fn allocate(&self, pool: &StreamPool, bytes: u64, after: &[NodeId]) -> Result<(NodeId, u64)> {
+        self.whole()?.add_allocation_with(pool.device(), bytes, AllocationOptions::of(pool), after)
+    }
+
+    fn free(&self, address: u64, after: &[NodeId]) -> Result<NodeId> {
+        Ok(self.whole()?.add_free(address, after)?.0)
+    }
+
+    fn keep(&self, objects: &[Alive]) {
+        lock(&self.template).keep(objects);
     }
 }
 
@@ -230,8 +249,9 @@ pub fn begin_inside(
         if capture.is_some() {
             return Err(Error::IllegalState("the stream captures already"));
         }
-        *capture = Some(Membership { session: session.clone(), dependencies });
+        let session: Arc<dyn Recorder> = session;
         rules::enter(&session);
+        *capture = Some(Membership { session, dependencies });
         Ok(())
     })
 }
@@ -246,7 +266,7 @@ pub fn end(stream: &Stream) -> Result<SharedTemplate> {
     const CALL: &str = "ending a capture";
     let (session, mut joined) = stream.with_capture(|capture| {
         let member = capture.as_ref().ok_or(Error::IllegalState("the stream does not capture"))?;
-        Ok::<_, Error>((member.session.clone(), member.dependencies.clone()))
+        Ok::<_, Error>((Session::of(&member.session), member.dependencies.clone()))
     })?;
     if session.origin != stream.id() {
         explain(
@@ -290,7 +310,7 @@ pub fn end(stream: &Stream) -> Result<SharedTemplate> {
 }
 
 /// Takes every stream out of the session; returns what the forked ones had captured last.
-fn close(session: &Arc<Session>, origin: u64) -> Vec<NodeId> {
+fn close(session: &Session, origin: u64) -> Vec<NodeId> {
     rules::leave(session);
     let (members, mut tips) = {
         let mut state = session.state();
@@ -299,7 +319,7 @@ fn close(session: &Arc<Session>, origin: u64) -> Vec<NodeId> {
     };
     for member in members.iter().filter_map(Weak::upgrade).map(Stream) {
         let taken = member.with_capture(|capture| {
-            let belongs = capture.as_ref().is_some_and(|m| Arc::ptr_eq(&m.session, session));
+            let belongs = capture.as_ref().is_some_and(|m| ptr::addr_eq(Arc::as_ptr(&m.session), session));
             if belongs { capture.take() } else { None }
         });
         if member.id() != origin {
@@ -309,212 +329,33 @@ fn close(session: &Arc<Session>, origin: u64) -> Vec<NodeId> {
     tips
 }
 
-/// Ends a capture whose stream `id` goes away: without the stream on which it began nobody could. What a forked one
-/// had captured must still be joined.
-pub(crate) fn abandon(id: u64, member: Membership) {
-    let session = member.session;
-    if session.origin != id {
-        session.state().tips_of_gone.extend(member.dependencies);
-        return;
-    }
-    session.break_by(
-        &Reason::new("destroying the stream", "a capture ends on the stream on which it began")
-            .instead("end the capture first"),
-    );
-    drop(close(&session, id));
-}
-
-/// Adds a node behind what `stream` captured last.
-pub(crate) fn record(stream: &Stream, node: Node) -> Result<()> {
-    extend_inside(stream, |session, after| {
-        session.edit(|graph| Ok((graph.on(stream.device()).add(node, after)?, ())))
-    })
-}
-
 /// Adds a copy of `child` as a node behind what `stream` captured last.
 pub(crate) fn record_child(stream: &Stream, child: impl FnOnce() -> Result<Template>) -> Result<()> {
-    extend_inside(stream, |session, after| {
+    stream.extend_capture(|session, after| {
         let child = child()?;
-        session.edit(|graph| Ok((graph.add_child(&child, after)?, ())))
+        let node = Session::of(session).edit(|graph| graph.add_child(&child, after))?;
+        Ok((node, ()))
     })
-}
-
-/// Lets the captured graph keep `objects` alive.
-pub(crate) fn keep(stream: &Stream, objects: &[Alive]) -> Result<()> {
-    stream.with_capture(|capture| {
-        let member = capture.as_ref().ok_or(Error::IllegalState("the stream does not capture"))?;
-        lock(&member.session.template).keep(objects);
-        Ok(())
-    })
-}
-
-/// Lets `add` put one node that belongs to a whole template behind what `stream` captured last.
-pub(crate) fn extend<T>(
-    stream: &Stream,
-    add: impl FnOnce(&mut Template, &[NodeId]) -> Result<(NodeId, T)>,
-) -> Result<T> {
-    extend_inside(stream, |session, after| match *session.path {
-        [] => add(&mut lock(&session.template), after),
-        _ => Err(Error::NotSupported("a memory node in a nested graph")),
-    })
-}
-
-fn extend_inside<T>(
-    stream: &Stream,
-    add: impl FnOnce(&Session, &[NodeId]) -> Result<(NodeId, T)>,
-) -> Result<T> {
-    stream.with_capture(|capture| {
-        let member = capture.as_mut().ok_or(Error::IllegalState("the stream does not capture"))?;
-        if member.session.is_broken() {
-            return Err(CaptureError::Invalidated.into());
-        }
-        match add(&member.session, &member.dependencies) {
-            Ok((node, value)) => {
-                member.dependencies = vec![node];
-                Ok(value)
-            }
-            Err(error) => {
-                member.session.break_by(
-                    &Reason::new(
-                        "a captured call",
-                        format!("it failed, and the graph would lack it: {error}"),
-                    )
-                    .on(stream)
-                    .instead("find out before the capture whether it can succeed"),
-                );
-                Err(error)
-            }
-        }
-    })
-}
-
-/// Puts the stream's place in its capture into `event`; `false` if it does not capture.
-pub(crate) fn record_event(stream: &Stream, event: &Event) -> Result<bool> {
-    stream.with_capture(|capture| {
-        let Some(member) = capture else { return Ok(false) };
-        // HIP: 5.2.3 and the runtime of October 2024 take events in a broken capture, too
-        // (tests/conformance/capture_after_invalidation.cpp).
-        event.set_captured(Captured {
-            session: Arc::downgrade(&member.session),
-            dependencies: member.dependencies.clone(),
-        });
-        Ok(true)
-    })
-}
-
-/// Joins `stream` to the capture that `event` was recorded in; `None` if neither has to do with a capture. A wait that is
-/// refused changes nothing.
-pub(crate) fn wait_event(stream: &Stream, event: &Event) -> Option<Result<()>> {
-    let captured = event.captured();
-    let recorded = event.fence().is_some();
-    stream.with_capture(|capture| match (capture.as_mut(), captured) {
-        (None, None) => None,
-        // HIP: 5.2.3 and the runtime of October 2024 refuse an event that was recorded before the capture began, and let
-        // the capture go on (tests/conformance/capture_isolation.cpp).
-        (Some(_), None) => Some(if recorded {
-            explain(Reason::new(WAITING, "the event was recorded outside the capture").on(stream).instead(
-                "record it on a stream of the capture, wait for it before the capture, or wait with \
-                     hipEventWaitExternal",
-            ));
-            Err(CaptureError::Isolation.into())
-        } else {
-            Ok(())
-        }),
-        (Some(member), Some(at)) => Some(if !ptr::eq(Arc::as_ptr(&member.session), at.session.as_ptr()) {
-            explain(Reason::new(WAITING, "the event belongs to another capture").on(stream).instead(
-                "fork both from one capture, or end them apart and join their graphs as child graphs",
-            ));
-            Err(CaptureError::Merge.into())
-        } else {
-            for node in at.dependencies {
-                if !member.dependencies.contains(&node) {
-                    member.dependencies.push(node);
-                }
-            }
-            Ok(())
-        }),
-        (None, Some(at)) => Some(join(stream, capture, at)),
-    })
-}
-
-/// What a wait for an event goes by where no exported call names it.
-const WAITING: &str = "waiting for an event";
-
-fn join(stream: &Stream, capture: &mut Option<Membership>, at: Captured) -> Result<()> {
-    if stream.kind() == StreamKind::Legacy {
-        // HIP: as the runtime of October 2024, which lets the capture go on
-        // (tests/conformance/capture_legacy_waits.cpp).
-        explain(
-            Reason::new(WAITING, "the default stream cannot join a capture")
-                .on(stream)
-                .instead("wait on a stream that was created, or on the thread's own"),
-        );
-        return Err(Error::InvalidHandle);
-    }
-    // An event of a capture that has ended stands for nothing.
-    let Some(session) = at.session.upgrade() else { return Ok(()) };
-    let mut state = session.state();
-    if state.over {
-        return Ok(());
-    }
-    if state.broken.is_some() {
-        return Err(CaptureError::Invalidated.into());
-    }
-    state.members.push(Arc::downgrade(&stream.0));
-    drop(state);
-    *capture = Some(Membership { session, dependencies: at.dependencies });
-    Ok(())
-}
-
-/// Spoils the capture that `stream` takes part in; `false` if it takes part in none.
-pub(crate) fn invalidate(stream: &Stream, reason: impl FnOnce() -> Reason) -> bool {
-    if !stream.is_capturing() {
-        return false;
-    }
-    stream.with_capture(|capture| {
-        if let Some(member) = capture {
-            let reason = reason();
-            member.session.break_by(&if reason.has_stream() { reason } else { reason.on(stream) });
-        }
-        capture.is_some()
-    })
-}
-
-/// Spoils the capture that a captured event belongs to: the host asked for the event, or waited for it.
-///
-/// HIP documents the code only, and AMD's 5.2.3 says that the event has been reached and captures on
-/// (`tests/conformance/capture_prohibited_events.cpp`), which is an answer about work that was never submitted. CUDA's
-/// guide calls the question invalid, and has any invalid operation invalidate the capture that it concerns; so it was
-/// measured (ADR 24). To capture on would spare nobody: who is refused here is a program that waits for work of the
-/// capture, and whose graph would be launched without the wait.
-pub(crate) fn refuse_captured_event(captured: &Captured, call: &str) -> CaptureError {
-    if let Some(session) = captured.session.upgrade().filter(|session| !session.is_over()) {
-        session.break_by(&Reason::of(call, calls::Class::WaitsEvent));
-    }
-    CaptureError::CapturedEvent
 }
 
 /// Whether `stream` captures.
 pub fn status(stream: &Stream) -> Status {
-    stream.with_capture(|capture| match capture {
-        None => Status::None,
-        Some(member) if member.session.is_broken() => Status::Invalidated,
-        Some(_) => Status::Active,
-    })
+    stream.capture_status()
 }
 
 /// The capture that `stream` takes part in.
 pub fn info(stream: &Stream) -> Option<Info> {
     stream.with_capture(|capture| {
         let member = capture.as_ref()?;
-        let broken = member.session.is_broken();
+        let session = Session::of(&member.session);
+        let broken = session.is_broken();
         Some(Info {
             status: if broken { Status::Invalidated } else { Status::Active },
-            id: member.session.id,
-            template: member.session.template.clone(),
-            path: member.session.path.clone(),
+            id: session.id,
+            template: session.template.clone(),
+            path: session.path.clone(),
             dependencies: member.dependencies.clone(),
-            progress: Progress(Arc::downgrade(&member.session)),
+            progress: Progress(Arc::downgrade(&session)),
         })
     })
 }
@@ -527,10 +368,11 @@ pub fn info(stream: &Stream) -> Option<Info> {
 pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> Result<()> {
     stream.with_capture(|capture| {
         let member = capture.as_mut().ok_or(Error::IllegalState("the stream does not capture"))?;
-        if member.session.is_broken() {
+        let session = Session::of(&member.session);
+        if session.is_broken() {
             return Err(CaptureError::Invalidated.into());
         }
-        member.session.edit(|graph| {
+        session.edit(|graph| {
             let topology = graph.graph().topology();
             if nodes.len() > topology.node_count() || nodes.iter().any(|node| !topology.contains(*node)) {
                 return Err(Error::InvalidValue("a dependency is no node of the captured graph"));
@@ -538,7 +380,7 @@ pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> 
             Ok(())
         })?;
         if replace {
-            member.session.state().left_out.append(&mut member.dependencies);
+            session.state().left_out.append(&mut member.dependencies);
         }
         for node in nodes {
             if !member.dependencies.contains(node) {
@@ -547,18 +389,6 @@ pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> 
         }
         Ok(())
     })
-}
-
-/// `nodes` and everything that they depend on.
-pub(crate) fn ancestors(graph: &Graph, nodes: &[NodeId]) -> HashSet<NodeId> {
-    let mut found: HashSet<NodeId> = nodes.iter().copied().collect();
-    let mut open: Vec<NodeId> = nodes.to_vec();
-    while let Some(node) = open.pop() {
-        if let Ok(dependencies) = graph.topology().dependencies(node) {
-            open.extend(dependencies.filter(|d| found.insert(*d)));
-        }
-    }
-    found
 }
 
 fn lock(template: &SharedTemplate) -> MutexGuard<'_, Template> {

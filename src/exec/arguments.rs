@@ -11,9 +11,9 @@ use std::{mem, sync::Arc};
 use super::{Exec, Inner, State, units::Unit};
 use crate::{
     device::fence::Keep,
-    dispatch::Dispatch,
     error::Result,
     graph::{Graph, Kernel, Node, NodeId},
+    module::Dispatch,
     module::{Function, KernelCode},
     template::Template,
 };

@@ -78,7 +78,7 @@ impl Exec {
         let mut state = self.state();
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
-            memory.take(self.0.options.auto_free, stream)?;
+            memory.take(self.0.options.auto_free, &*stream.0)?;
         }
         let published = if self.0.options.resident {
             self.publish_resident(&mut state, stream)

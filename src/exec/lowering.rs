@@ -18,10 +18,10 @@ use super::{
 use crate::{
     device::slabs::Block,
     error::{Error, Result},
-    event::Event,
     external::ExternalSemaphore,
     graph::{FlatGraph, Node, NodeId},
     module::Function,
+    stream::Event,
     template::Template,
 };
 

@@ -571,7 +571,7 @@ impl State {
         &mut self,
         device: &Device,
         unit: u32,
-        dispatch: &crate::dispatch::Dispatch,
+        dispatch: &crate::module::Dispatch,
     ) -> Result<()> {
         let Unit::Dispatch(old) = &self.units[unit as usize] else {
             return Err(Error::InvalidValue("the node runs no kernel"));

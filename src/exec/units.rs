@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     device::{Device, Properties, System},
-    dispatch::Dispatch,
     error::{Error, Result},
-    event::Event,
     graph::{FlatGraph, HostFn, Kernel, Memcpy, Node, NodeId, csr::Csr},
     hostcall::fifo::Fifo,
     memory::{self, Ends, peer::Relay},
+    module::Dispatch,
     module::{Function, KernelCode},
     schedule::Class,
+    stream::Event,
 };
 
 /// One thing that the plan places on a lane.
@@ -166,7 +166,7 @@ impl Unit {
             && dispatch.code.prints()
         {
             let missing = Error::NotSupported("a kernel that prints in a graph whose kernels did not");
-            fifo.ok_or(missing)?.attach(dispatch);
+            dispatch.print_to(fifo.ok_or(missing)?);
         }
         Ok(())
     }

@@ -1,22 +1,18 @@
-//! Objects that other processes and other APIs share with this one: semaphores, memory, events.
+//! Objects that other processes and other APIs share with this one: semaphores, events, the names of memory pools.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `page` | one page of shared memory: a checked header, words that everybody changes, a futex |
 //! | `event` | [`EventHandle`]: events that several processes record and wait for |
 //! | `pool` | what names a memory pool to other processes |
-//! | `memory` | [`ExternalMemory`]: memory behind a file descriptor |
 //! | `semaphore` | [`ExternalSemaphore`]: binary and timeline semaphores behind a file descriptor |
 
 mod event;
-mod memory;
 mod page;
 mod pool;
 mod semaphore;
 
 pub use event::EventHandle;
 pub(crate) use event::SharedEvent;
-pub use memory::ExternalMemory;
-pub(crate) use memory::{Shown, size_of_file};
 pub(crate) use pool::PoolPage;
 pub use semaphore::{ExternalSemaphore, SemaphoreKind};

@@ -21,7 +21,6 @@ use super::{
 };
 use crate::{
     device::Device,
-    dispatch::Dispatch,
     error::{Error, Result},
 };
 use aqlipse_graph::HostFn;
@@ -87,13 +86,17 @@ impl Fifo {
         self.memory.len()
     }
 
-    /// Lets a kernel that prints in this way print here.
-    pub(crate) fn attach(&self, dispatch: &mut Dispatch) {
+    /// Where it lies, as kernels and the host see it.
+    pub(crate) fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    /// Takes in the formats of a kernel that is to print here, by hash.
+    pub(crate) fn know<'f>(&self, of_kernel: impl Iterator<Item = (&'f u64, &'f Box<str>)>) {
         let mut formats = self.formats.lock().unwrap_or_else(PoisonError::into_inner);
-        for (hash, format) in dispatch.code.formats() {
+        for (hash, format) in of_kernel {
             formats.entry(*hash).or_insert_with(|| format.clone());
         }
-        dispatch.set_hidden(&loader::ValueKind::HiddenPrintfBuffer, self.memory.address());
     }
 
     /// What reads the buffer; for when no kernel prints there.

@@ -98,7 +98,7 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
         flags: 0,
         device_address: address,
         marks: Default::default(),
-        backing: Backing::Attached(attached),
+        backing: Backing::Held(Box::new(attached)),
     }))
 }
 

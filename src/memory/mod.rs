@@ -1,10 +1,14 @@
 //! Memory: allocation on the device and the host, and what the operands of copies and fills are.
 
-mod advice;
 mod array;
 pub(crate) mod batch;
+pub mod external;
 pub mod ipc;
+mod ledger;
+mod managed;
+mod mapped;
 mod marks;
+pub mod meter;
 pub(crate) mod peer;
 mod rows;
 pub(crate) mod stream_pool;
@@ -15,22 +19,22 @@ use std::sync::{Arc, LazyLock};
 
 use hsa_sys::{HSA_AMD_MEMORY_POOL_STANDARD_FLAG, HSA_AMD_MEMORY_POOL_UNCACHED_FLAG};
 
-pub use advice::{Advice, Processor, advice, advise};
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
+pub use ledger::{Advice, Processor};
+pub use managed::{advice, advise};
+pub(crate) use managed::{allocate_managed_variable, forget_managed_variable};
 pub use marks::Marks;
-pub use peer::{can_access_peer, disable_peer_access, enable_peer_access, link};
+pub use peer::{Right, can_access_peer, disable_peer_access, enable_peer_access, link};
 pub(crate) use rows::rows;
-pub use stream_pool::{PoolLimit, PoolOptions, PoolPointer, Reuse, Right, StreamPool, export_pointer};
-pub(crate) use table::Backing;
+pub use stream_pool::{PoolLimit, PoolOptions, PoolPointer, Reuse, StreamPool, export_pointer};
+pub(crate) use table::{Backing, Owner};
 pub use table::{Origin, Place, Region, Table};
 
 use crate::{
     callback,
-    device::{Device, System, fence::Keep},
+    device::{Device, System},
     error::{Error, Result, explain},
     memory_report,
-    pool::graph_memory::Block,
-    stream::Stream,
 };
 use aqlipse_graph::{CopyKind, Memcpy, Memset, RunCopy, Word};
 
@@ -119,22 +123,6 @@ pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) 
     insert_host(device, bytes, origin, flags, false)
 }
 
-/// Allocates a variable that host and device share; its module owns it.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-pub(crate) fn allocate_managed_variable(device: &Device, bytes: u64) -> Result<Arc<Region>> {
-    // CAST: a 64-bit process.
-    insert_host(device, bytes as usize, Origin::Managed, 0, true)
-}
-
-/// Undoes [`allocate_managed_variable`].
-pub(crate) fn forget_managed_variable(address: u64) {
-    if let Ok(system) = System::get() {
-        system.memory().remove(address, Region::is_managed_variable);
-    }
-}
-
 fn insert_host(
     device: &Device,
     bytes: usize,
@@ -156,7 +144,7 @@ fn insert_host(
         device_address: address,
         marks: Default::default(),
         backing: match origin {
-            Origin::Managed => Backing::Managed { memory, advice: advice::Ledger::new(), is_variable },
+            Origin::Managed => Backing::Managed { memory, advice: ledger::Ledger::new(), is_variable },
             _ => Backing::Allocation(memory),
         },
     }))
@@ -185,8 +173,8 @@ pub(crate) fn give_back(address: u64) -> Result<Device> {
         r.origin.is_device() && !others || r.origin == Origin::Managed && !r.is_managed_variable()
     };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
-    if let Backing::Graph(block) = &region.backing {
-        return free_graph_memory(block).map(|()| device);
+    if region.origin == Origin::Graph {
+        return free_graph_memory(&region).map(|()| device);
     }
     // Two threads may free the same address: one of them finds it gone.
     System::get()?
@@ -224,88 +212,18 @@ pub fn free_all(device: &Device) -> Result<()> {
         !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped) && !r.is_managed_variable()
     };
     let removed = System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r) && r.end());
-    removed.iter().for_each(|region| stream_pool::take_back_idle(region));
-    drop(removed);
+    removed.into_iter().for_each(stream_pool::take_back_idle);
     device.context().pools.release();
     Ok(())
 }
 
 /// Gives back an allocation that a launched graph left behind.
-fn free_graph_memory(block: &Block) -> Result<()> {
-    if block.release() {
+pub(crate) fn free_graph_memory(region: &Region) -> Result<()> {
+    if region.end() {
         return Ok(());
     }
     explain("the graph frees the allocation itself, or no launch has made it, or it is freed already");
     Err(Error::InvalidValue("the graph's allocation is not live"))
-}
-
-/// Frees device memory, or what a graph left allocated, once `stream` has passed this point.
-///
-/// # Errors
-/// [`Error::InvalidValue`] if no such allocation starts at `address`.
-pub fn free_async(stream: &Stream, address: u64) -> Result<()> {
-    if stream.is_capturing() {
-        return crate::capture::extend(stream, |template, after| template.add_free(address, after));
-    }
-    if stream_pool::free_known(stream, address)? {
-        return Ok(());
-    }
-    let region = System::get()?.memory().at(address);
-    let region = region.ok_or(Error::InvalidValue("not the start of an allocation"))?;
-    match &region.backing {
-        Backing::Graph(block) => {
-            let fence = stream.fence()?;
-            // The graph may go before the stream gets here.
-            let held = block.held();
-            free_graph_memory(block)?;
-            fence.keep_all(vec![held]);
-            Ok(())
-        }
-        Backing::Pooled(_) => stream_pool::free_behind(stream, address),
-        Backing::Allocation(_) if region.origin == Origin::Device => {
-            let fence = stream.fence()?;
-            let removed = System::get()?.memory().remove_exactly(&region);
-            // The memory goes when the stream gets here, the address at once.
-            fence.keep_all(vec![Keep::Other(removed.ok_or(Error::InvalidValue("freed twice"))?)]);
-            Ok(())
-        }
-        _ => {
-            explain("only device memory can be freed in a stream's order: use hipFree or hipHostFree");
-            Err(Error::InvalidValue("not memory that is freed in a stream's order"))
-        }
-    }
-}
-
-/// Allocates device memory for work that follows on `stream`; in a capture, as a node of the graph.
-///
-/// # Errors
-/// [`Error::OutOfMemory`]; what capture forbids.
-pub fn allocate_async(stream: &Stream, bytes: usize) -> Result<u64> {
-    if !stream.is_capturing()
-        && let Some(address) = stream_pool::allocate_again(stream, bytes)?
-    {
-        return Ok(address);
-    }
-    allocate_from_pool(stream, &stream.device().pool(), bytes)
-}
-
-/// As [`allocate_async`], of a pool that may be another device's. A node has the pool's properties and those may access
-/// its memory who may access the pool's, but it has nothing else to do with the pool.
-///
-/// # Errors
-/// As there; [`Error::NotSupported`] for another process's pool.
-pub fn allocate_from_pool(stream: &Stream, pool: &StreamPool, bytes: usize) -> Result<u64> {
-    pool.check_allocates()?;
-    if bytes as u64 > pool.device().properties().total_memory {
-        return Err(Error::OutOfMemory { bytes });
-    }
-    if stream.is_capturing() {
-        let options = pool.node_options();
-        return crate::capture::extend(stream, |template, after| {
-            template.add_allocation_with(pool.device(), bytes as u64, options, after)
-        });
-    }
-    pool.allocate(stream, bytes)
 }
 
 /// Frees what [`allocate_host`] gave, after all work of its device.
@@ -377,7 +295,7 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
         flags,
         device_address: pinned.agent_address(),
         marks,
-        backing: Backing::Pinned(pinned),
+        backing: Backing::Held(Box::new(pinned)),
     });
     Ok(())
 }
@@ -530,10 +448,7 @@ pub(crate) fn fill_reaches(device: &Device, set: &Memset) -> bool {
 /// [`Error::NotInitialized`].
 pub fn pool_of(address: u64) -> Result<Option<StreamPool>> {
     let region = System::get()?.memory().find(address);
-    Ok(region.and_then(|region| match &region.backing {
-        Backing::Pooled(grant) => Some(grant.pool()),
-        _ => None,
-    }))
+    Ok(region.and_then(|region| region.grant()).map(|grant| grant.pool()))
 }
 
 /// How the allocation that starts at `address` came to be.

@@ -5,12 +5,23 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Backing, Origin, Region, Right, rows};
+use super::{Backing, Origin, Region, rows};
 use crate::{
     device::{Device, System},
     error::{Error, Result, explain},
 };
 use aqlipse_graph::{Memcpy, Memset, RunCopy};
+
+/// What a device may do with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Nothing: an access is a fault.
+    None,
+    /// Read only.
+    Read,
+    /// Read and write.
+    ReadWrite,
+}
 
 /// The devices that may access what is allocated on a device, by ordinal.
 #[derive(Default)]
@@ -102,10 +113,8 @@ pub(crate) fn reaches(device: &Device, region: &Region) -> bool {
     if !region.origin.is_device() || region.device == device.ordinal() {
         return true;
     }
-    match &region.backing {
-        Backing::Pooled(grant) => return grant.is_open_to(device),
-        Backing::Graph(block) => return block.is_open_to(device),
-        _ => {}
+    if let Backing::Owned(owner) = &region.backing {
+        return owner.is_open_to(device);
     }
     let owner = device.0.system.devices().get(region.device);
     region.origin == Origin::Device

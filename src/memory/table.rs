@@ -1,14 +1,15 @@
 //! Every allocation the runtime knows, by address: what a pointer is, and who can reach it.
 
 use std::{
+    any::Any,
     collections::BTreeMap,
     sync::{Arc, PoisonError, RwLock},
 };
 
-use super::{advice::Ledger, marks::Marks, stream_pool::Grant, virtual_memory::Mapped};
+use super::{ledger::Ledger, mapped::Mapped, marks::Marks};
 use crate::{
+    device::{Device, fence::Keep},
     error::{Error, Result},
-    pool::graph_memory::Block,
 };
 
 /// How memory came to be.
@@ -83,19 +84,36 @@ pub(crate) enum Backing {
         /// Whether it is a variable, which its module frees and nobody else.
         is_variable: bool,
     },
-    /// A range of a stream-ordered pool.
-    Pooled(Grant),
+    /// A range that a stream-ordered pool or a graph hands out.
+    Owned(Arc<dyn Owner>),
     /// The HSA runtime placed it with a module's code.
     Elsewhere,
-    Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Pinned),
-    /// Physical memory, whose reservation shows it.
+    /// Physical memory, mapped to reserved addresses.
     Mapped(Mapped),
-    /// Another process's allocation.
-    Attached(#[allow(dead_code, reason = "held for its Drop")] hsa::Attachment),
-    /// Physical memory of another API and the addresses that show it.
-    External(#[allow(dead_code, reason = "held for its Drop")] crate::external::Shown),
-    /// A block of a graph; the block knows whether a launch has left it allocated.
-    Graph(Arc<Block>),
+    /// Pinned pages, or memory of another process or another API.
+    Held(#[allow(dead_code, reason = "held for its Drop")] Box<dyn Any + Send + Sync>),
+}
+
+/// What hands out a range of memory, and knows whether it is allocated.
+pub(crate) trait Owner: Any + Send + Sync {
+    /// Whether kernels on `device` may access the range.
+    fn is_open_to(&self, device: &Device) -> bool;
+
+    /// Whether the memory may leave the process as a file descriptor.
+    fn is_shareable(&self) -> bool {
+        false
+    }
+
+    /// Whether lookups find the range: one that is free may stay in the table for its owner.
+    fn is_found(&self) -> bool {
+        true
+    }
+
+    /// Frees the range; `false` if it is free already.
+    fn end(&self) -> bool;
+
+    /// What work in flight needs of the range when it is freed.
+    fn held(self: Arc<Self>) -> Keep;
 }
 
 impl Region {
@@ -107,15 +125,15 @@ impl Region {
     /// Whether it is an allocation: memory of a pool stays here while it is free for a stream to have again.
     fn is_there(&self) -> bool {
         match &self.backing {
-            Backing::Pooled(grant) => grant.stage.is_live(),
+            Backing::Owned(owner) => owner.is_found(),
             _ => true,
         }
     }
 
-    /// Ends memory of a pool; `false` if it is free already. Others end when they leave the table.
+    /// Frees memory that has an owner; `false` if it is free already. Other memory is freed when it leaves the table.
     pub(super) fn end(&self) -> bool {
         match &self.backing {
-            Backing::Pooled(grant) => grant.stage.end(),
+            Backing::Owned(owner) => owner.end(),
             _ => true,
         }
     }

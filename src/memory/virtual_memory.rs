@@ -6,125 +6,25 @@
 
 use std::{
     collections::BTreeMap,
+    fs::File,
     os::fd::{BorrowedFd, OwnedFd},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 pub use hsa::Access;
 
-use super::{Backing, Origin, Place, Region, advice::Processor, peer};
+pub use super::mapped::{PhysicalId, Properties};
+use super::{
+    Backing, Origin, Place, Region,
+    ledger::Processor,
+    mapped::{Mapped, Physical},
+    peer,
+};
 use crate::{
     callback,
     device::{Device, System},
     error::{Error, Result},
-    external,
 };
-
-/// Physical memory, as programs name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PhysicalId(u64);
-
-impl PhysicalId {
-    /// The handle's number; never 0.
-    pub fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// The name with this number, whether or not it names anything.
-    pub fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
-}
-
-/// What physical memory is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Properties {
-    /// The device whose memory it is.
-    pub device: usize,
-    /// Whether it may leave the process as a file descriptor.
-    pub shareable: bool,
-    /// Number of bytes.
-    pub bytes: u64,
-}
-
-struct Physical {
-    id: PhysicalId,
-    memory: hsa::PhysicalMemory,
-    properties: Properties,
-}
-
-/// Physical memory where it is mapped, and who may access it there.
-#[derive(Clone)]
-pub(crate) struct Mapped {
-    physical: Arc<Physical>,
-    rights: Arc<Mutex<Rights>>,
-}
-
-/// Who may do what.
-#[derive(Clone)]
-struct Rights {
-    host: Access,
-    /// By ordinal; nothing for devices that are missing.
-    devices: Vec<Access>,
-}
-
-impl Rights {
-    fn of(&self, processor: Processor) -> Access {
-        match processor {
-            Processor::Host => self.host,
-            Processor::Device(ordinal) => self.devices.get(ordinal).copied().unwrap_or(Access::None),
-        }
-    }
-
-    fn set(&mut self, processor: Processor, access: Access) {
-        match processor {
-            Processor::Host => self.host = access,
-            Processor::Device(ordinal) => {
-                if self.devices.len() <= ordinal {
-                    self.devices.resize(ordinal + 1, Access::None);
-                }
-                self.devices[ordinal] = access;
-            }
-        }
-    }
-}
-
-/// What an access right lets one do, in ascending order.
-fn rank(access: Access) -> u8 {
-    match access {
-        Access::None => 0,
-        Access::Read => 1,
-        Access::ReadWrite => 2,
-    }
-}
-
-fn lesser(a: Access, b: Access) -> Access {
-    if rank(a) <= rank(b) { a } else { b }
-}
-
-impl Mapped {
-    fn rights(&self) -> MutexGuard<'_, Rights> {
-        self.rights.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What a device may do there.
-    pub(crate) fn access(&self, ordinal: usize) -> Access {
-        self.rights().of(Processor::Device(ordinal))
-    }
-
-    /// Whether there is a device that may do as much.
-    fn lets_somebody(&self, wanted: Access) -> bool {
-        self.rights().devices.iter().any(|access| rank(*access) >= rank(wanted))
-    }
-
-    /// Both as one: a processor may do what it may in both.
-    pub(crate) fn joined(&self, other: &Self) -> Self {
-        let (ours, theirs) = (self.rights().clone(), other.rights().clone());
-        let devices = ours.devices.iter().zip(&theirs.devices).map(|(a, b)| lesser(*a, *b)).collect();
-        let rights = Rights { host: lesser(ours.host, theirs.host), devices };
-        Self { physical: self.physical.clone(), rights: Arc::new(Mutex::new(rights)) }
-    }
-}
 
 /// Refuses an operand in mapped memory that no device may access as `wanted`.
 ///
@@ -313,7 +213,6 @@ pub fn map(address: u64, bytes: u64, id: PhysicalId) -> Result<()> {
     // CAST: inside the reservation.
     reservation.map((address - start) as usize, &physical.memory, bytes as usize)?;
     let device = physical.properties.device;
-    let rights = Arc::new(Mutex::new(Rights { host: Access::None, devices: Vec::new() }));
     table.insert(Region {
         address,
         bytes,
@@ -322,7 +221,7 @@ pub fn map(address: u64, bytes: u64, id: PhysicalId) -> Result<()> {
         flags: 0,
         device_address: address,
         marks: Default::default(),
-        backing: Backing::Mapped(Mapped { physical, rights }),
+        backing: Backing::Mapped(Mapped::new(physical)),
     });
     Ok(())
 }
@@ -438,7 +337,7 @@ pub fn access_of(device: &Device, region: &Region) -> Access {
 pub fn is_shareable(region: &Region) -> bool {
     match &region.backing {
         Backing::Mapped(mapped) => mapped.physical.properties.shareable,
-        Backing::Pooled(grant) => grant.pool().options().is_shareable,
+        Backing::Owned(owner) => owner.is_shareable(),
         _ => false,
     }
 }
@@ -492,8 +391,7 @@ pub fn import(device: &Device, descriptor: BorrowedFd<'_>) -> Result<PhysicalId>
 /// As [`import`].
 pub(crate) fn import_memory(descriptor: BorrowedFd<'_>) -> Result<hsa::PhysicalMemory> {
     let functions = functions()?;
-    let bytes =
-        external::size_of_file(descriptor).ok_or(Error::InvalidValue("not a descriptor of memory"))?;
+    let bytes = size_of_file(descriptor).ok_or(Error::InvalidValue("not a descriptor of memory"))?;
     // CAST: a 64-bit process.
     let memory = functions.import(descriptor, bytes as usize);
     memory.map_err(|error| {
@@ -502,6 +400,15 @@ pub(crate) fn import_memory(descriptor: BorrowedFd<'_>) -> Result<hsa::PhysicalM
             _ => Error::InvalidValue("the descriptor is no memory that can be imported"),
         })
     })
+}
+
+/// Bytes of the file behind a descriptor.
+fn size_of_file(descriptor: BorrowedFd<'_>) -> Option<u64> {
+    let file = File::from(descriptor.try_clone_to_owned().ok()?);
+    // A dma-buf tells its size only to who looks for its end; to look changes a position that nobody uses.
+    let mut file = &file;
+    let size = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).ok()?;
+    (size > 0).then_some(size)
 }
 
 /// The functions of the HSA runtime, for a mapping that is not the program's own.

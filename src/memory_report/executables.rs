@@ -11,7 +11,30 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use crate::pool::exec_memory::{BoundMemory, Usage};
+/// What an executable has of memory, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// What its plan takes.
+    pub(crate) planned: u64,
+    /// What of that is there.
+    pub(crate) mapped: u64,
+    /// What of that a launch in flight uses, or one has left allocated.
+    pub(crate) used: u64,
+}
+
+impl Usage {
+    pub(crate) fn add(&mut self, bytes: u64, is_mapped: bool, is_used: bool) {
+        self.planned += bytes;
+        self.mapped += if is_mapped { bytes } else { 0 };
+        self.used += if is_mapped && is_used { bytes } else { 0 };
+    }
+}
+
+/// Memory of an executable.
+pub(crate) trait HasUsage: Send + Sync {
+    /// What it is now.
+    fn usage(&self) -> Usage;
+}
 
 /// What one executable graph holds, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +64,7 @@ struct Facts {
     nodes: usize,
     kernel_arguments: u64,
     packets: u64,
-    memory: Weak<BoundMemory>,
+    memory: Weak<dyn HasUsage>,
 }
 
 static EXECUTABLES: Mutex<Table> = Mutex::new(Table { last: 0, facts: BTreeMap::new() });
@@ -65,7 +88,7 @@ impl Account {
         nodes: usize,
         kernel_arguments: usize,
         packets: usize,
-        memory: Weak<BoundMemory>,
+        memory: Weak<dyn HasUsage>,
     ) -> Self {
         // CAST: a 64-bit process.
         let (kernel_arguments, packets) = (kernel_arguments as u64, packets as u64);
@@ -90,7 +113,7 @@ impl Drop for Account {
 /// The executables that the program has now, by number.
 pub fn executables() -> Vec<Executable> {
     // What the memory is asked for takes locks of its own, and not under the table's.
-    let known: Vec<(Executable, Weak<BoundMemory>)> = {
+    let known: Vec<(Executable, Weak<dyn HasUsage>)> = {
         let table = table();
         let row = |(&number, facts): (&u64, &Facts)| {
             let Facts { device, nodes, kernel_arguments, packets, .. } = *facts;

@@ -15,11 +15,11 @@ fn rows_account_for_what_the_device_gives_out() {
     let here = Location::Device(0);
     let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
     // What the device has for good.
-    let warm = memory::allocate_async(&stream, 1000).unwrap();
+    let warm = stream.allocate_async(1000).unwrap();
     stream.synchronize().unwrap();
     let before = MemoryReport::now().unwrap();
     let allocated = memory::allocate(&device, 5_000_000).unwrap().address;
-    let pooled = memory::allocate_async(&stream, 50 << 20).unwrap();
+    let pooled = stream.allocate_async(50 << 20).unwrap();
     let mut template = Template::new(&device);
     let (node, address) = template.add_allocation(&device, 3_000_000, &[]).unwrap();
     template.add_free(address, &[node]).unwrap();
@@ -35,8 +35,8 @@ fn rows_account_for_what_the_device_gives_out() {
     assert_eq!(grown, after.given_out[0] - before.given_out[0], "{before}{after}");
     assert!(after.rows.iter().all(|row| row.kind != Kind::Memory || !row.holder.is_empty()), "{after}");
     memory::free(allocated).unwrap();
-    memory::free_async(&stream, pooled).unwrap();
-    memory::free_async(&stream, warm).unwrap();
+    stream.free_async(pooled).unwrap();
+    stream.free_async(warm).unwrap();
     drop((exec, template));
     stream.synchronize().unwrap();
     let end = MemoryReport::now().unwrap();

@@ -1,11 +1,13 @@
 //! Modules: device code, loaded on each device when its first kernel is needed there.
 
 mod args;
+mod dispatch;
 mod image;
 mod managed;
 mod occupancy;
 mod place;
 
+pub(crate) use dispatch::Dispatch;
 pub use image::{image_at, image_of_wrapper};
 pub use managed::Managed;
 
@@ -20,7 +22,6 @@ use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
     device::{Device, System, once::Once},
-    dispatch::Dispatch,
     error::{Error, Misfit, Result},
     hostcall::fifo::{self, Formats},
     memory,

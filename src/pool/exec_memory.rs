@@ -20,7 +20,8 @@ use super::{
 use crate::{
     device::{Device, Fence, fence::PooledSignal},
     error::{Error, Result, explain},
-    stream::Stream,
+    memory::{Owner, stream_pool::Ordered},
+    memory_report::{HasUsage, Usage},
 };
 use aqlipse_graph::{Graph, NodeId};
 
@@ -36,25 +37,6 @@ pub(crate) struct BoundMemory {
     /// Blocks of other graphs that a launch frees.
     frees: Vec<Weak<Block>>,
     latest: Mutex<Latest>,
-}
-
-/// What an executable has of memory, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    /// What its plan takes.
-    pub(crate) planned: u64,
-    /// What of that is there.
-    pub(crate) mapped: u64,
-    /// What of that a launch in flight uses, or one has left allocated.
-    pub(crate) used: u64,
-}
-
-impl Usage {
-    fn add(&mut self, bytes: u64, is_mapped: bool, is_used: bool) {
-        self.planned += bytes;
-        self.mapped += if is_mapped { bytes } else { 0 };
-        self.used += if is_mapped && is_used { bytes } else { 0 };
-    }
 }
 
 /// The latest launch.
@@ -124,21 +106,6 @@ impl BoundMemory {
 
     pub(super) fn is_in_flight(&self) -> bool {
         lock(&self.latest).is_in_flight()
-    }
-
-    /// What it has now.
-    pub(crate) fn usage(&self) -> Usage {
-        let (mut usage, in_flight) = (Usage::default(), self.is_in_flight());
-        for held in &self.held {
-            let is_mapped = match &held.chunks {
-                Chunks::Whole => true,
-                Chunks::Private(own) => lock(own).is_some(),
-                Chunks::Shared => continue,
-            };
-            usage.add(held.block().bytes(), is_mapped, in_flight || held.block().is_live());
-        }
-        self.bindings.iter().for_each(|binding| usage.add(binding.bytes(), binding.is_mapped(), in_flight));
-        usage
     }
 
     /// Gives back what nobody else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
@@ -283,9 +250,9 @@ impl ExecMemory {
         self.0.usage().planned
     }
 
-    /// For [`BoundMemory::usage`], as long as the executable or a launch in flight exists.
-    pub(crate) fn leased(&self) -> Weak<BoundMemory> {
-        Arc::downgrade(&self.0)
+    /// For the memory report, as long as the executable or a launch in flight exists.
+    pub(crate) fn leased(&self) -> Weak<dyn HasUsage> {
+        Arc::downgrade(&self.0) as _
     }
 
     /// Notes what a launch allocates that is about to be published to `stream`, which is held back until a launch is over
@@ -294,12 +261,12 @@ impl ExecMemory {
     /// # Errors
     /// [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet, or one that the launch is to
     /// free is not allocated; [`Error::OutOfMemory`] behind a trim; a fault of earlier work. Nothing has changed then.
-    pub(crate) fn take(&self, auto_free: bool, stream: &Stream) -> Result<()> {
+    pub(crate) fn take(&self, auto_free: bool, stream: &dyn Ordered) -> Result<()> {
         lock(&self.0.latest).opening = true;
         self.try_take(auto_free, stream).inspect_err(|_| lock(&self.0.latest).opening = false)
     }
 
-    fn try_take(&self, auto_free: bool, stream: &Stream) -> Result<()> {
+    fn try_take(&self, auto_free: bool, stream: &dyn Ordered) -> Result<()> {
         for block in &self.0.frees {
             if !block.upgrade().is_some_and(|block| block.is_live()) {
                 explain(
@@ -322,7 +289,7 @@ impl ExecMemory {
             }
         }
         for (n, binding) in self.0.bindings.iter().enumerate() {
-            let claimed = binding.claim(stream.0.id).and_then(|busy| match busy {
+            let claimed = binding.claim(stream.id()).and_then(|busy| match busy {
                 Some(signal) => follow(stream, signal).inspect_err(|_| binding.end_claim(None)),
                 None => Ok(()),
             });
@@ -347,7 +314,7 @@ impl ExecMemory {
     /// here on.
     pub(crate) fn launched(&self, stream: u64, fence: &Fence) {
         for block in self.0.frees.iter().filter_map(Weak::upgrade) {
-            fence.keep_all(vec![block.held()]);
+            fence.keep_all(vec![block.clone().held()]);
             block.release();
         }
         self.0.left().for_each(|left| left.taken.store(false, Ordering::Relaxed));
@@ -356,8 +323,24 @@ impl ExecMemory {
     }
 }
 
+impl HasUsage for BoundMemory {
+    fn usage(&self) -> Usage {
+        let (mut usage, in_flight) = (Usage::default(), self.is_in_flight());
+        for held in &self.held {
+            let is_mapped = match &held.chunks {
+                Chunks::Whole => true,
+                Chunks::Private(own) => lock(own).is_some(),
+                Chunks::Shared => continue,
+            };
+            usage.add(held.block().bytes(), is_mapped, in_flight || held.block().is_live());
+        }
+        self.bindings.iter().for_each(|binding| usage.add(binding.bytes(), binding.is_mapped(), in_flight));
+        usage
+    }
+}
+
 /// Holds what follows on `stream` back until a launch is over that uses the same memory.
-fn follow(stream: &Stream, signal: Arc<PooledSignal>) -> Result<()> {
+fn follow(stream: &dyn Ordered, signal: Arc<PooledSignal>) -> Result<()> {
     /// No queue has this number: the signal is waited for whatever queue it is of.
     const ANY: u64 = u64::MAX;
     stream.wait_for(&Fence::new(signal, Vec::new()), ANY)

@@ -12,8 +12,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use super::{arena::Arenas, exec_memory::BoundMemory, graph_memory::Block, meter::Meter};
-use crate::device::Device;
+use super::{arena::Arenas, exec_memory::BoundMemory, graph_memory::Block};
+use crate::{device::Device, memory::meter::Meter};
 
 /// The graph memory of one device.
 #[derive(Default)]

@@ -5,6 +5,7 @@
 //! those of one that was freed before it.
 
 use std::{
+    any::Any,
     collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
@@ -13,7 +14,10 @@ use super::space::{PrivateChunks, Space};
 use crate::{
     device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
-    memory::{Backing, Origin, Region, Right, peer},
+    memory::{
+        Backing, Origin, Owner, Region, StreamPool,
+        peer::{self, Right},
+    },
 };
 use aqlipse_graph::NodeId;
 
@@ -32,6 +36,16 @@ pub struct AllocationOptions {
 }
 
 impl AllocationOptions {
+    /// What an allocation node has that takes the place of an allocation from `pool`.
+    pub(crate) fn of(pool: &StreamPool) -> Self {
+        Self {
+            access: pool.peers().into_iter().map(|device| (device, Right::ReadWrite)).collect(),
+            // A graph's memory is shared with nobody.
+            handle_types: 0,
+            max_bytes: pool.options().max_bytes,
+        }
+    }
+
     /// The devices besides `owner` that may access the memory.
     ///
     /// # Errors
@@ -133,9 +147,16 @@ impl Block {
             flags: 0,
             device_address: address,
             marks: Default::default(),
-            backing: Backing::Graph(block),
+            backing: Backing::Owned(block),
         });
         Ok(hold)
+    }
+
+    /// The block that has a region, if one has.
+    fn of(region: &Region) -> Option<Arc<Self>> {
+        let Backing::Owned(owner) = &region.backing else { return None };
+        let owner: Arc<dyn Any + Send + Sync> = owner.clone();
+        owner.downcast().ok()
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -154,19 +175,9 @@ impl Block {
         }
     }
 
-    /// The block and what it holds, for what still uses them when it is freed.
-    pub(crate) fn held(self: &Arc<Self>) -> Keep {
-        Keep::Other(Arc::new((self.state().contents.clone(), self.clone())))
-    }
-
     /// The device whose memory it is.
     pub(crate) fn device(&self) -> &Device {
         &self.device
-    }
-
-    /// Whether kernels on `device` may access it.
-    pub(crate) fn is_open_to(&self, device: &Device) -> bool {
-        *device == self.device || self.peers.contains(&device.ordinal())
     }
 
     /// Whether a launch has left it allocated.
@@ -262,14 +273,29 @@ impl Block {
     /// Takes the block out of the table of allocations.
     fn forget(&self) {
         if let Ok(system) = System::get() {
-            let this =
-                |r: &Region| matches!(&r.backing, Backing::Graph(block) if std::ptr::eq(&**block, self));
+            let this = |region: &Region| Self::of(region).is_some_and(|block| std::ptr::eq(&*block, self));
             drop(system.memory().remove(self.address(), this));
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Owner for Block {
+    fn is_open_to(&self, device: &Device) -> bool {
+        *device == self.device || self.peers.contains(&device.ordinal())
+    }
+
+    fn end(&self) -> bool {
+        self.release()
+    }
+
+    /// The block and what it holds.
+    fn held(self: Arc<Self>) -> Keep {
+        let contents = self.state().contents.clone();
+        Keep::Other(Arc::new((contents, self)))
     }
 }
 
@@ -425,12 +451,9 @@ impl GraphMemory {
             return Ok(Freeing { block, slot: Some(slot), before });
         }
         let region = System::get()?.memory().at(address);
-        let block = match region.as_ref().map(|region| &region.backing) {
-            Some(Backing::Graph(block)) => block.clone(),
-            _ => {
-                explain("a free node takes the address of a graph's allocation, and nothing else");
-                return Err(NOT_ALLOCATED);
-            }
+        let Some(block) = region.as_deref().and_then(Block::of) else {
+            explain("a free node takes the address of a graph's allocation, and nothing else");
+            return Err(NOT_ALLOCATED);
         };
         if self.foreign.iter().any(|(freed, _)| std::ptr::eq(freed.as_ptr(), &*block)) {
             explain("a node of the graph frees the allocation already");

@@ -5,5 +5,4 @@ pub(crate) mod exec_memory;
 pub(crate) mod footprint;
 pub(crate) mod graph_memory;
 mod mapping;
-pub mod meter;
 mod space;

@@ -6,9 +6,9 @@ use super::Stream;
 use crate::{
     device::WaitPolicy,
     error::{Error, Result},
-    graph::AccessPolicy,
     stream::StreamKind,
 };
+use aqlipse_graph::AccessPolicy;
 
 /// The traffic that a kernel's memory accesses are ordered with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ mod tests {
                 std::thread::sleep(std::time::Duration::from_millis(if n == 0 { 50 } else { 1 }));
                 order.lock().unwrap().push(n);
             };
-            stream.host(crate::graph::HostFn::new(run)).unwrap();
+            stream.host(aqlipse_graph::HostFn::new(run)).unwrap();
         }
         stream.synchronize().unwrap();
         assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);

@@ -5,11 +5,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use super::{Stream, StreamKind};
+use super::{Event, Stream, StreamKind};
 use crate::{
     device::{Device, Fence, Units},
     error::{CaptureError, Error, Result},
-    event::Event,
 };
 
 /// Some of a device's compute units, or all of them, and the streams that were created there.
@@ -212,7 +211,7 @@ mod tests {
         let hold = move || {
             other.wait();
         };
-        streams[1].host(crate::graph::HostFn::new(hold)).unwrap();
+        streams[1].host(aqlipse_graph::HostFn::new(hold)).unwrap();
         let event = Event::new(false);
         part.record_event(&event).unwrap();
         assert_eq!(event.is_complete(), Ok(false));
@@ -234,7 +233,7 @@ mod tests {
             other.wait();
             done.store(true, Ordering::Relaxed);
         };
-        stream.host(crate::graph::HostFn::new(hold)).unwrap();
+        stream.host(aqlipse_graph::HostFn::new(hold)).unwrap();
         drop(stream);
         let event = Event::new(false);
         part.record_event(&event).unwrap();

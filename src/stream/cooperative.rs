@@ -8,20 +8,23 @@ use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 
 use loader::ValueKind;
 
-use super::{Stream, StreamKind, host::Job};
+use super::{
+    Event, Stream, StreamKind,
+    host::Job,
+    rules::{check_default_launch, refuse_uncapturable},
+};
 use crate::{
     cooperative::{Expected, GridInfo, INFO_BYTES, Placed},
     device::{
         System,
         fence::{Keep, PooledSignal},
     },
-    dispatch::Dispatch,
     error::{Error, Result},
-    event::Event,
-    graph,
     hostcall::fifo::{Drain, Fifo},
+    module::Dispatch,
     module::Function,
 };
+use aqlipse_graph::Kernel;
 
 #[cfg(doc)]
 use crate::error::CaptureError;
@@ -73,7 +76,7 @@ impl Stream {
         }
         // A buffer of its own: it is read when the stream has gone on already.
         let fifo = Fifo::new(self.device())?;
-        fifo.attach(&mut dispatch);
+        dispatch.print_to(&fifo);
         self.start_worker()?;
         let read = self.submission()?.signal(1)?;
         let done = self.launch_alone(dispatch, keep)?;
@@ -167,7 +170,7 @@ fn publish(part: &Part<'_>, after: &[hsa_sys::hsa_signal_t]) -> Result<()> {
 /// # Errors
 /// [`Error::InvalidValue`] for no kernel, or two on one device; [`CaptureError::Unsupported`] on a capturing stream; what
 /// a launch of each would be refused for.
-pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Together) -> Result<()> {
+pub fn launch_together(kernels: Vec<(Stream, Kernel<Function>)>, how: Together) -> Result<()> {
     let ordinal = |(stream, _): &(Stream, _)| stream.device().ordinal();
     let mut devices: Vec<_> = kernels.iter().map(ordinal).collect();
     devices.sort_unstable();
@@ -175,9 +178,9 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
         return Err(Error::InvalidValue("kernels that are launched together need a device each"));
     }
     for (stream, _) in &kernels {
-        crate::capture::refuse_uncapturable(stream, "launching on several devices")?;
+        refuse_uncapturable(stream, "launching on several devices")?;
         if stream.kind() == StreamKind::Legacy {
-            crate::capture::check_default_launch(stream.device(), "launching on several devices")?;
+            check_default_launch(stream.device(), "launching on several devices")?;
         }
     }
     let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -185,7 +188,7 @@ pub fn launch_together(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Tog
 }
 
 /// Launches kernels that do not know of each other.
-fn launch_apart(kernels: Vec<(Stream, graph::Kernel<Function>)>, how: Together) -> Result<()> {
+fn launch_apart(kernels: Vec<(Stream, Kernel<Function>)>, how: Together) -> Result<()> {
     for (stream, kernel) in &kernels {
         // What one is refused for must not leave the others launched.
         crate::module::check_kernel(stream.device(), kernel)?;
@@ -217,7 +220,7 @@ fn join(streams: &[Stream]) -> Result<()> {
 }
 
 /// Launches kernels whose grids may wait for each other.
-fn launch_cooperative(kernels: &[(Stream, graph::Kernel<Function>)], how: Together) -> Result<()> {
+fn launch_cooperative(kernels: &[(Stream, Kernel<Function>)], how: Together) -> Result<()> {
     let mut dispatches = Vec::new();
     for (stream, kernel) in kernels {
         let code = kernel.function.code(stream.device())?;

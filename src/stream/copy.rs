@@ -1,13 +1,13 @@
 //! Copies on a stream: by kernel where the device reaches both ends, through pinning or staging where not.
 
-use super::{Stream, StreamKind, host};
+use super::{Node, Stream, StreamKind, host};
 use crate::{
     callback,
     device::{fence::Keep, slabs::Block},
     error::{Error, Result},
-    graph::{Memcpy, Node, RunCopy},
     memory::{self, Ends, peer::Relay},
 };
+use aqlipse_graph::{Memcpy, RunCopy};
 
 /// Pageable copies up to this size go through staging memory: pinning costs more than copying them.
 const STAGED: usize = 64 * 1024;
@@ -130,7 +130,7 @@ impl Stream {
     /// As [`Stream::memcpy`].
     pub unsafe fn memcpy_and_wait(&self, copy: Memcpy) -> Result<()> {
         if self.kind() == StreamKind::Legacy {
-            crate::capture::check_default_stream(self.device(), "copying and waiting for the copy")?;
+            super::rules::check_default_stream(self.device(), "copying and waiting for the copy")?;
         }
         // SAFETY: the caller's promise.
         unsafe { self.memcpy(copy) }?;

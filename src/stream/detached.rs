@@ -28,7 +28,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(member) = capture {
-            crate::capture::abandon(self.id, member);
+            member.session.leave(self.id, member.dependencies);
         }
         let detached = self.detach_if_needed();
         // Until here others find the stream's work with the stream, from here with the detached work.
@@ -40,19 +40,20 @@ impl StreamInner {
     /// What is in flight, if anything is. The memory that was freed on the stream goes back.
     fn detach_if_needed(&self) -> Option<DetachedWork> {
         if !self.state.lock().unwrap_or_else(PoisonError::into_inner).has_rest() {
-            free_lists::give_back_all(self, None);
+            free_lists::give_back_all(&self.freed, self.id, None);
             return None;
         }
         match self.device.lane(self.lane_number()).and_then(|lane| self.detached(lane)) {
             Ok(detached) => {
                 let work = detached.as_ref().map(|detached| &detached.work);
-                free_lists::give_back_all(self, work.map(|work| (work.fence.clone(), work.lane)));
+                let behind = work.map(|work| (work.fence.clone(), work.lane));
+                free_lists::give_back_all(&self.freed, self.id, behind);
                 detached
             }
             // Only a fault, which has taken the work: the stream has the signal that it takes.
             Err(error) => {
                 tracing::warn!("letting go of a stream with work in flight: {error}");
-                free_lists::abandon(self);
+                free_lists::abandon(&self.freed);
                 None
             }
         }

@@ -118,7 +118,7 @@ impl Device {
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
         callback::refuse_inside()?;
-        crate::capture::refuse_device_synchronize(self)?;
+        super::rules::refuse_device_synchronize(self)?;
         let outcome = self.drain();
         self.work_was_waited_for();
         self.check()?;

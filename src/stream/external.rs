@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Stream;
+use super::{Node, Stream};
 use crate::{
     error::Result,
     external::{ExternalSemaphore, SharedEvent},
@@ -15,7 +15,7 @@ impl Stream {
     /// What capture forbids; a fault of earlier work.
     pub fn signal_semaphores(&self, signals: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
         if self.is_capturing() {
-            return self.record(crate::graph::Node::SemaphoreSignal(signals.into()));
+            return self.record(Node::SemaphoreSignal(signals.into()));
         }
         self.run_on_host(move || signals.iter().for_each(|(semaphore, value)| semaphore.signal(*value)))
     }
@@ -26,7 +26,7 @@ impl Stream {
     /// As [`Stream::signal_semaphores`].
     pub fn wait_semaphores(&self, waits: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
         if self.is_capturing() {
-            return self.record(crate::graph::Node::SemaphoreWait(waits.into()));
+            return self.record(Node::SemaphoreWait(waits.into()));
         }
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();

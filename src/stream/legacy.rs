@@ -7,8 +7,8 @@
 
 use std::sync::{Arc, PoisonError, atomic::Ordering};
 
-use super::{PassedFrees, Stream, StreamInner, StreamKind, Submission};
-use crate::error::Result;
+use super::{StreamInner, StreamKind, Submission};
+use crate::{error::Result, memory::stream_pool::PassedFrees};
 
 /// Whether `stream` is behind everything that its kind orders it with.
 pub(super) fn is_behind(stream: &StreamInner) -> bool {
@@ -21,17 +21,17 @@ pub(super) fn is_behind(stream: &StreamInner) -> bool {
 }
 
 /// Opens `stream` for packets that follow whatever its kind orders it with.
-pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
+pub(super) fn catch_up(stream: &StreamInner) -> Result<Submission<'_>> {
     // One thread at a time: what one has noted of the other streams, no second one may find before it is true.
-    let _order = stream.0.shared.implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
+    let _order = stream.shared.implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
     let mut fences = Vec::new();
     // Whose activity up to where the default stream is behind.
     let mut passed: Vec<(Arc<StreamInner>, u64)> = Vec::new();
     // Asked for before the fences: a free that comes in between may lie behind them.
     let mut frees: Vec<PassedFrees> = Vec::new();
-    let seen = match stream.kind() {
+    let seen = match stream.kind {
         StreamKind::NonBlocking => 0,
-        StreamKind::Blocking => match stream.0.shared.legacy.get() {
+        StreamKind::Blocking => match stream.shared.legacy.get() {
             Some(legacy) => {
                 frees.push(legacy.0.passed_frees());
                 let (fence, activity) = legacy.0.own_fence_and_activity()?;
@@ -42,8 +42,8 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
         },
         StreamKind::Legacy => {
             // First: what is submitted meanwhile will be looked at again.
-            let look = stream.0.shared.blocking_activity.look();
-            let (streams, detached) = stream.0.shared.work();
+            let look = stream.shared.blocking_activity.look();
+            let (streams, detached) = stream.shared.work();
             for other in streams.into_iter().filter(|stream| stream.kind == StreamKind::Blocking) {
                 if other.activity() != other.seen_by_legacy.load(Ordering::Relaxed) {
                     frees.push(other.passed_frees());
@@ -57,16 +57,16 @@ pub(super) fn catch_up(stream: &Stream) -> Result<Submission<'_>> {
             look
         }
     };
-    let mut submission = stream.0.own_submission()?;
+    let mut submission = stream.own_submission()?;
     for (fence, lane) in &fences {
         submission.wait(fence, *lane);
     }
     submission.flush()?;
-    frees.iter().for_each(|frees| stream.learn(frees));
+    frees.iter().for_each(|frees| stream.order.learn(frees));
     for (other, activity) in &passed {
         other.seen_by_legacy.store(*activity, Ordering::Relaxed);
     }
-    stream.0.seen.store(seen, Ordering::Release);
+    stream.seen.store(seen, Ordering::Release);
     Ok(submission)
 }
 

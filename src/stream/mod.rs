@@ -7,57 +7,66 @@ pub(crate) mod cooperative;
 mod copy;
 mod detached;
 mod device;
+mod event;
 mod external;
 pub(crate) mod host;
 pub(crate) mod legacy;
+mod memory;
 #[cfg(test)]
 mod model;
+mod node;
 mod order;
+mod recording;
 mod roll;
+pub(crate) mod rules;
 pub(crate) mod submit;
 mod tail;
 pub(crate) mod value;
 
 use std::{
+    any::Any,
     cell::RefCell,
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak,
         atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering, fence},
     },
+    thread::ThreadId,
 };
 
+pub(crate) use self::detached::{DetachedEnd, DetachedWork};
 pub use self::value::{Condition, Word};
 pub use self::{
     attributes::{Attributes, SyncDomain},
     context::ExecutionContext,
-};
-pub(crate) use self::{
-    detached::{DetachedEnd, DetachedWork},
-    order::PassedFrees,
+    event::Event,
+    node::{Conditional, Graph, Node},
 };
 use self::{
     device::Streams,
     host::{Job, Worker},
+    rules::{Mode, Reason, check_default_launch, check_wait, refuse_uncapturable},
     submit::{State, Submission},
 };
 use crate::{
     callback,
-    capture::Membership,
-    device::{Device, Fence, Rings, Units, fence::Keep},
-    dispatch::Dispatch,
+    device::{
+        Device, Fence, Rings, Units,
+        fence::{Alive, Keep},
+    },
     error::Result,
-    event::Event,
-    graph::{self, HostFn, Memset},
     hostcall::fifo::{Drain, Fifo},
     memory::{
+        StreamPool,
         peer::Relay,
-        stream_pool::{FreeLists, current::Pools},
+        stream_pool::{FreeLists, Order, Ordered, current::Pools},
     },
+    module::Dispatch,
     module::Function,
     user_object::due::Call,
 };
+use aqlipse_graph::{HostFn, Kernel, Memset, NodeId};
 
 #[cfg(doc)]
 use crate::error::{CaptureError, Error};
@@ -71,6 +80,79 @@ pub enum StreamKind {
     Blocking,
     /// A stream that knows nothing of the default stream.
     NonBlocking,
+}
+
+/// A stream capture, for the streams that take part in it and the events that stand for places in it.
+pub(crate) trait Recorder: Any + Send + Sync {
+    /// How far its prohibitions reach.
+    fn mode(&self) -> Mode;
+
+    /// The thread that began it.
+    fn thread(&self) -> ThreadId;
+
+    /// Whether it has ended, or went with the stream that it was begun on.
+    fn is_over(&self) -> bool;
+
+    /// Whether an illegal call has spoilt it.
+    fn is_broken(&self) -> bool;
+
+    /// Spoils it; the first reason counts.
+    fn break_by(&self, reason: &Reason);
+
+    /// The only thread that could end it is gone.
+    fn lose_thread(&self);
+
+    /// Takes in a stream that has waited for an event of the capture; `false` if the capture is over.
+    ///
+    /// # Errors
+    /// [`CaptureError::Invalidated`].
+    fn join(&self, stream: &Stream) -> Result<bool>;
+
+    /// The stream with this number goes away. It had captured `dependencies` last.
+    fn leave(&self, stream: u64, dependencies: Vec<NodeId>);
+
+    /// Adds a node of `device` behind others.
+    ///
+    /// # Errors
+    /// What the graph refuses.
+    fn add(&self, device: &Device, node: Node, after: &[NodeId]) -> Result<NodeId>;
+
+    /// Adds a node that allocates memory as `pool` does; returns it with the address.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; what the graph refuses.
+    fn allocate(&self, pool: &StreamPool, bytes: u64, after: &[NodeId]) -> Result<(NodeId, u64)>;
+
+    /// Adds a node that frees the allocation at `address`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] if it is no allocation of a graph; what the graph refuses.
+    fn free(&self, address: u64, after: &[NodeId]) -> Result<NodeId>;
+
+    /// Lets the graph keep `objects` alive.
+    fn keep(&self, objects: &[Alive]);
+}
+
+/// A stream's part in a capture.
+pub(crate) struct Membership {
+    pub(crate) session: Arc<dyn Recorder>,
+    /// What the next captured node depends on.
+    pub(crate) dependencies: Vec<NodeId>,
+}
+
+/// A point of a capture that an event stands for.
+#[derive(Clone)]
+struct Captured {
+    /// Its streams hold it until it is over. An event must not: the graph of the capture may hold the event.
+    session: Weak<dyn Recorder>,
+    dependencies: Vec<NodeId>,
+}
+
+impl Captured {
+    /// Whether the capture has ended: the point is one of a graph then, which the event does not stand for.
+    fn is_over(&self) -> bool {
+        self.session.upgrade().is_none_or(|session| session.is_over())
+    }
 }
 
 /// An in-order queue of work.
@@ -119,7 +201,7 @@ pub(crate) struct StreamInner {
     /// Activity of this stream that the default stream is behind.
     seen_by_legacy: AtomicU64,
     /// Frees of pooled memory that the stream is behind.
-    order: order::Order,
+    order: Order,
     /// Pooled memory that was freed on the stream last.
     pub(crate) freed: FreeLists,
     capturing: AtomicBool,
@@ -179,7 +261,7 @@ impl Stream {
             activity: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             seen_by_legacy: AtomicU64::new(0),
-            order: order::Order::default(),
+            order: Order::default(),
             freed: FreeLists::default(),
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
@@ -221,7 +303,7 @@ impl Stream {
     /// # Errors
     /// [`Error::InvalidConfiguration`] for a grid, block or shared memory that the kernel or the device cannot
     /// take; a fault of earlier work; what capture forbids.
-    pub fn launch(&self, kernel: graph::Kernel<Function>) -> Result<()> {
+    pub fn launch(&self, kernel: Kernel<Function>) -> Result<()> {
         self.launch_with(kernel, None)
     }
 
@@ -231,21 +313,21 @@ impl Stream {
     ///
     /// # Errors
     /// As [`Stream::launch`].
-    pub fn launch_at(&self, kernel: graph::Kernel<Function>, priority: i32) -> Result<()> {
+    pub fn launch_at(&self, kernel: Kernel<Function>, priority: i32) -> Result<()> {
         self.launch_with(kernel, Some(priority))
     }
 
-    fn launch_with(&self, kernel: graph::Kernel<Function>, priority: Option<i32>) -> Result<()> {
+    fn launch_with(&self, kernel: Kernel<Function>, priority: Option<i32>) -> Result<()> {
         let code = kernel.function.code(self.device())?;
         let dispatch = code.dispatch(&kernel)?;
         if kernel.attributes.is_cooperative() {
             code.check_cooperative(self.device().properties(), &kernel)?;
         }
         if self.is_capturing() {
-            return self.record(graph::Node::Kernel(kernel));
+            return self.record(Node::Kernel(kernel));
         }
         if self.kind() == StreamKind::Legacy {
-            crate::capture::check_default_launch(self.device(), "launching a kernel")?;
+            check_default_launch(self.device(), "launching a kernel")?;
         }
         if kernel.attributes.is_cooperative() {
             return self.launch_cooperative(dispatch);
@@ -274,7 +356,7 @@ impl Stream {
                 self.0.fifo.get_or_init(|| fresh).clone()
             }
         };
-        fifo.attach(&mut dispatch);
+        dispatch.print_to(&fifo);
         let mut submission = self.submission()?;
         submission.dispatch(&dispatch)?;
         submission.keep(Keep::Other(fifo.clone()));
@@ -295,7 +377,7 @@ impl Stream {
         let set = crate::memory::check_memset(set)?;
         if self.is_capturing() {
             // As it was given: the device's address for it is found again when the graph is compiled.
-            return self.record(graph::Node::Memset(given));
+            return self.record(Node::Memset(given));
         }
         if set.width == 0 || set.height == 0 {
             return Ok(());
@@ -317,7 +399,7 @@ impl Stream {
     /// What capture forbids.
     pub fn host(&self, function: HostFn) -> Result<()> {
         if self.is_capturing() {
-            return self.record(graph::Node::Host(function));
+            return self.record(Node::Host(function));
         }
         self.run_on_host(move || function.call())
     }
@@ -342,15 +424,15 @@ impl Stream {
     /// [`CaptureError::Isolation`] where the wait would leave a capture, [`CaptureError::Merge`] where it
     /// would join two, [`Error::InvalidHandle`] where the default stream would join one.
     pub fn wait(&self, event: &Event) -> Result<()> {
-        if let Some(outcome) = crate::capture::wait_event(self, event) {
+        if let Some(outcome) = self.wait_in_capture(event) {
             return outcome;
         }
         if let Some((shared, number)) = event.foreign() {
             return self.wait_for_other_process(shared.clone(), number);
         }
         if let Some((fence, lane, passed)) = event.recorded() {
-            self.wait_for(&fence, lane)?;
-            self.learn(&passed);
+            self.0.wait_for(&fence, lane)?;
+            self.0.order.learn(&passed);
         }
         Ok(())
     }
@@ -360,7 +442,7 @@ impl Stream {
     /// # Errors
     /// A fault of earlier work.
     pub fn record_event(&self, event: &Event) -> Result<()> {
-        if crate::capture::record_event(self, event)? {
+        if self.record_in_capture(event) {
             return Ok(());
         }
         self.record_event_now(event)
@@ -386,7 +468,7 @@ impl Stream {
     /// A fault of earlier work; what capture forbids.
     pub fn record_event_external(&self, event: &Event) -> Result<()> {
         if self.is_capturing() {
-            return self.record(graph::Node::EventRecord(event.clone()));
+            return self.record(Node::EventRecord(event.clone()));
         }
         self.record_event(event)
     }
@@ -397,7 +479,7 @@ impl Stream {
     /// As [`Stream::wait`].
     pub fn wait_external(&self, event: &Event) -> Result<()> {
         if self.is_capturing() {
-            return self.record(graph::Node::EventWait(event.clone()));
+            return self.record(Node::EventWait(event.clone()));
         }
         self.wait(event)
     }
@@ -410,7 +492,7 @@ impl Stream {
     pub fn synchronize(&self) -> Result<()> {
         let _call = Call::begin();
         callback::refuse_inside()?;
-        crate::capture::check_wait(self, "synchronising a stream")?;
+        check_wait(self, "synchronising a stream")?;
         // The caller gets the fault that took the work, and the device fresh queues.
         self.wait_for_all()
     }
@@ -432,7 +514,7 @@ impl Stream {
     /// As [`Stream::synchronize`].
     pub fn is_idle(&self) -> Result<bool> {
         let _call = Call::begin();
-        crate::capture::check_wait(self, "querying a stream")?;
+        check_wait(self, "querying a stream")?;
         // A stream that is behind the default stream with what it is yet to be given is idle until then.
         let submission = match self.kind() {
             StreamKind::Legacy => self.submission()?,
@@ -462,14 +544,9 @@ impl Stream {
     }
 
     /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.
+    #[inline]
     pub(crate) fn submission(&self) -> Result<Submission<'_>> {
-        self.device().check()?;
-        let submission = self.0.own_submission()?;
-        if legacy::is_behind(&self.0) {
-            return Ok(submission);
-        }
-        drop(submission);
-        legacy::catch_up(self)
+        self.0.submission()
     }
 
     /// Where the queue that the stream publishes to has its ring; creates the queue if nobody has used it.
@@ -491,45 +568,22 @@ impl Stream {
     }
 
     /// Keeps `objects` alive until what follows on the stream has completed, or for the captured graph's life.
-    pub(crate) fn keep_alive(&self, objects: &[crate::device::fence::Alive]) -> Result<()> {
+    pub(crate) fn keep_alive(&self, objects: &[Alive]) -> Result<()> {
         if objects.is_empty() {
             return Ok(());
         }
         if self.is_capturing() {
-            return crate::capture::keep(self, objects);
+            return self.keep_in_capture(objects);
         }
         let mut submission = self.submission()?;
         objects.iter().for_each(|object| submission.keep(Keep::Other(object.clone())));
         submission.finish()
     }
 
-    /// Whether calls on the stream are being recorded into a graph.
-    pub fn is_capturing(&self) -> bool {
-        self.0.capturing.load(Ordering::Acquire)
-    }
-
-    /// Adds a captured node behind the stream's latest; a kernel that was given no priority gets the stream's.
-    pub(crate) fn record(&self, mut node: crate::graph::Node) -> Result<()> {
-        if let graph::Node::Kernel(kernel) = &mut node
-            && kernel.attributes.priority == 0
-        {
-            kernel.attributes.priority = self.priority();
-        }
-        crate::capture::record(self, node)
-    }
-
     /// # Errors
     /// [`CaptureError::Unsupported`] while the stream captures; the capture is invalid then.
     fn refuse_capture(&self, what: &str) -> Result<()> {
-        crate::capture::refuse_uncapturable(self, what)
-    }
-
-    /// The stream's part in a capture, for `f` to read or change.
-    pub(crate) fn with_capture<T>(&self, f: impl FnOnce(&mut Option<Membership>) -> T) -> T {
-        let mut capture = self.0.capture.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = f(&mut capture);
-        self.0.capturing.store(capture.is_some(), Ordering::Release);
-        result
+        refuse_uncapturable(self, what)
     }
 }
 
@@ -540,6 +594,17 @@ impl StreamInner {
 
     fn lane_number(&self) -> usize {
         self.lane.load(Ordering::Relaxed)
+    }
+
+    /// Opens the stream for packets: behind a fault report, and behind the default stream where it must be.
+    fn submission(&self) -> Result<Submission<'_>> {
+        self.device.check()?;
+        let submission = self.own_submission()?;
+        if legacy::is_behind(self) {
+            return Ok(submission);
+        }
+        drop(submission);
+        legacy::catch_up(self)
     }
 
     /// Opens the stream for packets that follow only what is on it.

@@ -14,8 +14,8 @@ use crate::{
         lane::{Lane, Slots},
         slabs::Block,
     },
-    dispatch::Dispatch,
     error::{Error, Result},
+    module::Dispatch,
     module::KernelCode,
 };
 

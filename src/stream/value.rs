@@ -1,15 +1,15 @@
 //! Words in memory that a stream writes, or that hold it back until somebody has written them.
 
-use super::Stream;
+use super::{Node, Stream};
 use crate::{
     device::{Device, System},
-    dispatch::Dispatch,
     error::{Error, Result},
-    graph::{Node, WordAction, WordStep},
     memory::{Place, peer},
+    module::Dispatch,
 };
 
-pub use crate::graph::{Word, WordCondition as Condition};
+pub use aqlipse_graph::{Word, WordCondition as Condition};
+use aqlipse_graph::{WordAction, WordStep};
 
 impl Stream {
     /// Writes `value` to memory of the device or pinned memory of the host, in the stream's order.

@@ -13,10 +13,10 @@ use crate::{
     capture::{self, Mode},
     device::Device,
     error::{Error, Result},
-    event::Event,
     exec::{Exec, LaunchImage, Options, Report},
     graph::{self, Condition, ConditionalKind, HostFn, Memcpy, Memset, NodeId},
     memory,
+    stream::Event,
     stream::Stream,
     template::Template,
 };
@@ -451,7 +451,7 @@ impl Stream {
     /// [`Error::OutOfMemory`]; what capture forbids.
     pub fn allocate<T: Plain>(&self, len: usize) -> Result<DeviceSlice<T>> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
-        Ok(DeviceSlice::new(memory::allocate_async(self, bytes)?, len))
+        Ok(DeviceSlice::new(self.allocate_async(bytes)?, len))
     }
 
     /// Frees what [`Stream::allocate`] gave, when the stream gets there.
@@ -459,7 +459,7 @@ impl Stream {
     /// # Errors
     /// [`Error::InvalidValue`] if it is no such memory or freed already.
     pub fn free<T: Plain>(&self, slice: DeviceSlice<T>) -> Result<()> {
-        memory::free_async(self, slice.address())
+        self.free_async(slice.address())
     }
 }
 

@@ -339,8 +339,8 @@ fn an_allocation_that_a_launch_leaves_must_be_freed_before_the_next() {
     for _ in 0..3 {
         exec.launch(&stream).unwrap();
         assert!(matches!(exec.launch(&stream), Err(Error::InvalidValue(_))));
-        memory::free_async(&stream, left.address()).unwrap();
-        assert!(memory::free_async(&stream, left.address()).is_err());
+        stream.free_async(left.address()).unwrap();
+        assert!(stream.free_async(left.address()).is_err());
     }
     drop(exec);
     let exec = instantiate(true);

@@ -4,11 +4,30 @@ use std::thread;
 
 use aqlipse::{
     CaptureError, Error, Event, Stream, StreamKind,
-    capture::{self, Mode, calls},
+    capture::{self, Call, Class, Mode, Rule},
     last_error_detail,
 };
 
 use super::*;
+
+/// A call of a library above, by its name.
+fn making<T>(name: &'static str, body: impl FnOnce() -> T) -> T {
+    let rule = |name: &str| {
+        let (class, instead) = match name {
+            "malloc" => (Class::Unsafe, "use malloc_async"),
+            "set cache" => (Class::Restricted, "call it before the capture"),
+            "copy" => (Class::DefaultStream, "use the asynchronous form"),
+            "synchronize" => (Class::Waits, "end the capture"),
+            "synchronize all" => (Class::WaitsDevice, "end the capture"),
+            "wait for an event" => (Class::WaitsEvent, "record it behind the launch"),
+            "add a callback" => (Class::Callback, "launch a host function"),
+            "prefetch" => (Class::Uncapturable, "prefetch elsewhere"),
+            _ => return None,
+        };
+        Some(Rule { class, instead })
+    };
+    capture::making(Call { name, rule }, body)
+}
 
 fn blocking() -> Stream {
     Stream::new(&device(), StreamKind::Blocking, 0)
@@ -43,9 +62,8 @@ fn says(text: &str, parts: &[&str]) {
 
 #[test]
 fn the_call_the_stream_the_thread_the_rule_and_the_way_out_are_named() {
-    let (told, repeated, id) =
-        told(Mode::Global, |stream| calls::making("hipStreamSynchronize", || stream.synchronize()));
-    let broken = format!("hipStreamSynchronize on stream {id} in thread \"the breaker\": ");
+    let (told, repeated, id) = told(Mode::Global, |stream| making("synchronize", || stream.synchronize()));
+    let broken = format!("synchronize on stream {id} in thread \"the breaker\": ");
     says(
         &told,
         &[&broken, "has not been submitted", "; instead, end the capture", "mode Global", "invalid now"],
@@ -56,38 +74,30 @@ fn the_call_the_stream_the_thread_the_rule_and_the_way_out_are_named() {
 #[test]
 fn each_class_of_calls_has_its_rule_and_its_way_out() {
     let unsafe_call = |call: &'static str| {
-        told(Mode::Global, move |_| calls::making(call, || capture::admit(|| Some(device())))).0
+        told(Mode::Global, move |_| making(call, || capture::admit(|| Some(device())))).0
     };
-    says(&unsafe_call("hipMalloc"), &["hipMalloc in thread", "acts at once", "hipMallocAsync"]);
-    says(&unsafe_call("hipFree"), &["hipFree in thread", "hipFreeAsync"]);
-    says(&unsafe_call("hipModuleUnload"), &["before the capture", "relaxed mode"]);
-    says(
-        &unsafe_call("hipDeviceSetCacheConfig"),
-        &["changes what later work relies on", "before the capture"],
-    );
-    says(&unsafe_call("hipMemcpy"), &["hipMemcpy on the default stream", "asynchronous form"]);
-    let wait = told(Mode::Relaxed, |_| calls::making("hipDeviceSynchronize", || device().synchronize())).0;
-    says(&wait, &["hipDeviceSynchronize on stream", "has not been submitted", "mode Relaxed"]);
-    let outside =
-        told(Mode::Global, |_| calls::making("hipEventSynchronize", || Event::new(false).synchronize())).0;
+    says(&unsafe_call("malloc"), &["malloc in thread", "acts at once", "; instead, use malloc_async"]);
+    says(&unsafe_call("set cache"), &["changes what later work relies on", "before the capture"]);
+    says(&unsafe_call("copy"), &["copy on the default stream", "asynchronous form"]);
+    let wait = told(Mode::Relaxed, |_| making("synchronize all", || device().synchronize())).0;
+    says(&wait, &["synchronize all on stream", "has not been submitted", "mode Relaxed"]);
+    let outside = told(Mode::Global, |_| making("wait for an event", || Event::new(false).synchronize())).0;
     says(
         &outside,
-        &["hipEventSynchronize in thread", "outside the capture", "hipThreadExchangeStreamCaptureMode"],
+        &["wait for an event in thread", "outside the capture", "hipThreadExchangeStreamCaptureMode"],
     );
     let inside = told(Mode::Relaxed, |stream| {
         let event = Event::new(false);
         stream.record_event(&event)?;
-        calls::making("hipEventSynchronize", || event.synchronize())
+        making("wait for an event", || event.synchronize())
     });
-    says(&inside.0, &["hipEventSynchronize in thread", "a place in a graph", "behind the launch"]);
-    let callback = told(Mode::Relaxed, |stream| {
-        calls::making("hipStreamAddCallback", || capture::refuse_callback(stream))
-    });
-    says(&callback.0, &["hipStreamAddCallback on stream", "no graph can hold", "hipLaunchHostFunc"]);
-    let prefetch = told(Mode::Relaxed, |stream| {
-        calls::making("hipMemPrefetchAsync", || capture::refuse_uncapturable(stream, ""))
-    });
-    says(&prefetch.0, &["hipMemPrefetchAsync on stream", "no node", "does not capture"]);
+    says(&inside.0, &["wait for an event in thread", "a place in a graph", "behind the launch"]);
+    let callback =
+        told(Mode::Relaxed, |stream| making("add a callback", || capture::refuse_callback(stream)));
+    says(&callback.0, &["add a callback on stream", "no graph can hold", "hipLaunchHostFunc"]);
+    let prefetch =
+        told(Mode::Relaxed, |stream| making("prefetch", || capture::refuse_uncapturable(stream, "")));
+    says(&prefetch.0, &["prefetch on stream", "no node", "; instead, prefetch elsewhere"]);
     let legacy = told(Mode::Relaxed, |_| capture::refuse_callback(device().default_stream()));
     says(&legacy.0, &["adding a callback on the default stream", "blocking stream that captures"]);
 }
@@ -101,18 +111,18 @@ fn what_is_refused_without_a_forbidden_call_is_explained_too() {
     capture::begin(&other, Mode::Relaxed, None).unwrap();
     other.record_event(&elsewhere).unwrap();
     let refused = |stream: &Stream, event: &Event| {
-        assert!(calls::making("hipStreamWaitEvent", || stream.wait(event)).is_err());
+        assert!(making("wait in order", || stream.wait(event)).is_err());
         last_error_detail().expect("an explanation")
     };
     says(
         &refused(&stream, &outside),
-        &["hipStreamWaitEvent on stream", "recorded outside the capture", "hipEventWaitExternal"],
+        &["wait in order on stream", "recorded outside the capture", "hipEventWaitExternal"],
     );
-    says(&refused(&stream, &elsewhere), &["hipStreamWaitEvent on stream", "another capture", "child graphs"]);
+    says(&refused(&stream, &elsewhere), &["wait in order on stream", "another capture", "child graphs"]);
     let default = device().default_stream().clone();
     says(&refused(&default, &elsewhere), &["on the default stream", "cannot join", "that was created"]);
     assert!(capture::end(&stream).is_ok() && capture::end(&other).is_ok(), "the captures go on");
-    let failed = told(Mode::Relaxed, |stream| aqlipse::memory::free_async(stream, 4096));
+    let failed = told(Mode::Relaxed, |stream| stream.free_async(4096));
     says(&failed.0, &["a captured call on stream", "it failed"]);
 }
 

@@ -278,7 +278,7 @@ fn freed_addresses_are_refused() {
     assert!(memory::free(region.address + 4).is_err() && memory::free_host(region.address).is_err());
     memory::free(region.address).unwrap();
     assert!(memory::free(region.address).is_err());
-    assert!(memory::free_async(&stream(), region.address).is_err());
+    assert!(stream().free_async(region.address).is_err());
     assert!(matches!(memory::allocate(&device(), usize::MAX), Err(Error::OutOfMemory { .. })));
-    assert!(matches!(memory::allocate_async(&stream(), usize::MAX), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(stream().allocate_async(usize::MAX), Err(Error::OutOfMemory { .. })));
 }

@@ -38,7 +38,7 @@ fn freed_memory_is_no_allocation_until_the_stream_has_it_again() {
         free(&stream, address);
         assert!(memory::find(address).unwrap().is_none() && memory::origin_at(address).unwrap().is_none());
         assert_eq!(memory::pool_of(address).unwrap(), None);
-        assert!(matches!(memory::free_async(&stream, address), Err(Error::InvalidValue(_))));
+        assert!(matches!(stream.free_async(address), Err(Error::InvalidValue(_))));
         assert!(matches!(memory::free(address), Err(Error::InvalidValue(_))));
         assert!(matches!(fill(&stream, address, PAGE), Err(Error::InvalidValue(_))));
         assert_eq!(pool.used(), Meter { current: 0, high: PAGE as u64 });
@@ -56,8 +56,8 @@ fn what_is_freed_by_another_call_or_stream_is_freed_once() {
         free(&second, two);
         free(&first, three);
         for address in [one, two, three] {
-            assert!(matches!(memory::free_async(&first, address), Err(Error::InvalidValue(_))));
-            assert!(matches!(memory::free_async(&second, address), Err(Error::InvalidValue(_))));
+            assert!(matches!(first.free_async(address), Err(Error::InvalidValue(_))));
+            assert!(matches!(second.free_async(address), Err(Error::InvalidValue(_))));
         }
         assert_eq!(pool.used().current, 0);
     }
@@ -130,7 +130,7 @@ fn a_pool_that_nobody_holds_gives_back_what_streams_keep() {
 #[test]
 fn the_current_pool_is_the_one_whose_memory_is_had_again() {
     let (device, stream, pool) = (device(), stream(), retaining(0));
-    let allocate = || memory::allocate_async(&stream, PAGE).unwrap();
+    let allocate = || stream.allocate_async(PAGE).unwrap();
     let of_default = allocate();
     free(&stream, of_default);
     device.set_pool(&pool).unwrap();
@@ -154,7 +154,7 @@ fn a_reset_frees_what_lives_and_forgets_what_streams_keep() {
     memory::free_all(&device).unwrap();
     assert_eq!(pool.used().current, 0);
     for address in [live, kept] {
-        assert!(matches!(memory::free_async(&stream, address), Err(Error::InvalidValue(_))));
+        assert!(matches!(stream.free_async(address), Err(Error::InvalidValue(_))));
     }
     let again = take(&pool, &stream, PAGE);
     free(&stream, again);

@@ -81,7 +81,7 @@ fn what_launches_leave_counts_until_it_is_freed_and_trimmed() {
     device().trim_graph_memory();
     assert_eq!(used(), meter(2 * N, 2 * N), "nothing is free");
     memory::free(graphs[0].1).unwrap();
-    memory::free_async(&stream, graphs[1].1).unwrap();
+    stream.free_async(graphs[1].1).unwrap();
     stream.synchronize().unwrap();
     assert_eq!(used(), meter(2 * N, 2 * N), "the next launches have it again");
     drop(execs);
@@ -136,11 +136,11 @@ fn an_allocation_outlives_graph_and_executable_until_it_is_freed() {
         assert_eq!(read(&stream, address), [5; 16]);
         assert_eq!(used().current, N);
         match free_in_order {
-            true => memory::free_async(&stream, address).unwrap(),
+            true => stream.free_async(address).unwrap(),
             false => memory::free(address).unwrap(),
         }
         assert_eq!(used().current, 0);
-        assert!(is_refused(memory::free(address)) && is_refused(memory::free_async(&stream, address)));
+        assert!(is_refused(memory::free(address)) && is_refused(stream.free_async(address)));
         stream.synchronize().unwrap();
         assert!(before - device().memory_info().0 < N, "its bytes are the device's again");
     }
@@ -154,7 +154,7 @@ fn a_free_in_stream_order_does_not_wait_for_the_stream() {
     drop(template);
     let gate = Gate::on(&stream);
     stream.memset(Memset { dst: address, pitch: N, value: 7, element_size: 1, width: N, height: 1 }).unwrap();
-    memory::free_async(&stream, address).unwrap();
+    stream.free_async(address).unwrap();
     // The fill is still to come, and finds its memory.
     assert_eq!(stream.is_idle(), Ok(false));
     gate.open();
@@ -227,14 +227,14 @@ fn an_allocation_is_freed_in_its_graph_or_elsewhere_but_not_both() {
 fn only_allocations_of_graphs_are_freed_by_nodes() {
     let (stream, mut template) = (stream(), Template::new(&device()));
     let data = buffer(&[0; 16]);
-    let pooled = memory::allocate_async(&stream, 4096).unwrap();
+    let pooled = stream.allocate_async(4096).unwrap();
     let host = [0u8; 16];
     for address in [0, 1, data.slice().address(), pooled, host.as_ptr() as u64, u64::MAX] {
         assert!(is_refused(template.add_free(address, &[])), "{address:#x}");
     }
     let (_, address) = template.add_allocation(&device(), 4096, &[]).unwrap();
     assert!(is_refused(template.add_free(address + 256, &[])));
-    memory::free_async(&stream, pooled).unwrap();
+    stream.free_async(pooled).unwrap();
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_launch_that_frees_first_forgets_what_the_last_one_left() {
     stream.synchronize().unwrap();
     assert_eq!((used(), read(&stream, address)), (meter(N, N), vec![5; 16]));
     // Freed by the caller in between: the launch has nothing to free.
-    memory::free_async(&stream, address).unwrap();
+    stream.free_async(address).unwrap();
     launch(&exec, &stream);
     drop((exec, template));
     assert_eq!(read(&stream, address), [5; 16], "the last launch's is the caller's");
@@ -270,8 +270,8 @@ fn a_refused_launch_leaves_memory_as_it_was() {
     both.launch(&stream).unwrap();
     owner.launch(&stream).unwrap();
     assert!(is_refused(both.launch(&stream)), "its own allocation is not freed");
-    memory::free_async(&stream, first).unwrap();
-    memory::free_async(&stream, second).unwrap();
+    stream.free_async(first).unwrap();
+    stream.free_async(second).unwrap();
     stream.synchronize().unwrap();
 }
 
@@ -288,10 +288,10 @@ fn captured_allocations_have_the_properties_of_the_pool() {
             let pool = StreamPool::new(&device(), options).unwrap();
             pool.set_rights(&[(far.clone(), Right::ReadWrite)]).unwrap();
             capture::begin(&stream, Mode::Global, None).unwrap();
-            let open = memory::allocate_from_pool(&stream, &pool, 4096).unwrap();
-            memory::free_async(&stream, open).unwrap();
+            let open = stream.allocate_from_pool(&pool, 4096).unwrap();
+            stream.free_async(open).unwrap();
             // The same bytes would do, but not everybody may access them.
-            let closed = memory::allocate_async(&stream, 4096).unwrap();
+            let closed = stream.allocate_async(4096).unwrap();
             let shared = capture::end(&stream).unwrap();
             assert_ne!(open, closed);
             assert_eq!(pool.used(), Meter::default(), "the graph has the memory, not the pool");
@@ -320,17 +320,17 @@ fn captured_allocations_have_the_properties_of_the_pool() {
 #[test]
 fn a_capture_frees_allocations_of_graphs_only() {
     let stream = stream();
-    let before = memory::allocate_async(&stream, 4096).unwrap();
+    let before = stream.allocate_async(4096).unwrap();
     capture::begin(&stream, Mode::Global, None).unwrap();
-    assert!(is_refused(memory::free_async(&stream, before)));
+    assert!(is_refused(stream.free_async(before)));
     assert!(capture::end(&stream).is_err(), "the capture is spoilt");
-    memory::free_async(&stream, before).unwrap();
+    stream.free_async(before).unwrap();
 
     let (template, left) = graph(4096, false);
     let owner = exec(&template);
     owner.launch(&stream).unwrap();
     capture::begin(&stream, Mode::Global, None).unwrap();
-    memory::free_async(&stream, left).unwrap();
+    stream.free_async(left).unwrap();
     let frees = capture::end(&stream).unwrap();
     assert!(is_refused(owner.launch(&stream)), "nothing is freed before the launch");
     exec(&frees.lock().unwrap()).launch(&stream).unwrap();
@@ -378,7 +378,7 @@ fn memory_that_is_not_there_is_an_error_and_leaves_the_graph_as_it_was() {
     drop((exec, template));
     // What a pool retains is given up.
     let (stream, pool) = (stream(), StreamPool::new(&device(), PoolOptions::default()).unwrap());
-    let pooled = memory::allocate_from_pool(&stream, &pool, most as usize).unwrap();
+    let pooled = stream.allocate_from_pool(&pool, most as usize).unwrap();
     let mut template = Template::new(&device());
     let mut wanted = || {
         template.add_allocation(&device(), most, &[])?;
@@ -403,7 +403,7 @@ fn threads_launch_and_free_without_losing_count() {
                     for _ in 0..3 {
                         exec.launch(&stream).unwrap();
                         if round % 3 != 0 {
-                            memory::free_async(&stream, address).unwrap();
+                            stream.free_async(address).unwrap();
                         }
                         device().trim_graph_memory();
                     }

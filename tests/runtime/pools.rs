@@ -23,11 +23,11 @@ pub(super) fn retaining(max_bytes: usize) -> StreamPool {
 }
 
 pub(super) fn take(pool: &StreamPool, stream: &Stream, bytes: usize) -> u64 {
-    memory::allocate_from_pool(stream, pool, bytes).unwrap()
+    stream.allocate_from_pool(pool, bytes).unwrap()
 }
 
 pub(super) fn free(stream: &Stream, address: u64) {
-    memory::free_async(stream, address).unwrap();
+    stream.free_async(address).unwrap();
 }
 
 fn fill(stream: &Stream, address: u64, byte: u8, bytes: usize) {
@@ -179,12 +179,9 @@ fn a_full_pool_makes_the_caller_wait_where_streams_must_not() {
 fn a_pool_refuses_more_than_its_limit_and_goes_on() {
     let (pool, stream) = (retaining(2 * ARENA), stream());
     let held = take(&pool, &stream, ARENA + 1);
-    let refused = memory::allocate_from_pool(&stream, &pool, ARENA);
+    let refused = stream.allocate_from_pool(&pool, ARENA);
     assert_eq!(refused, Err(Error::OutOfMemory { bytes: ARENA }));
-    assert_eq!(
-        memory::allocate_from_pool(&stream, &pool, usize::MAX),
-        Err(Error::OutOfMemory { bytes: usize::MAX })
-    );
+    assert_eq!(stream.allocate_from_pool(&pool, usize::MAX), Err(Error::OutOfMemory { bytes: usize::MAX }));
     let small = take(&pool, &stream, PAGE);
     assert!(pool.reserved().high <= 2 * ARENA as u64);
     free(&stream, held);
@@ -200,7 +197,7 @@ fn what_other_pools_retain_is_given_up_before_memory_runs_out() {
     let (first, second) = (retaining(0), retaining(0));
     let most = device.properties().total_memory as usize / 8 * 5;
     let address = take(&first, &stream, most);
-    assert!(matches!(memory::allocate_from_pool(&stream, &second, most), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(stream.allocate_from_pool(&second, most), Err(Error::OutOfMemory { .. })));
     assert_eq!(second.used(), Meter::default());
     free(&stream, address);
     assert!(first.reserved().current >= most as u64, "retained");
@@ -279,14 +276,14 @@ fn memory_is_freed_on_any_stream_but_only_once() {
     let (pool, first, second) = (retaining(0), stream(), stream());
     let address = take(&pool, &first, PAGE);
     free(&second, address);
-    assert!(matches!(memory::free_async(&first, address), Err(Error::InvalidValue(_))));
+    assert!(matches!(first.free_async(address), Err(Error::InvalidValue(_))));
     assert!(matches!(memory::free(address), Err(Error::InvalidValue(_))));
     let address = take(&pool, &first, PAGE);
-    assert!(matches!(memory::free_async(&first, address + 256), Err(Error::InvalidValue(_))));
+    assert!(matches!(first.free_async(address + 256), Err(Error::InvalidValue(_))));
     // Without waiting: nobody may use it any more.
     let gate = Gate::on(&second);
     memory::free(address).unwrap();
-    assert!(matches!(memory::free_async(&first, address), Err(Error::InvalidValue(_))));
+    assert!(matches!(first.free_async(address), Err(Error::InvalidValue(_))));
     assert_eq!(pool.used().current, 0);
     gate.open();
 }
@@ -300,7 +297,7 @@ fn a_device_has_a_default_pool_and_a_current_one() {
     let pool = retaining(0);
     device.set_pool(&pool).unwrap();
     assert_eq!(device.pool(), pool);
-    let address = memory::allocate_async(&stream, PAGE).unwrap();
+    let address = stream.allocate_async(PAGE).unwrap();
     assert_eq!(memory::pool_of(address + 5), Ok(Some(pool.clone())));
     assert_eq!((pool.used().current, default.used().current), (PAGE as u64, 0));
     device.retire_pool(&pool).unwrap();
@@ -343,7 +340,7 @@ fn devices_that_were_let_in_reach_a_pool() {
             pool.set_rights(&[(far.clone(), Right::None)]).unwrap();
             assert_eq!(read(&away, inside, 4), [5, 0, 0, 0]);
             // Of another device than the stream's.
-            let address = memory::allocate_from_pool(&away, &pool, PAGE).unwrap();
+            let address = away.allocate_from_pool(&pool, PAGE).unwrap();
             assert_eq!(memory::find(address).unwrap().unwrap().device, 0);
             for address in [inside, later, address] {
                 free(&away, address);

@@ -302,7 +302,7 @@ fn memory_that_a_launch_leaves_is_given_back_when_it_is_free_and_trimmed() {
     // Freed in stream order, and trimmed, while a launch is in flight.
     let gate = Gate::on(&stream);
     exec.launch(&stream).unwrap();
-    memory::free_async(&stream, address).unwrap();
+    stream.free_async(address).unwrap();
     device().trim_graph_memory();
     assert!(taken(before) >= N && used().current == N);
     gate.open();

@@ -350,7 +350,14 @@ mod tests {
 
     fn export(symbol: &str, class: &str) -> Export {
         let (symbol, node, class) = (symbol.into(), "hip_4.2".into(), class.into());
-        Export { symbol, node, class, returns: Returns::Error, origin: Origin::Release }
+        Export {
+            symbol,
+            node,
+            class,
+            returns: Returns::Error,
+            capture: "none".into(),
+            origin: Origin::Release,
+        }
     }
 
     #[test]

@@ -6,18 +6,11 @@ use std::{
 };
 
 use super::{Arena, StreamPool};
-use crate::{device::Device, error::Result, memory::peer, pool::graph_memory::AllocationOptions};
-
-/// What a device may do with memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Right {
-    /// Nothing: an access is a fault.
-    None,
-    /// Read only.
-    Read,
-    /// Read and write.
-    ReadWrite,
-}
+use crate::{
+    device::Device,
+    error::Result,
+    memory::peer::{self, Right},
+};
 
 /// Ordinals of the devices that were let in.
 #[derive(Default)]
@@ -53,17 +46,11 @@ impl StreamPool {
         if own || self.0.access.lets_in(device) { Right::ReadWrite } else { Right::None }
     }
 
-    /// What an allocation node has that takes the place of an allocation from the pool.
-    pub(crate) fn node_options(&self) -> AllocationOptions {
+    /// The devices besides the pool's own that may access its memory.
+    pub(crate) fn peers(&self) -> Vec<Device> {
         let devices = self.0.device.0.system.devices();
         let peers = self.0.access.lock();
-        let peers = peers.iter().filter_map(|&ordinal| devices.get(ordinal));
-        AllocationOptions {
-            access: peers.map(|device| (device.clone(), Right::ReadWrite)).collect(),
-            // A graph's memory is shared with nobody.
-            handle_types: 0,
-            max_bytes: self.0.options.max_bytes,
-        }
+        peers.iter().filter_map(|&ordinal| devices.get(ordinal).cloned()).collect()
     }
 
     /// Says what devices may do with the pool's memory, of which there is and of which there will be; all or none. The

@@ -2,41 +2,41 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Freed, shared};
+use std::sync::Arc;
+
+use super::{Freed, Ordered, Range, shared};
 use crate::{
     device::{System, fence::Keep},
     error::{Error, Result, explain},
     memory::Region,
-    stream::Stream,
 };
 
 /// Frees the pool's allocation at `address` once `stream` has passed this point, if it is one that the stream knows.
 ///
 /// # Errors
 /// A fault of earlier work.
-pub(in crate::memory) fn free_known(stream: &Stream, address: u64) -> Result<bool> {
+pub(crate) fn free_known(stream: &Arc<impl Ordered>, address: u64) -> Result<bool> {
     stream.device().check()?;
-    let freed = &stream.0.freed;
-    Ok(freed.forget(address).is_some_and(|region| matches!(freed.put(stream, region), Ok(true))))
+    let freed = stream.freed();
+    Ok(freed.forget(address).is_some_and(|range| matches!(freed.put(stream, range), Ok(true))))
 }
 
 /// Frees the pool's allocation at `address` once `stream` has passed this point.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] if no such allocation starts there; a fault of earlier work; what capture forbids.
-pub(in crate::memory) fn free_behind(stream: &Stream, address: u64) -> Result<()> {
-    drop(stream.submission()?);
-    let region = System::get()?.memory().at(address).ok_or_else(no_allocation)?;
-    let region = match stream.0.freed.put(stream, region) {
+pub(crate) fn free_behind(stream: &Arc<impl Ordered>, address: u64) -> Result<()> {
+    stream.catch_up()?;
+    let range = match stream.freed().put(stream, find(address)?) {
         Ok(true) => return Ok(()),
         Ok(false) => return Err(no_allocation()),
-        Err(region) => region,
+        Err(range) => range,
     };
-    let point = stream.0.free_point(false);
-    let pending = stream.behind([point].into_iter(), true)?;
+    let point = stream.free_point(false);
+    let pending = stream.behind(&mut [point].into_iter(), true)?;
     let pending = pending.and_then(|mut pending| pending.pop()).flatten();
-    end(&region)?;
-    take_back(&region, pending.map(|(fence, lane)| Freed { stream: stream.id(), point, fence, lane }));
+    end(&range)?;
+    take_back(&range, pending.map(|(fence, lane)| Freed { stream: stream.id(), point, fence, lane }));
     Ok(())
 }
 
@@ -46,45 +46,49 @@ pub(in crate::memory) fn free_behind(stream: &Stream, address: u64) -> Result<()
 /// # Errors
 /// [`Error::InvalidValue`] if no such allocation starts there.
 pub(in crate::memory) fn free_now(address: u64) -> Result<()> {
-    let region = System::get()?.memory().at(address).ok_or_else(no_allocation)?;
-    end(&region)?;
-    let settled = shared::settle(&region);
-    take_back(&region, None);
+    let range = find(address)?;
+    end(&range)?;
+    let settled = shared::settle(&range.grant);
+    take_back(&range, None);
     settled
 }
 
 /// Gives back an allocation that has [ended](super::Stage::end) and that nobody uses any more.
-pub(in crate::memory) fn take_back_idle(region: &Region) {
-    take_back(region, None);
+pub(in crate::memory) fn take_back_idle(region: Arc<Region>) {
+    if let Some(range) = Range::of(region) {
+        take_back(&range, None);
+    }
+}
+
+/// The allocation of a pool that starts at `address`.
+fn find(address: u64) -> Result<Range> {
+    System::get()?.memory().at(address).and_then(Range::of).ok_or_else(no_allocation)
 }
 
 /// Ends an allocation and takes it out of the table.
-fn end(region: &Region) -> Result<()> {
-    if !region.grant().is_some_and(|grant| grant.stage.end()) {
+fn end(range: &Range) -> Result<()> {
+    if !range.grant.stage.end() {
         return Err(no_allocation());
     }
-    drop_from_table(region);
+    drop_from_table(range);
     Ok(())
 }
 
 /// Takes free memory out of the table that was kept there for a stream.
-pub(super) fn forget(region: &Region) {
-    if let Some(grant) = region.grant() {
-        grant.stage.forget();
-    }
-    drop_from_table(region);
+pub(super) fn forget(range: &Range) {
+    range.grant.stage.forget();
+    drop_from_table(range);
 }
 
-fn drop_from_table(region: &Region) {
+fn drop_from_table(range: &Range) {
     if let Ok(system) = System::get() {
-        drop(system.memory().remove_exactly(region));
+        drop(system.memory().remove_exactly(&range.region));
     }
 }
 
 /// Gives memory back that was taken out of the table of allocations, for use behind `freed` or, if nobody uses it any
 /// more, at once.
-fn take_back(region: &Region, freed: Option<Freed>) {
-    let Some(grant) = region.grant() else { return };
+fn take_back(Range { region, grant }: &Range, freed: Option<Freed>) {
     let pool = &grant.pool;
     pool.used.sub(region.bytes);
     if let Some(attached) = &grant.attached {

@@ -20,12 +20,7 @@ use std::{
 
 #[cfg(doc)]
 use super::stage::Stage;
-use super::{Freed, Inner, free::forget, size_of};
-use crate::{
-    device::Fence,
-    memory::Region,
-    stream::{Held, Stream, StreamInner},
-};
+use super::{Freed, Inner, Ordered, Range, free::forget, order::Mark, size_of};
 
 /// Allocations that a stream remembers, at most.
 const MOST_LIVE: usize = 4096;
@@ -40,14 +35,14 @@ struct Lists {
     free: HashMap<(u64, u64), Vec<Free>, ByNumber>,
     /// Allocations by address, which saves looking them up in the table when they are freed. It knows neither all of
     /// them nor whether they still live: their [`Stage`] does.
-    live: HashMap<u64, Arc<Region>, ByNumber>,
+    live: HashMap<u64, Range, ByNumber>,
     /// Pools that know the stream as one of theirs.
     pools: Vec<(u64, Weak<Inner>)>,
 }
 
 /// Memory that was freed.
 struct Free {
-    region: Arc<Region>,
+    range: Range,
     /// Where on the stream.
     point: u64,
 }
@@ -56,54 +51,56 @@ impl FreeLists {
     /// Allocates what the stream has freed with as many bytes of the pool.
     pub(super) fn take(&self, pool: u64, bytes: u64) -> Option<u64> {
         let mut lists = self.lists();
-        let Free { region, .. } = lists.free.get_mut(&(pool, bytes))?.pop()?;
-        let grant = region.grant()?;
+        let Free { range, .. } = lists.free.get_mut(&(pool, bytes))?.pop()?;
         // Before anybody can free it.
-        grant.pool.used.add(bytes);
-        region.marks.clear();
-        grant.stage.revive();
-        let address = region.address;
-        lists.remember(region);
+        range.grant.pool.used.add(bytes);
+        range.region.marks.clear();
+        range.grant.stage.revive();
+        let address = range.region.address;
+        lists.remember(range);
         Some(address)
     }
 
     /// Notes an allocation of the stream's.
-    pub(super) fn remember(&self, region: Arc<Region>) {
-        self.lists().remember(region);
+    pub(super) fn remember(&self, range: Range) {
+        self.lists().remember(range);
     }
 
     /// An allocation that the stream remembers, which may have been freed since.
-    pub(super) fn forget(&self, address: u64) -> Option<Arc<Region>> {
+    pub(super) fn forget(&self, address: u64) -> Option<Range> {
         self.lists().live.remove(&address)
     }
 
     /// Frees an allocation for the stream to have it again; `false` if it is freed already. An allocation whose pool has
     /// nobody left to ask for it comes back.
-    pub(super) fn put(&self, stream: &Stream, region: Arc<Region>) -> Result<bool, Arc<Region>> {
-        let Some(grant) = region.grant().filter(|grant| grant.attached.is_none()) else { return Err(region) };
+    pub(super) fn put(&self, stream: &Arc<impl Ordered>, range: Range) -> Result<bool, Range> {
+        if range.grant.attached.is_some() {
+            return Err(range);
+        }
+        let grant = &range.grant;
         let pool = &*grant.pool;
-        let key = (pool.id, region.bytes);
+        let key = (pool.id, range.region.bytes);
         let mut lists = self.lists();
         // With the lists locked: who lets go of the pool empties them behind that.
         if !pool.is_held() {
             drop(lists);
-            return Err(region);
+            return Err(range);
         }
         if !grant.stage.retire() {
             return Ok(false);
         }
-        pool.used.sub(region.bytes);
-        let point = stream.0.free_point(pool.streams.are_several());
+        pool.used.sub(key.1);
+        let point = stream.free_point(pool.streams.are_several());
         // With the lists locked: who takes the note and then looks here finds what it is about.
         pool.pools.note_free();
         let joining = match lists.free.entry(key) {
             Entry::Occupied(list) => {
-                list.into_mut().push(Free { region, point });
+                list.into_mut().push(Free { range, point });
                 None
             }
             Entry::Vacant(list) => {
                 let pool = grant.pool.clone();
-                list.insert(vec![Free { region, point }]);
+                list.insert(vec![Free { range, point }]);
                 Some(pool)
             }
         };
@@ -115,13 +112,13 @@ impl FreeLists {
     }
 
     /// Lets a pool know that the stream is one of those that use it.
-    pub(super) fn join(&self, stream: &Stream, pool: &Arc<Inner>) {
+    pub(super) fn join(&self, stream: &Arc<impl Ordered>, pool: &Arc<Inner>) {
         let mut lists = self.lists();
         if !lists.pools.iter().any(|(id, _)| *id == pool.id) {
             lists.pools.retain(|(_, pool)| pool.strong_count() > 0);
             lists.pools.push((pool.id, Arc::downgrade(pool)));
             drop(lists);
-            pool.streams.join(&stream.0);
+            pool.streams.join(stream);
         }
     }
 
@@ -140,8 +137,8 @@ impl FreeLists {
 
     /// Forgets what was allocated of a pool.
     fn forget_all(&self, pool: u64) {
-        let of = |region: &Region| region.grant().is_some_and(|grant| grant.pool.id == pool);
-        let forgotten: Vec<_> = self.lists().live.extract_if(|_, region| of(region)).collect();
+        let forgotten: Vec<_> =
+            self.lists().live.extract_if(|_, range| range.grant.pool.id == pool).collect();
         // Where nothing is locked: with its last region goes a pool that nobody holds.
         drop(forgotten);
     }
@@ -150,9 +147,7 @@ impl FreeLists {
     fn restore(&self, drained: Vec<Free>) {
         let mut lists = self.lists();
         for free in drained {
-            if let Some(grant) = free.region.grant() {
-                lists.free.entry((grant.pool.id, free.region.bytes)).or_default().push(free);
-            }
+            lists.free.entry((free.range.grant.pool.id, free.range.region.bytes)).or_default().push(free);
         }
     }
 
@@ -162,12 +157,12 @@ impl FreeLists {
 }
 
 impl Lists {
-    fn remember(&mut self, region: Arc<Region>) {
+    fn remember(&mut self, range: Range) {
         if self.live.len() == MOST_LIVE {
             // Others may have freed most of them.
             self.live.clear();
         }
-        self.live.insert(region.address, region);
+        self.live.insert(range.region.address, range);
     }
 }
 
@@ -194,23 +189,23 @@ impl Wanted {
 
 /// Gives what `stream` has freed of a pool back to the pool's space; `false` if another thread has the stream, or if it
 /// cannot be told what the memory waits for.
-pub(super) fn give_back(stream: &Stream, pool: &Inner, wanted: &Wanted) -> bool {
+pub(super) fn give_back(stream: &dyn Ordered, pool: &Inner, wanted: &Wanted) -> bool {
     if !pool.is_held() {
-        stream.0.freed.forget_all(pool.id);
+        stream.freed().forget_all(pool.id);
     }
-    let mut drained = stream.0.freed.drain(pool.id, &wanted.sizes);
+    let mut drained = stream.freed().drain(pool.id, &wanted.sizes);
     if drained.is_empty() {
         return true;
     }
     // In the stream's order: a later one may put a fence on the stream, which is not to be that of an earlier one.
     drained.sort_unstable_by_key(|free| free.point);
     let lane_lost = || stream.device().0.faults.is_lost();
-    let pending = match stream.behind(drained.iter().map(|free| free.point), wanted.patient) {
+    let pending = match stream.behind(&mut drained.iter().map(|free| free.point), wanted.patient) {
         Ok(Some(pending)) => pending,
         // Nothing runs on it any more.
         Err(_) if lane_lost() => vec![None; drained.len()],
         Ok(None) | Err(_) => {
-            stream.0.freed.restore(drained);
+            stream.freed().restore(drained);
             // The next synchronisation looks again.
             pool.pools.note_free();
             return false;
@@ -218,40 +213,38 @@ pub(super) fn give_back(stream: &Stream, pool: &Inner, wanted: &Wanted) -> bool 
     };
     for (free, fence) in drained.into_iter().zip(pending) {
         let freed = fence.map(|(fence, lane)| Freed { stream: stream.id(), point: free.point, fence, lane });
-        retire(&free.region, freed);
+        retire(&free.range, freed);
     }
     true
 }
 
 /// Gives back everything that a stream has freed that nobody has any more; `behind` says what lies behind its work, if
 /// something is in flight.
-pub(crate) fn give_back_all(stream: &StreamInner, behind: Option<(Fence, u64)>) {
-    for free in stream.freed.drain_all() {
-        let pending = behind.clone();
-        let freed = pending.map(|(fence, lane)| Freed { stream: stream.id, point: free.point, fence, lane });
-        retire(&free.region, freed);
+pub(crate) fn give_back_all(freed: &FreeLists, stream: u64, behind: Option<Mark>) {
+    for free in freed.drain_all() {
+        let freed = behind.clone().map(|(fence, lane)| Freed { stream, point: free.point, fence, lane });
+        retire(&free.range, freed);
     }
 }
 
 /// Lets what a stream has freed that nobody has any more go for good, if its work cannot be waited for.
-pub(crate) fn abandon(stream: &StreamInner) {
-    for free in stream.freed.drain_all() {
-        forget(&free.region);
+pub(crate) fn abandon(freed: &FreeLists) {
+    for free in freed.drain_all() {
+        forget(&free.range);
     }
 }
 
 /// Gives memory back to its pool's space that is free already.
-fn retire(region: &Region, freed: Option<Freed>) {
-    forget(region);
-    if let Some(grant) = region.grant() {
-        grant.pool.state().space.give(region.address, grant.bytes, freed);
-    }
+fn retire(range: &Range, freed: Option<Freed>) {
+    forget(range);
+    let Range { region, grant } = range;
+    grant.pool.state().space.give(region.address, grant.bytes, freed);
 }
 
 /// The streams that have freed memory of a pool or allocated it.
 #[derive(Default)]
 pub(super) struct Streams {
-    all: Mutex<Vec<Weak<Held>>>,
+    all: Mutex<Vec<Weak<dyn Ordered>>>,
     /// There was more than one at a time.
     are_several: AtomicBool,
 }
@@ -261,19 +254,20 @@ impl Streams {
         self.are_several.load(Ordering::Relaxed)
     }
 
-    fn join(&self, stream: &Arc<Held>) {
+    fn join(&self, stream: &Arc<impl Ordered>) {
+        let stream: Weak<dyn Ordered> = Arc::downgrade(stream) as _;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|stream| stream.strong_count() > 0);
-        all.push(Arc::downgrade(stream));
+        all.push(stream);
         if all.len() > 1 {
             self.are_several.store(true, Ordering::Relaxed);
         }
     }
 
     /// Those that there still are.
-    pub(super) fn living(&self) -> Vec<Stream> {
+    pub(super) fn living(&self) -> Vec<Arc<dyn Ordered>> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().filter_map(|stream| stream.upgrade().map(Stream)).collect()
+        all.iter().filter_map(Weak::upgrade).collect()
     }
 }
 

@@ -10,6 +10,7 @@
 //! | [`shared`] | pools that several processes have a part in |
 //! | [`free`] | frees, behind a stream's work or at once |
 //! | [`free_lists`] | what a stream has freed and has again without asking the pool |
+//! | [`order`] | which frees of others a stream is behind |
 //! | [`stage`] | whether an allocation is one |
 //! | [`space`] | arenas and their free ranges |
 //! | [`access`] | which devices may access a pool |
@@ -22,11 +23,13 @@ mod access;
 pub(crate) mod current;
 mod free;
 pub(crate) mod free_lists;
+mod order;
 mod shared;
 mod space;
 mod stage;
 
 use std::{
+    any::Any,
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -34,8 +37,11 @@ use std::{
     },
 };
 
-pub(super) use self::free::{free_behind, free_known, free_now, take_back_idle};
+pub(crate) use self::free::{free_behind, free_known};
+pub(super) use self::free::{free_now, take_back_idle};
 pub(crate) use self::free_lists::FreeLists;
+pub(crate) use self::order::{Mark, Order, PassedFrees};
+pub use self::shared::{PoolPointer, export_pointer};
 use self::{
     access::Access,
     current::Pools,
@@ -44,16 +50,14 @@ use self::{
     space::{Pending, Space},
     stage::Stage,
 };
-pub use self::{
-    access::Right,
-    shared::{PoolPointer, export_pointer},
+use super::{
+    Backing, Origin, Region,
+    meter::{Meter, SharedMeter},
+    table::Owner,
 };
-use super::{Backing, Origin, Region};
 use crate::{
     device::{Device, Fence, System, fence::Keep},
     error::{Error, Result, explain},
-    pool::meter::{Meter, SharedMeter},
-    stream::{PassedFrees, Stream},
 };
 
 /// Ranges start at multiples of this many bytes, and are as long: what `hipMalloc` promises for textures.
@@ -65,6 +69,53 @@ const ARENA: u64 = 2 << 20;
 /// Bytes of a pool's space that an allocation of `bytes` bytes takes.
 fn size_of(bytes: u64) -> Option<u64> {
     bytes.max(1).checked_next_multiple_of(GRANULE)
+}
+
+/// A stream, as far as its order decides when memory may be used again.
+pub(crate) trait Ordered: Send + Sync + 'static {
+    /// Unique over the process.
+    fn id(&self) -> u64;
+
+    /// The device that the stream works on.
+    fn device(&self) -> &Device;
+
+    /// The pools of that device.
+    fn pools(&self) -> &'static Pools;
+
+    /// What was freed on the stream last.
+    fn freed(&self) -> &FreeLists;
+
+    /// Where on the stream pooled memory is that is freed now: behind so much activity. With `mark`, other streams may
+    /// want it.
+    fn free_point(&self, mark: bool) -> u64;
+
+    /// The frees that somebody is behind who waits for a point that is yet to be marked on the stream, which is behind
+    /// them itself.
+    fn passed_frees(&self) -> PassedFrees;
+
+    /// Puts the stream behind the default stream, or that behind the others, where it must be: it learns whose frees it
+    /// is behind.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    fn catch_up(&self) -> Result<()>;
+
+    /// What lies behind each of these [points](Ordered::free_point): a fence and its lane, or nothing where all is over.
+    /// Whatever captures or faults there are. `None` if another thread has the stream, unless the caller is `patient`.
+    ///
+    /// # Errors
+    /// The fault that has taken the device for good; no memory for a signal.
+    fn behind(
+        &self,
+        points: &mut dyn Iterator<Item = u64>,
+        patient: bool,
+    ) -> Result<Option<Vec<Option<Mark>>>>;
+
+    /// Holds what follows back until `fence`, which lies on `lane`, has fired.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    fn wait_for(&self, fence: &Fence, lane: u64) -> Result<()>;
 }
 
 /// When memory that another stream freed may be used again; each can be forbidden.
@@ -203,7 +254,7 @@ impl Pending for Freed {
 pub(crate) struct Grant {
     /// Not a holder: what is only free keeps no pool.
     pool: Arc<Inner>,
-    pub(super) stage: Stage,
+    stage: Stage,
     /// Bytes taken from the pool's space.
     bytes: u64,
     /// What holds the range in place of the pool's space, if another process has allocated it.
@@ -211,23 +262,52 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    /// Whether kernels on `device` may access the memory.
-    pub(super) fn is_open_to(&self, device: &Device) -> bool {
+    pub(super) fn pool(&self) -> StreamPool {
+        StreamPool::hold(self.pool.clone())
+    }
+}
+
+impl Owner for Grant {
+    fn is_open_to(&self, device: &Device) -> bool {
         *device == self.pool.device || self.pool.access.lets_in(device)
     }
 
-    pub(crate) fn pool(&self) -> StreamPool {
-        StreamPool::hold(self.pool.clone())
+    fn is_shareable(&self) -> bool {
+        self.pool.options.is_shareable
+    }
+
+    fn is_found(&self) -> bool {
+        self.stage.is_live()
+    }
+
+    fn end(&self) -> bool {
+        self.stage.end()
+    }
+
+    fn held(self: Arc<Self>) -> Keep {
+        Keep::Other(self)
     }
 }
 
 impl Region {
     /// What the memory is of a pool, if it is of one.
-    fn grant(&self) -> Option<&Grant> {
-        match &self.backing {
-            Backing::Pooled(grant) => Some(grant),
-            _ => None,
-        }
+    pub(super) fn grant(&self) -> Option<Arc<Grant>> {
+        let Backing::Owned(owner) = &self.backing else { return None };
+        let owner: Arc<dyn Any + Send + Sync> = owner.clone();
+        owner.downcast().ok()
+    }
+}
+
+/// A range of a pool and its owner.
+struct Range {
+    region: Arc<Region>,
+    grant: Arc<Grant>,
+}
+
+impl Range {
+    /// The region as one of a pool, if it is that.
+    fn of(region: Arc<Region>) -> Option<Self> {
+        region.grant().map(|grant| Self { region, grant })
     }
 }
 
@@ -242,7 +322,7 @@ impl Inner {
         self.streams
             .living()
             .iter()
-            .fold(true, |all, stream| free_lists::give_back(stream, self, wanted) & all)
+            .fold(true, |all, stream| free_lists::give_back(&**stream, self, wanted) & all)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -349,17 +429,18 @@ impl StreamPool {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; a fault of earlier work on the stream; what capture forbids.
-    pub(crate) fn allocate(&self, stream: &Stream, bytes: usize) -> Result<u64> {
+    pub(crate) fn allocate(&self, stream: &Arc<impl Ordered>, bytes: usize) -> Result<u64> {
         stream.device().check()?;
-        if let Some(address) = stream.0.freed.take(self.0.id, bytes as u64) {
+        if let Some(address) = stream.freed().take(self.0.id, bytes as u64) {
             return Ok(address);
         }
         let out_of_memory = Error::OutOfMemory { bytes };
         let size = size_of(bytes as u64).ok_or(out_of_memory.clone())?;
         // The default stream and those that it orders catch up with each other, and learn whose frees they are behind.
-        drop(stream.submission()?);
-        stream.0.freed.join(stream, &self.0);
-        let passed = stream.0.passed_frees();
+        stream.catch_up()?;
+        stream.freed().join(stream, &self.0);
+        let passed = stream.passed_frees();
+        let stream: &dyn Ordered = &**stream;
         let address = match self.reuse(stream, &passed, size) {
             Some(address) => address,
             None => match self.reserve(size) {
@@ -368,6 +449,8 @@ impl StreamPool {
             },
         };
         self.0.used.add(bytes as u64);
+        let pool = self.0.clone();
+        let grant = Arc::new(Grant { pool, stage: Stage::live(), bytes: size, attached: None });
         let region = System::get()?.memory().insert(Region {
             address,
             bytes: bytes as u64,
@@ -376,19 +459,14 @@ impl StreamPool {
             flags: 0,
             device_address: address,
             marks: Default::default(),
-            backing: Backing::Pooled(Grant {
-                pool: self.0.clone(),
-                stage: Stage::live(),
-                bytes: size,
-                attached: None,
-            }),
+            backing: Backing::Owned(grant.clone()),
         });
-        stream.0.freed.remember(region);
+        stream.freed().remember(Range { region, grant });
         Ok(address)
     }
 
     /// Takes free memory that `stream` may use without waiting.
-    fn reuse(&self, stream: &Stream, passed: &PassedFrees, size: u64) -> Option<u64> {
+    fn reuse(&self, stream: &dyn Ordered, passed: &PassedFrees, size: u64) -> Option<u64> {
         let follow = self.reuses(Reuse::FollowEventDependencies);
         let opportunistic = self.reuses(Reuse::Opportunistic);
         let may_use = |pending: Option<&Freed>| {
@@ -464,7 +542,7 @@ impl StreamPool {
     ///
     /// # Errors
     /// A fault of earlier work.
-    fn scrape_together(&self, stream: &Stream, passed: &PassedFrees, size: u64) -> Result<Option<u64>> {
+    fn scrape_together(&self, stream: &dyn Ordered, passed: &PassedFrees, size: u64) -> Result<Option<u64>> {
         let device = &self.0.device;
         self.0.gather(&Wanted::REALLY_ALL);
         device.context().pools.trim();
@@ -521,10 +599,10 @@ impl StreamPool {
 
 /// Allocates what `stream` has freed last of as many bytes of its current pool, if there is such memory and nothing
 /// stands in the way.
-pub(super) fn allocate_again(stream: &Stream, bytes: usize) -> Result<Option<u64>> {
-    let Some(pool) = stream.0.pools.current_id() else { return Ok(None) };
+pub(crate) fn allocate_again(stream: &impl Ordered, bytes: usize) -> Result<Option<u64>> {
+    let Some(pool) = stream.pools().current_id() else { return Ok(None) };
     stream.device().check()?;
-    Ok(stream.0.freed.take(pool, bytes as u64))
+    Ok(stream.freed().take(pool, bytes as u64))
 }
 
 impl Clone for StreamPool {

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Grant, PoolOptions, StreamPool};
+use super::{Grant, PoolOptions, Range, StreamPool};
 use crate::{
     callback,
     device::{Device, System},
@@ -158,12 +158,12 @@ impl StreamPool {
             flags: 0,
             device_address: address,
             marks: Default::default(),
-            backing: Backing::Pooled(Grant {
+            backing: Backing::Owned(Arc::new(Grant {
                 pool: self.0.clone(),
                 stage: super::Stage::live(),
                 bytes: 0,
                 attached: Some(Arc::new(attached)),
-            }),
+            })),
         });
         Ok(address)
     }
@@ -174,11 +174,9 @@ impl StreamPool {
 ///
 /// # Errors
 /// As [`Device::drain`].
-pub(super) fn settle(region: &Region) -> Result<()> {
-    match &region.backing {
-        Backing::Pooled(Grant { attached: Some(_), .. }) if !callback::is_inside() => {
-            Device::all()?.iter().try_for_each(Device::drain)
-        }
+pub(super) fn settle(grant: &Grant) -> Result<()> {
+    match &grant.attached {
+        Some(_) if !callback::is_inside() => Device::all()?.iter().try_for_each(Device::drain),
         _ => Ok(()),
     }
 }
@@ -191,10 +189,10 @@ pub(super) fn settle(region: &Region) -> Result<()> {
 pub fn export_pointer(address: u64) -> Result<PoolPointer> {
     let system = System::get()?;
     let region = system.memory().at(address);
-    let (grant, bytes) = match region.as_deref() {
-        Some(Region { backing: Backing::Pooled(grant), bytes, .. }) => (grant, *bytes),
-        _ => return Err(Error::InvalidValue("not the start of an allocation of a memory pool")),
-    };
+    let range = region.and_then(Range::of);
+    let range = range.ok_or(Error::InvalidValue("not the start of an allocation of a memory pool"))?;
+    let Range { region, grant } = &range;
+    let bytes = region.bytes;
     let pool = grant.pool();
     let page = pool.page_of_ours()?;
     let arena = grant.pool.state().space.memory_at(address).cloned();

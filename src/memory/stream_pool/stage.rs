@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// | kept | gone | who gives it back to the pool |
 ///
 /// What is kept or gone is no allocation to anybody who looks for one.
-pub(in crate::memory) struct Stage(AtomicU8);
+pub(super) struct Stage(AtomicU8);
 
 const LIVE: u8 = 0;
 const KEPT: u8 = 1;
@@ -26,7 +26,7 @@ impl Stage {
     }
 
     /// Whether it is allocated.
-    pub(in crate::memory) fn is_live(&self) -> bool {
+    pub(super) fn is_live(&self) -> bool {
         self.0.load(Ordering::Acquire) == LIVE
     }
 
@@ -36,7 +36,7 @@ impl Stage {
     }
 
     /// Frees the allocation for good; `false` if somebody else was faster.
-    pub(in crate::memory) fn end(&self) -> bool {
+    pub(super) fn end(&self) -> bool {
         self.change(LIVE, GONE)
     }
 

@@ -3,6 +3,7 @@ use std::sync::{Arc, Barrier};
 use crate::{
     Device, Event, Stream, StreamKind,
     graph::HostFn,
+    memory::stream_pool::Ordered as _,
     stream::{ExecutionContext, activity_counter::ActivityCounter},
 };
 
@@ -154,7 +155,7 @@ fn memory_that_is_freed_behind_an_event_is_not_free_before_it() {
     first.record_event(&event).unwrap();
     second.wait(&event).unwrap();
     let point = second.0.free_point(true);
-    let behind = second.behind([point].into_iter(), true).unwrap().unwrap();
+    let behind = second.0.behind(&mut [point].into_iter(), true).unwrap().unwrap();
     assert!(behind[0].is_some(), "the first stream may still use it");
     gate.open();
     second.synchronize().unwrap();

@@ -28,7 +28,7 @@ use circles::{Arrows, Circle};
 use tree::Tree;
 
 /// Packages that must have floors. Others may.
-const MUST_HAVE_FLOORS: &[&str] = &["aqlipse-graph", "capi", "emulator"];
+const MUST_HAVE_FLOORS: &[&str] = &["aqlipse", "aqlipse-graph", "capi", "emulator"];
 
 /// Packages whose circles are not cut yet: they are counted only.
 const NOT_YET: &[&str] = &["aqlipse"];

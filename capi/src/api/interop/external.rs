@@ -5,7 +5,10 @@ use std::{
     os::fd::{FromRawFd, OwnedFd},
 };
 
-use aqlipse::external::{ExternalMemory, ExternalSemaphore, SemaphoreKind};
+use aqlipse::{
+    external::{ExternalSemaphore, SemaphoreKind},
+    memory::external::ExternalMemory,
+};
 
 use crate::{
     caller, current, descriptor,

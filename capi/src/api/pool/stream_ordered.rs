@@ -414,8 +414,8 @@ unsafe fn allocate(
     let start = with_stream(stream, |stream| {
         Ok(match pool {
             _ if bytes == 0 => Ok(0),
-            Some(pool) => memory::allocate_from_pool(stream, pool, bytes),
-            None => memory::allocate_async(stream, bytes),
+            Some(pool) => stream.allocate_from_pool(pool, bytes),
+            None => stream.allocate_async(bytes),
         }?)
     })?;
     // SAFETY: the caller's pointer, which is not null.
@@ -450,6 +450,6 @@ entry! {
         if address.is_null() {
             return Err(hipErrorInvalidValue);
         }
-        with_stream(stream, |stream| Ok(memory::free_async(stream, address as u64)?))
+        with_stream(stream, |stream| Ok(stream.free_async(address as u64)?))
     }
 }

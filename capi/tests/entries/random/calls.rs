@@ -23,11 +23,10 @@ impl Call {
 
     /// Whether it mostly breaks whatever its thread captures.
     pub fn breaks_captures(&self) -> bool {
-        use aqlipse::capture::calls::Class;
-        let row = aqlipse::capture::calls::row(self.name);
-        row.is_some_and(|row| {
+        use aqlipse::capture::Class;
+        capi::capture_rules::rule(self.name).is_some_and(|rule| {
             !matches!(
-                row.class,
+                rule.class,
                 Class::Captured | Class::Mark | Class::Allowed | Class::Asks | Class::Session
             )
         })

@@ -2,7 +2,8 @@
 
 use hsa::packet::{Fences, KernelDispatch, Packet};
 
-use crate::{error::Result, module::KernelCode};
+use super::KernelCode;
+use crate::{error::Result, hostcall::fifo::Fifo};
 use aqlipse_graph::Kernargs;
 
 /// A kernel dispatch whose kernel arguments are packed but not placed in device-visible memory yet.
@@ -26,6 +27,12 @@ impl Dispatch {
     /// Fills a hidden argument in, if the kernel has it.
     pub(crate) fn set_hidden(&mut self, kind: &loader::ValueKind, value: u64) {
         self.code.put_hidden(&mut self.kernargs, kind, value);
+    }
+
+    /// Lets the kernel, which prints without calling the host, print to `fifo`.
+    pub(crate) fn print_to(&mut self, fifo: &Fifo) {
+        fifo.know(self.code.formats());
+        self.set_hidden(&loader::ValueKind::HiddenPrintfBuffer, fifo.address());
     }
 
     /// Blocks of the grid, if all of them are resident at once.

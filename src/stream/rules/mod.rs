@@ -1,7 +1,17 @@
 //! Which calls an open capture forbids, and to which threads (CUDA's capture modes, which HIP 7 follows).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `call` | what a call is to captures, and which call the thread is in |
+//! | `reason` | why a capture is broken, as a sentence |
+//! | this one | open captures, and what they forbid to whom |
+
+mod call;
+mod reason;
 
 use std::{
     cell::{Cell, RefCell},
+    ptr,
     sync::{
         Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicUsize, Ordering},
@@ -9,16 +19,24 @@ use std::{
     thread,
 };
 
-use super::{
-    Session,
-    calls::{self, Class},
-    reason::Reason,
-};
+pub use self::call::{Call, Class, Rule, making};
+pub(crate) use self::reason::Reason;
+use super::{Recorder, Stream, StreamKind};
 use crate::{
     device::Device,
     error::{CaptureError, Result},
-    stream::{Stream, StreamKind},
 };
+
+/// Whether a stream captures, and whether the capture is still good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Not capturing.
+    None,
+    /// Capturing.
+    Active,
+    /// Capturing into a graph that an illegal call has spoilt; only ending the capture helps.
+    Invalidated,
+}
 
 /// How far a capture, or a thread, reaches with its prohibitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +51,7 @@ pub enum Mode {
 }
 
 static OPEN: AtomicUsize = AtomicUsize::new(0);
-static SESSIONS: Mutex<Vec<Arc<Session>>> = Mutex::new(Vec::new());
+static SESSIONS: Mutex<Vec<Arc<dyn Recorder>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static THREAD_MODE: Cell<Mode> = const { Cell::new(Mode::Global) };
@@ -42,12 +60,12 @@ thread_local! {
 
 /// The captures that only this thread may end. When the thread is gone nobody could: they are broken then, and let
 /// whoever comes end them.
-struct Begun(RefCell<Vec<Weak<Session>>>);
+struct Begun(RefCell<Vec<Weak<dyn Recorder>>>);
 
 impl Drop for Begun {
     fn drop(&mut self) {
         for session in self.0.get_mut().iter().filter_map(Weak::upgrade) {
-            session.leave_to_anybody();
+            session.lose_thread();
         }
     }
 }
@@ -57,7 +75,8 @@ pub fn exchange_thread_mode(mode: Mode) -> Mode {
     THREAD_MODE.with(|m| m.replace(mode))
 }
 
-pub(super) fn enter(session: &Arc<Session>) {
+/// Notes that a capture has begun, in the calling thread.
+pub(crate) fn enter(session: &Arc<dyn Recorder>) {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).push(session.clone());
     OPEN.fetch_add(1, Ordering::Release);
     if session.mode() != Mode::Relaxed {
@@ -70,10 +89,11 @@ pub(super) fn enter(session: &Arc<Session>) {
     }
 }
 
-pub(super) fn leave(session: &Arc<Session>) {
+/// Notes that a capture forbids nothing any more.
+pub(crate) fn leave(session: &dyn Recorder) {
     let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
     let before = sessions.len();
-    sessions.retain(|s| !Arc::ptr_eq(s, session));
+    sessions.retain(|s| !ptr::addr_eq(&**s, session));
     OPEN.fetch_sub(before - sessions.len(), Ordering::Release);
 }
 
@@ -87,10 +107,12 @@ pub fn admit(device: impl FnOnce() -> Option<Device>) -> Result<()> {
     if OPEN.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let Some(call) = calls::current() else { return Ok(()) };
-    match calls::row(call).map(|row| row.class) {
-        Some(class) if class.is_unsafe() => check_unsafe_call(call),
-        Some(Class::DefaultStream) => device().map_or(Ok(()), |device| check_default_stream(&device, call)),
+    let Some(call) = call::current() else { return Ok(()) };
+    match call.rule().map(|rule| rule.class) {
+        Some(class) if class.is_unsafe() => check_unsafe_call(call.name),
+        Some(Class::DefaultStream) => {
+            device().map_or(Ok(()), |device| check_default_stream(&device, call.name))
+        }
         _ => Ok(()),
     }
 }
@@ -108,7 +130,7 @@ pub fn check_unsafe_call(call: &str) -> Result<()> {
     if in_the_way.is_empty() {
         return Ok(());
     }
-    let reason = match calls::row(calls::current().unwrap_or(call)).map(|row| row.class) {
+    let reason = match call::current().and_then(Call::rule).map(|rule| rule.class) {
         Some(class) if class.is_unsafe() => Reason::of(call, class),
         Some(Class::Waits | Class::WaitsEvent) | None => {
             Reason::new(call, "it waits for work outside the capture, or asks how far that is").instead(
@@ -126,13 +148,13 @@ pub fn check_unsafe_call(call: &str) -> Result<()> {
 }
 
 /// The captures that restrain the calling thread.
-fn restraining() -> Vec<Arc<Session>> {
+fn restraining() -> Vec<Arc<dyn Recorder>> {
     let own_mode = THREAD_MODE.try_with(Cell::get).unwrap_or_default();
     if own_mode == Mode::Relaxed {
         return Vec::new();
     }
     let me = thread::current().id();
-    let conflicts = |s: &&Arc<Session>| {
+    let conflicts = |s: &&Arc<dyn Recorder>| {
         if s.thread() == me {
             s.mode() != Mode::Relaxed
         } else {
@@ -149,7 +171,7 @@ fn restraining() -> Vec<Arc<Session>> {
 /// [`CaptureError::Unsupported`] if the stream captures, whose capture is invalid then, and what [`check_unsafe_call`]
 /// says of other streams than the default one.
 pub(crate) fn check_wait(stream: &Stream, call: &str) -> Result<()> {
-    if super::invalidate(stream, || Reason::of(call, Class::Waits)) {
+    if stream.invalidate(|| Reason::of(call, Class::Waits)) {
         return Err(CaptureError::Unsupported.into());
     }
     // HIP: 5.2.3 and the runtime of October 2024 let every thread wait for the default stream and ask how far it is,
@@ -163,8 +185,8 @@ pub(crate) fn check_wait(stream: &Stream, call: &str) -> Result<()> {
 /// [`CaptureError::Unsupported`], or [`CaptureError::Invalidated`] if the capture was invalid already; it is invalid
 /// then.
 pub fn refuse_uncapturable(stream: &Stream, call: &str) -> Result<()> {
-    let spoilt = super::status(stream) == super::Status::Invalidated;
-    match super::invalidate(stream, || Reason::of(call, Class::Uncapturable)) {
+    let spoilt = stream.capture_status() == Status::Invalidated;
+    match stream.invalidate(|| Reason::of(call, Class::Uncapturable)) {
         false => Ok(()),
         true if spoilt => Err(CaptureError::Invalidated.into()),
         true => Err(CaptureError::Unsupported.into()),
@@ -202,7 +224,7 @@ fn refuse_default_stream(
     }
     let mut implicit = false;
     for stream in device.streams().iter().filter(|stream| concerns(stream)) {
-        implicit |= super::invalidate(stream, || Reason::new(call, class.rule()).on(device.default_stream()));
+        implicit |= stream.invalidate(|| Reason::new(call, class.rule()).on(device.default_stream()));
     }
     if implicit { Err(CaptureError::Implicit.into()) } else { Ok(()) }
 }
@@ -227,7 +249,7 @@ pub fn refuse_callback(stream: &Stream) -> Result<()> {
         )
         .instead("use hipLaunchHostFunc, which becomes a node")
     };
-    if super::invalidate(stream, reason) {
+    if stream.invalidate(reason) {
         return Err(CaptureError::Unsupported.into());
     }
     if stream.kind() == StreamKind::Legacy {
@@ -246,8 +268,7 @@ pub fn refuse_device_synchronize(device: &Device) -> Result<()> {
     }
     let mut capturing = false;
     for stream in device.streams() {
-        capturing |=
-            super::invalidate(&stream, || Reason::of("waiting for the whole device", Class::WaitsDevice));
+        capturing |= stream.invalidate(|| Reason::of("waiting for the whole device", Class::WaitsDevice));
     }
     if capturing { Err(CaptureError::Unsupported.into()) } else { Ok(()) }
 }

@@ -1,21 +1,12 @@
 //! Memory behind a file descriptor: another process's, or another API's.
 
-use std::{fs::File, os::fd::BorrowedFd, sync::Arc};
+use std::{os::fd::BorrowedFd, sync::Arc};
 
+use super::{Backing, Origin, Region, virtual_memory};
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    memory::{Backing, Origin, Region, virtual_memory},
 };
-
-/// Bytes of the file behind a descriptor.
-pub(crate) fn size_of_file(descriptor: BorrowedFd<'_>) -> Option<u64> {
-    let file = File::from(descriptor.try_clone_to_owned().ok()?);
-    // A dma-buf tells its size only to who looks for its end; to look changes a position that nobody uses.
-    let mut file = &file;
-    let size = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).ok()?;
-    (size > 0).then_some(size)
-}
 
 /// Memory that was imported; its buffers keep it when this is dropped.
 #[derive(Clone)]
@@ -27,7 +18,7 @@ struct Inner {
 }
 
 /// Addresses that show all of an imported memory, and the memory.
-pub(crate) struct Shown {
+struct Shown {
     // Dropped in this order: what is mapped keeps the memory anyway.
     _addresses: hsa::Reservation,
     _memory: Arc<Inner>,
@@ -72,7 +63,7 @@ impl ExternalMemory {
             flags: 0,
             device_address: address,
             marks: Default::default(),
-            backing: Backing::External(Shown { _addresses: addresses, _memory: self.0.clone() }),
+            backing: Backing::Held(Box::new(Shown { _addresses: addresses, _memory: self.0.clone() })),
         });
         Ok(address)
     }

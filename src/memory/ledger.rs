@@ -7,12 +7,6 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Backing, Origin, Region};
-use crate::{
-    device::System,
-    error::{Error, Result},
-};
-
 /// A processor whose memory a range may prefer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Processor {
@@ -58,7 +52,7 @@ impl Ledger {
     }
 
     /// Changes what is said about the bytes from `start` to `end`.
-    fn change(&self, start: u64, end: u64, mut change: impl FnMut(&mut Advice)) {
+    pub(super) fn change(&self, start: u64, end: u64, mut change: impl FnMut(&mut Advice)) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for border in [start, end] {
             // The first entry is at 0, so one is before every border.
@@ -69,41 +63,11 @@ impl Ledger {
     }
 
     /// What is said about the bytes from `start` to `end`, in order of address.
-    fn read(&self, start: u64, end: u64) -> Vec<Advice> {
+    pub(super) fn read(&self, start: u64, end: u64) -> Vec<Advice> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = entries.range(..=start).next_back().map_or(0, |(&at, _)| at);
         entries.range(first..end).map(|(_, advice)| advice.clone()).collect()
     }
-}
-
-/// Works on the ledger of the managed region that holds the `bytes` bytes at `address`, with their offsets in it.
-fn with_ledger<T>(address: u64, bytes: u64, work: impl FnOnce(&Ledger, u64, u64) -> T) -> Result<T> {
-    let region = System::get()?.memory().find(address).filter(|region| region.origin == Origin::Managed);
-    let Some(region) = region else { return Err(Error::InvalidValue("not managed memory")) };
-    let Region { backing: Backing::Managed { advice, .. }, .. } = &*region else {
-        return Err(Error::InvalidValue("not managed memory"));
-    };
-    let start = address - region.address;
-    match start.checked_add(bytes) {
-        Some(end) if bytes > 0 && end <= region.bytes => Ok(work(advice, start, end)),
-        _ => Err(Error::InvalidValue("the range is empty or leaves its allocation")),
-    }
-}
-
-/// Changes what is said about a range of managed memory.
-///
-/// # Errors
-/// [`Error::InvalidValue`] if the range is empty or not within one managed allocation.
-pub fn advise(address: u64, bytes: u64, change: impl FnMut(&mut Advice)) -> Result<()> {
-    with_ledger(address, bytes, |ledger, start, end| ledger.change(start, end, change))
-}
-
-/// What has been said about a range of managed memory: at least one entry, in order of address.
-///
-/// # Errors
-/// As [`advise`].
-pub fn advice(address: u64, bytes: u64) -> Result<Vec<Advice>> {
-    with_ledger(address, bytes, Ledger::read)
 }
 
 #[cfg(test)]

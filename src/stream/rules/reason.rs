@@ -3,8 +3,10 @@
 
 use std::{borrow::Cow, fmt, thread};
 
-use super::calls;
-use crate::stream::{Stream, StreamKind};
+use super::{
+    super::{Stream, StreamKind},
+    call::{self, Class},
+};
 
 /// Why a capture is broken, or a call about one refused.
 pub(crate) struct Reason {
@@ -23,16 +25,17 @@ enum On {
 impl Reason {
     /// The exported call that the thread is in, or `otherwise` where it is in none, broke `rule`.
     pub(crate) fn new(otherwise: &str, rule: impl Into<Cow<'static, str>>) -> Self {
-        let call = calls::current().map_or_else(|| otherwise.to_owned().into(), Cow::Borrowed);
-        let instead = calls::row(&call).map_or("", |row| row.instead);
-        Self { call, on: None, rule: rule.into(), instead }
+        let (call, known) = match call::current() {
+            Some(call) => (Cow::Borrowed(call.name), call.rule()),
+            None => (otherwise.to_owned().into(), None),
+        };
+        Self { call, on: None, rule: rule.into(), instead: known.map_or("", |known| known.instead) }
     }
 
-    /// As [`Reason::new`], with the rule that the table has for the call; `class` is that of `otherwise`.
-    pub(crate) fn of(otherwise: &str, class: calls::Class) -> Self {
-        let mut reason = Self::new(otherwise, "");
-        reason.rule = calls::row(&reason.call).map_or(class, |row| row.class).rule().into();
-        reason
+    /// As [`Reason::new`], with the rule that the call has; `class` is that of `otherwise`.
+    pub(crate) fn of(otherwise: &str, class: Class) -> Self {
+        let class = call::current().and_then(call::Call::rule).map_or(class, |known| known.class);
+        Self::new(otherwise, class.rule())
     }
 
     /// The call was made on this stream.
@@ -43,7 +46,7 @@ impl Reason {
     }
 
     /// Whether it says on which stream the call was made.
-    pub(super) fn has_stream(&self) -> bool {
+    pub(crate) fn has_stream(&self) -> bool {
         self.on.is_some()
     }
 
