@@ -115,7 +115,7 @@ pub use stream::{
     Attributes as StreamAttributes, Condition, Event, ExecutionContext, Stream, StreamKind, SyncDomain, Word,
     cooperative::{Together, launch_together},
 };
-pub use template::{Subgraph, Template};
+pub use template::{Template, TemplateAt};
 pub use user_object::{UserObject, due as destructors};
 
 /// The README's examples compile.

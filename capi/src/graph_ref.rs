@@ -6,7 +6,7 @@ use std::{
 };
 
 use aqlipse::{
-    Subgraph, Template,
+    Template, TemplateAt,
     capture::SharedTemplate,
     graph::{GraphId, Inside, NodeId},
 };
@@ -57,7 +57,7 @@ impl GraphRef {
     /// What `work` refuses; `hipErrorInvalidValue` if a node around the graph is gone.
     pub fn with<T>(
         &self,
-        work: impl FnOnce(&mut Subgraph<'_>) -> Result<T, hipError_t>,
+        work: impl FnOnce(&mut TemplateAt<'_>) -> Result<T, hipError_t>,
     ) -> Result<T, hipError_t> {
         work(&mut locks::lock(&self.template).at(&self.path)?)
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use aqlipse::{
-    Device, Event, Exec, Function, Module, Stream, Subgraph,
+    Device, Event, Exec, Function, Module, Stream, TemplateAt,
     capture::SharedTemplate,
     graph::{GraphId, NodeId},
 };
@@ -100,11 +100,11 @@ pub fn graph(handle: hipGraph_t) -> Result<GraphRef, hipError_t> {
 /// `hipErrorInvalidValue` if there is none; what `work` refuses.
 pub fn with_graph<T>(
     handle: hipGraph_t,
-    work: impl FnOnce(&mut Subgraph<'_>) -> Result<T, hipError_t>,
+    work: impl FnOnce(&mut TemplateAt<'_>) -> Result<T, hipError_t>,
 ) -> Result<T, hipError_t> {
     let held = GRAPHS.look(handle.0).ok_or(hipErrorInvalidValue)?;
     match &*held {
-        Held::Whole(template) => work(&mut locks::lock(template).whole()),
+        Held::Whole(template) => work(&mut locks::lock(template)),
         nested => nested.graph().ok_or(hipErrorInvalidValue)?.with(work),
     }
 }

@@ -31,7 +31,7 @@ use crate::{
         Held, Membership, Recorder, Stream, StreamKind,
         rules::{self, Reason},
     },
-    template::{Subgraph, Template, ancestors},
+    template::{Template, TemplateAt, ancestors},
 };
 
 /// A template that a capture fills while others may look at it.
@@ -95,16 +95,8 @@ impl Session {
     }
 
     /// Edits the graph that is captured into.
-    fn edit<T>(&self, edit: impl FnOnce(&mut Subgraph<'_>) -> Result<T>) -> Result<T> {
+    fn edit<T>(&self, edit: impl FnOnce(&mut TemplateAt<'_>) -> Result<T>) -> Result<T> {
         edit(&mut lock(&self.template).at(&self.path)?)
-    }
-
-    /// The template, for a node that belongs to a whole one.
-    fn whole(&self) -> Result<MutexGuard<'_, Template>> {
-        match *self.path {
-            [] => Ok(lock(&self.template)),
-            _ => Err(Error::NotSupported("a memory node in a nested graph")),
-        }
     }
 
     /// The session behind a stream's recorder.
@@ -187,11 +179,12 @@ impl Recorder for Session {
     }
 
     fn allocate(&self, pool: &StreamPool, bytes: u64, after: &[NodeId]) -> Result<(NodeId, u64)> {
-        self.whole()?.add_allocation_with(pool.device(), bytes, AllocationOptions::of(pool), after)
+        let options = AllocationOptions::of(pool);
+        self.edit(|graph| graph.add_allocation_with(pool.device(), bytes, options, after))
     }
 
     fn free(&self, address: u64, after: &[NodeId]) -> Result<NodeId> {
-        Ok(self.whole()?.add_free(address, after)?.0)
+        self.edit(|graph| graph.add_free(address, after))
     }
 
     fn keep(&self, objects: &[Alive]) {

@@ -78,7 +78,7 @@ impl Bench {
             let from = from.map_or(self.input.address(), |from| self.place(from));
             let copy = Memcpy::linear(self.place(to), from, self.place(places) - self.place(0));
             let after: Vec<_> = after.iter().map(|&copy| nodes[copy]).collect();
-            nodes.push(template.add(Node::Memcpy(copy), &after).unwrap().0);
+            nodes.push(template.add(Node::Memcpy(copy), &after).unwrap());
         }
         Exec::new(&template, options).unwrap()
     }

@@ -115,7 +115,7 @@ mod tests {
         let device = Device::get(0).unwrap();
         let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
         let mut template = Template::new(&device);
-        let (first, ()) = template.add(Node::Host(HostFn::new(|| ())), &[]).unwrap();
+        let first = template.add(Node::Host(HostFn::new(|| ())), &[]).unwrap();
         template.add(Node::EventRecord(crate::Event::new(false)), &[first]).unwrap();
         let exec = Exec::new(&template, Options::default()).unwrap();
         assert!(exec.state().slots.down.is_empty());

@@ -23,7 +23,7 @@ fn fan(priorities: &[i32]) -> Template {
             kernargs: vec![0; 12].into(),
             attributes: KernelAttributes { priority, ..KernelAttributes::DEFAULT }.into(),
         };
-        template.add(Node::Kernel(kernel), after).unwrap().0
+        template.add(Node::Kernel(kernel), after).unwrap()
     };
     let root = add(1, 0, &[]);
     for (number, &priority) in (2..).zip(priorities) {

@@ -195,7 +195,7 @@ mod tests {
                 layer => (0..1 + below(2)).map(|_| nodes[(4 * (layer - 1) + below(4)) as usize].0).collect(),
             };
             after.dedup();
-            let node = template.add(Node::Memset(fill), &after).unwrap().0;
+            let node = template.add(Node::Memset(fill), &after).unwrap();
             nodes.push((node, if below(3) == 0 { 200_000 } else { 4_000 }));
         }
         (template, nodes)

@@ -87,7 +87,7 @@ fn each_executable_is_accounted_for_as_long_as_the_program_has_it() {
     let (node, address) = template.add_allocation(&device, BYTES, &[]).unwrap();
     let fill =
         crate::graph::Memset { dst: address, element_size: 1, height: 1, pitch: 0, value: 1, width: 16 };
-    let (used, ()) = template.add(Node::Memset(fill), &[node]).unwrap();
+    let used = template.add(Node::Memset(fill), &[node]).unwrap();
     template.add_free(address, &[used]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
     let fresh = of(&exec).unwrap();

@@ -314,7 +314,7 @@ mod tests {
             // An error says that the test has failed already.
             let _ = gate.lock().unwrap().recv();
         };
-        let (blocked, ()) = template.add(Node::Host(HostFn::new(wait)), &[]).unwrap();
+        let blocked = template.add(Node::Host(HostFn::new(wait)), &[]).unwrap();
         template.add(Node::EventRecord(event.clone()), &[blocked]).unwrap();
         let exec = Exec::new(&template, Options::default()).unwrap();
         exec.launch(&stream).unwrap();

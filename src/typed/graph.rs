@@ -107,7 +107,7 @@ impl Graph {
     pub fn kernel(&mut self, launch: &Launch, after: &[Node]) -> Result<Node> {
         self.template.keep(&launch.alive);
         let node = graph::Node::Kernel(launch.node.clone());
-        Ok(Node(self.template.add_on(&launch.device, node, &ids(after))?.0))
+        Ok(Node(self.template.add_on(&launch.device, node, &ids(after))?))
     }
 
     /// Adds a closure that runs on the host. It must not wait for the device.
@@ -174,7 +174,7 @@ impl Graph {
     /// # Errors
     /// [`Error::InvalidValue`] for memory of another graph or memory freed already; as [`Graph::kernel`].
     pub fn free<T: Plain>(&mut self, slice: DeviceSlice<T>, after: &[Node]) -> Result<Node> {
-        Ok(Node(self.template.add_free(slice.address(), &ids(after))?.0))
+        Ok(Node(self.template.add_free(slice.address(), &ids(after))?))
     }
 
     /// Adds a node that records `event`: in each launch, the event comes to stand for the place of the node.
@@ -243,7 +243,7 @@ impl Graph {
         after: &[Node],
     ) -> Result<Node> {
         let bodies = bodies.into_iter().map(|body| body.template).collect();
-        let mut whole = self.template.whole();
+        let whole = &mut self.template;
         Ok(Node(whole.on(&self.device).add_conditional(condition, kind, bodies, &ids(after))?))
     }
 
@@ -335,7 +335,7 @@ impl Graph {
     }
 
     fn add(&mut self, node: crate::graph::Node, after: &[Node]) -> Result<Node> {
-        Ok(Node(self.template.add_on(&self.device, node, &ids(after))?.0))
+        Ok(Node(self.template.add_on(&self.device, node, &ids(after))?))
     }
 }
 

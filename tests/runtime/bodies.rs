@@ -22,7 +22,7 @@ fn chain(log: &Log, values: &[u32]) -> (Template, Vec<NodeId>) {
     let (mut template, mut ids) = (template(), Vec::<NodeId>::new());
     for &value in values {
         let node = Node::Kernel(kernel_node(log, value));
-        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap().0);
+        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap());
     }
     (template, ids)
 }
@@ -83,7 +83,7 @@ fn a_disabled_copy_in_a_body_touches_no_pageable_memory() {
     let mut source = vec![7u32; 8];
     let (to, from) = (data.slice().address(), source.as_mut_ptr() as u64);
     let mut body = template();
-    let (copy, ()) = body.add(Node::Memcpy(Memcpy::linear(to, from, 32)), &[]).unwrap();
+    let copy = body.add(Node::Memcpy(Memcpy::linear(to, from, 32)), &[]).unwrap();
     let exec = Exec::new(&around(body).0, Options::default()).unwrap();
     exec.set_enabled(copy, false).unwrap();
     run(&exec);
@@ -100,12 +100,12 @@ fn a_disabled_copy_in_a_body_touches_no_pageable_memory() {
 fn only_kernels_copies_and_fills_in_bodies_are_disabled_and_nothing_changes_its_kind() {
     let log = Log::new(4);
     let (mut body, ids) = chain(&log, &[1]);
-    let (host, ()) = body.add(Node::Host(HostFn::new(|| {})), &[]).unwrap();
-    let (empty, ()) = body.add(Node::Empty, &[]).unwrap();
+    let host = body.add(Node::Host(HostFn::new(|| {})), &[]).unwrap();
+    let empty = body.add(Node::Empty, &[]).unwrap();
     let data = buffer(&[0; 4]);
     let memory = data.slice().address();
     let copied = |kind| Node::Memcpy(Memcpy::Linear { dst: memory, src: memory, bytes: 0, kind });
-    let (copy, ()) = body.add(copied(CopyKind::DeviceToDevice), &[]).unwrap();
+    let copy = body.add(copied(CopyKind::DeviceToDevice), &[]).unwrap();
     let (graph, node) = around(body);
     let exec = Exec::new(&graph, Options::default()).unwrap();
     let foreign = chain(&log, &[1]).1[0];
@@ -177,7 +177,7 @@ fn an_executable_holds_the_user_objects_of_its_bodies() {
     let made = |name: u32| {
         let mut body = template();
         body.add(Node::Empty, &[]).unwrap();
-        body.whole().retain_object(&object(name), 1, true).unwrap();
+        body.retain_object(&object(name), 1, true).unwrap();
         around(body).0
     };
     let ended = || ends.recv_timeout(Duration::from_secs(60)).unwrap();
@@ -208,7 +208,7 @@ fn what_bodies_cannot_have_is_refused() {
     assert_eq!(refused.node, Some(node));
 
     let mut cyclic = template();
-    let [first, second] = [(); 2].map(|()| cyclic.add(Node::Host(HostFn::new(|| {})), &[]).unwrap().0);
+    let [first, second] = [(); 2].map(|()| cyclic.add(Node::Host(HostFn::new(|| {})), &[]).unwrap());
     cyclic.graph_mut().add_dependencies([(first, second), (second, first)]).unwrap();
     let (graph, node) = around(cyclic);
     let refused = Exec::instantiate(&graph, Options::default()).unwrap_err();
@@ -239,7 +239,7 @@ fn conditions_have_their_defaults_where_priorities_decide_about_the_order() {
             let priority = -(n as i32);
             let attributes = KernelAttributes { priority, ..KernelAttributes::DEFAULT };
             let kernel = Kernel { attributes: attributes.into(), ..kernel_node(&log, n + 5) };
-            last.push(graph.add(Node::Kernel(kernel), &[]).unwrap().0);
+            last.push(graph.add(Node::Kernel(kernel), &[]).unwrap());
         }
         graph.add(Node::Kernel(kernel_node(&log, 99)), &last).unwrap();
         let exec = Exec::new(&graph, options).unwrap();
@@ -272,8 +272,7 @@ fn bodies_run_on_the_device_of_their_node_and_on_no_other() {
                     let condition = graph.create_condition(1).unwrap();
                     let mut body = Template::new(&devices[place]);
                     body.add(fill(place, value), &[]).unwrap();
-                    let mut whole = graph.whole();
-                    let on = whole.on(&devices[place]);
+                    let mut on = graph.on(&devices[place]);
                     last = vec![on.add_conditional(&condition, IF, vec![body], &last).unwrap()];
                 }
                 (graph, last[0])

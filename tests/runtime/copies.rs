@@ -205,7 +205,7 @@ fn a_captured_copy_reads_pageable_memory_at_each_launch() {
         // SAFETY: the vector outlives the launches, and the copy is ordered behind this call.
         unsafe { std::slice::from_raw_parts_mut(values.0 as *mut u32, 4).fill(values.1) };
     });
-    let (fill, ()) = template.add(Node::Host(fill), &[]).unwrap();
+    let fill = template.add(Node::Host(fill), &[]).unwrap();
     let upload = Memcpy::linear(data.slice().address(), source.as_ptr() as u64, 16);
     template.add(Node::Memcpy(upload), &[fill]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();

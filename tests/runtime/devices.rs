@@ -88,9 +88,9 @@ fn pipeline(devices: &[Device]) -> (Template, Vec<DeviceBuffer<u32>>) {
     let mut last = Vec::new();
     for (n, device) in devices.iter().enumerate() {
         if n > 0 {
-            last = vec![template.add_on(device, copied(&memory[n], &memory[n - 1]), &last).unwrap().0];
+            last = vec![template.add_on(device, copied(&memory[n], &memory[n - 1]), &last).unwrap()];
         }
-        last = vec![template.add_on(device, node_of(&memory[n], 3, n as u32), &last).unwrap().0];
+        last = vec![template.add_on(device, node_of(&memory[n], 3, n as u32), &last).unwrap()];
     }
     (template, memory)
 }
@@ -230,8 +230,8 @@ fn memory_decides_which_device_copies_and_fills() {
         let mut template = Template::new(here);
         let fill =
             Memset { dst: a.slice().address(), pitch: 0, value: 9, element_size: 4, width: 64, height: 1 };
-        let (fill, ()) = template.add(Node::Memset(fill), &[]).unwrap();
-        let (copy, ()) = template.add(copied(&b, &a), &[fill]).unwrap();
+        let fill = template.add(Node::Memset(fill), &[]).unwrap();
+        let copy = template.add(copied(&b, &a), &[fill]).unwrap();
         let exec = Exec::new(&template, Options::default()).unwrap();
         // All of it on the one device that owns the memory: no host step, no signal but the launch's own.
         let report = exec.report();
@@ -333,8 +333,8 @@ fn updates_keep_every_node_on_its_device() {
         let spare = [buffer_on(here, &[5; 64]), buffer_on(there, &[5; 64])];
         let template = |kernel_on: &Device, source: &DeviceBuffer<u32>, factor| {
             let mut template = Template::new(here);
-            let (first, ()) = template.add_on(kernel_on, node_of(&theirs, factor, 0), &[]).unwrap();
-            let (copy, ()) = template.add_on(here, copied(&mine, source), &[first]).unwrap();
+            let first = template.add_on(kernel_on, node_of(&theirs, factor, 0), &[]).unwrap();
+            let copy = template.add_on(here, copied(&mine, source), &[first]).unwrap();
             (template, first, copy)
         };
         let (original, first, copy) = template(there, &theirs, 2);
@@ -377,15 +377,15 @@ fn allocations_are_the_peers_that_were_named() {
         let (birth, address) = template.add_allocation_with(owner, 256, options.clone(), &[]).unwrap();
         assert_eq!(template.allocation_options(birth).as_deref(), Some(&options));
         let fill = Memset { dst: address, pitch: 0, value: 8, element_size: 4, width: 64, height: 1 };
-        let (fill, ()) = template.add(Node::Memset(fill), &[birth]).unwrap();
+        let fill = template.add(Node::Memset(fill), &[birth]).unwrap();
         let mut kernargs = address.to_le_bytes().to_vec();
         [64u32, 2, 1].iter().for_each(|word| kernargs.extend(word.to_le_bytes()));
         let Node::Kernel(mut kernel) = node_of(&buffer(&[0; 64]), 2, 1) else { unreachable!() };
         kernel.kernargs = kernargs.into();
-        let (kernel, ()) = template.add_on(peer, Node::Kernel(kernel), &[fill]).unwrap();
+        let kernel = template.add_on(peer, Node::Kernel(kernel), &[fill]).unwrap();
         let out = Memcpy::linear(result.slice().address(), address, 256);
-        let (out, ()) = template.add(Node::Memcpy(out), &[kernel]).unwrap();
-        let (freed, ()) = template.add_free(address, &[out]).unwrap();
+        let out = template.add(Node::Memcpy(out), &[kernel]).unwrap();
+        let freed = template.add_free(address, &[out]).unwrap();
         // Memory of another device, or for others, is no substitute for what was freed.
         let (_, other) = template.add_allocation(peer, 256, &[freed]).unwrap();
         let (_, closed) = template.add_allocation(owner, 256, &[freed]).unwrap();

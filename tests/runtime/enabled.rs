@@ -12,7 +12,7 @@ use super::{updates::kernel_node, *};
 fn fan(log: &Log) -> (Template, Vec<NodeId>) {
     let mut template = Template::new(&device());
     let mut add =
-        |value, after: &[NodeId]| template.add(Node::Kernel(kernel_node(log, value)), after).unwrap().0;
+        |value, after: &[NodeId]| template.add(Node::Kernel(kernel_node(log, value)), after).unwrap();
     let root = add(0, &[]);
     let mut ids = vec![root];
     let middle: Vec<_> = (1..5).map(|value| add(value, &[root])).collect();
@@ -66,7 +66,7 @@ fn a_disabled_node_does_not_run_and_keeps_its_place() {
 fn launches_in_flight_run_what_was_enabled_when_they_were_made() {
     let (stream, log) = (stream(), Log::new(10));
     let mut template = Template::new(&device());
-    let (node, ()) = template.add(Node::Kernel(kernel_node(&log, 1)), &[]).unwrap();
+    let node = template.add(Node::Kernel(kernel_node(&log, 1)), &[]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
     let gate = Gate::on(&stream);
     for (enabled, value) in [(true, 1), (false, 2), (true, 3), (false, 4)] {
@@ -96,7 +96,7 @@ fn copies_and_fills_of_all_makes_are_disabled() {
     ];
     let mut ids: Vec<NodeId> = Vec::new();
     for node in nodes {
-        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap().0);
+        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap());
     }
     let exec = Exec::new(&template, Options::default()).unwrap();
     let launch = |enabled: [bool; 4]| {
@@ -129,10 +129,7 @@ fn an_update_of_the_whole_graph_leaves_nodes_disabled() {
         let mut ids: Vec<NodeId> = Vec::new();
         for value in values {
             ids.push(
-                template
-                    .add(Node::Kernel(kernel_node(&log, value)), ids.last().copied().as_slice())
-                    .unwrap()
-                    .0,
+                template.add(Node::Kernel(kernel_node(&log, value)), ids.last().copied().as_slice()).unwrap(),
             );
         }
         (template, ids)
@@ -170,11 +167,11 @@ fn nodes_of_nested_graphs_are_disabled_by_their_own_names() {
 fn only_kernels_copies_and_fills_of_the_executable_can_be_disabled() {
     let log = Log::new(1);
     let mut template = Template::new(&device());
-    let (kernel, ()) = template.add(Node::Kernel(kernel_node(&log, 1)), &[]).unwrap();
-    let (host, ()) = template.add(Node::Host(HostFn::new(|| ())), &[kernel]).unwrap();
-    let (empty, ()) = template.add(Node::Empty, &[host]).unwrap();
+    let kernel = template.add(Node::Kernel(kernel_node(&log, 1)), &[]).unwrap();
+    let host = template.add(Node::Host(HostFn::new(|| ())), &[kernel]).unwrap();
+    let empty = template.add(Node::Empty, &[host]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
-    let (later, ()) = template.add(Node::Kernel(kernel_node(&log, 1)), &[]).unwrap();
+    let later = template.add(Node::Kernel(kernel_node(&log, 1)), &[]).unwrap();
     let copy = template.try_clone().unwrap();
     let foreign = copy.graph().counterpart(kernel).unwrap();
     for node in [host, empty, later, foreign] {

@@ -123,7 +123,7 @@ fn time_between_record_nodes_is_that_of_what_runs_between_them() {
 /// A graph of one node that records an event.
 fn recording(event: &Event) -> (Template, aqlipse::graph::NodeId) {
     let mut template = Template::new(&device());
-    let (node, ()) = template.add(Node::EventRecord(event.clone()), &[]).unwrap();
+    let node = template.add(Node::EventRecord(event.clone()), &[]).unwrap();
     (template, node)
 }
 

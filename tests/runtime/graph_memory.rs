@@ -17,7 +17,7 @@ const N: u64 = 64 << 20;
 fn filled(template: &mut Template, address: u64, byte: u8, after: NodeId) -> NodeId {
     let (pitch, width) = (4096, 4096);
     let set = Memset { dst: address, pitch, value: byte.into(), element_size: 1, width, height: 1 };
-    template.add(Node::Memset(set), &[after]).unwrap().0
+    template.add(Node::Memset(set), &[after]).unwrap()
 }
 
 /// A graph that allocates, fills and leaves or frees `bytes` bytes.
@@ -119,7 +119,7 @@ fn lifetimes_that_do_not_overlap_share_their_bytes() {
     for bytes in [N, N / 2, N] {
         let (alloc, address) = template.add_allocation(&device(), bytes, &after).unwrap();
         let fill = filled(&mut template, address, 1, alloc);
-        after = vec![template.add_free(address, &[fill]).unwrap().0];
+        after = vec![template.add_free(address, &[fill]).unwrap()];
     }
     launch(&exec(&template), &stream);
     assert_eq!(used().high, N);
@@ -210,13 +210,13 @@ fn an_allocation_is_freed_in_its_graph_or_elsewhere_but_not_both() {
     assert!(is_refused(other.add_free(address, &[])), "the owner frees it");
 
     let (mut own, address) = graph(4096, false);
-    let empty = other.add(Node::Empty, &[]).unwrap().0;
+    let empty = other.add(Node::Empty, &[]).unwrap();
     assert!(matches!(other.add_free(address, &[empty, empty]), Err(Error::Graph(_))));
-    let free = own.add_free(address, &[]).unwrap().0;
+    let free = own.add_free(address, &[]).unwrap();
     assert!(own.graph().topology().contains(free), "a node that was not made frees nothing");
 
     let (mut own, address) = graph(4096, false);
-    let first = other.add_free(address, &[]).unwrap().0;
+    let first = other.add_free(address, &[]).unwrap();
     assert!(is_refused(other.add_free(address, &[first])), "twice in one graph");
     assert!(is_refused(own.add_free(address, &[])), "another graph frees it");
     let mut third = Template::new(&device());

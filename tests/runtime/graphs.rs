@@ -122,7 +122,7 @@ fn host_only_copies_are_made_in_order() {
         Work::Memcpy(Memcpy::Linear { dst, src, bytes: 100, kind: CopyKind::HostToHost })
     };
     let mut template = Template::new(&device());
-    let (first, ()) = template.add(copy(&to, &from), &[]).unwrap();
+    let first = template.add(copy(&to, &from), &[]).unwrap();
     template.add(copy(&back, &to), &[first]).unwrap();
     Exec::new(&template, Options::default()).unwrap().launch(&stream).unwrap();
     stream.synchronize().unwrap();
@@ -215,7 +215,7 @@ fn a_change_inside_a_child_graph_is_a_change_of_the_graph_around_it() {
         }))
     };
     let (mut inner, mut outer) = (Template::new(&device()), Template::new(&device()));
-    let (first, ()) = inner.add(adds(1), &[]).unwrap();
+    let first = inner.add(adds(1), &[]).unwrap();
     let child = outer.add_child(&inner, &[]).unwrap();
     let nested = outer.at(&[child]).unwrap().graph().counterpart(first).unwrap();
     outer.at(&[child]).unwrap().add(adds(10), &[nested]).unwrap();

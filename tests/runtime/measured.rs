@@ -113,7 +113,7 @@ fn another_plan_changes_no_parameters_and_disables_what_was_disabled() {
     let (stream, log) = (stream(), Log::new(100));
     let mut template = Template::new(&device());
     let mut add =
-        |value, after: &[NodeId]| template.add(Node::Kernel(kernel_node(&log, value)), after).unwrap().0;
+        |value, after: &[NodeId]| template.add(Node::Kernel(kernel_node(&log, value)), after).unwrap();
     let first = add(0, &[]);
     let second = add(1, &[first]);
     let third = add(2, &[second]);
@@ -175,7 +175,7 @@ fn what_another_plan_could_break_is_refused_with_a_reason() {
     assert!(refused(&graph, node_priority).contains("priorities"));
     let mut graph = Template::new(&device());
     let (allocated, address) = graph.add_allocation(&device(), 64, &[]).unwrap();
-    let call = graph.add(Node::Host(HostFn::new(|| ())), &[allocated]).unwrap().0;
+    let call = graph.add(Node::Host(HostFn::new(|| ())), &[allocated]).unwrap();
     graph.add_free(address, &[call]).unwrap();
     let memory = Options { memory: Some(Goal::Smallest), ..Options::default() };
     assert!(refused(&graph, memory).contains("memory"));

@@ -26,7 +26,7 @@ fn template() -> Template {
 }
 
 fn hold(template: &mut Template, object: &UserObject, count: u32, from_caller: bool) {
-    template.whole().retain_object(object, count, from_caller).unwrap();
+    template.retain_object(object, count, from_caller).unwrap();
 }
 
 #[test]
@@ -36,8 +36,8 @@ fn a_graph_holds_what_it_was_given_and_its_copies_too() {
     hold(&mut graph, &object, 2, false);
     object.release(1).unwrap();
     let copy = graph.try_clone().unwrap();
-    graph.whole().release_object(&object, 2).unwrap();
-    graph.whole().release_object(&object, 1).unwrap();
+    graph.release_object(&object, 2).unwrap();
+    graph.release_object(&object, 1).unwrap();
     drop(graph);
     assert!(is_alive(&end), "the copy has references of its own");
     drop(copy);
@@ -49,7 +49,7 @@ fn moved_references_are_the_graphs_and_no_longer_the_callers() {
     let (object, end) = object(3);
     let mut graph = template();
     hold(&mut graph, &object, 2, true);
-    graph.whole().retain_object(&object, 2, true).unwrap();
+    graph.retain_object(&object, 2, true).unwrap();
     object.retain(1).unwrap();
     object.release(2).unwrap();
     assert!(is_alive(&end));
@@ -80,7 +80,7 @@ fn a_nested_graph_holds_its_own_and_gives_them_up_with_its_node() {
     let node = outer.add_child(&inner, &[]).unwrap();
     drop(inner);
     let path = [node];
-    outer.whole().release_object(&object, 1).unwrap();
+    outer.release_object(&object, 1).unwrap();
     assert!(is_alive(&end), "the reference is the nested graph's");
     outer.at(&path).unwrap().retain_object(&object, 1, false).unwrap();
     outer.at(&path).unwrap().release_object(&object, 1).unwrap();

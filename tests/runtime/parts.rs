@@ -17,9 +17,9 @@ fn a_graph_waits_for_a_semaphore_and_signals_another() {
     let (binary, timeline) = (semaphore(SemaphoreKind::Binary, 0), semaphore(SemaphoreKind::Timeline, 1));
     let (stream, mut template) = (stream(), Template::new(&device()));
     let wait = Node::SemaphoreWait(Box::new([(binary.clone(), 0), (timeline.clone(), 4)]));
-    let (wait, ()) = template.add(wait, &[]).unwrap();
+    let wait = template.add(wait, &[]).unwrap();
     let signal = Node::SemaphoreSignal(Box::new([(timeline.clone(), 7)]));
-    let (signal, ()) = template.add(signal, &[wait]).unwrap();
+    let signal = template.add(signal, &[wait]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
 
     exec.launch(&stream).unwrap();
@@ -45,7 +45,7 @@ fn a_body_that_a_condition_chooses_waits_for_a_semaphore_and_signals_another() {
     for (default, expected) in [(1, (0, 5)), (0, (1, 2))] {
         let (binary, timeline) = (semaphore(SemaphoreKind::Binary, 1), semaphore(SemaphoreKind::Timeline, 2));
         let (mut graph, mut body) = (Template::new(&device), Template::new(&device));
-        let (wait, ()) = body.add(Node::SemaphoreWait(Box::new([(binary.clone(), 0)])), &[]).unwrap();
+        let wait = body.add(Node::SemaphoreWait(Box::new([(binary.clone(), 0)])), &[]).unwrap();
         body.add(Node::SemaphoreSignal(Box::new([(timeline.clone(), 5)])), &[wait]).unwrap();
         let condition = graph.create_condition(default).unwrap();
         graph.add_conditional(&condition, ConditionalKind::If, vec![body], &[]).unwrap();
@@ -64,7 +64,7 @@ fn a_batch_of_copies_is_one_node() {
         let run = |(at, of): (u64, u64)| RunCopy { dst: dst + 4 * at, src: src + 4 * of, bytes: 4 };
         Node::MemcpyBatch(words.map(run).into())
     };
-    let (batch, ()) = template.add(copies([(0, 3), (3, 0)]), &[]).unwrap();
+    let batch = template.add(copies([(0, 3), (3, 0)]), &[]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
     exec.launch(&stream).unwrap();
     assert_eq!(to.read(&stream).unwrap(), [4, 0, 0, 1]);

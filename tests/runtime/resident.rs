@@ -225,7 +225,7 @@ fn updates_of_all_nodes_and_disabled_nodes_reach_the_device() {
             let mut last = Vec::new();
             for &value in values {
                 last = vec![
-                    template.add(Node::Kernel(super::updates::kernel_node(&log, value)), &last).unwrap().0,
+                    template.add(Node::Kernel(super::updates::kernel_node(&log, value)), &last).unwrap(),
                 ];
             }
             template
@@ -256,9 +256,7 @@ fn a_disabled_node_does_not_run() {
         let mut nodes = Vec::new();
         for value in 1..=3 {
             let after: Vec<_> = nodes.last().copied().into_iter().collect();
-            nodes.push(
-                template.add(Node::Kernel(super::updates::kernel_node(&log, value)), &after).unwrap().0,
-            );
+            nodes.push(template.add(Node::Kernel(super::updates::kernel_node(&log, value)), &after).unwrap());
         }
         let exec = Exec::new(&template, way.options(Options::default())).unwrap();
         let gate = Gate::on(&stream);
@@ -295,12 +293,12 @@ fn what_needs_the_host_is_refused_and_named() {
         };
         let log = Log::new(1);
         let mut template = Template::new(&device());
-        let (kernel, ()) = template.add(Node::Kernel(super::updates::kernel_node(&log, 1)), &[]).unwrap();
+        let kernel = template.add(Node::Kernel(super::updates::kernel_node(&log, 1)), &[]).unwrap();
         Exec::new(&template, way.options(Options::default())).unwrap();
-        let (host, ()) = template.add(Node::Host(HostFn::new(|| {})), &[kernel]).unwrap();
+        let host = template.add(Node::Host(HostFn::new(|| {})), &[kernel]).unwrap();
         assert_eq!(refused(&template), Some(host));
         let mut template = Template::new(&device());
-        let (event, ()) = template.add(Node::EventRecord(Event::new(false)), &[]).unwrap();
+        let event = template.add(Node::EventRecord(Event::new(false)), &[]).unwrap();
         assert_eq!(refused(&template), Some(event));
         let mut template = Template::new(&device());
         let (allocated, address) = template.add_allocation(&device(), 4096, &[]).unwrap();

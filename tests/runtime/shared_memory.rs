@@ -64,9 +64,9 @@ impl Filler {
     fn new(bytes: u64, byte: u8) -> Self {
         let (mut template, out) = (Template::new(&device()), Out::new(16));
         let (alloc, address) = template.add_allocation(&device(), bytes, &[]).unwrap();
-        let (set, ()) = template.add(fill(address, byte, bytes.min(4096)), &[alloc]).unwrap();
+        let set = template.add(fill(address, byte, bytes.min(4096)), &[alloc]).unwrap();
         let copy = Memcpy::linear(out.address(), address, SEEN);
-        let (copied, ()) = template.add(Node::Memcpy(copy), &[set]).unwrap();
+        let copied = template.add(Node::Memcpy(copy), &[set]).unwrap();
         template.add_free(address, &[copied]).unwrap();
         Self { template, address, out }
     }
@@ -257,7 +257,7 @@ fn memory_that_launches_need_is_there_after_instantiation_or_instantiation_fails
     let both = [(); 2].map(|()| template.add_allocation(&device(), most, &[]).unwrap());
     let before = free();
     assert!(is_out_of_memory(Exec::new(&template, Options::default())));
-    let (_, ()) = template.add_free(both[0].1, &[both[0].0]).unwrap();
+    let _ = template.add_free(both[0].1, &[both[0].0]).unwrap();
     assert!(is_out_of_memory(Exec::new(&template, Options::default())));
     assert_eq!((free(), used()), (before, Meter::default()), "nothing is left of it");
     drop(template);
@@ -321,9 +321,9 @@ fn an_executable_that_goes_in_flight_leaves_its_memory_to_the_launch_and_the_nex
     graph.exec().launch(&stream).unwrap();
     let before: Vec<NodeId> = graph.template.graph().topology().nodes().collect();
     let (alloc, more) = graph.template.add_allocation(&device(), 4 * MIB, &[]).unwrap();
-    let (set, ()) = graph.template.add(fill(more, 9, 4096), &[alloc]).unwrap();
+    let set = graph.template.add(fill(more, 9, 4096), &[alloc]).unwrap();
     let copy = Memcpy::linear(graph.out.address() + 8, more, 8);
-    let (copied, ()) = graph.template.add(Node::Memcpy(copy), &[vec![set], before].concat()).unwrap();
+    let copied = graph.template.add(Node::Memcpy(copy), &[vec![set], before].concat()).unwrap();
     graph.template.add_free(more, &[copied]).unwrap();
     let exec = graph.exec();
     exec.launch(&away).unwrap();
@@ -340,7 +340,7 @@ fn an_executable_that_goes_in_flight_leaves_its_memory_to_the_launch_and_the_nex
 fn an_allocation_that_is_live_keeps_its_contents_when_its_graph_learns_to_free_it() {
     let (stream, mut template) = (stream(), Template::new(&device()));
     let (alloc, address) = template.add_allocation(&device(), MIB, &[]).unwrap();
-    let (set, ()) = template.add(fill(address, 5, 4096), &[alloc]).unwrap();
+    let set = template.add(fill(address, 5, 4096), &[alloc]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
     exec.launch(&stream).unwrap();
     drop(exec);
@@ -366,8 +366,8 @@ fn bodies_take_turns_with_their_own_allocations() {
     let mut after: Vec<NodeId> = Vec::new();
     for _ in 0..3 {
         let (alloc, address) = body.add_allocation(&device(), MIB, &after).unwrap();
-        let (set, ()) = body.add(fill(address, 3, 4096), &[alloc]).unwrap();
-        after = vec![body.add_free(address, &[set]).unwrap().0];
+        let set = body.add(fill(address, 3, 4096), &[alloc]).unwrap();
+        after = vec![body.add_free(address, &[set]).unwrap()];
     }
     graph.add_conditional(&condition, ConditionalKind::If, vec![body], &[]).unwrap();
     let exec = Exec::new(&graph, Options::default()).unwrap();
@@ -391,9 +391,9 @@ fn each_device_has_arenas_of_its_own() {
             let mut template = Template::new(&devices[0]);
             for (n, device) in devices.iter().enumerate() {
                 let (alloc, address) = template.add_allocation(device, MIB, &[]).unwrap();
-                let (set, ()) = template.add_on(device, fill(address, 1 + n as u8, 4096), &[alloc]).unwrap();
+                let set = template.add_on(device, fill(address, 1 + n as u8, 4096), &[alloc]).unwrap();
                 let copy = Node::Memcpy(Memcpy::linear(out.address() + 16 * n as u64, address, 16));
-                let (copied, ()) = template.add_on(device, copy, &[set]).unwrap();
+                let copied = template.add_on(device, copy, &[set]).unwrap();
                 template.add_free(address, &[copied]).unwrap();
             }
             template
@@ -450,21 +450,21 @@ impl Tangle {
             let after: Vec<NodeId> =
                 after.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
             let (alloc, address) = template.add_allocation(&device(), bytes, &after).unwrap();
-            let (set, ()) = template.add(fill(address, first + n as u8, bytes), &[alloc]).unwrap();
+            let set = template.add(fill(address, first + n as u8, bytes), &[alloc]).unwrap();
             // Something in between, so that others have time to spoil it.
             let mut last = set;
             for _ in 0..dice.roll(3) {
-                last = template.add(Node::Empty, &[last]).unwrap().0;
+                last = template.add(Node::Empty, &[last]).unwrap();
             }
             let ends = [address, address + bytes - 1];
             let copies: Vec<NodeId> = (0u64..)
                 .zip(ends)
                 .map(|(end, from)| {
                     let copy = Memcpy::linear(out.address() + 2 * n as u64 + end, from, 1);
-                    template.add(Node::Memcpy(copy), &[last]).unwrap().0
+                    template.add(Node::Memcpy(copy), &[last]).unwrap()
                 })
                 .collect();
-            nodes.push(template.add_free(address, &copies).unwrap().0);
+            nodes.push(template.add_free(address, &copies).unwrap());
         }
         Self { template, out, bytes: (first..).take(buffers).flat_map(|byte| [byte; 2]).collect() }
     }
@@ -555,9 +555,9 @@ fn buffers_share_memory_in_the_order_of_a_plan_for_few_bytes() {
     let (mut template, outs) = (Template::new(&device()), [(); BRANCHES as usize].map(|()| Out::new(16)));
     for (out, byte) in outs.iter().zip(1..) {
         let (alloc, address) = template.add_allocation(&device(), MIB, &[]).unwrap();
-        let (set, ()) = template.add(fill(address, byte, 4096), &[alloc]).unwrap();
+        let set = template.add(fill(address, byte, 4096), &[alloc]).unwrap();
         let copy = Memcpy::linear(out.address(), address, SEEN);
-        let (copied, ()) = template.add(Node::Memcpy(copy), &[set]).unwrap();
+        let copied = template.add(Node::Memcpy(copy), &[set]).unwrap();
         template.add_free(address, &[copied]).unwrap();
     }
     let bytes = |goal| {

@@ -17,7 +17,7 @@ fn branches() -> Template {
         let (mut last, address) = template.add_allocation(&device(), BYTES, &[]).unwrap();
         for value in 0..16 {
             let fill = Memset { dst: address, pitch: 64, value, element_size: 1, width: 64, height: 1 };
-            last = template.add(Node::Memset(fill), &[last]).unwrap().0;
+            last = template.add(Node::Memset(fill), &[last]).unwrap();
         }
         template.add_free(address, &[last]).unwrap();
     }
@@ -72,16 +72,16 @@ fn what_bodies_allocate_counts_as_long_as_their_node_runs() {
     // One behind the other, so they take turns; and one beside both.
     for _ in 0..2 {
         let (begin, address) = body.add_allocation(&device(), BYTES, &last).unwrap();
-        let (used, _) = body.add(fill(address), &[begin]).unwrap();
-        last = vec![body.add_free(address, &[used]).unwrap().0];
+        let used = body.add(fill(address), &[begin]).unwrap();
+        last = vec![body.add_free(address, &[used]).unwrap()];
     }
     let (begin, address) = body.add_allocation(&device(), BYTES, &[]).unwrap();
-    let (used, _) = body.add(fill(address), &[begin]).unwrap();
+    let used = body.add(fill(address), &[begin]).unwrap();
     body.add_free(address, &[used]).unwrap();
     // A branch with memory of its own, which a plan may put beside the conditional node or not.
     template.add_conditional(&condition, ConditionalKind::If, vec![body], &[]).unwrap();
     let (begin, address) = template.add_allocation(&device(), BYTES, &[]).unwrap();
-    let (used, _) = template.add(fill(address), &[begin]).unwrap();
+    let used = template.add(fill(address), &[begin]).unwrap();
     template.add_free(address, &[used]).unwrap();
     let new = |goal| Exec::new(&template, Options { memory: Some(goal), ..Options::default() });
     // Plans order packets, and host calls, but not one kind behind the other: a node that the host drives is beside the

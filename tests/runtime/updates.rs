@@ -139,8 +139,8 @@ fn a_node_takes_only_parameters_of_its_own_kind() {
     let host = [2u32; 8];
     let mut template = Template::new(&device());
     let upload = |bytes| Node::Memcpy(Memcpy::linear(data.slice().address(), host.as_ptr() as u64, bytes));
-    let (copy, ()) = template.add(upload(32), &[]).unwrap();
-    let (empty, ()) = template.add(Node::Empty, &[copy]).unwrap();
+    let copy = template.add(upload(32), &[]).unwrap();
+    let empty = template.add(Node::Empty, &[copy]).unwrap();
     let exec = Exec::new(&template, Options::default()).unwrap();
     let inside = Node::Memcpy(Memcpy::linear(data.slice().address() + 16, data.slice().address(), 16));
     assert!(exec.set_node(copy, &inside).is_err(), "pageable before, device memory now");
@@ -215,7 +215,7 @@ fn fill(dst: u64, width: u64, height: u64) -> GraphNode {
 fn in_a_row(nodes: impl IntoIterator<Item = GraphNode>) -> (Template, Vec<NodeId>) {
     let (mut template, mut ids) = (Template::new(&device()), Vec::new());
     for node in nodes {
-        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap().0);
+        ids.push(template.add(node, ids.last().copied().as_slice()).unwrap());
     }
     (template, ids)
 }

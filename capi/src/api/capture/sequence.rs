@@ -7,7 +7,7 @@ use std::{
 };
 
 use aqlipse::{
-    Stream, Subgraph,
+    Stream, TemplateAt,
     capture::{self, Mode, Status},
     graph::NodeId,
 };
@@ -44,7 +44,7 @@ fn mode(mode: hipStreamCaptureMode) -> Result<Mode, hipError_t> {
 /// # Safety
 /// The array is null or readable.
 unsafe fn known_nodes(
-    graph: &Subgraph<'_>,
+    graph: &TemplateAt<'_>,
     nodes: *const hipGraphNode_t,
     count: usize,
 ) -> Result<Vec<NodeId>, hipError_t> {

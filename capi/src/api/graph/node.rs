@@ -1,7 +1,7 @@
 //! What nodes of all kinds have in common: adding one to a graph, asking for its parameters and changing them.
 
 use aqlipse::{
-    Device, GraphNode, Subgraph,
+    Device, GraphNode, TemplateAt,
     graph::{Node, NodeId},
 };
 
@@ -70,7 +70,7 @@ pub(super) unsafe fn add(
     graph: hipGraph_t,
     after: *const hipGraphNode_t,
     count: usize,
-    make: impl FnOnce(&mut Subgraph<'_>, &[NodeId]) -> Result<NodeId, hipError_t>,
+    make: impl FnOnce(&mut TemplateAt<'_>, &[NodeId]) -> Result<NodeId, hipError_t>,
 ) -> Result<(), hipError_t> {
     if node.is_null() {
         return Err(hipErrorInvalidValue);
@@ -78,7 +78,7 @@ pub(super) unsafe fn add(
     let id = object::with_graph(graph, |graph| {
         // SAFETY: the caller's array.
         let after = unsafe { dependencies(graph.graph().topology(), after, count) }?;
-        make(graph.on(current::device_ref()?), &after)
+        make(&mut graph.on(current::device_ref()?), &after)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
@@ -108,7 +108,7 @@ pub(super) unsafe fn add_behind(
     graph: hipGraph_t,
     after: *const hipGraphNode_t,
     count: usize,
-    add: impl FnOnce(&mut Subgraph<'_>, &Device, Dependencies) -> Result<NodeId, hipError_t>,
+    add: impl FnOnce(&mut TemplateAt<'_>, &Device, Dependencies) -> Result<NodeId, hipError_t>,
 ) -> Result<(), hipError_t> {
     if node.is_null() {
         return Err(hipErrorInvalidValue);
@@ -117,7 +117,7 @@ pub(super) unsafe fn add_behind(
         // SAFETY: the caller's array.
         let after = unsafe { Dependencies::new(graph.graph().topology(), after, count) }?;
         let device = current::device_ref()?;
-        add(graph.on(device), device, after)
+        add(&mut graph.on(device), device, after)
     })?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(node, object::node_handle(id)) }
