@@ -30,7 +30,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `error`, [`trace`], `thread`, `callback` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call |
+//! | `error`, [`trace`], `thread`, `callback`, `memfd` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call, sealed files in memory |
 //! | `device` | [`System`], [`Device`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
 //! | `context` | what the services keep with each device |
 //! | `blit`, `dispatch` | copy and fill kernels; one dispatch |
@@ -54,8 +54,8 @@
 //! [`schedule`] is that of [`aqlipse_graph`], which compiles graphs to packets.
 //!
 //! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
-//! unknown length), `exec` (host copies and pinning), `hostcall` (memory that kernels write), `external`
-//! (pages that processes share) and [`typed`] (typed memory); graphs, schedules and packet
+//! unknown length, mapped files), `exec` (host copies and pinning), `hostcall` (memory that kernels write), `external`
+//! (pages that processes share), `memfd` (system calls) and [`typed`] (typed memory); graphs, schedules and packet
 //! images forbid it.
 
 pub mod capture;
@@ -81,6 +81,7 @@ mod error;
 mod event;
 mod exec;
 mod hostcall;
+mod memfd;
 pub mod memory_report;
 mod resident_queues;
 mod stream;

@@ -6,13 +6,17 @@
 
 use std::{
     io,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
-    ptr::NonNull,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
-use crate::error::{Error, Result, explain};
+use memmap2::{MmapOptions, MmapRaw};
+
+use crate::{
+    error::{Error, Result, explain},
+    memfd,
+};
 
 /// `AQLIPSEM`, read as a little-endian number.
 const MAGIC: u64 = u64::from_le_bytes(*b"AQLIPSEM");
@@ -55,16 +59,7 @@ const _: () = {
 };
 
 /// The page, mapped into this process.
-pub(super) struct Page(NonNull<Words>);
-
-// SAFETY: the page consists of atomics.
-unsafe impl Send for Page {}
-// SAFETY: as above.
-unsafe impl Sync for Page {}
-
-fn failed(what: &str) -> Error {
-    refused(what, io::Error::last_os_error())
-}
+pub(super) struct Page(MmapRaw);
 
 /// What it means that the system has refused `what`.
 pub(super) fn refused(what: &str, error: io::Error) -> Error {
@@ -83,27 +78,14 @@ impl Page {
     /// # Errors
     /// [`Error::OutOfMemory`] without a descriptor or memory left, [`Error::OperatingSystem`].
     pub(super) fn create(kind: Kind, value: u64) -> Result<(OwnedFd, Self)> {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        if hsa::fault_injection::refuses() {
-            return Err(Error::OutOfMemory { bytes: SIZE });
-        }
-        // SAFETY: the name is a C string.
-        let descriptor = unsafe { libc::memfd_create(c"aqlipse-semaphore".as_ptr(), flags) };
-        if descriptor < 0 {
-            return Err(failed("memfd_create"));
-        }
-        // SAFETY: it was just opened, and nobody else has it.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
-        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-        // SAFETY: the calls change the file that we just made.
-        let made = unsafe {
-            libc::ftruncate(descriptor.as_raw_fd(), SIZE as libc::off_t) == 0
-                && libc::fcntl(descriptor.as_raw_fd(), libc::F_ADD_SEALS, seals) == 0
+        let make = || {
+            let file = memfd::create(c"aqlipse-semaphore")?;
+            file.set_len(SIZE as u64)?;
+            memfd::seal(&file, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL)?;
+            let page = Self::map(file.as_fd())?;
+            Ok((file.into(), page))
         };
-        if !made {
-            return Err(failed("a page of shared memory"));
-        }
-        let page = Self::map(descriptor.as_fd())?;
+        let (descriptor, page) = make().map_err(|error| refused("a page of shared memory", error))?;
         let words = page.words();
         words.version.store(VERSION, Ordering::Relaxed);
         words.kind.store(kind as u32, Ordering::Relaxed);
@@ -118,18 +100,12 @@ impl Page {
     /// # Errors
     /// [`Error::InvalidValue`] if it is no such page or of another kind; [`Error::OperatingSystem`].
     pub(super) fn import(descriptor: BorrowedFd<'_>, kind: Kind) -> Result<Self> {
-        // SAFETY: the call asks about a descriptor.
-        let seals = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GET_SEALS) };
-        // SAFETY: all-zero is a valid stat.
-        let mut status: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: `status` has room for the answer.
-        let asked = unsafe { libc::fstat(descriptor.as_raw_fd(), &raw mut status) };
-        let sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
         // A page that could shrink would let its owner crash us.
-        if asked != 0 || !sealed || status.st_size < SIZE as libc::off_t {
+        if memfd::unshrinkable_bytes(descriptor).is_none_or(|bytes| bytes < SIZE as u64) {
             return Err(Error::InvalidValue("the descriptor is no semaphore"));
         }
-        let page = Self::map(descriptor)?;
+        let page =
+            Self::map(descriptor).map_err(|error| refused("mapping a page of shared memory", error))?;
         let words = page.words();
         let known =
             words.magic.load(Ordering::Acquire) == MAGIC && words.version.load(Ordering::Relaxed) == VERSION;
@@ -139,21 +115,14 @@ impl Page {
         Ok(page)
     }
 
-    fn map(descriptor: BorrowedFd<'_>) -> Result<Self> {
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let file = descriptor.as_raw_fd();
-        // SAFETY: a new mapping at an address of the kernel's choice replaces nothing.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, libc::MAP_SHARED, file, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(failed("mapping a page of shared memory"));
-        }
-        NonNull::new(base.cast()).map(Self).ok_or(Error::OutOfMemory { bytes: SIZE })
+    fn map(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
+        MmapOptions::new().len(SIZE).map_raw(descriptor.as_raw_fd()).map(Self)
     }
 
     fn words(&self) -> &Words {
         // SAFETY: the mapping lives as long as `self`, is aligned to pages, and the file cannot shrink; any bytes are
         // valid atomics.
-        unsafe { self.0.as_ref() }
+        unsafe { &*self.0.as_ptr().cast() }
     }
 
     /// The value now, with everything that was written before it was set.
@@ -198,13 +167,6 @@ impl Page {
             }
             sleep(&words.sequence, seen, left);
         }
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), SIZE) };
     }
 }
 

@@ -1,11 +1,13 @@
 //! Modules: device code, loaded on each device when its first kernel is needed there.
 
 mod args;
+mod file;
 mod image;
 mod managed;
 mod occupancy;
 mod place;
 
+pub use file::image_in_file;
 pub use image::{image_at, image_of_wrapper};
 pub use managed::Managed;
 
@@ -16,7 +18,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
+pub use loader::Bytes;
+use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
     device::{Device, System, once::Once},
