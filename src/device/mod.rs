@@ -7,6 +7,7 @@ pub(crate) mod fence;
 pub(crate) mod heap;
 pub(crate) mod holders;
 pub(crate) mod lane;
+mod lane_kind;
 pub(crate) mod once;
 pub(crate) mod pause;
 mod properties;
@@ -31,40 +32,21 @@ pub use rings::{RING_VARIABLE, Rings};
 pub use system::{Backend, System};
 pub use wait::WaitPolicy;
 
-pub(crate) use self::units::Units;
 use self::{
     above::{Above, Services, Streams},
     fault::Faults,
     fence::{Keep, PooledSignal, SignalPool},
     lane::Lane,
+    lane_kind::BODIES,
     rings::Placement,
     slabs::Slabs,
     wait::PolicyCell,
 };
+pub(crate) use self::{
+    lane_kind::{COOPERATIVE, LANES, LaneKind, RESTRICTED},
+    units::Units,
+};
 use crate::error::Result;
-
-/// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
-/// than a few queues that are busy at once, and each costs memory (`GPU_MAX_HW_QUEUES` is 4 there).
-pub(crate) const LANES: usize = 4;
-
-/// Queues have one priority each, so streams that are more or less urgent than the others have lanes of their own,
-/// created when the first such stream is used.
-const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::High, hsa::Priority::Low];
-
-/// The number of the lane for cooperative kernels, behind those of streams.
-pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
-
-/// The number of the first of three lanes for bodies of conditional nodes that the host drives.
-const BODIES: usize = COOPERATIVE + 1;
-
-/// The number of the queue to which kernels publish what launches resident graphs.
-pub(crate) const RESIDENT_LAUNCHES: usize = COOPERATIVE + LANES;
-
-/// The number of the first of [`LANES`] queues that resident graphs run on.
-pub(crate) const RESIDENT: usize = RESIDENT_LAUNCHES + LANES;
-
-/// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
-pub(crate) const RESTRICTED: usize = RESIDENT + LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 /// A graph of 100,000 kernels that is instantiated again and again has its arguments where those before it were: fresh pages
@@ -73,15 +55,6 @@ const KERNARGS_RETAINED: u64 = 16 << 20;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
 /// Device memory of resident graphs comes in pieces of at least this many bytes.
 const PACKETS_SLAB: usize = 256 * 1024;
-
-/// The place in [`PRIORITIES`] of what a caller calls a priority: smaller is more urgent.
-fn class_of(priority: i32) -> usize {
-    match priority {
-        0 => 0,
-        ..0 => 1,
-        1.. => 2,
-    }
-}
 
 /// A GPU.
 #[derive(Clone)]
@@ -102,7 +75,7 @@ pub(crate) struct DeviceInner {
     pub(crate) staging: Arc<Slabs>,
     /// Device memory for the packets of resident graphs; the host cannot write it.
     pub(crate) packets: Arc<Slabs>,
-    /// By number: those of each priority, the one for cooperative kernels, those of each set of units.
+    /// By [number](LaneKind::number).
     lanes: Mutex<Vec<Option<Arc<Lane>>>>,
     /// The sets of units that streams were restricted to.
     restrictions: Mutex<Vec<Units>>,
@@ -251,8 +224,10 @@ impl Device {
         }
     }
 
-    /// The lane with this number, created on first use and again after a fault.
-    pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
+    /// A lane, created on first use and again after a fault.
+    pub(crate) fn lane(&self, lane: impl Into<LaneKind>) -> Result<Arc<Lane>> {
+        let kind = lane.into();
+        let number = kind.number();
         let known = |lanes: &[Option<Arc<Lane>>]| lanes.get(number)?.clone().filter(|lane| lane.is_current());
         if let Some(lane) = known(&lock(&self.0.lanes)) {
             return Ok(lane);
@@ -264,7 +239,7 @@ impl Device {
             if let Some(lane) = known(&lock(&self.0.lanes)) {
                 return Ok(lane);
             }
-            let lane = self.create_lane(number)?;
+            let lane = self.create_lane(kind)?;
             // Otherwise a fault has come in between, and what it took is to be retired first.
             if lane.epoch() == epoch {
                 let mut lanes = lock(&self.0.lanes);
@@ -277,34 +252,33 @@ impl Device {
         }
     }
 
-    fn create_lane(&self, number: usize) -> Result<Arc<Lane>> {
+    fn create_lane(&self, kind: LaneKind) -> Result<Arc<Lane>> {
         if self.0.faults.is_lost() {
             return Err(self.0.faults.error());
         }
-        let (producers, priority) = match PRIORITIES.get(number / LANES) {
-            Some(priority) => (hsa::Producers::Multi, *priority),
-            None if number == COOPERATIVE => (hsa::Producers::Cooperative, hsa::Priority::Normal),
-            None => (hsa::Producers::Multi, hsa::Priority::Normal),
+        let (producers, priority) = match kind {
+            LaneKind::Stream { priority, .. } => (hsa::Producers::Multi, priority),
+            LaneKind::Cooperative => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            _ => (hsa::Producers::Multi, hsa::Priority::Normal),
         };
         let faults = &self.0.faults;
         let placement = &self.0.placement;
         let lane = Lane::new(&self.0.agent, faults, producers, priority, placement, system::queue_error)?;
-        if let Some(units) = self.restriction(number) {
+        if let Some(units) = self.restriction(kind) {
             lane.restrict(&units)?;
         }
         Ok(Arc::new(lane))
     }
 
-    /// The number of the lane that a new stream of this priority takes.
-    pub(crate) fn assign_lane(&self, priority: i32) -> usize {
-        let class = class_of(priority);
-        // The default stream is on lane 0. Who needs to be independent of it most often has one or two more streams:
-        // they come there last.
-        class * LANES + (1 + self.0.next_lane.fetch_add(1, Ordering::Relaxed)) % LANES
+    /// The lane that a new stream of this priority takes.
+    pub(crate) fn assign_lane(&self, priority: i32) -> LaneKind {
+        // The default stream is on lane 0. Streams that need to be independent of it are most often one or two: they
+        // come to that lane last.
+        LaneKind::Stream { priority: LaneKind::priority(priority), index: (1 + self.next_lane()) % LANES }
     }
 
-    /// The number of a lane for a new stream that is restricted to `units`.
-    pub(crate) fn assign_lane_on(&self, units: Units) -> usize {
+    /// A lane for a new stream that is restricted to `units`.
+    pub(crate) fn assign_lane_on(&self, units: Units) -> LaneKind {
         if units == Units::all(self.properties().compute_units) {
             return self.assign_lane(0);
         }
@@ -315,33 +289,42 @@ impl Device {
             restrictions.push(units);
             restrictions.len() - 1
         });
-        RESTRICTED + set * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+        LaneKind::Restricted { set, index: self.next_lane() % LANES }
+    }
+
+    /// Counts the streams that lanes were assigned to.
+    fn next_lane(&self) -> usize {
+        self.0.next_lane.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The units that a lane is restricted to, if it is.
-    pub(crate) fn restriction(&self, lane: usize) -> Option<Units> {
-        let set = lane.checked_sub(RESTRICTED)? / LANES;
-        lock(&self.0.restrictions).get(set).cloned()
+    pub(crate) fn restriction(&self, lane: impl Into<LaneKind>) -> Option<Units> {
+        match lane.into() {
+            LaneKind::Restricted { set, .. } => lock(&self.0.restrictions).get(set).cloned(),
+            _ => None,
+        }
     }
 
     /// A lane for packets of which none waits for anything but packets before it.
     pub(crate) fn body_lane(&self) -> Result<Arc<Lane>> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESIDENT_LAUNCHES - BODIES))
+        self.lane(LaneKind::Body { index: NEXT.fetch_add(1, Ordering::Relaxed) % BODIES })
     }
 
-    /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].
-    pub(crate) fn lane_beside(&self, number: usize, n: usize) -> Result<Arc<Lane>> {
-        self.lane(number / LANES * LANES + (number + n) % LANES)
+    /// The `n`th lane behind `lane` of the same priority; another one for each `n` below [`LANES`].
+    pub(crate) fn lane_beside(&self, lane: impl Into<LaneKind>, n: usize) -> Result<Arc<Lane>> {
+        self.lane(lane.into().beside(n))
     }
 
     /// As [`Device::lane_beside`], but a lane of this priority. Work of a stream that is restricted to some units stays
     /// on those.
-    pub(crate) fn lane_beside_of(&self, number: usize, n: usize, priority: i32) -> Result<Arc<Lane>> {
-        if number >= RESTRICTED {
-            return self.lane_beside(number, n);
-        }
-        self.lane_beside(class_of(priority) * LANES + number % LANES, n)
+    pub(crate) fn lane_beside_of(
+        &self,
+        lane: impl Into<LaneKind>,
+        n: usize,
+        priority: i32,
+    ) -> Result<Arc<Lane>> {
+        self.lane(lane.into().of_priority(priority).beside(n))
     }
 
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
