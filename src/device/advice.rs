@@ -4,7 +4,7 @@ use std::{fmt::Display, fs::File, io::ErrorKind};
 
 use hsa_sys::LoadError;
 
-use super::system::{Backend, DEVICE_VARIABLE};
+use super::backend::{Backend, DEVICE_VARIABLE};
 
 /// What can be done instead, whatever is wrong with ROCr.
 fn otherwise() -> String {

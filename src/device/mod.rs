@@ -2,6 +2,7 @@
 
 pub(crate) mod above;
 mod advice;
+mod backend;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod heap;
@@ -26,10 +27,11 @@ use std::{
     },
 };
 
+pub use backend::Backend;
 pub use fence::Fence;
 pub use properties::Properties;
 pub use rings::{RING_VARIABLE, Rings};
-pub use system::{Backend, System};
+pub use system::System;
 pub use wait::WaitPolicy;
 
 use self::{
