@@ -1,4 +1,4 @@
-//! What to do about an HSA runtime that cannot be had, in the words of the error.
+//! What a user can do when an HSA runtime does not start, for the text of the error.
 
 use std::{fmt::Display, fs::File, io::ErrorKind};
 

@@ -108,15 +108,15 @@ impl Device {
         self.0.system.backend()
     }
 
-    /// Lets queues of the device that are created from now on have their rings there; [`RING_VARIABLE`] says where until
-    /// then. Queues are created when streams first need them, up to four for each priority, and stay. What came of it
-    /// says [`Stream::rings`](crate::Stream::rings).
+    /// Sets where queues of the device that are created from now on have their rings. Until then [`RING_VARIABLE`] says
+    /// it. Queues are created when streams first need them, up to four for each priority, and stay.
+    /// [`Stream::rings`](crate::Stream::rings) says where the ring of a stream's queue is.
     pub fn set_rings(&self, rings: Rings) {
         self.0.placement.set(rings);
     }
 
-    /// Waits until everything that was submitted to the device has completed or is lost, and reports no fault that
-    /// others should hear of. Captures do not mind.
+    /// Waits until everything that was submitted to the device has completed or is lost. It reports no fault: faults
+    /// are for calls that check the device. It is allowed during captures.
     pub(crate) fn drain(&self) -> Result<()> {
         let streams = self.0.streams.get();
         let fences = streams.map_or(Ok(Vec::new()), |streams| streams.fences(&self.0.faults))?;
@@ -143,8 +143,8 @@ impl Device {
         Ok(())
     }
 
-    /// Reports a fault that nobody was told of yet, after giving up what it took with it; the fault that has taken
-    /// the device for good, to everybody.
+    /// Reports a fault that no call has reported yet, after giving up what it took with it. A fault that has taken the
+    /// device for good is reported to every caller.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.0.faults.is_pending() {
             return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
@@ -164,29 +164,30 @@ impl Device {
         }
     }
 
-    /// Ends everything on queues that faults have taken. While the caller has what is returned nobody else does, and no
-    /// queue is created: none of a new epoch may exist while one of an older epoch still runs, for what that uses, memory,
-    /// signals, rings, is used again.
+    /// Ends everything on queues that faults have taken. While the caller holds the guard, no other thread does so and
+    /// no queue is created. No queue of a new epoch may exist while one of an older epoch still runs: the memory,
+    /// signals and rings of the older one are used again.
     fn retire_lanes(&self) -> MutexGuard<'static, ()> {
         static RETIREMENT: Mutex<()> = Mutex::new(());
         let retirement = lock(&RETIREMENT);
-        // Others may have been here in between, so that others already work on fresh lanes: those stay. Devices that the
-        // fault took along lose theirs with it: they would wait for signals that this one is about to use again.
+        // Another thread may have retired the lanes in between, so that streams already work on fresh lanes: those
+        // stay. Devices that the fault took along lose theirs with it: they would wait for signals that this one is
+        // about to use again.
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
         for device in self.0.system.devices() {
             if let Some(services) = device.0.services.get() {
                 services.before_queues_stop();
             }
-            // What publishes to queues from the device stops before they do: by number.
+            // Queues whose kernels publish to other queues stop before those: they have lower numbers.
             let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
-            // Stopped first, as somebody may hold one who is about to find out that it is of no use any more.
+            // Stopped first: a launch may still hold one, so that it is not destroyed here.
             dead.iter().for_each(|lane| lane.stop());
         }
         retirement
     }
 
-    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run. During a retirement, so that
-    /// no lane comes between.
+    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no other waves run. The caller
+    /// retires lanes meanwhile, so that none is created.
     fn recall(&self) {
         let lanes = lock(&self.0.lanes);
         let epoch = self.0.faults.epoch();
@@ -196,7 +197,7 @@ impl Device {
         }
     }
 
-    /// How threads wait for the device where nothing else is wished of an event or a stream, if that was ever set.
+    /// How threads wait for the device where an event or a stream says nothing else, if that was ever set.
     pub fn wait_policy(&self) -> Option<WaitPolicy> {
         self.0.wait.get()
     }
@@ -206,8 +207,8 @@ impl Device {
         self.0.wait.set(policy);
     }
 
-    /// Waits for `fence` on behalf of a caller, who is told of a fault if nobody was. `wish` is for another way to wait
-    /// than the device's.
+    /// Waits for `fence` on behalf of a caller. A fault that no call has reported yet is reported to this one. `wish`
+    /// is for another way to wait than the device's.
     pub(crate) fn wait(&self, fence: &Fence, wish: WaitPolicy) -> Result<()> {
         let policy = match wish {
             WaitPolicy::Auto => self.wait_policy().unwrap_or_default(),
@@ -332,7 +333,7 @@ impl Device {
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
     pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
         self.forget_participations();
-        // What the launch keeps is its stream's to let go.
+        // The launch's stream lets go of what the launch keeps.
         lock(&self.0.participations).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
@@ -349,7 +350,8 @@ impl Device {
             let settled = || oldest.is_on(self) && self.0.faults.is_settled(oldest.signal().epoch());
             oldest.has_fired() || oldest.is_over() && (!oldest.keeps_any() || settled())
         };
-        // What was needed may be the caller's, whose `Drop` may come here again: it is dropped behind the lock.
+        // A launch may keep a value of the caller's, whose `Drop` may call this function again: it is dropped without
+        // the lock.
         let forgotten: Vec<Fence> = {
             let mut participations = lock(&self.0.participations);
             std::iter::from_fn(|| participations.pop_front_if(over)).collect()

@@ -11,7 +11,7 @@ use crate::{
 /// Bytes of the file behind a descriptor.
 pub(crate) fn size_of_file(descriptor: BorrowedFd<'_>) -> Option<u64> {
     let file = File::from(descriptor.try_clone_to_owned().ok()?);
-    // A dma-buf tells its size only to who looks for its end; to look changes a position that nobody uses.
+    // A dma-buf has its size at the end of a seek only; the seek changes a position that nothing uses.
     let mut file = &file;
     let size = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).ok()?;
     (size > 0).then_some(size)

@@ -1,8 +1,8 @@
-//! One page of memory that processes share: a header that says what it is, words that everybody changes, a futex.
+//! One page of memory that processes share: a header that says what it is, words that each of them changes, a futex.
 //!
-//! The page is a memfd that cannot shrink, so nobody who has the descriptor can make an access to it fault. What it
-//! holds is untrusted: the words are only compared and counted. `capi/include/aqlipse/semaphore.h` is the same layout
-//! for C.
+//! The page is a memfd that cannot shrink, so no process that has the descriptor can make an access to it fault. Its
+//! words are untrusted: they are only compared and counted. `capi/include/aqlipse/semaphore.h` is the same layout for
+//! C.
 
 use std::{
     io,
@@ -61,7 +61,7 @@ const _: () = {
 /// The page, mapped into this process.
 pub(super) struct Page(MmapRaw);
 
-/// What it means that the system has refused `what`.
+/// The error for what the operating system has refused.
 pub(super) fn refused(what: &str, error: io::Error) -> Error {
     match error.raw_os_error() {
         Some(libc::ENOMEM | libc::EMFILE | libc::ENFILE) => {
@@ -73,7 +73,7 @@ pub(super) fn refused(what: &str, error: io::Error) -> Error {
 }
 
 impl Page {
-    /// Makes a page, and the descriptor by which others get at it.
+    /// Makes a page, and the descriptor by which other processes map it.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] without a descriptor or memory left, [`Error::OperatingSystem`].
@@ -90,17 +90,17 @@ impl Page {
         words.version.store(VERSION, Ordering::Relaxed);
         words.kind.store(kind as u32, Ordering::Relaxed);
         words.value.store(value, Ordering::Relaxed);
-        // ORDER: Release. Who sees the magic number sees the rest.
+        // ORDER: Release. A process that sees the magic number sees the rest.
         words.magic.store(MAGIC, Ordering::Release);
         Ok((descriptor, page))
     }
 
-    /// Maps the page behind a descriptor that somebody gave us.
+    /// Maps the page behind a descriptor of the caller's.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if it is no such page or of another kind; [`Error::OperatingSystem`].
     pub(super) fn import(descriptor: BorrowedFd<'_>, kind: Kind) -> Result<Self> {
-        // A page that could shrink would let its owner crash us.
+        // If a page could shrink, its owner could make our accesses fault.
         if memfd::unshrinkable_bytes(descriptor).is_none_or(|bytes| bytes < SIZE as u64) {
             return Err(Error::InvalidValue("the descriptor is no semaphore"));
         }
@@ -141,11 +141,11 @@ impl Page {
         self.words().issued.load(Ordering::Acquire)
     }
 
-    /// Changes the value as `change` says, and wakes who waits.
+    /// Changes the value as `change` says, and wakes the threads that wait.
     pub(super) fn change(&self, change: impl FnOnce(&AtomicU64)) {
         let words = self.words();
         change(&words.value);
-        // ORDER: SeqCst. Who saw the old value saw the old sequence before it, and does not fall asleep on it.
+        // ORDER: SeqCst. A thread that saw the old value saw the old sequence before it: the futex refuses its sleep.
         words.sequence.fetch_add(1, Ordering::SeqCst);
         // Not private: the sleepers may be in other processes.
         // SAFETY: the word outlives the call; nothing is dereferenced but by the kernel.

@@ -221,7 +221,7 @@ impl Function {
         &self.0.name
     }
 
-    /// The kernel for who must not keep it.
+    /// The kernel, without keeping it alive.
     pub fn downgrade(&self) -> WeakFunction {
         WeakFunction(Arc::downgrade(&self.0))
     }
@@ -259,7 +259,7 @@ impl WeakFunction {
     /// No kernel.
     pub const NONE: Self = Self(Weak::new());
 
-    /// The kernel, if somebody has it.
+    /// The kernel, if it is still alive.
     pub fn upgrade(&self) -> Option<Function> {
         self.0.upgrade().map(Function)
     }
@@ -468,7 +468,7 @@ impl KernelCode {
         Ok(size)
     }
 
-    /// The workgroup and the grid, in work-items. Most of it falls away where nobody asks for the sizes.
+    /// The workgroup and the grid, in work-items. The compiler drops most of it where the caller needs no sizes.
     #[inline(always)]
     fn size(
         &self,
