@@ -13,7 +13,7 @@ use std::sync::{
 use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
 
 use crate::{
-    device::{COOPERATIVE, Device, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
+    device::{Device, LaneKind, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
     error::{Error, Result},
     module::Dispatch,
     module::{KernelCode, Module},
@@ -165,7 +165,7 @@ impl Device {
         if !self.properties().cooperative {
             return Err(Error::NotSupported("cooperative launches on this device"));
         }
-        self.lane(COOPERATIVE)
+        self.lane(LaneKind::Cooperative)
     }
 
     /// Takes what a cooperative kernel needs that [`Device::run_cooperative`] is to run in `epoch`.

@@ -41,7 +41,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `error`, [`trace`], `thread`, `callback` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call |
+//! | `error`, [`trace`], `thread`, `callback`, `memfd` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call, sealed files in memory |
 //! | `device` | [`System`], [`Device`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
 //! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
 //! | `blit` | copy and fill kernels |
@@ -65,8 +65,8 @@
 //! [`schedule`] is that of [`aqlipse_graph`], which compiles graphs to packets.
 //!
 //! `unsafe` is confined to `device` (memory blocks, submission), `memory`, `stream` (copies), `module` (images of
-//! unknown length), `exec` (host copies and pinning), `hostcall` (memory that kernels write), `external`
-//! (pages that processes share) and [`typed`] (typed memory); graphs, schedules and packet
+//! unknown length, mapped files), `exec` (host copies and pinning), `hostcall` (memory that kernels write), `external`
+//! (pages that processes share), `memfd` (system calls) and [`typed`] (typed memory); graphs, schedules and packet
 //! images forbid it.
 
 pub mod capture;
@@ -90,6 +90,7 @@ mod durations;
 mod error;
 mod exec;
 mod hostcall;
+mod memfd;
 pub mod memory_report;
 mod resident_queues;
 mod stream;

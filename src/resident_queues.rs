@@ -12,7 +12,7 @@ use std::{
 use hsa::packet::Packet;
 
 use crate::{
-    device::{Device, LANES, RESIDENT, RESIDENT_LAUNCHES, fence::PooledSignal, slabs::Block},
+    device::{Device, LANES, LaneKind, fence::PooledSignal, slabs::Block},
     error::{Error, Result},
     module::{KernelCode, Module},
 };
@@ -195,7 +195,7 @@ impl Device {
             return Ok(launches.clone());
         }
         // With nothing locked, for a queue is created; if another thread is faster, its lock counts.
-        let (queue, epoch) = self.device_producer(RESIDENT_LAUNCHES)?;
+        let (queue, epoch) = self.device_producer(LaneKind::ResidentLaunches)?;
         let fresh = Arc::new(Launches { epoch, queue, lock: self.open_lock()? });
         Ok(newer(&mut lock(&self.context().residence).launches, fresh, |launches| launches.epoch))
     }
@@ -211,8 +211,8 @@ impl Device {
             return Ok(queues.clone());
         }
         let mut lanes = Vec::with_capacity(LANES);
-        for n in 0..LANES {
-            let (lane, epoch) = self.device_producer(RESIDENT + n)?;
+        for index in 0..LANES {
+            let (lane, epoch) = self.device_producer(LaneKind::Resident { index })?;
             if epoch != launches.epoch {
                 // A fault has just taken the others.
                 return Err(self.0.faults.error());
@@ -224,9 +224,9 @@ impl Device {
     }
 
     /// Where device code finds a queue, and its fault epoch.
-    fn device_producer(&self, number: usize) -> Result<(hsa::DeviceProducer, u64)> {
+    fn device_producer(&self, lane: LaneKind) -> Result<(hsa::DeviceProducer, u64)> {
         let unsupported = Error::NotSupported("graphs that a device launches, with legacy doorbells");
-        let lane = self.lane(number)?;
+        let lane = self.lane(lane)?;
         lane.device_producer().map(|producer| (producer, lane.epoch())).ok_or(unsupported)
     }
 

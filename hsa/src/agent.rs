@@ -104,7 +104,7 @@ impl Agent {
         self.0.node
     }
 
-    /// Who made it.
+    /// The name of its vendor.
     ///
     /// # Errors
     /// [`Error::Call`].

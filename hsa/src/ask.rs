@@ -1,7 +1,7 @@
 //! Cache lines that are wanted before they are needed.
 
-/// Has the line at `address` brought here to be stored to, if another processor has it; whoever needs it soon does not
-/// wait as long. Nothing happens at an address that is none.
+/// Fetches the line at `address` to be stored to, if another processor has it, so that a store to it soon does not wait
+/// as long. Nothing happens at an address that is not mapped.
 #[inline(always)]
 pub(crate) fn ask_for(address: *const u8) {
     #[cfg(target_arch = "x86_64")]

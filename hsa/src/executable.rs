@@ -155,7 +155,7 @@ impl Executable {
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        // SAFETY: the executable is ours, and who drops it vouches that no kernel of it still runs. A failure
+        // SAFETY: the executable is ours, and its owner vouches that no kernel of it still runs. A failure
         // leaves nothing to do but leak.
         let _ = unsafe { (self.runtime.api().hsa_executable_destroy)(self.raw) };
     }
@@ -256,7 +256,7 @@ impl FrozenExecutable {
 /// Appends a symbol to the vector behind `data`.
 ///
 /// # Safety
-/// `data` points to a `Vec<hsa_executable_symbol_t>` that nobody else uses during the call.
+/// `data` points to a `Vec<hsa_executable_symbol_t>` that nothing else uses during the call.
 unsafe extern "C" fn collect_symbol(
     _executable: hsa_executable_t,
     _agent: hsa_agent_t,

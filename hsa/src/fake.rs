@@ -1,5 +1,5 @@
 //! A function table without a device: one CPU and one GPU agent, pools in host memory, signals and queues
-//! that nobody processes. A function that a test should not reach ends the process.
+//! that no packet processor serves. A function that a test should not reach ends the process.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +14,7 @@ pub(crate) const CPU: u64 = 1;
 pub(crate) const GPU: u64 = 2;
 /// Fine-grained host memory for kernel arguments.
 pub(crate) const KERNARG: u64 = 10;
-/// Group memory, which nobody allocates.
+/// Group memory, which cannot be allocated.
 pub(crate) const GROUP: u64 = 20;
 
 /// Name of the fake GPU's instruction set; longer than any fixed-size attribute.
@@ -264,7 +264,7 @@ extern "C" fn memory_lock(
     HSA_STATUS_SUCCESS
 }
 
-/// Of several locks it takes the last, whoever made it.
+/// Of several locks it takes the last, of whatever owner.
 extern "C" fn memory_unlock(host: *mut c_void) -> hsa_status_t {
     match lock(&LOCKED).get_mut(&host.addr()).and_then(Vec::pop) {
         Some(_) => HSA_STATUS_SUCCESS,

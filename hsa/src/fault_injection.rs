@@ -5,7 +5,7 @@
 //! fail, and the real table is not asked. What the operating system provides can be such a point too: see [`refuses`].
 //! A process that does not interpose calls the real table, and pays for nothing here.
 //!
-//! [`hold_back`] has a call take as long as a test wants: what others do meanwhile must not depend on it.
+//! [`hold_back`] has a call take as long as a test wants: what other threads do meanwhile must not depend on it.
 
 mod held_back;
 
@@ -189,7 +189,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn real() -> &'static Api {
     // ORDER: acquire, pairs with the release in `interpose`.
     let real = REAL.load(Ordering::Acquire);
-    // SAFETY: nobody has the functions below before `interpose` has stored a table, which lives for ever.
+    // SAFETY: no caller has the functions below before `interpose` has stored a table, which lives for ever.
     unsafe { &*real }
 }
 
@@ -410,7 +410,7 @@ mod tests {
                 std::thread::yield_now();
             }
             assert!(!other.is_finished());
-            // Who comes behind it passes.
+            // The calls behind it pass.
             drop(create().unwrap());
             drop(held);
         });

@@ -103,7 +103,7 @@ impl Drop for Attachment {
     fn drop(&mut self) {
         // CAST: addresses of a 64-bit process.
         let start = std::ptr::with_exposed_provenance_mut(self.address as usize);
-        // SAFETY: it was attached there, and who drops it vouches that no agent still uses it.
+        // SAFETY: it was attached there, and its owner vouches that no agent still uses it.
         let _ = unsafe { (self.runtime.api().hsa_amd_ipc_memory_detach)(start) };
     }
 }

@@ -1,4 +1,4 @@
-//! Who holds what of the runtime's resources, by the names that holders give themselves.
+//! Accounts of the runtime's resources, by the names that their holders give.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -121,9 +121,9 @@ mod tests {
         let mut one = Entry::new(&ledger, Resource::Memory, 7, 100);
         let two = Entry::new(&ledger, Resource::Memory, 7, 20);
         assert_eq!(sum(""), Some((2, 120)));
-        one.name("somebody");
+        one.name("holder");
         one.grow(5);
-        assert_eq!((sum(""), sum("somebody")), (Some((1, 20)), Some((1, 105))));
+        assert_eq!((sum(""), sum("holder")), (Some((1, 20)), Some((1, 105))));
         drop(one);
         drop(two);
         assert!(ledger.accounts().is_empty());

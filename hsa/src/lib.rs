@@ -42,7 +42,7 @@
 //! | `batch` | a run of packets and its counts |
 //! | [`ring`] | claim and publication, over a port that a fake can be |
 //! | `queue` | queues of a device |
-//! | `ledger` | who holds what |
+//! | `ledger` | accounts of resources by holder |
 //! | `executable` | code objects loaded by the runtime |
 //! | `event` | memory faults and resets |
 //! | [`fault_injection`] | a table that refuses resources, for tests |

@@ -12,9 +12,9 @@ pub(crate) type Kind = (usize, Vec<u64>);
 /// Locks of one kind at one address.
 #[derive(Debug, Default)]
 struct Group {
-    /// That somebody holds.
+    /// Locks that are held.
     held: usize,
-    /// That nobody holds, and that still stand.
+    /// Locks that were given back, and that still stand.
     standing: usize,
 }
 
@@ -23,7 +23,7 @@ struct Group {
 pub(crate) struct Locks(BTreeMap<usize, BTreeMap<Kind, Group>>);
 
 impl Locks {
-    /// Takes note of a lock that somebody is about to make.
+    /// Takes note of a lock that is about to be made.
     pub(crate) fn taken(&mut self, start: usize, kind: Kind) {
         self.0.entry(start).or_default().entry(kind).or_default().held += 1;
     }
@@ -45,7 +45,7 @@ impl Locks {
         }
         group.standing += usize::from(made);
         if group.held == 0 && group.standing == 0 {
-            // Never made: it is no reason for the others to wait for each other.
+            // Never made: it is no reason for the other locks to wait for each other.
             groups.remove(kind);
         }
         if groups.values().any(|group| group.held > 0) {
@@ -141,7 +141,7 @@ mod tests {
                     standing.get_mut(&start).unwrap().pop();
                 }
             }
-            prop_assert!(standing.values().all(Vec::is_empty), "nobody holds any, and some stand");
+            prop_assert!(standing.values().all(Vec::is_empty), "none is held, and some stand");
             prop_assert!(locks.0.is_empty());
         }
     }

@@ -1,4 +1,4 @@
-//! Memory that others allocated: pinning, lookup, fills and copies.
+//! Memory that was allocated elsewhere: pinning, lookup, fills and copies.
 
 use std::fmt;
 use std::sync::Arc;
@@ -140,9 +140,9 @@ impl Runtime {
     /// Lets go of a lock, which `made` says has come to be.
     fn unlock(&self, host: *mut u8, kind: &Kind, made: bool) {
         let mut locks = self.locks();
-        // Before others can lock the address anew: that might go instead.
+        // Before another thread can lock the address anew: that lock might go instead.
         for _ in 0..locks.released(host.addr(), kind, made) {
-            // SAFETY: the memory was locked at this address, and who dropped the lock vouches that no agent still
+            // SAFETY: the memory was locked at this address, and the owner of the lock vouches that no agent still
             // uses it.
             let _ = unsafe { (self.api().hsa_amd_memory_unlock)(host.cast()) };
         }
@@ -227,7 +227,7 @@ impl Runtime {
     /// [`Error::Call`].
     ///
     /// # Safety
-    /// The words exist, the runtime allocated them, and nobody accesses them meanwhile.
+    /// The words exist, the runtime allocated them, and nothing accesses them meanwhile.
     pub unsafe fn fill(&self, address: u64, value: u32, count: usize) -> Result<(), Error> {
         let address = std::ptr::with_exposed_provenance_mut(address as usize);
         // SAFETY: the caller's promise.
@@ -241,7 +241,7 @@ impl Runtime {
     /// [`Error::Call`].
     ///
     /// # Safety
-    /// Both ranges exist and are accessible to their agents, and nobody writes them, until `completion` is
+    /// Both ranges exist and are accessible to their agents, and nothing writes them, until `completion` is
     /// decremented; the signals live until then.
     pub unsafe fn copy_async(
         &self,

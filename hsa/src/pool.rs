@@ -277,7 +277,7 @@ impl Allocation {
     /// Takes responsibility for memory that [`Allocation::into_raw`] gave away.
     ///
     /// # Safety
-    /// `address` came from `into_raw` of an allocation of this runtime with this length, and nobody else
+    /// `address` came from `into_raw` of an allocation of this runtime with this length, and nothing else
     /// frees it.
     pub unsafe fn from_raw(runtime: Arc<Runtime>, address: u64, len: usize) -> Self {
         Self { runtime, address, len, entry: None }
@@ -330,7 +330,7 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // SAFETY: the allocation is ours, and who drops it vouches that no agent still uses it. A failure
+        // SAFETY: the allocation is ours, and its owner vouches that no agent still uses it. A failure
         // leaves nothing to do but leak.
         let _ = unsafe { (self.runtime.api().hsa_amd_memory_pool_free)(self.as_ptr().cast()) };
     }

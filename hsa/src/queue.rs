@@ -26,7 +26,7 @@ pub use producer::DeviceProducer;
 pub use stream::RingStores;
 use stream::Stream;
 
-/// Who submits to a queue.
+/// The producers of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Producers {
     /// Any number of threads.
@@ -41,12 +41,12 @@ pub enum Producers {
 /// Share of the device that a queue gets when several have work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {
-    /// Behind the others.
+    /// Behind the other queues.
     Low,
-    /// As everybody.
+    /// The usual share.
     #[default]
     Normal,
-    /// Before the others.
+    /// Before the other queues.
     High,
 }
 
@@ -63,7 +63,7 @@ pub enum RingMemory {
 /// What a queue is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
-    /// Who submits.
+    /// The producers.
     pub producers: Producers,
     /// Private memory a work-item that dispatches are expected to need, in bytes, or `None` to let the
     /// runtime find out.
@@ -99,7 +99,7 @@ pub type QueueErrorHandler = Box<dyn Fn(hsa_status_t) + Send + Sync>;
 /// The status of a queue that runs.
 const RUNNING: u32 = HSA_STATUS_SUCCESS.0;
 
-/// Whether a queue runs, and who wants to know when it stops.
+/// Whether a queue runs, and what is called when it stops.
 struct Health {
     status: AtomicU32,
     handler: QueueErrorHandler,
@@ -108,7 +108,7 @@ struct Health {
 impl Health {
     /// Records the first reason.
     fn stop(&self, status: hsa_status_t) {
-        // ORDER: release, so that who sees the queue stopped sees what was done before.
+        // ORDER: release, so that a thread that sees the queue stopped sees what was done before.
         let _ = self.status.compare_exchange(RUNNING, status.0, Ordering::Release, Ordering::Relaxed);
     }
 
@@ -149,7 +149,7 @@ pub struct HsaPort {
 }
 
 // SAFETY: the queue functions and the doorbell signal may be used from any thread, and the ring's slots are
-// written by whoever has claimed them.
+// written by the producer that has claimed them.
 unsafe impl Send for HsaPort {}
 // SAFETY: as above.
 unsafe impl Sync for HsaPort {}
@@ -334,7 +334,7 @@ impl Queue {
         let id = unsafe { (*raw).id };
         let ring = Ring::new(port).inspect_err(|_| {
             HEALTH.withdraw(token);
-            // SAFETY: the queue was just created, and nobody else knows it.
+            // SAFETY: the queue was just created, and nothing else knows it.
             let _ = unsafe { (api.hsa_queue_destroy)(raw) };
         })?;
         let bytes = u64::from(size) * PACKET_BYTES as u64;

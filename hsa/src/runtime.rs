@@ -53,7 +53,7 @@ impl Runtime {
         self.api
     }
 
-    /// Who holds what.
+    /// The accounts of resources by holder.
     pub(crate) fn ledger(&self) -> &Arc<Ledger> {
         &self.ledger
     }
@@ -107,7 +107,7 @@ impl Runtime {
     /// Calls `handler` for every system event from now on, on a thread of the HSA runtime.
     ///
     /// # Errors
-    /// [`Error::Call`] with `HSA_STATUS_ERROR` if somebody else in the process has registered a handler: the
+    /// [`Error::Call`] with `HSA_STATUS_ERROR` if other code in the process has registered a handler: the
     /// HSA runtime takes one.
     pub fn on_event(&self, handler: EventHandler) -> Result<(), Error> {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,7 +167,7 @@ impl fmt::Debug for Runtime {
 /// Appends to the vector behind `data`: the callback of every iteration.
 ///
 /// # Safety
-/// `data` points to a `Vec<T>` that nobody else uses during the call.
+/// `data` points to a `Vec<T>` that nothing else uses during the call.
 pub(crate) unsafe extern "C" fn collect<T>(item: T, data: *mut c_void) -> hsa_status_t {
     // SAFETY: the caller's promise.
     unsafe { (*data.cast::<Vec<T>>()).push(item) };

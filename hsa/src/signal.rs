@@ -34,7 +34,7 @@ impl WaitState {
     }
 }
 
-/// Who waits for a signal.
+/// The processors that wait for a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiters {
     /// Host threads too, which an interrupt can wake.
@@ -64,7 +64,7 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// Creates a signal; no `consumers` means that anybody may wait for it.
+    /// Creates a signal; no `consumers` means that every agent may wait for it.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -130,7 +130,7 @@ impl Signal {
         unsafe { load(self.raw) }
     }
 
-    /// Stores a value and wakes who waits for it.
+    /// Stores a value and wakes the threads that wait for it.
     pub fn store(&self, value: i64, order: Ordering) {
         let api = self.runtime.api();
         let store =
@@ -139,7 +139,7 @@ impl Signal {
         unsafe { store(self.raw, value) }
     }
 
-    /// Stores a value that nobody waits for, as when a signal is re-armed.
+    /// Stores a value that no thread waits for, as when a signal is re-armed.
     pub fn silent_store(&self, value: i64, order: Ordering) {
         let api = self.runtime.api();
         let store = if releases(order) {
@@ -330,7 +330,7 @@ impl Signal {
 
 impl Drop for Signal {
     fn drop(&mut self) {
-        // SAFETY: the signal is ours, and who drops it vouches that no packet still refers to it. A failure
+        // SAFETY: the signal is ours, and the owner that drops it vouches that no packet still refers to it. A failure
         // leaves nothing to do but leak.
         let _ = unsafe { (self.runtime.api().hsa_signal_destroy)(self.raw) };
     }

@@ -18,7 +18,7 @@ pub(crate) use loom::{
     thread::{ThreadId, current, yield_now},
 };
 
-/// Who calls.
+/// The calling thread.
 #[cfg(test)]
 pub(crate) fn this_thread() -> ThreadId {
     current().id()

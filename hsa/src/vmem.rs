@@ -127,7 +127,7 @@ impl VirtualMemory {
         self.create_of(pool, len, MEMORY_TYPE_NONE)
     }
 
-    /// As [`VirtualMemory::create`], for memory that stays where it is, as what others are to import.
+    /// As [`VirtualMemory::create`], for memory that stays where it is, so that other processes can import it.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -220,7 +220,7 @@ impl PhysicalMemory {
         check("hsa_amd_vmem_get_alloc_properties_from_handle", status).is_ok().then_some(pool)
     }
 
-    /// A file descriptor of the memory, for whoever shall import it.
+    /// A file descriptor of the memory, for the process that imports it.
     ///
     /// # Errors
     /// [`Error::Call`], for instance without a descriptor left; [`Error::Unsupported`].
@@ -289,7 +289,7 @@ impl Reservation {
     /// [`Error::OutOfRange`] if nothing was, or [`Error::Call`].
     ///
     /// # Safety
-    /// Nobody accesses the memory through this address any more.
+    /// Nothing accesses the memory through this address any more.
     pub unsafe fn unmap(&self, offset: usize) -> Result<(), Error> {
         let mut mapped = self.mapped();
         let Some(len) = mapped.get(&offset).copied() else {
@@ -308,7 +308,7 @@ impl Reservation {
     /// [`Error::Call`]; the rest stays mapped then.
     ///
     /// # Safety
-    /// Nobody accesses the memory through these addresses any more.
+    /// Nothing accesses the memory through these addresses any more.
     pub unsafe fn unmap_all(&self) -> Result<(), Error> {
         let mut mapped = self.mapped();
         while let Some((&offset, &len)) = mapped.first_key_value() {
@@ -365,7 +365,7 @@ impl Drop for Reservation {
         let functions = self.memory.functions;
         let start: *mut u8 = std::ptr::with_exposed_provenance_mut(self.address as usize);
         for (offset, len) in std::mem::take(&mut *self.mapped()) {
-            // SAFETY: the range is mapped, and who drops it vouches that it is not in use. A failure leaves
+            // SAFETY: the range is mapped, and its owner vouches that it is not in use. A failure leaves
             // nothing to do.
             let _ = unsafe { (functions.unmap)(start.wrapping_add(offset).cast(), len) };
         }

@@ -29,8 +29,8 @@ const NAMES: [&str; 15] = [
 
 /// What to do to place a code object in memory.
 ///
-/// The plan itself does not touch memory that a device sees: [`write`](Self::write) fills a slice, and who
-/// owns the device's memory gives that slice, or copies it there.
+/// The plan itself does not touch memory that a device sees: [`write`](Self::write) fills a slice. The
+/// owner of the device's memory gives that slice, or copies it there.
 #[derive(Debug)]
 pub struct LoadPlan<'c> {
     object: &'c CodeObject<'c>,
@@ -59,7 +59,7 @@ pub enum RelocatedValue<'c> {
         name: &'c str,
         /// What is added to its address.
         addend: i64,
-        /// The address is 0 if nobody defines the symbol.
+        /// The address is 0 if no code object defines the symbol.
         weak: bool,
     },
 }

@@ -1,7 +1,7 @@
-//! What the floors above keep with a device, as far as the device has to know of it.
+//! What modules above this one store with a device: the services and the streams, as traits that the device calls.
 //!
-//! Each floor has one value with each device, made when it is first asked for. A device lives as long as the process, and
-//! so do these.
+//! Each has one value for each device, made when it is first asked for. A device lives as long as the process, and so
+//! do these.
 
 #![forbid(unsafe_code)]
 
@@ -27,18 +27,18 @@ pub(crate) trait Services: Any + Send + Sync {
 
 /// The streams of a device.
 pub(crate) trait Streams: Any + Send + Sync {
-    /// A fence behind all work in flight of each stream. Of what a fault of `faults` takes meanwhile there is nothing to
-    /// wait for.
+    /// A fence behind all work in flight of each stream. Work that a fault of `faults` takes meanwhile has none: it
+    /// never ends.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn fences(&self, faults: &Faults) -> Result<Vec<Fence>>;
 
-    /// Lets go of what work needed that is over.
+    /// Lets go of what completed work needed.
     fn let_go_of_what_is_over(&self);
 }
 
-/// The value of one floor with a device.
+/// The value that one module above stores with a device.
 pub(crate) struct Above<T: ?Sized + 'static>(OnceLock<&'static T>);
 
 impl<T: ?Sized> Default for Above<T> {
@@ -48,7 +48,7 @@ impl<T: ?Sized> Default for Above<T> {
 }
 
 impl<T: ?Sized> Above<T> {
-    /// The value, if the floor has made it.
+    /// The value, if it was made.
     pub(super) fn get(&self) -> Option<&'static T> {
         self.0.get().copied()
     }

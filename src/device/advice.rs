@@ -1,10 +1,10 @@
-//! What to do about an HSA runtime that cannot be had, in the words of the error.
+//! What a user can do when an HSA runtime does not start, for the text of the error.
 
 use std::{fmt::Display, fs::File, io::ErrorKind};
 
 use hsa_sys::LoadError;
 
-use super::system::{Backend, DEVICE_VARIABLE};
+use super::backend::{Backend, DEVICE_VARIABLE};
 
 /// What can be done instead, whatever is wrong with ROCr.
 fn otherwise() -> String {

@@ -31,7 +31,7 @@ pub(crate) struct Faults {
 
 /// Work of several devices of which a part waits for packets of another: one fault takes all of it.
 ///
-/// Nobody tells a queue that a signal it waits for will never fire, so the fault itself must reach every device.
+/// A queue does not learn that a signal it waits for will never fire, so the fault itself must reach every device.
 pub(crate) struct Bond {
     /// Whether the work is out of danger: a fault now takes none of it.
     is_over: Box<dyn Fn() -> bool + Send + Sync>,
@@ -48,7 +48,8 @@ impl Bond {
     }
 }
 
-/// Held while a fault is recorded on all devices that it takes, so that who looks next sees it on all of them.
+/// Held while a fault is recorded on all devices that it takes, so that a thread that looks next sees it on all of
+/// them.
 static RECORDING: Mutex<()> = Mutex::new(());
 
 impl Faults {
@@ -74,8 +75,8 @@ impl Faults {
         }
         *latest = Some(error.clone());
         self.unreported.store(true, Ordering::Relaxed);
-        // ORDER: Release. Who sees the new epoch must find the error. Before the bonds are taken: who binds later sees
-        // that it came too late.
+        // ORDER: Release. A thread that sees the new epoch must find the error. Before the bonds are taken: a thread
+        // that binds later sees that it came too late.
         self.epoch.store(epoch + 1, Ordering::Release);
         std::mem::take(&mut *lock(&self.bonds))
     }
@@ -106,7 +107,7 @@ impl Faults {
 
     /// Records a fault behind which the device runs nothing any more, whatever is submitted.
     pub(crate) fn lose(&self, error: Error) {
-        // ORDER: Release. Before the new epoch, so that who sees that one makes no new queue.
+        // ORDER: Release. Before the new epoch, so that a thread that sees the epoch makes no new queue.
         self.lost.store(true, Ordering::Release);
         self.record(error, self.epoch());
     }
@@ -121,12 +122,12 @@ impl Faults {
         self.unreported.load(Ordering::Relaxed)
     }
 
-    /// Takes the fault that nobody was told of yet.
+    /// Takes the fault that no call has reported yet.
     pub(crate) fn take(&self) -> Option<Error> {
         self.unreported.swap(false, Ordering::AcqRel).then(|| self.error())
     }
 
-    /// Undoes [`Faults::take`]: who took it has nobody to tell.
+    /// Undoes [`Faults::take`]: the call cannot report the fault.
     pub(crate) fn put_back(&self) {
         self.unreported.store(true, Ordering::Release);
     }

@@ -41,20 +41,20 @@ pub(crate) struct SignalPool {
     runtime: Arc<hsa::Runtime>,
     faults: Arc<Faults>,
     free: Mutex<Free>,
-    /// Signals that somebody holds.
+    /// Signals that are in use.
     used: AtomicUsize,
 }
 
 /// As many signals stay for use again, even if fewer are in use: those of the launches that are in flight at once.
 const RETAINED: usize = 512;
 
-/// Signals that nobody holds, oldest first.
+/// Signals that are not in use, oldest first.
 #[derive(Default)]
 struct Free {
-    /// Nothing touches them any more.
+    /// No packet in flight has them.
     quiet: VecDeque<hsa::Signal>,
-    /// A fence may be dropped before it fires: a packet may still be behind its signal. With their epochs. They may stay
-    /// here for long, and must not stand in the way of others.
+    /// A fence may be dropped before it fires: a packet may still decrement its signal. With their epochs. They may
+    /// stay here for long, and must not hold up the other signals.
     pending: VecDeque<(hsa::Signal, u64)>,
 }
 
@@ -63,7 +63,7 @@ impl SignalPool {
         Arc::new(Self { runtime, faults, free: Mutex::default(), used: AtomicUsize::new(0) })
     }
 
-    /// A signal with value `initial` that nobody else uses, for packets on queues of `epoch`.
+    /// A signal with value `initial` that is not in use, for packets on queues of `epoch`.
     pub(crate) fn take(self: &Arc<Self>, initial: i64, epoch: u64) -> Result<Arc<PooledSignal>> {
         let reused = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +111,7 @@ impl Free {
     }
 }
 
-/// A signal of the pool; it returns there when the last user lets go.
+/// A signal of the pool; it returns there when the last reference is dropped.
 pub(crate) struct PooledSignal {
     signal: Option<hsa::Signal>,
     epoch: u64,
@@ -228,7 +228,7 @@ impl Drop for PooledSignal {
                 free.pending.push_back((signal, self.epoch));
             }
             let used = self.pool.used.fetch_sub(1, Ordering::Relaxed) - 1;
-            // More than one at a time, or those that came while others were in use would stay.
+            // Two for each that returns, or the surplus of a busy time would stay.
             free.look(2, &self.pool.faults);
             let surplus = [free.surplus(used), free.surplus(used)];
             drop(free);
@@ -244,12 +244,12 @@ pub struct Fence(Arc<Inner>);
 struct Inner {
     signal: Arc<PooledSignal>,
     keeps: Mutex<Vec<Keep>>,
-    /// Whether there are any: who asks whenever it passes by need not lock.
+    /// Whether there are any: a submission asks each time, and need not lock.
     keeps_any: AtomicBool,
 }
 
 impl Fence {
-    /// A fence that fires when `signal` reaches 0, holding `keeps` until somebody sees that it has.
+    /// A fence that fires when `signal` reaches 0, holding `keeps` until a thread sees that it has.
     pub(crate) fn new(signal: Arc<PooledSignal>, keeps: Vec<Keep>) -> Self {
         let keeps_any = AtomicBool::new(!keeps.is_empty());
         Self(Arc::new(Inner { signal, keeps: Mutex::new(keeps), keeps_any }))
@@ -268,12 +268,12 @@ impl Fence {
     pub(crate) fn keep(&self, keep: Keep) {
         if !self.is_complete() {
             self.keep_all(vec![keep]);
-            // It may have fired in between, behind the last look of whoever lets go of what it keeps.
+            // It may have fired in between, after the thread that lets go of what it keeps has looked last.
             let _ = self.is_complete();
         }
     }
 
-    /// Keeps `keeps` alive until somebody sees that the fence has fired. Nothing is dropped here.
+    /// Keeps `keeps` alive until a thread sees that the fence has fired. Nothing is dropped here.
     pub(crate) fn keep_all(&self, keeps: Vec<Keep>) {
         let mut kept = self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(keeps);
@@ -286,14 +286,15 @@ impl Fence {
         self.0.keeps_any.load(Ordering::Relaxed)
     }
 
-    /// Whether the fence, which has fired, can be armed for packets on queues of `epoch`: nobody else knows it or its
-    /// signal, and it keeps nothing.
+    /// Whether the fence, which has fired, can be armed for packets on queues of `epoch`: there is no other reference
+    /// to it or to its signal, and it keeps nothing.
     pub(crate) fn is_free(&self, epoch: u64) -> bool {
         let free = Arc::strong_count(&self.0) == 1
             && Arc::strong_count(&self.0.signal) == 1
             && self.0.signal.epoch == epoch
             && !self.keeps_any();
-        // ORDER: acquire, pairs with the release of whoever let go last: what it did with the fence comes before.
+        // ORDER: acquire, pairs with the release of the thread that dropped the last other reference: what it did with
+        // the fence comes before.
         std::sync::atomic::fence(Ordering::Acquire);
         free
     }

@@ -57,7 +57,7 @@ impl LaneClaim<'_> {
     }
 
     /// Publishes as many packets of an image from `start` on as there are slots; `fill` may replace words of them, as
-    /// for [`Lane::submit_image`]. Without the doorbell, if it is not to `ring`: whoever publishes to the lane next
+    /// for [`Lane::submit_image`]. Without `ring` the doorbell is not rung: the thread that publishes to the lane next
     /// rings for them too.
     pub(crate) fn publish(
         self,
@@ -73,7 +73,7 @@ impl LaneClaim<'_> {
     }
 }
 
-/// One HSA queue of a device. Every launch counts itself in and out: not in a pair of cache lines of another queue's.
+/// One HSA queue of a device. Every launch changes its reference count, so it has pairs of cache lines of its own.
 #[repr(align(128))]
 pub(crate) struct Lane {
     id: u64,
@@ -104,7 +104,7 @@ impl Lane {
             hsa::Queue::create(agent, size, hsa::QueueOptions { producers, ..options }, on_error)
         };
         let queue = if producers == hsa::Producers::Cooperative {
-            // One queue of the device serves all who ask for one of these, so it is not ours to place.
+            // The HSA runtime has one such queue for each device, and has placed its ring.
             create(hsa::QueueOptions::default())?
         } else {
             placement.place(create)?
@@ -120,7 +120,7 @@ impl Lane {
     /// Lets only some of the device's units work for the queue.
     pub(crate) fn restrict(&self, units: &super::Units) -> Result<()> {
         if let Some(queue) = &self.queue {
-            // What the HSA runtime itself withholds from the process is no error.
+            // Units that the HSA runtime itself withholds from the process are no error.
             queue.set_cu_mask(units.words())?;
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Lane {
         self.queue.as_ref()?.device_producer()
     }
 
-    /// Stops the queue, with what runs on it, whoever holds the lane: a fault has taken it.
+    /// Stops the queue that a fault has taken, with what runs on it, while launches may still hold the lane.
     pub(crate) fn stop(&self) {
         if let Some(queue) = self.queue.as_ref().filter(|_| !self.faults.is_lost())
             && let Err(error) = queue.inactivate()
@@ -199,15 +199,15 @@ impl Lane {
         let mut done = 0;
         let mut pause = Pause::default();
         while done < image.len() {
-            // This queue may be healthy and yet never drain: what it waits for was on one that is not.
+            // This queue may have no fault and yet never drain: the packet it waits for was on a queue that has one.
             if !self.is_current() {
                 return Err(self.faults.error());
             }
             let rest = &image[done..];
             let part = if done == 0 && rest.len() > LONG { &rest[..BEGINNING] } else { rest };
-            // SAFETY: packets are made by this crate alone, none is invalid, and they point to loaded kernels, to kernel
-            // arguments and to signals that a fence behind them keeps alive. What the kernels do with the caller's
-            // memory is what the caller who launched them vouched for.
+            // SAFETY: packets are made by this crate alone, none is invalid, and they point to loaded kernels, to
+            // kernel arguments and to signals that a fence behind them keeps alive. The caller that launched the
+            // kernels vouches for what they do with its memory.
             let some = unsafe { queue.submit_image(part, |slots| fill(&mut Slots { slots, done })) };
             match some.map_err(|e| self.explain(e))? {
                 0 => pause.wait(),

@@ -2,11 +2,13 @@
 
 pub(crate) mod above;
 mod advice;
+mod backend;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod heap;
 pub(crate) mod holders;
 pub(crate) mod lane;
+mod lane_kind;
 pub(crate) mod once;
 pub(crate) mod pause;
 mod properties;
@@ -25,46 +27,28 @@ use std::{
     },
 };
 
+pub use backend::Backend;
 pub use fence::Fence;
 pub use properties::Properties;
 pub use rings::{RING_VARIABLE, Rings};
-pub use system::{Backend, System};
+pub use system::System;
 pub use wait::WaitPolicy;
 
-pub(crate) use self::units::Units;
 use self::{
     above::{Above, Services, Streams},
     fault::Faults,
     fence::{Keep, PooledSignal, SignalPool},
     lane::Lane,
+    lane_kind::BODIES,
     rings::Placement,
     slabs::Slabs,
     wait::PolicyCell,
 };
+pub(crate) use self::{
+    lane_kind::{COOPERATIVE, LANES, LaneKind, RESTRICTED},
+    units::Units,
+};
 use crate::error::Result;
-
-/// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
-/// than a few queues that are busy at once, and each costs memory (`GPU_MAX_HW_QUEUES` is 4 there).
-pub(crate) const LANES: usize = 4;
-
-/// Queues have one priority each, so streams that are more or less urgent than the others have lanes of their own,
-/// created when the first such stream is used.
-const PRIORITIES: [hsa::Priority; 3] = [hsa::Priority::Normal, hsa::Priority::High, hsa::Priority::Low];
-
-/// The number of the lane for cooperative kernels, behind those of streams.
-pub(crate) const COOPERATIVE: usize = PRIORITIES.len() * LANES;
-
-/// The number of the first of three lanes for bodies of conditional nodes that the host drives.
-const BODIES: usize = COOPERATIVE + 1;
-
-/// The number of the queue to which kernels publish what launches resident graphs.
-pub(crate) const RESIDENT_LAUNCHES: usize = COOPERATIVE + LANES;
-
-/// The number of the first of [`LANES`] queues that resident graphs run on.
-pub(crate) const RESIDENT: usize = RESIDENT_LAUNCHES + LANES;
-
-/// The number of the first lane for streams that are restricted to some units; a set of units has [`LANES`] of them.
-pub(crate) const RESTRICTED: usize = RESIDENT + LANES;
 
 const KERNARG_SLAB: usize = 256 * 1024;
 /// A graph of 100,000 kernels that is instantiated again and again has its arguments where those before it were: fresh pages
@@ -73,15 +57,6 @@ const KERNARGS_RETAINED: u64 = 16 << 20;
 const STAGING_SLAB: usize = 4 * 1024 * 1024;
 /// Device memory of resident graphs comes in pieces of at least this many bytes.
 const PACKETS_SLAB: usize = 256 * 1024;
-
-/// The place in [`PRIORITIES`] of what a caller calls a priority: smaller is more urgent.
-fn class_of(priority: i32) -> usize {
-    match priority {
-        0 => 0,
-        ..0 => 1,
-        1.. => 2,
-    }
-}
 
 /// A GPU.
 #[derive(Clone)]
@@ -102,7 +77,7 @@ pub(crate) struct DeviceInner {
     pub(crate) staging: Arc<Slabs>,
     /// Device memory for the packets of resident graphs; the host cannot write it.
     pub(crate) packets: Arc<Slabs>,
-    /// By number: those of each priority, the one for cooperative kernels, those of each set of units.
+    /// By [number](LaneKind::number).
     lanes: Mutex<Vec<Option<Arc<Lane>>>>,
     /// The sets of units that streams were restricted to.
     restrictions: Mutex<Vec<Units>>,
@@ -133,15 +108,15 @@ impl Device {
         self.0.system.backend()
     }
 
-    /// Lets queues of the device that are created from now on have their rings there; [`RING_VARIABLE`] says where until
-    /// then. Queues are created when streams first need them, up to four for each priority, and stay. What came of it
-    /// says [`Stream::rings`](crate::Stream::rings).
+    /// Sets where queues of the device that are created from now on have their rings. Until then [`RING_VARIABLE`] says
+    /// it. Queues are created when streams first need them, up to four for each priority, and stay.
+    /// [`Stream::rings`](crate::Stream::rings) says where the ring of a stream's queue is.
     pub fn set_rings(&self, rings: Rings) {
         self.0.placement.set(rings);
     }
 
-    /// Waits until everything that was submitted to the device has completed or is lost, and reports no fault that
-    /// others should hear of. Captures do not mind.
+    /// Waits until everything that was submitted to the device has completed or is lost. It reports no fault: faults
+    /// are for calls that check the device. It is allowed during captures.
     pub(crate) fn drain(&self) -> Result<()> {
         let streams = self.0.streams.get();
         let fences = streams.map_or(Ok(Vec::new()), |streams| streams.fences(&self.0.faults))?;
@@ -168,8 +143,8 @@ impl Device {
         Ok(())
     }
 
-    /// Reports a fault that nobody was told of yet, after giving up what it took with it; the fault that has taken
-    /// the device for good, to everybody.
+    /// Reports a fault that no call has reported yet, after giving up what it took with it. A fault that has taken the
+    /// device for good is reported to every caller.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.0.faults.is_pending() {
             return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
@@ -189,39 +164,42 @@ impl Device {
         }
     }
 
-    /// Ends everything on queues that faults have taken. While the caller has what is returned nobody else does, and no
-    /// queue is created: none of a new epoch may exist while one of an older epoch still runs, for what that uses, memory,
-    /// signals, rings, is used again.
+    /// Ends everything on queues that faults have taken. While the caller holds the guard, no other thread does so and
+    /// no queue is created. No queue of a new epoch may exist while one of an older epoch still runs: the memory,
+    /// signals and rings of the older one are used again.
     fn retire_lanes(&self) -> MutexGuard<'static, ()> {
         static RETIREMENT: Mutex<()> = Mutex::new(());
         let retirement = lock(&RETIREMENT);
-        // Others may have been here in between, so that others already work on fresh lanes: those stay. Devices that the
-        // fault took along lose theirs with it: they would wait for signals that this one is about to use again.
+        // Another thread may have retired the lanes in between, so that streams already work on fresh lanes: those
+        // stay. Devices that the fault took along lose theirs with it: they would wait for signals that this one is
+        // about to use again.
         let stale = |slot: &mut Option<Arc<Lane>>| slot.take_if(|lane| !lane.is_current());
         for device in self.0.system.devices() {
             if let Some(services) = device.0.services.get() {
                 services.before_queues_stop();
             }
-            // What publishes to queues from the device stops before they do: by number.
+            // Queues whose kernels publish to other queues stop before those: they have lower numbers.
             let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
-            // Stopped first, as somebody may hold one who is about to find out that it is of no use any more.
+            // Stopped first: a launch may still hold one, so that it is not destroyed here.
             dead.iter().for_each(|lane| lane.stop());
         }
         retirement
     }
 
-    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no others run. During a retirement, so that
-    /// no lane comes between.
+    /// Takes back what waves that a fault has ended held of the hostcall buffer, if no other waves run. The caller
+    /// retires lanes meanwhile, so that none is created.
     fn recall(&self) {
-        let lanes = lock(&self.0.lanes);
-        let epoch = self.0.faults.epoch();
-        let none_left = lanes.iter().all(Option::is_none) && epoch > 0 && self.0.faults.is_settled(epoch - 1);
-        if let Some(services) = self.0.services.get().filter(|_| none_left) {
+        // What is no lane of the device any more has been stopped, unless the device is lost.
+        let none_left = lock(&self.0.lanes).iter().all(Option::is_none);
+        let is_first = self.0.faults.epoch() == 0;
+        if let Some(services) =
+            self.0.services.get().filter(|_| none_left && !is_first && !self.0.faults.is_lost())
+        {
             services.all_queues_are_gone();
         }
     }
 
-    /// How threads wait for the device where nothing else is wished of an event or a stream, if that was ever set.
+    /// How threads wait for the device where an event or a stream says nothing else, if that was ever set.
     pub fn wait_policy(&self) -> Option<WaitPolicy> {
         self.0.wait.get()
     }
@@ -231,8 +209,8 @@ impl Device {
         self.0.wait.set(policy);
     }
 
-    /// Waits for `fence` on behalf of a caller, who is told of a fault if nobody was. `wish` is for another way to wait
-    /// than the device's.
+    /// Waits for `fence` on behalf of a caller. A fault that no call has reported yet is reported to this one. `wish`
+    /// is for another way to wait than the device's.
     pub(crate) fn wait(&self, fence: &Fence, wish: WaitPolicy) -> Result<()> {
         let policy = match wish {
             WaitPolicy::Auto => self.wait_policy().unwrap_or_default(),
@@ -251,8 +229,10 @@ impl Device {
         }
     }
 
-    /// The lane with this number, created on first use and again after a fault.
-    pub(crate) fn lane(&self, number: usize) -> Result<Arc<Lane>> {
+    /// A lane, created on first use and again after a fault.
+    pub(crate) fn lane(&self, lane: impl Into<LaneKind>) -> Result<Arc<Lane>> {
+        let kind = lane.into();
+        let number = kind.number();
         let known = |lanes: &[Option<Arc<Lane>>]| lanes.get(number)?.clone().filter(|lane| lane.is_current());
         if let Some(lane) = known(&lock(&self.0.lanes)) {
             return Ok(lane);
@@ -264,7 +244,9 @@ impl Device {
             if let Some(lane) = known(&lock(&self.0.lanes)) {
                 return Ok(lane);
             }
-            let lane = self.create_lane(number)?;
+            // Before the fault is reported, if a call needs a lane sooner: behind that, waves run again.
+            self.recall();
+            let lane = self.create_lane(kind)?;
             // Otherwise a fault has come in between, and what it took is to be retired first.
             if lane.epoch() == epoch {
                 let mut lanes = lock(&self.0.lanes);
@@ -277,34 +259,33 @@ impl Device {
         }
     }
 
-    fn create_lane(&self, number: usize) -> Result<Arc<Lane>> {
+    fn create_lane(&self, kind: LaneKind) -> Result<Arc<Lane>> {
         if self.0.faults.is_lost() {
             return Err(self.0.faults.error());
         }
-        let (producers, priority) = match PRIORITIES.get(number / LANES) {
-            Some(priority) => (hsa::Producers::Multi, *priority),
-            None if number == COOPERATIVE => (hsa::Producers::Cooperative, hsa::Priority::Normal),
-            None => (hsa::Producers::Multi, hsa::Priority::Normal),
+        let (producers, priority) = match kind {
+            LaneKind::Stream { priority, .. } => (hsa::Producers::Multi, priority),
+            LaneKind::Cooperative => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            _ => (hsa::Producers::Multi, hsa::Priority::Normal),
         };
         let faults = &self.0.faults;
         let placement = &self.0.placement;
         let lane = Lane::new(&self.0.agent, faults, producers, priority, placement, system::queue_error)?;
-        if let Some(units) = self.restriction(number) {
+        if let Some(units) = self.restriction(kind) {
             lane.restrict(&units)?;
         }
         Ok(Arc::new(lane))
     }
 
-    /// The number of the lane that a new stream of this priority takes.
-    pub(crate) fn assign_lane(&self, priority: i32) -> usize {
-        let class = class_of(priority);
-        // The default stream is on lane 0. Who needs to be independent of it most often has one or two more streams:
-        // they come there last.
-        class * LANES + (1 + self.0.next_lane.fetch_add(1, Ordering::Relaxed)) % LANES
+    /// The lane that a new stream of this priority takes.
+    pub(crate) fn assign_lane(&self, priority: i32) -> LaneKind {
+        // The default stream is on lane 0. Streams that need to be independent of it are most often one or two: they
+        // come to that lane last.
+        LaneKind::Stream { priority: LaneKind::priority(priority), index: (1 + self.next_lane()) % LANES }
     }
 
-    /// The number of a lane for a new stream that is restricted to `units`.
-    pub(crate) fn assign_lane_on(&self, units: Units) -> usize {
+    /// A lane for a new stream that is restricted to `units`.
+    pub(crate) fn assign_lane_on(&self, units: Units) -> LaneKind {
         if units == Units::all(self.properties().compute_units) {
             return self.assign_lane(0);
         }
@@ -315,39 +296,48 @@ impl Device {
             restrictions.push(units);
             restrictions.len() - 1
         });
-        RESTRICTED + set * LANES + self.0.next_lane.fetch_add(1, Ordering::Relaxed) % LANES
+        LaneKind::Restricted { set, index: self.next_lane() % LANES }
+    }
+
+    /// Counts the streams that lanes were assigned to.
+    fn next_lane(&self) -> usize {
+        self.0.next_lane.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The units that a lane is restricted to, if it is.
-    pub(crate) fn restriction(&self, lane: usize) -> Option<Units> {
-        let set = lane.checked_sub(RESTRICTED)? / LANES;
-        lock(&self.0.restrictions).get(set).cloned()
+    pub(crate) fn restriction(&self, lane: impl Into<LaneKind>) -> Option<Units> {
+        match lane.into() {
+            LaneKind::Restricted { set, .. } => lock(&self.0.restrictions).get(set).cloned(),
+            _ => None,
+        }
     }
 
     /// A lane for packets of which none waits for anything but packets before it.
     pub(crate) fn body_lane(&self) -> Result<Arc<Lane>> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        self.lane(BODIES + NEXT.fetch_add(1, Ordering::Relaxed) % (RESIDENT_LAUNCHES - BODIES))
+        self.lane(LaneKind::Body { index: NEXT.fetch_add(1, Ordering::Relaxed) % BODIES })
     }
 
-    /// The `n`th lane behind lane `number` of the same priority; another one for each `n` below [`LANES`].
-    pub(crate) fn lane_beside(&self, number: usize, n: usize) -> Result<Arc<Lane>> {
-        self.lane(number / LANES * LANES + (number + n) % LANES)
+    /// The `n`th lane behind `lane` of the same priority; another one for each `n` below [`LANES`].
+    pub(crate) fn lane_beside(&self, lane: impl Into<LaneKind>, n: usize) -> Result<Arc<Lane>> {
+        self.lane(lane.into().beside(n))
     }
 
     /// As [`Device::lane_beside`], but a lane of this priority. Work of a stream that is restricted to some units stays
     /// on those.
-    pub(crate) fn lane_beside_of(&self, number: usize, n: usize, priority: i32) -> Result<Arc<Lane>> {
-        if number >= RESTRICTED {
-            return self.lane_beside(number, n);
-        }
-        self.lane_beside(class_of(priority) * LANES + number % LANES, n)
+    pub(crate) fn lane_beside_of(
+        &self,
+        lane: impl Into<LaneKind>,
+        n: usize,
+        priority: i32,
+    ) -> Result<Arc<Lane>> {
+        self.lane(lane.into().of_priority(priority).beside(n))
     }
 
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
     pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
         self.forget_participations();
-        // What the launch keeps is its stream's to let go.
+        // The launch's stream lets go of what the launch keeps.
         lock(&self.0.participations).push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
@@ -364,7 +354,8 @@ impl Device {
             let settled = || oldest.is_on(self) && self.0.faults.is_settled(oldest.signal().epoch());
             oldest.has_fired() || oldest.is_over() && (!oldest.keeps_any() || settled())
         };
-        // What was needed may be the caller's, whose `Drop` may come here again: it is dropped behind the lock.
+        // A launch may keep a value of the caller's, whose `Drop` may call this function again: it is dropped without
+        // the lock.
         let forgotten: Vec<Fence> = {
             let mut participations = lock(&self.0.participations);
             std::iter::from_fn(|| participations.pop_front_if(over)).collect()

@@ -1,4 +1,4 @@
-//! Values that are made when somebody first needs them.
+//! Values that are made when a thread first needs them.
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::Result;
 
-/// A value that is made on first use. Who cannot make it for want of memory leaves it to the next one.
+/// A value that is made on first use. If a thread cannot make it for want of memory, the next one tries again.
 pub(crate) struct Once<T> {
     value: OnceLock<T>,
     making: Mutex<()>,
@@ -24,7 +24,7 @@ impl<T> Once<T> {
         self.value.get()
     }
 
-    /// The value, made by `make` if there is none yet; others who want it wait meanwhile.
+    /// The value, made by `make` if there is none yet; other threads that need it wait meanwhile.
     ///
     /// # Errors
     /// Those of `make`, which may succeed the next time.

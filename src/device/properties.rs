@@ -108,7 +108,7 @@ impl Properties {
             xccs: agent.xcc_count().unwrap_or(1).max(1),
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
             large_bar,
-            // The pools know it; who has them says so.
+            // Only the pools tell: the caller sets it.
             fine_grained: false,
             cooperative: agent.cooperative_queues()?,
             uuid: uuid(&agent.uuid()?),

@@ -97,7 +97,7 @@ impl Placement {
             Err(refusal) if wanted != Rings::System => refusal,
             made => return made,
         };
-        // If there can be no queue at all, that is what the caller should hear.
+        // If no queue can be created at all, the caller gets that error.
         let made = create(Rings::System.options())?;
         let for_good = match &refusal {
             hsa::Error::Unsupported { .. } => true,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn who_can_have_no_queue_at_all_hears_why() {
+    fn the_error_is_that_of_system_memory_if_no_queue_can_be_created() {
         let none = refusal(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         let placement = Placement::new(Rings::Device);
         assert_eq!(placement.place(|_| Err::<(), _>(none.clone())), Err(none));

@@ -18,9 +18,9 @@ pub(crate) struct Slabs {
     pool: hsa::Pool,
     access: Vec<hsa::Agent>,
     slab_bytes: usize,
-    /// Bytes that stay though nobody uses them.
+    /// Bytes that stay while they are not in use.
     retained: u64,
-    /// Whose they are, in the accounts.
+    /// The holder's name in the accounts.
     holder: &'static str,
     slabs: Mutex<Vec<Slab>>,
 }
@@ -41,7 +41,7 @@ impl Slabs {
         Self { pool, access, slab_bytes, retained: slab_bytes as u64, holder, slabs: Mutex::default() }
     }
 
-    /// As they are, but so many bytes of them stay for who comes next, if more than one slab.
+    /// The same slabs, of which so many bytes stay while they are not in use, if that is more than one slab.
     pub(crate) fn retaining(self, bytes: u64) -> Self {
         Self { retained: bytes.max(self.slab_bytes as u64), ..self }
     }
@@ -90,7 +90,8 @@ impl Slabs {
         if !slabs[i].heap.is_empty() {
             return;
         }
-        // As much stays empty as is in use, so that who gives and takes in turn allocates nothing; and a little always.
+        // As much stays empty as is in use, so that launches that give and take in turn allocate nothing; and a little
+        // always.
         let used: u64 = slabs.iter().filter(|s| !s.heap.is_empty()).map(|s| s.heap.capacity()).sum();
         let limit = used.max(self.retained);
         let mut empty = 0;
@@ -105,7 +106,7 @@ impl Slabs {
         };
         let gone: Vec<Slab> = retain(&mut slabs, stays);
         drop(slabs);
-        // Not with the lock, which launches take.
+        // Without the lock, which launches take.
         drop(gone);
     }
 }
@@ -158,7 +159,8 @@ impl Block {
     /// If it does not fit, or `offset` is no multiple of 8.
     pub(crate) fn store(&self, offset: usize, value: u64) {
         assert!(offset + 8 <= self.len() && offset.is_multiple_of(8), "a word beside a block");
-        // SAFETY: as in `write`; blocks are aligned, and the word is reached by atomics while others may look at it.
+        // SAFETY: as in `write`; blocks are aligned, and the word is reached by atomics while device code may look at
+        // it.
         let word = unsafe { AtomicU64::from_ptr((self.address as usize as *mut u64).byte_add(offset)) };
         // ORDER: release, pairs with the acquire of the device code.
         word.store(value, Ordering::Release);
@@ -216,7 +218,7 @@ mod tests {
         let slabs = slabs(4096);
         let used = slabs.take(100_000).unwrap();
         let all = slabs.footprint().0;
-        // Whoever gives and takes in turn as much as is in use allocates once.
+        // A caller that gives and takes in turn as much as is in use allocates once.
         for _ in 0..3 {
             drop(slabs.take(90_000).unwrap());
             assert!(slabs.footprint().0 > all);
@@ -240,9 +242,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_retained_stays_for_who_comes_next() {
+    fn what_is_retained_stays_for_the_next_block() {
         let slabs = slabs(4096);
-        let slabs = Arc::new(Arc::into_inner(slabs).expect("nobody else has it").retaining(1 << 20));
+        let slabs = Arc::new(Arc::into_inner(slabs).expect("there is one reference").retaining(1 << 20));
         for _ in 0..3 {
             drop(slabs.take(600_000).unwrap());
             assert_eq!(slabs.footprint(), (600_000, 0), "made once");

@@ -5,26 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use hsa::AgentKind;
 
 use super::{
-    Device, DeviceInner, Properties, Rings, advice, fault::Faults, fence::SignalPool, holders,
-    rings::Placement, slabs::Slabs,
+    Backend, Device, DeviceInner, Properties, Rings, advice, backend::DEVICE_VARIABLE, fault::Faults,
+    fence::SignalPool, holders, rings::Placement, slabs::Slabs,
 };
 use crate::error::{Error, Result};
-
-/// The environment variable that chooses the back end: `auto`, `rocr` or `emulated`.
-pub const DEVICE_VARIABLE: &str = "AQLIPSE_DEVICE";
 
 /// The environment variable that has allocations fail, for tests: `n`, `n-`, `%n` or `0`, see
 /// [`Refusals`](hsa::fault_injection::Refusals).
 pub const FAULT_INJECTION_VARIABLE: &str = "AQLIPSE_FAIL_ALLOCATION";
-
-/// What the devices are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// AMD's ROCr runtime.
-    Rocr,
-    /// The emulated GPU of this process.
-    Emulated,
-}
 
 /// The runtime: one per process.
 pub struct System {

@@ -5,8 +5,8 @@
 //! gets there; a process that did not make the latest record waits for its number, on the host. So nothing of the
 //! event lies on a device, and it works the same on every back end.
 //!
-//! A process that dies, or whose device faults, before a record is reached never publishes it: who waits for it waits
-//! until somebody records the event anew.
+//! A process that dies, or whose device faults, before a record is reached never publishes it. Threads that wait for
+//! that record wait until a process records the event anew.
 
 use std::{
     fs::OpenOptions,
@@ -35,7 +35,7 @@ pub struct EventHandle {
 /// The part of an event that processes share.
 pub(crate) struct SharedEvent {
     page: Page,
-    /// Kept open for others to open it.
+    /// Kept open for other processes to open it.
     file: OwnedFd,
     /// The number of this process's latest record.
     ours: AtomicU64,
@@ -82,10 +82,10 @@ impl SharedEvent {
         number
     }
 
-    /// Tells everybody that a record was reached.
+    /// Publishes that a record was reached.
     pub(crate) fn reach(&self, number: u64) {
         self.page.change(|word| {
-            // ORDER: Release. Who finds the record reached finds what was done before it.
+            // ORDER: Release. A thread that finds the record reached finds what was done before it.
             word.fetch_max(number, Ordering::Release);
         });
     }

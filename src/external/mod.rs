@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `page` | one page of shared memory: a checked header, words that everybody changes, a futex |
+//! | `page` | one page of shared memory: a checked header, words that each process changes, a futex |
 //! | `event` | [`EventHandle`]: events that several processes record and wait for |
 //! | `pool` | what names a memory pool to other processes |
 //! | `semaphore` | [`ExternalSemaphore`]: binary and timeline semaphores behind a file descriptor |

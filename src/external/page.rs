@@ -1,18 +1,22 @@
-//! One page of memory that processes share: a header that says what it is, words that everybody changes, a futex.
+//! One page of memory that processes share: a header that says what it is, words that each of them changes, a futex.
 //!
-//! The page is a memfd that cannot shrink, so nobody who has the descriptor can make an access to it fault. What it
-//! holds is untrusted: the words are only compared and counted. `capi/include/aqlipse/semaphore.h` is the same layout
-//! for C.
+//! The page is a memfd that cannot shrink, so no process that has the descriptor can make an access to it fault. Its
+//! words are untrusted: they are only compared and counted. `capi/include/aqlipse/semaphore.h` is the same layout for
+//! C.
 
 use std::{
     io,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
-    ptr::NonNull,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
-use crate::error::{Error, Result, explain};
+use memmap2::{MmapOptions, MmapRaw};
+
+use crate::{
+    error::{Error, Result, explain},
+    memfd,
+};
 
 /// `AQLIPSEM`, read as a little-endian number.
 const MAGIC: u64 = u64::from_le_bytes(*b"AQLIPSEM");
@@ -55,18 +59,9 @@ const _: () = {
 };
 
 /// The page, mapped into this process.
-pub(super) struct Page(NonNull<Words>);
+pub(super) struct Page(MmapRaw);
 
-// SAFETY: the page consists of atomics.
-unsafe impl Send for Page {}
-// SAFETY: as above.
-unsafe impl Sync for Page {}
-
-fn failed(what: &str) -> Error {
-    refused(what, io::Error::last_os_error())
-}
-
-/// What it means that the system has refused `what`.
+/// The error for what the operating system has refused.
 pub(super) fn refused(what: &str, error: io::Error) -> Error {
     match error.raw_os_error() {
         Some(libc::ENOMEM | libc::EMFILE | libc::ENFILE) => {
@@ -78,58 +73,39 @@ pub(super) fn refused(what: &str, error: io::Error) -> Error {
 }
 
 impl Page {
-    /// Makes a page, and the descriptor by which others get at it.
+    /// Makes a page, and the descriptor by which other processes map it.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] without a descriptor or memory left, [`Error::OperatingSystem`].
     pub(super) fn create(kind: Kind, value: u64) -> Result<(OwnedFd, Self)> {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        if hsa::fault_injection::refuses() {
-            return Err(Error::OutOfMemory { bytes: SIZE });
-        }
-        // SAFETY: the name is a C string.
-        let descriptor = unsafe { libc::memfd_create(c"aqlipse-semaphore".as_ptr(), flags) };
-        if descriptor < 0 {
-            return Err(failed("memfd_create"));
-        }
-        // SAFETY: it was just opened, and nobody else has it.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
-        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-        // SAFETY: the calls change the file that we just made.
-        let made = unsafe {
-            libc::ftruncate(descriptor.as_raw_fd(), SIZE as libc::off_t) == 0
-                && libc::fcntl(descriptor.as_raw_fd(), libc::F_ADD_SEALS, seals) == 0
+        let make = || {
+            let file = memfd::create(c"aqlipse-semaphore")?;
+            file.set_len(SIZE as u64)?;
+            memfd::seal(&file, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL)?;
+            let page = Self::map(file.as_fd())?;
+            Ok((file.into(), page))
         };
-        if !made {
-            return Err(failed("a page of shared memory"));
-        }
-        let page = Self::map(descriptor.as_fd())?;
+        let (descriptor, page) = make().map_err(|error| refused("a page of shared memory", error))?;
         let words = page.words();
         words.version.store(VERSION, Ordering::Relaxed);
         words.kind.store(kind as u32, Ordering::Relaxed);
         words.value.store(value, Ordering::Relaxed);
-        // ORDER: Release. Who sees the magic number sees the rest.
+        // ORDER: Release. A process that sees the magic number sees the rest.
         words.magic.store(MAGIC, Ordering::Release);
         Ok((descriptor, page))
     }
 
-    /// Maps the page behind a descriptor that somebody gave us.
+    /// Maps the page behind a descriptor of the caller's.
     ///
     /// # Errors
     /// [`Error::InvalidValue`] if it is no such page or of another kind; [`Error::OperatingSystem`].
     pub(super) fn import(descriptor: BorrowedFd<'_>, kind: Kind) -> Result<Self> {
-        // SAFETY: the call asks about a descriptor.
-        let seals = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GET_SEALS) };
-        // SAFETY: all-zero is a valid stat.
-        let mut status: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: `status` has room for the answer.
-        let asked = unsafe { libc::fstat(descriptor.as_raw_fd(), &raw mut status) };
-        let sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
-        // A page that could shrink would let its owner crash us.
-        if asked != 0 || !sealed || status.st_size < SIZE as libc::off_t {
+        // If a page could shrink, its owner could make our accesses fault.
+        if memfd::unshrinkable_bytes(descriptor).is_none_or(|bytes| bytes < SIZE as u64) {
             return Err(Error::InvalidValue("the descriptor is no semaphore"));
         }
-        let page = Self::map(descriptor)?;
+        let page =
+            Self::map(descriptor).map_err(|error| refused("mapping a page of shared memory", error))?;
         let words = page.words();
         let known =
             words.magic.load(Ordering::Acquire) == MAGIC && words.version.load(Ordering::Relaxed) == VERSION;
@@ -139,21 +115,14 @@ impl Page {
         Ok(page)
     }
 
-    fn map(descriptor: BorrowedFd<'_>) -> Result<Self> {
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let file = descriptor.as_raw_fd();
-        // SAFETY: a new mapping at an address of the kernel's choice replaces nothing.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, libc::MAP_SHARED, file, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(failed("mapping a page of shared memory"));
-        }
-        NonNull::new(base.cast()).map(Self).ok_or(Error::OutOfMemory { bytes: SIZE })
+    fn map(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
+        MmapOptions::new().len(SIZE).map_raw(descriptor.as_raw_fd()).map(Self)
     }
 
     fn words(&self) -> &Words {
         // SAFETY: the mapping lives as long as `self`, is aligned to pages, and the file cannot shrink; any bytes are
         // valid atomics.
-        unsafe { self.0.as_ref() }
+        unsafe { &*self.0.as_ptr().cast() }
     }
 
     /// The value now, with everything that was written before it was set.
@@ -172,11 +141,11 @@ impl Page {
         self.words().issued.load(Ordering::Acquire)
     }
 
-    /// Changes the value as `change` says, and wakes who waits.
+    /// Changes the value as `change` says, and wakes the threads that wait.
     pub(super) fn change(&self, change: impl FnOnce(&AtomicU64)) {
         let words = self.words();
         change(&words.value);
-        // ORDER: SeqCst. Who saw the old value saw the old sequence before it, and does not fall asleep on it.
+        // ORDER: SeqCst. A thread that saw the old value saw the old sequence before it: the futex refuses its sleep.
         words.sequence.fetch_add(1, Ordering::SeqCst);
         // Not private: the sleepers may be in other processes.
         // SAFETY: the word outlives the call; nothing is dereferenced but by the kernel.
@@ -198,13 +167,6 @@ impl Page {
             }
             sleep(&words.sequence, seen, left);
         }
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), SIZE) };
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 use super::page::{self, Kind, Page};
 use crate::error::{Error, Result};
 
-/// A pool as several processes know it. Its descriptor is what one gives the other.
+/// A pool as several processes know it: one gives the descriptor to the other.
 pub(crate) struct PoolPage {
     /// Held, so that no other file gets its number.
     file: OwnedFd,
@@ -61,7 +61,7 @@ impl PoolPage {
         self.file.as_fd().try_clone_to_owned().map_err(failed)
     }
 
-    /// What tells the pool from others, for as long as anybody has it.
+    /// What tells the pool from other pools, for as long as any process has it.
     pub(crate) fn name(&self) -> u64 {
         self.name
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_the_descriptor_knows_the_pool() {
+    fn a_descriptor_names_its_pool() {
         let (one, other) = (PoolPage::create(3).unwrap(), PoolPage::create(3).unwrap());
         let opened = PoolPage::open(one.descriptor().unwrap().as_fd()).unwrap();
         assert_eq!((opened.name(), opened.device()), (one.name(), 3));

@@ -1,11 +1,11 @@
-//! Semaphores that processes share: streams signal and wait for them, and so does whoever else has the descriptor.
+//! Semaphores that processes share: streams signal and wait for them, and so do other processes with the descriptor.
 //!
 //! # Order
 //! A semaphore is a page of shared memory, not a device's: the stream's host worker signals it and waits for it, so it
 //! works the same on every back end. A *signal* on a stream is a host step: it runs when the packets before it have
 //! completed and released their writes to the system. A *wait* is a host step too: the worker sleeps, and the packet
 //! that lets the stream go on acquires at system scope. Steps of one stream run in their order, each on the stream's
-//! own worker. Like every host step, a wait also holds back the other streams on the stream's queue: who signals must
+//! own worker. Like every host step, a wait also holds back the other streams on the stream's queue: the signal must
 //! not be behind it there.
 
 use std::{
@@ -21,7 +21,7 @@ use std::{
 use super::page::{Kind, Page};
 use crate::error::Result;
 
-/// How long a worker sleeps before it looks whether anybody still needs what it waits for.
+/// How long a worker sleeps before it looks whether the wait still has a purpose.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// What a semaphore counts.
@@ -95,7 +95,7 @@ impl ExternalSemaphore {
     /// Signals it: a timeline reaches `value`, and never goes back; a binary one ignores it.
     pub fn signal(&self, value: u64) {
         self.0.page.change(|word| match self.0.kind {
-            // ORDER: Release. Who finds the semaphore signalled finds what was done before.
+            // ORDER: Release. A thread that finds the semaphore signalled finds what was done before.
             SemaphoreKind::Binary => word.store(1, Ordering::Release),
             SemaphoreKind::Timeline => {
                 word.fetch_max(value, Ordering::Release);
@@ -203,6 +203,6 @@ mod tests {
         let (_, semaphore) = ExternalSemaphore::create(SemaphoreKind::Binary, 0).unwrap();
         assert!(!semaphore.wait_unless(0, || true));
         semaphore.signal(0);
-        assert!(semaphore.wait_unless(0, || true), "who has got it does not give it up");
+        assert!(semaphore.wait_unless(0, || true), "a wait that has succeeded stays so");
     }
 }

@@ -81,7 +81,7 @@ impl Buffer {
     ///
     /// # Safety
     /// `base` is a multiple of 64, and [`Buffer::bytes`] bytes there are readable and writable as long as `owner`
-    /// lives, by nobody else but devices that are given the buffer's address.
+    /// lives, for this buffer and for devices that are given its address alone.
     pub(super) unsafe fn new(
         base: NonNull<u8>,
         packets: u32,
@@ -99,7 +99,7 @@ impl Buffer {
             ready: AtomicU64::new(0),
             mask: u64::from(packets) - 1,
         };
-        // SAFETY: the caller's promise; nobody knows of the buffer yet.
+        // SAFETY: the caller's promise; no other thread or device knows the buffer yet.
         unsafe { base.cast::<Head>().write(head) };
         buffer.reset();
         buffer
@@ -207,7 +207,7 @@ pub(super) mod fake {
     pub(crate) fn buffer(packets: u32) -> Buffer {
         let memory = vec![[0u64; 8]; Buffer::bytes(packets).div_ceil(64) + 1];
         let base = memory.as_ptr() as usize;
-        // SAFETY: inside the vector, which has a line to spare, and which nobody else uses.
+        // SAFETY: inside the vector, which has a line to spare, and which nothing else uses.
         let base = unsafe { memory.as_ptr().cast::<u8>().cast_mut().add(base.next_multiple_of(64) - base) };
         // SAFETY: as above; moving the vector does not move what it holds.
         unsafe { Buffer::new(NonNull::new(base).unwrap(), packets, 0x1234, Box::new(memory)) }

@@ -40,7 +40,7 @@ use crate::{
 /// Bytes of the device library's heap structure; the library of ROCm 5.2 takes 100,872 of them.
 const HEAP_BYTES: usize = 256 * 1024;
 
-/// What kernels may have allocated at most if nobody says otherwise.
+/// Bytes that kernels may have allocated at most until a caller sets another limit.
 const HEAP_LIMIT: u64 = 4 << 30;
 
 /// Fewest packets of a buffer, one for each wave of the largest workgroup, and most.
@@ -54,7 +54,7 @@ pub(crate) struct Hostcall {
     printf_bytes: AtomicUsize,
 }
 
-/// The buffer and who serves it.
+/// The buffer and the thread that serves it.
 struct Calls {
     shared: Arc<Shared>,
 }
@@ -208,7 +208,7 @@ impl Calls {
         let doorbell = hsa::Signal::create(system.runtime(), 0, &[], hsa::Waiters::HostAndDevice)?;
         let doorbell = doorbell.held_by(memory_report::HOSTCALLS);
         let base = NonNull::new(memory.as_ptr()).ok_or(Error::OutOfMemory { bytes })?;
-        // SAFETY: pools give pages; the memory has that many bytes and nobody else's, and moves into the buffer.
+        // SAFETY: pools give pages; the memory has that many bytes, is not in use, and moves into the buffer.
         let buffer = unsafe { Buffer::new(base, packets, doorbell.handle().handle, Box::new(memory)) };
         let memory = DeviceMemory::new(device.0.local.clone(), limit);
         let services = Services::new(Box::<Standard>::default(), Box::new(memory));
@@ -217,5 +217,32 @@ impl Calls {
         let its = shared.clone();
         thread::start("aqlipse-calls", move || its.listen())?;
         Ok(Self { shared })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Stream, StreamKind};
+
+    #[test]
+    fn packets_of_lost_waves_come_back_before_the_next_waves_run() {
+        let device = Device::get(0).unwrap();
+        let hostcall = &device.context().hostcall;
+        hostcall.buffer(&device).unwrap();
+        let buffer = &hostcall.calls.get().unwrap().shared.buffer;
+        let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
+        stream.synchronize().unwrap();
+        let first = buffer.pop();
+        assert_ne!(buffer.pop(), first);
+        let faults = &device.0.faults;
+        faults.record(Error::LaunchFailure("on purpose".into()), faults.epoch());
+        // Whatever needs a queue first, before a call has reported the fault.
+        device.drain().unwrap();
+        assert!(device.0.faults.is_pending());
+        assert_eq!(buffer.pop(), first);
+        // A wave has it now: the report takes nothing away.
+        assert!(stream.synchronize().is_err());
+        assert_ne!(buffer.pop(), first);
     }
 }

@@ -1,5 +1,5 @@
-//! Standard output and error, through the C library's streams: what a program prints itself with `printf` keeps its
-//! place among what its kernels print.
+//! Standard output and error, through the C library's streams. So the output of kernels and the `printf` of the program
+//! itself come in their order.
 
 use std::ffi::c_void;
 
@@ -30,8 +30,8 @@ fn stream_of(stream: Stream) -> *mut libc::FILE {
 impl Output for Standard {
     fn write(&mut self, stream: Stream, text: &[u8]) {
         self.dirty = true;
-        // SAFETY: the slice has that many bytes; the stream locks itself. A stream that cannot be written has nobody
-        // to tell, as with a program's own `printf`.
+        // SAFETY: the slice has that many bytes; the stream locks itself. A failure is not reported, as with a
+        // program's own `printf`.
         unsafe { libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), stream_of(stream)) };
     }
 

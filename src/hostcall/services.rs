@@ -45,7 +45,7 @@ pub(super) trait Memory: Send {
 /// A request that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ServiceError {
-    /// A service that nobody offers.
+    /// A service that does not exist.
     #[error("hostcall service {0} does not exist")]
     Unknown(u32),
     /// A part of a message that was never begun.
@@ -112,7 +112,7 @@ impl Services {
 
     /// Answers all lanes of a request; the wave still waits.
     ///
-    /// A lane whose request makes no sense gets 0; the others are served nevertheless.
+    /// A lane whose request makes no sense gets 0; the other lanes are served nevertheless.
     ///
     /// # Errors
     /// The first such request's.

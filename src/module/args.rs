@@ -34,8 +34,8 @@ pub(crate) fn explicit_bytes(args: &[Arg]) -> usize {
 /// Fills the hidden arguments of `segment` in.
 ///
 /// Pointers to services that the runtime does not offer (device-side enqueue) are null: a kernel that uses one faults
-/// instead of writing somewhere. So are the printf buffer and what a cooperative launch needs, until who has one
-/// says where it is ([`put_hidden`]).
+/// instead of writing somewhere. So are the pointers to the printf buffer and to what a cooperative launch needs. The
+/// launch fills them in when it has these ([`put_hidden`]).
 pub(crate) fn fill_hidden(segment: &mut [u8], args: &[Arg], shape: &LaunchShape) {
     if args.is_empty() {
         return;

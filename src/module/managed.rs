@@ -1,8 +1,8 @@
 //! Managed variables: memory that host and device share, behind a pointer in the device code.
 //!
 //! A compiler turns a managed variable `v` into two symbols of the code object: `v.managed` holds the initial value, and
-//! `v` is a pointer, null until somebody stores there where the variable lives. The host's half of a program has a
-//! pointer of its own, which it follows from its first constructor on without asking.
+//! `v` is a pointer, null until the runtime stores the variable's address there. The host's half of a program has a
+//! pointer of its own, which it uses from its first constructor on.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ impl Managed {
     pub fn define(&self, device: &Device, name: &str, initial: &[u8]) -> Result<u64> {
         let region = self.find_or_make(device, name, initial.len() as u64, |address| {
             let target = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-            // SAFETY: the host reaches managed memory, and nobody knows this yet; it has as many bytes.
+            // SAFETY: the host reaches managed memory. No other thread knows this piece yet; it has as many bytes.
             unsafe { target.copy_from_nonoverlapping(initial.as_ptr(), initial.len()) };
             Ok(())
         })?;
@@ -84,8 +84,8 @@ impl Managed {
             }
             let region = self.find_or_make(device, name, symbol.size, |address| {
                 let initial = loaded.variable(symbol.name)?;
-                // SAFETY: the HSA runtime has placed the code's variables, and nobody knows the new memory yet, which
-                // has as many bytes as the symbol.
+                // SAFETY: the HSA runtime has placed the code's variables. No other thread knows the new memory yet,
+                // and it has as many bytes as the symbol.
                 Ok(unsafe { runtime.copy(address, initial, symbol.size as usize) }?)
             })?;
             let value = region.address.to_ne_bytes();
@@ -121,7 +121,7 @@ mod tests {
         let value = std::ptr::with_exposed_provenance::<[u8; 3]>(address as usize);
         // SAFETY: managed memory of three bytes, which the host reaches.
         assert_eq!(unsafe { value.read() }, [1, 2, 3]);
-        assert!(memory::free(address).is_err(), "it is nobody's to free");
+        assert!(memory::free(address).is_err(), "no caller may free it");
         assert_eq!(memory::find(address).unwrap().map(|region| region.bytes), Some(3));
         drop(managed);
         assert!(memory::find(address).unwrap().is_none());

@@ -2,12 +2,14 @@
 
 mod args;
 mod dispatch;
+mod file;
 mod image;
 mod managed;
 mod occupancy;
 mod place;
 
 pub(crate) use dispatch::Dispatch;
+pub use file::image_in_file;
 pub use image::{image_at, image_of_wrapper};
 pub use managed::Managed;
 
@@ -18,7 +20,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use loader::{Arg, Bytes, CodeObject, Limits, ValueKind, bundle::Bundle};
+pub use loader::Bytes;
+use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
     device::{Device, System, once::Once},
@@ -219,7 +222,7 @@ impl Function {
         &self.0.name
     }
 
-    /// The kernel for who must not keep it.
+    /// The kernel, without keeping it alive.
     pub fn downgrade(&self) -> WeakFunction {
         WeakFunction(Arc::downgrade(&self.0))
     }
@@ -257,7 +260,7 @@ impl WeakFunction {
     /// No kernel.
     pub const NONE: Self = Self(Weak::new());
 
-    /// The kernel, if somebody has it.
+    /// The kernel, if it is still alive.
     pub fn upgrade(&self) -> Option<Function> {
         self.0.upgrade().map(Function)
     }
@@ -466,7 +469,7 @@ impl KernelCode {
         Ok(size)
     }
 
-    /// The workgroup and the grid, in work-items. Most of it falls away where nobody asks for the sizes.
+    /// The workgroup and the grid, in work-items. The compiler drops most of it where the caller needs no sizes.
     #[inline(always)]
     fn size(
         &self,

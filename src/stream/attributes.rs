@@ -4,7 +4,7 @@ use std::sync::{PoisonError, atomic::Ordering};
 
 use super::Stream;
 use crate::{
-    device::WaitPolicy,
+    device::{LaneKind, WaitPolicy},
     error::{Error, Result},
     stream::StreamKind,
 };
@@ -58,9 +58,11 @@ impl Stream {
         }
         let submission = self.0.own_submission()?;
         // A stream that is restricted to some units stays on their lanes, which have one priority.
-        let restricted = self.device().restriction(self.lane_number()).is_some();
-        let lane = if restricted { self.lane_number() } else { self.device().assign_lane(priority) };
-        submission.move_to(lane)?;
+        let lane = match LaneKind::from(self.lane_number()) {
+            restricted @ LaneKind::Restricted { .. } => restricted,
+            _ => self.device().assign_lane(priority),
+        };
+        submission.move_to(lane.number())?;
         self.0.priority.store(priority, Ordering::Relaxed);
         Ok(())
     }

@@ -3,10 +3,12 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
+
+use crossbeam::sync::{Parker, Unparker};
 
 use crate::{
     callback::inside,
@@ -98,60 +100,57 @@ impl Job {
     }
 }
 
-/// Jobs that a worker has not begun, oldest first. Whoever queues one allocates nothing, unless there were never as many.
-#[derive(Default)]
-struct Queue {
-    jobs: Mutex<Jobs>,
-    arrived: Condvar,
-}
-
+/// Jobs that a worker has not begun, oldest first. A channel of crossbeam's allocates a block every 31 jobs, on the thread
+/// that launches; this queue allocates only while there are more jobs than ever before.
 #[derive(Default)]
 struct Jobs {
     waiting: VecDeque<Job>,
-    /// The worker sleeps, and nobody has woken it yet: only then does that take a call of the system.
-    asleep: bool,
     /// No more will come.
     closed: bool,
 }
 
-impl Queue {
-    fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The right to queue jobs for a worker, which ends behind the last of them when it is dropped.
+struct Sender {
+    jobs: Arc<Mutex<Jobs>>,
+    worker: Unparker,
+}
 
+fn lock(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sender {
     fn push(&self, job: Job) {
-        let mut jobs = self.jobs();
+        let mut jobs = lock(&self.jobs);
         jobs.waiting.push_back(job);
-        let asleep = std::mem::take(&mut jobs.asleep);
+        // The worker parks only when it has found no job: the thread that queues the first one wakes it.
+        let is_first = jobs.waiting.len() == 1;
         drop(jobs);
-        if asleep {
-            self.arrived.notify_one();
-        }
-    }
-
-    /// The next job; none when there will be no more.
-    fn next(&self) -> Option<Job> {
-        let mut jobs = self.jobs();
-        loop {
-            if let Some(job) = jobs.waiting.pop_front() {
-                return Some(job);
-            }
-            if jobs.closed {
-                return None;
-            }
-            jobs.asleep = true;
-            jobs = self.arrived.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        if is_first {
+            self.worker.unpark();
         }
     }
 }
 
-/// The right to queue jobs for a worker, which ends behind the last of them when it is dropped.
-struct Sender(Arc<Queue>);
-
 impl Drop for Sender {
     fn drop(&mut self) {
-        self.0.jobs().closed = true;
-        self.0.arrived.notify_one();
+        lock(&self.jobs).closed = true;
+        self.worker.unpark();
+    }
+}
+
+/// The next job; none when there will be no more.
+fn next(jobs: &Mutex<Jobs>, parker: &Parker) -> Option<Job> {
+    loop {
+        let mut jobs = lock(jobs);
+        if let Some(job) = jobs.waiting.pop_front() {
+            return Some(job);
+        }
+        if jobs.closed {
+            return None;
+        }
+        drop(jobs);
+        parker.park();
     }
 }
 
@@ -165,19 +164,21 @@ impl Worker {
     /// # Errors
     /// [`Error::OutOfMemory`] if it cannot be started.
     pub(crate) fn start(&self) -> Result<()> {
-        self.queue().map(drop)
+        self.sender().map(drop)
     }
 
-    fn queue(&self) -> Result<&Queue> {
+    fn sender(&self) -> Result<&Sender> {
         if self.0.get().is_none() {
-            let queue = Arc::new(Queue::default());
-            let jobs = queue.clone();
-            thread::start("aqlipse-host", move || std::iter::from_fn(|| jobs.next()).for_each(Job::run))?;
+            let parker = Parker::new();
+            let sender = Sender { jobs: Arc::default(), worker: parker.unparker().clone() };
+            let jobs = sender.jobs.clone();
+            let work = move || std::iter::from_fn(|| next(&jobs, &parker)).for_each(Job::run);
+            thread::start("aqlipse-host", work)?;
             // Two threads may race here; the loser's thread ends as its sender is dropped.
-            let _ = self.0.set(Sender(queue));
+            let _ = self.0.set(sender);
         }
         // PANIC: set above, by this thread or by the one that won.
-        Ok(&self.0.get().expect("the worker has started").0)
+        Ok(self.0.get().expect("the worker has started"))
     }
 
     /// Queues `job` behind the jobs before it.
@@ -185,7 +186,7 @@ impl Worker {
     /// # Errors
     /// As [`Worker::start`]; never once the thread runs.
     pub(crate) fn push(&self, job: Job) -> Result<()> {
-        self.queue()?.push(job);
+        self.sender()?.push(job);
         Ok(())
     }
 }

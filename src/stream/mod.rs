@@ -52,7 +52,7 @@ use self::{
 use crate::{
     callback,
     device::{
-        Device, Fence, Rings, Units,
+        Device, Fence, LaneKind, Rings, Units,
         fence::{Alive, Keep},
     },
     error::Result,
@@ -226,7 +226,7 @@ impl Stream {
     }
 
     pub(crate) fn legacy(device: &Device) -> Self {
-        Self::make(device, StreamKind::Legacy, 0, 0)
+        Self::make(device, StreamKind::Legacy, 0, LaneKind::DEFAULT)
     }
 
     /// The calling thread's own default stream on `device`.
@@ -238,11 +238,11 @@ impl Stream {
         })
     }
 
-    fn make(device: &Device, kind: StreamKind, priority: i32, lane: usize) -> Self {
+    fn make(device: &Device, kind: StreamKind, priority: i32, lane: LaneKind) -> Self {
         Self::make_in(device, kind, priority, lane, 0)
     }
 
-    fn make_in(device: &Device, kind: StreamKind, priority: i32, lane: usize, context: u64) -> Self {
+    fn make_in(device: &Device, kind: StreamKind, priority: i32, lane: LaneKind, context: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inner = Arc::new(StreamInner {
             device: device.clone(),
@@ -251,7 +251,7 @@ impl Stream {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             kind,
             priority: AtomicI32::new(priority),
-            lane: AtomicUsize::new(lane),
+            lane: AtomicUsize::new(lane.number()),
             attributes: Mutex::default(),
             context,
             detached: AtomicBool::new(false),

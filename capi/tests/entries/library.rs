@@ -4,7 +4,7 @@ use std::{
 };
 
 use capi::{
-    error::{hipError_t, hipErrorInvalidImage, hipSuccess},
+    error::{hipError_t, hipErrorFileNotFound, hipErrorInvalidImage, hipErrorInvalidValue, hipSuccess},
     types::*,
 };
 
@@ -21,6 +21,7 @@ unsafe extern "C" {
         options: *mut hipJitOption,
         values: *mut *mut c_void,
     ) -> hipError_t;
+    fn hipModuleLoad(module: *mut hipModule_t, path: *const c_char) -> hipError_t;
     fn hipLibraryLoadData(
         library: *mut hipLibrary_t,
         image: *const c_void,
@@ -180,6 +181,36 @@ fn a_library_comes_from_memory_or_a_file_and_goes_once() {
     let garbage = [7u8; 64];
     let garbage = garbage.as_ptr().cast();
     fails!(hipErrorInvalidImage, hipLibraryLoadData(&mut library, garbage, NULL, none, 0, NULL, none, 0));
+}
+
+// proves: hipModuleLoad, hipLibraryLoadFromFile
+#[test]
+fn a_file_may_shrink_once_it_is_loaded() {
+    let (mut library, mut module, none) = (hipLibrary_t::NULL, hipModule_t::NULL, ptr::null_mut());
+    let path = std::env::temp_dir().join(format!("aqlipse-shrinks-{}.co", std::process::id()));
+    let name = CString::new(path.to_str().unwrap()).unwrap();
+    let mut load = |name: &CStr| {
+        let from_file = hipLibraryLoadFromFile;
+        // SAFETY: room for handles, and strings that end.
+        unsafe {
+            let status = hipModuleLoad(&mut module, name.as_ptr());
+            assert_eq!(from_file(&mut library, name.as_ptr(), NULL, none, 0, NULL, none, 0), status);
+            status
+        }
+    };
+    fs::write(&path, image()).unwrap();
+    assert_eq!(load(&name), hipSuccess);
+    for left in [100, 0] {
+        fs::File::options().write(true).open(&path).unwrap().set_len(left).unwrap();
+        let expected = if left == 0 { hipErrorInvalidValue } else { hipErrorInvalidImage };
+        assert_eq!(load(&name), expected, "{left} bytes");
+    }
+    fs::remove_file(&path).unwrap();
+    assert_eq!(load(&name), hipErrorFileNotFound);
+    assert_eq!(load(c"/"), hipErrorFileNotFound, "a directory");
+    assert_eq!(load(c"/dev/null"), hipErrorInvalidValue);
+    kernel_of(library, c"kernelA");
+    ok!(hipModuleUnload(module), hipLibraryUnload(library));
 }
 
 // proves: hipLibraryGetKernel, hipLibraryGetKernelCount, hipLibraryEnumerateKernels, hipKernelGetLibrary

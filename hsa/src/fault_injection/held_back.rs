@@ -9,7 +9,7 @@ static CALLS: Mutex<Calls> = Mutex::new(Calls { round: 0, passed: 0, held: 0, is
 static LET_GO: Condvar = Condvar::new();
 
 struct Calls {
-    /// How often it was said which call to hold: who was held before must not stay for the next one.
+    /// Counts the calls of [`hold_back`]: a thread that was held before must not stay for the next one.
     round: u64,
     /// Since it was said which one to hold.
     passed: u64,
@@ -24,8 +24,8 @@ struct Calls {
 #[must_use]
 pub struct HeldBack(());
 
-/// Holds back the `n`-th call from here on, whoever makes it, that makes a resource or ends one; before the real table is
-/// asked. One at a time.
+/// Holds back the `n`-th call from here on, of any thread, that makes a resource or ends one, before the real table is
+/// called. One at a time.
 pub fn hold_back(n: u64) -> HeldBack {
     let mut calls = calls();
     *calls = Calls { round: calls.round + 1, passed: 0, held: n, is_there: false };
@@ -35,7 +35,7 @@ pub fn hold_back(n: u64) -> HeldBack {
 }
 
 impl HeldBack {
-    /// Whether somebody is there who is held back.
+    /// Whether a thread is held back.
     pub fn is_there(&self) -> bool {
         calls().is_there
     }

@@ -23,7 +23,7 @@ use crate::condition::Condition;
 /// Dependencies that one barrier-AND or barrier-OR packet has room for.
 pub const BARRIER_DEPS: usize = 5;
 
-/// The absence of a signal: a completion that nobody awaits, a dependency that is met.
+/// The absence of a signal: a completion that no thread waits for, a dependency that is met.
 pub const NO_SIGNAL: hsa_signal_t = hsa_signal_t { handle: 0 };
 
 /// Why a packet cannot be encoded, read or patched.

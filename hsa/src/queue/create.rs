@@ -29,7 +29,7 @@ pub(super) fn port(agent: &Agent, size: u32, options: QueueOptions, token: Token
     if of_device || by_descriptor.is_some() {
         port.stream = Some(Stream::new(options.stores, agent.hdp_flush()));
     } else if options.ring == RingMemory::Device {
-        // SAFETY: the queue was just created, and nobody else knows it.
+        // SAFETY: the queue was just created, and nothing else knows it.
         let _ = unsafe { (api.hsa_queue_destroy)(raw) };
         return Err(Error::Unsupported { function: "hsa_amd_queue_create" });
     }

@@ -28,7 +28,7 @@ impl Queue {
     /// The host must publish nothing to a queue to which device code does: it would not learn of the device's claims.
     pub fn device_producer(&self) -> Option<DeviceProducer> {
         let raw = self.raw();
-        // SAFETY: the queue exists as long as `self`; nobody changes these two fields.
+        // SAFETY: the queue exists as long as `self`; these two fields never change.
         let (ring, doorbell) = unsafe { ((*raw).base_address, (*raw).doorbell_signal.handle) };
         let doorbell = doorbell as *const amd_signal_t;
         // SAFETY: a signal's handle is the address of its block, and a queue's doorbell lives as long as the queue. Both

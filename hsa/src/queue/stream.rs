@@ -110,8 +110,8 @@ use x86_64::{non_temporal, store_fence};
 
 /// x86-64: 16 bytes at once everywhere, more where the processor has them.
 ///
-/// Each function stores the INVALID header with the rest of its line. Whoever looks at it meanwhile finds it invalid, as it
-/// was before. To the language these stores are assembly, whose accesses it knows nothing of.
+/// Each function stores the INVALID header with the rest of its line. A packet processor that looks meanwhile finds the
+/// header invalid, as it was before. To the language these stores are assembly, whose accesses it knows nothing of.
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::x86_64::*;
@@ -149,7 +149,7 @@ mod x86_64 {
     pub(super) unsafe fn quarters(place: *mut u32, packets: &[Packet]) {
         for (n, packet) in packets.iter().enumerate() {
             let from: *const __m128i = packet.words().as_ptr().cast();
-            // SAFETY: as many slots as packets, both aligned to 64 bytes. Who publishes calls `drain` before it touches
+            // SAFETY: as many slots as packets, both aligned to 64 bytes. The producer calls `drain` before it touches
             // them again.
             unsafe {
                 let to: *mut __m128i = place.cast::<__m128i>().add(4 * n);

@@ -22,7 +22,7 @@ fn dispatch(object: u64) -> Packet {
     KernelDispatch { kernarg_address: 0x8000, ..KernelDispatch::new(object) }.packet().unwrap()
 }
 
-/// Submits to a queue that nobody processes.
+/// Submits to a queue that no packet processor serves.
 fn submit(queue: &Queue, packets: &[Packet]) -> Result<u64, Error> {
     // SAFETY: the fake queue executes nothing.
     unsafe { queue.submit(packets, |_, _| ()) }

@@ -1,4 +1,4 @@
-//! Waiting for a packet processor that signals nobody when it makes room.
+//! Waiting for a packet processor, which sends no signal when it makes room.
 
 use std::time::Duration;
 

@@ -33,7 +33,7 @@ pub(crate) enum Stores {
     Weak,
 }
 
-/// What a thread has stored and nobody sees yet: slot, word (0 is the header), value.
+/// What a thread has stored and no other thread sees yet: slot, word (0 is the header), value.
 #[derive(Default)]
 struct Buffer {
     words: Vec<(usize, usize, u64)>,

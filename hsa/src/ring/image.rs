@@ -1,7 +1,7 @@
 //! Packets that are copied as they are, but for what a launch fills in.
 //!
-//! A launch copies thousands of packets of which it changes one or two. So the copy knows nothing of changes: bodies go
-//! in runs, and whoever submits changes single words before a run's headers turn valid: in the ring, or in copies of packets
+//! A launch copies thousands of packets of which it changes one or two. So the copy knows nothing of changes. Bodies go
+//! in runs, and the launch changes single words before a run's headers turn valid: in the ring, or in copies of packets
 //! where slots are to be stored once.
 
 use std::mem::MaybeUninit;
@@ -116,9 +116,9 @@ impl<P: Port> Claim<'_, P> {
         ring.announce(first, len);
     }
 
-    /// As [`Claim::publish_image`], but the doorbell stays silent: whoever publishes to the queue next rings it for these
-    /// packets too, and the caller must see to it that somebody does. For one who has claimed slots of a queue twice,
-    /// with others' in between, and rings for all of them once.
+    /// As [`Claim::publish_image`], but the doorbell is not rung. The thread that publishes to the queue next rings it
+    /// for these packets too, and the caller must see to it that one does. For a caller that has claimed slots of a
+    /// queue twice, with slots of other claims in between, and rings for all of them once.
     ///
     /// # Panics
     /// As [`Claim::publish_image`].

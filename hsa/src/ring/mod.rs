@@ -12,7 +12,7 @@
 //! The specification lets the doorbell of a multi-producer queue take any value. We promise more, because a
 //! packet processor that takes the doorbell for a limit stalls when it moves back: *the doorbell only ever
 //! grows, and every packet up to its value is valid*. A producer that finishes ahead of an earlier claim
-//! leaves its announcement to the producer that closes the gap; nobody waits for anybody.
+//! leaves its announcement to the producer that closes the gap; no producer waits for another.
 
 mod backoff;
 #[cfg(test)]
@@ -124,8 +124,9 @@ pub struct Ring<P> {
     announced: AtomicU64,
     /// Held by the one producer that is ringing the doorbell.
     ringing: AtomicBool,
-    /// Slots of packets below this index may be claimed again: what the read index allowed when somebody last needed
-    /// to look at it. The packet processor writes that for every packet; a launch leaves it alone.
+    /// Slots of packets below this index may be claimed again: what the read index allowed when a producer last needed
+    /// to look at it. The packet processor writes the read index for every packet, so a launch that has room does not
+    /// load it.
     reusable: AtomicU64,
 }
 
@@ -174,14 +175,14 @@ impl<P: Port> Ring<P> {
     pub fn claim(&self, n: u32) -> Result<Claim<'_, P>, QueueFull> {
         let mut write = self.port.write_index();
         loop {
-            // ORDER: acquire, pairs with the release below: what whoever stored it had seen, we have seen.
+            // ORDER: acquire, pairs with the release below: we see what the producer that stored it had seen.
             let mut reusable = self.reusable.load(Ordering::Acquire);
             if (write + u64::from(n)).saturating_sub(reusable) > u64::from(self.size) {
                 // ORDER: the read index is loaded after the write index and with acquire. The packet processor's
                 // last read of a slot happens before it moves the index past it, so our overwriting comes after.
                 let read = self.port.read_index();
-                // ORDER: acquire, pairs with the release in `announce`: whoever announced the slot's last packet
-                // has read its entry in `ends`, which we shall overwrite. A processor that looks ahead of the
+                // ORDER: acquire, pairs with the release in `announce`: the producer that announced the slot's last
+                // packet has read its entry in `ends`, which we shall overwrite. A processor that looks ahead of the
                 // doorbell can retire a packet before that.
                 reusable = read.min(self.announced.load(Ordering::Acquire));
                 // ORDER: release, pairs with the acquire above. A thread that was overtaken stores an older index,
@@ -328,7 +329,7 @@ impl<P: Port> Ring<P> {
         Ok(())
     }
 
-    /// Rings the doorbell for all packets that are valid without a gap, or leaves that to whoever is ringing.
+    /// Rings the doorbell for all packets that are valid without a gap, or leaves that to the producer that is ringing.
     fn announce(&self, first: u64, len: u32) {
         if len == 0 {
             return;
@@ -357,19 +358,19 @@ impl<P: Port> Ring<P> {
             if self.end_of_claim_at(to).load(Ordering::Acquire) <= to {
                 return;
             }
-            // Somebody published behind our scan and found the flag set: ring for them.
+            // A producer published behind our scan and found the flag set: ring for it.
         }
     }
 
-    /// Notes that the packets of a claim are valid, for whoever rings next.
+    /// Notes that the packets of a claim are valid, for the producer that rings next.
     fn note(&self, first: u64, len: u32) {
         if len == 0 {
             // An empty claim shares its first index with the claim behind it, whose entry it must not touch.
             return;
         }
         self.port.drain();
-        // ORDER: release, after the headers. Whoever reads the entry and rings has our packets before the
-        // doorbell.
+        // ORDER: release, after the headers. A producer that reads the entry and rings has our packets before
+        // the doorbell.
         self.end_of_claim_at(first).store(first + u64::from(len), Ordering::Release);
     }
 

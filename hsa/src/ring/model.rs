@@ -113,7 +113,7 @@ fn processor_that_polls_headers_finds_whole_claims() {
             let ring = Arc::clone(&ring);
             thread::spawn(move || publish(&ring, &[packet(7), packet(8)]))
         };
-        // The first header turns valid last: whoever sees it has the whole claim, doorbell or not.
+        // The first header turns valid last: a processor that sees it has the whole claim, doorbell or not.
         if let Some((payload, _)) = ring.port().poll() {
             assert_eq!(payload, 7);
             assert_eq!(ring.port().poll().map(|(payload, _)| payload), Some(8));
@@ -137,7 +137,7 @@ fn doorbell_keeps_up_with_a_processor_that_looks_ahead() {
         // The packet may retire, and its slot be claimed again, before it is announced.
         let _ = ring.port().poll();
         let ends = producers.map(|producer| producer.join().unwrap());
-        let last = ends.into_iter().flatten().max().expect("an empty ring refuses nobody") - 1;
+        let last = ends.into_iter().flatten().max().expect("an empty ring has room") - 1;
         assert_eq!(ring.port().doorbell(), Some(last));
     });
 }

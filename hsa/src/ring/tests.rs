@@ -239,7 +239,7 @@ on_every_ring! {
         let image: Vec<_> = (10..20).map(packet).collect();
         // SAFETY: nothing executes the packets of a fake queue.
         unsafe { first.stage_image(&image[..3], |slots| (1..8).for_each(|double| slots.set(1, double, 7))) };
-        assert_eq!(rings(&ring), 0, "nobody has rung yet");
+        assert_eq!(rings(&ring), 0, "no producer has rung yet");
         // SAFETY: as above.
         unsafe { second.publish_image(&image[3..7], |_| ()) };
         assert_eq!((rings(&ring), drain(&ring)), (1, vec![10, 7, 12]), "the rest is behind another's claim");

@@ -11,7 +11,7 @@ pub type hsa_signal_value_t = i64;
 /// `hsa_queue_type_t` where its width matters.
 pub type hsa_queue_type32_t = u32;
 
-/// Called once when a queue stops because of an error; null means that nobody wants to know.
+/// Called once when a queue stops because of an error; null means that no function is called.
 pub type QueueErrorCallback =
     Option<unsafe extern "C" fn(status: hsa_status_t, source: *mut hsa_queue_t, data: *mut c_void)>;
 

@@ -347,7 +347,7 @@ fn installed_rocr_fills_the_table() {
 #[test]
 fn first_missing_required_function_is_named() {
     let present = std::ptr::NonNull::<std::ffi::c_void>::dangling();
-    // SAFETY: the table is never built, so nobody calls what the lookup returns.
+    // SAFETY: the table is never built, so nothing calls what the lookup returns.
     let table = unsafe { Api::from_lookup(|name| (name != "hsa_queue_create").then_some(present)) };
     assert_eq!(table.err(), Some(MissingFunction { name: "hsa_queue_create" }));
 }
@@ -357,7 +357,7 @@ fn absent_optional_functions_leave_the_table_whole() {
     let present = std::ptr::NonNull::<std::ffi::c_void>::dangling();
     let optional: BTreeSet<_> =
         Api::FUNCTIONS.iter().filter(|function| function.optional).map(|function| function.name).collect();
-    // SAFETY: nobody calls what the lookup returns.
+    // SAFETY: nothing calls what the lookup returns.
     let table = unsafe { Api::from_lookup(|name| (!optional.contains(name)).then_some(present)) };
     assert!(
         table.is_ok_and(|table| table.hsa_amd_vmem_map.is_none() && table.hsa_amd_queue_get_info.is_none())

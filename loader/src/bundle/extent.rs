@@ -28,9 +28,9 @@ const ZSTD_FRAME: &str = "zstd frame";
 
 /// Tells how many bytes a bundle, compressed bundle or code object has, from the first of them.
 ///
-/// `__hipRegisterFatBinary` and `hipModuleLoadData` are given an address without a size. Whoever can read
+/// `__hipRegisterFatBinary` and `hipModuleLoadData` are given an address without a size. A caller that can read
 /// memory there starts with a few bytes (none will do), and gives as many as [`Extent::Need`] asks for until
-/// the answer is [`Extent::Len`]. An honest file is never asked for bytes that it does not have.
+/// the answer is [`Extent::Len`]. For a well-formed file this never asks for bytes that it does not have.
 ///
 /// # Errors
 /// [`Error::UnknownFormat`], [`Error::UnknownExtent`], or what is wrong with a header.

@@ -2,7 +2,7 @@ use crate::{Error, Result, wire};
 
 /// What `__hipRegisterFatBinary` is called with: a struct in section `.hipFatBinSegment`.
 ///
-/// It holds a host pointer, so who follows it is the caller: [`extent`](super::extent) tells how far.
+/// It holds a host pointer, which the caller follows: [`extent`](super::extent) tells how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrapper {
     /// Host address of the bundle.

@@ -29,7 +29,7 @@ pub enum Place {
     Absolute(u64),
     /// In another code object.
     Undefined {
-        /// The address is 0 if nobody defines the symbol.
+        /// The address is 0 if no code object defines the symbol.
         weak: bool,
     },
 }

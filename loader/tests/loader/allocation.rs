@@ -14,7 +14,7 @@ thread_local! {
 }
 
 fn record(bytes: usize) {
-    // While a thread ends its value may be gone; nobody asks for it then.
+    // While a thread ends its value may be gone; nothing asks for it then.
     LARGEST.try_with(|largest| largest.set(largest.get().max(bytes))).ok();
 }
 

@@ -87,7 +87,7 @@ fn compressed_bundles_have_the_entries_of_the_plain_one() {
     }
     for mut file in files {
         let length = file.len();
-        file.extend([0; 100]); // what follows belongs to somebody else
+        file.extend([0; 100]); // what follows is not of the bundle
         let bundle = Bundle::parse(&file, &Limits::default()).unwrap();
         assert_eq!((bundle.format(), bundle.extent()), (Format::Compressed, length));
         assert_eq!(bundle.entries().len(), expected.entries().len());

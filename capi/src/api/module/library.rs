@@ -6,7 +6,9 @@ use std::{
     sync::RwLock,
 };
 
-use super::load::{copy_image, find_function, forget_functions, load, read_image};
+use aqlipse::module::Bytes;
+
+use super::load::{copy_image, find_function, forget_functions, load, map_image};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidResourceHandle, hipErrorInvalidValue, hipErrorNotFound},
@@ -47,7 +49,7 @@ fn kernel(handle: hipLibrary_t, library: &LoadedModule, name: &str) -> Result<hi
     Ok(hipKernel_t(kernel))
 }
 
-fn store(library: *mut hipLibrary_t, image: Vec<u8>) -> Result<(), hipError_t> {
+fn store(library: *mut hipLibrary_t, image: Bytes<'static>) -> Result<(), hipError_t> {
     let handle = LIBRARIES.insert(load(image)?)?;
     // SAFETY: the caller's pointer, which callers have checked for null.
     unsafe { caller::write(library, hipLibrary_t(handle)) }
@@ -93,7 +95,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's string, null or terminated.
-        store(library, unsafe { read_image(path) }?)
+        store(library, unsafe { map_image(path) }?)
     }
 }
 

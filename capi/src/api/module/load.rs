@@ -1,13 +1,10 @@
 //! Modules and their kernels.
 
-use std::{
-    ffi::{c_char, c_uint, c_void},
-    fs,
-};
+use std::ffi::{c_char, c_uint, c_void};
 
 use aqlipse::{
     Device, Module,
-    module::{image_at, image_of_wrapper},
+    module::{Bytes, image_at, image_in_file, image_of_wrapper},
 };
 
 use super::{options::Logs, recent};
@@ -23,13 +20,13 @@ use crate::{
 ///
 /// # Errors
 /// What is wrong with the image.
-pub(super) fn load(image: Vec<u8>) -> Result<LoadedModule, hipError_t> {
+pub(super) fn load(image: Bytes<'static>) -> Result<LoadedModule, hipError_t> {
     let device = current::device()?;
     let module = Module::load(&device, image)?;
     Ok(LoadedModule::new(device, module))
 }
 
-fn store(module: *mut hipModule_t, image: Vec<u8>) -> Result<(), hipError_t> {
+fn store(module: *mut hipModule_t, image: Bytes<'static>) -> Result<(), hipError_t> {
     let handle = MODULES.insert(load(image)?)?;
     // SAFETY: the caller's pointer, which callers have checked for null.
     unsafe { caller::write(module, hipModule_t(handle)) }
@@ -42,13 +39,13 @@ fn store(module: *mut hipModule_t, image: Vec<u8>) -> Result<(), hipError_t> {
 ///
 /// # Safety
 /// As for [`image_at`].
-pub(super) unsafe fn copy_image(image: *const c_void) -> Result<Vec<u8>, hipError_t> {
+pub(super) unsafe fn copy_image(image: *const c_void) -> Result<Bytes<'static>, hipError_t> {
     if image.is_null() {
         return Err(hipErrorInvalidValue);
     }
     // SAFETY: the caller's promise; the headers tell the length.
     let bytes = unsafe { image_at(image.cast()) }?;
-    Ok(bytes.to_vec())
+    Ok(bytes.to_vec().into())
 }
 
 entry! {
@@ -58,24 +55,24 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         // SAFETY: the caller's string, null or terminated.
-        store(module, unsafe { read_image(path) }?)
+        store(module, unsafe { map_image(path) }?)
     }
 }
 
-/// Reads an image from a file.
+/// Maps an image of a file.
 ///
 /// # Errors
-/// `hipErrorInvalidValue` without a path or for an empty file, `hipErrorFileNotFound`.
+/// `hipErrorInvalidValue` without a path or for an empty file, `hipErrorFileNotFound`; those of [`image_in_file`].
 ///
 /// # Safety
 /// `path` is null or a terminated string.
-pub(super) unsafe fn read_image(path: *const c_char) -> Result<Vec<u8>, hipError_t> {
+pub(super) unsafe fn map_image(path: *const c_char) -> Result<Bytes<'static>, hipError_t> {
     // SAFETY: the caller's promise.
     let path = unsafe { caller::text(path) }?.to_str().map_err(|_| hipErrorFileNotFound)?;
     if path.is_empty() {
         return Err(hipErrorInvalidValue);
     }
-    let image = fs::read(path).map_err(|_| hipErrorFileNotFound)?;
+    let image = image_in_file(path.as_ref())?;
     // HIP: AMD's runtime of October 2024 (tests/conformance/module_load.hip).
     if image.is_empty() { Err(hipErrorInvalidValue) } else { Ok(image) }
 }
@@ -92,7 +89,7 @@ entry! {
         // SAFETY: the caller's fat binary, null or at least as long as its first word.
         let image = match unsafe { caller::read(fat_binary.cast::<u32>()) }? {
             // SAFETY: the caller's wrapper; the bytes are copied before the call returns.
-            WRAPPER => unsafe { image_of_wrapper(fat_binary.cast()) }?.to_vec(),
+            WRAPPER => unsafe { image_of_wrapper(fat_binary.cast()) }?.to_vec().into(),
             // SAFETY: the caller's image.
             _ => unsafe { copy_image(fat_binary) }?,
         };

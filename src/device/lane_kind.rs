@@ -1,0 +1,158 @@
+//! What the lanes of a device are for, and the numbers by which streams and the device store them.
+
+#![forbid(unsafe_code)]
+
+use hsa::Priority;
+
+/// Lanes of a device for streams of ordinary priority. AMD's command processor gains nothing from more
+/// than a few queues that are busy at once, and each costs memory (`GPU_MAX_HW_QUEUES` is 4 there).
+pub(crate) const LANES: usize = 4;
+
+/// Lanes for bodies of conditional nodes.
+pub(super) const BODIES: usize = LANES - 1;
+
+/// A lane of a device. An `index` is below [`LANES`], that of a body below [`BODIES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneKind {
+    /// For streams of one priority: that of the queue. Lanes of the other priorities than the ordinary one are created
+    /// when the first such stream is used.
+    Stream { priority: Priority, index: usize },
+    /// For cooperative kernels.
+    Cooperative,
+    /// For bodies of conditional nodes that the host drives.
+    Body { index: usize },
+    /// The queue to which kernels publish what launches resident graphs.
+    ResidentLaunches,
+    /// A queue that resident graphs run on.
+    Resident { index: usize },
+    /// For streams that are restricted to a set of units.
+    Restricted { set: usize, index: usize },
+}
+
+/// The number of the lane for cooperative kernels, above those of streams without a restriction.
+pub(crate) const COOPERATIVE: usize = LaneKind::Cooperative.number();
+
+/// The lowest number of a lane for streams that are restricted to some units.
+pub(crate) const RESTRICTED: usize = LaneKind::Restricted { set: 0, index: 0 }.number();
+
+impl LaneKind {
+    /// The lane of the default stream.
+    pub(crate) const DEFAULT: Self = Self::Stream { priority: Priority::Normal, index: 0 };
+
+    /// The priority of queues for what a caller calls a priority: smaller is more urgent.
+    pub(super) fn priority(priority: i32) -> Priority {
+        match priority {
+            0 => Priority::Normal,
+            ..0 => Priority::High,
+            1.. => Priority::Low,
+        }
+    }
+
+    /// The number that stands for the lane. Queues that publish to others have lower numbers than those.
+    pub(crate) const fn number(self) -> usize {
+        let (group, index) = match self {
+            Self::Stream { priority: Priority::Normal, index } => (0, index),
+            Self::Stream { priority: Priority::High, index } => (1, index),
+            Self::Stream { priority: Priority::Low, index } => (2, index),
+            Self::Cooperative => (3, 0),
+            Self::Body { index } => (3, 1 + index),
+            Self::ResidentLaunches => (4, 0),
+            Self::Resident { index } => (5, index),
+            Self::Restricted { set, index } => (6 + set, index),
+        };
+        group * LANES + index
+    }
+
+    /// The `n`th lane behind this one of the same priority or set of units; another one for each `n` below [`LANES`].
+    pub(super) fn beside(self, n: usize) -> Self {
+        match self {
+            Self::Stream { priority, index } => Self::Stream { priority, index: (index + n) % LANES },
+            Self::Restricted { set, index } => Self::Restricted { set, index: (index + n) % LANES },
+            other => other,
+        }
+    }
+
+    /// The lane for streams of this priority with the same index; a restricted one stays what it is.
+    pub(super) fn of_priority(self, priority: i32) -> Self {
+        match self {
+            Self::Stream { index, .. } => Self::Stream { priority: Self::priority(priority), index },
+            other => other,
+        }
+    }
+}
+
+/// What [`LaneKind::number`] has made a number of.
+impl From<usize> for LaneKind {
+    fn from(number: usize) -> Self {
+        match (number / LANES, number % LANES) {
+            (0, index) => Self::Stream { priority: Priority::Normal, index },
+            (1, index) => Self::Stream { priority: Priority::High, index },
+            (2, index) => Self::Stream { priority: Priority::Low, index },
+            (3, 0) => Self::Cooperative,
+            (3, index) => Self::Body { index: index - 1 },
+            (4, _) => Self::ResidentLaunches,
+            (5, index) => Self::Resident { index },
+            (group, index) => Self::Restricted { set: group - 6, index },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<LaneKind> {
+        let streams = [Priority::Normal, Priority::High, Priority::Low]
+            .into_iter()
+            .flat_map(|priority| (0..LANES).map(move |index| LaneKind::Stream { priority, index }));
+        let bodies = (0..BODIES).map(|index| LaneKind::Body { index });
+        let resident = (0..LANES).map(|index| LaneKind::Resident { index });
+        let restricted =
+            (0..3).flat_map(|set| (0..LANES).map(move |index| LaneKind::Restricted { set, index }));
+        streams
+            .chain([LaneKind::Cooperative])
+            .chain(bodies)
+            .chain([LaneKind::ResidentLaunches])
+            .chain(resident)
+            .chain(restricted)
+            .collect()
+    }
+
+    #[test]
+    fn each_lane_has_its_own_number_which_leads_back_to_it() {
+        let lanes = all();
+        assert!(lanes.is_sorted_by(|one, other| one.number() < other.number()));
+        for lane in lanes {
+            assert_eq!(LaneKind::from(lane.number()), lane);
+            let is_stream = matches!(lane, LaneKind::Stream { .. });
+            let is_restricted = matches!(lane, LaneKind::Restricted { .. });
+            assert_eq!(
+                (lane.number() < COOPERATIVE, lane.number() >= RESTRICTED),
+                (is_stream, is_restricted)
+            );
+        }
+        assert_eq!(LaneKind::DEFAULT.number(), 0);
+    }
+
+    #[test]
+    fn lanes_beside_one_are_all_those_of_its_kind() {
+        for lane in
+            all().into_iter().filter(|lane| lane.number() < COOPERATIVE || lane.number() >= RESTRICTED)
+        {
+            let mut beside: Vec<_> = (0..LANES).map(|n| lane.beside(n).number()).collect();
+            assert_eq!(beside[0], lane.number());
+            beside.sort_unstable();
+            let first = lane.number() / LANES * LANES;
+            assert_eq!(beside, (first..first + LANES).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_restriction_outweighs_a_priority() {
+        let urgent = LaneKind::Stream { priority: Priority::High, index: 2 };
+        assert_eq!(urgent.of_priority(1), LaneKind::Stream { priority: Priority::Low, index: 2 });
+        assert_eq!(urgent.of_priority(0).of_priority(-7), urgent);
+        let restricted = LaneKind::Restricted { set: 1, index: 2 };
+        assert_eq!(restricted.of_priority(-1), restricted);
+    }
+}
