@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, atomic::Ordering};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet};
 
-use super::{Conditional, program::Step};
+use aqlipse_graph::schedule::body::Step;
+
+use super::Conditional;
 use crate::{
     condition,
     device::{Device, fence::PooledSignal, lane::Lane},

@@ -7,24 +7,22 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`structure`] | what stays while parameters change |
-//! | [`program`] | the order of a body's work |
 //! | [`link`] | bodies as packets that branch |
 //! | [`drive`] | bodies that the host drives |
 
 mod drive;
 mod link;
-mod program;
 mod structure;
 
 pub(super) use self::drive::Means;
 
 use std::{collections::HashSet, sync::Arc};
 
+use aqlipse_graph::schedule::body::{PacketStep, Step};
 use hsa::packet::{Branch, Fences, Packet};
 
 use self::{
     link::Layout,
-    program::Step,
     structure::{Compiled, Place, Structure},
 };
 use super::{
@@ -106,7 +104,7 @@ impl Conditional {
         branches: bool,
     ) -> Result<Self> {
         let (arena, offsets) = place_arguments(&device, &units, units::kernarg_bytes(&units))?;
-        let packet = |step: &program::PacketStep| {
+        let packet = |step: &PacketStep| {
             let address = arena.address() + u64::from(offsets[step.unit as usize]);
             match disabled.contains(&step.unit) {
                 true => Ok(place_of(step.fences)),
