@@ -7,17 +7,12 @@
 
 #![forbid(unsafe_code)]
 
-use hsa::packet::{BarrierAnd, Fences, Packet};
-
 use super::{
     Exec, State,
-    units::{Unit, pin_of},
-    update::Fixed,
+    shape::NOT_SWITCHABLE,
+    unit::{Unit, packet_in_place_of, pin_of},
 };
-use crate::{
-    error::{Error, Result},
-    graph::NodeId,
-};
+use crate::{error::Result, graph::NodeId};
 
 impl Exec {
     /// Lets the node that was made from `node` run in later launches, or keeps it from running: it is like an empty
@@ -62,16 +57,6 @@ impl Exec {
     }
 }
 
-/// Why a node is refused that cannot be disabled.
-const NOT_SWITCHABLE: Error = Error::InvalidValue("only kernel, copy and fill nodes can be disabled");
-
-impl Fixed {
-    /// Refuses a node that cannot be disabled.
-    pub(super) fn check_switchable(&self) -> Result<()> {
-        if self.kind().can_be_disabled() { Ok(()) } else { Err(NOT_SWITCHABLE) }
-    }
-}
-
 impl State {
     /// Whether a unit is kept from running.
     pub(super) fn is_disabled(&self, unit: u32) -> bool {
@@ -104,20 +89,4 @@ impl State {
         }
         Ok(())
     }
-}
-
-/// The packet of a unit, or of its place alone if it is not enabled, with the header fields of the packet that stands
-/// there.
-pub(super) fn packet_in_place_of(
-    old: &Packet,
-    enabled: bool,
-    packet: impl FnOnce(Fences) -> Result<Packet>,
-) -> Result<Packet> {
-    let fences = old.header().map_err(hsa::Error::from)?.fences;
-    if enabled { packet(fences) } else { Ok(place_of(fences)) }
-}
-
-/// The packet of what does not run: only its place in the order.
-pub(super) fn place_of(fences: Fences) -> Packet {
-    BarrierAnd { fences, ..BarrierAnd::default() }.packet()
 }

@@ -12,8 +12,9 @@ use hsa::packet::Fences;
 use super::{
     Options, costs,
     failure::Failure,
-    place_arguments, replan, resident,
-    units::{self, Unit, Units},
+    resident,
+    unit::{self, Unit, place_arguments},
+    units::{self, Units},
 };
 use crate::{
     device::slabs::Block,
@@ -101,7 +102,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         let Units { units, preds, main, placements, devices, .. } = &self.units;
         self.numbers = units::numbers(devices, placements);
         debug_assert!(
-            ordered || *preds == replan::preds(flat, units, main, placements),
+            ordered || *preds == units::preds(flat, units, main, placements),
             "the order could not be found again"
         );
         Ok(())
@@ -136,7 +137,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
         let kernarg = self.arguments + u64::from(self.offsets[unit as usize]);
-        match units::content(&self.units.units, unit, fences, kernarg) {
+        match unit::content(&self.units.units, unit, fences, kernarg) {
             Ok(content) => Ok(content),
             Err(error) => Err(error.into()),
         }

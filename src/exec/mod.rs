@@ -34,12 +34,13 @@ mod differences;
 mod enable;
 mod events;
 mod failure;
+mod host_work;
 mod in_flight;
 mod launch;
 mod launch_queues;
 mod lowering;
+mod node_work;
 mod pages;
-mod parts;
 mod placement;
 #[cfg(test)]
 mod priority;
@@ -48,10 +49,11 @@ mod publication;
 mod recorded;
 mod references;
 mod replan;
-mod reserve;
 mod resident;
 mod script;
+mod shape;
 mod tradeoff;
+mod unit;
 mod units;
 mod update;
 
@@ -66,7 +68,7 @@ pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
 pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
-pub use update::{Reason, Refusal};
+pub use shape::{Reason, Refusal};
 
 use aqlipse_graph::{
     compile::{self, CompileError, Compiled, Scheduled},
@@ -82,8 +84,9 @@ use self::{
     recorded::Parameters,
     references::RetainedObjects,
     resident::{DeviceGraph, Resident},
-    units::{Fifos, Unit},
-    update::Shape,
+    shape::{Shape, not_changed},
+    unit::{Unit, packet_in_place_of},
+    units::Fifos,
 };
 use crate::{
     device::fence::Alive,
@@ -422,13 +425,13 @@ impl Exec {
             ));
             return Err(Error::InvalidValue("the node's memory would be another device's"));
         }
-        let (before, mut unit) = units::unit_of(&device, parameters)?;
+        let (before, mut unit) = node_work::unit_of(&device, parameters)?;
         unit.print_to(self.0.fifos.of(placement))?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
         let main = state.main[flat as usize];
-        if let Some(detail) = units::misfit(&state.units, main as usize, before.as_ref(), &unit) {
+        if let Some(detail) = unit::misfit(&state.units, main as usize, before.as_ref(), &unit) {
             return Err(not_changed(node, &Reason::Parameters, &detail));
         }
         if let Unit::Dispatch(dispatch) = &unit {
@@ -497,15 +500,6 @@ impl Exec {
     }
 }
 
-/// Why a single node is not changed, and keeps the words for who asks.
-fn not_changed(node: NodeId, reason: &Reason, detail: &str) -> Error {
-    crate::error::explain(format_args!("node {node} is not changed: {detail}"));
-    Error::InvalidValue(match reason {
-        Reason::Kind => "the node is of another kind",
-        _ => "parameters of the node that must stay as they were",
-    })
-}
-
 /// Conditional nodes have no parameters to give.
 fn refuse_conditional(parameters: &Node) -> Result<()> {
     let refused = Error::NotSupported("other parameters for a conditional node");
@@ -534,7 +528,7 @@ impl State {
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[main] {
             let old = &self.image.lanes[lane as usize].packets[packet as usize];
-            let new = enable::packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
+            let new = packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
             self.replace_packet(lane, packet, new);
         }
         Ok(std::mem::replace(&mut self.units[main], changed))
@@ -609,7 +603,7 @@ impl State {
         if let Some((lane, packet)) = self.image.places[unit as usize] {
             let old = &self.image.lanes[lane as usize].packets[packet as usize];
             let enabled = !self.disabled.contains(&unit);
-            let new = enable::packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
+            let new = packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
             self.replace_packet(lane, packet, new);
         }
         Ok(())
@@ -696,23 +690,6 @@ impl Report {
 /// Queues of each device that a plan may use.
 fn lanes(options: Options) -> usize {
     if options.lanes == 0 { LANES } else { options.lanes.min(LANES) }
-}
-
-/// A place for the kernel arguments of every unit, of so many `bytes`, written.
-fn place_arguments(device: &Device, units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
-    u32::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    let block = device.0.kernargs.take(bytes)?;
-    let mut offsets = Vec::with_capacity(units.len());
-    let mut end = 0;
-    for unit in units {
-        // CAST: no more than `bytes`.
-        offsets.push(end as u32);
-        if let Unit::Dispatch(dispatch) = unit {
-            block.write(end, &dispatch.kernargs);
-            end += unit.kernarg_bytes();
-        }
-    }
-    Ok((block, offsets))
 }
 
 impl fmt::Debug for Exec {

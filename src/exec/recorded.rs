@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Exec, update::Shape};
+use super::{Exec, shape::Shape};
 use crate::{
     capture,
     error::{Error, Result},

@@ -10,12 +10,11 @@ use aqlipse_graph::image::HostStep;
 
 use super::{
     State,
-    launch::run_on_host,
+    host_work::{Reserve, Stage, run_on_host},
     launch_queues::LaunchQueues,
     pages::PinnedPages,
     placement::DevicePlacement,
-    reserve::{Reserve, Stage},
-    units::Unit,
+    unit::Unit,
 };
 use crate::{
     cooperative::Expected,

@@ -12,9 +12,8 @@ use crate::{
     device::{Device, fence::PooledSignal, lane::Lane},
     error::Result,
     exec::{
-        launch::run_on_host,
-        reserve::{Reserve, Stage, new_stage},
-        units::Unit,
+        host_work::{Reserve, Stage, new_stage, run_on_host},
+        unit::Unit,
     },
     graph::ConditionalKind,
 };

@@ -26,11 +26,9 @@ use self::{
     structure::{Compiled, Place, Structure},
 };
 use super::{
-    enable::place_of,
     failure::Failure,
-    not_changed, place_arguments,
-    units::{self, Unit},
-    update::{Reason, Refusal, moved_to, refuse_elsewhere},
+    shape::{Reason, Refusal, moved_to, not_changed, refuse_elsewhere},
+    unit::{self, Unit, place_arguments, place_of},
 };
 use crate::{
     condition,
@@ -103,7 +101,7 @@ impl Conditional {
         disabled: HashSet<u32>,
         branches: bool,
     ) -> Result<Self> {
-        let (arena, offsets) = place_arguments(&device, &units, units::kernarg_bytes(&units))?;
+        let (arena, offsets) = place_arguments(&device, &units, unit::kernarg_bytes(&units))?;
         let packet = |step: &PacketStep| {
             let address = arena.address() + u64::from(offsets[step.unit as usize]);
             match disabled.contains(&step.unit) {
@@ -202,7 +200,7 @@ impl Conditional {
                     let (pin, mut new) = moved_to(placement, named, parameters, placed)?;
                     let fifo = self.structure.bodies[body as usize].fifos.of(placement);
                     new.print_to(fifo).map_err(|error| Refusal::at(named, error))?;
-                    units::replace(&mut units, unit as usize, pin, new)
+                    unit::replace(&mut units, unit as usize, pin, new)
                         .map_err(|detail| Refusal::at(named, Reason::Parameters).because(detail))?;
                 }
             }
@@ -242,7 +240,7 @@ impl Conditional {
     pub(super) fn with_enabled(&self, node: NodeId, enabled: bool) -> Result<Self> {
         let main = self.switchable(node)?;
         let mut disabled = self.disabled.clone();
-        for unit in [Some(main), units::pin_of(&self.units, main)].into_iter().flatten() {
+        for unit in [Some(main), unit::pin_of(&self.units, main)].into_iter().flatten() {
             if enabled {
                 disabled.remove(&unit);
             } else {

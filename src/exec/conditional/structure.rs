@@ -13,8 +13,9 @@ use crate::{
     exec::{
         failure::Failure,
         placement::DevicePlacement,
-        units::{Fifos, Unit, Units},
-        update::Fixed,
+        shape::Fixed,
+        unit::Unit,
+        units::{Fifos, Units},
     },
     graph::{
         Condition, Conditional, ConditionalKind, FlatGraph, Graph, GraphId, Node, NodeId, WordAction, flatten,
