@@ -24,14 +24,7 @@ impl Exec {
         if let Some(flat) = self.switchable(node)? {
             return self.state().set_enabled(flat, enabled);
         }
-        let flat = self.around(node)?;
-        let mut state = self.state();
-        let changed = state.conditional(flat)?.with_enabled(node, enabled)?;
-        // What a launch in flight uses of it, that keeps.
-        let had = state.replace_conditional(flat, changed)?;
-        drop(state);
-        drop(had);
-        Ok(())
+        self.enable_in_body(node, enabled)
     }
 
     /// Whether the node that was made from `node` runs in later launches.
@@ -44,7 +37,7 @@ impl Exec {
                 let state = self.state();
                 Ok(!state.is_disabled(state.main[flat as usize]))
             }
-            None => self.state().conditional(self.around(node)?)?.is_enabled(node),
+            None => self.is_enabled_in_body(node),
         }
     }
 

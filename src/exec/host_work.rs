@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    conditional::Means,
     pages::{PinnedPages, STAGE_BYTES},
     unit::Unit,
 };
@@ -21,8 +20,6 @@ pub(super) enum Reserve {
     Nothing,
     /// For a cooperative kernel.
     Cooperative(Reserved),
-    /// For a conditional node that the host drives.
-    Conditional(Means),
     /// For a copy of pages that cannot be pinned.
     Stage(Stage),
 }
@@ -39,7 +36,6 @@ impl Reserve {
     pub(super) fn take(device: &Device, unit: &Unit, epoch: u64, stage: Option<&Stage>) -> Result<Self> {
         Ok(match unit {
             Unit::Cooperative(dispatch) => Self::Cooperative(device.reserve_cooperative(dispatch, epoch)?),
-            Unit::Conditional(conditional) => Self::Conditional(conditional.means(epoch)?),
             Unit::Pin(_) => Self::Stage(stage.map_or_else(|| new_stage(device), |stage| Ok(stage.clone()))?),
             _ => Self::Nothing,
         })
@@ -81,11 +77,6 @@ pub(super) fn run_on_host(
             _ => device.reserve_cooperative(dispatch, epoch).and_then(|taken| device.run_cooperative(&taken)),
         }
         .unwrap_or_else(failed),
-        Unit::Conditional(conditional) => match reserve {
-            Reserve::Conditional(means) => conditional.drive(&means, epoch),
-            // The steps of bodies are driven without another driver.
-            _ => conditional.means(epoch).map_or_else(failed, |means| conditional.drive(&means, epoch)),
-        },
         // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
         Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
         // SAFETY: as above.
@@ -117,6 +108,6 @@ pub(super) fn run_on_host(
                 });
             }
         },
-        Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => {}
+        Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Conditional { .. } | Unit::Join => {}
     }
 }

@@ -119,7 +119,7 @@ impl Exec {
         for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
             device.check()?;
         }
-        let conditions = state.conditions();
+        let conditions = state.conditionals.conditions();
         let turn = ConditionGuard::take(&conditions)?;
         let mut submission = stream.submission()?;
         turn.wait(&mut submission);
@@ -172,7 +172,7 @@ impl Exec {
         points.record(state, &launch_queues);
         // What all launches use the executable keeps, and lets go behind the latest.
         if !state.conditionals.is_empty() {
-            fence.keep_all(state.conditionals().map(|nested| Keep::Other(nested.clone())).collect());
+            fence.keep_all(state.conditionals.keep());
         }
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {

@@ -76,7 +76,7 @@ use aqlipse_graph::{
 };
 
 use self::{
-    conditional::Conditional,
+    conditional::Conditionals,
     in_flight::InFlightSlots,
     launch_queues::QueueCache,
     lowering::Lowering,
@@ -93,7 +93,7 @@ use crate::{
     device::{Device, Fence, LANES, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
     error::{Error, Result},
-    graph::{Condition, FlatGraph, GraphId, Node, NodeId},
+    graph::{FlatGraph, GraphId, Node, NodeId},
     memory_report::Account,
     module::KernelCode,
     pool::exec_memory::ExecMemory,
@@ -193,8 +193,7 @@ struct State {
     profiled: u32,
     units: Vec<Unit>,
     main: Vec<u32>,
-    /// The units that are conditional nodes.
-    conditionals: Vec<u32>,
+    conditionals: Conditionals,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
     arena_since: Version,
@@ -313,7 +312,7 @@ impl Exec {
         flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.placements[..]);
-        let host_bytes = image.bytes() + units_bytes + places + flat.bytes();
+        let host_bytes = image.bytes() + units_bytes + conditionals.bytes() + places + flat.bytes();
         let residence = options.resident.then(|| Residence::of(&device, &image, options)).transpose()?;
         if let Some(residence) = residence {
             tracing::debug!("launches of a resident graph: {residence:?}");
@@ -326,12 +325,7 @@ impl Exec {
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
             residence,
-            conditionals: {
-                let nested = conditionals.iter().map(|&unit| &units.units[unit as usize]);
-                let nested = nested.flat_map(|unit| conditional::among(std::slice::from_ref(unit)));
-                let (branching, driven): (Vec<_>, Vec<_>) = nested.partition(|nested| nested.branches());
-                (branching.len(), driven.len())
-            },
+            conditionals: conditionals.counts(),
             ..Report::of(&image, &plan, bounds)
         };
         let nodes = template.graph().topology().node_count();
@@ -415,7 +409,7 @@ impl Exec {
         let fixed = self.0.shape.fixed(&self.0.flat, flat);
         let fits = fixed.map_or(Ok(()), |fixed| fixed.check(parameters, false));
         fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
-        refuse_conditional(parameters)?;
+        conditional::refuse(parameters)?;
         let placement = self.placement(flat);
         let device = Device::get(usize::from(placement.device))?;
         if !placement.admits(DevicePlacement::of(&device, parameters)?) {
@@ -445,26 +439,6 @@ impl Exec {
         state.parameters.forget_arguments(flat);
         _kept = state.replace_alive(node, objects);
         Ok(())
-    }
-
-    /// As [`Exec::set_node_with`] for a node in a body of a conditional node.
-    fn set_in_body(&self, node: NodeId, parameters: &Node, objects: &[Alive]) -> Result<()> {
-        let flat = self.around(node)?;
-        refuse_conditional(parameters)?;
-        // What the node had is the caller's: it is dropped behind the lock.
-        let _had;
-        let mut state = self.state();
-        let changed = state.conditional(flat)?.set(node, parameters)?;
-        let had = state.replace_conditional(flat, changed)?;
-        state.parameters.set(node, parameters.clone());
-        _had = (had, state.replace_alive(node, objects));
-        Ok(())
-    }
-
-    /// The place, among the flat nodes, of the conditional node that has a node in its bodies.
-    fn around(&self, node: NodeId) -> Result<u32> {
-        let unknown = Error::InvalidValue("not a node of the executable graph");
-        self.0.bodies.get(&node.graph()).copied().ok_or(unknown)
     }
 
     /// The device that does the work of a node: kernels of another cannot take its place.
@@ -500,50 +474,11 @@ impl Exec {
     }
 }
 
-/// Conditional nodes have no parameters to give.
-fn refuse_conditional(parameters: &Node) -> Result<()> {
-    let refused = Error::NotSupported("other parameters for a conditional node");
-    if matches!(parameters, Node::Conditional(_)) { Err(refused) } else { Ok(()) }
-}
-
 impl State {
     /// Finds out, after a change, what launches on one of so many devices are.
     fn settle(&mut self, devices: usize) {
         let plain = self.image.is_plain() && self.conditionals.is_empty() && devices == 1;
         self.is_plain = plain && self.profiled == 0;
-    }
-
-    /// The conditional node at a place among the flat nodes.
-    fn conditional(&self, flat: u32) -> Result<&Arc<Conditional>> {
-        match &self.units[self.main[flat as usize] as usize] {
-            Unit::Conditional(conditional) => Ok(conditional),
-            _ => Err(Error::IllegalState("a body belongs to no conditional node")),
-        }
-    }
-
-    /// Puts a changed conditional node in place; returns what was there, which a launch in flight keeps by itself.
-    fn replace_conditional(&mut self, flat: u32, changed: Conditional) -> Result<Unit> {
-        let main = self.main[flat as usize] as usize;
-        let changed = Unit::Conditional(Arc::new(changed));
-        // A launch that is publishing holds the state's lock; the image is ours.
-        if let Some((lane, packet)) = self.image.places[main] {
-            let old = &self.image.lanes[lane as usize].packets[packet as usize];
-            let new = packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
-            self.replace_packet(lane, packet, new);
-        }
-        Ok(std::mem::replace(&mut self.units[main], changed))
-    }
-
-    /// The conditional nodes.
-    fn conditionals(&self) -> impl Iterator<Item = &Arc<Conditional>> {
-        self.conditionals
-            .iter()
-            .flat_map(|&unit| conditional::among(std::slice::from_ref(&self.units[unit as usize])))
-    }
-
-    /// The conditions of all conditional nodes.
-    fn conditions(&self) -> Vec<Condition> {
-        self.conditionals().flat_map(|nested| nested.conditions()).cloned().collect()
     }
 
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
@@ -637,13 +572,22 @@ impl Drop for Inner {
         let alive: Vec<_> = state.alive.drain().flat_map(|(_, (objects, _))| objects).collect();
         let taken_over = std::mem::take(&mut state.taken_over);
         let mut units = std::mem::take(&mut state.units);
+        let conditionals = std::mem::take(&mut state.conditionals);
         // Packets have the events' signals. An event may have been recorded behind this launch: what keeps it would be
         // kept by it.
         units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
         let signals = std::mem::take(&mut state.slots).into_signals();
         let (arena, resources) = (state.arena.clone(), self.resources.clone());
-        let rest =
-            Arc::new((moved, alive, taken_over, units, signals, arena, resources, state.resident.clone()));
+        let rest = Arc::new((
+            moved,
+            alive,
+            taken_over,
+            (units, conditionals),
+            signals,
+            arena,
+            resources,
+            state.resident.clone(),
+        ));
         state.keep_for_launch(Keep::Other(rest));
         if !self.resources.memory.is_empty() {
             *self.instance.last() = state.last.take();

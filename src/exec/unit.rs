@@ -5,9 +5,8 @@
 use std::{mem::discriminant, sync::Arc};
 
 use aqlipse_graph::image::{self, Content};
-use hsa::packet::{BarrierAnd, Fences, Packet};
+use hsa::packet::{BarrierAnd, Branch, Fences, Packet};
 
-use super::conditional::Conditional;
 use crate::{
     device::{Device, Properties, slabs::Block},
     dispatch::Dispatch,
@@ -38,8 +37,9 @@ pub(super) enum Unit {
     Wait(Event),
     /// Pins the host end of the copy that the next unit does, and tells its kernel the address.
     Pin(Pin),
-    /// Bodies that run as a condition says.
-    Conditional(Arc<Conditional>),
+    /// The conditional node with a number. If the packet processor takes its bodies, the packet that branches to them; the
+    /// host drives them otherwise.
+    Conditional { number: u32, branch: Option<Branch> },
     /// A point in the order: a join, or a copy of no bytes.
     Join,
 }
@@ -59,6 +59,7 @@ pub(super) struct Pin {
 
 // What is rare must not make all units larger.
 const _: () = assert!(size_of::<Pin>() <= size_of::<Dispatch>());
+const _: () = assert!(size_of::<Branch>() <= size_of::<Dispatch>());
 
 impl Pin {
     /// Where the copy's kernel arguments have the bytes of a row, of which there are none if nothing is left to copy,
@@ -81,11 +82,7 @@ const BOX_EXTENT_ARGUMENT: usize = 48;
 impl Unit {
     /// Bytes that the unit holds.
     pub(super) fn bytes(&self) -> usize {
-        let nested = match self {
-            Self::Conditional(conditional) => conditional.bytes(),
-            _ => 0,
-        };
-        size_of::<Self>() + nested + self.kernel().map_or(0, |dispatch| dispatch.kernargs.heap_bytes())
+        size_of::<Self>() + self.kernel().map_or(0, |dispatch| dispatch.kernargs.heap_bytes())
     }
 
     /// Bytes that the kernel arguments of its packet take: whole cache lines, so that no two packets share one.
@@ -137,7 +134,7 @@ impl Unit {
             Self::Record(_) => "the recording of an event",
             Self::Wait(_) => "a wait for an event",
             Self::Pin(_) => "the pinning of memory",
-            Self::Conditional(_) => "a choice among bodies",
+            Self::Conditional { .. } => "a choice among bodies",
             Self::Join => "nothing to do",
         }
     }
@@ -150,19 +147,23 @@ impl Unit {
     pub(super) fn packet(&self, fences: Fences, kernarg: u64) -> Result<Packet> {
         match self {
             Self::Dispatch(dispatch) => dispatch.packet(fences, kernarg),
-            Self::Conditional(conditional) => conditional.packet(fences),
+            Self::Conditional { branch: Some(branch), .. } => Ok(Branch { fences, ..*branch }.packet()),
             _ => Err(Error::IllegalState("a packet for what is none")),
         }
     }
 
     pub(super) fn class(&self) -> Class {
         match self {
-            Self::Dispatch(_) | Self::Record(_) | Self::Wait(_) => Class::Packet,
-            Self::Host(_) | Self::HostCopy(_) | Self::Relay(_) | Self::Pin(_) | Self::Cooperative(_) => {
-                Class::Host
-            }
-            Self::Conditional(conditional) if conditional.branches() => Class::Packet,
-            Self::Conditional(_) => Class::Host,
+            Self::Dispatch(_)
+            | Self::Record(_)
+            | Self::Wait(_)
+            | Self::Conditional { branch: Some(_), .. } => Class::Packet,
+            Self::Host(_)
+            | Self::HostCopy(_)
+            | Self::Relay(_)
+            | Self::Pin(_)
+            | Self::Cooperative(_)
+            | Self::Conditional { branch: None, .. } => Class::Host,
             Self::Join => Class::Join,
         }
     }
@@ -175,7 +176,7 @@ impl Unit {
 #[inline(always)]
 pub(super) fn content(units: &[Unit], unit: u32, fences: Fences, kernarg: u64) -> Result<Content> {
     match units.get(unit as usize) {
-        Some(work @ (Unit::Dispatch(_) | Unit::Conditional(_))) => {
+        Some(work @ (Unit::Dispatch(_) | Unit::Conditional { .. })) => {
             work.packet(fences, kernarg).map(Content::Packet)
         }
         Some(Unit::Record(_)) => Ok(Content::Record),

@@ -5,7 +5,6 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    conditional,
     failure::Failure,
     node_work::{kernel_unit, unit_of},
     placement::DevicePlacement,
@@ -46,6 +45,14 @@ pub(super) struct Units {
     pub(super) kernarg_bytes: usize,
 }
 
+/// A conditional node among the units.
+pub(super) struct ConditionalUnits {
+    pub(super) placement: DevicePlacement,
+    /// The units that a launch begins with: each gives one condition its default.
+    pub(super) resets: Vec<Unit>,
+    pub(super) main: Unit,
+}
+
 /// What an executable's kernels print to that do not call the host: a buffer of each device that has such kernels, by
 /// ordinal. Devices cannot share one, as kernels reserve room in it at the scope of their own device.
 #[derive(Clone, Default)]
@@ -65,7 +72,8 @@ impl Fifos {
 
 impl Units {
     /// Makes the units of `flat`, whose nodes do `work`, in an `order` in which each node comes behind those that it
-    /// depends on; launches begin and end on `device`, if it has any packet.
+    /// depends on; launches begin and end on `device`, if it has any packet. `conditionals` are the conditional nodes in
+    /// that order.
     ///
     /// # Errors
     /// What a launch of the node's work on a stream would be refused for.
@@ -73,7 +81,8 @@ impl Units {
         device: &Device,
         flat: &FlatGraph,
         work: &[Option<&Node>],
-        order: impl IntoIterator<Item = u32>,
+        order: &[u32],
+        conditionals: Vec<ConditionalUnits>,
     ) -> Result<Self, Failure> {
         let mut these = Self {
             units: Vec::with_capacity(work.len()),
@@ -85,15 +94,15 @@ impl Units {
         // Rows of units that are not the flat nodes in their order: those before them are taken over when the first such
         // unit turns up, and mostly none does.
         let mut own: Option<Csr> = None;
-        let order: Vec<u32> = order.into_iter().collect();
         let all = System::get()?.devices();
         let at = |ordinal: usize| all.get(ordinal).ok_or(Error::InvalidDevice(ordinal as i64));
-        let compiled = conditional::compile_all(&order, flat, work)?;
-        for conditional in &compiled {
-            for reset in conditional.resets()? {
+        let mut nested = Vec::with_capacity(conditionals.len());
+        for ConditionalUnits { placement, resets, main } in conditionals {
+            for reset in resets {
                 own.get_or_insert_default().push_row([]);
-                these.push(reset, DevicePlacement::on(conditional.device()));
+                these.push(reset, placement);
             }
+            nested.push(main);
         }
         if these.units.len() > 1 {
             own.get_or_insert_default().push_row(0..these.units.len() as u32);
@@ -101,8 +110,8 @@ impl Units {
         }
         // Kernels anywhere in the graph may store to a condition, so its default comes before all of them.
         let entry = these.units.len().checked_sub(1).map(|entry| entry as u32);
-        let mut compiled = compiled.into_iter();
-        for (done, index) in order.into_iter().enumerate() {
+        let mut nested = nested.into_iter();
+        for (done, &index) in order.iter().enumerate() {
             let failed = |error| Failure::of_node(flat.path(index).first().copied(), error);
             let placed = at(flat.nodes()[index as usize].device() as usize).map_err(failed)?;
             let (placement, before, unit) = match work[index as usize] {
@@ -111,9 +120,8 @@ impl Units {
                     (DevicePlacement::on(placed), None, kernel_unit(placed, kernel).map_err(failed)?)
                 }
                 Some(Node::Conditional(_)) => {
-                    // PANIC: one was compiled for each conditional node, in this order.
-                    let conditional = compiled.next().expect("a compiled node");
-                    (DevicePlacement::on(placed), None, Unit::Conditional(conditional))
+                    // PANIC: there is one for each conditional node, in this order.
+                    (DevicePlacement::on(placed), None, nested.next().expect("a compiled node"))
                 }
                 Some(node) => {
                     let placement = DevicePlacement::of(placed, node).map_err(failed)?;
@@ -209,7 +217,7 @@ fn devices_of(wanted: &Device, units: &Units) -> Result<Vec<Device>> {
     for (n, (class, placement)) in units.classes.iter().zip(&units.placements).enumerate() {
         if let Some((packets, work)) = found.get_mut(usize::from(placement.device)) {
             let packet = *class == Class::Packet;
-            let on_device = |unit: &Unit| unit.kernel().is_some() || matches!(unit, Unit::Conditional(_));
+            let on_device = |unit: &Unit| unit.kernel().is_some() || matches!(unit, Unit::Conditional { .. });
             *packets |= packet;
             *work |= packet || on_device(&units.units[n]);
         }

@@ -9,7 +9,7 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use super::{
     Exec,
-    conditional::{self, Change},
+    conditional::Change,
     shape::{Pair, Reason, Refusal, moved_to},
     unit::{self, Unit, packet_in_place_of, place_arguments},
 };
@@ -95,14 +95,17 @@ impl Exec {
             unit::replace(&mut units, main, pin, unit)
                 .map_err(|detail| Refusal::at(named, Reason::Parameters).because(detail))?;
         }
+        let mut conditionals = state.conditionals.clone();
         for (flat, changes) in in_bodies {
             let unit = &mut units[state.main[flat as usize] as usize];
-            if let Unit::Conditional(old) = unit {
-                let changed = old.changed(&changes)?;
-                *old = Arc::new(changed);
+            if let Unit::Conditional { number, .. } = *unit {
+                *unit = conditionals.change(number, &changes)?;
             }
         }
-        conditional::renew_resets(&mut units).map_err(failed)?;
+        // Launches begin with these.
+        for (unit, reset) in units.iter_mut().zip(conditionals.resets().map_err(failed)?) {
+            *unit = reset;
+        }
         let (arena, offsets) =
             place_arguments(device, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
         let in_flight = state.in_flight();
@@ -129,6 +132,7 @@ impl Exec {
         };
         let had = (
             mem::replace(&mut state.units, units),
+            mem::replace(&mut state.conditionals, conditionals),
             mem::replace(&mut state.arena, Arc::new(arena)),
             mem::take(&mut state.moved).into_values().map(|moved| moved.block).collect::<Vec<_>>(),
             alive,

@@ -153,9 +153,9 @@ impl Compiled {
             }
         }
         // CAST: a flat graph numbers its nodes in 32 bits.
-        let order = 0..flattened.graph.len() as u32;
+        let order: Vec<u32> = (0..flattened.graph.len() as u32).collect();
         let Units { units, classes, preds, main, placements, fifos, .. } =
-            Units::new(device, &flattened.graph, &flattened.work, order)?;
+            Units::new(device, &flattened.graph, &flattened.work, &order, Vec::new())?;
         let elsewhere = |(unit, placement): (&Unit, &DevicePlacement)| {
             unit.kernel().is_some() && placement.device != self.structure.device
         };
