@@ -7,7 +7,7 @@
 // packet waits only for packets that were published before it, by the same graph or by one that is complete in the
 // rings, and whoever waits for room gets it. It also keeps the doorbells from going backwards.
 //
-// Layouts as in src/exec/resident.rs.
+// Layouts as in src/exec/resident/mod.rs.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

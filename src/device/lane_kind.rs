@@ -29,12 +29,6 @@ pub(crate) enum LaneKind {
     Restricted { set: usize, index: usize },
 }
 
-/// The number of the lane for cooperative kernels, above those of streams without a restriction.
-pub(crate) const COOPERATIVE: usize = LaneKind::Cooperative.number();
-
-/// The lowest number of a lane for streams that are restricted to some units.
-pub(crate) const RESTRICTED: usize = LaneKind::Restricted { set: 0, index: 0 }.number();
-
 impl LaneKind {
     /// The lane of the default stream.
     pub(crate) const DEFAULT: Self = Self::Stream { priority: Priority::Normal, index: 0 };
@@ -49,7 +43,7 @@ impl LaneKind {
     }
 
     /// The number that stands for the lane. Queues that publish to others have lower numbers than those.
-    pub(crate) const fn number(self) -> usize {
+    pub(crate) fn number(self) -> usize {
         let (group, index) = match self {
             Self::Stream { priority: Priority::Normal, index } => (0, index),
             Self::Stream { priority: Priority::High, index } => (1, index),
@@ -64,7 +58,7 @@ impl LaneKind {
     }
 
     /// The `n`th lane behind this one of the same priority or set of units; another one for each `n` below [`LANES`].
-    pub(super) fn beside(self, n: usize) -> Self {
+    pub(crate) fn beside(self, n: usize) -> Self {
         match self {
             Self::Stream { priority, index } => Self::Stream { priority, index: (index + n) % LANES },
             Self::Restricted { set, index } => Self::Restricted { set, index: (index + n) % LANES },
@@ -124,20 +118,15 @@ mod tests {
         assert!(lanes.is_sorted_by(|one, other| one.number() < other.number()));
         for lane in lanes {
             assert_eq!(LaneKind::from(lane.number()), lane);
-            let is_stream = matches!(lane, LaneKind::Stream { .. });
-            let is_restricted = matches!(lane, LaneKind::Restricted { .. });
-            assert_eq!(
-                (lane.number() < COOPERATIVE, lane.number() >= RESTRICTED),
-                (is_stream, is_restricted)
-            );
         }
         assert_eq!(LaneKind::DEFAULT.number(), 0);
     }
 
     #[test]
     fn lanes_beside_one_are_all_those_of_its_kind() {
-        for lane in
-            all().into_iter().filter(|lane| lane.number() < COOPERATIVE || lane.number() >= RESTRICTED)
+        for lane in all()
+            .into_iter()
+            .filter(|lane| matches!(lane, LaneKind::Stream { .. } | LaneKind::Restricted { .. }))
         {
             let mut beside: Vec<_> = (0..LANES).map(|n| lane.beside(n).number()).collect();
             assert_eq!(beside[0], lane.number());

@@ -45,7 +45,7 @@ use self::{
     wait::PolicyCell,
 };
 pub(crate) use self::{
-    lane_kind::{COOPERATIVE, LANES, LaneKind, RESTRICTED},
+    lane_kind::{LANES, LaneKind},
     units::Units,
 };
 use crate::error::Result;

@@ -8,7 +8,7 @@
 
 use std::{mem, sync::Arc};
 
-use super::{Exec, Inner, State, units::Unit};
+use super::{Exec, Inner, State, unit::Unit};
 use crate::{
     device::fence::Keep,
     error::Result,

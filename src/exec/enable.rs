@@ -7,17 +7,12 @@
 
 #![forbid(unsafe_code)]
 
-use hsa::packet::{BarrierAnd, Fences, Packet};
-
 use super::{
     Exec, State,
-    units::{Unit, pin_of},
-    update::Fixed,
+    shape::NOT_SWITCHABLE,
+    unit::{Unit, packet_in_place_of, pin_of},
 };
-use crate::{
-    error::{Error, Result},
-    graph::NodeId,
-};
+use crate::{error::Result, graph::NodeId};
 
 impl Exec {
     /// Lets the node that was made from `node` run in later launches, or keeps it from running: it is like an empty
@@ -29,14 +24,7 @@ impl Exec {
         if let Some(flat) = self.switchable(node)? {
             return self.state().set_enabled(flat, enabled);
         }
-        let flat = self.around(node)?;
-        let mut state = self.state();
-        let changed = state.conditional(flat)?.with_enabled(node, enabled)?;
-        // What a launch in flight uses of it, that keeps.
-        let had = state.replace_conditional(flat, changed)?;
-        drop(state);
-        drop(had);
-        Ok(())
+        self.enable_in_body(node, enabled)
     }
 
     /// Whether the node that was made from `node` runs in later launches.
@@ -49,7 +37,7 @@ impl Exec {
                 let state = self.state();
                 Ok(!state.is_disabled(state.main[flat as usize]))
             }
-            None => self.state().conditional(self.around(node)?)?.is_enabled(node),
+            None => self.is_enabled_in_body(node),
         }
     }
 
@@ -59,16 +47,6 @@ impl Exec {
         let fixed = self.0.shape.fixed(&self.0.flat, flat);
         fixed.map_or(Err(NOT_SWITCHABLE), |fixed| fixed.check_switchable())?;
         Ok(Some(flat))
-    }
-}
-
-/// Why a node is refused that cannot be disabled.
-const NOT_SWITCHABLE: Error = Error::InvalidValue("only kernel, copy and fill nodes can be disabled");
-
-impl Fixed {
-    /// Refuses a node that cannot be disabled.
-    pub(super) fn check_switchable(&self) -> Result<()> {
-        if self.kind().can_be_disabled() { Ok(()) } else { Err(NOT_SWITCHABLE) }
     }
 }
 
@@ -104,20 +82,4 @@ impl State {
         }
         Ok(())
     }
-}
-
-/// The packet of a unit, or of its place alone if it is not enabled, with the header fields of the packet that stands
-/// there.
-pub(super) fn packet_in_place_of(
-    old: &Packet,
-    enabled: bool,
-    packet: impl FnOnce(Fences) -> Result<Packet>,
-) -> Result<Packet> {
-    let fences = old.header().map_err(hsa::Error::from)?.fences;
-    if enabled { packet(fences) } else { Ok(place_of(fences)) }
-}
-
-/// The packet of what does not run: only its place in the order.
-pub(super) fn place_of(fences: Fences) -> Packet {
-    BarrierAnd { fences, ..BarrierAnd::default() }.packet()
 }

@@ -4,7 +4,7 @@
 
 use smallvec::SmallVec;
 
-use super::{State, in_flight::InFlightSlot, launch_queues::LaunchQueues, units::Unit};
+use super::{State, in_flight::InFlightSlot, launch_queues::LaunchQueues, unit::Unit};
 use crate::{
     device::Fence,
     error::{Error, Result},

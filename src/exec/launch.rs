@@ -1,25 +1,24 @@
 //! One launch: arm signals, copy the images into the rings, hand the host steps to the worker.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
 
 use aqlipse_graph::image::{LaneImage, Source};
 
 use super::{
-    Exec, State, events::Points, in_flight::InFlightSlot, launch_queues::LaunchQueues, pages::PinnedPages,
-    publication, reserve::Reserve, script::Script, units::Unit,
+    Exec, State, events::Points, in_flight::InFlightSlot, launch_queues::LaunchQueues, publication,
+    script::Script,
 };
 use crate::{
     condition::ConditionGuard,
     device::{
-        Device, Fence,
+        Fence,
         fence::{Keep, PooledSignal},
         lane::{BEGINNING, LONG, Slots},
         slabs::Block,
     },
-    error::{Error, Result},
-    memory,
+    error::Result,
     stream::{Stream, host::Job, submit::Submission},
 };
 
@@ -120,7 +119,7 @@ impl Exec {
         for device in self.0.devices.iter().filter(|device| *device != stream.device()) {
             device.check()?;
         }
-        let conditions = state.conditions();
+        let conditions = state.conditionals.conditions();
         let turn = ConditionGuard::take(&conditions)?;
         let mut submission = stream.submission()?;
         turn.wait(&mut submission);
@@ -173,7 +172,7 @@ impl Exec {
         points.record(state, &launch_queues);
         // What all launches use the executable keeps, and lets go behind the latest.
         if !state.conditionals.is_empty() {
-            fence.keep_all(state.conditionals().map(|nested| Keep::Other(nested.clone())).collect());
+            fence.keep_all(state.conditionals.keep());
         }
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
@@ -250,65 +249,6 @@ impl Exec {
             flight.script = Some(script);
         }
         Ok(())
-    }
-}
-
-/// Does the work of a unit that is no packet. `arguments` are those of the next unit's kernel; what is pinned for it
-/// must stay until that has run. What `reserve` lacks is taken now.
-pub(super) fn run_on_host(
-    device: &Device,
-    unit: &Unit,
-    arguments: Option<&(Arc<Block>, usize)>,
-    reserve: Reserve,
-    pinned: &Mutex<Vec<PinnedPages>>,
-    epoch: u64,
-) {
-    // Without it nothing behind can run either. A fault is recorded already, and this is another one's epoch then.
-    let failed = |error| device.0.faults.record(error, epoch);
-    match unit {
-        Unit::Host(function) => function.call(),
-        Unit::Cooperative(dispatch) => match reserve {
-            Reserve::Cooperative(reserved) => device.run_cooperative(&reserved),
-            _ => device.reserve_cooperative(dispatch, epoch).and_then(|taken| device.run_cooperative(&taken)),
-        }
-        .unwrap_or_else(failed),
-        Unit::Conditional(conditional) => match reserve {
-            Reserve::Conditional(means) => conditional.drive(&means, epoch),
-            // The steps of bodies are driven without another driver.
-            _ => conditional.means(epoch).map_or_else(failed, |means| conditional.drive(&means, epoch)),
-        },
-        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
-        Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
-        // SAFETY: as above.
-        Unit::Relay(relay) => unsafe { relay.run() }.unwrap_or_else(failed),
-        Unit::Pin(pin) => match PinnedPages::reach(device, pin, reserve.stage().map(Arc::as_ref)) {
-            Ok(pages) => {
-                if let Some((block, offset)) = arguments {
-                    let (place, extent) = pin.extent();
-                    // What the host has copied is no more the kernel's to copy.
-                    let extent = if pages.is_some() { extent } else { 0 };
-                    block.write(offset + place, &extent.to_le_bytes());
-                    if let Some(pages) = &pages {
-                        block.write(offset + pin.argument, &pages.address().to_le_bytes());
-                    }
-                }
-                pinned.lock().unwrap_or_else(PoisonError::into_inner).extend(pages);
-            }
-            Err(e) => {
-                let (bytes, address) = (pin.bytes, pin.address);
-                let why = format!("{bytes} bytes at {address:#x} cannot be pinned for a copy: {e}");
-                failed(match e {
-                    // Told apart from what a launch does wrong: the next one may have the memory.
-                    Error::OutOfMemory { .. } => {
-                        tracing::error!("{why}");
-                        // CAST: a 64-bit process.
-                        Error::OutOfMemory { bytes: bytes as usize }
-                    }
-                    _ => Error::LaunchFailure(why),
-                });
-            }
-        },
-        Unit::Dispatch(_) | Unit::Record(_) | Unit::Wait(_) | Unit::Join => {}
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use crate::{
-    device::{COOPERATIVE, Device, LANES, fault::Faults, fence::PooledSignal, lane::Lane},
+    device::{Device, LANES, LaneKind, fault::Faults, fence::PooledSignal, lane::Lane},
     error::Result,
     stream::Stream,
 };
@@ -164,9 +164,11 @@ impl<'e> LaunchQueues<'e> {
     }
 }
 
-/// The number of the lane on `device` beside which a launch on `stream` finds its lanes: of the stream's priority.
-fn base(stream: &Stream, device: &Device) -> usize {
-    let number = stream.lane_number();
-    // A restriction to some units is one of the stream's own device.
-    if stream.device() == device || number < COOPERATIVE { number } else { number % LANES }
+/// The lane on `device` beside which a launch on `stream` finds its lanes: of the stream's priority.
+fn base(stream: &Stream, device: &Device) -> LaneKind {
+    match LaneKind::from(stream.lane_number()) {
+        // A restriction to some units is one of the stream's own device.
+        LaneKind::Restricted { index, .. } if stream.device() != device => LaneKind::DEFAULT.beside(index),
+        lane => lane,
+    }
 }

@@ -1,19 +1,22 @@
 //! This runtime's devices, as the graph compiler sees them: which units nodes become, and their packets.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use aqlipse_graph::{
     compile::{self, Target},
     image::Content,
-    schedule::{Class, CostTable},
+    schedule::CostTable,
 };
 use hsa::packet::Fences;
 
 use super::{
-    Options, costs,
+    Options,
+    conditional::Conditionals,
+    costs,
     failure::Failure,
-    place_arguments, replan, resident,
-    units::{self, Unit, Units},
+    resident,
+    unit::{self, place_arguments},
+    units::{self, Units},
 };
 use crate::{
     device::slabs::Block,
@@ -34,8 +37,7 @@ pub(super) struct Lowering<'a> {
     pub(super) units: Units,
     /// As [`units::numbers`].
     numbers: Vec<u16>,
-    /// The units that are conditional nodes.
-    pub(super) conditionals: Vec<u32>,
+    pub(super) conditionals: Conditionals,
     /// The kernel arguments of all units.
     pub(super) arena: Option<Block>,
     /// Its address.
@@ -52,24 +54,10 @@ impl<'a> Lowering<'a> {
             known: template.instances().durations().known(),
             units: Units::default(),
             numbers: Vec::new(),
-            conditionals: Vec::new(),
+            conditionals: Conditionals::default(),
             arena: None,
             arguments: 0,
             offsets: Vec::new(),
-        }
-    }
-
-    /// Finds the conditional nodes; the host drives them all if the options say so.
-    fn find_conditionals(&mut self) {
-        for &main in &self.units.main {
-            let unit = &mut self.units.units[main as usize];
-            if let Unit::Conditional(conditional) = unit {
-                if self.options.conditionals_on_host {
-                    *conditional = Arc::new(conditional.on_host());
-                    self.units.classes[main as usize] = Class::Host;
-                }
-                self.conditionals.push(main);
-            }
         }
     }
 }
@@ -87,21 +75,20 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         if resident {
             resident::check_nodes(self.template, flat, work)?;
         }
-        self.units = match order {
-            Some(order) => Units::new(self.template.device(), flat, work, order)?,
-            // CAST: a flat graph numbers its nodes in 32 bits.
-            None => Units::new(self.template.device(), flat, work, 0..flat.len() as u32)?,
-        };
+        // CAST: a flat graph numbers its nodes in 32 bits.
+        let order = order.unwrap_or_else(|| (0..flat.len() as u32).collect());
+        if self.template.graph().may_nest() {
+            let on_host = self.options.conditionals_on_host;
+            self.conditionals = Conditionals::compile(&order, flat, work, on_host)?;
+        }
+        self.units = Units::new(self.template.device(), flat, work, &order, self.conditionals.units()?)?;
         if resident {
             resident::check_units(flat, &self.units)?;
-        }
-        if self.template.graph().may_nest() {
-            self.find_conditionals();
         }
         let Units { units, preds, main, placements, devices, .. } = &self.units;
         self.numbers = units::numbers(devices, placements);
         debug_assert!(
-            ordered || *preds == replan::preds(flat, units, main, placements),
+            ordered || *preds == units::preds(flat, units, main, placements),
             "the order could not be found again"
         );
         Ok(())
@@ -136,7 +123,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
         let kernarg = self.arguments + u64::from(self.offsets[unit as usize]);
-        match units::content(&self.units.units, unit, fences, kernarg) {
+        match unit::content(&self.units.units, unit, fences, kernarg) {
             Ok(content) => Ok(content),
             Err(error) => Err(error.into()),
         }

@@ -34,12 +34,13 @@ mod differences;
 mod enable;
 mod events;
 mod failure;
+mod host_work;
 mod in_flight;
 mod launch;
 mod launch_queues;
 mod lowering;
+mod node_work;
 mod pages;
-mod parts;
 mod placement;
 #[cfg(test)]
 mod priority;
@@ -48,10 +49,11 @@ mod publication;
 mod recorded;
 mod references;
 mod replan;
-mod reserve;
 mod resident;
 mod script;
+mod shape;
 mod tradeoff;
+mod unit;
 mod units;
 mod update;
 
@@ -66,7 +68,7 @@ pub use conditional::CONDITIONAL_VARIABLE;
 pub use failure::Failure;
 pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
-pub use update::{Reason, Refusal};
+pub use shape::{Reason, Refusal};
 
 use aqlipse_graph::{
     compile::{self, CompileError, Compiled, Scheduled},
@@ -74,7 +76,7 @@ use aqlipse_graph::{
 };
 
 use self::{
-    conditional::Conditional,
+    conditional::Conditionals,
     in_flight::InFlightSlots,
     launch_queues::QueueCache,
     lowering::Lowering,
@@ -82,15 +84,16 @@ use self::{
     recorded::Parameters,
     references::RetainedObjects,
     resident::{DeviceGraph, Resident},
-    units::{Fifos, Unit},
-    update::Shape,
+    shape::{Shape, not_changed},
+    unit::{Unit, packet_in_place_of},
+    units::Fifos,
 };
 use crate::{
     device::fence::Alive,
     device::{Device, Fence, LANES, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
     error::{Error, Result},
-    graph::{Condition, FlatGraph, GraphId, Node, NodeId},
+    graph::{FlatGraph, GraphId, Node, NodeId},
     memory_report::Account,
     module::KernelCode,
     pool::exec_memory::ExecMemory,
@@ -190,8 +193,7 @@ struct State {
     profiled: u32,
     units: Vec<Unit>,
     main: Vec<u32>,
-    /// The units that are conditional nodes.
-    conditionals: Vec<u32>,
+    conditionals: Conditionals,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
     arena_since: Version,
@@ -310,7 +312,7 @@ impl Exec {
         flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.placements[..]);
-        let host_bytes = image.bytes() + units_bytes + places + flat.bytes();
+        let host_bytes = image.bytes() + units_bytes + conditionals.bytes() + places + flat.bytes();
         let residence = options.resident.then(|| Residence::of(&device, &image, options)).transpose()?;
         if let Some(residence) = residence {
             tracing::debug!("launches of a resident graph: {residence:?}");
@@ -323,12 +325,7 @@ impl Exec {
             exec_bytes: host_bytes + arena.len() + units.fifos.bytes() + resident_bytes,
             devices: units.devices.len(),
             residence,
-            conditionals: {
-                let nested = conditionals.iter().map(|&unit| &units.units[unit as usize]);
-                let nested = nested.flat_map(|unit| conditional::among(std::slice::from_ref(unit)));
-                let (branching, driven): (Vec<_>, Vec<_>) = nested.partition(|nested| nested.branches());
-                (branching.len(), driven.len())
-            },
+            conditionals: conditionals.counts(),
             ..Report::of(&image, &plan, bounds)
         };
         let nodes = template.graph().topology().node_count();
@@ -412,7 +409,7 @@ impl Exec {
         let fixed = self.0.shape.fixed(&self.0.flat, flat);
         let fits = fixed.map_or(Ok(()), |fixed| fixed.check(parameters, false));
         fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
-        refuse_conditional(parameters)?;
+        conditional::refuse(parameters)?;
         let placement = self.placement(flat);
         let device = Device::get(usize::from(placement.device))?;
         if !placement.admits(DevicePlacement::of(&device, parameters)?) {
@@ -422,13 +419,13 @@ impl Exec {
             ));
             return Err(Error::InvalidValue("the node's memory would be another device's"));
         }
-        let (before, mut unit) = units::unit_of(&device, parameters)?;
+        let (before, mut unit) = node_work::unit_of(&device, parameters)?;
         unit.print_to(self.0.fifos.of(placement))?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
         let main = state.main[flat as usize];
-        if let Some(detail) = units::misfit(&state.units, main as usize, before.as_ref(), &unit) {
+        if let Some(detail) = unit::misfit(&state.units, main as usize, before.as_ref(), &unit) {
             return Err(not_changed(node, &Reason::Parameters, &detail));
         }
         if let Unit::Dispatch(dispatch) = &unit {
@@ -442,26 +439,6 @@ impl Exec {
         state.parameters.forget_arguments(flat);
         _kept = state.replace_alive(node, objects);
         Ok(())
-    }
-
-    /// As [`Exec::set_node_with`] for a node in a body of a conditional node.
-    fn set_in_body(&self, node: NodeId, parameters: &Node, objects: &[Alive]) -> Result<()> {
-        let flat = self.around(node)?;
-        refuse_conditional(parameters)?;
-        // What the node had is the caller's: it is dropped behind the lock.
-        let _had;
-        let mut state = self.state();
-        let changed = state.conditional(flat)?.set(node, parameters)?;
-        let had = state.replace_conditional(flat, changed)?;
-        state.parameters.set(node, parameters.clone());
-        _had = (had, state.replace_alive(node, objects));
-        Ok(())
-    }
-
-    /// The place, among the flat nodes, of the conditional node that has a node in its bodies.
-    fn around(&self, node: NodeId) -> Result<u32> {
-        let unknown = Error::InvalidValue("not a node of the executable graph");
-        self.0.bodies.get(&node.graph()).copied().ok_or(unknown)
     }
 
     /// The device that does the work of a node: kernels of another cannot take its place.
@@ -497,59 +474,11 @@ impl Exec {
     }
 }
 
-/// Why a single node is not changed, and keeps the words for who asks.
-fn not_changed(node: NodeId, reason: &Reason, detail: &str) -> Error {
-    crate::error::explain(format_args!("node {node} is not changed: {detail}"));
-    Error::InvalidValue(match reason {
-        Reason::Kind => "the node is of another kind",
-        _ => "parameters of the node that must stay as they were",
-    })
-}
-
-/// Conditional nodes have no parameters to give.
-fn refuse_conditional(parameters: &Node) -> Result<()> {
-    let refused = Error::NotSupported("other parameters for a conditional node");
-    if matches!(parameters, Node::Conditional(_)) { Err(refused) } else { Ok(()) }
-}
-
 impl State {
     /// Finds out, after a change, what launches on one of so many devices are.
     fn settle(&mut self, devices: usize) {
         let plain = self.image.is_plain() && self.conditionals.is_empty() && devices == 1;
         self.is_plain = plain && self.profiled == 0;
-    }
-
-    /// The conditional node at a place among the flat nodes.
-    fn conditional(&self, flat: u32) -> Result<&Arc<Conditional>> {
-        match &self.units[self.main[flat as usize] as usize] {
-            Unit::Conditional(conditional) => Ok(conditional),
-            _ => Err(Error::IllegalState("a body belongs to no conditional node")),
-        }
-    }
-
-    /// Puts a changed conditional node in place; returns what was there, which a launch in flight keeps by itself.
-    fn replace_conditional(&mut self, flat: u32, changed: Conditional) -> Result<Unit> {
-        let main = self.main[flat as usize] as usize;
-        let changed = Unit::Conditional(Arc::new(changed));
-        // A launch that is publishing holds the state's lock; the image is ours.
-        if let Some((lane, packet)) = self.image.places[main] {
-            let old = &self.image.lanes[lane as usize].packets[packet as usize];
-            let new = enable::packet_in_place_of(old, true, |fences| changed.packet(fences, 0))?;
-            self.replace_packet(lane, packet, new);
-        }
-        Ok(std::mem::replace(&mut self.units[main], changed))
-    }
-
-    /// The conditional nodes.
-    fn conditionals(&self) -> impl Iterator<Item = &Arc<Conditional>> {
-        self.conditionals
-            .iter()
-            .flat_map(|&unit| conditional::among(std::slice::from_ref(&self.units[unit as usize])))
-    }
-
-    /// The conditions of all conditional nodes.
-    fn conditions(&self) -> Vec<Condition> {
-        self.conditionals().flat_map(|nested| nested.conditions()).cloned().collect()
     }
 
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
@@ -609,7 +538,7 @@ impl State {
         if let Some((lane, packet)) = self.image.places[unit as usize] {
             let old = &self.image.lanes[lane as usize].packets[packet as usize];
             let enabled = !self.disabled.contains(&unit);
-            let new = enable::packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
+            let new = packet_in_place_of(old, enabled, |fences| dispatch.packet(fences, address))?;
             self.replace_packet(lane, packet, new);
         }
         Ok(())
@@ -643,13 +572,22 @@ impl Drop for Inner {
         let alive: Vec<_> = state.alive.drain().flat_map(|(_, (objects, _))| objects).collect();
         let taken_over = std::mem::take(&mut state.taken_over);
         let mut units = std::mem::take(&mut state.units);
+        let conditionals = std::mem::take(&mut state.conditionals);
         // Packets have the events' signals. An event may have been recorded behind this launch: what keeps it would be
         // kept by it.
         units.retain(|unit| !matches!(unit, Unit::Record(_) | Unit::Wait(_)));
         let signals = std::mem::take(&mut state.slots).into_signals();
         let (arena, resources) = (state.arena.clone(), self.resources.clone());
-        let rest =
-            Arc::new((moved, alive, taken_over, units, signals, arena, resources, state.resident.clone()));
+        let rest = Arc::new((
+            moved,
+            alive,
+            taken_over,
+            (units, conditionals),
+            signals,
+            arena,
+            resources,
+            state.resident.clone(),
+        ));
         state.keep_for_launch(Keep::Other(rest));
         if !self.resources.memory.is_empty() {
             *self.instance.last() = state.last.take();
@@ -696,23 +634,6 @@ impl Report {
 /// Queues of each device that a plan may use.
 fn lanes(options: Options) -> usize {
     if options.lanes == 0 { LANES } else { options.lanes.min(LANES) }
-}
-
-/// A place for the kernel arguments of every unit, of so many `bytes`, written.
-fn place_arguments(device: &Device, units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
-    u32::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    let block = device.0.kernargs.take(bytes)?;
-    let mut offsets = Vec::with_capacity(units.len());
-    let mut end = 0;
-    for unit in units {
-        // CAST: no more than `bytes`.
-        offsets.push(end as u32);
-        if let Unit::Dispatch(dispatch) = unit {
-            block.write(end, &dispatch.kernargs);
-            end += unit.kernarg_bytes();
-        }
-    }
-    Ok((block, offsets))
 }
 
 impl fmt::Debug for Exec {

@@ -2,7 +2,7 @@
 
 use std::{ffi::c_void, io};
 
-use super::units::Pin;
+use super::unit::Pin;
 use crate::{
     device::{Device, slabs::Block},
     error::{Error, Result},

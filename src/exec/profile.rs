@@ -12,7 +12,7 @@ use hsa::packet::SignalPlace as Field;
 
 use aqlipse_graph::image::Source;
 
-use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, units::Unit};
+use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, unit::Unit};
 use crate::{
     device::{fence::PooledSignal, lane::Slots},
     durations::Timed,

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Exec, update::Shape};
+use super::{Exec, shape::Shape};
 use crate::{
     capture,
     error::{Error, Result},
@@ -166,7 +166,7 @@ impl Exec {
         let state = self.state();
         let flat = (0u32..).zip(&state.main).filter(|(_, unit)| state.is_disabled(**unit));
         let disabled = flat.map(|(flat, _)| self.0.flat.nodes()[flat as usize].origin);
-        let disabled = disabled.chain(state.conditionals().flat_map(|nested| nested.disabled()));
+        let disabled = disabled.chain(state.conditionals.disabled());
         let mut arguments: HashMap<GraphId, Vec<(NodeId, &[u8])>> = HashMap::new();
         for flat in state.parameters.with_arguments() {
             let origin = self.0.flat.nodes()[flat as usize].origin;

@@ -18,17 +18,16 @@ use aqlipse_graph::{
 
 use super::{
     Exec, Report, State, costs,
-    enable::packet_in_place_of,
     failure::Failure,
     lanes,
     launch_queues::QueueCache,
-    placement::DevicePlacement,
-    units::{self, Unit, pin_of},
+    unit::{self, Unit, packet_in_place_of},
+    units::{self, preds},
 };
 use crate::{
     device::fence::Keep,
     error::{Error, Result},
-    graph::{FlatGraph, NodeId, csr::Csr, flatten},
+    graph::{FlatGraph, NodeId, flatten},
     schedule::Class,
 };
 
@@ -65,7 +64,7 @@ impl Exec {
             let (block, offset) = state.arguments_of(unit);
             block.address() + offset as u64
         };
-        let content = |unit, fences| units::content(&state.units, unit, fences, kernarg(unit));
+        let content = |unit, fences| unit::content(&state.units, unit, fences, kernarg(unit));
         let mut image = image::encode(&plan, state.units.len(), content)?;
         for &unit in &state.disabled {
             if let Some((lane, packet)) = image.places[unit as usize] {
@@ -125,37 +124,6 @@ impl Exec {
         };
         Ok(compile::schedule::<Failure>(&order, known, compute_units, &options, None)?)
     }
-}
-
-/// The order of units that [`Units::new`](super::units::Units::new) has made of `flat`, in the order of its nodes.
-pub(super) fn preds(flat: &FlatGraph, units: &[Unit], main: &[u32], placements: &[DevicePlacement]) -> Csr {
-    let first_of = |&unit: &u32| pin_of(units, unit).unwrap_or(unit);
-    // What resets conditions comes first, and a join behind it if there are several.
-    let resets = main.first().map_or(0, first_of);
-    let entry = resets.checked_sub(1);
-    let mut preds = Csr::with_capacity(units.len(), flat.preds().entries() + units.len());
-    for reset in 0..resets {
-        preds.push_row(if reset > 0 && reset + 1 == resets { 0..reset } else { 0..0 });
-    }
-    // CAST: a flat graph numbers its nodes in 32 bits, here and below.
-    for (node, &unit) in (0u32..).zip(main) {
-        let row = flat.preds().row(node);
-        preds.push_row(row.iter().map(|&pred| main[pred as usize]).chain(entry.filter(|_| row.is_empty())));
-        if let Some(pin) = pin_of(units, unit) {
-            preds.push_row([pin]);
-        }
-    }
-    // What is left reads what the kernels of a device print.
-    for reader in preds.len()..units.len() {
-        let prints = |&unit: &u32| {
-            let at = unit as usize;
-            let kernel = units[at].kernel();
-            placements[at].device == placements[reader].device
-                && kernel.is_some_and(|dispatch| dispatch.code.prints())
-        };
-        preds.push_row((0..reader as u32).filter(prints));
-    }
-    preds
 }
 
 #[cfg(test)]

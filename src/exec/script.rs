@@ -10,12 +10,12 @@ use aqlipse_graph::image::HostStep;
 
 use super::{
     State,
-    launch::run_on_host,
+    conditional::Drive,
+    host_work::{Reserve, Stage, run_on_host},
     launch_queues::LaunchQueues,
     pages::PinnedPages,
     placement::DevicePlacement,
-    reserve::{Reserve, Stage},
-    units::Unit,
+    unit::Unit,
 };
 use crate::{
     cooperative::Expected,
@@ -45,11 +45,19 @@ struct Step {
     work: Option<Work>,
 }
 
+enum Task {
+    Unit {
+        unit: Unit,
+        /// Where a pin tells its copy's kernel the address.
+        arguments: Option<(Arc<Block>, usize)>,
+        reserve: Reserve,
+    },
+    /// A conditional node that the host drives.
+    Drive(Drive),
+}
+
 struct Work {
-    unit: Unit,
-    /// Where a pin tells its copy's kernel the address.
-    arguments: Option<(Arc<Block>, usize)>,
-    reserve: Reserve,
+    task: Task,
     /// For what publishes to the queue of cooperative kernels.
     _expected: Option<Expected>,
 }
@@ -96,19 +104,23 @@ impl Script {
             step.work = None;
             if !state.is_disabled(given.unit) {
                 let unit = state.units[given.unit as usize].clone();
+                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional { .. });
+                let task = match unit {
+                    Unit::Conditional { number, .. } => Task::Drive(state.conditionals.drive(number, epoch)?),
+                    unit => {
+                        let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
+                        let reserve = Reserve::take(device, &unit, epoch, stage.map(|(_, stage)| stage))?;
+                        if let (None, Some(fresh)) = (stage, reserve.stage()) {
+                            stages.push((device.ordinal(), fresh.clone()));
+                        }
+                        let pins = matches!(unit, Unit::Pin(_));
+                        let arguments = pins.then(|| state.arguments_of(given.unit + 1));
+                        Task::Unit { unit, arguments, reserve }
+                    }
+                };
                 // Before the packets are published that wait for it.
-                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional(_));
-                let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
-                let reserve = Reserve::take(device, &unit, epoch, stage.map(|(_, stage)| stage))?;
-                if let (None, Some(fresh)) = (stage, reserve.stage()) {
-                    stages.push((device.ordinal(), fresh.clone()));
-                }
-                step.work = Some(Work {
-                    arguments: matches!(unit, Unit::Pin(_)).then(|| state.arguments_of(given.unit + 1)),
-                    reserve,
-                    _expected: may_publish.then(|| device.expect_cooperative()),
-                    unit,
-                });
+                let expected = may_publish.then(|| device.expect_cooperative());
+                step.work = Some(Work { task, _expected: expected });
             }
         }
         drop(steps);
@@ -117,8 +129,8 @@ impl Script {
 
     /// Whether any step pins memory in this launch.
     pub(super) fn pins(&self) -> bool {
-        let pins = |step: &Step| step.work.as_ref().is_some_and(|work| matches!(work.unit, Unit::Pin(_)));
-        self.steps().iter().any(pins)
+        let pins = |work: &Work| matches!(work.task, Task::Unit { unit: Unit::Pin(_), .. });
+        self.steps().iter().any(|step| step.work.as_ref().is_some_and(pins))
     }
 
     fn signal(&self, number: u32) -> Option<&Arc<PooledSignal>> {
@@ -146,15 +158,12 @@ impl Steps for Script {
             let work = step.work.take();
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {
-                if let Some(work) = work {
-                    run_on_host(
-                        device,
-                        &work.unit,
-                        work.arguments.as_ref(),
-                        work.reserve,
-                        &self.pinned,
-                        epoch,
-                    );
+                let Some(Work { task, _expected }) = work else { return };
+                match task {
+                    Task::Unit { unit, arguments, reserve } => {
+                        run_on_host(device, &unit, arguments.as_ref(), reserve, &self.pinned, epoch);
+                    }
+                    Task::Drive(drive) => drive.run(),
                 }
             };
             if perform(after, run, &mut outstanding) {

@@ -28,12 +28,12 @@ const MAX_DELAY: u32 = 64;
 impl Levels {
     /// By the longest path from the roots.
     pub(super) fn of(problem: &Problem<'_>) -> Self {
-        sorted(problem, ranks(problem, false))
+        sorted(problem, ranks_of(problem))
     }
 
     /// What fewer host nodes hold back first, then by the longest path.
     pub(super) fn by_host_depth(problem: &Problem<'_>) -> Self {
-        sorted(problem, ranks(problem, true))
+        sorted(problem, ranks_by_host_depth(problem))
     }
 
     /// The level of a node, among those that as many host nodes hold back; of a join, that of what follows it.
@@ -133,7 +133,7 @@ impl Levels {
 /// On one queue a level takes as long as its longest node, so nodes of like durations should share levels. Some ways to
 /// do that are tried; in large graphs only the first.
 pub(super) fn balanced(problem: &Problem<'_>, table: &CostTable) -> Levels {
-    let mut best = settled(problem, ranks(problem, false));
+    let mut best = settled(problem, ranks_of(problem));
     if problem.len() <= SEARCHED_FULLY {
         let mut least = best.time_ns(problem, table);
         // By powers of 2, 4, 16 and 256 of the duration, and whatever the duration.
@@ -284,22 +284,36 @@ fn sorted(problem: &Problem<'_>, ranks: Vec<Rank>) -> Levels {
     Levels { nodes, ends, ranks }
 }
 
-/// The earliest rank of each node; of a join, the earliest rank of what follows it.
-fn ranks(problem: &Problem<'_>, by_host_depth: bool) -> Vec<Rank> {
-    let mut ranks: Vec<Rank> = Vec::with_capacity(problem.len());
+/// The earliest rank of each node of a problem by the longest path alone.
+fn ranks_of(problem: &Problem<'_>) -> Vec<Rank> {
     if problem.all_packets {
-        for node in problem.nodes() {
-            let level = problem.preds.row(node).iter().map(|&pred| ranks[pred as usize].1 + 1).max();
-            ranks.push((0, level.unwrap_or(0)));
-        }
-        return ranks;
+        return ranks(problem.preds, |_| false);
     }
+    ranks(problem.preds, |node| problem.class(node) == Class::Join)
+}
+
+/// The earliest rank of each node, none of which a host node holds back; of a join, the earliest rank of what follows it.
+#[inline]
+pub(super) fn ranks(preds: &Csr, is_join: impl Fn(u32) -> bool) -> Vec<Rank> {
+    let mut ranks: Vec<Rank> = Vec::with_capacity(preds.len());
+    // CAST: rows are of nodes, of which there are fewer than 2^32.
+    for node in 0..preds.len() as u32 {
+        let after = |&pred: &u32| ranks[pred as usize].1 + u32::from(!is_join(pred));
+        let level = preds.row(node).iter().map(after).max();
+        ranks.push((0, level.unwrap_or(0)));
+    }
+    ranks
+}
+
+/// As [`ranks`], with the host nodes that hold a node back.
+fn ranks_by_host_depth(problem: &Problem<'_>) -> Vec<Rank> {
+    let mut ranks: Vec<Rank> = Vec::with_capacity(problem.len());
     for node in problem.nodes() {
         let after = |&pred: &u32| {
             let (depth, level) = ranks[pred as usize];
             match problem.class(pred) {
                 Class::Join => (depth, level),
-                Class::Host if by_host_depth && problem.class(node) != Class::Host => (depth + 1, 0),
+                Class::Host if problem.class(node) != Class::Host => (depth + 1, 0),
                 _ => (depth, level + 1),
             }
         };

@@ -57,10 +57,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Bodies of conditional nodes
+//! They are not planned: [`body::order`] takes the levels of [`Candidate::Levels`] on one queue, cut where the host or a
+//! nested node comes in.
+//!
 //! # Cost of planning
 //! One-lane plans take O(nodes + edges). Several lanes take O(nodes (log nodes + lanes) + edges lanes) and a maximum
 //! matching, O(edges sqrt(nodes)) at worst. The checker takes O((nodes + edges + waits) lanes).
 
+pub mod body;
 pub mod bounds;
 pub mod chains;
 pub mod check;

@@ -4,15 +4,16 @@ use std::sync::{Arc, Mutex, atomic::Ordering};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet};
 
-use super::{Conditional, program::Step};
+use aqlipse_graph::schedule::body::Step;
+
+use super::node::Conditional;
 use crate::{
     condition,
     device::{Device, fence::PooledSignal, lane::Lane},
     error::Result,
     exec::{
-        launch::run_on_host,
-        reserve::{Reserve, Stage, new_stage},
-        units::Unit,
+        host_work::{Reserve, Stage, new_stage, run_on_host},
+        unit::Unit,
     },
     graph::ConditionalKind,
 };
@@ -25,8 +26,11 @@ struct Frame {
     step: usize,
 }
 
-/// What a driver needs of the device.
-pub(in crate::exec) struct Means {
+/// A conditional node that the host is to drive in one launch, with what that takes from the device.
+pub(in crate::exec) struct Drive {
+    node: Arc<Conditional>,
+    /// Of the device.
+    epoch: u64,
     lane: Arc<Lane>,
     end: Arc<PooledSignal>,
     /// If any body copies pageable memory.
@@ -41,30 +45,33 @@ struct Driver<'d> {
     segment: Vec<Packet>,
 }
 
-impl Conditional {
-    /// What [`Conditional::drive`] needs in an epoch of the device.
+impl Drive {
+    /// Takes what it takes to drive a node in a launch of an epoch of its device.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), a fault.
-    pub(in crate::exec) fn means(&self, epoch: u64) -> Result<Means> {
-        let pins = self.units.iter().any(|unit| matches!(unit, Unit::Pin(_)));
-        Ok(Means {
-            lane: self.device.body_lane()?,
-            end: self.device.0.signals.take(1, epoch)?,
-            stage: pins.then(|| new_stage(&self.device)).transpose()?,
+    pub(super) fn new(node: Arc<Conditional>, epoch: u64) -> Result<Self> {
+        let pins = node.units.iter().any(|unit| matches!(unit, Unit::Pin(_)));
+        Ok(Self {
+            epoch,
+            lane: node.device.body_lane()?,
+            end: node.device.0.signals.take(1, epoch)?,
+            stage: pins.then(|| new_stage(&node.device)).transpose()?,
+            node,
         })
     }
 
-    /// Runs the node on a thread that the device waits for, in an epoch of the device; a failure takes what follows the node.
-    pub(in crate::exec) fn drive(&self, means: &Means, epoch: u64) {
-        if let Err(error) = self.try_drive(means, epoch) {
+    /// Runs the node on a thread that the device waits for; a failure takes what follows the node.
+    pub(in crate::exec) fn run(&self) {
+        if let Err(error) = self.try_run() {
             // A fault is recorded already, and this is another one's epoch then.
-            self.device.0.faults.record(error, epoch);
+            self.node.device.0.faults.record(error, self.epoch);
         }
     }
 
-    fn try_drive(&self, Means { lane, end, stage }: &Means, epoch: u64) -> Result<()> {
-        let device = &self.device;
+    fn try_run(&self) -> Result<()> {
+        let Self { node, epoch, lane, end, stage } = self;
+        let (device, epoch) = (&node.device, *epoch);
         if lane.epoch() != epoch {
             // A fault has taken the launch meanwhile.
             return Ok(());
@@ -72,15 +79,15 @@ impl Conditional {
         let mut driver = Driver { device, lane, end, segment: Vec::new() };
         let pinned = Mutex::new(Vec::new());
         // Not by recursion: nodes may be nested deeper than the stack.
-        let mut frames: Vec<Frame> = self.enter(0)?.into_iter().collect();
+        let mut frames: Vec<Frame> = node.enter(0)?.into_iter().collect();
         while let Some(frame) = frames.last_mut() {
             if device.0.faults.epoch() != epoch {
                 return Ok(());
             }
-            let steps = &self.structure.bodies[frame.body as usize].steps;
+            let steps = &node.structure.bodies[frame.body as usize].steps;
             let Some(step) = steps.get(frame.step) else {
-                let loops = self.structure.sites[frame.site as usize].kind == ConditionalKind::While;
-                if loops && self.enter(frame.site)?.is_some() {
+                let loops = node.structure.sites[frame.site as usize].kind == ConditionalKind::While;
+                if loops && node.enter(frame.site)?.is_some() {
                     frame.step = 0;
                 } else {
                     frames.pop();
@@ -90,23 +97,25 @@ impl Conditional {
             frame.step += 1;
             match *step {
                 Step::Packets { start, end } => {
-                    driver.run(&self.packets[start as usize..end as usize])?;
+                    driver.run(&node.packets[start as usize..end as usize])?;
                     // Only packets need pinned pages.
                     pinned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
                 }
-                Step::Host { unit } if self.disabled.contains(&unit) => {}
+                Step::Host { unit } if node.disabled.contains(&unit) => {}
                 Step::Host { unit } => {
-                    let unit_here = &self.units[unit as usize];
-                    let arguments = self.arguments_of(unit + 1);
+                    let unit_here = &node.units[unit as usize];
+                    let arguments = node.arguments_of(unit + 1);
                     let reserve = stage.clone().map_or(Reserve::Nothing, Reserve::Stage);
                     run_on_host(device, unit_here, arguments.as_ref(), reserve, &pinned, epoch);
                 }
-                Step::Conditional { site, .. } => frames.extend(self.enter(site)?),
+                Step::Conditional { site, .. } => frames.extend(node.enter(site)?),
             }
         }
         Ok(())
     }
+}
 
+impl Conditional {
     /// What a conditional node runs now.
     fn enter(&self, site: u32) -> Result<Option<Frame>> {
         let here = &self.structure.sites[site as usize];

@@ -7,7 +7,9 @@ use hsa::{
     packet::{Branch, Fences, LoopBack, Packet, Run, Scope, Test},
 };
 
-use super::{program::Step, structure::Structure};
+use aqlipse_graph::schedule::body::Step;
+
+use super::structure::Structure;
 use crate::{error::Result, graph::ConditionalKind};
 
 /// Where the runs of a buffer begin.

@@ -1,73 +1,150 @@
 //! Conditional nodes, compiled: with everything nested in one, it is a single unit of the graph around it.
 //!
 //! If all that its bodies do is packets, and the packet processor branches, they lie in an indirect buffer and the unit
-//! is a packet that branches to them. Otherwise a thread of the host drives them. A compiled node never changes: new
-//! parameters make a new one, and launches in flight keep theirs.
+//! is a packet that branches to them. Otherwise a thread of the host drives them. [`Conditionals`] is all that launches
+//! know of this.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`structure`] | what stays while parameters change |
-//! | [`program`] | the order of a body's work |
 //! | [`link`] | bodies as packets that branch |
+//! | [`node`] | a node with its parameters |
 //! | [`drive`] | bodies that the host drives |
+
+#![forbid(unsafe_code)]
 
 mod drive;
 mod link;
-mod program;
+mod node;
 mod structure;
 
-pub(super) use self::drive::Means;
+pub(super) use self::drive::Drive;
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
-use hsa::packet::{Branch, Fences, Packet};
-
-use self::{
-    link::Layout,
-    program::Step,
-    structure::{Compiled, Place, Structure},
-};
+use self::node::Conditional;
 use super::{
-    enable::place_of,
+    Exec, State,
     failure::Failure,
-    not_changed, place_arguments,
-    units::{self, Unit},
-    update::{Reason, Refusal, moved_to, refuse_elsewhere},
+    shape::Refusal,
+    unit::{Unit, packet_in_place_of},
+    units::ConditionalUnits,
 };
 use crate::{
-    condition,
-    device::{Device, slabs::Block},
+    device::{
+        Device,
+        fence::{Alive, Keep},
+    },
     error::{Error, Result},
-    graph::{self, Condition, FlatGraph, Node, NodeId},
-    stream::Word,
+    graph::{Condition, FlatGraph, Node, NodeId},
 };
 
 /// The environment variable that keeps packet processors from branching: `auto` or `host`.
 pub const CONDITIONAL_VARIABLE: &str = "AQLIPSE_CONDITIONAL";
 
-/// A conditional node with its parameters in place.
-#[derive(Clone)]
-pub(crate) struct Conditional {
-    /// Where all of it works.
-    device: Device,
-    structure: Arc<Structure>,
-    /// By site.
-    conditions: Vec<Condition>,
-    /// Those of all bodies.
-    units: Vec<Unit>,
-    /// Those that do not run.
-    disabled: HashSet<u32>,
-    arena: Arc<Block>,
-    offsets: Vec<u32>,
-    /// What the structure's order says, with nothing to signal.
-    packets: Vec<Packet>,
-    /// If the packet processor takes the bodies.
-    linked: Option<Arc<Linked>>,
-}
+/// The conditional nodes of an executable, by the numbers that their units have; those nested in them are theirs.
+#[derive(Clone, Default)]
+pub(super) struct Conditionals(Vec<Arc<Conditional>>);
 
-struct Linked {
-    _buffer: Block,
-    entry: Branch,
+impl Conditionals {
+    /// Compiles the conditional nodes among a graph's work, in an `order` of the flat nodes. With `on_host` the host drives
+    /// them all.
+    ///
+    /// # Errors
+    /// As [`Conditional::new`].
+    pub(super) fn compile(
+        order: &[u32],
+        flat: &FlatGraph,
+        work: &[Option<&Node>],
+        on_host: bool,
+    ) -> Result<Self, Failure> {
+        let mut these = Vec::new();
+        for &index in order {
+            let Some(Node::Conditional(node)) = work[index as usize] else { continue };
+            let device = Device::get(flat.nodes()[index as usize].device() as usize)?;
+            let compiled = Conditional::new(&device, node, on_host);
+            // What is inside is not the caller's to find: the node around it is named.
+            let named = |failure| Failure { node: flat.path(index).first().copied(), ..failure };
+            these.push(Arc::new(compiled.map_err(named)?));
+        }
+        Ok(Self(these))
+    }
+
+    /// What each is among the units of the graph.
+    ///
+    /// # Errors
+    /// As [`Conditionals::resets`].
+    pub(super) fn units(&self) -> Result<Vec<ConditionalUnits>> {
+        let units = |(number, node): (u32, &Arc<Conditional>)| {
+            Ok(ConditionalUnits {
+                placement: node.placement(),
+                resets: node.resets()?,
+                main: self.unit(number),
+            })
+        };
+        (0u32..).zip(&self.0).map(units).collect()
+    }
+
+    /// The unit of a node.
+    fn unit(&self, number: u32) -> Unit {
+        Unit::Conditional { number, branch: self.0[number as usize].branch() }
+    }
+
+    /// The units that a launch begins with: each gives one condition its default.
+    ///
+    /// # Errors
+    /// What a launch of a kernel is refused for.
+    pub(super) fn resets(&self) -> Result<Vec<Unit>> {
+        let resets = self.0.iter().map(|node| node.resets()).collect::<Result<Vec<_>>>()?;
+        Ok(resets.into_iter().flatten().collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many the packet processor takes, and how many the host drives.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let branching = self.0.iter().filter(|node| node.branch().is_some()).count();
+        (branching, self.0.len() - branching)
+    }
+
+    /// Bytes that all hold on host and device.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|node| node.bytes()).sum()
+    }
+
+    /// The conditions of all, and of the nodes nested in them.
+    pub(super) fn conditions(&self) -> Vec<Condition> {
+        self.0.iter().flat_map(|node| node.conditions()).cloned().collect()
+    }
+
+    /// The nodes inside of them that do not run.
+    pub(super) fn disabled(&self) -> impl Iterator<Item = NodeId> {
+        self.0.iter().flat_map(|node| node.disabled())
+    }
+
+    /// What a launch keeps of them until it is over.
+    pub(super) fn keep(&self) -> Vec<Keep> {
+        self.0.iter().map(|node| Keep::Other(node.clone())).collect()
+    }
+
+    /// What it takes to drive a node in a launch of an epoch of its device.
+    ///
+    /// # Errors
+    /// As [`Drive::new`].
+    pub(super) fn drive(&self, number: u32, epoch: u64) -> Result<Drive> {
+        Drive::new(self.0[number as usize].clone(), epoch)
+    }
+
+    /// Changes what is inside of a node, or the node itself; returns its unit.
+    ///
+    /// # Errors
+    /// As [`Conditional::changed`].
+    pub(super) fn change(&mut self, number: u32, changes: &[Change<'_>]) -> Result<Unit, Refusal> {
+        self.0[number as usize] = Arc::new(self.0[number as usize].changed(changes)?);
+        Ok(self.unit(number))
+    }
 }
 
 /// New parameters of a node.
@@ -81,248 +158,76 @@ pub(super) struct Change<'g> {
     pub(super) placed: u32,
 }
 
-impl Conditional {
-    /// Compiles a node that was placed on `device`.
-    ///
-    /// # Errors
-    /// [`Error::NotSupported`] for nodes that a body cannot have; what a launch of a node's work on a stream would be
-    /// refused for; [`Error::Graph`] for a cycle.
-    fn new(device: &Device, node: &graph::Conditional) -> Result<Self, Failure> {
-        let Compiled { structure, conditions, units } = structure::compile(device, node)?;
-        let mut steps = structure.bodies.iter().flat_map(|body| &body.steps);
-        let on_host = steps.any(|step| matches!(step, Step::Host { .. }));
-        let branches = !on_host && structure.depth <= branch_depth(device)?;
-        Self::place(device.clone(), Arc::new(structure), conditions, units, HashSet::new(), branches)
-            .map_err(Failure::from)
+/// Refuses other parameters for a conditional node: it has none to give.
+pub(super) fn refuse(parameters: &Node) -> Result<()> {
+    let refused = Error::NotSupported("other parameters for a conditional node");
+    if matches!(parameters, Node::Conditional(_)) { Err(refused) } else { Ok(()) }
+}
+
+impl Exec {
+    /// As [`Exec::set_node_with`] for a node in a body of a conditional node.
+    pub(super) fn set_in_body(&self, node: NodeId, parameters: &Node, objects: &[Alive]) -> Result<()> {
+        let flat = self.around(node)?;
+        refuse(parameters)?;
+        // What the node had is the caller's: it is dropped behind the lock.
+        let _had;
+        let mut state = self.state();
+        let changed = state.conditional(flat)?.set(node, parameters)?;
+        let had = state.replace_conditional(flat, changed)?;
+        state.parameters.set(node, parameters.clone());
+        _had = (had, state.replace_alive(node, objects));
+        Ok(())
     }
 
-    /// Puts parameters where the device, or the driver, finds them.
-    fn place(
-        device: Device,
-        structure: Arc<Structure>,
-        conditions: Vec<Condition>,
-        units: Vec<Unit>,
-        disabled: HashSet<u32>,
-        branches: bool,
-    ) -> Result<Self> {
-        let (arena, offsets) = place_arguments(&device, &units, units::kernarg_bytes(&units))?;
-        let packet = |step: &program::PacketStep| {
-            let address = arena.address() + u64::from(offsets[step.unit as usize]);
-            match disabled.contains(&step.unit) {
-                true => Ok(place_of(step.fences)),
-                false => units[step.unit as usize].packet(step.fences, address),
-            }
-        };
-        let packets = structure.order.iter().map(packet).collect::<Result<Vec<_>>>()?;
-        let linked = if branches {
-            let layout = Layout::of(&structure)?;
-            let buffer = device.0.kernargs.take(layout.len as usize * size_of::<Packet>())?;
-            let signals = conditions.iter().map(condition::signal).collect::<Result<Vec<_>>>()?;
-            let (image, entry) = link::link(&structure, &layout, &signals, &packets, buffer.address());
-            for (number, packet) in image.iter().enumerate() {
-                let words = packet.words().map(u32::to_le_bytes);
-                buffer.write(number * size_of::<Packet>(), words.as_flattened());
-            }
-            Some(Arc::new(Linked { _buffer: buffer, entry }))
-        } else {
-            None
-        };
-        let arena = Arc::new(arena);
-        Ok(Self { device, structure, conditions, units, disabled, arena, offsets, packets, linked })
+    /// The place, among the flat nodes, of the conditional node that has a node in its bodies.
+    pub(super) fn around(&self, node: NodeId) -> Result<u32> {
+        let unknown = Error::InvalidValue("not a node of the executable graph");
+        self.0.bodies.get(&node.graph()).copied().ok_or(unknown)
     }
 
-    /// The same node, driven by the host.
-    pub(super) fn on_host(&self) -> Self {
-        Self { linked: None, ..self.clone() }
+    /// As [`Exec::set_enabled`] for a node in a body of a conditional node.
+    pub(super) fn enable_in_body(&self, node: NodeId, enabled: bool) -> Result<()> {
+        let flat = self.around(node)?;
+        let mut state = self.state();
+        let changed = state.conditional(flat)?.with_enabled(node, enabled)?;
+        // What a launch in flight uses of it, that keeps.
+        let had = state.replace_conditional(flat, changed)?;
+        drop(state);
+        drop(had);
+        Ok(())
     }
 
-    /// The same node with other parameters.
-    fn with(&self, conditions: Vec<Condition>, units: Vec<Unit>, disabled: HashSet<u32>) -> Result<Self> {
-        let (device, structure) = (self.device.clone(), self.structure.clone());
-        Self::place(device, structure, conditions, units, disabled, self.branches())
-    }
-
-    /// Where all of it works.
-    pub(super) fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// Whether the packet processor takes its bodies.
-    pub(crate) fn branches(&self) -> bool {
-        self.linked.is_some()
-    }
-
-    /// The packet that runs it, with nothing to signal.
-    ///
-    /// # Errors
-    /// [`Error::IllegalState`] if the host drives it.
-    pub(super) fn packet(&self, fences: Fences) -> Result<Packet> {
-        let linked = self.linked.as_ref();
-        let linked = linked.ok_or(Error::IllegalState("a packet for what the host drives"))?;
-        Ok(Branch { fences, ..linked.entry }.packet())
-    }
-
-    /// The node's condition, then those of the nodes nested in it.
-    pub(super) fn conditions(&self) -> &[Condition] {
-        &self.conditions
-    }
-
-    /// Bytes that it holds on host and device.
-    pub(super) fn bytes(&self) -> usize {
-        let units = self.units.iter().map(Unit::bytes).sum::<usize>();
-        let packets = 2 * size_of_val(&self.packets[..]);
-        self.structure.bytes() + units + packets + self.arena.len() + size_of_val(&self.offsets[..])
-    }
-
-    /// Where a unit's kernel arguments are.
-    fn arguments_of(&self, unit: u32) -> Option<(Arc<Block>, usize)> {
-        self.offsets.get(unit as usize).map(|&offset| (self.arena.clone(), offset as usize))
-    }
-
-    /// The same node after changes of what is inside, or of itself.
-    ///
-    /// # Errors
-    /// A [`Refusal`] if a node would need another kind of work, or its work is refused.
-    pub(super) fn changed(&self, changes: &[Change<'_>]) -> Result<Self, Refusal> {
-        let (mut conditions, mut units) = (self.conditions.clone(), self.units.clone());
-        for &Change { node, named, parameters, placed } in changes {
-            let place = match node {
-                None => Some(Place::Site(0)),
-                Some(node) => self.structure.find(node),
-            };
-            match (place, parameters) {
-                // A place in the order has no parameters.
-                (None, _) => {}
-                (Some(Place::Site(site)), Node::Conditional(new)) => {
-                    let device = self.structure.device;
-                    refuse_elsewhere(device, placed, "conditional node", named)?;
-                    conditions[site as usize] = new.condition().clone();
-                }
-                (Some(Place::Site(_)), _) => return Err(Refusal::at(named, Reason::Kind)),
-                (Some(Place::Unit { unit, body }), parameters) => {
-                    let placement = self.structure.placements[unit as usize];
-                    let (pin, mut new) = moved_to(placement, named, parameters, placed)?;
-                    let fifo = self.structure.bodies[body as usize].fifos.of(placement);
-                    new.print_to(fifo).map_err(|error| Refusal::at(named, error))?;
-                    units::replace(&mut units, unit as usize, pin, new)
-                        .map_err(|detail| Refusal::at(named, Reason::Parameters).because(detail))?;
-                }
-            }
-        }
-        self.with(conditions, units, self.disabled.clone()).map_err(Refusal::new)
-    }
-
-    /// The same node with other parameters of one node inside.
-    ///
-    /// # Errors
-    /// [`Error::InvalidValue`] if there is no such node, or it would need another kind of work; what its work is
-    /// refused for.
-    pub(super) fn set(&self, node: NodeId, parameters: &Node) -> Result<Self> {
-        let fits = self.structure.fixed(node)?.check(parameters, false);
-        fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
-        // Whose kernel it is was the caller's to find out.
-        let placed = self.structure.device.into();
-        let change = Change { node: Some(node), named: node, parameters, placed };
-        self.changed(&[change]).map_err(|refusal| match refusal.reason {
-            Reason::Failed(error) => error,
-            reason => not_changed(node, &reason, &refusal.detail),
-        })
-    }
-
-    /// Whether a node inside runs.
-    ///
-    /// # Errors
-    /// [`Error::InvalidValue`] if there is no such node, or it is no kernel, copy or fill.
-    pub(super) fn is_enabled(&self, node: NodeId) -> Result<bool> {
-        Ok(!self.disabled.contains(&self.switchable(node)?))
-    }
-
-    /// The same node, with a node inside that runs or does not.
-    ///
-    /// # Errors
-    /// As [`Conditional::is_enabled`].
-    pub(super) fn with_enabled(&self, node: NodeId, enabled: bool) -> Result<Self> {
-        let main = self.switchable(node)?;
-        let mut disabled = self.disabled.clone();
-        for unit in [Some(main), units::pin_of(&self.units, main)].into_iter().flatten() {
-            if enabled {
-                disabled.remove(&unit);
-            } else {
-                disabled.insert(unit);
-            }
-        }
-        self.with(self.conditions.clone(), self.units.clone(), disabled)
-    }
-
-    /// The unit of a node inside that can be disabled.
-    fn switchable(&self, node: NodeId) -> Result<u32> {
-        self.structure.fixed(node)?.check_switchable()?;
-        match self.structure.find(node) {
-            Some(Place::Unit { unit, .. }) => Ok(unit),
-            _ => Err(Error::IllegalState("a kernel, copy or fill without a unit")),
-        }
-    }
-
-    /// The nodes inside that do not run.
-    pub(super) fn disabled(&self) -> impl Iterator<Item = NodeId> {
-        let nodes = self.structure.bodies.iter().flat_map(|body| body.nodes());
-        nodes.filter(|(unit, _)| self.disabled.contains(unit)).map(|(_, node)| node)
-    }
-
-    /// The units that a launch begins with: each gives one condition its default.
-    pub(super) fn resets(&self) -> Result<Vec<Unit>> {
-        let reset = |condition: &Condition| {
-            let value = Word::U64(condition.default_value());
-            Ok(Unit::Dispatch(self.device.blit()?.write_value(condition.address(), value)))
-        };
-        self.conditions.iter().map(reset).collect()
+    /// As [`Exec::is_enabled`] for a node in a body of a conditional node.
+    pub(super) fn is_enabled_in_body(&self, node: NodeId) -> Result<bool> {
+        self.state().conditional(self.around(node)?)?.is_enabled(node)
     }
 }
 
-/// How deep the device's packet processor branches; 0 if it does not, or shall not.
-fn branch_depth(device: &Device) -> Result<u32> {
-    match std::env::var(CONDITIONAL_VARIABLE).as_deref() {
-        Ok("host") => Ok(0),
-        // A runtime without such packet processors does not know the attribute.
-        Err(std::env::VarError::NotPresent) | Ok("" | "auto") => {
-            Ok(device.0.agent.branch_depth().unwrap_or(0))
+impl State {
+    /// The number of the conditional node at a place among the flat nodes.
+    fn conditional_number(&self, flat: u32) -> Result<u32> {
+        match self.units[self.main[flat as usize] as usize] {
+            Unit::Conditional { number, .. } => Ok(number),
+            _ => Err(Error::IllegalState("a body belongs to no conditional node")),
         }
-        _ => Err(Error::InvalidValue("AQLIPSE_CONDITIONAL: expected auto or host")),
     }
-}
 
-/// The conditional nodes among a graph's work, compiled, in an `order` of the flat nodes.
-pub(super) fn compile_all(
-    order: &[u32],
-    flat: &FlatGraph,
-    work: &[Option<&Node>],
-) -> Result<Vec<Arc<Conditional>>, Failure> {
-    let conditionals = order.iter().filter_map(|&index| match work[index as usize] {
-        Some(Node::Conditional(conditional)) => Some((index, &**conditional)),
-        _ => None,
-    });
-    let compile = |(index, node): (u32, &graph::Conditional)| {
-        let device = Device::get(flat.nodes()[index as usize].device() as usize)?;
-        let compiled = Conditional::new(&device, node).map(Arc::new);
-        // What is inside is not the caller's to find: the node around it is named.
-        compiled.map_err(|failure| Failure { node: flat.path(index).first().copied(), ..failure })
-    };
-    conditionals.map(compile).collect()
-}
-
-/// The conditional nodes among units.
-pub(super) fn among(units: &[Unit]) -> impl Iterator<Item = &Arc<Conditional>> {
-    units.iter().filter_map(|unit| match unit {
-        Unit::Conditional(conditional) => Some(conditional),
-        _ => None,
-    })
-}
-
-/// Gives the units at a launch's beginning the conditions that its conditional nodes have now.
-pub(super) fn renew_resets(units: &mut [Unit]) -> Result<()> {
-    let resets = among(units).map(|nested| nested.resets()).collect::<Result<Vec<_>>>()?;
-    for (unit, reset) in units.iter_mut().zip(resets.into_iter().flatten()) {
-        *unit = reset;
+    /// The conditional node at a place among the flat nodes.
+    fn conditional(&self, flat: u32) -> Result<&Conditional> {
+        Ok(&self.conditionals.0[self.conditional_number(flat)? as usize])
     }
-    Ok(())
+
+    /// Puts a changed conditional node in place; returns what was there, which a launch in flight keeps by itself.
+    fn replace_conditional(&mut self, flat: u32, changed: Conditional) -> Result<Arc<Conditional>> {
+        let (number, main) = (self.conditional_number(flat)?, self.main[flat as usize] as usize);
+        let unit = Unit::Conditional { number, branch: changed.branch() };
+        // A launch that is publishing holds the state's lock; the image is ours.
+        if let Some((lane, packet)) = self.image.places[main] {
+            let old = &self.image.lanes[lane as usize].packets[packet as usize];
+            let new = packet_in_place_of(old, true, |fences| unit.packet(fences, 0))?;
+            self.replace_packet(lane, packet, new);
+        }
+        self.units[main] = unit;
+        Ok(std::mem::replace(&mut self.conditionals.0[number as usize], Arc::new(changed)))
+    }
 }

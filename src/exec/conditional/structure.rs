@@ -2,17 +2,20 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use aqlipse_graph::compile::allocations::is_memory;
+use aqlipse_graph::{
+    compile::allocations::is_memory,
+    schedule::body::{self, PacketStep, Step},
+};
 
-use super::program::{self, PacketStep, Step};
 use crate::{
     device::Device,
     error::{Error, Result},
     exec::{
         failure::Failure,
         placement::DevicePlacement,
-        units::{Fifos, Unit, Units},
-        update::Fixed,
+        shape::Fixed,
+        unit::Unit,
+        units::{Fifos, Units},
     },
     graph::{
         Condition, Conditional, ConditionalKind, FlatGraph, Graph, GraphId, Node, NodeId, WordAction, flatten,
@@ -150,9 +153,9 @@ impl Compiled {
             }
         }
         // CAST: a flat graph numbers its nodes in 32 bits.
-        let order = 0..flattened.graph.len() as u32;
-        let Units { units, preds, main, placements, fifos, .. } =
-            Units::new(device, &flattened.graph, &flattened.work, order)?;
+        let order: Vec<u32> = (0..flattened.graph.len() as u32).collect();
+        let Units { units, classes, preds, main, placements, fifos, .. } =
+            Units::new(device, &flattened.graph, &flattened.work, &order, Vec::new())?;
         let elsewhere = |(unit, placement): (&Unit, &DevicePlacement)| {
             unit.kernel().is_some() && placement.device != self.structure.device
         };
@@ -162,7 +165,7 @@ impl Compiled {
         let base = index(self.units.len())?;
         let places: HashMap<u32, u32> =
             sites.iter().map(|(&flat, &site)| (main[flat as usize], site)).collect();
-        let steps = program::order(&units, &preds, base, &places, &mut self.structure.order);
+        let steps = body::order(&preds, &classes, &places, base, &mut self.structure.order);
         let number = index(self.structure.bodies.len())?;
         self.structure.body_of.extend(flattened.graph.graphs().map(|graph| (graph, number)));
         self.structure.bodies.push(Body {

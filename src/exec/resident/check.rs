@@ -7,7 +7,8 @@ use crate::{
     error::Error,
     exec::{
         failure::Failure,
-        units::{Unit, Units, pin_of},
+        unit::{Unit, pin_of},
+        units::Units,
     },
     graph::{FlatGraph, Node},
     template::Template,

@@ -24,7 +24,7 @@ use aqlipse_graph::image::Image;
 use super::{Exec, Options, State};
 use crate::{
     device::{
-        Device, Fence, RESTRICTED,
+        Device, Fence, LaneKind,
         fence::{Keep, PooledSignal},
         slabs::Block,
     },
@@ -447,7 +447,7 @@ impl Exec {
             return Err(Error::NotSupported("a resident graph on a stream of another device"));
         }
         // Its queues may use all units.
-        if stream.lane_number() >= RESTRICTED {
+        if matches!(LaneKind::from(stream.lane_number()), LaneKind::Restricted { .. }) {
             return Err(Error::NotSupported("a resident graph on a stream that is restricted to some units"));
         }
         Ok(())

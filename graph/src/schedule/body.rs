@@ -1,73 +1,86 @@
-//! The order of a body's work: one lane, level by level, with a barrier bit where a level begins.
-
-#![forbid(unsafe_code)]
+//! The order of a conditional node's body: one lane, level by level, with a barrier bit where a level begins.
+//!
+//! A body is packets on one queue, calls on the host between them, and conditional nodes. Nothing else of a plan is
+//! needed: no signals, for a call on the host and a nested node come behind everything before them.
 
 use std::collections::HashMap;
 
 use hsa::packet::{Fences, Scope};
 
-use crate::{exec::units::Unit, graph::Csr, schedule::Class};
+use crate::template::Csr;
+
+use super::{Class, levels};
 
 /// A packet of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PacketStep {
-    pub(super) unit: u32,
-    pub(super) fences: Fences,
+pub struct PacketStep {
+    /// The unit that the packet runs.
+    pub unit: u32,
+    /// When it starts and what it makes visible.
+    pub fences: Fences,
 }
 
 /// What a body does next. When a step begins, what it depends on is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub enum Step {
     /// These packets of the order.
-    Packets { start: u32, end: u32 },
-    /// What a conditional node chooses, behind everything before if the barrier bit says so.
-    Conditional { site: u32, barrier: bool },
+    Packets {
+        /// The first.
+        start: u32,
+        /// The one behind the last.
+        end: u32,
+    },
+    /// The body that a conditional node chooses.
+    Conditional {
+        /// The number of the conditional node.
+        site: u32,
+        /// Whether it is behind everything before.
+        barrier: bool,
+    },
     /// A unit that is no packet, behind everything before.
-    Host { unit: u32 },
+    Host {
+        /// The unit.
+        unit: u32,
+    },
 }
 
 /// Where a unit stands in its level: what waits for everything before comes last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum Place {
     Packet,
     Conditional,
     Host,
 }
 
-/// Orders the units of a body, which are numbered topologically; `sites` are those that are conditional nodes. Packets
-/// go to the end of `order`. Numbers of units there and in steps begin with `base`.
-pub(super) fn order(
-    units: &[Unit],
+/// Orders the units of a body, which are numbered topologically; `sites` are the numbers of conditional nodes, by unit.
+/// Packets go to the end of `packets`. Numbers of units there and in steps begin with `base`.
+pub fn order(
     preds: &Csr,
-    base: u32,
+    classes: &[Class],
     sites: &HashMap<u32, u32>,
-    order: &mut Vec<PacketStep>,
+    base: u32,
+    packets: &mut Vec<PacketStep>,
 ) -> Vec<Step> {
-    // The level at which what follows a unit may begin.
-    let mut ends: Vec<u32> = Vec::with_capacity(units.len());
-    let mut placed: Vec<(u32, Rank, u32)> = Vec::with_capacity(units.len());
-    for (number, unit) in (0u32..).zip(units) {
-        let level = preds.row(number).iter().map(|&pred| ends[pred as usize]).max().unwrap_or(0);
-        let rank = match unit.class() {
-            _ if sites.contains_key(&number) => Some(Rank::Conditional),
-            Class::Join => None,
-            Class::Packet => Some(Rank::Packet),
-            Class::Host => Some(Rank::Host),
-        };
-        ends.push(level + u32::from(rank.is_some()));
-        placed.extend(rank.map(|rank| (level, rank, number)));
-    }
+    let place = |unit: u32| match classes[unit as usize] {
+        _ if sites.contains_key(&unit) => Some(Place::Conditional),
+        Class::Join => None,
+        Class::Packet => Some(Place::Packet),
+        Class::Host => Some(Place::Host),
+    };
+    let ranks = levels::ranks(preds, |unit| place(unit).is_none());
+    let placed = (0u32..).zip(ranks).filter_map(|(unit, (_, level))| Some((level, place(unit)?, unit)));
+    let mut placed: Vec<_> = placed.collect();
     placed.sort_unstable();
 
     let mut steps = Vec::new();
     // Packets of an earlier step or level may still run.
     let mut pending = false;
     let mut last_level = 0;
-    for (level, rank, number) in placed {
+    for (level, place, number) in placed {
         let begins = std::mem::replace(&mut last_level, level) != level;
         let barrier = begins && pending;
-        match rank {
-            Rank::Packet => {
+        match place {
+            Place::Packet => {
                 let acquire = match (barrier, pending) {
                     (true, _) => Scope::Agent,
                     // The first behind the host, or behind a launch's earlier work.
@@ -75,20 +88,20 @@ pub(super) fn order(
                     (false, true) => Scope::None,
                 };
                 // CAST: a body has fewer than 2^32 units.
-                let at = order.len() as u32;
+                let at = packets.len() as u32;
                 let fences = Fences { barrier, acquire, release: Scope::Agent };
-                order.push(PacketStep { unit: base + number, fences });
+                packets.push(PacketStep { unit: base + number, fences });
                 match steps.last_mut() {
                     Some(Step::Packets { end, .. }) => *end = at + 1,
                     _ => steps.push(Step::Packets { start: at, end: at + 1 }),
                 }
                 pending = true;
             }
-            Rank::Conditional => {
+            Place::Conditional => {
                 steps.push(Step::Conditional { site: sites[&number], barrier });
                 pending = false;
             }
-            Rank::Host => {
+            Place::Host => {
                 steps.push(Step::Host { unit: base + number });
                 pending = false;
             }
@@ -102,7 +115,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::HostFn;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum What {
@@ -112,15 +124,15 @@ mod tests {
         Conditional,
     }
 
-    /// Units that are what `kinds` say; a waited-for event serves as a packet.
-    fn units(kinds: &[What]) -> (Vec<Unit>, HashMap<u32, u32>) {
-        let unit = |what: &What| match what {
-            What::Packet => Unit::Wait(crate::Event::new(false)),
-            What::Host => Unit::Host(HostFn::new(|| {})),
-            What::Join | What::Conditional => Unit::Join,
+    /// The classes of units that are what `kinds` say, and the conditional nodes among them.
+    fn units(kinds: &[What]) -> (Vec<Class>, HashMap<u32, u32>) {
+        let class = |what: &What| match what {
+            What::Packet => Class::Packet,
+            What::Host => Class::Host,
+            What::Join | What::Conditional => Class::Join,
         };
         let sites = (0u32..).zip(kinds).filter(|(_, what)| **what == What::Conditional).map(|(n, _)| (n, n));
-        (kinds.iter().map(unit).collect(), sites.collect())
+        (kinds.iter().map(class).collect(), sites.collect())
     }
 
     /// Which units are known to be complete when each begins, by what packets and steps promise.
@@ -174,9 +186,9 @@ mod tests {
                 row.dedup();
                 preds.push_row(row);
             }
-            let (units, sites) = units(&kinds);
+            let (classes, sites) = units(&kinds);
             let mut packets = Vec::new();
-            let steps = order(&units, &preds, 0, &sites, &mut packets);
+            let steps = order(&preds, &classes, &sites, 0, &mut packets);
             let known = known(&steps, &packets, kinds.len());
             for (n, what) in (0u32..).zip(&kinds) {
                 prop_assert_eq!(known[n as usize].is_some(), *what != What::Join);
@@ -196,13 +208,13 @@ mod tests {
 
     #[test]
     fn independent_packets_share_a_level() {
-        let (units, sites) = units(&[What::Packet, What::Packet, What::Packet]);
+        let (classes, sites) = units(&[What::Packet, What::Packet, What::Packet]);
         let mut preds = Csr::default();
         preds.push_row([]);
         preds.push_row([]);
         preds.push_row([0, 1]);
         let mut packets = Vec::new();
-        let steps = order(&units, &preds, 10, &sites, &mut packets);
+        let steps = order(&preds, &classes, &sites, 10, &mut packets);
         assert_eq!(steps, [Step::Packets { start: 0, end: 3 }]);
         assert_eq!(
             packets.iter().map(|p| (p.unit, p.fences.barrier)).collect::<Vec<_>>(),
