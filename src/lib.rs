@@ -27,7 +27,7 @@
 //! ```
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `error`, `trace`, `thread`, `callback`
+//! 1. `error`, `trace`, `thread`, `callback`, `memfd`
 //! 2. `device`
 //! 3. `user_object`, `blit`, `cooperative`, `external`, `hostcall`, `memory`, `memory_report`, `module`, `pool`, `resident_queues`, `context`
 //! 4. `stream`, `condition`, `graph`, `durations`, `template`
