@@ -95,8 +95,28 @@ impl Exec {
         published
     }
 
+    /// Prepares the next launch on `stream`: makes what a launch makes by itself where it is not there yet, namely the
+    /// queues, the signals of a launch, and the stream's thread for host steps.
+    ///
+    /// Has a [resident](super::Options::resident) executable's packets brought to the device, behind what is on `stream`
+    /// and behind its own launches. A launch does so by itself where it has to: the first one, and the first behind a
+    /// change of nodes. Kernels launch nothing that is not there.
+    ///
+    /// # Errors
+    /// As [`Exec::launch`]; [`CaptureError::Unsupported`](crate::CaptureError::Unsupported) on a capturing stream.
+    pub fn upload(&self, stream: &Stream) -> Result<()> {
+        let mut state = self.state();
+        if state.image.lanes.is_empty() {
+            return Ok(());
+        }
+        if self.0.options.resident {
+            return self.upload_resident(&mut state, stream);
+        }
+        self.prepare(&mut state, stream)
+    }
+
     /// Makes what the next launch on `stream` needs. Nothing is published.
-    pub(super) fn prepare(&self, state: &mut State, stream: &Stream) -> Result<()> {
+    fn prepare(&self, state: &mut State, stream: &Stream) -> Result<()> {
         if !state.image.host.is_empty() {
             stream.start_worker()?;
         }

@@ -70,6 +70,8 @@ pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
 pub use shape::{Reason, Refusal};
 
+use hsa::packet::Packet;
+
 use aqlipse_graph::{
     compile::{self, CompileError, Compiled, Scheduled},
     image::Image,
@@ -83,7 +85,7 @@ use self::{
     placement::DevicePlacement,
     recorded::Parameters,
     references::RetainedObjects,
-    resident::{DeviceGraph, Resident},
+    resident::Resident,
     shape::{Shape, not_changed},
     unit::{Unit, packet_in_place_of},
     units::Fifos,
@@ -215,10 +217,8 @@ struct State {
     known: QueueCache,
     last: Option<(Fence, u64)>,
     launches: Version,
-    /// The packets on the device, if the executable is to have them there.
-    resident: Option<Arc<Resident>>,
-    /// What kernels launch it with, if it is to be resident.
-    launchable: Option<DeviceGraph>,
+    /// If the packets are to lie on the device.
+    resident: Option<Resident>,
 }
 
 /// An executable graph in numbers.
@@ -352,8 +352,7 @@ impl Exec {
             known: QueueCache::default(),
             last,
             launches: 0,
-            resident: None,
-            launchable: residence.map(|residence| DeviceGraph::new(&device, residence)).transpose()?,
+            resident: residence.map(|residence| Resident::new(&device, residence)).transpose()?,
         };
         state.settle(units.devices.len());
         Ok(Self(Arc::new(Inner {
@@ -484,7 +483,8 @@ impl State {
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
     /// be destroyed yet.
     fn in_flight(&self) -> bool {
-        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired()) || self.is_launched_by_kernel()
+        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired())
+            || self.resident.as_ref().is_some_and(Resident::is_launched_by_kernel)
     }
 
     /// Keeps what the latest launch uses until that is over.
@@ -493,6 +493,15 @@ impl State {
             (Some((fence, _)), _) if !fence.has_fired() => fence.keep(keep),
             (_, Some(resident)) => resident.keep(keep),
             _ => {}
+        }
+    }
+
+    /// Puts a packet in place of another; what lies on the device is out of date then.
+    fn replace_packet(&mut self, lane: u32, packet: u32, new: Packet) {
+        let edition = self.image.edition();
+        self.image.replace(lane, packet, new);
+        if let Some(resident) = self.resident.as_ref().filter(|_| self.image.edition() != edition) {
+            resident.withdraw();
         }
     }
 
@@ -586,7 +595,7 @@ impl Drop for Inner {
             signals,
             arena,
             resources,
-            state.resident.clone(),
+            state.resident.as_ref().and_then(Resident::in_use),
         ));
         state.keep_for_launch(Keep::Other(rest));
         if !self.resources.memory.is_empty() {

@@ -103,21 +103,20 @@ impl Script {
             step.epoch = epoch;
             step.work = None;
             if !state.is_disabled(given.unit) {
-                let unit = state.units[given.unit as usize].clone();
-                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional { .. });
-                let task = match unit {
-                    Unit::Conditional { number, .. } => Task::Drive(state.conditionals.drive(number, epoch)?),
-                    unit => {
-                        let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
-                        let reserve = Reserve::take(device, &unit, epoch, stage.map(|(_, stage)| stage))?;
-                        if let (None, Some(fresh)) = (stage, reserve.stage()) {
-                            stages.push((device.ordinal(), fresh.clone()));
-                        }
-                        let pins = matches!(unit, Unit::Pin(_));
-                        let arguments = pins.then(|| state.arguments_of(given.unit + 1));
-                        Task::Unit { unit, arguments, reserve }
+                let unit = &state.units[given.unit as usize];
+                let task = if let Unit::Conditional { number, .. } = *unit {
+                    Task::Drive(state.conditionals.drive(number, epoch)?)
+                } else {
+                    let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
+                    let reserve = Reserve::take(device, unit, epoch, stage.map(|(_, stage)| stage))?;
+                    if let (None, Some(fresh)) = (stage, reserve.stage()) {
+                        stages.push((device.ordinal(), fresh.clone()));
                     }
+                    let pins = matches!(unit, Unit::Pin(_));
+                    let arguments = pins.then(|| state.arguments_of(given.unit + 1));
+                    Task::Unit { unit: unit.clone(), arguments, reserve }
                 };
+                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional { .. });
                 // Before the packets are published that wait for it.
                 let expected = may_publish.then(|| device.expect_cooperative());
                 step.work = Some(Work { task, _expected: expected });

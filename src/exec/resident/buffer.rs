@@ -17,7 +17,7 @@ use smallvec::smallvec;
 
 use aqlipse_graph::image::Image;
 
-use super::{Arguments, Launch};
+use super::launch::{Arguments, Launch, value_of};
 use crate::{device::fence::PooledSignal, error::Result, resident_queues::Kernels};
 
 /// Runs within each other at most: the graph, in what claims the launch.
@@ -56,7 +56,7 @@ pub(super) fn launch(
     let enter_graph = enter(BEFORE, len);
     // The host has just written the kernel's argument.
     let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::None };
-    let value = super::value_of(end).to_le_bytes().to_vec();
+    let value = value_of(end).to_le_bytes().to_vec();
     let claim = arguments.dispatch(&kernels.claim, 1, fences, value)?;
     let by_kernel = Branch { completion: end.handle(), ..enter_graph }.packet();
     let launch = Launch {
