@@ -1,29 +1,45 @@
 //! Executable graphs: a template compiled into packet images, launched by copying them into rings.
 //!
+//! From the ground up:
+//!
 //! | module | what it holds |
 //! |---|---|
-//! | [`units`] | what a flat graph's nodes are made of |
-//! | [`lowering`] | the devices as the graph compiler sees them |
+//! | [`costs`], [`tradeoff`] | what plans are compared by: the cost table of a device, time or bytes |
 //! | [`placement`] | which device does a node's work |
-//! | [`conditional`] | bodies that run as a condition says |
-//! | [`costs`] | the cost table of a device |
-//! | [`profile`] | launches that measure how long kernels take |
-//! | [`replan`] | another plan for an executable, with what is known by now |
-//! | [`tradeoff`] | plans for less time or for fewer bytes |
-//! | [`launch`] | one launch: signals, publication, host steps |
-//! | [`in_flight`] | what a launch has of its own, used again |
-//! | [`publication`] | the packets of a launch, published to several queues |
-//! | [`script`], [`reserve`] | what the host does in a launch, and what that takes |
-//! | [`pages`] | host memory that copy nodes name |
+//! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
+//! | [`references`] | user objects |
 //! | [`launch_queues`] | the devices and queues of one launch |
+//! | [`publication`] | the packets of a launch, published to several queues |
+//! | [`mod@unit`] | what a node's work is |
+//! | [`node_work`] | the unit that does a node's work |
+//! | [`pages`] | host memory that copy nodes name |
+//! | [`units`] | the units of a flat graph |
+//! | [`shape`] | what must stay of an executable, and why an update is refused |
+//! | [`host_work`] | what the host does for a unit, and what that takes |
+//! | [`conditional`] | bodies that run as a condition says |
 //! | [`resident`] | graphs whose packets lie on the device |
+//! | [`lowering`] | the devices as the graph compiler sees them |
+//! | [`script`] | what the host does in a launch |
+//! | [`in_flight`] | what a launch has of its own, used again |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
-//! | [`update`] | all parameters at once, from another template |
+//! | [`profile`] | launches that measure how long kernels take |
+//! | [`recorded`] | the executable as a child graph of a capture |
+//! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
 //! | [`enable`] | nodes that do not run for a while |
-//! | [`references`] | user objects |
-//! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
-//! | [`recorded`] | the executable as a child graph of a capture |
+//! | [`update`] | all parameters at once, from another template |
+//! | [`replan`] | another plan for an executable, with what is known by now |
+//!
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `costs`, `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
+//! 2. `node_work`, `pages`
+//! 3. `units`, `shape`, `host_work`
+//! 4. `conditional`, `resident`
+//! 5. `lowering`, `script`
+//! 6. `in_flight`
+//! 7. `events`, `profile`, `recorded`
+//! 8. `launch`
+//! 9. `arguments`, `enable`, `update`, `replan`
 
 mod arguments;
 #[cfg(test)]
@@ -121,9 +137,9 @@ pub struct Options {
     pub node_priority: bool,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
-    /// Whether the plan should take little time or few bytes, for the memory of the graph's allocation nodes; `None`
-    /// leaves it to the environment (`AQLIPSE_MEMORY`), or to who wants little time. [`Report::tradeoff`] says what there
-    /// was to choose from.
+    /// Whether the plan should take little time or few bytes, for the memory of the graph's allocation nodes. `None`
+    /// leaves it to the environment (`AQLIPSE_MEMORY`); without that the plan takes little time. [`Report::tradeoff`] says
+    /// what there was to choose from.
     pub memory: Option<Goal>,
     /// The packets lie on the device, which publishes them: a launch costs the host the same whatever the graph is, and
     /// kernels can launch it. Only for kernels, copies of memory that the device reaches, fills and graphs of those, all
@@ -251,7 +267,8 @@ pub struct Report {
     pub memory_bytes: u64,
     /// Bytes that its allocation nodes asked for, added up.
     pub allocated_bytes: u64,
-    /// Time and bytes of the plan, if somebody said what it should be good at, and of what else there was to choose from.
+    /// Time and bytes of the plan, if the options or the environment said what it should be good at, and of what else there
+    /// was to choose from.
     /// Bytes are what its order needs at least, if what it keeps apart in time shares memory.
     pub tradeoff: Option<Tradeoff>,
 }
@@ -553,7 +570,7 @@ impl State {
         Ok(())
     }
 
-    /// Keeps `objects` for a node instead of what it kept; returns what nobody needs any more.
+    /// Keeps `objects` for a node instead of what it kept; returns what no launch needs any more.
     fn replace_alive(&mut self, node: NodeId, objects: &[Alive]) -> Vec<Alive> {
         if objects.is_empty() && !self.alive.contains_key(&node) {
             return Vec::new();

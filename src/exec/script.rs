@@ -1,4 +1,6 @@
-//! The host's part of one launch: one job of the stream's worker, whatever the number of steps, made once and used again.
+//! The host's part of one launch.
+//!
+//! It is one job of the stream's worker, whatever the number of steps. It is made once and used again.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +30,7 @@ use crate::{
 pub(super) struct Script {
     /// The launch's own.
     signals: Option<Arc<[Arc<PooledSignal>]>>,
-    /// Whoever runs them has them locked; nobody else looks meanwhile.
+    /// The worker that runs them has them locked; no other thread looks meanwhile.
     steps: Mutex<Vec<Step>>,
     /// Memory that the device reaches until the launch is over. A script that pins is not used again.
     pub(super) pinned: Arc<Mutex<Vec<PinnedPages>>>,
@@ -45,6 +47,8 @@ struct Step {
     work: Option<Work>,
 }
 
+/// What one step does.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation in each launch")]
 enum Task {
     Unit {
         unit: Unit,
@@ -153,7 +157,7 @@ impl Steps for Script {
                 fire(&done);
             }
             let after = step.after.iter().filter_map(|&signal| self.signal(signal));
-            // What it holds may be the caller's, and is let go before anybody hears that the step is done.
+            // What it holds may be the caller's. It is let go before the signal says that the step is done.
             let work = step.work.take();
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {

@@ -7,8 +7,9 @@
 //! | 1 | enters the graph; its completion says that none is in flight any more |
 //! | 2 .. | the graph, as an ordinary launch copies it into a ring |
 //!
-//! Launches by the host follow each other on streams. While nobody else launches, one enters the graph itself; otherwise
-//! the two packets before it. What kernels publish is packet 1, when they have done what packet 0 does.
+//! Launches by the host follow each other on streams. While kernels cannot launch the graph, a launch by the host enters
+//! the graph itself; otherwise it enters the two packets before the graph. Kernels publish packet 1, when they have done
+//! what packet 0 does.
 
 #![forbid(unsafe_code)]
 

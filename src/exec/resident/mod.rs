@@ -1,5 +1,6 @@
-//! Graphs whose packets lie on the device: a launch costs the host the same whatever the graph is, and kernels can
-//! launch the graph.
+//! Graphs whose packets lie on the device.
+//!
+//! A launch costs the host the same whatever the graph is, and kernels can launch the graph.
 //!
 //! Where the packet processor takes indirect buffers, and the graph is one lane, a launch is one packet on the stream's own
 //! queue, which enters the packets where they lie ([`buffer`]). Otherwise it runs a kernel that copies the packets into the
@@ -233,7 +234,7 @@ impl Exec {
         let Launch { alone, beside_kernels, .. } = &copy.launch;
         let packets = if resident.kernels.is_given { beside_kernels } else { alone };
         let fence = submission.copy_ending(packets, fence)?;
-        // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
+        // Before the stream takes the fence: the executable lets go of the fence before it, which can be used again then.
         *last = Some((fence.clone(), submission.lane().id()));
         *launches += 1;
         submission.passed(fence);
