@@ -1,8 +1,8 @@
 //! Other arguments for kernels that stay what they are: what most updates give, one node or a whole graph at a time.
 //!
-//! The packets stay, and so does everything that is derived from them: bytes are written where the kernels find them, in
-//! place if no launch is in flight, else in a copy that later launches use. Whatever is more than that is left to the
-//! ways that can do everything ([`Exec::set_node`], [`Exec::update`]).
+//! The packets stay, and so does everything that is derived from them. Bytes are written where the kernels find them: in
+//! place if no launch is in flight, else in a copy that later launches use. More than that is left to the functions that
+//! can do everything ([`Exec::set_node`], [`Exec::update`]).
 
 #![forbid(unsafe_code)]
 

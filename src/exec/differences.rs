@@ -57,7 +57,7 @@ pub(super) fn of_bodies(had: (ConditionalKind, usize), wants: &Conditional) -> S
 /// An operand was moved from one device's memory to another's.
 pub(super) const MEMORY_ELSEWHERE: &str = "it uses the memory of another device than the one in its place";
 
-/// Whose node or nested graph is meant.
+/// Says which nested graph is meant.
 pub(super) fn in_child(around: Option<NodeId>, what: String) -> String {
     match around {
         Some(node) => format!("in a graph nested in node {node}: {what}"),

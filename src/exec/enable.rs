@@ -19,7 +19,8 @@ impl Exec {
     /// node then. Its parameters stay, and can be changed meanwhile; launches in flight are not affected.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] if the executable has no such node, or it is no kernel, copy or fill.
+    /// [`Error::InvalidValue`](crate::Error::InvalidValue) if the executable has no such node, or it is no kernel,
+    /// copy or fill.
     pub fn set_enabled(&self, node: NodeId, enabled: bool) -> Result<()> {
         if let Some(flat) = self.switchable(node)? {
             return self.state().set_enabled(flat, enabled);

@@ -13,7 +13,7 @@ use crate::{
 /// What the events of a launch's record nodes will stand for, in the order of the plan.
 ///
 /// Neither the signals of these points nor those that wait nodes wait for are of the launch's own, which are armed again
-/// when it is over: an event stands for its point as long as nobody records it again.
+/// when it is over: an event stands for its point until it is recorded again.
 pub(super) struct Points(SmallVec<[Fence; 2]>);
 
 impl Points {

@@ -1,5 +1,7 @@
-//! What steps of the host take from the device in a launch: had before anything is published, so that it is the launch
-//! that fails for want of memory, and not the device in the middle of one.
+//! What the host does for a unit, and what that takes from the device.
+//!
+//! A launch takes it before it publishes anything. So the launch fails for want of memory, and not the device in the middle
+//! of one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,7 +34,7 @@ impl Reserve {
     /// is the device's.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), a fault.
+    /// [`Error::OutOfMemory`], a fault.
     pub(super) fn take(device: &Device, unit: &Unit, epoch: u64, stage: Option<&Stage>) -> Result<Self> {
         Ok(match unit {
             Unit::Cooperative(dispatch) => Self::Cooperative(device.reserve_cooperative(dispatch, epoch)?),
@@ -53,7 +55,7 @@ impl Reserve {
 /// A stage for copies of a device.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::OutOfMemory`].
 pub(super) fn new_stage(device: &Device) -> Result<Stage> {
     device.0.staging.take(STAGE_BYTES).map(Arc::new)
 }
@@ -77,7 +79,7 @@ pub(super) fn run_on_host(
             _ => device.reserve_cooperative(dispatch, epoch).and_then(|taken| device.run_cooperative(&taken)),
         }
         .unwrap_or_else(failed),
-        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
+        // SAFETY: the caller that gave the node's parameters promised that its host operands are valid whenever the graph runs.
         Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
         // SAFETY: as above.
         Unit::Relay(relay) => unsafe { relay.run() }.unwrap_or_else(failed),

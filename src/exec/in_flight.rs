@@ -55,7 +55,7 @@ impl InFlightSlots {
         }
         self.land();
         while let Some(flight) = self.down.pop() {
-            // After a fault, who armed the old signals may never have let go of them.
+            // After a fault, the queues for which the old signals were armed may never have let go of them.
             if flight.epochs == *launch_queues.epochs() {
                 for signal in flight.signals() {
                     signal.arm();

@@ -1,4 +1,4 @@
-//! One launch: arm signals, copy the images into the rings, hand the host steps to the worker.
+//! One launch: it arms signals, copies the images into the rings, and hands the host steps to the worker.
 
 use std::sync::Arc;
 
@@ -68,8 +68,9 @@ impl Exec {
     /// each node runs on its own.
     ///
     /// # Errors
-    /// The fault of earlier work; [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet;
-    /// [`Error::NotSupported`] on a capturing stream for a graph with memory nodes.
+    /// The fault of earlier work; [`Error::InvalidValue`](crate::Error::InvalidValue) if an allocation of an earlier launch
+    /// is not freed yet;
+    /// [`Error::NotSupported`](crate::Error::NotSupported) on a capturing stream for a graph with memory nodes.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
         if stream.is_capturing() {
             return self.record(stream);
@@ -95,8 +96,28 @@ impl Exec {
         published
     }
 
+    /// Prepares the next launch on `stream`: makes what a launch makes by itself where it is not there yet, namely the
+    /// queues, the signals of a launch, and the stream's thread for host steps.
+    ///
+    /// Has a [resident](super::Options::resident) executable's packets brought to the device, behind what is on `stream`
+    /// and behind its own launches. A launch does so by itself where it has to: the first one, and the first behind a
+    /// change of nodes. Kernels launch nothing that is not there.
+    ///
+    /// # Errors
+    /// As [`Exec::launch`]; [`CaptureError::Unsupported`](crate::CaptureError::Unsupported) on a capturing stream.
+    pub fn upload(&self, stream: &Stream) -> Result<()> {
+        let mut state = self.state();
+        if state.image.lanes.is_empty() {
+            return Ok(());
+        }
+        if self.0.options.resident {
+            return self.upload_resident(&mut state, stream);
+        }
+        self.prepare(&mut state, stream)
+    }
+
     /// Makes what the next launch on `stream` needs. Nothing is published.
-    pub(super) fn prepare(&self, state: &mut State, stream: &Stream) -> Result<()> {
+    fn prepare(&self, state: &mut State, stream: &Stream) -> Result<()> {
         if !state.image.host.is_empty() {
             stream.start_worker()?;
         }
@@ -190,7 +211,7 @@ impl Exec {
                 state.settle(self.0.devices.len());
             }
         }
-        // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
+        // Before the stream takes the fence: the executable lets go of the fence before it, which can be used again then.
         state.last = Some((fence.clone(), lane));
         state.launches += 1;
         submission.passed(fence);
@@ -202,7 +223,7 @@ impl Exec {
         state.is_plain && self.0.devices[0] == *stream.device()
     }
 
-    /// As [`Exec::publish`], for what is plain: nobody outside of the stream and the executable takes part.
+    /// As [`Exec::publish`], for what is plain: only the stream and the executable take part.
     fn publish_plain(&self, state: &mut State, stream: &Stream) -> Result<()> {
         let mut submission = stream.submission()?;
         if let Some((fence, lane)) = &state.last {
@@ -213,7 +234,7 @@ impl Exec {
         if !memory.is_empty() {
             memory.launched(stream.0.id, &fence);
         }
-        // Before the stream takes the fence: of the one before nobody may know then, and it can be used again.
+        // Before the stream takes the fence: the executable lets go of the fence before it, which can be used again then.
         state.last = Some((fence.clone(), submission.lane().id()));
         state.launches += 1;
         submission.passed(fence);
@@ -238,11 +259,11 @@ impl Exec {
             &self.0.placements,
             launch_queues,
         )?;
-        // From then on it is the worker's, who may be in a step for long.
+        // From then on it is the worker's, which may be in a step for long.
         let pins = script.pins();
         submission.push_job(Job::steps(script.clone()))?;
         if pins {
-            // Pages stay pinned until the launch is over; nobody waits for them to be let go.
+            // Pages stay pinned until the launch is over; no call waits for them to be let go.
             let pinned = script.pinned.clone();
             submission.push_job(Job::new(vec![fence.signal().clone()], move || drop(pinned), None))?;
         } else {

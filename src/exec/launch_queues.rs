@@ -16,7 +16,7 @@ use aqlipse_graph::image::Image;
 /// Fault epochs of an executable's devices, by number.
 pub(super) type Epochs = SmallVec<[u64; 2]>;
 
-/// Who takes part in a launch: the executable's devices, and that of the stream.
+/// The devices that take part in a launch, the executable's and that of the stream, and its queues.
 pub(super) struct LaunchQueues<'e> {
     devices: &'e [Device],
     epochs: Epochs,

@@ -1,29 +1,45 @@
 //! Executable graphs: a template compiled into packet images, launched by copying them into rings.
 //!
+//! From the ground up:
+//!
 //! | module | what it holds |
 //! |---|---|
-//! | [`units`] | what a flat graph's nodes are made of |
-//! | [`lowering`] | the devices as the graph compiler sees them |
+//! | [`costs`], [`tradeoff`] | what plans are compared by: the cost table of a device, time or bytes |
 //! | [`placement`] | which device does a node's work |
-//! | [`conditional`] | bodies that run as a condition says |
-//! | [`costs`] | the cost table of a device |
-//! | [`profile`] | launches that measure how long kernels take |
-//! | [`replan`] | another plan for an executable, with what is known by now |
-//! | [`tradeoff`] | plans for less time or for fewer bytes |
-//! | [`launch`] | one launch: signals, publication, host steps |
-//! | [`in_flight`] | what a launch has of its own, used again |
-//! | [`publication`] | the packets of a launch, published to several queues |
-//! | [`script`], [`reserve`] | what the host does in a launch, and what that takes |
-//! | [`pages`] | host memory that copy nodes name |
+//! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
+//! | [`references`] | user objects |
 //! | [`launch_queues`] | the devices and queues of one launch |
+//! | [`publication`] | the packets of a launch, published to several queues |
+//! | [`mod@unit`] | what a node's work is |
+//! | [`node_work`] | the unit that does a node's work |
+//! | [`pages`] | host memory that copy nodes name |
+//! | [`units`] | the units of a flat graph |
+//! | [`shape`] | what must stay of an executable, and why an update is refused |
+//! | [`host_work`] | what the host does for a unit, and what that takes |
+//! | [`conditional`] | bodies that run as a condition says |
 //! | [`resident`] | graphs whose packets lie on the device |
+//! | [`lowering`] | the devices as the graph compiler sees them |
+//! | [`script`] | what the host does in a launch |
+//! | [`in_flight`] | what a launch has of its own, used again |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
-//! | [`update`] | all parameters at once, from another template |
+//! | [`profile`] | launches that measure how long kernels take |
+//! | [`recorded`] | the executable as a child graph of a capture |
+//! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
 //! | [`enable`] | nodes that do not run for a while |
-//! | [`references`] | user objects |
-//! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
-//! | [`recorded`] | the executable as a child graph of a capture |
+//! | [`update`] | all parameters at once, from another template |
+//! | [`replan`] | another plan for an executable, with what is known by now |
+//!
+//! Floors, lowest first; a module uses those below it, and those of its own floor:
+//! 1. `costs`, `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
+//! 2. `node_work`, `pages`
+//! 3. `units`, `shape`, `host_work`
+//! 4. `conditional`, `resident`
+//! 5. `lowering`, `script`
+//! 6. `in_flight`
+//! 7. `events`, `profile`, `recorded`
+//! 8. `launch`
+//! 9. `arguments`, `enable`, `update`, `replan`
 
 mod arguments;
 #[cfg(test)]
@@ -70,6 +86,8 @@ pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
 pub use shape::{Reason, Refusal};
 
+use hsa::packet::Packet;
+
 use aqlipse_graph::{
     compile::{self, CompileError, Compiled, Scheduled},
     image::Image,
@@ -83,7 +101,7 @@ use self::{
     placement::DevicePlacement,
     recorded::Parameters,
     references::RetainedObjects,
-    resident::{DeviceGraph, Resident},
+    resident::Resident,
     shape::{Shape, not_changed},
     unit::{Unit, packet_in_place_of},
     units::Fifos,
@@ -119,9 +137,9 @@ pub struct Options {
     pub node_priority: bool,
     /// This kind of plan, whatever the scheduler would choose: to measure or test one.
     pub candidate: Option<Candidate>,
-    /// Whether the plan should take little time or few bytes, for the memory of the graph's allocation nodes; `None`
-    /// leaves it to the environment (`AQLIPSE_MEMORY`), or to who wants little time. [`Report::tradeoff`] says what there
-    /// was to choose from.
+    /// Whether the plan should take little time or few bytes, for the memory of the graph's allocation nodes. `None`
+    /// leaves it to the environment (`AQLIPSE_MEMORY`); without that the plan takes little time. [`Report::tradeoff`] says
+    /// what there was to choose from.
     pub memory: Option<Goal>,
     /// The packets lie on the device, which publishes them: a launch costs the host the same whatever the graph is, and
     /// kernels can launch it. Only for kernels, copies of memory that the device reaches, fills and graphs of those, all
@@ -215,10 +233,8 @@ struct State {
     known: QueueCache,
     last: Option<(Fence, u64)>,
     launches: Version,
-    /// The packets on the device, if the executable is to have them there.
-    resident: Option<Arc<Resident>>,
-    /// What kernels launch it with, if it is to be resident.
-    launchable: Option<DeviceGraph>,
+    /// If the packets are to lie on the device.
+    resident: Option<Resident>,
 }
 
 /// An executable graph in numbers.
@@ -251,7 +267,8 @@ pub struct Report {
     pub memory_bytes: u64,
     /// Bytes that its allocation nodes asked for, added up.
     pub allocated_bytes: u64,
-    /// Time and bytes of the plan, if somebody said what it should be good at, and of what else there was to choose from.
+    /// Time and bytes of the plan, if the options or the environment said what it should be good at, and of what else there
+    /// was to choose from.
     /// Bytes are what its order needs at least, if what it keeps apart in time shares memory.
     pub tradeoff: Option<Tradeoff>,
 }
@@ -352,8 +369,7 @@ impl Exec {
             known: QueueCache::default(),
             last,
             launches: 0,
-            resident: None,
-            launchable: residence.map(|residence| DeviceGraph::new(&device, residence)).transpose()?,
+            resident: residence.map(|residence| Resident::new(&device, residence)).transpose()?,
         };
         state.settle(units.devices.len());
         Ok(Self(Arc::new(Inner {
@@ -484,7 +500,8 @@ impl State {
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
     /// be destroyed yet.
     fn in_flight(&self) -> bool {
-        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired()) || self.is_launched_by_kernel()
+        self.last.as_ref().is_some_and(|(fence, _)| !fence.has_fired())
+            || self.resident.as_ref().is_some_and(Resident::is_launched_by_kernel)
     }
 
     /// Keeps what the latest launch uses until that is over.
@@ -493,6 +510,15 @@ impl State {
             (Some((fence, _)), _) if !fence.has_fired() => fence.keep(keep),
             (_, Some(resident)) => resident.keep(keep),
             _ => {}
+        }
+    }
+
+    /// Puts a packet in place of another; what lies on the device is out of date then.
+    fn replace_packet(&mut self, lane: u32, packet: u32, new: Packet) {
+        let edition = self.image.edition();
+        self.image.replace(lane, packet, new);
+        if let Some(resident) = self.resident.as_ref().filter(|_| self.image.edition() != edition) {
+            resident.withdraw();
         }
     }
 
@@ -544,7 +570,7 @@ impl State {
         Ok(())
     }
 
-    /// Keeps `objects` for a node instead of what it kept; returns what nobody needs any more.
+    /// Keeps `objects` for a node instead of what it kept; returns what no launch needs any more.
     fn replace_alive(&mut self, node: NodeId, objects: &[Alive]) -> Vec<Alive> {
         if objects.is_empty() && !self.alive.contains_key(&node) {
             return Vec::new();
@@ -586,7 +612,7 @@ impl Drop for Inner {
             signals,
             arena,
             resources,
-            state.resident.clone(),
+            state.resident.as_ref().and_then(Resident::in_use),
         ));
         state.keep_for_launch(Keep::Other(rest));
         if !self.resources.memory.is_empty() {

@@ -114,7 +114,7 @@ fn unit_of_parts(device: &Device, node: &Node) -> Result<Unit> {
             let (each, faults): (Arc<[_]>, _) = (each.clone().into(), device.0.faults.clone());
             Unit::Host(HostFn::new(move || {
                 let epoch = faults.epoch();
-                // A fault takes what would have followed: nobody needs the rest.
+                // A fault takes what would have followed: the rest is not needed.
                 each.iter()
                     .all(|(semaphore, value)| semaphore.wait_unless(*value, || faults.epoch() != epoch));
             }))

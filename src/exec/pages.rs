@@ -34,12 +34,13 @@ impl PinnedPages {
     }
 
     fn new(device: &Device, pin: &Pin) -> Result<Self> {
-        // SAFETY: who gave the node's parameters promised that its host operands are valid whenever the graph runs.
+        // SAFETY: the caller that gave the node's parameters promised that its host operands are valid whenever the graph
+        // runs.
         match unsafe { memory::pin(device, pin.address, pin.bytes) } {
             Ok(pinned) => Ok(Self::Pinned(pinned)),
             Err(_) if pin.reads => {
                 let block = device.0.staging.take(pin.bytes as usize)?;
-                // SAFETY: who gave the node's parameters promised that its source is readable whenever the
+                // SAFETY: the caller that gave the node's parameters promised that its source is readable whenever the
                 // graph runs.
                 block.write(0, unsafe { memory::host_bytes(pin.address, pin.bytes) });
                 Ok(Self::Staged(block))
@@ -98,8 +99,8 @@ fn transfer(stage: &Block, address: u64, bytes: usize, way: Way) -> Result<()> {
     // SAFETY: the call has no preconditions.
     let this = unsafe { libc::getpid() };
     let moved = match way {
-        // SAFETY: the stage has so many bytes, which nobody else uses; of the other end the system finds out, and who gave
-        // the node's parameters promised that it is the copy's whenever the graph runs.
+        // SAFETY: the stage has so many bytes, which no other step uses. The system finds out about the other end, and the
+        // caller that gave the node's parameters promised that it is the copy's whenever the graph runs.
         Way::In => unsafe { libc::process_vm_readv(this, &local, 1, &remote, 1, 0) },
         // SAFETY: as above.
         Way::Out => unsafe { libc::process_vm_writev(this, &local, 1, &remote, 1, 0) },

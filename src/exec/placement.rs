@@ -18,7 +18,7 @@ const HOST: u16 = u16::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DevicePlacement {
     pub(super) device: u16,
-    /// Whose memory the destination and the source lie in.
+    /// The devices in whose memory the destination and the source lie.
     operands: [u16; 2],
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A launch first claims slots for its runs, in their order, then copies the packets queue by queue, and rings each
 //! queue's doorbell once. That is what keeps queues that several streams share from deadlock, however their packets mix:
-//! each packet waits only for packets whose slots were claimed before its own, and who has claimed slots publishes them
-//! without waiting for anything. A queue whose slots were claimed all at once, before those of the queues that it waits
+//! each packet waits only for packets whose slots were claimed before its own, and a launch that has claimed slots
+//! publishes them without waiting for anything. A queue whose slots were claimed all at once, before those of the queues that it waits
 //! for, could stand in front of another launch's packets that get into those queues first.
 
 #![forbid(unsafe_code)]
@@ -52,7 +52,7 @@ pub(super) fn publish(
     let mut pause = Pause::default();
     while queue.next.is_some() {
         let mut pieces: SmallVec<[Piece<'_>; HELD]> = SmallVec::new();
-        // Whoever holds claims must not wait for room: nothing retires behind a slot that is claimed.
+        // A thread that holds claims must not wait for room: nothing retires behind a slot that is claimed.
         while pieces.len() < HELD
             && let Some(piece) = queue.claim(lanes, usize::MAX)?
         {

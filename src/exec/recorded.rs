@@ -1,7 +1,7 @@
 //! An executable that is launched into a capture: a child graph with what its nodes were given last.
 //!
-//! Packets do not say which node they came from, so the executable keeps its template's nodes: shared with the template
-//! until that is edited, and beside them only what was set later.
+//! Packets do not say which node they came from, so the executable keeps its template's nodes. They are shared with the
+//! template until that is edited; beside them the executable keeps only what was set later.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,6 @@
-//! The host's part of one launch: one job of the stream's worker, whatever the number of steps, made once and used again.
+//! The host's part of one launch.
+//!
+//! It is one job of the stream's worker, whatever the number of steps. It is made once and used again.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +30,7 @@ use crate::{
 pub(super) struct Script {
     /// The launch's own.
     signals: Option<Arc<[Arc<PooledSignal>]>>,
-    /// Whoever runs them has them locked; nobody else looks meanwhile.
+    /// The worker that runs them has them locked; no other thread looks meanwhile.
     steps: Mutex<Vec<Step>>,
     /// Memory that the device reaches until the launch is over. A script that pins is not used again.
     pub(super) pinned: Arc<Mutex<Vec<PinnedPages>>>,
@@ -45,6 +47,8 @@ struct Step {
     work: Option<Work>,
 }
 
+/// What one step does.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation in each launch")]
 enum Task {
     Unit {
         unit: Unit,
@@ -103,21 +107,20 @@ impl Script {
             step.epoch = epoch;
             step.work = None;
             if !state.is_disabled(given.unit) {
-                let unit = state.units[given.unit as usize].clone();
-                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional { .. });
-                let task = match unit {
-                    Unit::Conditional { number, .. } => Task::Drive(state.conditionals.drive(number, epoch)?),
-                    unit => {
-                        let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
-                        let reserve = Reserve::take(device, &unit, epoch, stage.map(|(_, stage)| stage))?;
-                        if let (None, Some(fresh)) = (stage, reserve.stage()) {
-                            stages.push((device.ordinal(), fresh.clone()));
-                        }
-                        let pins = matches!(unit, Unit::Pin(_));
-                        let arguments = pins.then(|| state.arguments_of(given.unit + 1));
-                        Task::Unit { unit, arguments, reserve }
+                let unit = &state.units[given.unit as usize];
+                let task = if let Unit::Conditional { number, .. } = *unit {
+                    Task::Drive(state.conditionals.drive(number, epoch)?)
+                } else {
+                    let stage = stages.iter().find(|(ordinal, _)| *ordinal == device.ordinal());
+                    let reserve = Reserve::take(device, unit, epoch, stage.map(|(_, stage)| stage))?;
+                    if let (None, Some(fresh)) = (stage, reserve.stage()) {
+                        stages.push((device.ordinal(), fresh.clone()));
                     }
+                    let pins = matches!(unit, Unit::Pin(_));
+                    let arguments = pins.then(|| state.arguments_of(given.unit + 1));
+                    Task::Unit { unit: unit.clone(), arguments, reserve }
                 };
+                let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional { .. });
                 // Before the packets are published that wait for it.
                 let expected = may_publish.then(|| device.expect_cooperative());
                 step.work = Some(Work { task, _expected: expected });
@@ -154,7 +157,7 @@ impl Steps for Script {
                 fire(&done);
             }
             let after = step.after.iter().filter_map(|&signal| self.signal(signal));
-            // What it holds may be the caller's, and is let go before anybody hears that the step is done.
+            // What it holds may be the caller's. It is let go before the signal says that the step is done.
             let work = step.work.take();
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {

@@ -383,7 +383,7 @@ pub(super) fn refuse_elsewhere(device: u16, placed: u32, what: &str, named: Node
     Err(Refusal::at(named, Reason::Device).because(detail))
 }
 
-/// Why a single node is not changed, and keeps the words for who asks.
+/// Why a single node is not changed, and keeps the words for a caller that asks.
 pub(super) fn not_changed(node: NodeId, reason: &Reason, detail: &str) -> Error {
     crate::error::explain(format_args!("node {node} is not changed: {detail}"));
     Error::InvalidValue(match reason {

@@ -13,7 +13,7 @@ use crate::{
 /// What plans should be good at where [`Options::memory`] does not say.
 const VARIABLE: &str = "AQLIPSE_MEMORY";
 
-/// What the plan should be good at; nothing if nobody says. The environment is looked at once.
+/// What the plan should be good at; nothing if neither the options nor the environment say. The environment is looked at once.
 ///
 /// # Errors
 /// [`Error::NotInitialized`] that says what the variable may hold.

@@ -1,7 +1,7 @@
 //! Giving a whole executable the parameters of another template of the same shape: all of them, or none.
 //!
-//! Everything is linear in the number of nodes. What can be refused is found out first, next to the executable;
-//! taking it over cannot fail.
+//! Everything is linear in the number of nodes. What can be refused is found out first, beside the executable. Then taking
+//! it over cannot fail.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ use crate::{
     user_object::due::{Call, release_behind},
 };
 
-/// Keeps the refusal for who asks why the latest call failed.
+/// Keeps the refusal for a caller that asks why the latest call failed.
 fn explain(refusal: &Refusal) {
     crate::error::explain(refusal);
 }

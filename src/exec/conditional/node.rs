@@ -177,7 +177,7 @@ impl Conditional {
     pub(super) fn set(&self, node: NodeId, parameters: &Node) -> Result<Self> {
         let fits = self.structure.fixed(node)?.check(parameters, false);
         fits.map_err(|(reason, detail)| not_changed(node, &reason, &detail))?;
-        // Whose kernel it is was the caller's to find out.
+        // The caller has found out which device the kernel is for.
         let placed = self.structure.device.into();
         let change = Change { node: Some(node), named: node, parameters, placed };
         self.changed(&[change]).map_err(|refusal| match refusal.reason {

@@ -7,8 +7,9 @@
 //! | 1 | enters the graph; its completion says that none is in flight any more |
 //! | 2 .. | the graph, as an ordinary launch copies it into a ring |
 //!
-//! Launches by the host follow each other on streams. While nobody else launches, one enters the graph itself; otherwise
-//! the two packets before it. What kernels publish is packet 1, when they have done what packet 0 does.
+//! Launches by the host follow each other on streams. While kernels cannot launch the graph, a launch by the host enters
+//! the graph itself; otherwise it enters the two packets before the graph. Kernels publish packet 1, when they have done
+//! what packet 0 does.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +18,7 @@ use smallvec::smallvec;
 
 use aqlipse_graph::image::Image;
 
-use super::{Arguments, Launch};
+use super::launch::{Arguments, Launch, value_of};
 use crate::{device::fence::PooledSignal, error::Result, resident_queues::Kernels};
 
 /// Runs within each other at most: the graph, in what claims the launch.
@@ -56,7 +57,7 @@ pub(super) fn launch(
     let enter_graph = enter(BEFORE, len);
     // The host has just written the kernel's argument.
     let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::None };
-    let value = super::value_of(end).to_le_bytes().to_vec();
+    let value = value_of(end).to_le_bytes().to_vec();
     let claim = arguments.dispatch(&kernels.claim, 1, fences, value)?;
     let by_kernel = Branch { completion: end.handle(), ..enter_graph }.packet();
     let launch = Launch {

@@ -9,7 +9,7 @@ use hsa::packet::{BarrierAnd, NO_SIGNAL, Packet, SignalPlace as Field};
 
 use aqlipse_graph::image::{Image, Source};
 
-use super::{Arguments, Launch, SYSTEM, value_of};
+use super::launch::{Arguments, Launch, SYSTEM, value_of};
 use crate::{
     device::fence::PooledSignal,
     error::Result,
