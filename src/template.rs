@@ -285,7 +285,9 @@ impl TemplateAt<'_> {
     pub fn on(&mut self, device: &Device) -> TemplateAt<'_> {
         // CAST: ordinals are small.
         let placed_on = Some(device.ordinal() as u32);
-        TemplateAt { root: Root::Lent(&mut self.root), path: self.path.clone(), placed_on }
+        // Mostly so: a copy of a path takes longer.
+        let path = if self.path.is_empty() { SmallVec::new() } else { self.path.clone() };
+        TemplateAt { root: Root::Lent(&mut self.root), path, placed_on }
     }
 
     /// The device that a node was placed on.

@@ -34,17 +34,17 @@ macro_rules! entry {
     };
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
-            $crate::entry::recorded(stringify!($name), || -> Result<(), $crate::error::hipError_t> { $body })
+            $crate::entry::recorded(&const { $crate::entry::call(stringify!($name)) }, || -> Result<(), $crate::error::hipError_t> { $body })
         } }
     };
     ($(#[$meta:meta])* fn $name:ident as $symbol:literal ($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, $symbol, [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
-            $crate::entry::recorded($symbol, || -> Result<(), $crate::error::hipError_t> { $body })
+            $crate::entry::recorded(&const { $crate::entry::call($symbol) }, || -> Result<(), $crate::error::hipError_t> { $body })
         } }
     };
     ($(#[$meta:meta])* quiet fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> hipError_t $body:block) => {
         entry! { @export $name, concat!(stringify!($name)), [$(#[$meta])*] ($($arg: $ty),*) -> $crate::error::hipError_t {
-            $crate::entry::quiet(stringify!($name), || -> Result<(), $crate::error::hipError_t> { $body })
+            $crate::entry::quiet(&const { $crate::entry::call(stringify!($name)) }, || -> Result<(), $crate::error::hipError_t> { $body })
         } }
     };
     ($(#[$meta:meta])* plain fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty, or $fallback:expr; $body:block) => {
@@ -78,22 +78,25 @@ thread_local! {
     static LATEST: Cell<hipError_t> = const { Cell::new(hipSuccess) };
 }
 
+/// An exported call.
+pub const fn call(name: &'static str) -> Call {
+    Call { name, rule: capture_rules::rule }
+}
+
 /// Runs the body of an entry and records its outcome for [`last_error`] and [`take_latest`].
-pub fn recorded(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
-    let code = quiet(name, body);
+pub fn recorded(call: &'static Call, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
+    let code = quiet(call, body);
     record(code);
     code
 }
 
 /// Runs the body of an entry that leaves the error state alone.
-pub fn quiet(name: &'static str, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
+pub fn quiet(call: &'static Call, body: impl FnOnce() -> Result<(), hipError_t>) -> hipError_t {
     let admitted = || {
         capture::admit(|| current::device().ok())?;
         body()
     };
-    let outcome = plain(name, Err(hipErrorUnknown), || {
-        capture::making(Call { name, rule: capture_rules::rule }, admitted)
-    });
+    let outcome = plain(call.name, Err(hipErrorUnknown), || capture::making(call, admitted));
     match outcome {
         Ok(()) => hipSuccess,
         Err(code) => code,
@@ -166,17 +169,19 @@ mod tests {
     use super::*;
     use crate::error::{hipErrorInvalidValue, hipErrorNotReady};
 
+    static TEST: Call = call("test");
+
     #[test]
     fn a_panic_becomes_an_unknown_error() {
-        assert_eq!(recorded("test", || panic!("on purpose")), hipErrorUnknown);
+        assert_eq!(recorded(&TEST, || panic!("on purpose")), hipErrorUnknown);
         assert_eq!(last_error(true), hipErrorUnknown);
         assert_eq!(plain("test", 7, || panic!("on purpose")), 7);
     }
 
     #[test]
     fn success_hides_the_last_call_but_not_the_last_error() {
-        assert_eq!(recorded("test", || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
-        assert_eq!(recorded("test", || Ok(())), hipSuccess);
+        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, || Ok(())), hipSuccess);
         assert_eq!(take_latest(), hipSuccess);
         assert_eq!(last_error(false), hipErrorInvalidValue);
         assert_eq!(last_error(true), hipErrorInvalidValue);
@@ -185,24 +190,24 @@ mod tests {
 
     #[test]
     fn success_hides_the_last_error_from_clients_of_older_libraries() {
-        assert_eq!(recorded("test", || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
         assert_eq!(last_error_of(6, false), hipErrorInvalidValue);
-        assert_eq!(recorded("test", || Ok(())), hipSuccess);
+        assert_eq!(recorded(&TEST, || Ok(())), hipSuccess);
         assert_eq!((last_error_of(6, false), last_error_of(7, false)), (hipSuccess, hipErrorInvalidValue));
-        assert_eq!(recorded("test", || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!(recorded(&TEST, || Err(hipErrorNotReady)), hipErrorNotReady);
         assert_eq!((last_error_of(5, true), last_error_of(5, true)), (hipErrorNotReady, hipSuccess));
     }
 
     #[test]
     fn quiet_entries_leave_the_error_state_alone() {
-        assert_eq!(quiet("test", || Err(hipErrorNotReady)), hipErrorNotReady);
+        assert_eq!(quiet(&TEST, || Err(hipErrorNotReady)), hipErrorNotReady);
         assert_eq!(last_error(false), hipSuccess);
         assert_eq!(take_latest(), hipSuccess);
     }
 
     #[test]
     fn error_state_belongs_to_one_thread() {
-        assert_eq!(recorded("test", || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
+        assert_eq!(recorded(&TEST, || Err(hipErrorInvalidValue)), hipErrorInvalidValue);
         let other = std::thread::spawn(|| last_error(false)).join().unwrap();
         assert_eq!(other, hipSuccess);
     }

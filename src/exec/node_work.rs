@@ -14,8 +14,8 @@ use crate::{
     stream::value,
 };
 
-/// The unit that launches a kernel.
-#[inline]
+/// The unit that launches a kernel. Most nodes are kernels.
+#[inline(always)]
 pub(super) fn kernel_unit(device: &Device, kernel: &Kernel<Function>) -> Result<Unit> {
     let code = kernel.function.code(device)?;
     let dispatch = code.dispatch(kernel)?;

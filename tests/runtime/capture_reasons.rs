@@ -26,7 +26,7 @@ fn making<T>(name: &'static str, body: impl FnOnce() -> T) -> T {
         };
         Some(Rule { class, instead })
     };
-    capture::making(Call { name, rule }, body)
+    capture::making(Box::leak(Box::new(Call { name, rule })), body)
 }
 
 fn blocking() -> Stream {

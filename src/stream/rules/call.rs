@@ -44,7 +44,7 @@ impl Class {
     }
 
     /// The rule that such a call breaks, as the end of a sentence about it.
-    pub(super) fn rule(self) -> &'static str {
+    pub(super) fn rule(&self) -> &'static str {
         match self {
             Self::Captured | Self::Mark | Self::Callback => {
                 "the default stream would wait for a blocking stream that captures and has nothing to wait for"
@@ -78,7 +78,6 @@ pub struct Rule {
 }
 
 /// A call by its name.
-#[derive(Clone, Copy)]
 pub struct Call {
     /// What errors call it.
     pub name: &'static str,
@@ -87,18 +86,18 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn rule(self) -> Option<Rule> {
+    pub(super) fn rule(&self) -> Option<Rule> {
         (self.rule)(self.name)
     }
 }
 
 thread_local! {
-    static MAKING: Cell<Option<Call>> = const { Cell::new(None) };
+    static MAKING: Cell<Option<&'static Call>> = const { Cell::new(None) };
 }
 
 /// Runs the body of an exported call: until it returns, errors name it. A call inside another goes by the outer name.
-pub fn making<T>(call: Call, body: impl FnOnce() -> T) -> T {
-    struct Leave<'a>(&'a Cell<Option<Call>>, Option<Call>);
+pub fn making<T>(call: &'static Call, body: impl FnOnce() -> T) -> T {
+    struct Leave<'a>(&'a Cell<Option<&'static Call>>, Option<&'static Call>);
     impl Drop for Leave<'_> {
         fn drop(&mut self) {
             self.0.set(self.1);
@@ -114,7 +113,7 @@ pub fn making<T>(call: Call, body: impl FnOnce() -> T) -> T {
 }
 
 /// The exported call that the thread is in.
-pub(super) fn current() -> Option<Call> {
+pub(super) fn current() -> Option<&'static Call> {
     MAKING.try_with(Cell::get).ok().flatten()
 }
 
@@ -124,11 +123,12 @@ mod tests {
 
     #[test]
     fn a_call_inside_another_goes_by_the_outer_name() {
-        let call = |name| Call { name, rule: |_| None };
+        static CALLS: [Call; 2] =
+            [Call { name: "outer", rule: |_| None }, Call { name: "inner", rule: |_| None }];
         let name = || current().map(|call| call.name);
         assert_eq!(name(), None);
-        making(call("outer"), || {
-            making(call("inner"), || assert_eq!(name(), Some("outer")));
+        making(&CALLS[0], || {
+            making(&CALLS[1], || assert_eq!(name(), Some("outer")));
             assert_eq!(name(), Some("outer"));
         });
         assert_eq!(name(), None);

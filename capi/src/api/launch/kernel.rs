@@ -11,7 +11,7 @@ use super::arguments;
 use crate::{
     api::module::register,
     caller,
-    entry::recorded,
+    entry::{call, recorded},
     error::{
         hipError_t, hipErrorCooperativeLaunchTooLarge, hipErrorInvalidConfiguration,
         hipErrorInvalidDeviceFunction, hipErrorInvalidValue, hipErrorLaunchFailure, hipErrorNotSupported,
@@ -385,7 +385,7 @@ entry! {
         stream: hipStream_t,
         extra: *mut *mut c_void,
     ) -> (), or (); {
-        let _ = recorded("hipLaunchKernelGGL", || {
+        let _ = recorded(&const { call("hipLaunchKernelGGL") }, || {
             // SAFETY: C++ references, null or readable.
             let (grid, block) = unsafe { (caller::read(grid)?, caller::read(block)?) };
             let launch = Launch {
