@@ -19,6 +19,13 @@ pub enum Profile {
     Debug,
 }
 
+impl Profile {
+    /// That of a command with or without `--debug`.
+    pub fn of(debug: bool) -> Self {
+        if debug { Self::Debug } else { Self::Release }
+    }
+}
+
 /// A shared library to be linked.
 pub(crate) struct Shared<'a> {
     /// Rust's static library.

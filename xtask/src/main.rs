@@ -1,31 +1,81 @@
 //! `cargo xtask COMMAND`.
 
-use std::{env, process::ExitCode};
+use std::process::ExitCode;
 
+use clap::{Args, Parser, Subcommand};
 use xtask::{
-    Error, Result, compare, compat, conformance, dist, kernels, link, pseudocode, sanitize, suite, triton,
+    Result, compare, compat, conformance, dist, kernels, link::Profile, pseudocode, sanitize, suite, triton,
 };
 
-const USAGE: &str = "\
-usage: cargo xtask COMMAND
-  kernels [--check]                      rebuild the committed device code, or compare with it
-  kernels --triton [--check]             the same for Triton's kernels; downloads the compiler
-  dist [--debug]                         build libamdhip64.so and the command into target/dist
-  test [--device DEVICE] [NEXTEST ARGS]  install what is missing, build everything, run every test
-  conformance [FILTER...] [--check] [--accept] [--newer] [--strict SEEDS] [--jobs N] [--only ours|rocr|amd[,...]] [--debug]
-                                         run the same programs on our library and on AMD's, write docs/conformance*.md;
-                                         --accept takes what differs as expected, --newer shows what is not as 6.3,
-                                         --strict runs them with strict caches in so many orders, too
-  sanitize thread|address|leak [CARGO TEST ARGS]
-                                         run tests under a sanitizer of the compiler
-  isa-oracle [SAMPLES]                   compare the disassembler with LLVM's on millions of words
-  valu-oracle [SAMPLES]                  compare vector arithmetic with AMD's pseudocode and with our models
-  compat [--check]                       write COMPAT.md, or compare with it
-  compare [--check]                      write docs/compare.md, or compare with it";
+/// The project's own commands.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Rebuild the committed device code
+    Kernels {
+        /// Triton's kernels; downloads the compiler
+        #[arg(long)]
+        triton: bool,
+        #[command(flatten)]
+        check: Check,
+    },
+    /// Build libamdhip64.so and the command into target/dist
+    Dist {
+        /// Without optimisation, with symbols
+        #[arg(long)]
+        debug: bool,
+    },
+    /// Install what is missing, build everything, run every test
+    Test {
+        /// The device to test on, as in AQLIPSE_DEVICE
+        #[arg(long)]
+        device: Option<String>,
+        /// Arguments of nextest
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "NEXTEST ARGS")]
+        arguments: Vec<String>,
+    },
+    /// Run the same programs on our library and on AMD's; write docs/conformance*.md
+    Conformance(conformance::Options),
+    /// Run tests under a sanitizer of the compiler
+    Sanitize {
+        sanitizer: sanitize::Sanitizer,
+        /// Arguments of `cargo test`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CARGO TEST ARGS")]
+        arguments: Vec<String>,
+    },
+    /// Compare the disassembler with LLVM's on millions of words
+    IsaOracle {
+        /// Encodings of each opcode
+        #[arg(default_value_t = 2000)]
+        samples: u32,
+    },
+    /// Compare vector arithmetic with AMD's pseudocode and with our models
+    ValuOracle {
+        /// Inputs of each instruction
+        #[arg(default_value_t = 100)]
+        samples: u32,
+    },
+    /// Write COMPAT.md
+    Compat(Check),
+    /// Write docs/compare.md
+    Compare(Check),
+}
+
+#[derive(Args)]
+struct Check {
+    /// Compare with what is committed instead of writing it
+    #[arg(long)]
+    check: bool,
+}
 
 fn main() -> ExitCode {
-    let args: Vec<String> = env::args().skip(1).collect();
-    match dispatch(&args) {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error}");
@@ -34,33 +84,47 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(args: &[String]) -> Result {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    match words[..] {
-        ["kernels"] => kernels::rebuild(),
-        ["kernels", "--check"] => kernels::check(),
-        ["kernels", "--triton"] => triton::rebuild(),
-        ["kernels", "--triton", "--check"] => triton::check(),
-        ["dist"] => dist::build(link::Profile::Release).map(drop),
-        ["dist", "--debug"] => dist::build(link::Profile::Debug).map(drop),
-        ["test", "--device", device, ref rest @ ..] => suite::run_all(Some(device), rest),
-        ["test", ref rest @ ..] => suite::run_all(None, rest),
-        ["conformance", ref rest @ ..] => conformance::command(&conformance::Options::parse(rest)?),
-        ["sanitize", name, ref rest @ ..] if let Some(sanitizer) = sanitize::Sanitizer::named(name) => {
-            sanitize::sanitize(sanitizer, rest)
-        }
-        ["isa-oracle"] => suite::isa_oracle("2000"),
-        ["isa-oracle", samples] if samples.parse::<u32>().is_ok() => suite::isa_oracle(samples),
-        ["valu-oracle"] => pseudocode::valu_oracle("100"),
-        ["valu-oracle", samples] if samples.parse::<u32>().is_ok() => pseudocode::valu_oracle(samples),
-        ["compat"] => compat::write(),
-        ["compat", "--check"] => compat::check(),
-        ["compare"] => compare::write(),
-        ["compare", "--check"] => compare::check(),
-        ["help" | "--help" | "-h"] => {
-            println!("{USAGE}");
-            Ok(())
-        }
-        _ => Err(Error::Usage(USAGE.into())),
+fn run(command: Command) -> Result {
+    match command {
+        Command::Kernels { triton: false, check: Check { check: false } } => kernels::rebuild(),
+        Command::Kernels { triton: false, check: Check { check: true } } => kernels::check(),
+        Command::Kernels { triton: true, check: Check { check: false } } => triton::rebuild(),
+        Command::Kernels { triton: true, check: Check { check: true } } => triton::check(),
+        Command::Dist { debug } => dist::build(Profile::of(debug)).map(drop),
+        Command::Test { device, arguments } => suite::run_all(device.as_deref(), &words(&arguments)),
+        Command::Conformance(options) => conformance::command(&options),
+        Command::Sanitize { sanitizer, arguments } => sanitize::sanitize(sanitizer, &words(&arguments)),
+        Command::IsaOracle { samples } => suite::isa_oracle(&samples.to_string()),
+        Command::ValuOracle { samples } => pseudocode::valu_oracle(&samples.to_string()),
+        Command::Compat(Check { check: false }) => compat::write(),
+        Command::Compat(Check { check: true }) => compat::check(),
+        Command::Compare(Check { check: false }) => compare::write(),
+        Command::Compare(Check { check: true }) => compare::check(),
+    }
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_is_not_ours_is_nextests() {
+        let words = ["xtask", "test", "--device", "gfx942", "-E", "test(a)", "--device", "--check"];
+        let Command::Test { device, arguments } = Cli::try_parse_from(words).unwrap().command else {
+            panic!("another command");
+        };
+        assert_eq!(device.as_deref(), Some("gfx942"));
+        assert_eq!(arguments, ["-E", "test(a)", "--device", "--check"]);
     }
 }

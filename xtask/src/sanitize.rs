@@ -10,7 +10,7 @@ use std::{env, path::Path, process::Command};
 use crate::{Error, Result, cargo, output, root, run, suite::has_nextest, target_dir};
 
 /// What a run looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sanitizer {
     /// Data races.
     Thread,
@@ -63,11 +63,6 @@ const MEMORY: &[Tests] = &[
 ];
 
 impl Sanitizer {
-    /// The sanitizer that the compiler calls so.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Thread, Self::Address, Self::Leak].into_iter().find(|sanitizer| sanitizer.name() == name)
-    }
-
     /// What the compiler calls it.
     pub fn name(self) -> &'static str {
         match self {

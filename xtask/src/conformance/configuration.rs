@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Configuration {
     /// Our library on the device that it emulates itself.
     Ours,

@@ -27,6 +27,7 @@ pub mod run;
 
 use std::{
     env, fs,
+    num::NonZero,
     path::PathBuf,
     sync::{
         Mutex, PoisonError,
@@ -35,6 +36,7 @@ use std::{
     thread,
 };
 
+use clap::Args;
 use configuration::Configuration;
 use programs::Program;
 use recorded::Recording;
@@ -57,26 +59,39 @@ const PACKAGES: [&str; 7] = [
 ];
 
 /// What to run, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct Options {
-    /// Parts of the names of the wanted programs; none: all.
+    /// Parts of the names of the wanted programs; none: all
+    #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// Compare the report with the committed one instead of writing it.
+    /// Compare the report with the committed one instead of writing it
+    #[arg(long)]
     pub check: bool,
-    /// Write what our library prints where it differs as what is expected of it.
+    /// Write what our library prints where it differs as what is expected of it
+    #[arg(long)]
     pub accept: bool,
-    /// Show every line that differs from the newer release.
+    /// Show every line that differs from the newer release
+    #[arg(long)]
     pub newer: bool,
-    /// With how many seeds programs run on our library with strict caches, too.
+    /// With how many seeds programs run on our library with strict caches, too
+    #[arg(long = "strict", value_name = "SEEDS", default_value_t = 0)]
     pub seeds: u64,
-    /// How many programs run at a time.
-    pub jobs: usize,
-    /// The configurations.
+    /// How many programs run at a time
+    #[arg(long, value_name = "N", default_value_t = processors())]
+    pub jobs: NonZero<usize>,
+    /// The configurations
+    #[arg(long = "only", value_delimiter = ',', default_values_t = Configuration::ALL)]
     pub configurations: Vec<Configuration>,
     /// Where our library writes down what programs call.
+    #[arg(skip)]
     pub calls: Option<PathBuf>,
-    /// How our libraries are compiled if `AQLIPSE_DIST` does not say where they are.
-    pub profile: Profile,
+    /// Compile our libraries without optimisation, if `AQLIPSE_DIST` does not say where they are
+    #[arg(long)]
+    pub debug: bool,
+}
+
+fn processors() -> NonZero<usize> {
+    thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
 impl Default for Options {
@@ -87,67 +102,49 @@ impl Default for Options {
             accept: false,
             newer: false,
             seeds: 0,
-            jobs: thread::available_parallelism().map_or(1, usize::from),
+            jobs: processors(),
             configurations: Configuration::ALL.to_vec(),
             calls: None,
-            profile: Profile::Release,
+            debug: false,
         }
     }
 }
 
 impl Options {
-    /// Reads `[FILTER...] [--check] [--accept] [--newer] [--strict SEEDS] [--jobs N] [--debug]
-    /// [--only CONFIGURATION[,CONFIGURATION]]`.
+    /// Refuses options that contradict each other.
     ///
     /// # Errors
-    /// [`Error::Usage`] names the word that makes no sense.
-    pub fn parse(words: &[&str]) -> Result<Self> {
-        let mut options = Self::default();
-        let mut words = words.iter();
-        let refuse = |why: String| Err(Error::Usage(why));
-        while let Some(&word) = words.next() {
-            match word {
-                "--check" => options.check = true,
-                "--accept" => options.accept = true,
-                "--newer" => options.newer = true,
-                "--debug" => options.profile = Profile::Debug,
-                "--strict" => match words.next().and_then(|number| number.parse().ok()) {
-                    Some(seeds) => options.seeds = seeds,
-                    None => return refuse("--strict wants a number of seeds".into()),
-                },
-                "--jobs" => match words.next().and_then(|number| number.parse().ok()) {
-                    Some(jobs @ 1..) => options.jobs = jobs,
-                    _ => return refuse("--jobs wants a number".into()),
-                },
-                "--only" => {
-                    let names = words.next().copied().unwrap_or_default();
-                    let chosen: Option<Vec<_>> = names.split(',').map(Configuration::named).collect();
-                    let Some(mut chosen) = chosen else {
-                        return refuse(format!("--only wants some of ours, rocr and amd, not {names:?}"));
-                    };
-                    chosen.sort();
-                    chosen.dedup();
-                    options.configurations = chosen;
-                }
-                _ if word.starts_with('-') => return refuse(format!("conformance knows no option {word}")),
-                filter => options.filters.push(filter.to_owned()),
-            }
+    /// [`Error::Usage`] says which.
+    fn check(&self) -> Result {
+        let refuse = |why: &str| Err(Error::Usage(why.into()));
+        if self.check && !self.is_whole() {
+            return refuse("--check compares a report of all programs in all configurations");
         }
-        if options.check && !options.is_whole() {
-            return refuse("--check compares a report of all programs in all configurations".into());
+        if self.seeds > 0 && !self.has(Configuration::Ours) {
+            return refuse("--strict compares with what ours prints");
         }
-        if options.seeds > 0 && !options.configurations.contains(&Configuration::Ours) {
-            return refuse("--strict compares with what ours prints".into());
+        if self.accept && !self.has_all() {
+            return refuse("--accept writes what is expected of all configurations");
         }
-        if options.accept && options.configurations != Configuration::ALL {
-            return refuse("--accept writes what is expected of all configurations".into());
-        }
-        Ok(options)
+        Ok(())
+    }
+
+    fn has(&self, configuration: Configuration) -> bool {
+        self.configurations.contains(&configuration)
+    }
+
+    /// The configurations, each once.
+    fn chosen(&self) -> impl Iterator<Item = Configuration> {
+        Configuration::ALL.into_iter().filter(|&configuration| self.has(configuration))
+    }
+
+    fn has_all(&self) -> bool {
+        Configuration::ALL.into_iter().all(|configuration| self.has(configuration))
     }
 
     /// Whether the report of this run is the report.
     fn is_whole(&self) -> bool {
-        self.filters.is_empty() && self.configurations == Configuration::ALL
+        self.filters.is_empty() && self.has_all()
     }
 }
 
@@ -157,6 +154,7 @@ impl Options {
 /// [`Error::Differs`] if a program prints something else on our library than on AMD's, or does not complete;
 /// [`Error::Stale`] with `--check`; [`Error::Conformance`] says what is missing.
 pub fn command(options: &Options) -> Result {
+    options.check()?;
     packages::install()?;
     let verdicts = run_all(programs::find(&programs::directory())?, options)?;
     if options.newer {
@@ -202,8 +200,9 @@ fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
     let recording = Recording::read(&programs::directory(), &programs)?;
     expected::check_names(&programs::directory(), &programs)?;
     let programs = programs::select(programs, &options.filters)?;
-    let libraries = Libraries { calls: options.calls.clone(), ..Libraries::of(&dist(options.profile)?) };
-    probe::check(&options.configurations, &libraries)?;
+    let libraries =
+        Libraries { calls: options.calls.clone(), ..Libraries::of(&dist(Profile::of(options.debug))?) };
+    probe::check(&options.chosen().collect::<Vec<_>>(), &libraries)?;
 
     let next = AtomicUsize::new(0);
     let verdicts = Mutex::new(Vec::new());
@@ -221,7 +220,7 @@ fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
         }
     };
     thread::scope(|scope| {
-        for _ in 0..options.jobs.min(programs.len()) {
+        for _ in 0..options.jobs.get().min(programs.len()) {
             scope.spawn(work);
         }
     });
@@ -254,7 +253,7 @@ fn run_one(
         Err(error) => return Err(error),
     };
     let mut runs = Vec::new();
-    for &configuration in &options.configurations {
+    for configuration in options.chosen() {
         runs.push((configuration, run::run(&binary, program.devices, configuration, libraries, None)?));
     }
     let mut strict = Vec::new();
