@@ -33,8 +33,8 @@ pub(super) struct OnDevice {
     pub(super) queues: Option<Arc<Queues>>,
     /// The image's own.
     signals: Vec<Arc<PooledSignal>>,
-    /// 0 while no launch is in flight. The kernel or the packet processor that makes it 1 launches, and the end of the graph
-    /// makes it 0 again. Launches by the host do not need it while kernels cannot launch.
+    /// 0 while no launch is in flight. The kernel that makes it 1 launches the graph, whose end makes it 0
+    /// again. Launches by the host do not need it while kernels cannot launch.
     pub(super) end: Arc<PooledSignal>,
     pub(super) launch: Launch,
     _on_device: Block,
