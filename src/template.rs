@@ -281,7 +281,7 @@ impl TemplateAt<'_> {
 
     /// The same graph, to add and set nodes on `device`: kernels run there; copies, fills and events do unless their
     /// operands ask for another.
-    #[inline]
+    #[inline(always)]
     pub fn on(&mut self, device: &Device) -> TemplateAt<'_> {
         // CAST: ordinals are small.
         let placed_on = Some(device.ordinal() as u32);

@@ -80,7 +80,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = processors())]
     pub jobs: NonZero<usize>,
     /// The configurations
-    #[arg(long = "only", value_delimiter = ',', default_values_t = Configuration::ALL)]
+    #[arg(long = "only", value_enum, value_delimiter = ',', default_values_t = Configuration::ALL)]
     pub configurations: Vec<Configuration>,
     /// Where our library writes down what programs call.
     #[arg(skip)]
