@@ -15,7 +15,8 @@ use crate::{
 };
 
 /// The unit that launches a kernel.
-#[inline]
+// A unit that is returned through several calls is copied by each.
+#[inline(always)]
 pub(super) fn kernel_unit(device: &Device, kernel: &Kernel<Function>) -> Result<Unit> {
     let code = kernel.function.code(device)?;
     let dispatch = code.dispatch(kernel)?;
