@@ -79,7 +79,7 @@ pub(crate) struct Expected(Arc<AtomicUsize>);
 impl Expected {
     /// Whether no other kernel is expected.
     pub(crate) fn is_alone(&self) -> bool {
-        // ORDER: SeqCst. Who has published packets that this kernel's stream may be behind was counted before that.
+        // ORDER: SeqCst. A thread that has published packets which this kernel's stream may be behind was counted before.
         self.0.load(Ordering::SeqCst) == 1
     }
 }

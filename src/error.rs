@@ -182,7 +182,7 @@ pub enum CaptureError {
 impl From<hsa::Error> for Error {
     fn from(e: hsa::Error) -> Self {
         match e {
-            // Of a signal, a queue, a mapping: nobody knows how many bytes it would have taken.
+            // Of a signal, a queue, a mapping: how many bytes it would have taken is unknown.
             hsa::Error::Call { status: hsa_sys::HSA_STATUS_ERROR_OUT_OF_RESOURCES, .. } => {
                 tracing::debug!("{e}");
                 Error::OutOfMemory { bytes: 0 }
@@ -243,7 +243,7 @@ thread_local! {
 pub(crate) fn explain(detail: impl fmt::Display) {
     let text = detail.to_string();
     tracing::warn!("{text}");
-    // A stream that dies with its thread may fail when the thread's storage is gone; nobody could ask then.
+    // A stream that dies with its thread may fail when the thread's storage is gone; no call could ask then.
     let _ = DETAIL.try_with(|d| *d.borrow_mut() = Some(text));
 }
 

@@ -107,7 +107,7 @@ pub use exec::{
     Residence, SameLaunch,
 };
 pub use graph::Node as GraphNode;
-/// Makes allocations fail, for tests of those who call the runtime and of the runtime itself.
+/// Makes allocations fail, for tests of programs that call the runtime and of the runtime itself.
 pub use hsa::fault_injection;
 pub use memory::meter::Meter;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};

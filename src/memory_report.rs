@@ -1,4 +1,4 @@
-//! Who holds what of the devices' and the host's resources that this process has.
+//! What holds the devices' and the host's resources that this process has.
 //!
 //! Every allocation, signal, queue and executable of the runtime is in the accounts of the `hsa` crate under its holder's
 //! name; here they are put into a table. Executable graphs are accounted for one by one ([`executables()`]).
@@ -59,7 +59,7 @@ pub struct Row {
     pub location: Location,
     /// What it is.
     pub kind: Kind,
-    /// Who holds it; empty where nobody has said.
+    /// What holds it; empty where that was not said.
     pub holder: &'static str,
     /// How many allocations, signals, queues or code objects.
     pub count: u64,
@@ -219,7 +219,7 @@ impl fmt::Display for MemoryReport {
     }
 }
 
-/// The error for want of memory, with the largest holders kept for who asks.
+/// The error for want of memory, with the largest holders kept for a caller that asks.
 pub(crate) fn short(bytes: usize) -> Error {
     if let Ok(holdings) = MemoryReport::now() {
         let devices = (0..holdings.given_out.len()).map(Location::Device);
@@ -261,8 +261,7 @@ extern "C" fn print() {
     let _ = std::panic::catch_unwind(|| {
         let (Some(path), Ok(holdings)) = (destination(), MemoryReport::now()) else { return };
         let graphs = Printed(executables());
-        let table =
-            format!("who holds what at the end of process {}\n{holdings}{graphs}", std::process::id());
+        let table = format!("what is held at the end of process {}\n{holdings}{graphs}", std::process::id());
         let written = match path.as_os_str() == "1" {
             true => std::io::stderr().write_all(table.as_bytes()),
             false => fs::write(path, table),

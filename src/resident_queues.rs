@@ -33,7 +33,7 @@ const LOCK: usize = 64;
 pub(crate) struct Launches {
     epoch: u64,
     queue: hsa::DeviceProducer,
-    /// Of whoever publishes to it.
+    /// Of the device code that publishes to it.
     lock: Block,
 }
 
@@ -62,7 +62,7 @@ impl Queues {
         &self.lanes[number]
     }
 
-    /// The lock of whoever publishes to the lanes.
+    /// The lock of the device code that publishes to the lanes.
     pub(crate) fn lock(&self) -> u64 {
         self.lock.address()
     }
@@ -230,7 +230,7 @@ impl Device {
         lane.device_producer().map(|producer| (producer, lane.epoch())).ok_or(unsupported)
     }
 
-    /// A lock for device code that nobody has. What waits at locks of queues that a fault has taken, is stopped with
+    /// A lock for device code that is free. What waits at locks of queues that a fault has taken, is stopped with
     /// the queues.
     fn open_lock(&self) -> Result<Block> {
         let lock = self.0.kernargs.take(LOCK)?;

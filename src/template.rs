@@ -96,7 +96,7 @@ impl Edits {
     const GONE: u64 = u64::MAX;
 
     fn count(&mut self) {
-        // ORDER: Relaxed. Who asks while somebody edits may come before or behind that. Nobody else counts.
+        // ORDER: Relaxed. A question during an edit may come before or behind it. Only edits count.
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
@@ -183,11 +183,11 @@ impl Whole {
     #[inline]
     fn graph_mut(&mut self) -> &mut Graph {
         self.edits.count();
-        // Nobody else can come to share it while it is borrowed here, and there are no weak references.
+        // Nothing else can come to share it while it is borrowed here, and there are no weak references.
         if Arc::strong_count(&self.graph) > 1 {
             self.graph = Arc::new(self.graph.snapshot());
         }
-        // PANIC: nobody else had it, or this is a copy that nobody else has.
+        // PANIC: nothing else had it, or this is a copy that nothing else has.
         Arc::get_mut(&mut self.graph).expect("the graph is not shared")
     }
 

@@ -10,7 +10,7 @@ thread_local! {
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the calling thread is one of them, whoever's function it runs.
+/// Whether the calling thread is one of them, whatever function it runs.
 pub(crate) fn is_ours() -> bool {
     OURS.get()
 }

@@ -7,7 +7,7 @@ use tracing::{Event, Level, Metadata, Subscriber, field::Field, span};
 /// The environment variable that selects the log level.
 pub const VARIABLE: &str = "AQLIPSE_LOG";
 
-/// Installs the stderr log for this process if `AQLIPSE_LOG` asks for one and nobody installed another.
+/// Installs the stderr log for this process if `AQLIPSE_LOG` asks for one and no other subscriber is installed.
 ///
 /// A library must not decide where its host's logs go, so the Rust API never calls this by itself: the
 /// command and the drop-in library do.

@@ -1,4 +1,4 @@
-//! User objects: resources of the caller's whose destructor runs when nobody holds a reference any more, neither the
+//! User objects: resources of the caller's whose destructor runs when no reference is left, neither the
 //! caller nor a graph, an executable or a launch in flight.
 //!
 //! [`due`] says when the destructor runs.

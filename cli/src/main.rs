@@ -57,7 +57,7 @@ enum Command {
     /// Run a HIP program on this library. It reads structures as the release has them that the program was linked
     /// with (`flags`); a program that was not linked with HIP gets the newest.
     Run {
-        /// Say on stderr, or in a file, who holds what of the devices' memory when the program ends.
+        /// Say on stderr, or in a file, what holds the devices' memory when the program ends.
         #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
         memory: Option<OsString>,
         /// The program and its arguments.

@@ -12,7 +12,7 @@ use aqlipse::memory_report::REPORT_VARIABLE;
 
 use super::installed::{LIBRARY, library_folder};
 
-/// Replaces this process by `program`, with our library before every other. It reports to `memory` who holds what when it
+/// Replaces this process by `program`, with our library before every other. It reports to `memory` what is held when it
 /// ends, if that is given.
 pub fn run(program: &[OsString], memory: Option<OsString>) -> ExitCode {
     let Some(folder) = library_folder() else {

@@ -342,7 +342,7 @@ impl<'a> Encoder<'a> {
             other.kind == LaneKind::Host || other.device != lane.device
         };
         let acquire = if self.plan.waits(at).iter().any(foreign) { Scope::System } else { Scope::Agent };
-        // Whoever waits may be the host or another device, and the end of the graph is the end of the launch.
+        // What waits may be the host or another device, and the end of the graph is the end of the launch.
         let last = at.lane == 0 && at.position as usize + 1 == lane.steps.len();
         let release = if last || done.is_some() { Scope::System } else { Scope::Agent };
         match step.action {
@@ -386,8 +386,8 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// The packet of a step that runs a unit, behind what it waits for. Somebody is `told` of its end: another lane, or
-    /// who waits for the launch.
+    /// The packet of a step that runs a unit, behind what it waits for. Its end may be `told` to another lane, or to a
+    /// wait for the launch.
     #[inline]
     fn node<F>(
         &mut self,

@@ -1,7 +1,7 @@
 //! Stream capture: calls on streams become nodes of a graph instead of work. The streams of a session may be of several
 //! devices: each node is placed on its stream's.
 //!
-//! Streams and events know a session as a [`Recorder`]; which calls an open one forbids is asked at theirs.
+//! Streams and events know a session as a `Recorder`. What an open one forbids is decided in `stream`.
 
 #[cfg(test)]
 mod tests;
@@ -160,7 +160,7 @@ impl Recorder for Session {
         Ok(true)
     }
 
-    /// Without the stream on which it began nobody could end the capture. What another one had captured must still be
+    /// Without the stream on which it began no call could end the capture. What another one had captured must still be
     /// joined.
     fn leave(&self, stream: u64, dependencies: Vec<NodeId>) {
         if self.origin != stream {

@@ -120,7 +120,7 @@ pub struct Array {
     format: ElementFormat,
     shape: ArrayShape,
     address: u64,
-    /// Whoever still knows an array that has ended does not keep its memory.
+    /// A reference to an array that has ended does not keep its memory.
     memory: Weak<Region>,
 }
 
@@ -250,7 +250,7 @@ impl MipmappedArray {
             match Array::new(device, format, shape) {
                 Ok(array) => made.push(array),
                 Err(error) => {
-                    // Nobody has used the memory yet, so there is no fault of earlier work to report here.
+                    // The memory is not used yet, so there is no fault of earlier work to report here.
                     made.iter().for_each(|array| drop(give_back(array.address())));
                     return Err(error);
                 }

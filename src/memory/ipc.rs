@@ -63,7 +63,7 @@ pub(super) fn name_of(
     Ok((handle.0, allocated))
 }
 
-/// The error for an allocation that has no name, with the reason kept for who asks.
+/// The error for an allocation that has no name, with the reason kept for a caller that asks.
 pub(super) fn cannot_share(error: &hsa::Error) -> Error {
     crate::error::explain(format!("the allocation cannot be shared with other processes: {error}"));
     Error::of_call(error.clone(), |_| Error::NotSupported("memory that other processes open"))

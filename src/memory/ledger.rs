@@ -1,6 +1,6 @@
 //! What a program has said about managed memory, byte range by byte range.
 //!
-//! Managed memory is host memory that every device reaches, so nothing moves: advice is remembered for those who ask.
+//! Managed memory is host memory that every device reaches, so nothing moves: advice is remembered for later calls.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ pub struct Advice {
     pub read_mostly: bool,
     /// Where the range should lie.
     pub preferred: Option<Processor>,
-    /// Who will access the range, in ascending order.
+    /// The processors that will access the range, in ascending order.
     pub accessed_by: Vec<Processor>,
     /// Where the range was last prefetched to.
     pub prefetched: Option<Processor>,
@@ -32,7 +32,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Adds `processor` to those who will access the range, or removes it.
+    /// Adds `processor` to those that will access the range, or removes it.
     pub fn set_accessed_by(&mut self, processor: Processor, accesses: bool) {
         match (self.accessed_by.binary_search(&processor), accesses) {
             (Err(at), true) => self.accessed_by.insert(at, processor),

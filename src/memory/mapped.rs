@@ -1,4 +1,4 @@
-//! Physical memory where it is mapped, and who may access it there.
+//! Physical memory where it is mapped, and which processors may access it there.
 
 #![forbid(unsafe_code)]
 
@@ -41,14 +41,14 @@ pub(super) struct Physical {
     pub(super) properties: Properties,
 }
 
-/// Physical memory where it is mapped, and who may access it there.
+/// Physical memory where it is mapped, and which processors may access it there.
 #[derive(Clone)]
 pub(crate) struct Mapped {
     pub(super) physical: Arc<Physical>,
     rights: Arc<Mutex<Rights>>,
 }
 
-/// Who may do what.
+/// What processors may do.
 #[derive(Clone)]
 pub(super) struct Rights {
     host: Access,
@@ -91,7 +91,7 @@ fn lesser(a: Access, b: Access) -> Access {
 }
 
 impl Mapped {
-    /// Physical memory that nobody may access yet where it is mapped.
+    /// Physical memory that no processor may access yet where it is mapped.
     pub(super) fn new(physical: Arc<Physical>) -> Self {
         let rights = Rights { host: Access::None, devices: Vec::new() };
         Self { physical, rights: Arc::new(Mutex::new(rights)) }
@@ -107,7 +107,7 @@ impl Mapped {
     }
 
     /// Whether there is a device that may do as much.
-    pub(super) fn lets_somebody(&self, wanted: Access) -> bool {
+    pub(super) fn lets_any_device(&self, wanted: Access) -> bool {
         self.rights().devices.iter().any(|access| rank(*access) >= rank(wanted))
     }
 

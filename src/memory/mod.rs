@@ -95,7 +95,7 @@ fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) ->
     let peers = device.context().peers.lock();
     let allocate = || pool.allocate_with(bytes.max(1), kind.caching);
     let memory = allocate().or_else(|_| {
-        // What pools retain is nobody's.
+        // What pools retain is unused.
         device.context().pools.trim();
         allocate()
     });
@@ -160,9 +160,9 @@ pub fn free(address: u64) -> Result<()> {
     give_back(address)?.check()
 }
 
-/// As [`free`], but leaves a fault to be reported to somebody who asks.
+/// As [`free`], but leaves a fault to be reported to a later call.
 pub(crate) fn give_back(address: u64) -> Result<Device> {
-    // HIP 7: memory of pools is freed without waiting, as nobody may use it any more.
+    // HIP 7: memory of pools is freed without waiting, as no work may use it any more.
     if let Some(region) = System::get()?.memory().at(address).filter(|r| r.origin == Origin::Pooled) {
         stream_pool::free_now(address)?;
         return Device::get(region.device);
@@ -193,7 +193,7 @@ fn idle(
     let region = System::get()?.memory().at(address).filter(|r| accept(r));
     let region = region.ok_or(Error::InvalidValue(refused))?;
     let device = Device::get(region.device)?;
-    // A host function cannot wait for what waits for it. What it lets go of last, nobody else has use for.
+    // A host function cannot wait for what waits for it. What it lets go of last, nothing else uses.
     if !callback::is_inside() {
         device.drain()?;
     }
@@ -235,7 +235,7 @@ pub fn free_host(address: u64) -> Result<()> {
     give_back_host(address)?.check()
 }
 
-/// As [`free_host`], but leaves a fault to be reported to somebody who asks.
+/// As [`free_host`], but leaves a fault to be reported to a later call.
 pub(crate) fn give_back_host(address: u64) -> Result<Device> {
     let is_host = |r: &Region| r.origin == Origin::Host;
     let (_, device) = idle(address, is_host, "not the start of a pinned host allocation")?;
@@ -488,7 +488,7 @@ pub(crate) fn know_variable(device: &Device, address: u64, bytes: u64) -> Result
     Ok(())
 }
 
-/// Undoes [`know_variable`], before the variable's memory becomes somebody else's.
+/// Undoes [`know_variable`], before the variable's memory is used for something else.
 pub(crate) fn forget_variable(address: u64) {
     if let Ok(system) = System::get() {
         system.memory().remove(address, |region| region.origin == Origin::Variable);
@@ -573,7 +573,7 @@ pub(crate) fn check_memset(mut set: Memset) -> Result<Memset> {
 /// Host memory as bytes.
 ///
 /// # Safety
-/// The range is readable, and nobody writes it while the slice lives.
+/// The range is readable, and is not written while the slice lives.
 pub(crate) unsafe fn host_bytes<'a>(address: u64, bytes: u64) -> &'a [u8] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(address as usize as *const u8, bytes as usize) }
@@ -582,7 +582,7 @@ pub(crate) unsafe fn host_bytes<'a>(address: u64, bytes: u64) -> &'a [u8] {
 /// Host memory as writable bytes.
 ///
 /// # Safety
-/// The range is writable, and nobody else uses it while the slice lives.
+/// The range is writable, and nothing else uses it while the slice lives.
 pub(crate) unsafe fn host_bytes_mut<'a>(address: u64, bytes: u64) -> &'a mut [u8] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(address as usize as *mut u8, bytes as usize) }

@@ -1,4 +1,4 @@
-//! Memory of other devices: who may access it, and copies and fills where the device of the stream may not.
+//! Memory of other devices: which may access it, and copies and fills where the device of the stream may not.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ pub enum Right {
 pub(crate) struct PeerAccess(Mutex<BTreeSet<usize>>);
 
 impl PeerAccess {
-    /// Held while memory is allocated, so that nobody is let in between allocation and grant.
+    /// Held while memory is allocated, so that no device is let in between allocation and grant.
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Every allocation the runtime knows, by address: what a pointer is, and who can reach it.
+//! Every allocation the runtime knows, by address: what a pointer is, and which processors can reach it.
 
 use std::{
     any::Any,
@@ -81,7 +81,7 @@ pub(crate) enum Backing {
         #[allow(dead_code, reason = "held for its Drop")]
         memory: hsa::Allocation,
         advice: Ledger,
-        /// Whether it is a variable, which its module frees and nobody else.
+        /// Whether it is a variable, which only its module frees.
         is_variable: bool,
     },
     /// A range that a stream-ordered pool or a graph hands out.

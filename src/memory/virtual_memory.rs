@@ -1,7 +1,7 @@
-//! Virtual memory management: addresses first, physical memory later, and who may access what.
+//! Virtual memory management: addresses first, physical memory later, and which processors may access what.
 //!
-//! A reservation is addresses, physical memory is a handle, a mapping shows the one at the other, and nobody may touch
-//! it before somebody is given access. The HSA runtime does each of these; here is what a program may ask of them, and
+//! A reservation is addresses, physical memory is a handle, a mapping shows the one at the other, and no processor may
+//! touch it before it is given access. The HSA runtime does each of these; here is what a program may ask of them, and
 //! the regions by which copies and fills find mapped memory.
 
 use std::{
@@ -33,7 +33,7 @@ use crate::{
 pub(super) fn check_access(place: &Place, wanted: Access) -> Result<()> {
     let Place::Region(region) = place else { return Ok(()) };
     match &region.backing {
-        Backing::Mapped(mapped) if !mapped.lets_somebody(wanted) => {
+        Backing::Mapped(mapped) if !mapped.lets_any_device(wanted) => {
             crate::error::explain(
                 "no device has been given such access to the mapped memory (hipMemSetAccess)",
             );
@@ -189,7 +189,7 @@ pub fn properties(id: PhysicalId) -> Result<Properties> {
     Ok(state().physical(id)?.properties)
 }
 
-/// Maps the first `bytes` bytes of `id` at `address`, where nobody may access them yet.
+/// Maps the first `bytes` bytes of `id` at `address`, where no processor may access them yet.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] unless `id` has as many bytes, `bytes` and `address` are multiples of the granularity, and the
@@ -276,7 +276,7 @@ pub fn unmap(address: u64, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Sets what processors may do with a range that whole mappings make up; who is not named keeps what it may.
+/// Sets what processors may do with a range that whole mappings make up; one that is not named keeps what it may.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] otherwise; [`Error::InvalidDevice`]; [`Error::Hsa`].
@@ -405,7 +405,7 @@ pub(crate) fn import_memory(descriptor: BorrowedFd<'_>) -> Result<hsa::PhysicalM
 /// Bytes of the file behind a descriptor.
 fn size_of_file(descriptor: BorrowedFd<'_>) -> Option<u64> {
     let file = File::from(descriptor.try_clone_to_owned().ok()?);
-    // A dma-buf tells its size only to who looks for its end; to look changes a position that nobody uses.
+    // A dma-buf has its size at the end of a seek only; the seek changes a position that nothing uses.
     let mut file = &file;
     let size = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).ok()?;
     (size > 0).then_some(size)

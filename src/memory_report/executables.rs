@@ -1,7 +1,7 @@
 //! What each executable graph holds.
 //!
 //! An executable is entered when it is instantiated and leaves when the program lets go of it: launches neither count nor
-//! look anything up. What changes from launch to launch is asked for when somebody reads the table.
+//! look anything up. What changes from launch to launch is asked for when the table is read.
 
 #![forbid(unsafe_code)]
 

@@ -6,11 +6,11 @@
 //! flight, moves its executable to another arena; or follows that launch, if its executable is in flight itself or there
 //! is no memory for more.
 //!
-//! A launch *claims* the arena from when it looks at it until it is published, so that whoever looks next knows its
+//! A launch *claims* the arena from when it looks at it until it is published, so that the next launch that looks knows its
 //! fence. No claim is waited for with another one in hand on the same device, and devices are claimed in rising order.
 //!
-//! What is claimed is one lock's, which nobody holds while the HSA runtime is asked for anything; memory is made, mapped and
-//! unmapped by one [`Mapper`] at a time. So a launch whose memory is there never waits for somebody's mapping.
+//! What is claimed is one lock's, which is not held while the HSA runtime is asked for anything; memory is made, mapped and
+//! unmapped by one [`Mapper`] at a time. So a launch whose memory is there never waits for the mapping of another.
 
 #![forbid(unsafe_code)]
 
@@ -33,11 +33,11 @@ use crate::{
 /// The arenas of one device.
 #[derive(Default)]
 pub(crate) struct Arenas {
-    /// Locked by whoever changes what is mapped, and before `state`.
+    /// Locked to change what is mapped, and before `state`.
     chunks: Mutex<Chunks>,
     /// Of bindings, only a [`Mapper`] changes the arena.
     state: Mutex<State>,
-    /// Somebody has ended a claim.
+    /// A claim has ended.
     unclaimed: Condvar,
     memory: OnceLock<Option<(hsa::VirtualMemory, Classes)>>,
 }
@@ -56,7 +56,7 @@ struct Arena {
     number: u64,
     /// A launch is being published that uses it.
     claimed: bool,
-    /// Who has used it last: the stream, by number, and what fires when that is over.
+    /// What has used it last: the stream, by number, and the signal that fires when that is over.
     user: Option<(u64, Arc<PooledSignal>)>,
     /// What the device's footprint has of it: bytes used and reserved.
     counted: (u64, u64),
@@ -108,7 +108,7 @@ struct UnboundBinding {
 enum Attempt {
     /// It is claimed; with the end of its latest use, if that is not over.
     Claimed(Option<Arc<PooledSignal>>),
-    /// The launch has to use it, and somebody else has claimed it.
+    /// The launch has to use it, and another launch has claimed it.
     Busy,
     /// There is none, or others use it.
     Elsewhere,
@@ -172,7 +172,7 @@ impl ArenaBinding {
     }
 }
 
-/// Does `work`, and once more without what pools retain, which is nobody's, if there is no memory.
+/// Does `work`, and once more without the unused memory that pools retain, if there is no memory.
 pub(super) fn with_room<T>(device: &Device, mut work: impl FnMut() -> Result<T>) -> Result<T> {
     work().or_else(|_| {
         device.context().pools.trim();
@@ -292,8 +292,8 @@ impl Arenas {
         self.show_out(device);
     }
 
-    /// Ends what bindings map whose executables are gone. Whoever lets go of an executable may be about to launch another
-    /// one: it does not wait for somebody who maps memory, who comes by here afterwards.
+    /// Ends what bindings map whose executables are gone. A thread that lets go of an executable may be about to
+    /// launch another one: it does not wait for a thread that maps memory, which calls this afterwards.
     fn show_out(&self, device: &Device) {
         while !self.state().gone.is_empty() {
             let Ok((memory, classes)) = self.memory(device) else { return };

@@ -94,12 +94,12 @@ impl Held {
 }
 
 impl BoundMemory {
-    /// The blocks whose memory nobody else has.
+    /// The blocks whose memory nothing else has.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Arc<Block>> {
         self.held.iter().filter(|held| !matches!(held.chunks, Chunks::Shared)).map(Held::block)
     }
 
-    /// Whether it has memory of a device that nobody else has.
+    /// Whether it has memory of a device that nothing else has.
     pub(super) fn is_on(&self, device: &Device) -> bool {
         self.blocks().any(|block| block.device() == device)
     }
@@ -108,7 +108,7 @@ impl BoundMemory {
         lock(&self.latest).is_in_flight()
     }
 
-    /// Gives back what nobody else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
+    /// Gives back what nothing else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
     pub(super) fn trim(&self, busy: &dyn Fn(&Block) -> bool) {
         self.with_idle(busy, |held| {
             held.block().discount_unless_live();

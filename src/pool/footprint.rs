@@ -2,8 +2,8 @@
 //!
 //! Memory counts from the first launch that uses it, and stays counted between launches, for the next one will use it
 //! again: until the device is trimmed, or no executable graph has it any more and what a launch left allocated in it is
-//! freed (docs/adr/0021). What executables take turns with counts once ([`arena`](super::arena)). Who wants to know what is
-//! in use alone has the rest [discounted](Device::discount_idle_graph_memory) before.
+//! freed (docs/adr/0021). What executables take turns with counts once ([`arena`](super::arena)). For what is in
+//! use alone, the rest is [discounted](Device::discount_idle_graph_memory) before.
 
 #![forbid(unsafe_code)]
 

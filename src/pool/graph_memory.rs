@@ -40,7 +40,7 @@ impl AllocationOptions {
     pub(crate) fn of(pool: &StreamPool) -> Self {
         Self {
             access: pool.peers().into_iter().map(|device| (device, Right::ReadWrite)).collect(),
-            // A graph's memory is shared with nobody.
+            // A graph's memory is shared with no other process.
             handle_types: 0,
             max_bytes: pool.options().max_bytes,
         }
@@ -85,7 +85,7 @@ enum Memory {
 
 #[derive(Default)]
 struct State {
-    /// A launch has allocated it and nobody has freed it since.
+    /// A launch has allocated it, and it was not freed since.
     live: bool,
     /// What it holds while it is live.
     contents: Option<Arc<PrivateChunks>>,
@@ -103,7 +103,7 @@ struct State {
 enum FreedBy {
     #[default]
     Nobody,
-    /// The graph whose node allocates it, which rules out everybody else.
+    /// The graph whose node allocates it, which rules out all others.
     Owner,
     /// Other graphs, which rules out that one.
     Others,
@@ -125,7 +125,7 @@ impl Block {
                 let allocate =
                     || usize::try_from(bytes).ok().and_then(|bytes| device.0.local.allocate(bytes).ok());
                 let memory = allocate().or_else(|| {
-                    // What pools retain is nobody's.
+                    // What pools retain is unused.
                     device.context().pools.trim();
                     allocate()
                 });
@@ -189,7 +189,7 @@ impl Block {
     /// With `again` it may have been: the launch has what an earlier one has left.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] if an earlier launch did, nobody has freed it, and not `again`.
+    /// [`Error::InvalidValue`] if an earlier launch did, it is not freed, and not `again`.
     pub(super) fn acquire(&self, contents: Option<Arc<PrivateChunks>>, again: bool) -> Result<bool> {
         let mut state = self.state();
         if state.live && !again {

@@ -47,7 +47,7 @@ pub(crate) struct Space {
     bytes: u64,
     /// The latest executable that maps shared chunks here, by number; 0 for none yet.
     binding: AtomicU64,
-    /// Chunks that nobody else has, as long as somebody needs what they hold.
+    /// Chunks that nothing else has, as long as their contents are needed.
     own: Mutex<Weak<PrivateChunks>>,
 }
 
@@ -155,13 +155,13 @@ impl Space {
         Ok(fresh)
     }
 
-    /// The chunks that nobody else has, if there are any.
+    /// The chunks that nothing else has, if there are any.
     pub(super) fn owned(&self) -> Option<Arc<PrivateChunks>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 }
 
-/// Chunks of one allocation alone, as long as somebody needs what they hold.
+/// Chunks of one allocation alone, as long as their contents are needed.
 pub(super) struct PrivateChunks {
     space: Arc<Space>,
     _chunks: Vec<hsa::PhysicalMemory>,

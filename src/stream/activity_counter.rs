@@ -7,8 +7,8 @@ use super::{AtomicU64, Ordering, fence};
 
 /// Tells the default stream of a device whether blocking streams have submitted anything since it last looked.
 ///
-/// Every submission to a blocking stream asks, and the first behind a look writes: where nobody uses the default stream,
-/// threads with streams of their own share a line that nobody writes.
+/// Every submission to a blocking stream asks, and the first behind a look writes: where the default stream is not used,
+/// threads with streams of their own share a line that is not written.
 #[derive(Default)]
 pub(crate) struct ActivityCounter {
     /// How often the default stream has begun to look for submissions.

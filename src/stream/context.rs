@@ -98,7 +98,7 @@ impl ExecutionContext {
         streams
     }
 
-    /// What is in flight of its streams, those included that nobody holds any more: fences, each with its lane.
+    /// What is in flight of its streams, those included whose last copy is gone: fences, each with its lane.
     fn in_flight(&self) -> Result<Vec<(Fence, u64)>> {
         let is_ours = |context| self.0.units.is_none() || context == self.0.id;
         let (streams, detached) = self.0.device.shared_by_streams().work();
@@ -126,7 +126,7 @@ impl ExecutionContext {
     pub fn record_event(&self, event: &Event) -> Result<()> {
         self.idle_of_captures()?;
         let in_flight = self.in_flight()?;
-        // A stream that nobody else knows is behind all of them. It is of the context as well, whose other calls wait
+        // A stream that no caller knows is behind all of them. It is of the context as well, whose other calls wait
         // for the event therefore.
         let device = &self.0.device;
         let end = Stream::make_in(device, StreamKind::NonBlocking, 0, device.assign_lane(0), self.0.id);

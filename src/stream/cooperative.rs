@@ -43,7 +43,7 @@ pub struct Together {
 /// Launches that name several devices follow each other in one order on all of them, or two could wait for each other.
 static SEVERAL: Mutex<()> = Mutex::new(());
 
-/// Held while kernels enter their streams and are published. Streams share queues: who has entered behind another is
+/// Held while kernels enter their streams and are published. Streams share queues: a kernel that has entered behind another is
 /// behind it there, and must not come before it on the queue for cooperative kernels, or each would wait for the other.
 static ENTERING: Mutex<()> = Mutex::new(());
 
@@ -146,7 +146,7 @@ impl Part<'_> {
         let publish = move || {
             let placed = Placed { dispatch: &dispatch, kernarg, init_kernarg };
             if let Err(error) = device.publish_cooperative(&placed, &[], &done) {
-                // Nobody can be told otherwise, and what follows must not run without it.
+                // No caller can be told otherwise, and what follows must not run without it.
                 device.0.faults.record(error, done.epoch());
             }
             drop(expected);

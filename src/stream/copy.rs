@@ -43,7 +43,7 @@ impl Stream {
             return unsafe { self.relay(Relay::Copy(copy), pageable) };
         }
         if !matches!(ends, Ends::Reachable | Ends::Pinned) {
-            // Before anything is published: it would use pages that nobody could wait to keep.
+            // Before anything is published: it would use pages that no call could wait to keep.
             callback::refuse_inside()?;
         }
         match ends {

@@ -1,4 +1,4 @@
-//! What becomes of a stream's work when nobody holds the stream any more: it runs, and keeps what it needs.
+//! What becomes of a stream's work when the last copy of the stream is gone: it runs, and keeps what it needs.
 
 use std::sync::PoisonError;
 

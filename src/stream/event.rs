@@ -321,7 +321,7 @@ mod tests {
         stream.record_event(&event).unwrap();
         let weak = Arc::downgrade(&event.0);
         drop((template, exec, event));
-        // Otherwise the launch's fence and the event keep each other, if nobody asks whether the launch is over.
+        // Otherwise the launch's fence and the event keep each other, if no call asks whether the launch is over.
         assert!(weak.upgrade().is_none());
         open.send(()).unwrap();
         stream.synchronize().unwrap();

@@ -31,7 +31,7 @@ impl Stream {
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
         self.run_on_host(move || {
-            // A fault takes what would have followed: nobody needs the rest.
+            // A fault takes what would have followed: the rest is not needed.
             waits.iter().all(|(semaphore, value)| semaphore.wait_unless(*value, || faults.epoch() != epoch));
         })
     }
@@ -39,7 +39,7 @@ impl Stream {
     /// Publishes a record of an event when everything before has completed.
     pub(super) fn tell_other_processes(&self, event: Arc<SharedEvent>) -> Result<()> {
         self.run_on_host_once(|| {
-            // Behind all that might fail: a number that nobody publishes holds everybody up.
+            // Behind all that might fail: a number that is never published holds all waits up.
             let number = event.issue();
             move || event.reach(number)
         })

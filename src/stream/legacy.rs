@@ -1,6 +1,6 @@
 //! The default stream's implicit order: behind every blocking stream, and they behind it.
 //!
-//! Who submits to a stream looks, with the stream's state locked, whether there is activity that the stream is not
+//! A submission to a stream looks, with the stream's state locked, whether there is activity that the stream is not
 //! behind yet ([`is_behind`]). If there is, it lets go of the state, asks the other streams for fences, one state
 //! locked at a time, and publishes the waits ([`catch_up`]). What has been seen is noted only when the waits stand in
 //! the ring: another thread that submits to the same stream must not run ahead of them.

@@ -549,7 +549,7 @@ impl Stream {
         self.0.submission()
     }
 
-    /// Where the queue that the stream publishes to has its ring; creates the queue if nobody has used it.
+    /// Where the queue that the stream publishes to has its ring; creates the queue if it was not used yet.
     ///
     /// # Errors
     /// The fault that has taken the device; what refuses the queue.

@@ -5,7 +5,7 @@
 
 use super::{Mutex, MutexGuard, PoisonError};
 
-/// Streams, and what the work in flight of a stream becomes that nobody holds any more.
+/// Streams, and what the work in flight of a stream becomes when its last copy is gone.
 ///
 /// A stream's place passes to its detached work in one step: at every moment its work is found under one of the two.
 pub(crate) struct Roll<S, O>(Mutex<Entries<S, O>>);

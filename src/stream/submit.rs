@@ -22,7 +22,7 @@ use crate::{
 /// Kernel arguments of consecutive launches share a block of this many bytes.
 const KERNARG_BLOCK: usize = 16 * 1024;
 
-/// Packets after which a fence is put in even if nobody asked, so that what they keep is released.
+/// Packets after which a fence is put in even if none was asked for, so that what they keep is released.
 const FENCE_EVERY: u32 = 256;
 
 /// What a stream knows of its own past.
@@ -39,7 +39,7 @@ pub(crate) struct State {
     keeps: Vec<Keep>,
     /// How many of them packets need that are published; the others may be for packets that are not.
     published_keeps: usize,
-    /// Armed for the end of the stream, who goes without asking whether there is memory for a signal.
+    /// Armed for the end of the stream, which ends whether or not there is memory for a signal.
     closing: Option<Fence>,
     kernargs: Option<(Block, usize)>,
     /// The kernel that `keeps` has seen last.
@@ -48,11 +48,11 @@ pub(crate) struct State {
     lane: Option<(usize, Weak<Lane>)>,
     /// Packets of the submission that is open. Here because it is used again and again: a submission is moved about.
     packets: Vec<Packet>,
-    /// Fences that have fired, oldest first, to be used again when nobody else has them any more.
+    /// Fences that have fired, oldest first, to be used again when nothing else has them any more.
     spare: VecDeque<Fence>,
 }
 
-/// Fences of the stream, and what they keep: that goes with the stream's past, whoever else holds a fence. What it keeps
+/// Fences of the stream, and what they keep: that goes with the stream's past, whatever else holds a fence. What it keeps
 /// may hold the fence itself, as an executable holds an event that stands for its own launch.
 #[derive(Default)]
 struct Past {
@@ -110,19 +110,19 @@ impl State {
         // It is armed again soon, and the device has stored to it last.
         fence.signal().ask_for();
         if self.spare.len() == SPARE {
-            // One that somebody holds for long.
+            // One that a caller holds for long.
             self.spare.pop_front();
         }
         self.spare.push_back(fence);
     }
 
-    /// A fence that has fired and that nobody else has, to be armed for packets on queues of `epoch`.
+    /// A fence that has fired and that nothing else has, to be armed for packets on queues of `epoch`.
     fn free_fence(&mut self, epoch: u64) -> Option<Fence> {
         let mut spare = self.spare.iter().take(TRIES);
         match spare.position(|fence| fence.is_free(epoch)) {
             Some(free) => self.spare.remove(free),
             None => {
-                // Somebody holds these: others come first the next time.
+                // These are still held: others come first the next time.
                 let looked_at = TRIES.min(self.spare.len());
                 self.spare.rotate_left(looked_at);
                 None
@@ -206,7 +206,7 @@ impl<'a> Submission<'a> {
         Ok(())
     }
 
-    /// As [`Submission::fence`], for a stream that nobody holds any more.
+    /// As [`Submission::fence`], for a stream whose last copy is gone.
     pub(crate) fn close(mut self) -> Result<Fence> {
         self.flush()?;
         match (self.state.closing.take(), &self.state.past.last) {
@@ -263,7 +263,7 @@ impl<'a> Submission<'a> {
     /// Queues `job` for the stream's host worker.
     ///
     /// Jobs must be queued in the order in which the stream reaches them, or one could wait for another behind it:
-    /// so only who may append to the stream may queue one. A job may wait for packets that are yet to be published,
+    /// so only a submission to the stream may queue one. A job may wait for packets that are yet to be published,
     /// but no packet may be published that waits for a job that is not queued: the ring could fill up in between.
     pub(crate) fn push_job(&self, job: Job) -> Result<()> {
         self.stream.worker.push(job)
@@ -314,7 +314,7 @@ impl<'a> Submission<'a> {
         self.keep(Keep::Signal(signal.clone()));
     }
 
-    /// Makes what everything before has written visible to whoever reads memory itself.
+    /// Makes what everything before has written visible to processors that read memory themselves.
     pub(crate) fn release(&mut self) {
         let release = BarrierAnd { fences: Fences::SYSTEM, deps: [NO_SIGNAL; 5], completion: NO_SIGNAL };
         self.state.packets.push(release.packet());
@@ -414,7 +414,7 @@ impl<'a> Submission<'a> {
         Ok(Some((self.fence_so_far()?, lane)))
     }
 
-    /// Publishes the packets with a fence of their own behind them, whose signal nobody else has.
+    /// Publishes the packets with a fence of their own behind them, whose signal nothing else has.
     pub(crate) fn fresh_fence(mut self) -> Result<Fence> {
         self.flush()?;
         self.fence_here()
@@ -442,7 +442,7 @@ impl<'a> Submission<'a> {
         Ok(fence)
     }
 
-    /// A fence that nobody else has, for a packet that is yet to be published.
+    /// A fence that nothing else has, for a packet that is yet to be published.
     pub(crate) fn armed_fence(&mut self) -> Result<Fence> {
         match self.state.free_fence(self.lane.epoch()) {
             Some(fence) => {
@@ -499,11 +499,11 @@ impl<'a> Submission<'a> {
         }
     }
 
-    /// Counts a submission; returns its number. The stream's kind decides who must hear of it.
+    /// Counts a submission; returns its number. The stream's kind decides which streams must hear of it.
     fn note_activity(&self) -> u64 {
-        // ORDER: Release, behind the packets. Who sees the activity and looks for its fence must find it: a fence on
+        // ORDER: Release, behind the packets. A thread that sees the activity and looks for its fence must find it: a fence on
         // another stream, or the queue's own order.
-        // Nobody else changes it: the state is locked.
+        // Nothing else changes it: the state is locked.
         let activity = self.stream.activity.load(Ordering::Relaxed) + 1;
         if self.stream.kind == StreamKind::Blocking {
             // ORDER: SeqCst; see `ActivityCounter::submitted`. A swap, as a store needs a fence behind it.

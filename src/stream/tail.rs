@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-/// What lies between a stream's latest fence and its end: who asks for a fence gets the latest one again only if nothing does.
+/// What lies between a stream's latest fence and its end: a call for a fence gets the latest one again only if nothing does.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tail {
     /// Packets that were published.

@@ -1,4 +1,4 @@
-//! Words in memory that a stream writes, or that hold it back until somebody has written them.
+//! Words in memory that a stream writes, or that hold it back until they are written.
 
 use super::{Node, Stream};
 use crate::{
@@ -27,7 +27,7 @@ impl Stream {
 
     /// Holds what follows back until the word at `address` meets `condition`; the bits that `mask` lacks do not count.
     ///
-    /// Whoever writes the word must not be behind this wait: a stream that shares its queue with this one is.
+    /// What writes the word must not be behind this wait: a stream that shares its queue with this one is.
     ///
     /// # Errors
     /// As [`Stream::write_value`].

@@ -1,8 +1,8 @@
 //! What work reads and writes, and which earlier work it must therefore wait for.
 //!
-//! Memory is cut into pieces at the ends of every range that work was given so far. Each piece knows who wrote it last
-//! and who has read it since: who reads waits for the writer, who writes waits for the readers, or for the writer if
-//! nobody read.
+//! Memory is cut into pieces at the ends of every range that work was given so far. Each piece knows which work wrote it last
+//! and which has read it since. A reader waits for the writer. A writer waits for the readers, or for the writer if there
+//! are none.
 
 use std::collections::BTreeMap;
 
@@ -35,16 +35,16 @@ impl Touch {
     }
 }
 
-/// Who touched a piece of memory last.
+/// The work that touched a piece of memory last.
 #[derive(Clone, Debug)]
 struct Piece<W> {
     end: u64,
     writer: Option<W>,
-    /// Who has read it since.
+    /// The work that has read it since.
     readers: SmallVec<[W; 2]>,
 }
 
-/// Who touched which memory last, in the order of [`Accesses::follow`].
+/// The work that touched each memory last, in the order of [`Accesses::follow`].
 #[derive(Debug)]
 pub(super) struct Accesses<W> {
     /// By first byte; pieces do not overlap.
@@ -81,7 +81,7 @@ impl<W: Copy + PartialEq> Accesses<W> {
 
     /// Notes that `work` touches memory, behind everything noted before.
     pub(super) fn follow(&mut self, work: W, touches: &[Touch]) {
-        // What it writes it may read too: writes come last, so that nobody waits for it as a reader.
+        // What it writes it may read too: writes come last, so that no work waits for it as a reader.
         for touch in touches.iter().filter(|t| !t.writes).chain(touches.iter().filter(|t| t.writes)) {
             self.cut(*touch);
             for (_, piece) in self.pieces.range_mut(touch.start..touch.end) {

@@ -25,7 +25,7 @@ macro_rules! plain {
 }
 plain! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 }
 
-/// A range of device memory, whoever owns it.
+/// A range of device memory, whatever owns it.
 pub struct DeviceSlice<T> {
     address: u64,
     len: usize,

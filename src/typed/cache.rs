@@ -14,7 +14,7 @@ use crate::{
 /// ends they stay, and the next run gets the same memory in the same order, so that a graph that was captured in
 /// one run and launched later uses what the cache still has.
 ///
-/// Whoever still holds a buffer of an earlier run shares its memory with the next. That is what makes graphs of one
+/// A buffer of an earlier run that is still held shares its memory with the next. That is what makes graphs of one
 /// cache cheap, and it is right as long as they run one after the other, on one stream say; work that overlaps
 /// wants caches of its own. Graphs keep the memory that they use, whatever becomes of the cache.
 ///

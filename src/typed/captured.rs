@@ -83,7 +83,7 @@ impl Captured {
 /// The graph of `work`, and whether it had to be executed to be captured.
 fn capture_or_warm_up(stream: &Stream, mut work: impl FnMut(&Stream) -> Result<()>) -> Result<(Graph, bool)> {
     if stream.is_capturing() {
-        // What would run now would be recorded by whoever captures.
+        // What would run now would be recorded by the open capture.
         return Err(Error::IllegalState("the stream captures already"));
     }
     match Graph::capture(stream, &mut work) {

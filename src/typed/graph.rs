@@ -79,7 +79,7 @@ impl Graph {
     /// # }
     /// ```
     pub fn capture(stream: &Stream, record: impl FnOnce(&Stream) -> Result<()>) -> Result<Self> {
-        /// Ends the capture if `record` panics: nobody else would.
+        /// Ends the capture if `record` panics: nothing else would.
         struct Open<'a>(&'a Stream);
         impl Drop for Open<'_> {
             fn drop(&mut self) {
@@ -94,7 +94,7 @@ impl Graph {
         std::mem::forget(open);
         recorded?;
         let template = Arc::try_unwrap(ended?);
-        // Somebody who asked for the capture's graph may hold it still.
+        // A caller that asked for the capture's graph may hold it still.
         let template = template.map_err(|_| Error::IllegalState("the captured graph is in use elsewhere"))?;
         let template = template.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Self { template, device: stream.device().clone() })

@@ -104,10 +104,10 @@ impl Argument for Condition {
         Some(Condition::alive(self))
     }
 }
-/// Work-items of a workgroup where nobody chose: four waves, which every device has room for.
+/// Work-items of a workgroup where none were chosen: four waves, which every device has room for.
 const WORKGROUP: u32 = 256;
 
-/// A kernel whose behaviour somebody vouches for.
+/// A kernel whose behaviour its caller vouches for.
 #[derive(Clone, Debug)]
 pub struct Kernel(Function);
 

@@ -147,7 +147,7 @@ impl<'a> Flow<'a> {
                         .and_then(|open| open.first_common(&self.follows[at]).map(|i| n + i)),
                     false => loop {
                         let Some(&(end, amount)) = self.taken[at - n].get(next[at - n]) else { break None };
-                        // The levels rise by one, so nobody is met twice.
+                        // The levels rise by one, so no buffer is met twice.
                         if amount > 0 && self.level[end as usize] == self.level[at] + 1 {
                             break Some(end as usize);
                         }

@@ -1,7 +1,7 @@
 //! Units that buffers take turns with, where a buffer's units need not lie side by side.
 //!
 //! Memory that is mapped in chunks asks for no offsets: a buffer takes any chunks whose users are all over when it
-//! begins. Then the lower bound is reached: the flow that proves it ([`bound`]) says from whom each buffer gets how
+//! begins. Then the lower bound is reached: the flow that proves it ([`bound`]) says from which buffer each gets how
 //! many units, and what it does not get is new.
 
 use std::{collections::BTreeSet, ops::Range};
@@ -15,7 +15,7 @@ pub const MOST: usize = 2048;
 /// How many free ranges are looked at for one buffer if there are more than [`MOST`].
 const LOOK: usize = 8192;
 
-/// Who has which units.
+/// Which buffer has which units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     /// Units in all, numbered from 0.
@@ -30,7 +30,7 @@ pub struct Assignment {
 ///
 /// `before(a, b)` says whether `a` is over when `b` begins: a strict order. Up to [`MOST`] buffers the total is that of
 /// the heaviest set of which none is before another, which is the least there can be. Of more, it is good if they are
-/// numbered so that nobody is before a buffer with a smaller number, and valid in any case.
+/// numbered so that none is before a buffer with a smaller number, and valid in any case.
 ///
 /// # Panics
 /// If all buffers together ask for 2^32 units or more.

@@ -62,7 +62,7 @@ impl Order {
                 row.iter_mut().zip(&first).for_each(|(row, first)| *row |= first);
             }
         }
-        // Two orders that contradict each other would say that somebody is over before it begins.
+        // Two orders that contradict each other would say that an allocation is over before it begins.
         if (0..count).any(|at| has(&over[at], at)) { self } else { Self { over } }
     }
 

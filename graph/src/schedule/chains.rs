@@ -57,7 +57,7 @@ impl Chains {
         Self { next: matching.next, prev: matching.prev }
     }
 
-    /// Links each packet node with the first of its successors on the next level that nobody else is linked with. An
+    /// Links each packet node with the first of its successors on the next level that is not linked yet. An
     /// edge to the next level is never redundant, so no reduction is needed; there may be more chains than necessary.
     pub(super) fn by_level(problem: &Problem<'_>, levels: &Levels) -> Self {
         let mut this = Self { next: vec![NONE; problem.len()], prev: vec![NONE; problem.len()] };

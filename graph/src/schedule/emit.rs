@@ -180,7 +180,7 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// Whether a step is known to have completed by whoever knows `clock`.
+    /// Whether a step is known to have completed where `clock` is known.
     fn completed(&self, step: StepRef, clock: &[u32]) -> bool {
         let state = &self.state[step.lane as usize];
         let started = clock[step.lane as usize] as usize;

@@ -16,7 +16,7 @@ pub(super) fn spread(node: u32, guess: u32) -> u32 {
 }
 
 /// The duration of a node in one of several sets: spread over 1/8 to 8 times the guess, and over 1/2 to 32
-/// times in every other set: nobody knows either whether kernels are short beside the cost of launching them.
+/// times in every other set: it is unknown, too, whether kernels are short beside the cost of launching them.
 pub(super) fn drawn(node: u32, set: u32, guess: u32) -> u32 {
     let factor = WIDE[(mixed(node ^ mixed(set + 1)) >> 28) as usize];
     scaled(guess, if set.is_multiple_of(2) { factor } else { 4 * factor })

@@ -211,7 +211,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Says that nobody knows the durations: those given are guesses. Plans are made with them, but compared as if each
+    /// Says that the durations are unknown: those given are guesses. Plans are made with them, but compared as if each
     /// node took something between a quarter and four times its own, so that of two plans that are as good while all
     /// kernels take equally long, the one is chosen that is better when they do not.
     pub fn with_guessed_durations(self) -> Self {
@@ -387,7 +387,7 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
     let small = problem.len() <= SEARCHED_FULLY;
     let plain = problem.is_plain();
     let quick = problem.guessed && plain;
-    // Nearly all graphs have packets that could be launched in a better order, if anybody knew their durations. More lanes
+    // Nearly all graphs have packets that could be launched in a better order, if their durations were known. More lanes
     // would not be any faster at it: what they can gain is what levels wait for each other.
     let worth_lanes = quick
         && lanes > 1
@@ -536,7 +536,7 @@ fn on_several(
     (plans, published)
 }
 
-/// If nobody knows durations, orders the packets of each level by what is known: what needs them.
+/// If durations are unknown, orders the packets of each level by what is known: what needs them.
 fn favour(problem: &Problem<'_>, levels: &mut Levels) {
     if problem.guessed && problem.is_plain() && problem.len() <= SEARCHED_FULLY {
         let ranks = needed::ranks(problem);

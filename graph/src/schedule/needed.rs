@@ -1,4 +1,4 @@
-//! Which packets of a level to launch first if nobody knows how long they take.
+//! Which packets of a level to launch first if it is unknown how long they take.
 //!
 //! What more nodes are behind comes first: the time that it costs them is lost to more. Of equal ones, the one that takes
 //! fewer compute units: it leaves more to those that start beside it, and ends no later for having started early.

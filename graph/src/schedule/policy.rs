@@ -107,7 +107,7 @@ impl Segments {
         this
     }
 
-    /// Each node with the one before it, if they have nobody else.
+    /// Each node with the one before it, if they have no other neighbour.
     fn maximal(problem: &Problem<'_>, preds: &Csr) -> Self {
         let mut successors = vec![0u32; problem.len()];
         preds.pairs().for_each(|(_, pred)| successors[pred as usize] += 1);

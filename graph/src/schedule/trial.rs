@@ -6,7 +6,7 @@
 //! would launch is among the plans then, so that the one chosen is never slower. Graphs whose durations are unknown are
 //! played up to [`SEARCHED_FULLY`](super::SEARCHED_FULLY) nodes only.
 //!
-//! Of durations that nobody knows several sets are drawn. A plan is worth, for each set, its time as a part of the best
+//! Of unknown durations several sets are drawn. A plan is worth, for each set, its time as a part of the best
 //! that AMD's releases would reach with the same durations; what is lost to them counts many times. A plan that is a little
 //! better if all kernels take equally long, and much worse if they do not, is none to take.
 
@@ -254,7 +254,7 @@ struct Trial<'p> {
     /// By packet: when it completed.
     fired: Vec<u64>,
     running: BinaryHeap<Running>,
-    /// By start. Only the first has units, as units go to who started first.
+    /// By start. Only the first has units, as units go to what started first.
     short: VecDeque<Short>,
     free_units: u32,
 }

@@ -52,7 +52,7 @@ impl Condition {
         self.0.clone()
     }
 
-    /// Who keeps the value's memory.
+    /// What keeps the value's memory.
     pub fn owner(&self) -> &(dyn Any + Send + Sync) {
         &*self.0.owner
     }

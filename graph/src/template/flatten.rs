@@ -96,7 +96,7 @@ impl FlatGraph {
         self.preds.transposed()
     }
 
-    /// Keeps the nodes alone, for who needs no order any more: no node has predecessors then.
+    /// Keeps the nodes alone, where the order is not needed any more: no node has predecessors then.
     pub fn forget_edges(&mut self) {
         self.preds = Csr::default();
     }

@@ -4,7 +4,7 @@
 
 use std::{any::Any, collections::BTreeMap, sync::Arc};
 
-/// A resource that lives as long as somebody holds it.
+/// A resource that lives as long as it is held.
 pub type Resource = Arc<dyn Any + Send + Sync>;
 
 /// The references of one graph.
@@ -21,7 +21,7 @@ impl References {
         sum.is_some()
     }
 
-    /// Gives `count` references up, or all if there are fewer. What nobody holds any more is handed over, to be dropped
+    /// Gives `count` references up, or all if there are fewer. What is not held any more is handed over, to be dropped
     /// where no lock is held.
     pub fn release(&mut self, id: u64, count: u32) -> Option<Resource> {
         let (_, held) = self.0.get_mut(&id)?;

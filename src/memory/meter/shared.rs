@@ -1,12 +1,12 @@
 //! A count that threads have in shares. `model` includes this file, too, on atomics and a lock of loom's.
 //!
-//! What is in use lies some *slack* below the high mark, and the slack is dealt out: who counts more takes from a share,
-//! who counts less puts into it. As long as a share has enough, the mark cannot be reached, and nobody else needs to know.
-//! Who finds too little has the others' shares; if all of them together are not enough, the mark goes up.
+//! What is in use lies some *slack* below the high mark, and the slack is dealt out: counting more takes from a share,
+//! counting less puts into it. As long as a share has enough, the mark cannot be reached, and no other thread needs to
+//! know. A thread that finds too little takes the others' shares; if all of them together are not enough, the mark goes up.
 
 use super::{AtomicI64, Meter, Mutex, MutexGuard, Ordering, SHARES};
 
-/// In place of slack: whoever has the ledger locked has the share, or nobody has used it yet.
+/// In place of slack: the thread that has the ledger locked has the share, or it was not used yet.
 const TAKEN: i64 = -1;
 
 /// In a pair of cache lines of its own: processors fetch pairs.
@@ -44,7 +44,7 @@ impl Shared {
     pub fn add(&self, own: usize, bytes: u64) {
         // CAST: fewer bytes than 2^63 have addresses.
         let bytes = bytes as i64;
-        // ORDER: release, here and below. Who takes a share behind this finds what its thread did to others before.
+        // ORDER: release, here and below. A thread that takes a share behind this finds what its thread did to others before.
         let change = |slack| (slack >= bytes).then(|| slack - bytes);
         if self.shares[own].0.fetch_update(Ordering::Release, Ordering::Relaxed, change).is_err() {
             self.add_with_others(own, bytes);
@@ -119,7 +119,7 @@ impl Shared {
 
     /// Takes what a share has, until it is [put](Self::put) back. The caller has the ledger locked.
     fn take(&self, share: usize) -> i64 {
-        // ORDER: acquire, pairs with the release of who counted on it.
+        // ORDER: acquire, pairs with the release of the thread that counted on it.
         self.shares[share].0.swap(TAKEN, Ordering::AcqRel).max(0)
     }
 
@@ -131,7 +131,7 @@ impl Shared {
         self.ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Keeps everybody from the ledger and from others' shares.
+    /// Keeps other threads from the ledger and from others' shares.
     #[cfg(test)]
     pub fn hold(&self) -> MutexGuard<'_, Ledger> {
         self.ledger()

@@ -17,10 +17,10 @@ use crate::{
 pub(super) struct Access(Mutex<BTreeSet<usize>>);
 
 impl Access {
-    /// Lets everybody access `arena` who may access the pool, and has it put among the pool's; `None` if the HSA
+    /// Lets all devices access `arena` that may access the pool, and has it put among the pool's; `None` if the HSA
     /// runtime refuses.
     pub(super) fn open(&self, arena: Arena, place: impl FnOnce(Arc<Arena>)) -> Option<()> {
-        // Under the lock, so that nobody is let in who does not find this memory among the pool's.
+        // Under the lock, so that no device is let in without finding this memory among the pool's.
         let peers = self.lock();
         if !peers.is_empty() {
             peer::grant(&arena.device, &peers, &arena.memory).ok()?;

@@ -15,7 +15,7 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Pools {
     default: OnceLock<StreamPool>,
-    /// The default one unless somebody has said otherwise.
+    /// The default one unless a caller has chosen another.
     current: Mutex<Option<StreamPool>>,
     /// What tells the current one from others; 0 for the default one. Written with `current` locked.
     current_id: AtomicU64,
@@ -50,13 +50,13 @@ impl Pools {
         }
     }
 
-    /// Gives back what pools retain beyond their thresholds, as far as nobody uses it: what a synchronisation does.
+    /// Gives back what pools retain beyond their thresholds, as far as it is unused: what a synchronisation does.
     pub(crate) fn release(&self) {
         if !self.freed.load(Ordering::Relaxed) || !self.freed.swap(false, Ordering::Acquire) {
             return;
         }
         for pool in self.live() {
-            // Nobody uses again what a pool without a holder retains.
+            // What a pool without a holder retains is not used again.
             let keep = if pool.has_other_holders() { pool.release_threshold() } else { 0 };
             let all = pool.trim_some(keep);
             let over = pool.reserved().current > keep;
@@ -67,7 +67,7 @@ impl Pools {
         }
     }
 
-    /// Gives back all that pools retain, as far as nobody uses it.
+    /// Gives back all that pools retain, as far as it is unused.
     pub(crate) fn trim(&self) {
         self.live().iter().for_each(|pool| pool.trim(0));
     }

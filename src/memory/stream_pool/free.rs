@@ -40,7 +40,7 @@ pub(crate) fn free_behind(stream: &Arc<impl Ordered>, address: u64) -> Result<()
     Ok(())
 }
 
-/// Frees the pool's allocation at `address`, which nobody uses any more, and waits for nothing unless it is another
+/// Frees the pool's allocation at `address`, which is not used any more, and waits for nothing unless it is another
 /// process's.
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub(in crate::memory) fn free_now(address: u64) -> Result<()> {
     settled
 }
 
-/// Gives back an allocation that has [ended](super::Stage::end) and that nobody uses any more.
+/// Gives back an allocation that has [ended](super::Stage::end) and that is not used any more.
 pub(in crate::memory) fn take_back_idle(region: Arc<Region>) {
     if let Some(range) = Range::of(region) {
         take_back(&range, None);
@@ -86,7 +86,7 @@ fn drop_from_table(range: &Range) {
     }
 }
 
-/// Gives memory back that was taken out of the table of allocations, for use behind `freed` or, if nobody uses it any
+/// Gives memory back that was taken out of the table of allocations, for use behind `freed` or, if it is not used any
 /// more, at once.
 fn take_back(Range { region, grant }: &Range, freed: Option<Freed>) {
     let pool = &grant.pool;

@@ -1,9 +1,9 @@
 //! What a stream has freed last and has again when it asks for as many bytes: programs ask for the same sizes again and
 //! again.
 //!
-//! Such a range stays taken in its pool's space, and its region stays in the table of allocations, where nobody finds it
+//! Such a range stays taken in its pool's space, and its region stays in the table of allocations, where no lookup finds it
 //! ([`Stage`]). Having it again is a matter of the stream alone: no fence, as the stream's work is in order, and nothing
-//! that other threads have locked. Everybody else who wants the memory, and the stream itself when it has nothing of the
+//! that other threads have locked. Every other thread that wants the memory, and the stream itself when it has nothing of the
 //! right size, has the lists [given back](give_back) first; only then is it found out what the memory waits for.
 
 #![forbid(unsafe_code)]
@@ -52,7 +52,7 @@ impl FreeLists {
     pub(super) fn take(&self, pool: u64, bytes: u64) -> Option<u64> {
         let mut lists = self.lists();
         let Free { range, .. } = lists.free.get_mut(&(pool, bytes))?.pop()?;
-        // Before anybody can free it.
+        // Before another thread can free it.
         range.grant.pool.used.add(bytes);
         range.region.marks.clear();
         range.grant.stage.revive();
@@ -72,7 +72,7 @@ impl FreeLists {
     }
 
     /// Frees an allocation for the stream to have it again; `false` if it is freed already. An allocation whose pool has
-    /// nobody left to ask for it comes back.
+    /// no holder left to ask for it comes back.
     pub(super) fn put(&self, stream: &Arc<impl Ordered>, range: Range) -> Result<bool, Range> {
         if range.grant.attached.is_some() {
             return Err(range);
@@ -81,7 +81,7 @@ impl FreeLists {
         let pool = &*grant.pool;
         let key = (pool.id, range.region.bytes);
         let mut lists = self.lists();
-        // With the lists locked: who lets go of the pool empties them behind that.
+        // With the lists locked: the last holder of the pool empties them behind that.
         if !pool.is_held() {
             drop(lists);
             return Err(range);
@@ -91,7 +91,7 @@ impl FreeLists {
         }
         pool.used.sub(key.1);
         let point = stream.free_point(pool.streams.are_several());
-        // With the lists locked: who takes the note and then looks here finds what it is about.
+        // With the lists locked: a thread that takes the note and then looks here finds what it is about.
         pool.pools.note_free();
         let joining = match lists.free.entry(key) {
             Entry::Occupied(list) => {
@@ -139,7 +139,7 @@ impl FreeLists {
     fn forget_all(&self, pool: u64) {
         let forgotten: Vec<_> =
             self.lists().live.extract_if(|_, range| range.grant.pool.id == pool).collect();
-        // Where nothing is locked: with its last region goes a pool that nobody holds.
+        // Where nothing is locked: with its last region goes a pool without a holder.
         drop(forgotten);
     }
 
@@ -218,7 +218,7 @@ pub(super) fn give_back(stream: &dyn Ordered, pool: &Inner, wanted: &Wanted) -> 
     true
 }
 
-/// Gives back everything that a stream has freed that nobody has any more; `behind` says what lies behind its work, if
+/// Gives back everything that a stream has freed whose last copy is gone; `behind` says what lies behind its work, if
 /// something is in flight.
 pub(crate) fn give_back_all(freed: &FreeLists, stream: u64, behind: Option<Mark>) {
     for free in freed.drain_all() {
@@ -227,7 +227,7 @@ pub(crate) fn give_back_all(freed: &FreeLists, stream: u64, behind: Option<Mark>
     }
 }
 
-/// Lets what a stream has freed that nobody has any more go for good, if its work cannot be waited for.
+/// Lets what a stream has freed whose last copy is gone go for good, if its work cannot be waited for.
 pub(crate) fn abandon(freed: &FreeLists) {
     for free in freed.drain_all() {
         forget(&free.range);
@@ -271,7 +271,7 @@ impl Streams {
     }
 }
 
-/// For keys that are few words which nobody chooses to collide: addresses, sizes, numbers.
+/// For keys that are few words that no caller chooses to collide: addresses, sizes, numbers.
 type ByNumber = BuildHasherDefault<NumberHasher>;
 
 #[derive(Default)]

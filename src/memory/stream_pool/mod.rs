@@ -89,8 +89,8 @@ pub(crate) trait Ordered: Send + Sync + 'static {
     /// want it.
     fn free_point(&self, mark: bool) -> u64;
 
-    /// The frees that somebody is behind who waits for a point that is yet to be marked on the stream, which is behind
-    /// them itself.
+    /// The frees that a wait for a point comes behind which is yet to be marked on the stream; the stream is behind them
+    /// itself.
     fn passed_frees(&self) -> PassedFrees;
 
     /// Puts the stream behind the default stream, or that behind the others, where it must be: it learns whose frees it
@@ -174,7 +174,7 @@ pub struct StreamPool(Arc<Inner>);
 pub(crate) struct Inner {
     /// Unique over the process, and not 0.
     id: u64,
-    /// How many [`StreamPool`]s there are: nobody else can ask the pool for memory.
+    /// How many [`StreamPool`]s there are: only through these can the pool be asked for memory.
     holders: AtomicUsize,
     device: Device,
     /// All pools of the device.
@@ -185,7 +185,7 @@ pub(crate) struct Inner {
     /// By [`Reuse`].
     reuse: [AtomicBool; 3],
     release_threshold: AtomicU64,
-    /// Who may have free memory of the pool.
+    /// The streams that may have free memory of the pool.
     streams: Streams,
     /// Bytes that callers have, as they asked for them.
     used: SharedMeter,
@@ -312,7 +312,7 @@ impl Range {
 }
 
 impl Inner {
-    /// Whether anybody can still ask for memory.
+    /// Whether the pool can still be asked for memory.
     fn is_held(&self) -> bool {
         self.holders.load(Ordering::Acquire) > 0
     }
@@ -365,7 +365,7 @@ impl StreamPool {
         pool
     }
 
-    /// Whether somebody else can ask the pool for memory, too.
+    /// Whether the pool can be asked for memory through another holder, too.
     fn has_other_holders(&self) -> bool {
         self.0.holders.load(Ordering::Acquire) > 1
     }
@@ -538,7 +538,7 @@ impl StreamPool {
     }
 
     /// Takes memory when the device has no more: what all pools of the device retain goes back to it first, then
-    /// `stream` is made to wait for somebody else's free, then the caller.
+    /// `stream` is made to wait for another stream's free, then the caller.
     ///
     /// # Errors
     /// A fault of earlier work.
@@ -561,7 +561,7 @@ impl StreamPool {
                 return Ok(Some(taken.address));
             }
         }
-        // Inside a host function nobody can wait: the device may be waiting for it.
+        // Inside a host function a thread cannot wait: the device may be waiting for it.
         for fence in device.context().pools.pending() {
             if fence.wait().is_err() && fence.lost().is_none() {
                 return Ok(None);

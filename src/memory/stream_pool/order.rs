@@ -1,10 +1,10 @@
 //! Which frees of other streams a stream is behind: what events and the default stream have told it.
 //!
-//! A free of pooled memory lies where the stream's activity stood when it was made. Who records an event notes how far the
-//! stream has got, and how far those that it is behind; who waits for the event learns that. All of it errs on the side of
+//! A free of pooled memory lies where the stream's activity stood when it was made. A record of an event notes how far the
+//! stream has got, and how far those that it is behind; a wait for the event takes that over. All of it errs on the side of
 //! knowing too little, which costs a pool the chance to use memory again and nothing else.
 //!
-//! A free puts nothing on the stream. What waits for it is found when somebody asks ([`behind`](super::Ordered::behind)); where several
+//! A free puts nothing on the stream. What waits for it is found when a pool asks ([`behind`](super::Ordered::behind)); where several
 //! streams use a pool, the next submission puts a fence between the free and itself, so that they need not wait for more.
 
 #![forbid(unsafe_code)]
@@ -73,7 +73,7 @@ impl Order {
         self.mark.load(Ordering::Relaxed) && self.mark.swap(false, Ordering::Relaxed)
     }
 
-    /// What somebody is behind who waits for a point of `stream`, whose order this is, that is yet to be marked behind
+    /// What a wait for a point of `stream` comes behind; this is its order, and the point is yet to be marked behind
     /// `activity`.
     pub(crate) fn passed(&self, stream: u64, activity: u64) -> PassedFrees {
         let mut passed = self.others().clone();

@@ -52,13 +52,13 @@ impl Device {
     /// As [`Device::shares_pools`].
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if there was not enough to find out: the next who asks may know.
+    /// [`Error::OutOfMemory`] if there was not enough to find out: the next call may know.
     fn can_share_pools(&self) -> Result<bool> {
         let known = &self.context().pools.shares;
         if let Some(&shares) = known.get() {
             return Ok(shares);
         }
-        // The driver decides, and says so only to who tries.
+        // The driver decides, and an attempt alone tells.
         let memory = self.0.local.allocate(1).map_err(|_| Error::OutOfMemory { bytes: 1 })?;
         let named = ipc::name_of(self.0.system, memory.address(), memory.len() as u64);
         match named.map_err(Error::from) {

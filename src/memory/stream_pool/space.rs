@@ -1,10 +1,10 @@
-//! The free ranges of a pool's arenas, with who may use them again: bookkeeping that touches no memory.
+//! The free ranges of a pool's arenas, with what they wait for: bookkeeping that touches no memory.
 
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a free range waits for before everybody may use it.
+/// What a free range waits for before every stream may use it.
 pub(super) trait Pending: Clone {
     /// The one of both that lies behind the other, if they wait for the same stream.
     fn later(&self, other: &Self) -> Option<Self>;

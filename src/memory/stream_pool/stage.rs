@@ -1,4 +1,4 @@
-//! Whether memory of a pool is allocated: what decides between two who free it.
+//! Whether memory of a pool is allocated: what decides between two threads that free it.
 
 #![forbid(unsafe_code)]
 
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 ///
 /// | from | to | by |
 /// |---|---|---|
-/// | live | kept | who frees it for its stream to have it again |
+/// | live | kept | the call that frees it for its stream to have it again |
 /// | kept | live | the stream, when it allocates |
-/// | live | gone | who frees it otherwise |
-/// | kept | gone | who gives it back to the pool |
+/// | live | gone | the call that frees it otherwise |
+/// | kept | gone | the thread that gives it back to the pool |
 ///
-/// What is kept or gone is no allocation to anybody who looks for one.
+/// What is kept or gone is not found as an allocation.
 pub(super) struct Stage(AtomicU8);
 
 const LIVE: u8 = 0;
@@ -30,19 +30,19 @@ impl Stage {
         self.0.load(Ordering::Acquire) == LIVE
     }
 
-    /// Frees the allocation for its stream to have it again; `false` if somebody else was faster.
+    /// Frees the allocation for its stream to have it again; `false` if another thread was faster.
     pub(super) fn retire(&self) -> bool {
         self.change(LIVE, KEPT)
     }
 
-    /// Frees the allocation for good; `false` if somebody else was faster.
+    /// Frees the allocation for good; `false` if another thread was faster.
     pub(super) fn end(&self) -> bool {
         self.change(LIVE, GONE)
     }
 
-    /// Allocates what was kept. For who took it out of the list it was kept in: nobody else changes it.
+    /// Allocates what was kept. For the thread that took it out of the list it was kept in: no other changes it.
     pub(super) fn revive(&self) {
-        // ORDER: release. Who finds the allocation finds what came before it.
+        // ORDER: release. A thread that finds the allocation finds what came before it.
         self.0.store(LIVE, Ordering::Release);
     }
 

@@ -41,7 +41,7 @@ impl Mapper<'_> {
     /// [`Error::OutOfMemory`].
     pub(super) fn claim(&mut self, number: u64, stream: u64) -> Result<Option<Option<Arc<PooledSignal>>>> {
         let arenas = self.arenas;
-        // Since it was looked at, somebody may have left it, or it may have been trimmed.
+        // Since it was looked at, a launch may have left it, or it may have been trimmed.
         let (need, is_idle, mut open) = {
             let mut state = arenas.state();
             if let Attempt::Claimed(latest) = state.try_claim(self.device, self.classes, number, stream)? {

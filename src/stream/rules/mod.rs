@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `call` | what a call is to captures, and which call the thread is in |
 //! | `reason` | why a capture is broken, as a sentence |
-//! | this one | open captures, and what they forbid to whom |
+//! | this one | open captures, and what they forbid to which threads |
 
 mod call;
 mod reason;
@@ -46,7 +46,7 @@ pub enum Mode {
     Global,
     /// Only the capturing thread is concerned.
     ThreadLocal,
-    /// Nobody is concerned.
+    /// No thread is concerned.
     Relaxed,
 }
 
@@ -58,8 +58,8 @@ thread_local! {
     static BEGUN: Begun = const { Begun(RefCell::new(Vec::new())) };
 }
 
-/// The captures that only this thread may end. When the thread is gone nobody could: they are broken then, and let
-/// whoever comes end them.
+/// The captures that only this thread may end. When the thread is gone none could: they are broken then,
+/// and any thread may end them.
 struct Begun(RefCell<Vec<Weak<dyn Recorder>>>);
 
 impl Drop for Begun {

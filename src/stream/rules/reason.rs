@@ -70,7 +70,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The calling thread, for a reader who may know it by name.
+/// The calling thread, by its name if it has one.
 pub(super) fn calling_thread() -> String {
     let thread = thread::current();
     match thread.name() {
