@@ -48,7 +48,8 @@ fn main() {
     }
 }
 
-/// Layers of 1 to 8 nodes, each behind up to three nodes of the layer before.
+/// Layers of 1 to 8 nodes, each behind up to three nodes of the layer before. Recorded times are of these graphs: the
+/// generator stays as it is.
 fn random_layers(nodes: usize) -> Csr {
     let mut state = 1u32;
     let mut below = |bound: u32| {

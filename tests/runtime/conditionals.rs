@@ -10,8 +10,9 @@ use aqlipse::{
     graph::{Condition, ConditionalKind, Node as Work},
     typed::{DeviceSlice, ExecGraph, Graph, HostBuffer, Node},
 };
+use fastrand::Rng;
 
-use super::{dags::Random, *};
+use super::*;
 
 const IF: ConditionalKind = ConditionalKind::If;
 const WHILE: ConditionalKind = ConditionalKind::While;
@@ -449,21 +450,21 @@ enum Statement {
 }
 
 /// Some statements; `budget` bounds how many there are in all.
-fn statements(random: &mut Random, depth: u32, budget: &mut u32) -> Vec<Statement> {
+fn statements(random: &mut Rng, depth: u32, budget: &mut u32) -> Vec<Statement> {
     let mut list = Vec::new();
-    for _ in 0..random.below(4) {
+    for _ in 0..random.usize(..4) {
         if *budget == 0 {
             break;
         }
         *budget -= 1;
-        if depth == 0 || random.below(2) == 0 {
+        if depth == 0 || random.bool() {
             list.push(Statement::Log(*budget));
             continue;
         }
-        let (kind, bodies) = match random.below(3) {
-            0 => (IF, 1 + random.below(2)),
+        let (kind, bodies) = match random.usize(..3) {
+            0 => (IF, 1 + random.usize(..2)),
             1 => (WHILE, 1),
-            _ => (SWITCH, 1 + random.below(4)),
+            _ => (SWITCH, 1 + random.usize(..4)),
         };
         let bodies = (0..bodies).map(|_| statements(random, depth - 1, budget)).collect();
         list.push(Statement::Choose(kind, bodies));
@@ -519,10 +520,10 @@ fn compiled(list: &[Statement], words: &DeviceBuffer<u32>, log: &Log, again: Opt
 fn random_nests(seeds: std::ops::Range<u64>) {
     let stream = stream();
     for seed in seeds {
-        let mut random = Random(seed);
+        let mut random = Rng::with_seed(seed);
         let list = statements(&mut random, 4, &mut 40);
         // Zeros end loops, and the end of the script is all zeros.
-        let mut words: Vec<u32> = (0..60).map(|_| random.below(4) as u32).collect();
+        let mut words: Vec<u32> = (0..60).map(|_| random.usize(..4) as u32).collect();
         words.extend([0; 400]);
         let mut expected = Vec::new();
         let mut source = words.iter().copied();

@@ -5,6 +5,7 @@ use aqlipse::{
     schedule::Candidate,
     typed::{DeviceBuffer, ExecGraph, Graph, Node},
 };
+use fastrand::Rng;
 
 use super::*;
 
@@ -123,38 +124,25 @@ impl Counting {
     }
 }
 
-/// A sequence of numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-}
-
 /// A random graph with some host, event and empty nodes.
-pub fn random(random: &mut Random, options: Options, hosts: bool) -> Counting {
+pub fn random(random: &mut Rng, options: Options, hosts: bool) -> Counting {
     random_over(random, options, hosts, &[device()])
 }
 
 /// As [`random`], with the nodes on random devices that may access the first one's memory.
-pub fn random_over(random: &mut Random, options: Options, hosts: bool, devices: &[Device]) -> Counting {
-    let n = 1 + random.below(40);
-    let density = 1 + random.below(4);
+pub fn random_over(random: &mut Rng, options: Options, hosts: bool, devices: &[Device]) -> Counting {
+    let n = 1 + random.usize(..40);
+    let density = 1 + random.usize(..4);
     let mut edges = Vec::new();
     for to in 1..n {
-        for _ in 0..random.below(density + 1) {
+        for _ in 0..random.usize(..density + 1) {
             // Near ones as often as any.
-            let from = if random.below(2) == 0 { random.below(to) } else { to - 1 - random.below(to.min(3)) };
+            let from = if random.bool() { random.usize(..to) } else { to - 1 - random.usize(..to.min(3)) };
             edges.push((from, to));
         }
     }
     let work: Vec<Work> = (0..n)
-        .map(|_| match random.below(12) {
+        .map(|_| match random.usize(..12) {
             0 if hosts => Work::Host,
             1 => Work::Empty,
             2 => Work::Record,
@@ -163,7 +151,7 @@ pub fn random_over(random: &mut Random, options: Options, hosts: bool, devices: 
         })
         .collect();
     let places: Vec<usize> =
-        (0..n).map(|_| if devices.len() > 1 { random.below(devices.len()) } else { 0 }).collect();
+        (0..n).map(|_| if devices.len() > 1 { random.usize(..devices.len()) } else { 0 }).collect();
     Counting::spread(&work, &edges, options, |node| devices[places[node]].clone())
 }
 
@@ -180,7 +168,7 @@ fn random_graphs_keep_their_order() {
     let mut widest = 0;
     for seed in 0..30 {
         for options in (1..=4).flat_map(on_lanes) {
-            let graph = random(&mut Random(seed), options, seed % 2 == 1);
+            let graph = random(&mut Rng::with_seed(seed), options, seed % 2 == 1);
             widest = widest.max(graph.exec.report().lanes);
             launch_and_wait(&graph, &stream, 4);
             graph.check(4, &format!("seed {seed}, {options:?}"));
@@ -217,7 +205,7 @@ fn chains_paths_and_full_layers_keep_their_order() {
 fn launches_of_one_executable_on_several_streams_do_not_overlap() {
     let streams: Vec<_> = (0..5).map(|_| stream()).collect();
     for (seed, options) in (1..=4).flat_map(on_lanes).enumerate() {
-        let graph = random(&mut Random(100 + seed as u64), options, seed % 2 == 0);
+        let graph = random(&mut Rng::with_seed(100 + seed as u64), options, seed % 2 == 0);
         for i in 0..60 {
             graph.exec.launch(&streams[i % streams.len()]).unwrap();
         }
@@ -230,7 +218,7 @@ fn launches_of_one_executable_on_several_streams_do_not_overlap() {
 fn executables_of_several_threads_share_the_queues() {
     thread_scope(4, |n| {
         let stream = stream();
-        let mut seeds = Random(n as u64);
+        let mut seeds = Rng::with_seed(n as u64);
         for round in 0..6 {
             let graph = random(&mut seeds, entangled(1 + (n + round) % 4), round % 2 == 0);
             launch_and_wait(&graph, &stream, 25);

@@ -19,9 +19,10 @@ use aqlipse::{
     memory::{self, Right},
     typed::Graph,
 };
+use fastrand::Rng;
 
 use super::{
-    dags::{Random, entangled, on_lanes, random_over},
+    dags::{entangled, on_lanes, random_over},
     *,
 };
 
@@ -115,7 +116,7 @@ fn random_graphs_over_devices_keep_their_order() {
         for seed in 0..12 {
             for options in [1, 2, 4].into_iter().flat_map(on_lanes) {
                 let some = &devices[..2 + seed as usize % (devices.len() - 1)];
-                let graph = random_over(&mut Random(seed), options, seed % 2 == 1, some);
+                let graph = random_over(&mut Rng::with_seed(seed), options, seed % 2 == 1, some);
                 widest = widest.max(graph.exec.report().lanes);
                 // In flight all at once, on streams of all devices, also of those without a node.
                 for launch in 0..4 {

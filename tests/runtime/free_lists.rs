@@ -15,6 +15,7 @@ use aqlipse::{
     graph::{HostFn, Memset},
     memory,
 };
+use fastrand::Rng;
 
 use super::{
     pools::{ARENA, PAGE, free, retaining, take},
@@ -194,30 +195,27 @@ fn threads_that_free_each_others_memory_never_have_the_same() {
             .map(|n| {
                 let (pool, live, streams, handed) = (&pool, &live, &streams, &handed);
                 scope.spawn(move || {
-                    let mut random = 0x9e37_79b9 + n as u64;
-                    let mut next = |below: usize| {
-                        random = random
-                            .wrapping_mul(6_364_136_223_846_793_005)
-                            .wrapping_add(1_442_695_040_888_963_407);
-                        (random >> 33) as usize % below
-                    };
+                    let mut random = Rng::with_seed(n as u64);
                     let mut own = Vec::new();
                     for _ in 0..3000 {
-                        let bytes = SIZES[next(SIZES.len())];
+                        let bytes = SIZES[random.usize(..SIZES.len())];
                         let address = take(pool, &streams[n], bytes);
                         live.add(address, bytes);
                         own.push(address);
-                        if next(4) == 0 {
-                            handed[next(THREADS)].lock().unwrap().push(own.swap_remove(next(own.len())));
+                        if random.usize(..4) == 0 {
+                            handed[random.usize(..THREADS)]
+                                .lock()
+                                .unwrap()
+                                .push(own.swap_remove(random.usize(..own.len())));
                         }
                         own.append(&mut handed[n].lock().unwrap());
-                        while own.len() > next(6) {
-                            let address = own.swap_remove(next(own.len()));
+                        while own.len() > random.usize(..6) {
+                            let address = own.swap_remove(random.usize(..own.len()));
                             // Before it is free, or another thread would have it already.
                             live.remove(address);
-                            match next(16) {
+                            match random.usize(..16) {
                                 0 => memory::free(address).unwrap(),
-                                1 => free(&streams[next(THREADS)], address),
+                                1 => free(&streams[random.usize(..THREADS)], address),
                                 _ => free(&streams[n], address),
                             }
                         }

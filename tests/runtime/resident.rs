@@ -5,9 +5,10 @@ use aqlipse::{
     graph::{HostFn, Node},
     typed::{ExecGraph, Graph, HostBuffer},
 };
+use fastrand::Rng;
 
 use super::{
-    dags::{Counting, Random, Work, on_lanes, thread_scope},
+    dags::{Counting, Work, on_lanes, thread_scope},
     *,
 };
 
@@ -42,16 +43,16 @@ pub(super) fn both_ways(test: impl Fn(Way)) {
 }
 
 /// A random graph of kernels and empty nodes.
-fn random(random: &mut Random, options: Options) -> Counting {
-    let n = 2 + random.below(60);
+fn random(random: &mut Rng, options: Options) -> Counting {
+    let n = 2 + random.usize(..60);
     let mut edges = Vec::new();
     for to in 1..n {
-        for _ in 0..random.below(4) {
-            edges.push((random.below(to), to));
+        for _ in 0..random.usize(..4) {
+            edges.push((random.usize(..to), to));
         }
     }
     let work: Vec<Work> =
-        (0..n).map(|_| if random.below(8) == 0 { Work::Empty } else { Work::Kernel }).collect();
+        (0..n).map(|_| if random.usize(..8) == 0 { Work::Empty } else { Work::Kernel }).collect();
     Counting::new(&work, &edges, options)
 }
 
@@ -82,7 +83,7 @@ fn random_graphs_keep_their_order() {
         let mut widest = 0;
         for seed in 0..12 {
             for options in (1..=4).flat_map(on_lanes) {
-                let graph = random(&mut Random(seed), way.options(options));
+                let graph = random(&mut Rng::with_seed(seed), way.options(options));
                 widest = widest.max(graph.exec.report().lanes);
                 for _ in 0..4 {
                     graph.exec.launch(&stream).unwrap();

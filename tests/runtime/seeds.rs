@@ -3,9 +3,10 @@
 use aqlipse::{Event, Stream, StreamKind};
 
 use super::{
-    dags::{Random, on_lanes, random},
+    dags::{on_lanes, random},
     *,
 };
+use fastrand::Rng;
 
 /// Streams with events, default-stream order, and graphs of all numbers of lanes.
 fn everything() {
@@ -35,7 +36,7 @@ fn everything() {
     assert_eq!(data.read(&streams[0]).unwrap(), [expected; 32]);
     for options in (1..=4).flat_map(on_lanes) {
         for seed in 0..6 {
-            let graph = random(&mut Random(seed * 10 + options.lanes as u64), options, seed % 2 == 0);
+            let graph = random(&mut Rng::with_seed(seed * 10 + options.lanes as u64), options, seed % 2 == 0);
             for stream in &streams[..3] {
                 graph.exec.launch(stream).unwrap();
             }

@@ -8,6 +8,7 @@ use aqlipse::{
     memory::{self, Origin},
     schedule::memory::Goal,
 };
+use fastrand::Rng;
 
 use super::*;
 
@@ -416,16 +417,6 @@ fn each_device_has_arenas_of_its_own() {
     });
 }
 
-/// Numbers in no order that anybody knows.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % sides
-    }
-}
-
 /// A graph of allocations in a random order. Every buffer is filled with a byte of its own, and both ends come back
 /// before it is freed.
 struct Tangle {
@@ -435,17 +426,17 @@ struct Tangle {
 }
 
 impl Tangle {
-    fn new(dice: &mut Dice, first: u8) -> Self {
+    fn new(random: &mut Rng, first: u8) -> Self {
         const SIZES: [u64; 7] = [1, 4096, 5000, 65536, 70_000, 2 * MIB, 2 * MIB + 70_000];
-        let buffers = 3 + dice.roll(6);
+        let buffers = 3 + random.usize(..6);
         let out = Out::new(buffers * 2);
         let mut template = Template::new(&device());
         let mut nodes: Vec<NodeId> = Vec::new();
         for n in 0..buffers {
-            let bytes = SIZES[dice.roll(SIZES.len())];
+            let bytes = SIZES[random.usize(..SIZES.len())];
             let after: Vec<NodeId> = match nodes.is_empty() {
                 true => Vec::new(),
-                false => (0..dice.roll(3)).map(|_| nodes[dice.roll(nodes.len())]).collect(),
+                false => (0..random.usize(..3)).map(|_| nodes[random.usize(..nodes.len())]).collect(),
             };
             let after: Vec<NodeId> =
                 after.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
@@ -453,7 +444,7 @@ impl Tangle {
             let set = template.add(fill(address, first + n as u8, bytes), &[alloc]).unwrap();
             // Something in between, so that others have time to spoil it.
             let mut last = set;
-            for _ in 0..dice.roll(3) {
+            for _ in 0..random.usize(..3) {
                 last = template.add(Node::Empty, &[last]).unwrap();
             }
             let ends = [address, address + bytes - 1];
@@ -472,19 +463,19 @@ impl Tangle {
 
 fn tangles_keep_apart() {
     for seed in 0..4 {
-        let mut dice = Dice(seed);
+        let mut random = Rng::with_seed(seed);
         let streams = [stream(), stream(), stream()];
-        let graphs: Vec<Tangle> = (0..5).map(|n| Tangle::new(&mut dice, 1 + n * 16)).collect();
+        let graphs: Vec<Tangle> = (0..5).map(|n| Tangle::new(&mut random, 1 + n * 16)).collect();
         let mut execs: HashMap<usize, Exec> = HashMap::new();
         for _ in 0..5 {
             let gate = Gate::on(&streams[0]);
             for _ in 0..8 {
-                let n = dice.roll(graphs.len());
+                let n = random.usize(..graphs.len());
                 let exec = execs
                     .entry(n)
                     .or_insert_with(|| Exec::new(&graphs[n].template, Options::default()).unwrap());
-                exec.launch(&streams[dice.roll(streams.len())]).unwrap();
-                match dice.roll(8) {
+                exec.launch(&streams[random.usize(..streams.len())]).unwrap();
+                match random.usize(..8) {
                     0 => device().trim_graph_memory(),
                     1 => drop(execs.remove(&n)),
                     _ => {}

@@ -10,7 +10,7 @@ const N: usize = 5000;
 #[test]
 fn sum_of_all_agrees_with_the_host() {
     on_every_device("atomics::sum_of_all_agrees_with_the_host", "sum_all", |program| {
-        let x = Numbers(30).floats(N, 1.0);
+        let x = Numbers::new(30).floats(N, 1.0);
         let out = program.input(&[1.5f32]);
         program.run([5, 1, 1], &[&program.input(&x), &out, &(N as i32)]);
         let sum: f64 = 1.5 + x.iter().map(|&x| f64::from(x)).sum::<f64>();
@@ -23,7 +23,7 @@ fn sum_of_all_agrees_with_the_host() {
 #[test]
 fn dot_product_in_double_precision_agrees_with_the_host() {
     on_every_device("atomics::dot_product_in_double_precision_agrees_with_the_host", "dot_f64", |program| {
-        let mut numbers = Numbers(31);
+        let mut numbers = Numbers::new(31);
         // 20 bits each: the host's sum of products of 40 bits is exact.
         let mut whole = || (0..N).map(|_| numbers.below(1 << 20) as f64 - 500_000.0).collect::<Vec<_>>();
         let (x, y) = (whole(), whole());
@@ -37,7 +37,7 @@ fn dot_product_in_double_precision_agrees_with_the_host() {
 #[test]
 fn histogram_counts_every_value() {
     on_every_device("atomics::histogram_counts_every_value", "histogram", |program| {
-        let mut numbers = Numbers(32);
+        let mut numbers = Numbers::new(32);
         // The product of two is uneven, and some values are outside of the bins.
         let x: Vec<i32> = (0..N).map(|_| (numbers.below(13) * numbers.below(12)) as i32 - 2).collect();
         let counts = program.input(&[0i32; 128]);

@@ -11,7 +11,7 @@ const N: usize = 3000;
 #[test]
 fn vector_add_is_exact() {
     on_every_device("elementwise::vector_add_is_exact", "vector_add", |program| {
-        let mut numbers = Numbers(1);
+        let mut numbers = Numbers::new(1);
         let (x, y) = (numbers.floats(N, 1e3), numbers.floats(N, 1.0));
         let out = program.output::<f32>(N);
         program.run([3, 1, 1], &[&program.input(&x), &program.input(&y), &out, &(N as i32)]);
@@ -47,7 +47,7 @@ fn philox_has_the_known_answers() {
 #[test]
 fn dropout_keeps_what_philox_says() {
     on_every_device("elementwise::dropout_keeps_what_philox_says", "dropout", |program| {
-        let x = Numbers(2).floats(N, 1.0);
+        let x = Numbers::new(2).floats(N, 1.0);
         let (p, seed) = (0.3f32, 20_261_121);
         let out = program.output::<f32>(N);
         program.run([3, 1, 1], &[&program.input(&x), &out, &(N as i32), &p, &seed]);
@@ -73,7 +73,7 @@ unsafe extern "C" {
 #[test]
 fn gelu_rounds_to_bfloat16() {
     on_every_device("elementwise::gelu_rounds_to_bfloat16", "gelu", |program| {
-        let mut numbers = Numbers(3);
+        let mut numbers = Numbers::new(3);
         // Magnitudes up to almost 8.
         let x: Vec<u16> =
             numbers.narrow(&BFLOAT, N).iter().map(|&x| if x == 0 { 0 } else { x + 0x100 }).collect();
@@ -92,7 +92,7 @@ fn gelu_rounds_to_bfloat16() {
 fn quantised_rows_are_within_half_a_step() {
     on_every_device("elementwise::quantised_rows_are_within_half_a_step", "quantise", |program| {
         let (rows, columns) = (5, 300);
-        let x = Numbers(4).floats(rows * columns, 3.0);
+        let x = Numbers::new(4).floats(rows * columns, 3.0);
         let (out, scales) = (program.output::<i8>(rows * columns), program.output::<f32>(rows));
         program.run([rows as u32, 1, 1], &[&program.input(&x), &out, &scales, &(columns as i32)]);
         let (out, scales) = (program.read(&out), program.read(&scales));
@@ -127,7 +127,7 @@ fn narrow_round_trip(test: &str, object: &str, format: &Format) {
         // Every number, the middles between neighbours, and others of all magnitudes that the format has.
         let mut x: Vec<f32> = (0..0x7f).map(|bits| format.value(bits) as f32).collect();
         x.extend((0..0x7f).map(|bits| ((format.value(bits) + format.value(bits + 1)) / 2.0) as f32));
-        let mut numbers = Numbers(5);
+        let mut numbers = Numbers::new(5);
         let smallest = 1 - format.bias - format.mantissa as i32 - 1;
         for exponent in smallest..format.bias - 2 {
             x.extend(numbers.floats(16, 2f64.powi(exponent)));

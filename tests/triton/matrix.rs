@@ -30,7 +30,7 @@ fn run(program: &Program, [m, n, k]: [usize; 3], tile: usize, buffers: [&dyn sup
 fn narrow(test: &str, object: &str, format: &Format, shape: [usize; 3], tile: usize) {
     on_every_device(&format!("matrix::{test}"), object, |program| {
         let [m, n, k] = shape;
-        let mut numbers = Numbers(40);
+        let mut numbers = Numbers::new(40);
         let (a, b) = (numbers.narrow(format, m * k), numbers.narrow(format, k * n));
         let c = program.output::<f32>(m * n);
         if format.bits == 8 {
@@ -75,7 +75,7 @@ fn large_tiles_agree_with_the_host() {
 fn single_products_agree_with_the_host() {
     on_every_device("matrix::single_products_agree_with_the_host", "matmul_fp32", |program| {
         let [m, n, k] = SHAPE;
-        let mut numbers = Numbers(41);
+        let mut numbers = Numbers::new(41);
         let (a, b) = (numbers.floats(m * k, 1.0), numbers.floats(k * n, 1.0));
         let c = program.output::<f32>(m * n);
         run(program, SHAPE, 32, [&program.input(&a), &program.input(&b), &c]);
@@ -91,7 +91,7 @@ fn single_products_agree_with_the_host() {
 fn double_products_are_exact() {
     on_every_device("matrix::double_products_are_exact", "matmul_fp64", |program| {
         let [m, n, k] = SHAPE;
-        let mut numbers = Numbers(42);
+        let mut numbers = Numbers::new(42);
         let mut whole = |n| (0..n).map(|_| numbers.below(1 << 22) as f64 - 2e6).collect::<Vec<_>>();
         let (a, b) = (whole(m * k), whole(k * n));
         let c = program.output::<f64>(m * n);
@@ -105,7 +105,7 @@ fn double_products_are_exact() {
 fn byte_products_are_exact() {
     on_every_device("matrix::byte_products_are_exact", "matmul_i8", |program| {
         let [m, n, k] = SHAPE;
-        let mut numbers = Numbers(43);
+        let mut numbers = Numbers::new(43);
         let mut bytes = |n| (0..n).map(|_| numbers.bits() as i8).collect::<Vec<_>>();
         let (a, b) = (bytes(m * k), bytes(k * n));
         let c = program.output::<i32>(m * n);
@@ -145,7 +145,7 @@ fn attends(
     causal: bool,
 ) {
     on_every_device(&format!("matrix::{test}"), object, |program| {
-        let mut numbers = Numbers(44);
+        let mut numbers = Numbers::new(44);
         let mut tensor = || numbers.narrow(format, heads * length * width);
         let (q, k, v) = (tensor(), tensor(), tensor());
         let out = program.output::<u16>(q.len());

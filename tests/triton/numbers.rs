@@ -1,33 +1,31 @@
 //! Inputs, formats of narrow floating-point numbers, and bounds on errors.
 
+use fastrand::Rng;
+
 /// Half of the distance of one and the next larger `f32`: the relative error of one rounding.
 pub const ULP: f64 = 1.0 / (1 << 24) as f64;
 
-/// A sequence of pseudorandom numbers (splitmix64), so that failures repeat.
-pub struct Numbers(pub u64);
+/// Random numbers of a seed.
+pub struct Numbers(Rng);
 
 impl Numbers {
+    pub fn new(seed: u64) -> Self {
+        Self(Rng::with_seed(seed))
+    }
+
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.u64(..)
     }
 
     /// A whole number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.bits() % end
-    }
-
-    /// A number of [-1, 1).
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        self.0.u64(..end)
     }
 
     /// `n` numbers of [-scale, scale).
     pub fn floats(&mut self, n: usize, scale: f64) -> Vec<f32> {
-        (0..n).map(|_| (self.unit() * scale) as f32).collect()
+        (0..n).map(|_| ((self.0.f64() * 2.0 - 1.0) * scale) as f32).collect()
     }
 
     /// `n` numbers of `format`, as bits, with magnitudes from 2^-4 to almost 2, or zero.

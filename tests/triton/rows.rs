@@ -13,7 +13,7 @@ const COLUMNS: usize = 389;
 #[test]
 fn softmax_agrees_with_the_host() {
     on_every_device("rows::softmax_agrees_with_the_host", "softmax", |program| {
-        let x = Numbers(10).floats(ROWS * COLUMNS, 12.0);
+        let x = Numbers::new(10).floats(ROWS * COLUMNS, 12.0);
         let out = program.output::<f32>(x.len());
         program.run([ROWS as u32, 1, 1], &[&program.input(&x), &out, &(COLUMNS as i32)]);
         let out = program.read(&out);
@@ -31,7 +31,7 @@ fn softmax_agrees_with_the_host() {
 #[test]
 fn layer_norm_agrees_with_the_host() {
     on_every_device("rows::layer_norm_agrees_with_the_host", "layer_norm", |program| {
-        let mut numbers = Numbers(11);
+        let mut numbers = Numbers::new(11);
         let x: Vec<f32> = numbers.floats(ROWS * COLUMNS, 2.0).iter().map(|x| x + 0.75).collect();
         let (weight, bias) = (numbers.floats(COLUMNS, 1.0), numbers.floats(COLUMNS, 1.0));
         let eps = 1e-5f32;
@@ -60,7 +60,7 @@ fn layer_norm_agrees_with_the_host() {
 #[test]
 fn cumsum_agrees_with_the_host() {
     on_every_device("rows::cumsum_agrees_with_the_host", "cumsum", |program| {
-        let x = Numbers(12).floats(ROWS * COLUMNS, 1.0);
+        let x = Numbers::new(12).floats(ROWS * COLUMNS, 1.0);
         let out = program.output::<f32>(x.len());
         program.run([ROWS as u32, 1, 1], &[&program.input(&x), &out, &(COLUMNS as i32)]);
         let out = program.read(&out);
@@ -80,7 +80,7 @@ fn cumsum_agrees_with_the_host() {
 #[test]
 fn linear_recurrence_agrees_with_the_host() {
     on_every_device("rows::linear_recurrence_agrees_with_the_host", "linear_recurrence", |program| {
-        let mut numbers = Numbers(13);
+        let mut numbers = Numbers::new(13);
         let (a, b) = (numbers.floats(ROWS * COLUMNS, 1.0), numbers.floats(ROWS * COLUMNS, 1.0));
         let out = program.output::<f32>(a.len());
         program.run([ROWS as u32, 1, 1], &[&program.input(&a), &program.input(&b), &out, &(COLUMNS as i32)]);
@@ -102,7 +102,7 @@ fn linear_recurrence_agrees_with_the_host() {
 fn argmax_finds_the_first_of_the_largest() {
     on_every_device("rows::argmax_finds_the_first_of_the_largest", "argmax", |program| {
         // Few different numbers, so that the largest occurs more than once.
-        let mut numbers = Numbers(14);
+        let mut numbers = Numbers::new(14);
         let x: Vec<f32> = (0..ROWS * COLUMNS).map(|_| numbers.below(40) as f32 - 50.0).collect();
         let (value, index) = (program.output::<f32>(ROWS), program.output::<i32>(ROWS));
         program.run([ROWS as u32, 1, 1], &[&program.input(&x), &value, &index, &(COLUMNS as i32)]);
@@ -118,7 +118,7 @@ fn argmax_finds_the_first_of_the_largest() {
 #[test]
 fn sorted_rows_are_sorted() {
     on_every_device("rows::sorted_rows_are_sorted", "sort_rows", |program| {
-        let mut numbers = Numbers(15);
+        let mut numbers = Numbers::new(15);
         // Many numbers occur more than once; some are at the ends of the range.
         let mut x: Vec<i32> = (0..ROWS * 256).map(|_| numbers.below(400) as i32 - 200).collect();
         (x[3], x[300], x[301]) = (i32::MIN, i32::MAX, i32::MIN);
@@ -132,7 +132,7 @@ fn sorted_rows_are_sorted() {
 #[test]
 fn cross_entropy_agrees_with_the_host() {
     on_every_device("rows::cross_entropy_agrees_with_the_host", "cross_entropy", |program| {
-        let mut numbers = Numbers(16);
+        let mut numbers = Numbers::new(16);
         let bits = numbers.narrow(&HALF, ROWS * COLUMNS);
         let labels: Vec<i32> = (0..ROWS).map(|_| numbers.below(COLUMNS as u64) as i32).collect();
         let loss = program.output::<f32>(ROWS);

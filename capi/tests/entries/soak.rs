@@ -4,6 +4,7 @@ use std::{env, fs, ptr, time::Duration, time::Instant};
 
 use aqlipse::fault_injection;
 use capi::types::*;
+use fastrand::Rng;
 
 use super::{
     process::{again, ends, role},
@@ -72,21 +73,17 @@ struct Population {
     memory: Memory<u32>,
     alive: Vec<(hipGraph_t, hipGraphExec_t, hipGraphNode_t)>,
     streams: Vec<hipStream_t>,
-    random: u64,
+    random: Rng,
 }
 
 impl Population {
     fn new() -> Self {
         let streams = (0..4).map(|_| new_stream()).collect();
-        Self { memory: Memory::of(&[0u32; 256]), alive: Vec::new(), streams, random: 0x9e37_79b9_7f4a_7c15 }
+        Self { memory: Memory::of(&[0u32; 256]), alive: Vec::new(), streams, random: Rng::with_seed(1) }
     }
 
     fn below(&mut self, limit: usize) -> usize {
-        // xorshift64.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random % limit as u64) as usize
+        self.random.usize(..limit)
     }
 
     fn fill(&mut self) -> hipMemsetParams {

@@ -1,6 +1,6 @@
 //! Numbers that are the same each time.
 
-/// By xorshift.
+/// By xorshift, and our own: recorded results are those of the problems that it makes.
 pub struct Random(u64);
 
 impl Random {

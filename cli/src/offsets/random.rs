@@ -1,6 +1,6 @@
 //! Chance that is the same each time: what a search does depends on the problem and on its steps.
 
-/// Numbers by xorshift.
+/// Numbers by xorshift. Our own, since recorded plans and their goals follow from its sequence.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 

@@ -1,3 +1,5 @@
+use fastrand::Rng;
+
 use super::{Allocation, Grain, Map};
 
 fn range(start: u64, end: u64) -> Allocation {
@@ -57,16 +59,13 @@ fn covers_joins_adjoining_ranges_and_minds_write_permission() {
 fn agrees_with_a_plain_list_over_many_changes() {
     let map = Map::default();
     let mut model = std::collections::BTreeMap::new();
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = Rng::with_seed(1);
     for step in 0..20_000u64 {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let start = (state % 4096) * 16;
+        let start = random.u64(..4096) * 16;
         if model.remove(&start).is_some() {
             assert_eq!(map.remove(start).map(|a| a.start), Some(start));
         } else {
-            let end = start + 1 + state % 16;
+            let end = start + 1 + random.u64(..16);
             model.insert(start, end);
             map.insert(range(start, end));
         }

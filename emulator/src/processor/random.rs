@@ -1,6 +1,7 @@
 //! The numbers of the seeded schedule.
 
-/// A small generator (SplitMix64): the sequence is a matter of the seed alone.
+/// A small generator (SplitMix64). It is our own, so that a value of `AQLIPSE_EMULATE_SEED` means the same order whatever
+/// the release of a library.
 pub(super) struct Random(u64);
 
 impl Random {

@@ -1,9 +1,10 @@
 //! Any words decode or fail, and what decodes prints.
 
 use emulator::isa::{DecodeErrorKind, Target, decode, decode_all, disassemble};
+use fastrand::Rng;
 use proptest::prelude::*;
 
-use super::words::{self, Random};
+use super::words::{self};
 
 const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
 
@@ -42,7 +43,7 @@ proptest! {
 
 #[test]
 fn plausible_encodings_decode_or_fail_without_panic() {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     for encoding in words::ENCODINGS {
         for opcode in 0..encoding.opcodes() {
             for _ in 0..20 {

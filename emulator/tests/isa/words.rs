@@ -1,28 +1,6 @@
 //! Random machine words: every opcode of a family, fields that are mostly plausible.
 
-/// A small, seeded generator (xorshift64*): failures must repeat.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed | 1)
-    }
-
-    pub fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n
-    }
-
-    fn pick(&mut self, values: &[u32]) -> u32 {
-        values[self.below(values.len())]
-    }
-}
+use fastrand::Rng;
 
 /// What a field holds, and so what is worth trying.
 #[derive(Clone, Copy)]
@@ -242,13 +220,13 @@ impl Encoding {
     }
 
     /// Two words with `opcode` and random fields.
-    pub fn sample(&self, opcode: u32, random: &mut Random) -> [u32; 2] {
+    pub fn sample(&self, opcode: u32, random: &mut Rng) -> [u32; 2] {
         let mut word = u64::from(self.base) | u64::from(opcode) << self.opcode.1;
         // Some instructions reserve all fields that they do not use: keep many fields 0 in many samples.
-        let keep = random.pick(&[2, 4, 8, 8]);
+        let keep = random.choice([2, 4, 8, 8]).unwrap();
         for &(high, low, field) in self.fields {
             let width = high - low + 1;
-            if width < 32 && random.next() % 8 >= keep {
+            if width < 32 && random.u32(..8) >= keep {
                 if matches!(field, Ones) {
                     word |= u64::from(u32::MAX >> (32 - width)) << low;
                 }
@@ -261,7 +239,7 @@ impl Encoding {
 
     /// `base` with one field after another replaced by each of its values; of a field that is wider than a source
     /// code, by each single bit and some random values.
-    pub fn sweep(&self, base: [u32; 2], random: &mut Random) -> Vec<[u32; 2]> {
+    pub fn sweep(&self, base: [u32; 2], random: &mut Rng) -> Vec<[u32; 2]> {
         let base = u64::from(base[0]) | u64::from(base[1]) << 32;
         let mut samples = Vec::new();
         for &(high, low, _) in self.fields {
@@ -271,7 +249,7 @@ impl Encoding {
                 (0..=mask).collect()
             } else {
                 let bits = (0..width).map(|bit| 1 << bit);
-                let random = (0..64).map(|_| u64::from(random.next()) & mask);
+                let random = (0..64).map(|_| u64::from(random.u32(..)) & mask);
                 [0, mask].into_iter().chain(bits).chain(random).collect()
             };
             samples.extend(values.iter().map(|value| {
@@ -284,10 +262,10 @@ impl Encoding {
 }
 
 impl Field {
-    fn value(self, width: u32, random: &mut Random) -> u32 {
-        let any = random.next();
+    fn value(self, width: u32, random: &mut Rng) -> u32 {
+        let any = random.u32(..);
         let value = match self {
-            Self::Source => match random.below(4) {
+            Self::Source => match random.usize(..4) {
                 0 => any % 128,
                 1 => 128 + any % 128,
                 _ => 256 + (any & !(any >> 16)) % 256,
@@ -295,11 +273,11 @@ impl Field {
             Self::Register if any & 1 << 31 != 0 => any & !3,
             Self::Register => any,
             Self::Rare if any & 3 << 30 != 0 => 0,
-            Self::Any if width == 32 => match random.below(4) {
+            Self::Any if width == 32 => match random.usize(..4) {
                 0 => any % 80,
-                1 => {
-                    random.pick(&[0x3800, 0xbc00, 0x3118, 0xffff_fff8, 0x3f80_0000, 0x3e22_f983, 0x3fe0_0000])
-                }
+                1 => random
+                    .choice([0x3800, 0xbc00, 0x3118, 0xffff_fff8, 0x3f80_0000, 0x3e22_f983, 0x3fe0_0000])
+                    .unwrap(),
                 _ => any,
             },
             Self::Ones if any & 3 << 30 != 0 => u32::MAX,

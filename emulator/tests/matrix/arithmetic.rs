@@ -1,7 +1,8 @@
 //! Rounding, denormals, overflow, infinities and NaNs of every instruction on floats, bit for bit.
 
+use fastrand::Rng;
+
 use super::{Case, Element, Fields, Machine, Matrices, layout, model};
-use crate::wave::Random;
 
 /// Kinds of input: what exponents there are, and whether there are infinities and NaNs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -40,12 +41,12 @@ fn finite(element: Element, bits: u64) -> bool {
     }
 }
 
-fn pattern(element: Element, flavour: Flavour, random: &mut Random) -> u64 {
+fn pattern(element: Element, flavour: Flavour, random: &mut Rng) -> u64 {
     let (exponent_bits, fraction, bias) = element.format();
     let (top, bits) = ((1u64 << exponent_bits) - 1, element.bits());
-    let mantissa = random.next() & ((1 << fraction) - 1);
-    let sign = (random.next() & 1) << (bits - 1);
-    let draw = random.next();
+    let mantissa = random.u64(..) & ((1 << fraction) - 1);
+    let sign = (random.u64(..) & 1) << (bits - 1);
+    let draw = random.u64(..);
     let one = bias as u64;
     let number = |field: u64| sign | field.min(top) << fraction | mantissa;
     let result = match flavour {
@@ -75,14 +76,14 @@ fn pattern(element: Element, flavour: Flavour, random: &mut Random) -> u64 {
     }
 }
 
-fn matrices(case: &Case, flavours: [Flavour; 3], random: &mut Random) -> Matrices {
+fn matrices(case: &Case, flavours: [Flavour; 3], random: &mut Rng) -> Matrices {
     let accumulator = if case.is_double() { Element::F64 } else { Element::F32 };
     let elements = [case.a, case.b, accumulator];
     Matrices::new(case, |which| pattern(elements[which], flavours[which], random))
 }
 
 /// Runs an instruction and compares all of D with the model.
-fn check(case: &Case, flavours: [Flavour; 3], mode: u32, random: &mut Random) {
+fn check(case: &Case, flavours: [Flavour; 3], mode: u32, random: &mut Rng) {
     let fields = Fields { a: 2, b: 270, c: 60, d: 60, ..Fields::default() };
     let matrices = matrices(case, flavours, random);
     let mut machine = Machine::new(case.target, random);
@@ -109,7 +110,7 @@ fn floats() -> impl Iterator<Item = Case> {
 
 #[test]
 fn sums_round_as_the_hardware_was_measured_to() {
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     for case in floats() {
         for flavour in FLAVOURS {
             check(&case, [flavour; 3], 0x3f0, &mut random);
@@ -123,7 +124,7 @@ fn sums_round_as_the_hardware_was_measured_to() {
 
 #[test]
 fn mode_flushes_the_inputs_of_f32_and_of_nothing_else() {
-    let mut random = Random(12);
+    let mut random = Rng::with_seed(12);
     for case in floats() {
         // Rounding toward zero, all denormals flushed.
         check(&case, [Flavour::Tiny, Flavour::Huge, Flavour::Tiny], 0x30f, &mut random);
@@ -134,7 +135,7 @@ fn mode_flushes_the_inputs_of_f32_and_of_nothing_else() {
 /// Runs an instruction with FP16_OVFL on constant matrices, and checks that all of D is `want`.
 fn with_overflow_clamped(case: &Case, constants: [u64; 3], want: u64) {
     let fields = Fields { a: 0, b: 10, c: 40, d: 80, ..Fields::default() };
-    let mut machine = Machine::new(case.target, &mut Random(13));
+    let mut machine = Machine::new(case.target, &mut Rng::with_seed(13));
     machine.wave.mode.0 |= 1 << 23;
     layout::place(&mut machine, case, fields, &Matrices::new(case, |which| constants[which]));
     machine.run(case, fields).unwrap();

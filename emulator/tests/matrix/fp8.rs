@@ -1,9 +1,9 @@
 //! Conversions between singles and the 8-bit formats, which have no infinities and no negative zero.
 
 use emulator::isa::Target;
+use fastrand::Rng;
 
 use super::Machine;
-use crate::wave::Random;
 
 /// Bits of the fraction, the bias, and the opcodes of the conversions.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ impl Format {
 }
 
 fn machine() -> Machine {
-    let mut machine = Machine::new(Target::Gfx942, &mut Random(61));
+    let mut machine = Machine::new(Target::Gfx942, &mut Rng::with_seed(61));
     machine.wave.exec = u64::MAX;
     machine
 }
@@ -229,10 +229,10 @@ fn stochastic(format: Format, x: f32, random: u32, saturate: bool) -> u8 {
 
 #[test]
 fn stochastic_rounding_adds_the_random_number_and_truncates() {
-    let mut random = Random(62);
+    let mut random = Rng::with_seed(62);
     for format in FORMATS {
         for (n, chunk) in boundaries(format).chunks(64).enumerate() {
-            for seed in [0, u32::MAX, 1 << 31, random.next() as u32, random.next() as u32] {
+            for seed in [0, u32::MAX, 1 << 31, random.u32(..), random.u32(..)] {
                 let mut machine = machine();
                 let (saturate, byte) = (n % 2 == 0, n as u32 % 4);
                 machine.wave.mode.0 |= u32::from(saturate) << 23;
@@ -255,14 +255,14 @@ fn stochastic_rounding_adds_the_random_number_and_truncates() {
 
 #[test]
 fn stochastic_rounding_is_right_on_average() {
-    let mut random = Random(63);
+    let mut random = Rng::with_seed(63);
     for format in FORMATS {
         for x in [1.3f32, 0.77, 5.03, 3.999, 96.5] {
             let (mut sum, rounds) = (0.0, 256);
             for _ in 0..rounds {
                 let mut machine = machine();
                 machine.wave.vgpr[0].0.fill(x.to_bits());
-                machine.wave.vgpr[2].0.fill_with(|| random.next() as u32);
+                machine.wave.vgpr[2].0.fill_with(|| random.u32(..));
                 vop3(&mut machine, format.encode[1], 0, [0, 0]);
                 sum += machine.wave.vgpr[16].0.iter().map(|word| format.value(*word as u8)).sum::<f64>();
             }

@@ -3,12 +3,10 @@
 use std::fmt::Write;
 
 use emulator::isa::Target;
+use fastrand::Rng;
 
 use super::{Case, Element};
-use crate::{
-    harness::{Level, TARGETS, input, kernel, output},
-    wave::Random,
-};
+use crate::harness::{Level, TARGETS, input, kernel, output};
 
 /// The builtin, the types of its A (and B) and of C, elements of A in a lane; by instruction.
 struct Builtin {
@@ -112,8 +110,8 @@ fn check(target: Target, level: Level) {
         write!(all, "{}", builtin.source()).unwrap();
         all
     });
-    let mut random = Random(41);
-    let mut small = || (0..64 * 64).map(|_| (random.next() % 7) as i32 - 3).collect::<Vec<_>>();
+    let mut random = Rng::with_seed(41);
+    let mut small = || (0..64 * 64).map(|_| random.i32(0..7) - 3).collect::<Vec<_>>();
     for builtin in &builtins {
         let Some(kernel) = kernel(&source, &builtin.symbol(), target, level) else { return };
         let (a, b) = (small(), small());

@@ -21,8 +21,7 @@ use emulator::{
     isa::{Family, Flow, Row, Target, decode, flag, table},
     wave::{Apertures, Deaf, FaultKind, Mode, Surroundings, Wave, semantics},
 };
-
-use crate::wave::Random;
+use fastrand::Rng;
 
 /// What an element is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,13 +173,13 @@ pub struct Machine {
 
 impl Machine {
     /// Random registers, no live lane.
-    pub fn new(target: Target, random: &mut Random) -> Self {
+    pub fn new(target: Target, random: &mut Rng) -> Self {
         let surroundings =
             Surroundings { map: Arc::default(), apertures: Apertures::default(), host: Arc::new(Deaf) };
         let mut wave = Wave::new(target, surroundings);
         wave.mode = Mode(0x3f0);
         for row in wave.vgpr.iter_mut() {
-            row.0.fill_with(|| random.next() as u32);
+            row.0.fill_with(|| random.u32(..));
         }
         Self { wave }
     }

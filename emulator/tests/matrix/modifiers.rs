@@ -1,12 +1,12 @@
 //! Modifiers that an instruction lacks stop the wave with a fault that names it.
 
 use emulator::{isa::Target, wave::FaultKind};
+use fastrand::Rng;
 
 use super::{Case, Element, Fields, Machine};
-use crate::wave::Random;
 
 fn refuses(case: &Case, fields: Fields) {
-    let mut random = Random(5);
+    let mut random = Rng::with_seed(5);
     let mut machine = Machine::new(case.target, &mut random);
     let before: Vec<_> = machine.wave.vgpr.iter().map(|row| row.0).collect();
     let fault = machine.run(case, Fields { a: 0, b: 10, c: 40, d: 80, ..fields });

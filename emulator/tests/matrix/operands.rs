@@ -1,9 +1,9 @@
 //! Constants, overlaps, the end of the register file, EXEC.
 
 use emulator::wave::FaultKind;
+use fastrand::Rng;
 
 use super::{Case, Element, Fields, Machine, Matrices, layout, products::accumulator};
-use crate::wave::Random;
 
 /// Runs an instruction with A and B of ones; D is then C + K.
 fn ones(case: &Case, fields: Fields, machine: &mut Machine, mut c: impl FnMut() -> u64) -> Matrices {
@@ -19,7 +19,7 @@ fn ones(case: &Case, fields: Fields, machine: &mut Machine, mut c: impl FnMut() 
 
 #[test]
 fn c_may_be_an_inline_constant() {
-    let mut random = Random(21);
+    let mut random = Rng::with_seed(21);
     for case in Case::all().iter().filter(|case| !case.sparse) {
         // The code, its integer and its float.
         for (code, integer, float) in
@@ -47,7 +47,7 @@ fn c_may_be_an_inline_constant() {
 
 #[test]
 fn a_and_b_cannot_be_constants_nor_anything_scalar() {
-    let mut random = Random(22);
+    let mut random = Rng::with_seed(22);
     for case in Case::all() {
         let opcode = 0xd380_0000 | u32::from(case.row.opcode) << 16 | 80;
         for (scalar, position) in [(242, 0), (242, 9), (8, 0), (8, 9), (8, 18)] {
@@ -60,7 +60,7 @@ fn a_and_b_cannot_be_constants_nor_anything_scalar() {
 
 #[test]
 fn exec_does_not_matter() {
-    let mut random = Random(23);
+    let mut random = Rng::with_seed(23);
     for case in Case::all().iter().filter(|case| !case.sparse) {
         let fields = Fields { a: 0, b: 20, c: 40, d: 80, ..Fields::default() };
         for exec in [0, 1, u64::MAX, 0xf0f0_1234_5678_9abc] {
@@ -77,7 +77,7 @@ fn exec_does_not_matter() {
 
 #[test]
 fn registers_that_overlap_are_read_before_any_is_written() {
-    let mut random = Random(24);
+    let mut random = Rng::with_seed(24);
     for case in Case::all().iter().filter(|case| !case.sparse) {
         // D over C, before, behind and apart; over A; over B.
         for (a, b, c, d) in [
@@ -93,7 +93,7 @@ fn registers_that_overlap_are_read_before_any_is_written() {
             // Small finite numbers in all registers.
             for row in machine.wave.vgpr.iter_mut() {
                 row.0.fill_with(|| {
-                    let word = random.next() as u32;
+                    let word = random.u32(..);
                     if case.a == Element::I8 { word } else { word & 0x0707_0707 | 0x3030_3030 }
                 });
             }
@@ -116,7 +116,7 @@ fn registers_that_overlap_are_read_before_any_is_written() {
 
 #[test]
 fn only_registers_of_d_are_written() {
-    let mut random = Random(25);
+    let mut random = Rng::with_seed(25);
     for case in Case::all() {
         let fields = Fields { a: 0, b: 20, c: 40, d: 80, ..Fields::default() };
         let mut machine = Machine::new(case.target, &mut random);
@@ -131,7 +131,7 @@ fn only_registers_of_d_are_written() {
 
 #[test]
 fn tuples_past_the_end_of_the_file_read_from_its_begin_and_write_nothing() {
-    let mut random = Random(26);
+    let mut random = Rng::with_seed(26);
     for case in Case::all().iter().filter(|case| !case.sparse && case.row.shape.dst.dwords() > 2) {
         let mut machine = Machine::new(case.target, &mut random);
         let before: Vec<_> = machine.wave.vgpr.iter().map(|row| row.0).collect();
@@ -152,6 +152,6 @@ fn tuples_past_the_end_of_the_file_read_from_its_begin_and_write_nothing() {
     }
 }
 
-fn random_small(random: &mut Random) -> i64 {
-    (random.next() % 1000) as i64
+fn random_small(random: &mut Rng) -> i64 {
+    random.i64(0..1000)
 }

@@ -1,7 +1,8 @@
 //! Every instruction multiplies matrices of small integers, where all orders of summation agree.
 
+use fastrand::Rng;
+
 use super::{Case, Element, Fields, Machine, Matrices, layout};
-use crate::wave::Random;
 
 /// The element of C or D that holds an integer.
 pub fn accumulator(case: &Case, x: i64) -> u64 {
@@ -13,9 +14,9 @@ pub fn accumulator(case: &Case, x: i64) -> u64 {
 }
 
 /// Matrices of small integers as numbers and as elements.
-fn integers(case: &Case, random: &mut Random) -> (Matrices, Matrices) {
+fn integers(case: &Case, random: &mut Rng) -> (Matrices, Matrices) {
     let numbers = Matrices::new(case, |which| {
-        let x = (random.next() % 9) as i64 - 4;
+        let x = random.i64(0..9) - 4;
         (if which == 2 { x * 100 } else { x }) as u64
     });
     let map = |matrices: &Vec<Vec<Vec<u64>>>, f: &dyn Fn(u64) -> u64| {
@@ -58,7 +59,7 @@ fn permutes(case: &Case) -> bool {
     !case.is_double() && (case.target == Gfx90a || case.blocks > 1 || case.a == Element::F32)
 }
 
-fn check(case: &Case, random: &mut Random, fields: Fields) {
+fn check(case: &Case, random: &mut Rng, fields: Fields) {
     let (numbers, elements) = integers(case, random);
     let mut machine = Machine::new(case.target, random);
     layout::place(&mut machine, case, fields, &elements);
@@ -93,7 +94,7 @@ fn check(case: &Case, random: &mut Random, fields: Fields) {
 
 #[test]
 fn every_dense_instruction_multiplies_with_all_its_modifiers() {
-    let mut random = Random(1);
+    let mut random = Rng::with_seed(1);
     for case in Case::all().iter().filter(|case| !case.sparse) {
         let fields = Fields { a: 0, b: 20, c: 40, d: 80, ..Fields::default() };
         check(case, &mut random, fields);
@@ -119,7 +120,7 @@ fn every_dense_instruction_multiplies_with_all_its_modifiers() {
 
 #[test]
 fn every_mixture_of_register_files_works() {
-    let mut random = Random(2);
+    let mut random = Rng::with_seed(2);
     for case in Case::all().iter().filter(|case| !case.sparse) {
         for files in 0..8 {
             let file = |n: usize| (files >> n & 1) * 256;
@@ -137,14 +138,14 @@ fn every_mixture_of_register_files_works() {
 
 #[test]
 fn integer_sums_wrap_unless_fp16_ovfl_saturates_them() {
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     for case in Case::all().iter().filter(|case| case.a == Element::I8 && !case.sparse) {
         for saturate in [false, true] {
             let fields = Fields { a: 0, b: 20, c: 40, d: 40, ..Fields::default() };
             let mut machine = Machine::new(case.target, &mut random);
             let matrices = Matrices::new(case, |which| match which {
-                2 => [0x7fff_fff0, 0x8000_0010, random.next() & 0xffff_ffff][random.next() as usize % 3],
-                _ => random.next() & 0xff,
+                2 => [0x7fff_fff0, 0x8000_0010, random.u64(..) & 0xffff_ffff][random.usize(..3)],
+                _ => random.u64(..) & 0xff,
             });
             layout::place(&mut machine, case, fields, &matrices);
             machine.wave.mode.0 |= u32::from(saturate) << 23;

@@ -1,7 +1,8 @@
 //! SMFMAC: A holds half of the elements, source 2 says which.
 
+use fastrand::Rng;
+
 use super::{Case, Element, Fields, Machine, Matrices, layout, model, products::accumulator};
-use crate::wave::Random;
 
 /// The six pairs of places in a group of four.
 const PAIRS: [(u32, u32); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
@@ -15,14 +16,14 @@ fn indices(
     case: &Case,
     register: usize,
     set: u32,
-    random: &mut Random,
+    random: &mut Rng,
 ) -> Vec<Vec<usize>> {
     let per_lane = if case.a.bits() == 16 { 8 } else { 16 };
     (0..case.n)
         .map(|i| {
             let mut places = Vec::new();
             for k in (0..case.k).step_by(4) {
-                let (first, second) = PAIRS[random.next() as usize % 6];
+                let (first, second) = PAIRS[random.usize(..6)];
                 places.extend([k + first as usize, k + second as usize]);
                 let lane = case.n * (k / per_lane) + i;
                 let bit = (k / 4 % (per_lane / 4)) as u32 * 4 + set * per_lane as u32;
@@ -44,7 +45,7 @@ fn check(
     fields: Fields,
     set: u32,
     matrices: &Matrices,
-    random: &mut Random,
+    random: &mut Rng,
     expected: impl Fn(&[u64], &[u64], u64) -> u64,
 ) {
     let mut machine = Machine::new(case.target, random);
@@ -62,7 +63,7 @@ fn check(
 
 #[test]
 fn every_sparse_instruction_multiplies_with_every_set_of_indices() {
-    let mut random = Random(31);
+    let mut random = Rng::with_seed(31);
     for case in sparse() {
         let sets = if case.a.bits() == 16 { 4 } else { 2 };
         let mut fields = vec![];
@@ -83,7 +84,7 @@ fn every_sparse_instruction_multiplies_with_every_set_of_indices() {
                 ..Fields::default()
             };
             let numbers = Matrices::new(&case, |which| {
-                let x = (random.next() % 9) as i64 - 4;
+                let x = random.i64(0..9) - 4;
                 (if which == 2 { x * 50 } else { x }) as u64
             });
             let mut elements = numbers.clone();
@@ -108,16 +109,16 @@ fn every_sparse_instruction_multiplies_with_every_set_of_indices() {
 
 #[test]
 fn stored_elements_sum_as_those_of_a_dense_matrix() {
-    let mut random = Random(32);
+    let mut random = Rng::with_seed(32);
     for case in sparse().filter(|case| case.a != Element::I8) {
         let fields = Fields { a: 0, b: 20, c: 40, d: 80, ..Fields::default() };
         for _ in 0..8 {
             let matrices = Matrices::new(&case, |which| {
                 let element = [case.a, case.b, Element::F32][which];
                 let (_, fraction, bias) = element.format();
-                let sign = (random.next() & 1) << (element.bits() - 1);
-                sign | (bias as u64 - 3 + random.next() % 6) << fraction
-                    | random.next() & ((1 << fraction) - 1)
+                let sign = (random.u64(..) & 1) << (element.bits() - 1);
+                sign | (bias as u64 - 3 + random.u64(..6)) << fraction
+                    | random.u64(..) & ((1 << fraction) - 1)
             });
             check(&case, fields, 0, &matrices, &mut random, |a, b, c| model::dot(&case, a, b, c, false));
         }
@@ -126,7 +127,7 @@ fn stored_elements_sum_as_those_of_a_dense_matrix() {
 
 #[test]
 fn fp16_ovfl_saturates_sparse_integers() {
-    let mut random = Random(33);
+    let mut random = Rng::with_seed(33);
     for case in sparse().filter(|case| case.a == Element::I8) {
         let fields = Fields { a: 0, b: 20, c: 40, d: 80, ..Fields::default() };
         let matrices = Matrices::new(&case, |which| [127, 127, 0x7fff_ffff - 5][which]);

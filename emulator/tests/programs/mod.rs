@@ -1,9 +1,8 @@
 //! Whole programs: the same source on the host and on the emulated device, at every level and on both targets.
 
-use crate::{
-    harness::{everywhere, input, kernel, native, output, value},
-    wave::Random,
-};
+use fastrand::Rng;
+
+use crate::harness::{everywhere, input, kernel, native, output, value};
 
 /// A kernel `name(const u32 *in, void *out, u32 n)` and its launch.
 struct Program {
@@ -18,11 +17,11 @@ struct Program {
 
 /// Random words, among them small ones and those at the limits.
 fn words(count: usize, seed: u64) -> Vec<u32> {
-    let mut random = Random(seed);
-    let mut word = |_| match random.next() % 8 {
-        0 => [0, 1, u32::MAX, 1 << 31, i32::MAX as u32][(random.next() % 5) as usize],
-        1 => random.next() as u32 >> (random.next() % 32),
-        _ => random.next() as u32,
+    let mut random = Rng::with_seed(seed);
+    let mut word = |_| match random.u64(..8) {
+        0 => [0, 1, u32::MAX, 1 << 31, i32::MAX as u32][random.usize(..5)],
+        1 => random.u32(..) >> (random.u64(..32)),
+        _ => random.u32(..),
     };
     (0..count).map(&mut word).collect()
 }

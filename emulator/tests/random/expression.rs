@@ -1,26 +1,27 @@
 //! Random expressions: text of a given type over the variables in scope.
 
+use fastrand::Rng;
+
 use super::types::{Scalar, Type};
-use crate::wave::Random;
 
 /// Bytes of the input buffer.
 pub const INPUT_BYTES: usize = 16 << 10;
 
 /// Where choices come from.
-pub struct Choice(Random);
+pub struct Choice(Rng);
 
 impl Choice {
     pub fn new(seed: u64) -> Self {
-        Self(Random(seed.wrapping_mul(0xd134_2543_de82_ef95)))
+        Self(Rng::with_seed(seed))
     }
 
     pub fn bits(&mut self) -> u64 {
-        self.0.next()
+        self.0.u64(..)
     }
 
     /// Below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.0.next() >> 16) as usize % n
+        self.0.usize(..n)
     }
 
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {

@@ -29,10 +29,9 @@ mod types;
 
 use std::time::{Duration, Instant};
 
-use crate::{
-    harness::{Kernel, Level, Native, code_object, input, native, output, value},
-    wave::Random,
-};
+use fastrand::Rng;
+
+use crate::harness::{Kernel, Level, Native, code_object, input, native, output, value};
 use emulator::isa::Target;
 use expression::INPUT_BYTES;
 use generate::{TOTALS, UNIFORM, WORKGROUP, WORKGROUPS};
@@ -50,7 +49,7 @@ struct Inputs {
 
 impl Inputs {
     fn new(seed: u64) -> Self {
-        let mut random = Random(!seed);
+        let mut random = Rng::with_seed(!seed);
         let edges: [u64; 14] = [
             0,
             1,
@@ -67,10 +66,10 @@ impl Inputs {
             0x7ff0_0000_0000_0000,
             0x0000_0001_8000_0000,
         ];
-        let mut word = || match random.next() % 4 {
-            0 => edges[(random.next() % 14) as usize],
-            1 => random.next() >> (random.next() % 64),
-            _ => random.next(),
+        let mut word = || match random.u64(..4) {
+            0 => edges[random.usize(..14)],
+            1 => random.u64(..) >> (random.u64(..64)),
+            _ => random.u64(..),
         };
         let bytes = (0..INPUT_BYTES / 8).map(|_| word()).collect();
         // The first half is combined into from everywhere, the second is where each workgroup begins.

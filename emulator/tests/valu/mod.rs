@@ -1,10 +1,10 @@
 //! Vector arithmetic as compilers emit it, against the same source on the host: every level, both targets.
 
+use fastrand::Rng;
+
 mod floating;
 mod integer;
 mod lanes;
-
-use crate::wave::Random;
 
 /// Pairs of interesting and random 32-bit patterns.
 fn words(count: usize, seed: u64) -> Vec<[u32; 4]> {
@@ -28,11 +28,11 @@ fn words(count: usize, seed: u64) -> Vec<[u32; 4]> {
         0xffff_ffff,
         0xffff_fffe,
     ];
-    let mut random = Random(seed);
-    let mut next = || match random.next() % 4 {
-        0 => edges[random.next() as usize % edges.len()],
-        1 => (random.next() >> 52) as u32,
-        _ => random.next() as u32,
+    let mut random = Rng::with_seed(seed);
+    let mut next = || match random.u64(..4) {
+        0 => edges[random.usize(..edges.len())],
+        1 => (random.u64(..) >> 52) as u32,
+        _ => random.u32(..),
     };
     (0..count).map(|_| std::array::from_fn(|_| next())).collect()
 }
@@ -42,12 +42,12 @@ fn words(count: usize, seed: u64) -> Vec<[u32; 4]> {
 fn singles(count: usize, seed: u64) -> Vec<[f32; 4]> {
     let edges =
         [0.0, -0.0, 1.0, -1.0, 1e-45, -1e-40, f32::MIN_POSITIVE, f32::MAX, f32::MIN, f32::INFINITY, 0.5, 3.0];
-    let mut random = Random(seed);
-    let mut next = || match random.next() % 4 {
-        0 => edges[random.next() as usize % edges.len()],
-        1 => f32::from_bits(0x3f7f_fff0 + (random.next() % 64) as u32),
-        2 => random.next() as i32 as f32 / 65536.0,
-        _ => Some(f32::from_bits(random.next() as u32)).filter(|x| !x.is_nan()).unwrap_or(7.0),
+    let mut random = Rng::with_seed(seed);
+    let mut next = || match random.u64(..4) {
+        0 => edges[random.usize(..edges.len())],
+        1 => f32::from_bits(0x3f7f_fff0 + random.u32(..64)),
+        2 => random.i32(..) as f32 / 65536.0,
+        _ => Some(f32::from_bits(random.u32(..))).filter(|x| !x.is_nan()).unwrap_or(7.0),
     };
     (0..count).map(|_| std::array::from_fn(|_| next())).collect()
 }
@@ -68,12 +68,12 @@ fn doubles(count: usize, seed: u64) -> Vec<[f64; 4]> {
         0.5,
         3.0,
     ];
-    let mut random = Random(seed);
-    let mut next = || match random.next() % 4 {
-        0 => edges[random.next() as usize % edges.len()],
-        1 => f64::from_bits(0x3fef_ffff_ffff_fff0 + random.next() % 64),
-        2 => random.next() as i64 as f64 / 65536.0,
-        _ => Some(f64::from_bits(random.next())).filter(|x| !x.is_nan()).unwrap_or(7.0),
+    let mut random = Rng::with_seed(seed);
+    let mut next = || match random.u64(..4) {
+        0 => edges[random.usize(..edges.len())],
+        1 => f64::from_bits(0x3fef_ffff_ffff_fff0 + random.u64(..64)),
+        2 => random.i64(..) as f64 / 65536.0,
+        _ => Some(f64::from_bits(random.u64(..))).filter(|x| !x.is_nan()).unwrap_or(7.0),
     };
     (0..count).map(|_| std::array::from_fn(|_| next())).collect()
 }

@@ -1,11 +1,12 @@
 //! Functions that are called, not inlined.
 
-use super::Random;
+use fastrand::Rng;
+
 use crate::harness::compare;
 
 fn words() -> Vec<u32> {
-    let mut random = Random(3);
-    (0..300).map(|_| random.next() as u32).collect()
+    let mut random = Rng::with_seed(3);
+    (0..300).map(|_| random.u32(..)).collect()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Loads and stores: addresses, widths, conversions, buffers.
 
 use emulator::isa::Target;
+use fastrand::Rng;
 
-use super::Random;
 use crate::harness::{Level, TARGETS, everywhere, input, kernel, output, value};
 
 #[test]
@@ -37,9 +37,9 @@ fn every_width_moves_whatever_the_addresses_and_the_mask() {
     KERNEL m8(const u64 *in, u64 *out, u32 a, u32 b, u64 m) { move(in, out, a, b, m); }
     KERNEL m12(const B3 *in, B3 *out, u32 a, u32 b, u64 m) { move(in, out, a, b, m); }
     KERNEL m16(const v4 *in, v4 *out, u32 a, u32 b, u64 m) { move(in, out, a, b, m); }";
-    let mut random = Random(6);
-    let data: Vec<u8> = (0..128 * 16).map(|_| random.next() as u8).collect();
-    let masks = [u64::MAX, 0, 1, 1 << 63, 0xff00, !0xff00, 0x5555_5555_5555_5555, random.next()];
+    let mut random = Rng::with_seed(6);
+    let data: Vec<u8> = (0..128 * 16).map(|_| random.u8(..)).collect();
+    let masks = [u64::MAX, 0, 1, 1 << 63, 0xff00, !0xff00, 0x5555_5555_5555_5555, random.u64(..)];
     for target in TARGETS {
         for size in [1usize, 2, 4, 8, 12, 16] {
             let Some(kernel) = kernel(source, &format!("m{size}"), target, Level::O2) else { return };
@@ -110,8 +110,8 @@ fn narrow_loads_extend_or_keep_the_other_half() {
             }}\n"
         );
     }
-    let mut random = Random(7);
-    let data: Vec<[u8; 4]> = (0..64).map(|_| (random.next() as u32).to_le_bytes()).collect();
+    let mut random = Rng::with_seed(7);
+    let data: Vec<[u8; 4]> = (0..64).map(|_| (random.u32(..)).to_le_bytes()).collect();
     for target in TARGETS {
         for (i, (name, model)) in LOADS.iter().enumerate() {
             let Some(kernel) = kernel(&source, &format!("k{i}"), target, Level::O1) else { return };

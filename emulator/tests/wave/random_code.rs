@@ -12,8 +12,8 @@ use emulator::{
     memory::{Allocation, Grain, Map},
     wave::{Apertures, Deaf, Exit, Mode, Surroundings, Wave, code::Code},
 };
+use fastrand::Rng;
 
-use super::Random;
 use crate::{
     harness::TARGETS,
     isa::words::{self, Encoding},
@@ -71,15 +71,15 @@ impl Drop for Ground {
     }
 }
 
-fn fill(bytes: &mut [u8], random: &mut Random) {
+fn fill(bytes: &mut [u8], random: &mut Rng) {
     for chunk in bytes.chunks_exact_mut(8) {
-        chunk.copy_from_slice(&random.next().to_le_bytes());
+        chunk.copy_from_slice(&random.u64(..).to_le_bytes());
     }
 }
 
 /// A word that is likely to mean something: part of an address, an LDS offset, a float, a small number.
-fn word(random: &mut Random, high: bool) -> u32 {
-    let any = random.next();
+fn word(random: &mut Rng, high: bool) -> u32 {
+    let any = random.u64(..);
     let offset = (any >> 16) % (PART + 64);
     match any % 8 {
         // Pairs of registers become addresses, mostly of memory and mostly aligned.
@@ -93,7 +93,7 @@ fn word(random: &mut Random, high: bool) -> u32 {
     }
 }
 
-fn wave(target: Target, random: &mut Random) -> Wave {
+fn wave(target: Target, random: &mut Rng) -> Wave {
     let map = Arc::new(Map::default());
     let (end, grain) = (MEMORY + PART, Grain::Fine);
     map.insert(Allocation { start: MEMORY, end, writable: true, grain, backing: None });
@@ -115,16 +115,16 @@ fn wave(target: Target, random: &mut Random) -> Wave {
 }
 
 /// What may change from one instruction to the next.
-fn disturb(wave: &mut Wave, random: &mut Random) {
-    wave.exec = match random.next() % 4 {
-        0 => random.next(),
+fn disturb(wave: &mut Wave, random: &mut Rng) {
+    wave.exec = match random.u64(..4) {
+        0 => random.u64(..),
         1 => 0,
         _ => u64::MAX,
     };
-    wave.mode = Mode(if random.next().is_multiple_of(2) { 0x3f0 } else { random.next() as u32 & 0x80_03ff });
-    wave.scc = random.next().is_multiple_of(2);
-    wave.sgpr[124] = random.next() as u32 & 0xffff;
-    wave.sgpr[106] = random.next() as u32;
+    wave.mode = Mode(if random.bool() { 0x3f0 } else { random.u32(..) & 0x80_03ff });
+    wave.scc = random.bool();
+    wave.sgpr[124] = random.u32(..) & 0xffff;
+    wave.sgpr[106] = random.u32(..);
     wave.pc = CODE;
     wave.stop = None;
 }
@@ -155,8 +155,8 @@ fn outcome(wave: &Wave, exit: Exit) -> String {
 /// Runs `samples` encodings of each opcode, a line for each: the words, the text and what they did.
 fn trace(target: Target, encoding: &Encoding, samples: usize, seed: u64) -> Vec<String> {
     let ground = Ground::new();
-    let mut random = Random(seed);
-    let mut words_of = words::Random::new(seed);
+    let mut random = Rng::with_seed(seed);
+    let mut words_of = Rng::with_seed(seed);
     let mut lines = Vec::new();
     let mut wave = wave(target, &mut random);
     let (scalars, vectors) = (wave.sgpr, wave.vgpr.clone());

@@ -11,6 +11,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use fastrand::Rng;
+
 use super::Port;
 use crate::packet::{Header, Kind, Packet};
 use crate::sync::{AtomicU64, Ordering, ThreadId, fence, this_thread};
@@ -34,10 +36,15 @@ pub(crate) enum Stores {
 }
 
 /// What a thread has stored and no other thread sees yet: slot, word (0 is the header), value.
-#[derive(Default)]
 struct Buffer {
     words: Vec<(usize, usize, u64)>,
-    random: u64,
+    random: Rng,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self { words: Vec::new(), random: Rng::with_seed(0) }
+    }
 }
 
 impl Buffer {
@@ -51,9 +58,7 @@ impl Buffer {
         if self.words.len() <= BUFFERED {
             return None;
         }
-        self.random =
-            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let at = (self.random >> 33) as usize % self.words.len();
+        let at = self.random.usize(..self.words.len());
         Some(self.words.remove(at))
     }
 }

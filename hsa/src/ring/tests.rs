@@ -1,6 +1,8 @@
 use std::sync::atomic::AtomicBool as StdBool;
 use std::thread;
 
+use fastrand::Rng;
+
 use super::fake::{FakeQueue, Stores, packet};
 use super::*;
 use crate::packet::{Fences, Header};
@@ -319,12 +321,9 @@ on_every_ring! {
                     let ring = &ring;
                     scope.spawn(move || {
                         let mut next = 0;
-                        let mut random = producer + 1;
+                        let mut random = Rng::with_seed(producer);
                         while next < PACKETS {
-                            random = random
-                                .wrapping_mul(6_364_136_223_846_793_005)
-                                .wrapping_add(1_442_695_040_888_963_407);
-                            let n = (1 + (random >> 33) % 40).min(PACKETS - next);
+                            let n = random.u64(1..=40).min(PACKETS - next);
                             submit(ring, producer << 32 | next..producer << 32 | (next + n)).unwrap();
                             next += n;
                         }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use loader::bundle::{Bundle, bundles, extent};
 use loader::{CodeObject, Limits};
 
@@ -51,31 +52,15 @@ fn check(name: &str, what: impl std::fmt::Debug, file: &[u8]) {
     assert!(start.elapsed() < Duration::from_secs(10), "{name} {what:?}: {:?}", start.elapsed());
 }
 
-/// A small generator of random numbers (xorshift64*), so that a failure can be repeated from its number.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}
-
 /// Changes one to four places: a bit, a byte, or a field that gets a value at the edge of some range.
-fn corrupt(file: &mut [u8], random: &mut Random) {
-    for _ in 0..=random.below(4) {
+fn corrupt(file: &mut [u8], random: &mut Rng) {
+    for _ in 0..=random.usize(..4) {
         // Half of the changes hit the first kilobyte, where headers are.
-        let end = if random.below(2) == 0 { file.len().min(1024) } else { file.len() };
-        let at = random.below(end);
-        match random.below(4) {
-            0 => file[at] ^= 1 << random.below(8),
-            1 => file[at] = random.next() as u8,
+        let end = if random.bool() { file.len().min(1024) } else { file.len() };
+        let at = random.usize(..end);
+        match random.usize(..4) {
+            0 => file[at] ^= 1 << random.usize(..8),
+            1 => file[at] = random.u8(..),
             kind => {
                 let width = [4, 8][kind - 2];
                 let at = (at & !(width - 1)).min(file.len() - width);
@@ -89,9 +74,9 @@ fn corrupt(file: &mut [u8], random: &mut Random) {
                     1 << 40,
                     i64::MAX as u64,
                     u64::MAX,
-                    random.next(),
+                    random.u64(..),
                 ];
-                let value = edges[random.below(edges.len())].wrapping_sub(random.below(3) as u64);
+                let value = edges[random.usize(..edges.len())].wrapping_sub(random.u64(..3));
                 file[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
             }
         }
@@ -121,8 +106,7 @@ fn random_corruptions_are_handled() {
     for (name, file) in samples::all() {
         let mut copy = file.clone();
         for number in 0..CORRUPTIONS {
-            // The multiplier only spreads the numbers; 0 would be a fixed point of the generator.
-            let mut random = Random((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let mut random = Rng::with_seed(number);
             copy.copy_from_slice(&file);
             corrupt(&mut copy, &mut random);
             check(&name, number, &copy);

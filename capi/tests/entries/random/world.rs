@@ -16,6 +16,7 @@ use aqlipse::{
     external::{ExternalSemaphore, SemaphoreKind},
 };
 use capi::error::hipSuccess as SUCCESS;
+use fastrand::Rng;
 
 use super::{super::program, zeros::Zeros, *};
 
@@ -368,7 +369,7 @@ fn dot_path() -> CString {
 /// One thread that calls.
 pub struct Caller<'w> {
     pub world: &'w World,
-    random: u64,
+    random: Rng,
     /// The graph that the arguments of a call are about, if one of them says.
     graph: usize,
     /// The stream that a call was about last. Calls that follow each other are often about one.
@@ -380,21 +381,17 @@ pub struct Caller<'w> {
 
 impl<'w> Caller<'w> {
     pub fn new(world: &'w World, seed: u64) -> Self {
-        Self { world, random: seed, graph: 0, stream: 0, call: "", node_kind: None }
+        Self { world, random: Rng::with_seed(seed), graph: 0, stream: 0, call: "", node_kind: None }
     }
 
-    /// The next random word (SplitMix64).
+    /// The next random word.
     pub fn random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.random;
-        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
+        self.random.u64(..)
     }
 
     /// A random number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        (self.random() % limit as u64) as usize
+        self.random.usize(..limit)
     }
 
     /// Whether something happens that happens once in `times`.

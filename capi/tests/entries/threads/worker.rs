@@ -2,6 +2,8 @@
 
 use std::ptr;
 
+use fastrand::Rng;
+
 use super::{
     super::program::{BLOCK, doubles, line, threes},
     *,
@@ -14,7 +16,7 @@ pub const BYTES: usize = COUNT * size_of::<f64>();
 
 pub struct Worker<'w> {
     pub world: &'w World,
-    random: u64,
+    random: Rng,
     /// Streams of its own, non-blocking.
     pub streams: [hipStream_t; 3],
     /// Device memory of its own.
@@ -84,7 +86,7 @@ impl<'w> Worker<'w> {
         unsafe { std::slice::from_raw_parts_mut(ones, COUNT) }.fill(1.0);
         Self {
             world,
-            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            random: Rng::with_seed(seed),
             streams: std::array::from_fn(|_| independent_stream()),
             device,
             ones,
@@ -93,12 +95,9 @@ impl<'w> Worker<'w> {
         }
     }
 
-    /// A random number below `limit`, which is not 0 (xorshift64*).
+    /// A random number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        (self.random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
+        self.random.usize(..limit)
     }
 
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {

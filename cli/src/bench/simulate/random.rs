@@ -43,6 +43,7 @@ fn widest(seed: u64) -> u32 {
     [1, 30, 200][(seed % 3) as usize]
 }
 
+/// A linear congruential generator. Our own, since the tables of `bench --simulate` are compared between releases.
 struct Random(u64);
 
 impl Random {

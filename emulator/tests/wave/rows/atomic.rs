@@ -4,9 +4,10 @@ use emulator::{
     isa::{Family, Target},
     wave::Apertures,
 };
+use fastrand::Rng;
 
 use super::{
-    super::{Random, rmw},
+    super::rmw,
     bench::{BUFFER_GLC, Bench, GLC, OFF, OFFEN, SMEM_IMM, ZERO, row},
     is_gfx90a, on_each_target,
 };
@@ -22,11 +23,11 @@ const DATA: usize = 16;
 
 /// Rows of memory, data, comparand.
 fn inputs(wide: bool) -> Vec<[u64; 3]> {
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     let mask = if wide { u64::MAX } else { 0xffff_ffff };
     let edges = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, u64::MAX, 1 << 63].map(|v| v & mask);
     let mut rows: Vec<_> = edges.iter().flat_map(|a| edges.map(|b| [*a, b, *a])).collect();
-    rows.extend((0..15).map(|_| [0; 3].map(|_: u64| random.next() & mask)));
+    rows.extend((0..15).map(|_| [0; 3].map(|_: u64| random.u64(..) & mask)));
     rows
 }
 

@@ -11,8 +11,7 @@ use emulator::{
     memory::{Allocation, Grain, Map},
     wave::{Apertures, Exit, FaultKind, Host, Mode, Surroundings, Wave, WaveSync, code::Code},
 };
-
-use super::super::Random;
+use fastrand::Rng;
 
 /// MODE of compiled kernels: nearest even, all denormals, DX10 clamp, IEEE.
 pub const MODE: u32 = 0x3f0;
@@ -99,9 +98,9 @@ impl Bench {
     pub fn beside(target: Target, host: Arc<Listener>) -> Self {
         let (mut memory, mut lds) = (Aligned::new(MEMORY_BYTES), Aligned::new(LDS_BYTES));
         let mut scratch = Aligned::new(64 * SCRATCH_BYTES);
-        let mut random = Random(7);
+        let mut random = Rng::with_seed(7);
         for area in [&mut memory, &mut lds, &mut scratch] {
-            area.bytes_mut().iter_mut().for_each(|byte| *byte = random.next() as u8);
+            area.bytes_mut().iter_mut().for_each(|byte| *byte = random.u8(..));
         }
         let map = Arc::new(Map::default());
         let start = memory.address();
@@ -188,9 +187,9 @@ impl Bench {
 
     /// Fills registers with values that no load gives by chance.
     pub fn fill(&mut self, registers: std::ops::Range<usize>) {
-        let mut random = Random(registers.start as u64 + 99);
+        let mut random = Rng::with_seed(registers.start as u64 + 99);
         for register in registers {
-            self.v(register).iter_mut().for_each(|v| *v = random.next() as u32);
+            self.v(register).iter_mut().for_each(|v| *v = random.u32(..));
         }
     }
 

@@ -1,13 +1,13 @@
 //! Buffer loads and stores with formats, against conversions in double precision and LLVM's soft halves.
 
 use emulator::{isa::Target, wave::FaultKind};
+use fastrand::Rng;
 use rustc_apfloat::{Float, FloatConvert, ieee};
 
 use super::{
     bench::{BUFFER_LDS, Bench, OFFEN, ZERO},
     on_each_target,
 };
-use crate::wave::Random;
 
 on_each_target! {
     formats_convert_between_memory_and_registers: every_instruction;
@@ -185,13 +185,13 @@ fn words(b: &mut Bench, name: &str, typed: bool, format: [u32; 2]) -> [u32; 2] {
 }
 
 /// Values that are interesting to stores: around what components can hold, and random ones.
-fn interesting(random: &mut Random, number: u32, wide: bool) -> u32 {
+fn interesting(random: &mut Rng, number: u32, wide: bool) -> u32 {
     let floats =
         [0.0, -0.0, 0.5, 1.0, -1.0, 1.5, 0.25, 127.0, 127.5, 255.9, 300.0, -128.7, 65504.0, 1e-5, 1e9];
-    let pick = random.next() as usize % 24;
+    let pick = random.usize(..24);
     match (number, floats.get(pick)) {
-        (UINT | SINT, _) if pick < 12 => (random.next() as u32) >> (random.next() % 32),
-        (UINT | SINT, _) => (random.next() as i32 >> (random.next() % 32)) as u32,
+        (UINT | SINT, _) if pick < 12 => (random.u32(..)) >> (random.u64(..32)),
+        (UINT | SINT, _) => (random.i32(..) >> (random.u64(..32))) as u32,
         (_, Some(float)) if wide => (*float as f32).to_bits(),
         (_, Some(float)) => to_half(*float as f32),
         _ if pick == 20 => {
@@ -210,7 +210,7 @@ fn interesting(random: &mut Random, number: u32, wide: bool) -> u32 {
         }
         // Within the range of normalised and small numbers.
         _ => {
-            let float = (random.next() as i32) as f32 / 2f32.powi(16 + (random.next() % 20) as i32);
+            let float = (random.i32(..)) as f32 / 2f32.powi(16 + random.i32(0..20));
             if wide { float.to_bits() } else { to_half(float) }
         }
     }
@@ -260,7 +260,7 @@ pub fn every_instruction(target: Target) {
 
             // A store: components that the instruction does not have are 0.
             let mut b = bench(target, data, number, IDENTITY);
-            let mut random = Random(u64::from(data * 8 + number));
+            let mut random = Rng::with_seed(u64::from(data * 8 + number));
             let mut want = b.memory.bytes().to_vec();
             for lane in 0..64 {
                 let values: [u32; 4] = std::array::from_fn(|_| interesting(&mut random, number, wide));

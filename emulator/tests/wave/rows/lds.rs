@@ -1,13 +1,13 @@
 //! DS: reads, writes, exchanges and lane permutations; the plain atomics are in the module `rmw`.
 
 use emulator::{isa::Target, wave::FaultKind};
+use fastrand::Rng;
 
 use super::{
     ADDR, DATA, DST, EXEC, LOADS, STORES,
     bench::{Bench, LDS_BYTES},
     live, loaded, on_each_target, stored,
 };
-use crate::wave::Random;
 
 on_each_target! {
     reads_and_writes_move_what_their_names_say: every_read_and_write;
@@ -208,9 +208,9 @@ pub fn every_exchange(target: Target) {
 
 pub fn every_lane_permutation(target: Target) {
     let mut b = bench(target, 0, 0);
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     // Addresses count bytes; only six bits of the lane number count.
-    b.v(ADDR).iter_mut().for_each(|v| *v = random.next() as u32);
+    b.v(ADDR).iter_mut().for_each(|v| *v = random.u32(..));
     let words = b.ds("ds_bpermute_b32", [DST as u32, 0, DATA as u32, ADDR as u32], 8);
     check_loaded(&mut b, words, |b, lane, old| {
         let from = b.wave.vgpr[ADDR].0[lane].wrapping_add(8) as usize / 4 % 64;

@@ -1,9 +1,10 @@
+use fastrand::Rng;
 use rustc_apfloat::{
     Float, FloatConvert,
     ieee::{Double, Half, Quad},
 };
 
-use super::{DST, Lab, Random};
+use super::{DST, Lab};
 
 /// Distance of `got` from the exact `want` in units of the last place of `want` in single precision.
 fn ulps(got: f32, want: f64) -> f64 {
@@ -12,8 +13,8 @@ fn ulps(got: f32, want: f64) -> f64 {
 }
 
 /// Runs `name` on singles that `source` makes and checks them against `exact` in double precision.
-fn within(name: &str, source: impl Fn(&mut Random) -> f32, exact: impl Fn(f64) -> f64, bound: f64) {
-    let mut random = Random(47);
+fn within(name: &str, source: impl Fn(&mut Rng) -> f32, exact: impl Fn(f64) -> f64, bound: f64) {
+    let mut random = Rng::with_seed(47);
     let mut lab = Lab::new();
     for _ in 0..256 {
         let sources: Vec<f32> = (0..64).map(|_| source(&mut random)).collect();
@@ -36,15 +37,15 @@ fn within(name: &str, source: impl Fn(&mut Random) -> f32, exact: impl Fn(f64) -
     }
 }
 
-fn normal(random: &mut Random) -> f32 {
-    let x = f32::from_bits(random.next() as u32);
+fn normal(random: &mut Rng) -> f32 {
+    let x = f32::from_bits(random.u32(..));
     if x.is_normal() { x } else { 1.5 }
 }
 
 #[test]
 fn single_precision_functions_stay_within_their_bound() {
     let between = |low: f32, high: f32| {
-        move |random: &mut Random| low + (high - low) * ((random.next() >> 40) as f32 / (1 << 24) as f32)
+        move |random: &mut Rng| low + (high - low) * ((random.u64(..) >> 40) as f32 / (1 << 24) as f32)
     };
     within("v_rcp_f32", normal, |x| 1.0 / x, 0.500_01);
     within("v_sqrt_f32", |r| normal(r).abs(), f64::sqrt, 0.500_01);
@@ -106,7 +107,7 @@ fn special_arguments_give_the_values_of_the_manual() {
 
 #[test]
 fn double_precision_seeds_are_good_to_one_ulp() {
-    let mut random = Random(53);
+    let mut random = Rng::with_seed(53);
     let mut lab = Lab::new();
     for _ in 0..64 {
         let sources = lab.randomise(&mut random, [64; 3]);
@@ -257,14 +258,13 @@ fn beside(y: f64, parts: i128) -> Quad {
 
 #[test]
 fn doubles_are_correctly_rounded_or_almost() {
-    let mut random = Random(107);
+    let mut random = Rng::with_seed(107);
     let mut lab = Lab::new();
     let one = Quad::from_u128(1).value;
     for _ in 0..256 {
         // Far from overflow and denormals, where squares leave the exponents of no format.
-        let sources: [f64; 64] = std::array::from_fn(|_| {
-            f64::from_bits(random.next() >> 12 | (600 + random.below(800) as u64) << 52)
-        });
+        let sources: [f64; 64] =
+            std::array::from_fn(|_| f64::from_bits(random.u64(..) >> 12 | (600 + random.u64(..800)) << 52));
         for (lane, x) in sources.iter().enumerate() {
             lab.set(0, lane, x.to_bits());
         }

@@ -1,4 +1,6 @@
-use super::{DEFAULT_MODE, Lab, Random, SDST};
+use fastrand::Rng;
+
+use super::{DEFAULT_MODE, Lab, SDST};
 use crate::wave::Mode;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
@@ -56,7 +58,7 @@ fn every_predicate_of_every_type_gives_one_bit_per_live_lane() {
     let floats =
         ["f", "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt", "tru"];
     let integers = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
-    let mut random = Random(59);
+    let mut random = Rng::with_seed(59);
     let mut lab = Lab::new();
     for ty in ["f16", "f32", "f64", "i16", "u16", "i32", "u32", "i64", "u64"] {
         let width = ty[1..].parse().unwrap();
@@ -67,7 +69,7 @@ fn every_predicate_of_every_type_gives_one_bit_per_live_lane() {
                 for lane in (0..64).step_by(5) {
                     lab.set(2, lane, sources[lane][0]);
                 }
-                let exec = random.next() | random.next();
+                let exec = random.u64(..) | random.u64(..);
                 lab.wave.exec = exec;
                 lab.run(&format!("{prefix}_{predicate}_{ty}"));
                 for (lane, v) in sources.into_iter().enumerate() {

@@ -1,9 +1,10 @@
+use fastrand::Rng;
 use rustc_apfloat::{
     Float, FloatConvert, Round,
     ieee::{Double, Half, Single},
 };
 
-use super::{DEFAULT_MODE, DST, Fields, Lab, Random, check};
+use super::{DEFAULT_MODE, DST, Fields, Lab, bit_pattern, check};
 use crate::wave::Mode;
 
 const W: [u32; 3] = [32; 3];
@@ -41,7 +42,7 @@ fn floats_to_integers_truncate_and_saturate() {
 #[test]
 fn integers_to_floats_round_as_mode_says() {
     let rounds = [Round::NearestTiesToEven, Round::TowardPositive, Round::TowardNegative, Round::TowardZero];
-    let mut random = Random(37);
+    let mut random = Rng::with_seed(37);
     let mut lab = Lab::new();
     for (field, round) in rounds.into_iter().enumerate() {
         lab.wave.mode = Mode(DEFAULT_MODE | (field as u32 * 5));
@@ -72,7 +73,7 @@ fn integers_to_floats_round_as_mode_says() {
 #[test]
 fn narrowing_rounds_once_in_every_mode() {
     let rounds = [Round::NearestTiesToEven, Round::TowardPositive, Round::TowardNegative, Round::TowardZero];
-    let mut random = Random(41);
+    let mut random = Rng::with_seed(41);
     let mut lab = Lab::new();
     let mut lossy = false;
     for (field, round) in rounds.into_iter().enumerate() {
@@ -80,13 +81,13 @@ fn narrowing_rounds_once_in_every_mode() {
         for _ in 0..64 {
             let mut sources = Vec::new();
             for lane in 0..64 {
-                let single = match random.below(3) {
-                    0 => random.pattern(32),
+                let single = match random.usize(..3) {
+                    0 => bit_pattern(&mut random, 32),
                     // The range of halves, denormals included.
-                    1 => (0x3300_0000 + random.next() % 0x1500_0000) | (random.next() & 1) << 31,
-                    _ => u64::from((random.pattern(16) as f32 / 8192.0).to_bits()),
+                    1 => (0x3300_0000 + random.u64(..0x1500_0000)) | (random.u64(..) & 1) << 31,
+                    _ => u64::from((bit_pattern(&mut random, 16) as f32 / 8192.0).to_bits()),
                 };
-                let wide = f64::from(f32_of(single)).to_bits() ^ random.next() >> 40;
+                let wide = f64::from(f32_of(single)).to_bits() ^ random.u64(..) >> 40;
                 lab.set(0, lane, single);
                 lab.set(2, lane, wide);
                 sources.push((single, wide));

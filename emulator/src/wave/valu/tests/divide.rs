@@ -1,8 +1,10 @@
-use super::{DST, Lab, Random, SDST};
+use fastrand::Rng;
+
+use super::{DST, Lab, SDST, bit_pattern};
 
 /// A number whose quotients reach every branch of v_div_scale.
-fn operand(random: &mut Random, wide: bool) -> u64 {
-    random.pattern(if wide { 64 } else { 32 })
+fn operand(random: &mut Rng, wide: bool) -> u64 {
+    bit_pattern(random, if wide { 64 } else { 32 })
 }
 
 /// The instruction sequence to which LLVM lowers `a / b`: scale both, refine 1/b, multiply, correct, fix up.
@@ -52,7 +54,7 @@ fn divide(lab: &mut Lab, wide: bool) {
 
 #[test]
 fn the_compilers_division_is_correctly_rounded_everywhere() {
-    let mut random = Random(43);
+    let mut random = Rng::with_seed(43);
     let mut lab = Lab::new();
     for round in 0..600 {
         let wide = round % 2 == 1;
@@ -64,7 +66,7 @@ fn the_compilers_division_is_correctly_rounded_everywhere() {
                 let field = if wide { 52 } else { 23 };
                 let exponent = |x: u64, e: u64| x & ((1 << field) - 1) | e << field;
                 let (low, high) = if wide { (900, 2046) } else { (100, 254) };
-                (a, b) = (exponent(a, random.next() % low), exponent(b, high - random.next() % low));
+                (a, b) = (exponent(a, random.u64(..low)), exponent(b, high - random.u64(..low)));
                 if lane % 16 == 0 {
                     (a, b) = (b, a);
                 }

@@ -1,4 +1,6 @@
-use super::{CARRY, Fields, Lab, Random, SDST, check};
+use fastrand::Rng;
+
+use super::{CARRY, Fields, Lab, SDST, check};
 
 const W: [u32; 3] = [32; 3];
 
@@ -77,7 +79,7 @@ fn minimum_median_and_maximum_follow_the_sign_of_their_type() {
 #[test]
 fn clamp_saturates_integers() {
     let saturating = |name: &str, f: &dyn Fn([u64; 3]) -> i128, low: i128, high: i128| {
-        let mut random = Random(3);
+        let mut random = Rng::with_seed(3);
         let mut lab = Lab::new();
         for _ in 0..8 {
             let sources = lab.randomise(&mut random, W);
@@ -110,12 +112,12 @@ fn carries_go_in_and_out_of_live_lanes() {
         ("v_subb_co_u32", |a, b, c| a - b - c),
         ("v_subbrev_co_u32", |a, b, c| b - a - c),
     ];
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     for (name, f) in forms {
         let mut lab = Lab::new();
         for _ in 0..16 {
             let sources = lab.randomise(&mut random, W);
-            let (carry, exec) = (random.next(), random.next() | random.next());
+            let (carry, exec) = (random.u64(..), random.u64(..) | random.u64(..));
             lab.set_mask(CARRY, carry);
             lab.wave.exec = exec;
             let before = lab.wave.vgpr[super::DST];
@@ -134,7 +136,7 @@ fn carries_go_in_and_out_of_live_lanes() {
 
 #[test]
 fn wide_multiply_adds_give_64_bits_and_the_65th() {
-    let mut random = Random(13);
+    let mut random = Rng::with_seed(13);
     let mut lab = Lab::new();
     for _ in 0..16 {
         let sources = lab.randomise(&mut random, [32, 32, 64]);

@@ -18,6 +18,8 @@ mod rows;
 
 use std::sync::Arc;
 
+use fastrand::Rng;
+
 use crate::{
     coverage,
     isa::{Family, Flow, Inst, Row, Target, decode, table},
@@ -27,63 +29,46 @@ use crate::{
 /// The MODE of compiled kernels: nearest even, all denormals, DX10 clamp, IEEE.
 const DEFAULT_MODE: u32 = 0x3f0;
 
-/// A source of reproducible random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    /// A bit pattern of `bits` bits that is likely to be interesting as an integer and as a float.
-    fn pattern(&mut self, bits: u32) -> u64 {
-        let (exponent, fraction) = match bits {
-            16 => (5, 10),
-            32 => (8, 23),
-            _ => (11, 52),
-        };
-        let top = 1u64 << (bits - 1);
-        let all = (top - 1) | top;
-        let infinity = ((1u64 << exponent) - 1) << fraction;
-        let one = ((1u64 << (exponent - 1)) - 1) << fraction;
-        let edges = [
-            0,
-            1,
-            2,
-            (1 << fraction) - 1,
-            1 << fraction,
-            (1 << fraction) + 1,
-            one,
-            one + 1,
-            one - 1,
-            one + (1 << (fraction - 1)),
-            infinity - 1,
-            infinity,
-            infinity + 1,
-            infinity | 1 << (fraction - 1),
-            all,
-            top,
-            top - 1,
-            31,
-            32,
-            0xff,
-        ];
-        match self.below(8) {
-            0 => edges[self.below(edges.len())],
-            1 => edges[self.below(edges.len())] | top,
-            // Near one, where sums cancel and round.
-            2 | 3 => one.wrapping_add(self.next() >> (64 - fraction - 2)) ^ (top * (self.next() & 1)),
-            4 => self.next() & ((1 << fraction) - 1),
-            _ => self.next() & all,
-        }
+/// A bit pattern of `bits` bits that is likely to be interesting as an integer and as a float.
+fn bit_pattern(random: &mut Rng, bits: u32) -> u64 {
+    let (exponent, fraction) = match bits {
+        16 => (5, 10),
+        32 => (8, 23),
+        _ => (11, 52),
+    };
+    let top = 1u64 << (bits - 1);
+    let all = (top - 1) | top;
+    let infinity = ((1u64 << exponent) - 1) << fraction;
+    let one = ((1u64 << (exponent - 1)) - 1) << fraction;
+    let edges = [
+        0,
+        1,
+        2,
+        (1 << fraction) - 1,
+        1 << fraction,
+        (1 << fraction) + 1,
+        one,
+        one + 1,
+        one - 1,
+        one + (1 << (fraction - 1)),
+        infinity - 1,
+        infinity,
+        infinity + 1,
+        infinity | 1 << (fraction - 1),
+        all,
+        top,
+        top - 1,
+        31,
+        32,
+        0xff,
+    ];
+    match random.usize(..8) {
+        0 => edges[random.usize(..edges.len())],
+        1 => edges[random.usize(..edges.len())] | top,
+        // Near one, where sums cancel and round.
+        2 | 3 => one.wrapping_add(random.u64(..) >> (64 - fraction - 2)) ^ (top * (random.u64(..) & 1)),
+        4 => random.u64(..) & ((1 << fraction) - 1),
+        _ => random.u64(..) & all,
     }
 }
 
@@ -203,10 +188,10 @@ impl Lab {
     }
 
     /// Fills the three sources with patterns of the given widths and returns them.
-    fn randomise(&mut self, random: &mut Random, bits: [u32; 3]) -> Vec<[u64; 3]> {
+    fn randomise(&mut self, random: &mut Rng, bits: [u32; 3]) -> Vec<[u64; 3]> {
         (0..64)
             .map(|lane| {
-                let values = bits.map(|bits| random.pattern(bits));
+                let values = bits.map(|bits| bit_pattern(random, bits));
                 for (n, value) in values.into_iter().enumerate() {
                     self.set(2 * n, lane, value);
                 }
@@ -218,7 +203,7 @@ impl Lab {
 
 /// Runs `name` on random sources and checks every lane's result, whose low `width` bits count.
 fn check(name: &str, bits: [u32; 3], width: u32, expected: impl Fn([u64; 3]) -> u64) {
-    let mut random = Random(name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
+    let mut random = Rng::with_seed(name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
     let mut lab = Lab::new();
     for _ in 0..32 {
         let sources = lab.randomise(&mut random, bits);

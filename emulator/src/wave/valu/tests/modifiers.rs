@@ -1,4 +1,6 @@
-use super::{DEFAULT_MODE, DST, Fields, Lab, Random};
+use fastrand::Rng;
+
+use super::{DEFAULT_MODE, DST, Fields, Lab};
 use crate::wave::{Mode, Vector};
 
 /// v_mov_b32 v16, v0 with a DPP word: v0 holds lane numbers plus 100, v16 holds 7.
@@ -168,7 +170,7 @@ fn constants_read_in_the_type_of_the_operand() {
 
 #[test]
 fn dead_lanes_keep_their_destination_in_every_width() {
-    let mut random = Random(61);
+    let mut random = Rng::with_seed(61);
     let mut lab = Lab::new();
     for name in ["v_add_u32", "v_add_f64", "v_lshlrev_b64", "v_add_f16"] {
         lab.randomise(&mut random, [64; 3]);
@@ -179,7 +181,7 @@ fn dead_lanes_keep_their_destination_in_every_width() {
         let all: Vec<u64> = (0..64).map(|lane| lab.get(DST, lane)).collect();
         lab.wave.vgpr[DST] = Vector([7; 64]);
         lab.wave.vgpr[DST + 1] = Vector([9; 64]);
-        let exec = random.next();
+        let exec = random.u64(..);
         lab.wave.exec = exec;
         lab.run(name);
         for (lane, all) in all.into_iter().enumerate() {
@@ -226,10 +228,10 @@ fn lanes_are_read_and_written_whether_live_or_not() {
 
 #[test]
 fn mask_instructions_choose_and_count() {
-    let mut random = Random(67);
+    let mut random = Rng::with_seed(67);
     let mut lab = Lab::new();
     let sources = lab.randomise(&mut random, [32; 3]);
-    let mask = random.next();
+    let mask = random.u64(..);
     lab.set_mask(super::CARRY, mask);
     lab.run("v_cndmask_b32");
     for (lane, [a, b, _]) in sources.into_iter().enumerate() {

@@ -1,6 +1,7 @@
+use fastrand::Rng;
 use rustc_apfloat::{Float, Round, ieee::Half};
 
-use super::{DST, Fields, Lab, Random};
+use super::{DST, Fields, Lab, bit_pattern};
 
 const DEFAULT: Fields = Fields { neg: 0, abs: 0, clamp: false, omod: 0, op_sel: 0, op_sel_hi: 7 };
 
@@ -15,9 +16,9 @@ fn selected(fields: Fields, n: usize, word: u64, high: bool) -> u64 {
 }
 
 /// Modifiers of the sources that `name` has.
-fn random_fields(random: &mut Random, name: &str, signs: bool) -> Fields {
+fn random_fields(random: &mut Rng, name: &str, signs: bool) -> Fields {
     let sources = super::row(name).shape.sources();
-    let bits = |random: &mut Random| random.below(1 << sources) as u32;
+    let bits = |random: &mut Rng| random.usize(..1 << sources) as u32;
     let (op_sel, op_sel_hi) = (bits(random), bits(random) | 7 & 7 << sources);
     let (neg, abs) = if signs { (bits(random), bits(random)) } else { (0, 0) };
     Fields { neg, abs, op_sel, op_sel_hi, ..DEFAULT }
@@ -38,7 +39,7 @@ fn packed_integers_work_on_selected_halves() {
         ("v_pk_min_i16", |a, b, _| i32::from(a as i16).min(i32::from(b as i16))),
     ];
     assert_eq!(s(0xffff), -1);
-    let mut random = Random(71);
+    let mut random = Rng::with_seed(71);
     let mut lab = Lab::new();
     for (name, f) in forms {
         for _ in 0..16 {
@@ -58,14 +59,16 @@ fn packed_integers_work_on_selected_halves() {
 
 #[test]
 fn packed_halves_round_once() {
-    let mut random = Random(73);
+    let mut random = Rng::with_seed(73);
     let mut lab = Lab::new();
     for name in ["v_pk_add_f16", "v_pk_mul_f16", "v_pk_fma_f16"] {
         for _ in 0..32 {
             let fields = random_fields(&mut random, name, true);
             let mut sources = Vec::new();
             for lane in 0..64 {
-                let v: [u64; 3] = std::array::from_fn(|_| random.pattern(16) | random.pattern(16) << 16);
+                let v: [u64; 3] = std::array::from_fn(|_| {
+                    bit_pattern(&mut random, 16) | bit_pattern(&mut random, 16) << 16
+                });
                 for (n, x) in v.into_iter().enumerate() {
                     lab.set(2 * n, lane, x);
                 }
@@ -96,7 +99,7 @@ fn packed_halves_round_once() {
 
 #[test]
 fn packed_singles_select_words_of_pairs() {
-    let mut random = Random(79);
+    let mut random = Rng::with_seed(79);
     let mut lab = Lab::new();
     for name in ["v_pk_fma_f32", "v_pk_mul_f32", "v_pk_add_f32"] {
         for _ in 0..16 {
@@ -153,7 +156,7 @@ fn mixed_multiply_add_reads_halves_and_singles() {
 
 #[test]
 fn dot_products_accumulate_exactly_and_saturate() {
-    let mut random = Random(83);
+    let mut random = Rng::with_seed(83);
     let mut lab = Lab::new();
     for (name, count, bits, signed) in [
         ("v_dot2_i32_i16", 2, 16, true),

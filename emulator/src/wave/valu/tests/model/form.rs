@@ -1,6 +1,8 @@
 //! Encodes a row in one of its forms with random operands and modifiers, and says what the fields mean.
 
-use super::{super::Random, Model, Res};
+use fastrand::Rng;
+
+use super::{super::bit_pattern, Model, Res};
 use crate::isa::{Family, Row, Shape, Ty, flag};
 
 pub(super) const SOURCES: [usize; 3] = [0, 4, 8];
@@ -100,12 +102,12 @@ fn encodings(row: &Row, model: &Model) -> Vec<Encoding> {
 }
 
 impl Form {
-    pub fn random(row: &Row, model: &Model, random: &mut Random) -> Self {
+    pub fn random(row: &Row, model: &Model, random: &mut Rng) -> Self {
         let shape = &row.shape;
         let choices = encodings(row, model);
-        let encoding = choices[random.below(choices.len())];
+        let encoding = choices[random.usize(..choices.len())];
         let sources = shape.sources();
-        let mut chance = |n: usize| random.below(n) == 0;
+        let mut chance = |n: usize| random.usize(..n) == 0;
         let (clamp, signed, modified, halves) = (chance(3), chance(2), chance(3), chance(2));
         let wide = encoding != Encoding::Short;
         let mut form = Self {
@@ -117,31 +119,31 @@ impl Form {
             op_sel_hi: 0,
             omod: 0,
             clamp: false,
-            literal: random.pattern(32) as u32,
-            select: [0; 2].map(|_| random.below(7) as u32),
-            extend: [0; 2].map(|_| random.below(2) == 0),
-            place: random.below(7) as u32,
-            unused: random.below(3) as u32,
-            scalar_destination: row.family == Family::Vopc && random.below(2) == 0,
+            literal: bit_pattern(random, 32) as u32,
+            select: [0; 2].map(|_| random.u32(..7)),
+            extend: [0; 2].map(|_| random.bool()),
+            place: random.u32(..7),
+            unused: random.u32(..3),
+            scalar_destination: row.family == Family::Vopc && random.bool(),
             control: 0,
-            rows: random.next() as u32 & 15,
-            banks: random.next() as u32 & 15,
-            bound: random.below(2) == 0,
+            rows: random.u32(..) & 15,
+            banks: random.u32(..) & 15,
+            bound: random.bool(),
         };
-        if random.below(2) == 0 {
+        if random.bool() {
             (form.rows, form.banks) = (15, 15);
         }
         if shape.src[..sources.min(2)].iter().any(|ty| width(*ty) == 64) || model.res == Res::F64 {
-            form.control = 0x150 + random.below(16) as u32;
+            form.control = 0x150 + random.u32(..16);
         } else {
-            form.control = match random.below(8) {
-                0 => 0x101 + random.below(15) as u32,
-                1 => 0x111 + random.below(15) as u32,
-                2 => 0x121 + random.below(15) as u32,
-                3 => [0x130, 0x134, 0x138, 0x13c][random.below(4)],
-                4 => 0x140 + random.below(4) as u32,
-                5 => 0x150 + random.below(16) as u32,
-                _ => random.below(256) as u32,
+            form.control = match random.usize(..8) {
+                0 => 0x101 + random.u32(..15),
+                1 => 0x111 + random.u32(..15),
+                2 => 0x121 + random.u32(..15),
+                3 => [0x130, 0x134, 0x138, 0x13c][random.usize(..4)],
+                4 => 0x140 + random.u32(..4),
+                5 => 0x150 + random.u32(..16),
+                _ => random.u32(..256),
             };
         }
         let vop3b = shape.sdst != Ty::No && row.family != Family::Vopc;
@@ -151,9 +153,9 @@ impl Form {
                 || encoding == Encoding::Vop3p && is_float(shape.src[0]);
             let reach = encoding != Encoding::Sdwa && encoding != Encoding::Dpp || n < 2;
             if signed && wide && float && reach && !model.without.signs && shape.src[n] != Ty::Mask {
-                form.neg |= (random.below(2) as u32) << n;
+                form.neg |= random.u32(..2) << n;
                 if !vop3b || encoding == Encoding::Sdwa || encoding == Encoding::Dpp {
-                    form.abs |= (random.below(2) as u32) << n;
+                    form.abs |= random.u32(..2) << n;
                 }
             }
         }
@@ -162,8 +164,8 @@ impl Form {
             form.op_sel_hi = 7;
             let halved = shape.src[0] != Ty::B32;
             if halved && halves {
-                form.op_sel = random.next() as u32 & mask;
-                form.op_sel_hi = random.next() as u32 & mask | 7 & !mask;
+                form.op_sel = random.u32(..) & mask;
+                form.op_sel_hi = random.u32(..) & mask | 7 & !mask;
             }
             // Of the 32-bit addend of a dot product only the sign is defined.
             if shape.src[2] == Ty::F32 {
@@ -187,16 +189,16 @@ impl Form {
             && (encoding == Encoding::E64 || is_float(shape.dst))
             && row.family != Family::Vopc
         {
-            form.omod = random.below(4) as u32;
+            form.omod = random.u32(..4);
         }
         if encoding == Encoding::E64 && shape.has(flag::OP_SEL) && halves && !model.without.op_sel {
             for (n, ty) in shape.src.iter().enumerate().take(sources) {
                 if matches!(ty, Ty::I16 | Ty::F16) {
-                    form.op_sel |= (random.below(2) as u32) << n;
+                    form.op_sel |= random.u32(..2) << n;
                 }
             }
             if matches!(model.res, Res::B16 | Res::F16) {
-                form.op_sel |= (random.below(2) as u32) << 3;
+                form.op_sel |= random.u32(..2) << 3;
             }
         }
         form.pick_sources(row, random);
@@ -204,14 +206,14 @@ impl Form {
     }
 
     /// At most one source that is no register of the lane.
-    fn pick_sources(&mut self, row: &Row, random: &mut Random) {
+    fn pick_sources(&mut self, row: &Row, random: &mut Rng) {
         let shape = &row.shape;
         let constants = shape.has(flag::MADMK | flag::MADAK);
         let n = match self.encoding {
             Encoding::Short => 0,
-            Encoding::Sdwa => random.below(shape.sources().min(2)),
+            Encoding::Sdwa => random.usize(..shape.sources().min(2)),
             Encoding::Dpp => return,
-            _ => random.below(shape.sources()),
+            _ => random.usize(..shape.sources()),
         };
         let ty = shape.src[n];
         if matches!(ty, Ty::Mask | Ty::V32 | Ty::A32 | Ty::S32 | Ty::B128) {
@@ -219,12 +221,12 @@ impl Form {
         }
         let literal = self.encoding == Encoding::Short && !constants && ty != Ty::B64;
         let paired = matches!(ty, Ty::V2F32 | Ty::V2B32);
-        self.from[n] = match random.below(8) {
+        self.from[n] = match random.usize(..8) {
             0 => From::Scalar,
             1 | 2 if self.encoding != Encoding::Sdwa && !paired => {
                 let float = matches!(ty, Ty::F16 | Ty::F32 | Ty::F64 | Ty::B32 | Ty::V2F16);
                 let codes = if float { 90 } else { 81 };
-                let code = random.below(codes) as u32;
+                let code = random.usize(..codes) as u32;
                 From::Constant(if code < 81 { 128 + code } else { 240 + code - 81 })
             }
             3 if literal => From::Literal,

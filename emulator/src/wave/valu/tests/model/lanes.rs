@@ -1,7 +1,9 @@
 //! Runs a row in a random form and compares all lanes with its model.
 
+use fastrand::Rng;
+
 use super::{
-    super::{Lab, Random},
+    super::{Lab, bit_pattern},
     Ctx, Model, Modes, Out, Res, Want,
     form::{CARRY, DST, Encoding, Form, From, SCALAR, SDST, SOURCES, VCC, grain, is_float, width},
 };
@@ -25,42 +27,42 @@ struct Setup {
 }
 
 impl Setup {
-    fn random(row: &Row, random: &mut Random) -> Self {
+    fn random(row: &Row, random: &mut Rng) -> Self {
         let mut lab = Lab::new();
         let modes = Modes::random(random);
         lab.wave.mode = Mode(modes.bits());
-        let pattern = |random: &mut Random, ty: Ty| -> u64 {
+        let pattern = |random: &mut Rng, ty: Ty| -> u64 {
             let grain = grain(ty);
-            (0..64 / grain).fold(0, |bits, n| bits | random.pattern(grain) << (grain * n))
+            (0..64 / grain).fold(0, |bits, n| bits | bit_pattern(random, grain) << (grain * n))
         };
         let mut values = Vec::new();
         let (mut old, mut wide) = (Vec::new(), Vec::new());
         for lane in 0..64 {
             let mut v: [u64; 3] = std::array::from_fn(|n| pattern(random, row.shape.src[n]));
-            if random.below(3) == 0 {
+            if random.usize(..3) == 0 {
                 // Equal sources, and ones that differ in the sign.
-                let (n, m) = (random.below(3), random.below(3));
-                v[n] = v[m] ^ if random.below(2) == 0 { 0x8000_0000_8000_8000 } else { 0 };
+                let (n, m) = (random.usize(..3), random.usize(..3));
+                v[n] = v[m] ^ if random.bool() { 0x8000_0000_8000_8000 } else { 0 };
             }
-            let top = random.next();
+            let top = random.u64(..);
             for (n, value) in v.into_iter().enumerate() {
                 lab.set(SOURCES[n], lane, value);
             }
             lab.set(SOURCES[2] + 2, lane, top);
             wide.push(u128::from(v[2]) | u128::from(top) << 64);
-            let before = [pattern(random, row.shape.dst), random.next()];
+            let before = [pattern(random, row.shape.dst), random.u64(..)];
             lab.set(DST, lane, before[0]);
             lab.set(DST + 2, lane, before[1]);
             old.push(u128::from(before[0]) | u128::from(before[1]) << 64);
             values.push(v);
         }
         let scalar = pattern(random, row.shape.src[0]);
-        let (carry, vcc) = (random.next(), random.next());
+        let (carry, vcc) = (random.u64(..), random.u64(..));
         lab.set_mask(SCALAR, scalar);
         lab.set_mask(CARRY, carry);
         lab.set_mask(VCC, vcc);
-        lab.set_mask(SDST, random.next());
-        let exec = if random.below(3) == 0 { u64::MAX } else { random.next() | random.next() };
+        lab.set_mask(SDST, random.u64(..));
+        let exec = if random.usize(..3) == 0 { u64::MAX } else { random.u64(..) | random.u64(..) };
         lab.wave.exec = exec;
         Self { lab, modes, values, wide, scalar, old, exec, carry, vcc }
     }
@@ -344,7 +346,7 @@ fn expected(setup: &Setup, form: &Form, row: &Row, model: &Model, lane: usize) -
 
 /// Runs the row `rounds` times.
 pub(super) fn check(row: &Row, model: &Model, rounds: u32) -> Result<(), String> {
-    let mut random = Random(row.name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
+    let mut random = Rng::with_seed(row.name.bytes().fold(7, |h: u64, b| h.wrapping_mul(31) + u64::from(b)));
     let targets: Vec<Target> =
         [Target::Gfx90a, Target::Gfx942].into_iter().filter(|target| row.targets.has(*target)).collect();
     for round in 0..rounds {

@@ -11,7 +11,8 @@ mod integer;
 mod lanes;
 mod packed;
 
-use super::Random;
+use fastrand::Rng;
+
 use crate::isa::{Family, Row, table};
 
 /// The fields of MODE that the vector ALU reads (MI200 ISA, 3.4).
@@ -26,10 +27,10 @@ struct Modes {
 }
 
 impl Modes {
-    fn random(random: &mut Random) -> Self {
-        let mut field = || random.below(4) as u32;
+    fn random(random: &mut Rng) -> Self {
+        let mut field = || random.u32(..4);
         let (round, denormals) = ([field(), field()], [field(), field()]);
-        let flags = random.next();
+        let flags = random.u64(..);
         Self { round, denormals, ieee: flags & 1 != 0, dx10: flags & 2 != 0, fp16_overflow: flags & 12 == 12 }
     }
 

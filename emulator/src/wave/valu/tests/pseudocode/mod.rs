@@ -11,10 +11,12 @@ mod syntax;
 
 use std::collections::{BTreeMap, HashMap};
 
+use fastrand::Rng;
+
 use eval::Machine;
 use syntax::Value;
 
-use super::{CARRY, DEFAULT_MODE, DST, Fields, Lab, Random, SDST};
+use super::{CARRY, DEFAULT_MODE, DST, Fields, Lab, SDST, bit_pattern};
 use crate::{
     isa::{Family, Row, Ty, flag, table},
     wave::Mode,
@@ -102,7 +104,7 @@ fn applies(row: &'static Row) -> bool {
 }
 
 /// Runs one row on 64 lanes and its pseudocode on each.
-fn compare(row: &Row, code: &[syntax::Statement], lab: &mut Lab, random: &mut Random) -> Result<(), String> {
+fn compare(row: &Row, code: &[syntax::Statement], lab: &mut Lab, random: &mut Rng) -> Result<(), String> {
     let grain = |ty: Ty| match ty {
         Ty::F16 | Ty::I16 | Ty::V2F16 | Ty::V2I16 => 16,
         Ty::F64 | Ty::B64 => 64,
@@ -112,19 +114,19 @@ fn compare(row: &Row, code: &[syntax::Statement], lab: &mut Lab, random: &mut Ra
     for lane in 0..64 {
         let mut values: [u64; 3] = std::array::from_fn(|n| {
             let bits = grain(row.shape.src[n]);
-            (0..64 / bits).fold(0, |value, part| value | random.pattern(bits) << (bits * part))
+            (0..64 / bits).fold(0, |value, part| value | bit_pattern(random, bits) << (bits * part))
         });
-        if random.below(4) == 0 {
-            values[random.below(3)] = values[random.below(3)];
+        if random.usize(..4) == 0 {
+            values[random.usize(..3)] = values[random.usize(..3)];
         }
         for (n, value) in values.into_iter().enumerate() {
             lab.set(2 * n, lane, value);
         }
-        let old = random.next();
+        let old = random.u64(..);
         lab.set(DST, lane, old);
         lanes.push((values, old));
     }
-    let carry = random.next();
+    let carry = random.u64(..);
     lab.set_mask(CARRY, carry);
     lab.set_mask(106, carry);
     lab.wave.exec = u64::MAX;
@@ -186,7 +188,7 @@ fn rows_do_what_their_pseudocode_says() {
         let Some(text) = texts.get(row.name) else { continue };
         described += 1;
         let result = syntax::parse(text).and_then(|code| {
-            let mut random = Random(u64::from(row.opcode) + 1000 * row.family as u64);
+            let mut random = Rng::with_seed(u64::from(row.opcode) + 1000 * row.family as u64);
             let mut lab = Lab::new();
             for mode in [DEFAULT_MODE, DEFAULT_MODE & !0x200] {
                 lab.wave.mode = Mode(mode);
