@@ -2,17 +2,15 @@
 //!
 //! A program that runs Rust code of its own may have installed a `tracing` subscriber already; then that one listens.
 
-mod stderr;
-
 use std::{
     env,
     sync::{Mutex, Once, OnceLock},
 };
 
+use aqlipse::trace::{Stderr, level};
 use tracing::{Dispatch, level_filters::LevelFilter, subscriber::NoSubscriber};
 
 use crate::{locks, soname};
-use stderr::{Stderr, level};
 
 /// What a program has asked for by call.
 struct Wish {

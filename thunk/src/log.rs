@@ -1,6 +1,6 @@
 //! `AQLIPSE_LOG`: what the thunk says on stderr.
 
-#[path = "../../capi/src/log/stderr.rs"]
+#[path = "../../src/trace/stderr.rs"]
 mod stderr;
 
 use std::{env, sync::Once};
