@@ -40,173 +40,105 @@ pub enum Op {
     PkAddBf16,
 }
 
-/// The new value of a 32-bit word: `data` and `second` are the instruction's operands; [`Op::CmpSwap`] compares with
-/// `second`.
+/// The functions of one width: what an operation makes of a word, and the operation on memory.
+macro_rules! width {
+    ($apply:ident, $memory:ident, $float:ident, $word:ty, $signed:ty, $atomic:ty) => {
+        /// The new value of a word: `data` and `second` are the instruction's operands; [`Op::CmpSwap`] compares with
+        /// `second`.
+        #[inline(always)]
+        pub fn $apply(op: Op, old: $word, data: $word, second: $word, denormals: Denormals) -> $word {
+            match op {
+                Op::Swap => data,
+                Op::CmpSwap if old == second => data,
+                Op::CmpSwap => old,
+                Op::Add => old.wrapping_add(data),
+                Op::Sub => old.wrapping_sub(data),
+                Op::Rsub => data.wrapping_sub(old),
+                Op::Smin => (old as $signed).min(data as $signed) as $word,
+                Op::Umin => old.min(data),
+                Op::Smax => (old as $signed).max(data as $signed) as $word,
+                Op::Umax => old.max(data),
+                Op::And => old & data,
+                Op::Or => old | data,
+                Op::Xor => old ^ data,
+                Op::Inc if old >= data => 0,
+                Op::Inc => old + 1,
+                Op::Dec if old == 0 || old > data => data,
+                Op::Dec => old - 1,
+                Op::Mskor => old & !data | second,
+                Op::Wrap if old >= data => old - data,
+                Op::Wrap => old.wrapping_add(second),
+                Op::AddF | Op::MinF | Op::MaxF | Op::CmpSwapF | Op::PkAddF16 | Op::PkAddBf16 => {
+                    $float(op, old, data, second, denormals)
+                }
+            }
+        }
+
+        /// Performs `op` on memory that other threads use at the same time; returns the old value.
+        ///
+        /// # Safety
+        /// `at` is valid for reads and writes of a word and aligned to it.
+        #[inline(always)]
+        pub unsafe fn $memory(
+            at: *mut $word,
+            op: Op,
+            data: $word,
+            second: $word,
+            denormals: Denormals,
+        ) -> $word {
+            // SAFETY: the caller vouches for the address; device memory is only ever accessed through raw pointers.
+            let word = unsafe { <$atomic>::from_ptr(at) };
+            // ORDER: SeqCst. The device program's own fences cost nothing here, so the atomics carry the order.
+            match op {
+                Op::Add => word.fetch_add(data, Ordering::SeqCst),
+                Op::Sub => word.fetch_sub(data, Ordering::SeqCst),
+                Op::And => word.fetch_and(data, Ordering::SeqCst),
+                Op::Or => word.fetch_or(data, Ordering::SeqCst),
+                Op::Xor => word.fetch_xor(data, Ordering::SeqCst),
+                Op::Swap => word.swap(data, Ordering::SeqCst),
+                Op::CmpSwap => {
+                    match word.compare_exchange(second, data, Ordering::SeqCst, Ordering::SeqCst) {
+                        Ok(old) | Err(old) => old,
+                    }
+                }
+                _ => {
+                    let mut old = word.load(Ordering::SeqCst);
+                    loop {
+                        let new = $apply(op, old, data, second, denormals);
+                        match word.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::SeqCst) {
+                            Ok(_) => return old,
+                            Err(now) => old = now,
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+width!(apply32, memory32, float32, u32, i32, AtomicU32);
+width!(apply64, memory64, float64, u64, i64, AtomicU64);
+
+/// The operations of floating point, which are no operations of words.
 #[inline(always)]
-pub fn apply32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -> u32 {
+fn float32(op: Op, old: u32, data: u32, second: u32, denormals: Denormals) -> u32 {
     match op {
-        Op::Swap => data,
-        Op::CmpSwap => {
-            if old == second {
-                data
-            } else {
-                old
-            }
-        }
-        Op::Add => old.wrapping_add(data),
-        Op::Sub => old.wrapping_sub(data),
-        Op::Rsub => data.wrapping_sub(old),
-        Op::Smin => (old as i32).min(data as i32) as u32,
-        Op::Umin => old.min(data),
-        Op::Smax => (old as i32).max(data as i32) as u32,
-        Op::Umax => old.max(data),
-        Op::And => old & data,
-        Op::Or => old | data,
-        Op::Xor => old ^ data,
-        Op::Inc => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        Op::Dec => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        Op::Mskor => old & !data | second,
-        Op::Wrap => {
-            if old >= data {
-                old - data
-            } else {
-                old.wrapping_add(second)
-            }
-        }
         Op::AddF => float::add32(old, data, denormals),
-        Op::MinF => float::select32(old, data, false, denormals),
-        Op::MaxF => float::select32(old, data, true, denormals),
+        Op::MinF | Op::MaxF => float::select32(old, data, op == Op::MaxF, denormals),
         Op::CmpSwapF => float::compare_store32(old, data, second, denormals),
         Op::PkAddF16 => float::pk_add_f16(old, data, denormals),
         Op::PkAddBf16 => float::pk_add_bf16(old, data, denormals),
+        _ => old,
     }
 }
 
-/// [`apply32`] for 64-bit words; the packed operations do not exist and leave memory alone.
+/// [`float32`] for 64 bits; the packed operations do not exist and leave memory alone.
 #[inline(always)]
-pub fn apply64(op: Op, old: u64, data: u64, second: u64, denormals: Denormals) -> u64 {
+fn float64(op: Op, old: u64, data: u64, second: u64, denormals: Denormals) -> u64 {
     match op {
-        Op::Swap => data,
-        Op::CmpSwap => {
-            if old == second {
-                data
-            } else {
-                old
-            }
-        }
-        Op::Add => old.wrapping_add(data),
-        Op::Sub => old.wrapping_sub(data),
-        Op::Rsub => data.wrapping_sub(old),
-        Op::Smin => (old as i64).min(data as i64) as u64,
-        Op::Umin => old.min(data),
-        Op::Smax => (old as i64).max(data as i64) as u64,
-        Op::Umax => old.max(data),
-        Op::And => old & data,
-        Op::Or => old | data,
-        Op::Xor => old ^ data,
-        Op::Inc => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        Op::Dec => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
-        Op::Mskor => old & !data | second,
-        Op::Wrap => {
-            if old >= data {
-                old - data
-            } else {
-                old.wrapping_add(second)
-            }
-        }
         Op::AddF => float::add64(old, data),
-        Op::MinF => float::select64(old, data, false, denormals),
-        Op::MaxF => float::select64(old, data, true, denormals),
+        Op::MinF | Op::MaxF => float::select64(old, data, op == Op::MaxF, denormals),
         Op::CmpSwapF => float::compare_store64(old, data, second, denormals),
-        Op::PkAddF16 | Op::PkAddBf16 => old,
-    }
-}
-
-/// Performs `op` on memory that other threads use at the same time; returns the old value.
-///
-/// # Safety
-/// `at` is valid for reads and writes of 4 bytes and 4-aligned.
-#[inline(always)]
-pub unsafe fn memory32(at: *mut u32, op: Op, data: u32, second: u32, denormals: Denormals) -> u32 {
-    // SAFETY: the caller vouches for the address; device memory is only ever accessed through raw pointers.
-    let word = unsafe { AtomicU32::from_ptr(at) };
-    // ORDER: SeqCst. The device program's own fences cost nothing here, so the atomics carry the order.
-    match op {
-        Op::Add => word.fetch_add(data, Ordering::SeqCst),
-        Op::Sub => word.fetch_sub(data, Ordering::SeqCst),
-        Op::And => word.fetch_and(data, Ordering::SeqCst),
-        Op::Or => word.fetch_or(data, Ordering::SeqCst),
-        Op::Xor => word.fetch_xor(data, Ordering::SeqCst),
-        Op::Swap => word.swap(data, Ordering::SeqCst),
-        Op::CmpSwap => match word.compare_exchange(second, data, Ordering::SeqCst, Ordering::SeqCst) {
-            Ok(old) | Err(old) => old,
-        },
-        _ => {
-            let mut old = word.load(Ordering::SeqCst);
-            loop {
-                let new = apply32(op, old, data, second, denormals);
-                match word.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::SeqCst) {
-                    Ok(_) => return old,
-                    Err(now) => old = now,
-                }
-            }
-        }
-    }
-}
-
-/// [`memory32`] for 64-bit words.
-///
-/// # Safety
-/// `at` is valid for reads and writes of 8 bytes and 8-aligned.
-#[inline(always)]
-pub unsafe fn memory64(at: *mut u64, op: Op, data: u64, second: u64, denormals: Denormals) -> u64 {
-    // SAFETY: the caller vouches for the address; device memory is only ever accessed through raw pointers.
-    let word = unsafe { AtomicU64::from_ptr(at) };
-    // ORDER: SeqCst, as in memory32.
-    match op {
-        Op::Add => word.fetch_add(data, Ordering::SeqCst),
-        Op::Sub => word.fetch_sub(data, Ordering::SeqCst),
-        Op::And => word.fetch_and(data, Ordering::SeqCst),
-        Op::Or => word.fetch_or(data, Ordering::SeqCst),
-        Op::Xor => word.fetch_xor(data, Ordering::SeqCst),
-        Op::Swap => word.swap(data, Ordering::SeqCst),
-        Op::CmpSwap => match word.compare_exchange(second, data, Ordering::SeqCst, Ordering::SeqCst) {
-            Ok(old) | Err(old) => old,
-        },
-        _ => {
-            let mut old = word.load(Ordering::SeqCst);
-            loop {
-                let new = apply64(op, old, data, second, denormals);
-                match word.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::SeqCst) {
-                    Ok(_) => return old,
-                    Err(now) => old = now,
-                }
-            }
-        }
+        _ => old,
     }
 }
 
