@@ -16,7 +16,7 @@ pub fn only(kind: hipMemAllocationHandleType) -> Result<(), hipError_t> {
     if kind == hipMemHandleTypePosixFileDescriptor { Ok(()) } else { Err(hipErrorInvalidValue) }
 }
 
-/// The descriptor that a caller means, which stays his.
+/// The descriptor that a caller means, which stays the caller's.
 ///
 /// # Errors
 /// `hipErrorInvalidValue` for a negative number.

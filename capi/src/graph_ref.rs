@@ -86,7 +86,7 @@ impl GraphRef {
     }
 }
 
-/// A graph that lives only as long as somebody else holds it.
+/// A graph that lives only as long as another owner holds it.
 #[derive(Clone)]
 pub struct WeakRef {
     template: Weak<Mutex<Template>>,

@@ -3,8 +3,8 @@
 //! No handle is ever followed as a pointer. One that is stale, foreign or random finds nothing.
 //!
 //! Looking an object up touches nothing but the object's own place: threads that use different objects do not meet.
-//! Places lie in blocks that never move and never go away; each counts who is looking at its object, and whoever removes
-//! that leaves it to the last of them to let go.
+//! Places lie in blocks that never move and never go away; each counts the threads that are looking at its object, and
+//! a thread that removes that leaves it to the last of them to let go.
 
 #[cfg(test)]
 mod model;
@@ -156,7 +156,7 @@ impl<T> Table<T> {
                 let (block, _) = Self::position(place);
                 self.blocks[block]
                     .get_or_init(|| (0..FIRST_BLOCK << block).map(|_| Slot::vacant()).collect());
-                // CAST: at most 2^24. ORDER: release. Who sees the place finds its block.
+                // CAST: at most 2^24. ORDER: release. A thread that sees the place finds its block.
                 self.used.store(place as u32 + 1, Ordering::Release);
                 place
             }
@@ -215,8 +215,8 @@ impl<T> Table<T> {
         slot.enter(generation).then(|| Found { table: self, place, slot })
     }
 
-    /// Takes the object behind a handle out of the table; the handle is stale from now on. Whoever looks at it still
-    /// has it, and the last of them lets it go.
+    /// Takes the object behind a handle out of the table; the handle is stale from now on. Threads that look at it
+    /// still have it, and the last of them lets it go.
     pub fn remove(&self, handle: usize) -> Option<Found<'_, T>> {
         self.look(handle).filter(|found| found.slot.end())
     }

@@ -48,7 +48,7 @@ fn current() -> LevelFilter {
 
 fn wish(change: impl FnOnce(&mut Wish)) {
     change(&mut locks::lock(&WISH));
-    // Each place that logs remembers whether anybody listens, and asks again when another listener is there.
+    // Each place that logs remembers whether a listener is there, and asks again when another listener is there.
     drop(Dispatch::new(NoSubscriber::default()));
 }
 

@@ -83,7 +83,7 @@ impl Recorder {
     fn is_new(&self, name: &'static str) -> bool {
         let name = name.as_ptr().cast_mut();
         for slot in self.seen.iter().cycle().skip(name.addr() % SLOTS).take(SLOTS) {
-            // ORDER: Relaxed. Nothing else hangs on the name; whoever sets it writes the line.
+            // ORDER: Relaxed. Nothing else hangs on the name; the thread that sets it writes the line.
             match slot.compare_exchange(ptr::null_mut(), name, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(taken) if taken == name => return false,

@@ -48,7 +48,7 @@ impl LoadedModule {
     }
 }
 
-/// The stream that a handle means to a caller for whom null is the legacy stream.
+/// The stream that a handle means to a caller to which null is the legacy stream.
 ///
 /// # Errors
 /// `hipErrorContextIsDestroyed` for a stream that does not exist (any more), as HIP 6 answers;
@@ -223,7 +223,7 @@ pub fn handle_of(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
     known_handle(&template).map_or_else(|| add_graph(template), Ok)
 }
 
-/// The stream that a handle means to a caller for whom null is the thread's own.
+/// The stream that a handle means to a caller to which null is the thread's own.
 pub fn per_thread(stream: hipStream_t) -> hipStream_t {
     if stream == hipStream_t::NULL { hipStreamPerThread } else { stream }
 }

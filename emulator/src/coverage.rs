@@ -26,7 +26,7 @@ struct Recorder {
     test: String,
 }
 
-/// `None`: nobody asked for it, or the file cannot be opened.
+/// `None`: it is not asked for, or the file cannot be opened.
 fn recorder() -> Option<&'static Recorder> {
     static RECORDER: OnceLock<Option<Recorder>> = OnceLock::new();
     RECORDER.get_or_init(Recorder::open).as_ref()
@@ -57,7 +57,7 @@ pub fn executed(row: &'static Row) {
     let Some(recorder) = recorder() else { return };
     // Rows outside of the tables stand for words that are no instruction.
     let Some(seen) = index(row).and_then(|index| recorder.seen.get(index)) else { return };
-    // ORDER: Relaxed. Nothing else hangs on the flag; who sets it writes the line.
+    // ORDER: Relaxed. Nothing else hangs on the flag; the thread that sets it writes the line.
     if seen.load(Ordering::Relaxed) || seen.swap(true, Ordering::Relaxed) {
         return;
     }

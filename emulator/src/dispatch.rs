@@ -64,12 +64,12 @@ pub struct Dispatch {
     units: Arc<[u32]>,
     dies: u32,
     residency: Arc<Residency>,
-    /// The next workgroup that nobody took.
+    /// The next workgroup that no share took.
     next: AtomicU64,
     /// Workgroups that are neither done nor given up.
     remaining: AtomicU64,
     fault: OnceLock<DispatchFault>,
-    /// Nobody wants the rest any more.
+    /// The rest is not wanted any more.
     stopped: AtomicBool,
     /// Factor and offset that permute the workgroups, for a drawn order; the factor has no divisor in common
     /// with their number.
@@ -144,7 +144,7 @@ impl Dispatch {
         self
     }
 
-    /// Lets the workgroups see memory as a device with caches does, from `origin` on, instead of as everybody does.
+    /// Lets the workgroups see memory as a device with caches does, from `origin` on, instead of as the host does.
     pub(crate) fn seen_from(mut self, origin: Option<Origin>) -> Self {
         self.resources.origin = origin;
         self
@@ -171,9 +171,9 @@ impl Dispatch {
         self.launch.workgroup.iter().map(|&n| u32::from(n)).product::<u32>().div_ceil(64)
     }
 
-    /// Whether every workgroup is done or given up; then nobody touches memory on its behalf any more.
+    /// Whether every workgroup is done or given up; then no thread touches memory on its behalf any more.
     pub fn is_complete(&self) -> bool {
-        // ORDER: Acquire. Whoever sees 0 sees what all workgroups wrote.
+        // ORDER: Acquire. A thread that sees 0 sees what all workgroups wrote.
         self.remaining.load(Ordering::Acquire) == 0
     }
 
@@ -229,7 +229,7 @@ impl Dispatch {
         count > 0 && self.remaining.fetch_sub(count, Ordering::AcqRel) == count
     }
 
-    /// Gives up what nobody took; returns how many workgroups that is.
+    /// Gives up the workgroups that no share took; returns how many.
     fn cancel(&self) -> u64 {
         let total = self.workgroups();
         total - self.next.swap(total, Ordering::Relaxed)

@@ -454,7 +454,7 @@ fn lay_out(
     })?;
     // CAST: not above `size`.
     let image_size = plan.size() as usize;
-    // SAFETY: a fresh mapping of at least that size, which nobody else knows yet.
+    // SAFETY: a fresh mapping of at least that size, which no other thread knows yet.
     let image = unsafe { std::slice::from_raw_parts_mut(mapping.pointer(), image_size) };
     plan.write(image, mapping.address(), resolve).map_err(refuse)?;
     Ok(mapping)

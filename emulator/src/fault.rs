@@ -18,7 +18,7 @@ use crate::{
     signal::Handlers,
 };
 
-/// Text of the last fault, until somebody takes it.
+/// Text of the last fault, until a caller takes it.
 static REPORT: Mutex<Option<String>> = Mutex::new(None);
 static EVENT_HANDLERS: Mutex<Vec<EventHandler>> = Mutex::new(Vec::new());
 

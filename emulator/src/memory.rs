@@ -154,7 +154,7 @@ impl Snapshot {
 #[repr(align(128))]
 pub struct Map {
     current: RwLock<Arc<Snapshot>>,
-    /// Between the device and its memory; `None`: it sees memory as everybody does.
+    /// Between the device and its memory; `None`: it sees memory as the host does.
     caches: Option<Box<Caches>>,
 }
 

@@ -44,7 +44,7 @@ impl Mapping {
         Self::map(size, libc::PROT_READ | libc::PROT_WRITE)
     }
 
-    /// Takes `size` bytes of address space that nobody may touch yet, from a multiple of `alignment` (a power
+    /// Takes `size` bytes of address space that no thread may touch yet, from a multiple of `alignment` (a power
     /// of two) on.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Mapping {
         Ok(Self { base, size })
     }
 
-    /// Maps `size` bytes (whole pages) of `file` from `offset`, shared with everybody who maps them.
+    /// Maps `size` bytes (whole pages) of `file` from `offset`, shared with all other mappings of them.
     ///
     /// # Errors
     /// As [`Mapping::show`].
@@ -187,7 +187,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and whoever holds pointers into it keeps it alive.
+        // SAFETY: the mapping is ours, and the owners of pointers into it keep it alive.
         let result = unsafe { libc::munmap(self.base.as_ptr().cast(), self.size) };
         if result != 0 {
             // The process has as many mappings as it may: splitting one more fails. The address
@@ -216,7 +216,7 @@ pub fn sleep_precisely() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000_u64) };
 }
 
-/// Wakes everybody who sleeps on `word`.
+/// Wakes every thread that sleeps on `word`.
 pub fn futex_wake(word: &AtomicU32) {
     let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: `word` outlives the call; nothing is dereferenced but by the kernel.
@@ -277,7 +277,7 @@ pub fn most_of_a_file() -> u64 {
 }
 
 impl Event {
-    /// An event that nobody sleeps on.
+    /// An event that no thread sleeps on.
     pub const fn new() -> Self {
         Self { sequence: AtomicU32::new(0), sleepers: AtomicU32::new(0) }
     }

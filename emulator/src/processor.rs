@@ -34,7 +34,7 @@ use crate::{
 use engine::Engine;
 pub use interrupts::Interrupts;
 
-/// Whom a packet processor serves.
+/// What a packet processor serves.
 #[derive(Clone)]
 pub(crate) enum Client {
     /// The function table: signals lie in the table's slab, faults go to the program's callbacks.

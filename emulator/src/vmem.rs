@@ -180,7 +180,7 @@ impl VirtualMemory {
     }
 
     /// Makes `size` bytes of physical memory of `pool`. Pinned memory can always leave the process, and large or little
-    /// memory; of many small handles that nobody wanted pinned, some cannot.
+    /// memory; of many small handles that were not asked to be pinned, some cannot.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` unless size is whole pages, `INVALID_ALLOCATION` for the group pool,

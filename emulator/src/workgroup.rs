@@ -51,9 +51,9 @@ pub(crate) struct Workgroup {
     pub unit: u32,
     slots: Vec<Slot>,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
-    /// What it sees of memory, if not what everybody sees.
+    /// What it sees of memory, if not what the host sees.
     view: Option<Arc<View>>,
-    /// Whether stores get beyond the compute unit in time, though nobody waits for them.
+    /// Whether stores get beyond the compute unit in time, though no instruction waits for them.
     writes_through: bool,
 }
 

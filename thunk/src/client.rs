@@ -1,4 +1,4 @@
-//! Who calls us: a ROCr whose structures are other than those that the library would fill in must not go on.
+//! The caller: a ROCr whose structures are other than those that the library would fill in must not go on.
 
 use crate::{
     abi::{HSAKMT_STATUS_DRIVER_MISMATCH, newer},

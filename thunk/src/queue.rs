@@ -143,14 +143,14 @@ impl Queues {
                 return;
             }
         }
-        // Held to the end: who destroys the queue waits for us before its signal goes.
+        // Held to the end: the thread that destroys the queue waits for this before its signal is freed.
         let table = self.lock();
         let Some(reports) = table.get(&queue) else { return };
         if reports.reason != 0 {
             // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
             // first; the value is a naturally aligned 64-bit word that is changed by atomics only.
             let reason = unsafe { AtomicI64::from_ptr(reports.reason as *mut i64) };
-            // ORDER: Release. Whoever sees the bit sees what the queue did before it stopped.
+            // ORDER: Release. A thread that sees the bit sees what the queue did before it stopped.
             reason.fetch_or(Exception::of(fault.status).bit(), Ordering::Release);
         }
         events.interrupt(reports.event);

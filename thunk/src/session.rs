@@ -57,7 +57,7 @@ impl Interrupts for Line {
     }
 }
 
-/// The session, who opened it, and how often.
+/// The session, the process that opened it, and how often.
 struct Opened {
     process: u32,
     count: u32,

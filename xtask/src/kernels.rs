@@ -140,7 +140,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nothing depends on it, and there is no one to tell.
+        // Nothing depends on it, and there is no caller to report to.
         let _ = fs::remove_dir_all(Path::new(&self.0));
     }
 }

@@ -85,7 +85,8 @@ fn link(exports: &[Export], abi: u32, library: &Path) -> Result {
     fs::rename(&aside, library).map_err(file_error(library))
 }
 
-/// All names, as functions at one instruction that stops whoever gets there: the file is to be linked with, not loaded.
+/// All names, as functions at one instruction that stops a program that gets there: the file is to be linked with, not
+/// loaded.
 fn names(exports: &[Export]) -> String {
     let mut source = String::from(".text\n");
     for Export { symbol, .. } in exports {

@@ -189,7 +189,7 @@ fn strict_seeds() -> Result<u64> {
 const STRICT_SEEDS: &str = "AQLIPSE_STRICT_SEEDS";
 
 /// Tests that repeat the same kernels for every compiler and level, or the same programs for many seeds. They take
-/// minutes and pass once on the emulated device: what a kernel computes does not depend on who submits it.
+/// minutes and pass once on the emulated device: what a kernel computes does not depend on what submits it.
 const REPETITIONS: [&str; 3] = [
     "device::",
     "programs::every_legal_order_of_packets_gives_the_same_result",

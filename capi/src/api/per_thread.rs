@@ -51,7 +51,7 @@ macro_rules! per_thread {
             #[doc = concat!("[`", stringify!($base), "`] on the thread's own stream, and waits for it.")]
             fn $twin($($arg: $ty),*) -> hipError_t {
                 let stream = object::stream(hipStreamPerThread)?;
-                // Before anything is recorded that nobody could wait for.
+                // Before anything is recorded that no caller could wait for.
                 capture::refuse_uncapturable(&stream, "a call that waits for its work")?;
                 // SAFETY: the caller's arguments.
                 outcome(unsafe { $base($($arg,)* hipStreamPerThread) })?;

@@ -46,7 +46,8 @@ impl Drop for Object {
     }
 }
 
-/// Looks at the object of a generation, if there is one; whoever looks away last has the object and the vacant place.
+/// Looks at the object of a generation, if there is one; the thread that looks away last has the object and the vacant
+/// place.
 fn look(slot: &Slot<Object>, generation: u64, removes: bool) -> Option<Object> {
     if !slot.enter(Some(generation)) {
         return None;
@@ -65,7 +66,7 @@ fn the_last_one_who_looks_lets_a_removed_object_go_and_nobody_else_does() {
     explore(|| {
         let gone = Arc::new(AtomicUsize::new(0));
         let slot = Arc::new(Slot::vacant());
-        // SAFETY: nobody else has the place yet.
+        // SAFETY: no other thread has the place yet.
         unsafe { slot.fill(Object(0, gone.clone())) };
         let threads = [false, true].map(|removes| {
             let slot = slot.clone();
@@ -84,14 +85,14 @@ fn who_has_an_old_handle_never_sees_the_next_object_of_the_place() {
     explore(|| {
         let gone = Arc::new(AtomicUsize::new(0));
         let slot = Arc::new(Slot::vacant());
-        // SAFETY: nobody else has the place yet.
+        // SAFETY: no other thread has the place yet.
         unsafe { slot.fill(Object(0, gone.clone())) };
         let looker = {
             let (slot, gone) = (slot.clone(), gone.clone());
             thread::spawn(move || {
                 for _ in 0..2 {
                     if look(&slot, 0, false).is_some() {
-                        // SAFETY: who looked away last has the place to itself.
+                        // SAFETY: the thread that looked away last has the place to itself.
                         unsafe { slot.fill(Object(1, gone.clone())) };
                     }
                 }

@@ -6,14 +6,14 @@ use super::{AtomicU64, Cell, Ordering};
 /// Bits of a generation, which a handle has room for.
 pub const GENERATION_MASK: u64 = (1 << 28) - 1;
 
-/// What a slot's word says besides who looks at the object.
+/// What a slot's word says besides the number of threads that look at the object.
 const LIVING: u64 = 1 << 63;
-/// Where the generation stands in the word; below it is the number of those who look at the object.
+/// Where the generation stands in the word; below it is the number of threads that look at the object.
 const WORD_SHIFT: u32 = 32;
 const LOOKING: u64 = (1 << WORD_SHIFT) - 1;
 
-/// A place. In a pair of cache lines of its own, as processors fetch them: counting who looks at one object must not
-/// disturb who looks at another.
+/// A place. In a pair of cache lines of its own, as processors fetch them: counting threads that look at one object
+/// must not disturb threads that look at another.
 #[repr(align(128))]
 pub struct Slot<T> {
     /// Whether there is an object, the generation of the latest, and how many look at it.
@@ -21,8 +21,8 @@ pub struct Slot<T> {
     object: Cell<Option<T>>,
 }
 
-// SAFETY: the object is written by one thread at a time, with nobody looking, and shared references to it are handed out
-// only while it is counted as looked at; it is dropped by whatever thread comes last.
+// SAFETY: the object is written by one thread at a time, with no other thread looking, and shared references to it are
+// handed out only while it is counted as looked at; it is dropped by whatever thread comes last.
 unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 
 impl<T> Slot<T> {
@@ -44,12 +44,12 @@ impl<T> Slot<T> {
     /// Puts an object into a vacant place.
     ///
     /// # Safety
-    /// The place is the caller's alone: it is vacant, and no one else fills it.
+    /// The place is the caller's alone: it is vacant, and no other thread fills it.
     pub unsafe fn fill(&self, object: T) {
         let generation = self.generation();
-        // SAFETY: nobody looks at a vacant place: `enter` takes none.
+        // SAFETY: no thread looks at a vacant place: `enter` takes none.
         self.object.write(|place| unsafe { *place = Some(object) });
-        // ORDER: release. Who finds the object living sees all of it.
+        // ORDER: release. A thread that finds the object living sees all of it.
         self.word.store(LIVING | generation << WORD_SHIFT, Ordering::Release);
     }
 
@@ -62,8 +62,8 @@ impl<T> Slot<T> {
             if word & LIVING == 0 || other {
                 return false;
             }
-            // ORDER: acquire, pairs with the release of whoever put the object there. One who would be the last that
-            // the word can count does not exist: each is a thread.
+            // ORDER: acquire, pairs with the release of the thread that put the object there. The word can count
+            // more threads than there are.
             match self.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => word = now,
@@ -77,7 +77,7 @@ impl<T> Slot<T> {
     /// The caller is counted in for as long as it has the reference.
     #[inline]
     pub unsafe fn object(&self) -> &T {
-        // SAFETY: nobody writes the object while it is counted as looked at.
+        // SAFETY: no thread writes the object while it is counted as looked at.
         let object = unsafe { &*self.object.read() };
         // PANIC: an object that was found is there until the last one has looked away.
         object.as_ref().expect("an object that was found is there")
@@ -89,15 +89,16 @@ impl<T> Slot<T> {
     /// The caller is counted in, and has no reference to the object any more.
     #[inline]
     pub unsafe fn leave(&self) -> Option<T> {
-        // ORDER: release, so that what was read of the object comes before it is let go; acquire for who does that.
+        // ORDER: release, so that what was read of the object comes before it is let go; acquire for the thread that
+        // does that.
         let before = self.word.fetch_sub(1, Ordering::AcqRel);
         if before & LIVING != 0 || before & LOOKING != 1 {
             return None;
         }
-        // SAFETY: the object was removed, and its last observer is here: nobody else comes to it any more.
+        // SAFETY: the object was removed, and its last observer is here: no other thread comes to it any more.
         let object = self.object.write(|place| unsafe { (*place).take() });
         let next = ((before >> WORD_SHIFT & GENERATION_MASK) + 1) & GENERATION_MASK;
-        // ORDER: release. Who fills the place next does so behind this.
+        // ORDER: release. A thread that fills the place next does so behind this.
         self.word.store(next << WORD_SHIFT, Ordering::Release);
         object
     }

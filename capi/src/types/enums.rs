@@ -365,7 +365,7 @@ c_enum! {
 }
 
 c_enum! {
-    /// Who may use a device.
+    /// Which threads may use a device.
     hipComputeMode {
         hipComputeModeDefault = 0,
         hipComputeModeExclusive = 1,

@@ -21,7 +21,7 @@ c_struct! {
 c_union! {
     /// The value of a launch attribute.
     ///
-    /// 64 bytes since HIP 7 and 32 before: whoever writes one to a client of libamdhip64.so.6 or older writes
+    /// 64 bytes since HIP 7 and 32 before: code that writes one to a client of libamdhip64.so.6 or older writes
     /// the active member only.
     hipLaunchAttributeValue: 64, 8 {
         pad: [c_char; 64],

@@ -136,7 +136,7 @@ impl Dag {
         dag
     }
 
-    /// A buffer is over when all that read it come before what makes another; one that nobody reads is a result.
+    /// A buffer is over when all that read it come before what makes another; one that no step reads is a result.
     pub fn problem(&self) -> Problem {
         let n = self.bytes.len();
         let mut readers = vec![Vec::new(); n];

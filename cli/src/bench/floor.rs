@@ -2,7 +2,7 @@
 //! nothing else.
 //!
 //! [`DeviceRing`] has queues of the emulated device, which takes the packets out again: rings are where a packet
-//! processor has left them, in the cache of another core. [`Ring`] is memory that nobody else looks at.
+//! processor has left them, in the cache of another core. [`Ring`] is memory that no other thread looks at.
 
 use std::{
     hint::black_box,
@@ -27,7 +27,7 @@ const RUN: usize = 64;
 /// How long a wait for the device lasts before the queues are looked at for errors.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Memory like a queue's, which nobody reads.
+/// Memory like a queue's, which nothing reads.
 pub struct Ring {
     slots: Box<[Packet; SLOTS]>,
     next: usize,
@@ -141,7 +141,7 @@ impl DeviceRing {
         // SAFETY: the queue is alive; its base and doorbell do not change.
         let hsa_sys::hsa_queue_t { base_address, doorbell_signal, .. } = unsafe { *queue.raw() };
         let api = self.runtime.api();
-        // SAFETY: the queue is alive, and nobody else submits to it.
+        // SAFETY: the queue is alive, and no other thread submits to it.
         let claimed = unsafe { (api.hsa_queue_add_write_index_relaxed)(queue.raw(), part.len() as u64) };
         let first = claimed as usize;
         let slot = |packet: usize| {

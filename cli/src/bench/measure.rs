@@ -39,7 +39,7 @@ pub struct Figures {
     pub call: Quartiles,
     /// The graph: from the launch call to the end of a wait for it.
     pub whole: Quartiles,
-    /// The graph: copying as many packets as it has to where nobody reads them, in turns with the launches.
+    /// The graph: copying as many packets as it has to where nothing reads them, in turns with the launches.
     pub floor: Quartiles,
     /// The same copy again and again, with all that it touches in the caches.
     pub warm_floor: Quartiles,

@@ -74,7 +74,7 @@ impl Few {
     }
 }
 
-/// The parts of a set that nothing connects, the smallest first. `meets` says with whom each is connected.
+/// The parts of a set that nothing connects, the smallest first. `meets` says with which others each is connected.
 pub(super) fn parts(meets: &[Few], set: Few) -> Vec<Few> {
     let (mut left, mut parts) = (set, Vec::new());
     while let Some(first) = left.first() {

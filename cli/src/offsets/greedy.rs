@@ -47,7 +47,7 @@ pub(super) fn first_fit(problem: &Problem, order: &[u32], deadline: Instant) -> 
     offsets
 }
 
-/// Bytes in parts of equal size, for a plan that is in a hurry: who is in the way is marked in any order.
+/// Bytes in parts of equal size, for a plan that is needed soon: what is in the way is marked in any order.
 struct Cells {
     /// The bytes of each.
     bytes: u64,

@@ -32,9 +32,9 @@ enum Kind {
     Known,
 }
 
-/// Who shares the time: by what searches go, the part of the way from the bound to the best plan that they go for first,
-/// and their weight. What goes for the bound succeeds rarely, but then proves the optimum, and stays there; the others go
-/// nearer with each try that fails.
+/// What shares the time: by what searches go, the part of the way from the bound to the best plan that they go for
+/// first, and their weight. What goes for the bound succeeds rarely, but then proves the optimum, and stays there; the
+/// others go nearer with each try that fails.
 const ARMS: [(Kind, f64, f64); 7] = [
     (Kind::Long, 0.0, 1.0),
     (Kind::Large, 0.0, 1.0),
@@ -58,7 +58,7 @@ const FORGET: f64 = 0.99;
 const STEPS: f64 = 2.0;
 const MOVES: f64 = 4.0;
 
-/// For how long nobody is called to help: a thread costs some ten microseconds.
+/// For how long no other thread is called to help: a thread costs some ten microseconds.
 const ALONE: Duration = Duration::from_millis(2);
 /// More threads would find little that these do not.
 const MOST_THREADS: usize = 4;

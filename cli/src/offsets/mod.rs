@@ -82,7 +82,7 @@ pub fn plan(problem: &Problem, budget: Duration) -> Plan {
     race.end()
 }
 
-/// The best plan that takes no search. When the time is over, gaps are looked for in a hurry.
+/// The best plan that takes no search. When the time is over, a faster search for gaps is used.
 fn quick(problem: &Problem, deadline: Instant) -> Plan {
     let mut best: Option<Plan> = None;
     for order in greedy::Order::ALL {

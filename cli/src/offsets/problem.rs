@@ -39,7 +39,7 @@ impl Bound {
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub(super) buffers: Vec<Buffer>,
-    /// Who is alive together with a buffer, in rising order.
+    /// The buffers that are alive together with one, in rising order.
     pub(super) conflicts: Vec<Vec<u32>>,
     /// The same, a bit each.
     pub(super) conflict_bits: Vec<Bits>,
@@ -61,7 +61,7 @@ impl Problem {
     /// More buffers are refused.
     pub const MOST: usize = buffer::MOST;
 
-    /// Buffers that live in ranges of one clock: a chain of steps. Who lives in an empty range meets nobody.
+    /// Buffers that live in ranges of one clock: a chain of steps. A buffer with an empty range overlaps no other.
     ///
     /// # Errors
     /// [`ProblemError`] of malformed buffers.
@@ -94,7 +94,7 @@ impl Problem {
             if weight > heaviest {
                 (heaviest, peak) = (weight, set());
             }
-            // What is alive when somebody ends before the next one begins is in no larger set.
+            // What is alive when a buffer ends before the next one begins is in no larger set.
             let next = order.get(turn + 1).map_or(u64::MAX, |&next| lives[next].start);
             if n <= Few::MOST && alive.iter().any(|&j| lives[j].end <= next) {
                 sets.push(set());
@@ -142,7 +142,7 @@ impl Problem {
             follows.iter().for_each(|b| before[b].insert(a));
         }
         let mut real = Bits::new(n);
-        // What takes no bytes is in nobody's way.
+        // What takes no bytes is in no buffer's way.
         (0..n).filter(|&i| buffers[i].bytes > 0).for_each(|i| real.insert(i));
         for i in real.iter() {
             conflicts[i] = real.clone();

@@ -1,4 +1,4 @@
-//! Whom searches try first: what has a long life, or is large, or both.
+//! Which buffers searches try first: what has a long life, or is large, or both.
 //!
 //! Which of them leads to the end differs from problem to problem by more than ten times, and a try with the same order
 //! does the same again. So each try mixes them anew, or changes the mixture that got the furthest a little.

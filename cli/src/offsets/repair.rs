@@ -19,7 +19,7 @@ const GUARDED: u64 = 3;
 const GUARD: f64 = 2.0;
 /// How far costs of places are blurred.
 const NOISE: f64 = 0.1;
-/// What costs next to nothing, for places where nobody is.
+/// What costs next to nothing, for places where no buffer is.
 const FREE: f64 = 1e-6;
 /// Each part so large of the way to the bound is gone at once.
 const PART: u64 = 20;
@@ -30,7 +30,7 @@ pub(super) struct Repair<'a> {
     race: &'a Race<'a>,
     height: u64,
     offsets: Vec<u64>,
-    /// Who is not placed.
+    /// The buffers that are not placed.
     out: Vec<u32>,
     /// Keys of those that are placed, by where they start and by where they end.
     starts: Vec<u64>,
@@ -203,7 +203,7 @@ fn near<'a>(keys: &[u64], meets: &Bits, room: &'a mut [u64]) -> &'a [u64] {
     &room[..count]
 }
 
-/// Who is in the way of a buffer, by where they start and by where they end, and what they weigh.
+/// The buffers in the way of one, by where they start and by where they end, and what they weigh.
 struct Row<'a, W: Fn(usize) -> f64> {
     starts: &'a [u64],
     ends: &'a [u64],

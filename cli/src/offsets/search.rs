@@ -1,13 +1,13 @@
 //! The search for a plan of at most some height.
 //!
 //! The buffers that are not placed yet each have a floor: the lowest offset that what is placed leaves them. At the
-//! lowest floor of all, in the tightest clique there, somebody lies or nobody does; so one buffer is tried at its floor,
-//! and if that fails it is known to lie higher: on top of somebody who is not placed yet. A clique whose floor and bytes
-//! exceed the height ends the branch. Parts of the problem that have no more to do with each other are searched on their
-//! own.
+//! lowest floor of all, in the tightest clique there, either a buffer lies or none does; so one buffer is tried at its
+//! floor, and if that fails it is known to lie higher: on top of one that is not placed yet. A clique whose floor and
+//! bytes exceed the height ends the branch. Parts of the problem that have no more to do with each other are searched
+//! on their own.
 //!
-//! Searches are short and start over: what has ended branches is remembered as the weight of cliques, and who is tried
-//! first changes from one to the next.
+//! Searches are short and start over: what has ended branches is remembered as the weight of cliques, and which is
+//! tried first changes from one to the next.
 
 use aqlipse_graph::antichain::bits::Bits;
 
@@ -44,9 +44,9 @@ pub(super) struct Search<'a> {
     // In places of fixed size, which a number of a buffer cannot leave.
     floors: [u64; Few::MOST],
     bytes: [u64; Few::MOST],
-    /// Who is not placed.
+    /// The buffers that are not placed.
     left: Few,
-    /// With whom each is alive.
+    /// The buffers that each is alive with.
     meets: Vec<Few>,
     /// The buffers of each clique.
     members: Vec<Few>,
@@ -185,12 +185,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether nobody needs what it looks for.
+    /// Whether what it looks for is not needed.
     fn is_vain(&self) -> bool {
         self.race.is_over() || self.race.height() <= self.height
     }
 
-    /// Whom to try next: at the lowest floor, in the tightest clique there, by rank.
+    /// The buffer to try next: at the lowest floor, in the tightest clique there, by rank.
     fn next(&mut self, part: &Few) -> Option<usize> {
         let (mut floor, mut lowest) = (u64::MAX, Few::default());
         part.each(|i| {
@@ -294,7 +294,7 @@ impl<'a> Search<'a> {
         while std::mem::take(&mut raised) {
             for at in 0..self.suspects.len() {
                 let t = self.suspects[at] as usize;
-                // What lies no higher than what all of a clique leaves is in nobody's way.
+                // What lies no higher than what all of a clique leaves is in no buffer's way.
                 if !self.touched.take(t) || self.highest + self.rest[t] <= self.height {
                     continue;
                 }
@@ -311,8 +311,8 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Whether what lies above each floor in a clique fits below the height. Whoever cannot be the lowest of a clique,
-    /// since all of it would not fit above, lies on top of somebody who can.
+    /// Whether what lies above each floor in a clique fits below the height. A buffer that cannot be the lowest of a
+    /// clique, since all of it would not fit above, lies on top of one that can.
     fn clique_fits(&mut self, t: usize) -> bool {
         let Some(most) = self.height.checked_sub(self.rest[t]) else { return false };
         let clique = self.members[t].and(&self.left);

@@ -1,4 +1,4 @@
-//! Who goes on for how long: what helps gets more time, and nothing is given up.
+//! Which search goes on for how long: what helps gets more time, and nothing is given up.
 
 /// What a win of all that can be won weighs beside the weights that are given.
 const REWARD: f64 = 40.0;
@@ -21,18 +21,18 @@ impl Shares {
         Self(weights.map(|weight| Share { weight, won: 0.0, spent: 0.0 }).collect())
     }
 
-    /// Who is the furthest behind its share: the first of equals.
+    /// The search that is the furthest behind its share: the first of equals.
     ///
     /// # Panics
-    /// If there is nobody.
+    /// If there is no share.
     pub fn next(&self) -> usize {
         let due = |i: &usize| self.0[*i].spent / (self.0[*i].weight + self.0[*i].won);
-        // PANIC: there is somebody.
+        // PANIC: there is a share.
         (0..self.0.len()).min_by(|a, b| due(a).total_cmp(&due(b))).expect("a share")
     }
 
-    /// Notes how much time somebody took, in steps for each buffer, and which part (0 to 1) of what could be won was won by
-    /// it.
+    /// Notes how much time a search took, in steps for each buffer, and which part (0 to 1) of what could be won was
+    /// won by it.
     pub fn spent(&mut self, i: usize, time: f64, won: f64) {
         self.0[i].spent += time;
         let kept = (-time / HORIZON).exp();

@@ -240,7 +240,7 @@ fn large_orders_have_a_bound_that_says_that_it_is_none_of_the_best() {
 
 #[test]
 fn a_graph_orders_what_it_frees_before_what_it_allocates_behind() {
-    // 0 allocates a, 1 frees it, 2 (behind 1) allocates b, 3 (beside them) allocates c, which nobody frees.
+    // 0 allocates a, 1 frees it, 2 (behind 1) allocates b, 3 (beside them) allocates c, which is never freed.
     let dependencies = Csr::from_pairs(4, [(1, 0), (2, 1), (3, 0)].into_iter());
     let lives =
         [Life { alloc: 0, free: Some(1) }, Life { alloc: 2, free: None }, Life { alloc: 3, free: None }];

@@ -9,7 +9,7 @@
 //! | barrier bit | the packet launches behind the last completion of a kernel before it in its queue | `dependent_ns` |
 //! | barrier-AND | holds its queue until its signals are seen, which takes a signal's way from where it fires | `cross_queue_ns`, with one packet in it |
 //! | host call | one at a time, behind the signals that it waits for | `host_wake_ns` |
-//! | occupancy | a kernel takes as many compute units as it can use; who started first chooses first, and who gets fewer takes longer | `compute_units` |
+//! | occupancy | a kernel takes as many compute units as it can use; the kernel that started first chooses first, and one that gets fewer takes longer | `compute_units` |
 //!
 //! Every packet lies in its queue at time 0: what the launch itself takes is measured, not simulated. Nothing is known
 //! here of how a plan was made: the scheduler's own estimate is another, simpler model, without queues that compete.

@@ -150,7 +150,7 @@ impl<'p> Layout<'p> {
         self.wait(0, &open);
         let entry_waited_for = self.program.queues[0].packets[0].signal.is_some();
         if !entry_waited_for && self.program.queues[0].packets.len() > 1 {
-            // Nobody waits for it: the first kernel's barrier bit does.
+            // Nothing waits for it: the first kernel's barrier bit does that.
             self.program.queues[0].packets.remove(0);
         }
         self.program.queues.retain(|queue| !queue.packets.is_empty());

@@ -36,7 +36,7 @@ impl Worker {
 /// What came of [`Share::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// This call settled the dispatch's last workgroup: tell whoever waits. Exactly one share gets it.
+    /// This call settled the dispatch's last workgroup: tell the thread that waits. Exactly one share gets it.
     Completed,
     /// Nothing is left for this share; others may still be at work. Drop it.
     Drained,
@@ -80,7 +80,7 @@ impl Share {
     /// workgroups that wait for later ones (grid-wide barriers, spin locks) make progress on any number of threads,
     /// as long as the device has room for them.
     pub fn run(&mut self, worker: &mut Worker, turns: u32) -> Progress {
-        // Turns in which nobody worked, since somebody did.
+        // Consecutive turns in which no workgroup did anything.
         let mut idle = 0;
         for _ in 0..turns {
             if self.dispatch.fault().is_some() || self.dispatch.is_stopped() {

@@ -225,7 +225,7 @@ fn a_ring_that_takes_the_place_of_a_later_one_is_for_both_packets() {
     for index in 0..2 {
         client.publish(index, barrier(0, client.signal(index, 1)));
     }
-    // The thread of the second packet was quicker, and nobody has looked in between.
+    // The thread of the second packet was quicker, and the packet processor has not looked in between.
     client.ring(queue, 0);
     client.until("the second", || client.value(1).load(Ordering::Acquire) == 0);
 }

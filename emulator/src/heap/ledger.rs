@@ -57,7 +57,7 @@ impl Ledger {
         entry.offset.store(offset, Ordering::Relaxed);
         entry.len.store(len, Ordering::Relaxed);
         entry.gpu.store(gpu.into(), Ordering::Relaxed);
-        // ORDER: Release. Who sees the generation sees what it is about.
+        // ORDER: Release. A thread that sees the generation sees what it is about.
         entry.generation.fetch_add(1, Ordering::Release);
         // CAST: below ENTRIES.
         Some(index as u32)

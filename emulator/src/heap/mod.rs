@@ -265,7 +265,7 @@ impl Heap {
             None => None,
         };
         if let Some((base, access)) = inside {
-            // Pool memory is shown as a whole; the lock only widens who sees it.
+            // Pool memory is shown as a whole; the lock only lets more agents see it.
             let more = gpus & !access;
             if let Some(block) = state.blocks.get(&base) {
                 self.show(base, block, more);

@@ -5,9 +5,9 @@
 //! an allocation that is exported gets an entry; what names an entry, a [`Ticket`], is all that another process needs:
 //! it opens the file through `/proc/<process>/fd`, as a process of the same user may, and maps the range.
 //!
-//! Who maps a range claims it with a lock that the kernel takes back when he ends, however he ends. A range that is
-//! freed while it is claimed is given out again only when nobody claims it any more. Nothing is left of a process that
-//! dies: no name, no file.
+//! A process that maps a range claims it with a lock that the kernel takes back when it ends, however it ends. A range
+//! that is freed while it is claimed is given out again only when no process claims it any more. Nothing is left of a
+//! process that dies: no name, no file.
 //!
 //! A forked child has the parent's mappings and descriptors, but nothing in it is the child's to give back.
 
@@ -83,7 +83,7 @@ impl Drop for Slice {
         }
         let mut state = self.store.state();
         if let Some(entry) = self.entry.load(Ordering::Relaxed).checked_sub(1) {
-            // Before anybody is asked for claims: who claims the range from now on finds the entry gone.
+            // Before claims are looked for: a process that claims the range from now on finds the entry gone.
             self.store.ledger.remove(entry as u32);
             state.lingering.push((self.offset, self.size));
             self.store.collect(&mut state);
@@ -146,7 +146,7 @@ impl Ticket {
             return Err(gone());
         }
         file.claim(found.offset, size)?;
-        // ORDER: the claim is in the kernel; who freed the range before it was there has removed the entry.
+        // ORDER: the claim is in the kernel; a process that freed the range before that has removed the entry.
         ledger.find(self.entry, self.generation).ok_or_else(gone)?;
         // CAST: a 64-bit process.
         let mapping = Mapping::of(&file, found.offset as usize, size as usize)?;
@@ -236,7 +236,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives back what was exported and nobody claims any more.
+    /// Gives back exported ranges that no process claims any more.
     fn collect(&self, state: &mut State) {
         let (claimed, free): (Vec<_>, Vec<_>) = std::mem::take(&mut state.lingering)
             .into_iter()

@@ -227,7 +227,7 @@ fn host_info(runtime: &Runtime, attribute: hsa_agent_info_t) -> Option<Answer> {
     })
 }
 
-/// Registers that flush posted writes on a card; here stores to memory that nobody reads.
+/// Registers that flush posted writes on a card; here stores to memory that is not read.
 static HDP_REGISTERS: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 
 fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {

@@ -328,7 +328,7 @@ entry! {
 
 struct Description {
     info: hsa_amd_pointer_info_t,
-    /// `None`: nobody knows the address.
+    /// `None`: the address is unknown.
     access: Option<u32>,
 }
 
@@ -372,7 +372,7 @@ fn describe(runtime: &Runtime, address: u64) -> Description {
     Description { info, access: Some(known.access) }
 }
 
-/// Lists who may touch an allocation, in memory from the program's allocator.
+/// Lists the agents that may touch an allocation, in memory from the program's allocator.
 fn give_agents(
     runtime: &Runtime,
     access: Option<u32>,

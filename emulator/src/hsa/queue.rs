@@ -83,7 +83,7 @@ fn make(
     Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES)
 }
 
-/// Takes a ring's memory out of its device's map; it goes when nobody uses it any more.
+/// Takes a ring's memory out of its device's map; it is freed when nothing uses it any more.
 fn forget(runtime: &Runtime, gpu: u32, ring: &Ring) {
     match ring {
         Ring::System(mapping) => {

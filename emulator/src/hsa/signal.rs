@@ -56,7 +56,7 @@ entry! {
         attributes: u64,
         signal: *mut hsa_signal_t,
     ) {
-        // A signal that only GPUs consume is one that nobody waits for: nothing is saved by knowing it.
+        // No thread waits for a signal that only GPUs consume: nothing is saved by knowing it.
         if attributes & !u64::from(HSA_AMD_SIGNAL_AMD_GPU_ONLY.0) != 0 {
             let ipc = attributes & u64::from(HSA_AMD_SIGNAL_IPC.0) != 0;
             return Err(if ipc { HSA_STATUS_ERROR_NOT_SUPPORTED } else { HSA_STATUS_ERROR_INVALID_ARGUMENT });

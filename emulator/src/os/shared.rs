@@ -7,7 +7,7 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd},
 };
 
-/// Memory without an address; it cannot change its size, so that nobody's accesses to it can fault.
+/// Memory without an address; it cannot change its size, so that no access to it can fault.
 pub struct SharedMemory {
     file: OwnedFd,
     size: usize,
@@ -15,7 +15,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Makes `size` bytes of zeros that cost nothing until they are touched; `name` is for those who list descriptors.
+    /// Makes `size` bytes of zeros that cost nothing until they are touched; `name` is what lists of descriptors show.
     ///
     /// # Errors
     /// The kernel's.
@@ -26,7 +26,7 @@ impl SharedMemory {
         if file < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it was just opened, and nobody else has it.
+        // SAFETY: it was just opened, and nothing else has it.
         let file = unsafe { OwnedFd::from_raw_fd(file) };
         let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
         // SAFETY: the calls change the file that was just made.
@@ -37,7 +37,7 @@ impl SharedMemory {
         if made { Self::known(file) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// What somebody else has made, by a descriptor that stays his.
+    /// Memory that was made elsewhere, by a descriptor that stays the caller's.
     ///
     /// # Errors
     /// `InvalidInput` for a file that could shrink under its users; the kernel's.
@@ -120,7 +120,7 @@ impl SharedMemory {
     pub fn discard(&self, offset: u64, size: u64) -> io::Result<()> {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // CAST: below the file's size, which the kernel gave as an off_t.
-        // SAFETY: the descriptor is open; who uses the range answers for it.
+        // SAFETY: the descriptor is open; the user of the range is responsible for the accesses.
         let done =
             unsafe { libc::fallocate(self.descriptor(), mode, offset as libc::off_t, size as libc::off_t) };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

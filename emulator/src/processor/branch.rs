@@ -99,7 +99,7 @@ impl Entered {
     /// The packet that is next; `None` behind the last.
     ///
     /// # Errors
-    /// [`Refusal`] if the device may not read it (any more), or it is invalid: nobody will ever publish it.
+    /// [`Refusal`] if the device may not read it (any more), or it is invalid: it will never be published.
     pub(super) fn front(&self, memory: &Map) -> Result<Option<Packet>, Refusal> {
         if self.next == self.run.len {
             return Ok(None);

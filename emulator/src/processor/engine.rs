@@ -57,7 +57,7 @@ const LONG_NAP: Duration = Duration::from_micros(500);
 /// What device code finds outside of its compute unit: interrupts, which wake the host, and global wave sync.
 struct Board {
     device: u32,
-    /// Who is interrupted, if it is a client of the driver.
+    /// Where interrupts go, if a client of the driver is served.
     interrupts: Option<Arc<dyn Interrupts>>,
     /// A device's only set: its queues share it, as cooperative launches do on a card.
     wave_sync: WaveSync,
@@ -184,7 +184,7 @@ impl Engine {
             }
             self.hand.rest();
             if self.lanes.iter().any(Lane::is_polled) {
-                // A fraction of the idle time: whoever comes back soon is served soon.
+                // A fraction of the idle time: a client that submits again soon is served soon.
                 self.sleep(Some(Duration::from_nanos(idle / 64).clamp(NAP, LONG_NAP)));
                 continue;
             }
@@ -233,7 +233,7 @@ impl Engine {
                     }
                 }
                 Request::Quiesce(answer) => {
-                    // Who asked may have given up waiting.
+                    // The thread that asked may have given up waiting.
                     let _ = answer.send(());
                 }
             }
@@ -480,7 +480,7 @@ impl Engine {
             any |= self.finish_lane(index);
             if self.lanes[index].running.is_empty() {
                 for answer in self.lanes[index].silenced.drain(..) {
-                    // Who asked may have given up waiting.
+                    // The thread that asked may have given up waiting.
                     let _ = answer.send(());
                 }
             }
@@ -490,7 +490,7 @@ impl Engine {
                     caches.leave(lane.queue.id);
                 }
                 if let Some(answer) = lane.leaving {
-                    // Who asked may have given up waiting.
+                    // The thread that asked may have given up waiting.
                     let _ = answer.send(());
                 }
                 any = true;
@@ -512,7 +512,7 @@ impl Engine {
             any = true;
             self.release(index, running.header, running.origin);
             self.lanes[index].free_slots();
-            // What the kernel stored is announced before its completion, so that nobody hears of it twice.
+            // What the kernel stored is announced before its completion, so that no watcher is woken twice for it.
             signal::device_wrote();
             if let Some(error) = running.dispatch.fault() {
                 let fault = self.describe(error);
@@ -525,12 +525,12 @@ impl Engine {
         any
     }
 
-    /// Stops a queue for good and tells everybody.
+    /// Stops a queue for good and reports the fault.
     fn fail(&mut self, index: usize, fault: QueueFault) {
         let lane = &mut self.lanes[index];
         lane.abort();
         if lane.queue.state() != State::Active {
-            // The first fault is the cause; a destroyed queue has nobody left to tell.
+            // The first fault is the cause; for a destroyed queue there is nothing to report it to.
             return;
         }
         lane.queue.stop(State::Faulted);
@@ -578,7 +578,7 @@ impl Engine {
             self.finish();
             std::thread::yield_now();
         }
-        // Whoever waits for a queue to be detached gets an error, which says as much.
+        // A thread that waits for a queue to be detached gets an error, which says as much.
         self.lanes.clear();
     }
 }

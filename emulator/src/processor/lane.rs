@@ -58,9 +58,9 @@ pub(super) struct Lane {
     entered: Vec<Entered>,
     /// Watches on the signals of the barrier packet at the front, once they are watched.
     watches: Option<Vec<Watch>>,
-    /// Who waits for the queue to fall silent.
+    /// The thread that waits for the queue to have nothing running.
     pub(super) leaving: Option<Sender<()>>,
-    /// Who waits for what was launched to have stopped; the queue stays.
+    /// The threads that wait for what was launched to have stopped; the queue stays.
     pub(super) silenced: Vec<Sender<()>>,
 }
 
@@ -123,7 +123,7 @@ impl Lane {
     /// The packet at the front of the ring, if it is published.
     fn ring_front(&self) -> Option<Packet> {
         // The doorbell of a client is looked at in any case: how often it rings is counted. Otherwise the slot comes
-        // first: who looks for packets in vain leaves the line with the indices to the program.
+        // first: a processor that finds no packets leaves the cache line with the indices to the program.
         if self.queue.client().is_some() && self.read >= self.queue.limit() {
             return None;
         }
@@ -166,10 +166,10 @@ impl Lane {
         }
     }
 
-    /// Whether a visit would get anything done.
+    /// Whether the processor could do anything for this queue.
     ///
-    /// A barrier that nobody watches counts: its packet came after the last visit, and who slept now would not be woken
-    /// by its signals.
+    /// A barrier that is not watched counts: its packet came after the last look, and its signals would not wake the
+    /// processor if it slept now.
     pub(super) fn has_work(&self) -> bool {
         self.running.iter().any(|r| r.dispatch.is_complete())
             || match self.front() {
@@ -184,7 +184,7 @@ impl Lane {
         self.watches.get_or_insert_with(|| barrier.signals().iter().filter_map(|s| s.watch()).collect());
     }
 
-    /// Whether nobody tells of new packets and of signals that change, so that one has to look.
+    /// Whether nothing reports new packets and changes of signals, so that the processor has to poll.
     pub(super) fn is_polled(&self) -> bool {
         self.queue.client().is_some() && self.queue.state() == State::Active
     }
@@ -245,7 +245,7 @@ mod tests {
         let mut words = [0; 8];
         words[0] = u64::from(hsa_sys::HSA_PACKET_TYPE_BARRIER_AND.0);
         words[1] = gate.handle();
-        // SAFETY: the first slot of a ring that nobody else knows.
+        // SAFETY: the first slot of a ring that no other thread knows.
         unsafe { ring.write(Packet(words)) };
         let block = Block::find(queue.pointer()).expect("its control block");
         block.write_dispatch_id().store(1, Ordering::Release);

@@ -66,7 +66,7 @@ impl Signals {
     }
 
     /// Takes one off the signal behind `handle`, after storing `times` if there are any; says whether that
-    /// interrupted the host, and `None` if the signal does not exist: who destroyed it needs no news.
+    /// interrupted the host, and `None` if the signal does not exist any more.
     pub(super) fn complete(&self, handle: u64, times: Option<(u64, u64)>, device: u32) -> Option<bool> {
         match (self, self.lookup(handle)?) {
             (Self::Memory { map, interrupts }, PacketSignal::Memory(signal)) => {
@@ -80,8 +80,8 @@ impl Signals {
                 if let Some((start, end)) = times {
                     signal.set_times(start, end);
                 }
-                // ORDER: Release. All effects of the packet, whoever ran it, are visible to who sees the new
-                // value: `Dispatch::is_complete` acquired them, and this operation is sequentially consistent.
+                // ORDER: Release. All effects of the packet, whichever thread ran it, are visible to a thread that sees
+                // the new value: `Dispatch::is_complete` acquired them, and this operation is sequentially consistent.
                 signal.complete();
                 Some(false)
             }
@@ -106,7 +106,8 @@ impl PacketSignal {
         }
     }
 
-    /// Arranges to be woken when the value changes; `None` if nobody tells, so that one has to look.
+    /// Arranges to be woken when the value changes; `None` if nothing reports changes, so that the processor has to
+    /// poll.
     pub(super) fn watch(&self) -> Option<Watch> {
         match self {
             Self::Slab(signal) => Some(signal.watch(Watcher::Processor)),
@@ -140,10 +141,10 @@ impl MemorySignal {
             word!(self.start_ts as AtomicU64).store(start, Ordering::Relaxed);
             word!(self.end_ts as AtomicU64).store(end, Ordering::Relaxed);
         }
-        // Read first: who sees the value may give the signal back at once.
+        // Read first: a thread that sees the value may give the signal back at once.
         let mailbox = word!(self.event_mailbox_ptr as AtomicU64).load(Ordering::Relaxed);
         let event = word!(self.event_id as AtomicU32).load(Ordering::Relaxed);
-        // ORDER: Release. All effects of the packet are visible to who sees the new value.
+        // ORDER: Release. All effects of the packet are visible to a thread that sees the new value.
         self.value().fetch_sub(1, Ordering::SeqCst);
         if mailbox == 0 {
             return None;

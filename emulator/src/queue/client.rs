@@ -46,11 +46,11 @@ impl ClientQueue {
     /// Looks at the doorbell; `write_index` says how many packets are claimed.
     ///
     /// When several threads ring, the doorbell may go backwards, and one index may take the place of a later one before
-    /// anybody looks. So a ring is for all that is claimed: what is not published yet has no valid header. Hardware
-    /// polls the write index as well.
+    /// the packet processor looks. So a ring is for all that is claimed: what is not published yet has no valid header.
+    /// Hardware polls the write index as well.
     pub(super) fn limit(&self, write_index: impl Fn() -> u64) -> u64 {
-        // ORDER: Acquire. Pairs with the client's release: the packets up to the index are published, and whoever rang
-        // before had claimed theirs.
+        // ORDER: Acquire. Pairs with the client's release: the packets up to the index are published, and threads
+        // that rang before had claimed theirs.
         let now = self.doorbell.word().load(Ordering::Acquire);
         // Only the packet processor comes here: plain stores lose nothing.
         let mut limit = self.limit.load(Ordering::Relaxed);

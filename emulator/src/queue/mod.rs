@@ -1,6 +1,6 @@
 //! Queues as packet processors see them: a ring of packets, two indices and a doorbell.
 //!
-//! Who made a queue decides where these lie: behind the function table in a slab of ours (`table`), behind the
+//! Where these lie depends on what made the queue: behind the function table in a slab of ours (`table`), behind the
 //! driver wherever the client put them (`client`).
 
 mod client;
@@ -88,7 +88,7 @@ unsafe impl Send for Words {}
 // SAFETY: as above.
 unsafe impl Sync for Words {}
 
-/// What belongs to a queue because of who made it.
+/// What belongs to a queue because of its maker: the function table or a client of the driver.
 pub(crate) enum Owner {
     /// `hsa_queue_create` of the function table.
     Table(TableQueue),

@@ -174,7 +174,7 @@ impl Queue {
         let id = slots.next_id;
         slots.next_id += 1;
         let base_address = ring.address() as *mut std::ffi::c_void;
-        // SAFETY: the slot is ours until the queue is destroyed, and nobody knows its address yet.
+        // SAFETY: the slot is ours until the queue is destroyed, and no other thread knows its address yet.
         let words = unsafe {
             (*control).hsa_queue = hsa_queue_t {
                 type_,

@@ -6,9 +6,9 @@
 //! it, also in release builds. A stale handle whose slot was given out again names the new signal; slots
 //! wait in a queue before that.
 //!
-//! A store costs an exchange and a load: only if somebody watches the signal does it wake. Who watches
-//! is counted per [`Watcher`], so that a packet processor is not woken for a thread's sake. Device code
-//! that sends an interrupt behind its store wakes who watches ([`device_wrote`]); on behalf of code that does not, the
+//! A store costs an exchange and a load: it wakes watchers only if the signal has any. They
+//! are counted per [`Watcher`], so that a packet processor is not woken for a thread's sake. Device code
+//! that sends an interrupt behind its store wakes the watchers ([`device_wrote`]); on behalf of code that does not, the
 //! packet processor looks now and then.
 
 mod handlers;
@@ -84,7 +84,7 @@ struct Side {
     announced: AtomicI64,
 }
 
-/// Who waits for a signal to change.
+/// What waits for a signal to change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Watcher {
     /// A thread in [`wait`], asleep on the signal's own futex.
@@ -200,7 +200,7 @@ impl Signal {
     fn at(slab: &'static Slab, index: u32) -> Self {
         let index_in_bounds = (index as usize).min(CAPACITY - 1);
         // SAFETY: the slab is mapped for ever, zeroed, aligned, and holds CAPACITY blocks; both types
-        // consist of atomics and of integers that nobody reads.
+        // consist of atomics and of integers that are not read.
         let (wire, side) = unsafe {
             (
                 &*slab.wires.pointer().cast::<Wire>().add(index_in_bounds),
@@ -246,7 +246,7 @@ impl Signal {
 
     fn start_life(&self, state: u32, kind: i64, value: i64) {
         // Device code that changes a signal with a mailbox stores the event there and sends an interrupt, which
-        // wakes who watches the signal.
+        // wakes the signal's watchers.
         let mailbox = if state == USER { self.wire.doorbell.as_ptr() as u64 } else { 0 };
         self.wire.mailbox.store(mailbox, Ordering::Relaxed);
         self.wire.event_id.store(self.index, Ordering::Relaxed);
@@ -254,7 +254,7 @@ impl Signal {
         self.wire.end.store(0, Ordering::Relaxed);
         self.wire.kind.store(kind, Ordering::Relaxed);
         self.side.announced.store(value, Ordering::Relaxed);
-        // ORDER: Release. Whoever finds the signal alive sees the rest.
+        // ORDER: Release. A thread that finds the signal alive sees the rest.
         self.side.state.store(state, Ordering::Release);
     }
 
@@ -295,7 +295,7 @@ impl Signal {
         self.wire.value.load(Ordering::SeqCst)
     }
 
-    /// Stores a value and wakes who watches; on a doorbell, wakes the packet processor.
+    /// Stores a value and wakes its watchers; on a doorbell, wakes the packet processor.
     #[inline]
     pub(crate) fn store(self, value: i64) {
         if self.is_doorbell() {
@@ -309,14 +309,14 @@ impl Signal {
         });
     }
 
-    /// Stores a value and wakes nobody.
+    /// Stores a value and wakes no watcher.
     pub(crate) fn silent_store(self, value: i64) {
         if !self.is_doorbell() {
             self.wire.value.store(value, Ordering::SeqCst);
         }
     }
 
-    /// Applies one atomic operation to the value and wakes who watches. Doorbells take stores only.
+    /// Applies one atomic operation to the value and wakes its watchers. Doorbells take stores only.
     #[inline]
     pub(crate) fn update(self, operation: impl FnOnce(&AtomicI64) -> i64) -> i64 {
         if self.is_doorbell() { self.load() } else { self.change(operation) }
@@ -330,7 +330,7 @@ impl Signal {
 
     #[inline]
     fn change<T>(self, operation: impl FnOnce(&AtomicI64) -> T) -> T {
-        // ORDER: SeqCst here and on the counters. Either this load sees a watcher who came before, or
+        // ORDER: SeqCst here and on the counters. Either this load sees a watcher that came before, or
         // the watcher's look at the value, after counting itself in, sees the new value.
         let result = operation(&self.wire.value);
         let watchers = self.side.watchers.load(Ordering::SeqCst);

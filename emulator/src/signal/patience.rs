@@ -25,12 +25,12 @@ const WORKING: u64 = 200_000;
 /// laptop has few.
 const ASKED: u64 = 60_000;
 
-/// A seat's value while its packet processor sleeps.
+/// The value of an entry of [`Seats`] while its packet processor sleeps.
 const ASLEEP: u32 = 0;
 /// The same when the packet processor was woken and does not run yet. Other values are cores, plus one.
 const CALLED: u32 = u32::MAX;
 
-/// On which core each packet processor runs. A packet processor stores its own seat, when that changes; threads that
+/// On which core each packet processor runs. A packet processor stores its own entry, when that changes; threads that
 /// wake it only turn `ASLEEP` into `CALLED`. In cache lines of its own: packet processors look at it all the time.
 #[repr(align(128))]
 pub(crate) struct Seats([AtomicU32; MAX_DEVICES]);
@@ -70,8 +70,8 @@ impl Seats {
     /// The packet processor of `device` runs on `core`.
     pub(crate) fn take(&self, device: u32, core: u32) {
         let (seat, value) = (self.of(device), (core + 1).min(CALLED - 1));
-        // ORDER: Relaxed, here and below. A seat is a hint: whoever misreads it looks or sleeps for too long, and misses
-        // nothing.
+        // ORDER: Relaxed, here and below. An entry is a hint: a thread that misreads it looks or sleeps for too long,
+        // and misses nothing.
         if seat.load(Ordering::Relaxed) != value {
             seat.store(value, Ordering::Relaxed);
         }
@@ -126,7 +126,7 @@ impl Looking {
         if outlook == Outlook::Waking && passed >= WAKING {
             SKIP.set(SKIPPED);
         }
-        // Whoever waits for a long kernel, again and again, does so asleep.
+        // A thread that waits for long kernels, again and again, sleeps meanwhile.
         let asleep = !PAID.get() || outlook == Outlook::Waking && self.skips;
         let limit = if asleep { outlook.limit().min(NOBODY) } else { outlook.limit() };
         if self.active { limit.max(ASKED) } else { limit }

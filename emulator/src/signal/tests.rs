@@ -117,7 +117,7 @@ fn signals_have_mailboxes_that_device_code_can_write_and_doorbells_have_none() {
     let mailboxes: Vec<u64> = signals.iter().map(|s| s.wire.mailbox.load(Ordering::Relaxed)).collect();
     for (signal, &mailbox) in signals.iter().zip(&mailboxes) {
         assert!(mailbox % 8 == 0 && (start..end - 7).contains(&mailbox));
-        // What lands there is no part of what anybody reads.
+        // Nothing reads what lands there.
         signal.store(5);
         signal.wire.doorbell.store(u64::MAX, Ordering::Relaxed);
         assert_eq!((signal.load(), signal.times()), (5, (0, 0)));

@@ -19,7 +19,7 @@ pub(super) fn name(pool: Pool, kind: u32) -> CString {
 }
 
 impl VirtualMemory {
-    /// A descriptor of the memory behind a handle; whoever has it can import it.
+    /// A descriptor of the memory behind a handle; a process that has it can import the memory.
     ///
     /// # Errors
     /// `INVALID_ALLOCATION` if the handle is none, `OUT_OF_RESOURCES` if the process has no descriptor left, or none for
@@ -46,7 +46,7 @@ impl VirtualMemory {
             Some(rest) => self.parse(rest).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?,
             None => (Pool::HOST[0], 0),
         };
-        // Who made it has paid for it.
+        // Its bytes were counted when it was made.
         Ok(self.add(Physical { memory: Arc::new(memory.into()), size, pool, kind, device: None }))
     }
 

@@ -18,7 +18,7 @@ use crate::os::{self, SharedMemory};
 /// Handles of at most this many bytes may share a file.
 const SMALL: usize = 2 << 20;
 
-/// Small handles at once that have files of their own though nobody has asked for pinned memory.
+/// Small handles at once that have files of their own though the program has not asked for pinned memory.
 const OWN_FILES: usize = 64;
 
 /// Bytes of the file that is shared, which costs what is in use of it; fewer where files may not be as large.

@@ -18,7 +18,7 @@ pub fn level() -> usize {
     LEVEL.load(Ordering::Relaxed) & (VERSIONS - 1)
 }
 
-/// Finds out what the CPU has, the first time. Whoever makes a wave calls it.
+/// Finds out what the CPU has, the first time. Code that makes a wave calls it.
 pub fn detect() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| LEVEL.store(supported(), Ordering::Relaxed));

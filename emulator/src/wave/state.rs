@@ -130,7 +130,7 @@ pub struct Wave {
     pub allocation: u32,
     /// What it waits for at a resource of [`WaveSync`](super::WaveSync).
     pub waiting: Option<Ticket>,
-    /// What its workgroup sees of memory; `None`: what everybody sees.
+    /// What its workgroup sees of memory; `None`: what the host sees.
     pub(crate) view: Option<Arc<View>>,
     /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
     pub(crate) bypass: bool,

@@ -32,7 +32,7 @@ pub trait Host: Send + Sync {
     }
 }
 
-/// Nobody listens: messages are dropped.
+/// Nothing receives messages: they are dropped.
 pub struct Deaf;
 
 impl Host for Deaf {

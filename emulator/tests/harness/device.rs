@@ -51,7 +51,7 @@ struct Block {
     layout: Layout,
 }
 
-// SAFETY: a block is an address; who uses the memory behind it answers for races.
+// SAFETY: a block is an address; the user of the memory behind it must avoid races.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -97,7 +97,7 @@ impl Kernel {
         let plan = object.load_plan(&Limits::default()).expect("the image is small");
         let image = Block::new(plan.size() as usize);
         let base = image.address();
-        // SAFETY: the block is zeroed and nobody else knows of it yet.
+        // SAFETY: the block is zeroed and no other thread knows of it yet.
         let bytes = unsafe { std::slice::from_raw_parts_mut(image.address, plan.size() as usize) };
         plan.write(bytes, base, |_| None).expect("nothing is undefined");
         let (map, code) = (Arc::new(Map::default()), Registry::default());

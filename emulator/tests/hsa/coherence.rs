@@ -451,7 +451,7 @@ fn memory_that_is_freed_takes_nothing_with_it() {
         // What the device has stored stays in its cache, and goes with the memory.
         bench.run(&[(0, &[fenced(bench.next(0, a, b, done), FIRST)])], done);
         assert_eq!(get(b), 0);
-        // SAFETY: nobody uses it any more.
+        // SAFETY: nothing uses it any more.
         ok(unsafe { (bench.session.hsa.hsa_amd_memory_pool_free)(block) });
     }
 }

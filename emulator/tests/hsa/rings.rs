@@ -118,7 +118,7 @@ fn a_ring_in_device_memory_is_empty_at_first_and_wraps_around_many_times() {
     for _ in 0..3 {
         let queue = device_queue(&session);
         for slot in 0..PACKETS as usize {
-            // SAFETY: a slot of the ring, which nobody writes.
+            // SAFETY: a slot of the ring, which nothing writes.
             let header = unsafe { base(&queue).cast::<[u16; 32]>().add(slot).read()[0] };
             assert_eq!(header & 0xff, HSA_PACKET_TYPE_INVALID.0 as u16, "slot {slot}");
         }

@@ -84,7 +84,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 fn rocr_objects(library: &[u8]) -> (Vec<Range<usize>>, Vec<&[u8]>) {
     let (mut places, mut objects) = (Vec::new(), Vec::new());
     for start in (4..library.len() - 64).step_by(4).filter(|&at| library[at..].starts_with(b"\x7fELF")) {
-        // ELF: e_machine of AMD GPUs is 224. Code objects older than version 3 stand there too; nobody loads them.
+        // ELF: e_machine of AMD GPUs is 224. Code objects older than version 3 stand there too; no loader takes them.
         let Ok(object) = bundle::Bundle::parse(&library[start..], &Limits::default()) else { continue };
         let place = start..start + object.extent();
         let identity = object.entries()[0].identity.expect("the loader took it for a code object");

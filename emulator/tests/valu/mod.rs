@@ -37,8 +37,8 @@ fn words(count: usize, seed: u64) -> Vec<[u32; 4]> {
     (0..count).map(|_| std::array::from_fn(|_| next())).collect()
 }
 
-/// Singles: zeros, infinities, denormals, neighbours of one, random patterns; no NaNs, whose payloads nobody
-/// defines.
+/// Singles: zeros, infinities, denormals, neighbours of one, random patterns; no NaNs, whose payloads are not
+/// defined.
 fn singles(count: usize, seed: u64) -> Vec<[f32; 4]> {
     let edges =
         [0.0, -0.0, 1.0, -1.0, 1e-45, -1e-40, f32::MIN_POSITIVE, f32::MAX, f32::MIN, f32::INFINITY, 0.5, 3.0];

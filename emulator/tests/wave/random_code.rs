@@ -53,7 +53,7 @@ impl Ground {
 
     #[allow(clippy::mut_from_ref)]
     fn bytes(&self, start: u64, end: u64) -> &mut [u8] {
-        // SAFETY: inside of the mapping, which nobody else uses; callers let go of one slice before the next.
+        // SAFETY: inside of the mapping, which nothing else uses; callers let go of one slice before the next.
         unsafe { std::slice::from_raw_parts_mut(start as *mut u8, (end - start) as usize) }
     }
 

@@ -36,7 +36,7 @@ entry! {
         node.write(node_of(0))
     }
 
-    /// Gives libdrm's handle of a device: its node, which nobody follows.
+    /// Gives libdrm's handle of a device: its node, which is never dereferenced.
     fn hsaKmtGetAMDGPUDeviceHandle(node: u32, handle: Out<DeviceHandle>) {
         let session = session::current()?;
         session.topology.device(node)?.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn DtifCreate(who: *const c_char) -> *mut c_void {
         // SAFETY: the caller's string, if it is one.
         let who = if who.is_null() { c"nobody" } else { unsafe { CStr::from_ptr(who) } };
         tracing::info!("taken as libdtif.so by {}", who.to_string_lossy());
-        // Nobody follows it.
+        // It is never dereferenced.
         std::ptr::without_provenance_mut(1)
     })
 }

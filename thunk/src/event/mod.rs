@@ -1,7 +1,7 @@
 //! Events as the kernel driver has them: what interrupts, faults and the client itself set, and threads sleep on.
 //!
 //! An event that resets itself activates *every* thread that waits at the moment it is set, and stays set only if
-//! nobody waits. ROCr depends on it: one event stands behind the error signals of all queues, and several threads
+//! no thread waits. ROCr depends on it: one event stands behind the error signals of all queues, and several threads
 //! sleep on it; were the first one woken to take the event with it, the others would sleep for ever.
 
 mod wait;
@@ -112,7 +112,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Event {
-    /// Activates all who wait; stays set if nobody does, or if only a reset ends it.
+    /// Activates all threads that wait; stays set if none does, or if only a reset ends it.
     fn set(&mut self) {
         self.age += 1;
         self.signaled = self.manual || self.waits.is_empty();
@@ -215,7 +215,7 @@ impl Events {
         lock(&self.table).id(handle)
     }
 
-    /// An interrupt names event `id`; one that is gone interests nobody.
+    /// An interrupt names event `id`; one that is gone is ignored.
     pub fn interrupt(&self, id: u32) {
         let mut table = lock(&self.table);
         self.take_mail(id);
@@ -224,7 +224,8 @@ impl Events {
         }
     }
 
-    /// Device code interrupted, with the low bits of an event's identifier: those that have mail are meant.
+    /// Device code interrupted, with the low bits of an event's identifier: those whose mailbox holds an event are
+    /// meant.
     pub fn message(&self, m0: u32) {
         let mut table = lock(&self.table);
         let low = m0 % PARTIAL_IDS;
@@ -243,7 +244,7 @@ impl Events {
         let slot = self.mailboxes.pointer().wrapping_add(id as usize * MAILBOX).cast::<u64>();
         // SAFETY: the slot is an aligned word of our mapping; devices store to it atomically.
         let slot = unsafe { AtomicU64::from_ptr(slot) };
-        // ORDER: Acquire. What the device did before its mail is visible to whoever the event wakes.
+        // ORDER: Acquire. What the device did before it wrote the mailbox is visible to threads that the event wakes.
         slot.swap(0, Ordering::Acquire) != 0
     }
 
@@ -253,7 +254,7 @@ impl Events {
         let listeners = table.events.values_mut().filter(|event| event.kind == HSA_EVENTTYPE_MEMORY);
         listeners
             .map(|event| {
-                // The first fault stands until somebody has read it: later ones are its consequences.
+                // The first fault stands until a caller has read it: later ones are its consequences.
                 event.fault.get_or_insert(*fault);
                 event.set();
             })

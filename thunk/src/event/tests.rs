@@ -51,7 +51,7 @@ fn setting_an_event_that_resets_itself_wakes_everybody_who_waits() {
     for thread in threads {
         assert_eq!(thread.join().unwrap(), Ok(()));
     }
-    // Nothing is left for those who come later.
+    // Nothing is left for threads that come later.
     assert_eq!(events.wait(&[event], false, 0, None), Err(HSAKMT_STATUS_WAIT_TIMEOUT));
 }
 

@@ -210,7 +210,7 @@ impl Regions {
         let registration = self.registrations.get_mut(&address).ok_or(HSAKMT_STATUS_MEMORY_NOT_REGISTERED)?;
         registration.count -= 1;
         if registration.count == 0 {
-            // Host memory that nobody answers for any longer must not stay reachable.
+            // Host memory that is no longer registered must not stay reachable.
             registration.mapped.clear(&mut To { reach, shown: &mut self.shown });
             self.registrations.remove(&address);
         }

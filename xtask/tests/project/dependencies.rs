@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Who may see whom.
+/// Which package may depend on which.
 const ALLOWED: [(&str, &[&str]); 11] = [
     ("hsa-sys", &[]),
     ("hsa", &["hsa-sys"]),

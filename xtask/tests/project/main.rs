@@ -1,4 +1,5 @@
-//! Rules about the project as a whole: who depends on whom, what the shared library exports, what is committed.
+//! Rules about the project as a whole: which package depends on which, what the shared library exports, what is
+//! committed.
 
 mod committed;
 mod conformance;

@@ -132,7 +132,7 @@ entry! {
             return Err(hipErrorIllegalState);
         }
         let stream = object::stream(stream)?;
-        // Until the graph has its handle: who asks for the capture meanwhile must not make another one.
+        // Until the graph has its handle: a thread that asks for the capture meanwhile must not make another one.
         let mut shown = shown();
         let (id, path) = capture::info(&stream).map(|info| (info.id, info.path)).unzip();
         let ended = capture::end(&stream);
@@ -144,7 +144,7 @@ entry! {
                 _ => object::handle_of(template)?,
             },
             Err(error) => {
-                // Nobody else can destroy the graph of a capture that failed.
+                // No other code destroys the graph of a capture that failed.
                 if let Some(graph) = lent {
                     crate::api::graph::template::destroy(graph)?;
                 }
@@ -227,8 +227,8 @@ fn shown() -> MutexGuard<'static, BTreeMap<u64, Shown>> {
     locks::lock(&SHOWN)
 }
 
-/// Forgets what callers were shown of captures that nobody can end, because their streams are gone. Nobody could destroy
-/// the graphs of those.
+/// Forgets what callers were shown of captures that no caller can end, because their streams are gone. No caller could
+/// destroy the graphs of those.
 pub(crate) fn forget_abandoned() {
     let mut shown = shown();
     let over = shown.extract_if(.., |_, shown| shown.progress.is_over());

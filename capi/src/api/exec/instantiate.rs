@@ -204,7 +204,7 @@ entry! {
 }
 
 entry! {
-    /// [`hipGraphLaunch`] for callers for whom a null stream is the thread's own.
+    /// [`hipGraphLaunch`] for callers to which a null stream is the thread's own.
     fn hipGraphLaunch_spt(exec: hipGraphExec_t, stream: hipStream_t) -> hipError_t {
         let exec = object::look_exec(exec)?;
         object::with_stream(object::per_thread(stream), |stream| Ok(exec.launch(stream)?))

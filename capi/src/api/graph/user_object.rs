@@ -26,7 +26,8 @@ fn object_of(handle: hipUserObject_t) -> Result<UserObject, hipError_t> {
     OBJECTS.get(handle.0).ok_or(hipErrorInvalidValue)
 }
 
-/// The object behind a handle; none if its destructor was called. Who gives references up that are gone has none any more.
+/// The object behind a handle; none if its destructor was called. A caller that gives up references that are gone has
+/// none any more.
 fn object_or_gone(handle: hipUserObject_t) -> Result<Option<UserObject>, hipError_t> {
     match OBJECTS.get(handle.0) {
         None if OBJECTS.was_living(handle.0) => Ok(None),
@@ -75,7 +76,7 @@ entry! {
                 return;
             }
             OBJECTS.remove(word);
-            // SAFETY: the caller's destructor and its argument; it is called once, when nobody holds the object.
+            // SAFETY: the caller's destructor and its argument; it is called once, when nothing holds the object.
             unsafe { destroy(resource as *mut c_void) };
         })?;
         let inserted = OBJECTS.insert_with(|word| {

@@ -64,7 +64,7 @@ entry! {
 }
 
 entry! {
-    /// [`hipLaunchCooperativeKernel`] for callers for whom a null stream is the thread's own.
+    /// [`hipLaunchCooperativeKernel`] for callers to which a null stream is the thread's own.
     fn hipLaunchCooperativeKernel_spt(
         function: *const c_void,
         grid: dim3,

@@ -255,7 +255,7 @@ entry! {
 }
 
 entry! {
-    /// [`hipLaunchKernel`] for callers for whom a null stream is the thread's own.
+    /// [`hipLaunchKernel`] for callers to which a null stream is the thread's own.
     fn hipLaunchKernel_spt(
         function: *const c_void,
         grid: dim3,

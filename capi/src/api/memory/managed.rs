@@ -96,7 +96,7 @@ fn remember(
         advice,
         hipMemAdviseSetPreferredLocation | hipMemAdviseSetAccessedBy | hipMemAdviseUnsetAccessedBy
     );
-    // The other kinds ignore who is named.
+    // The other kinds ignore the processor that is named.
     let processor = if with_processor { who()? } else { Processor::Host };
     let change = |said: &mut Advice| match advice {
         hipMemAdviseSetReadMostly => said.read_mostly = true,
@@ -220,7 +220,7 @@ unsafe fn attribute(
             mode.0 as c_int
         }
         hipMemRangeAttributeAccessedBy => {
-            // Those who access every part of the range; the rest of the array names nobody.
+            // The processors that access every part of the range; the rest of the array names none.
             let everywhere =
                 |processor: &Processor| said.iter().all(|advice| advice.accessed_by.contains(processor));
             let mut who =

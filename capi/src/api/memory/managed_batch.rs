@@ -1,8 +1,8 @@
 //! Batches of managed ranges that are discarded, or prefetched to somewhere.
 //!
 //! AMD's library needs devices that resume faulting accesses (XNACK) for these, for its managed memory moves. Ours is
-//! within reach of everybody where it is, so that a batch has nothing to wait for: a prefetch is remembered for those
-//! who ask, and a discarded range keeps the bytes that it may lose.
+//! within reach of the host and all devices where it is, so that a batch has nothing to wait for: a prefetch is
+//! remembered for queries, and a discarded range keeps the bytes that it may lose.
 
 use std::ffi::{c_ulonglong, c_void};
 

@@ -96,7 +96,7 @@ entry! {
             // CUDA documents a relative value, lower for the better link: each hop makes it worse.
             hipDevP2PAttrPerformanceRank => link.map_or(0, |link| c_int::try_from(link.hops).unwrap_or(c_int::MAX)),
             hipDevP2PAttrNativeAtomicSupported => link.is_some_and(|link| link.atomics).into(),
-            // Arrays are ordinary memory: whoever reaches that can copy to and from them.
+            // Arrays are ordinary memory: a device that reaches that can copy to and from them.
             _ => access.into(),
         };
         // SAFETY: the caller's pointer, which is not null.

@@ -58,6 +58,6 @@ pub fn find(
 
 /// Has all threads look kernels up again: some name does not stand any more for what it did.
 pub fn forget() {
-    // ORDER: release. Who sees the count sees what was changed before.
+    // ORDER: release. A thread that sees the count sees what was changed before.
     CHANGES.fetch_add(1, Ordering::Release);
 }

@@ -41,7 +41,7 @@ struct Registered {
     name: usize,
     host: usize,
     function: OnceLock<Result<Function, hipError_t>>,
-    /// The handle under which module functions are launched, once somebody asked for it.
+    /// The handle under which module functions are launched, once a caller asked for it.
     handle: OnceLock<usize>,
 }
 

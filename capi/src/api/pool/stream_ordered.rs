@@ -28,8 +28,8 @@ pub(super) fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
     POOLS.get(handle.0).ok_or(hipErrorInvalidValue)
 }
 
-/// Held by who gives or takes a handle, or makes the pool of one current: no pool gets two handles, and none is current
-/// that has lost its own.
+/// Held by a thread that gives or takes a handle, or makes the pool of one current: no pool gets two handles, and none
+/// is current that has lost its own.
 fn naming() -> MutexGuard<'static, ()> {
     static NAMING: Mutex<()> = Mutex::new(());
     locks::lock(&NAMING)
@@ -39,7 +39,7 @@ fn naming() -> MutexGuard<'static, ()> {
 fn handle_of(pool: &StreamPool) -> Result<Option<hipMemPool_t>, hipError_t> {
     let known = POOLS.find(|other| other == pool);
     let handle = match known {
-        // A default pool gets its handle when somebody asks for it.
+        // A default pool gets its handle when a caller asks for it.
         None if pool == pool.device().default_pool() => Some(POOLS.insert(pool.clone())?),
         known => known,
     };
@@ -191,7 +191,7 @@ entry! {
 }
 
 entry! {
-    /// Gives memory of a pool back to the device that nobody uses, while so many bytes stay reserved.
+    /// Gives unused memory of a pool back to the device, while so many bytes stay reserved.
     fn hipMemPoolTrimTo(handle: hipMemPool_t, keep: usize) -> hipError_t {
         pool(handle)?.trim(keep as u64);
         Ok(())

@@ -107,7 +107,7 @@ entry! {
 }
 
 entry! {
-    /// [`hipGetProcAddress`] for callers for whom a null stream is the thread's own.
+    /// [`hipGetProcAddress`] for callers to which a null stream is the thread's own.
     fn hipGetProcAddress_spt(
         symbol: *const c_char,
         address: *mut *mut c_void,
@@ -135,7 +135,7 @@ entry! {
 }
 
 entry! {
-    /// [`hipGetDriverEntryPoint`] for callers for whom a null stream is the thread's own.
+    /// [`hipGetDriverEntryPoint`] for callers to which a null stream is the thread's own.
     fn hipGetDriverEntryPoint_spt(
         symbol: *const c_char,
         address: *mut *mut c_void,

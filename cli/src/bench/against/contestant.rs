@@ -1,4 +1,4 @@
-//! Who is measured: a library, and the device below it.
+//! What is measured: a library, and the device below it.
 
 use std::{
     ffi::OsString,
@@ -25,7 +25,7 @@ pub enum Below {
 pub struct Contestant {
     /// One letter, for tables.
     pub label: char,
-    /// Who it is, in words.
+    /// Its name, in words.
     pub name: String,
     /// What to load: a file, or a name for the dynamic loader.
     pub library: PathBuf,

@@ -5,7 +5,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`contestant`] | who is measured, and the environment of its processes |
+//! | [`contestant`] | what is measured, and the environment of its processes |
 //! | [`process`] | starts a worker and collects what it tells |
 //! | [`worker`] | the worker: measures one library through its C ABI |
 //! | [`costs`] | what a graph costs, beside the copy of its packets |
@@ -300,8 +300,8 @@ fn measure(plan: &Plan, contestants: Vec<Contestant>) -> Result<Results, Error> 
     Ok(results)
 }
 
-/// The order of a round: who begins moves on by one from round to round, and every other pass is backwards,
-/// so that nobody always follows the same.
+/// The order of a round: the first contestant moves on by one from round to round, and every other pass is backwards,
+/// so that none always follows the same.
 fn order(count: usize, round: usize) -> Vec<usize> {
     let forwards = (0..count).map(|at| (at + round) % count);
     if (round / count.max(1)).is_multiple_of(2) { forwards.collect() } else { forwards.rev().collect() }

@@ -69,7 +69,7 @@ fn collect(mut command: Command, limit: Duration) -> io::Result<Told> {
     let (send, finished) = mpsc::channel();
     let records = thread::spawn(move || {
         let records = stdout.map_or_else(Vec::new, records);
-        // Nobody listens any more when the limit has passed.
+        // Nothing receives any more when the limit has passed.
         let _ = send.send(());
         records
     });

@@ -121,7 +121,7 @@ pub enum Quantity {
     UpdateInFlight,
     /// [`Quantity::SetNode`] while launches of the executable are in flight.
     SetInFlight,
-    /// The same into memory that nobody else looks at.
+    /// The same into memory that no other thread looks at.
     WarmFloor,
     /// Bytes of memory that a process grows by for each of many executables of one graph.
     ExecBytes,

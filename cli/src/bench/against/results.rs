@@ -55,7 +55,7 @@ pub struct Samples {
 /// A contestant and what became of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// Who it is.
+    /// Its name.
     #[serde(flatten)]
     pub contestant: Contestant,
     /// What it loaded, if it got that far.

@@ -336,7 +336,7 @@ impl<'a> Graph<'a> {
     pub fn instantiate(&self) -> Result<Exec<'a>, Failed> {
         let mut handle = ptr::null_mut();
         let nothing = ptr::null_mut();
-        // SAFETY: the graph is alive; nobody asks for the node at fault nor for a log.
+        // SAFETY: the graph is alive; neither the node at fault nor a log is asked for.
         unsafe {
             self.session.library.hipGraphInstantiate(
                 &raw mut handle,

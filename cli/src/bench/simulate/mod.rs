@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    /// Nobody can be right about all graphs without knowing durations: a plan for what is likely may be the wrong one.
+    /// No plan is right for all graphs without knowing durations: a plan for what is likely may be the wrong one.
     #[test]
     fn random_graphs_are_never_slower_with_known_durations_and_seldom_with_unknown_ones() {
         for file in [&cost::CDNA3, &cost::CDNA2] {

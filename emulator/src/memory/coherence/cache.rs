@@ -21,7 +21,7 @@ struct Line {
     dirty: Mask,
 }
 
-/// Bytes of a line that somebody stored and did not release.
+/// Bytes of a line that were stored and not released.
 pub(super) struct Stored {
     pub(super) bytes: Bytes,
     pub(super) mask: Mask,
@@ -60,7 +60,7 @@ pub(super) struct Cache {
     queues: Lines<Queue>,
     /// How many dispatches there were.
     dispatches: u64,
-    /// Whether stores leave a compute unit sooner or later though nobody releases them.
+    /// Whether stores leave a compute unit sooner or later though nothing releases them.
     drains: bool,
 }
 
@@ -70,8 +70,8 @@ fn grain(memory: &Snapshot, line: u64, mask: Mask) -> Option<Grain> {
 }
 
 impl Cache {
-    /// An empty cache. If `drains`, a store that nobody releases reaches sooner or later who looks for it past his own
-    /// caches, or in memory that is not cached: it may be an atomic one.
+    /// An empty cache. If `drains`, a store that is not released is sooner or later visible to loads past the loader's
+    /// own caches, and to loads of memory that is not cached: it may be an atomic one.
     pub(super) fn new(drains: bool) -> Self {
         Self { drains, ..Self::default() }
     }
@@ -208,7 +208,7 @@ impl Cache {
         }
     }
 
-    /// Makes stored bytes visible to the device, and to everybody where memory is fine-grained.
+    /// Makes stored bytes visible to the device, and where memory is fine-grained to the host and all devices.
     pub(super) fn store(&mut self, memory: &Snapshot, line: u64, stored: &Stored) {
         let Some(grain) = grain(memory, line, stored.mask) else { return };
         let Some(before) = self.current(memory, line, stored.mask, false) else { return };

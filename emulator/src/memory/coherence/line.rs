@@ -56,7 +56,7 @@ impl Bytes {
     /// The bytes of `mask` in the line are writable.
     pub(super) unsafe fn store(&self, line: u64, mask: Mask) {
         let to = (line * LINE) as *mut u8;
-        // ORDER: SeqCst. Who sees a flag in this line sees what was stored before it.
+        // ORDER: SeqCst. A thread that sees a flag in this line sees what was stored before it.
         fence(Ordering::SeqCst);
         let mut place = 0;
         while place < LINE as usize {

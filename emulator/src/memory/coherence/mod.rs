@@ -8,8 +8,8 @@
 //!   a workgroup's View    its stores until it releases them, what it has read until it acquires
 //!   its dispatch          the stores that ended workgroups left, until its packet, or a later one with the barrier bit,
 //!                         releases at agent scope
-//!   its device's Cache    coarse-grained stores until somebody releases at system scope, what was read until
-//!                         somebody acquires at system scope; and what lines held before they changed, for queues
+//!   its device's Cache    coarse-grained stores until a release at system scope, what was read until an
+//!                         acquire at system scope; and what lines held before they changed, for queues
 //!                         whose latest acquire is older than the change
 //!   memory                what the host, the copy engines and other devices see
 //! ```

@@ -148,7 +148,8 @@ impl View {
         result.unwrap_or_else(|| unreachable!())
     }
 
-    /// Lets the device see what the workgroup has stored; at system scope everybody sees what the device has.
+    /// Lets the device see what the workgroup has stored; at system scope the host and all devices see what the device
+    /// has.
     pub(crate) fn release(&self, scope: Scope) {
         self.flush(&mut self.state());
         if scope == Scope::System

@@ -18,7 +18,7 @@ const SC1: u32 = 1 << 15;
 
 impl Wave {
     /// The view through which an address is accessed: none on a device without caches, and none of scratch, which
-    /// nobody else sees.
+    /// no other wave sees.
     #[inline(always)]
     fn view_of(&self, at: *const u8) -> Option<&Arc<View>> {
         let view = self.view.as_ref()?;

@@ -1,6 +1,6 @@
 //! The clocks that device code can read.
 
-/// Nanoseconds of the host's monotonic clock, which stops for nobody and is the same for all devices.
+/// Nanoseconds of the host's monotonic clock, which never stops and is the same for all devices.
 pub fn nanoseconds() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is valid for writes; CLOCK_MONOTONIC exists on every Linux.

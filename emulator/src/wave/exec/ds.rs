@@ -343,7 +343,7 @@ multiversion! {
     }
 }
 
-/// Lane n's data go to the lane that its address names; a lane that nobody names gets 0.
+/// Lane n's data go to the lane that its address names; a lane that no address names gets 0.
 pub fn ds_permute_b32(w: &mut Wave, inst: &Inst) -> Flow {
     let offsets = offsets(w, inst, inst.imm as u32);
     let data = *w.row(row(inst.src[1]));

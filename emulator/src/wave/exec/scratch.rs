@@ -77,12 +77,12 @@ pub fn read_lane<const K: u8>(w: &Wave, offset: u32, lane: usize) -> Result<Word
     let mut words: Words = [0; 4];
     if kind.bytes() >= 4 && offset.is_multiple_of(4) {
         for (i, word) in words.iter_mut().enumerate().take(kind.registers()) {
-            // SAFETY: the dword lies in the wave's scratch, which nobody else touches.
+            // SAFETY: the dword lies in the wave's scratch, which no other thread touches.
             *word = unsafe { byte_at(w, offset + 4 * i as u32, lane).cast::<u32>().read() };
         }
     } else {
         for i in 0..kind.bytes() {
-            // SAFETY: the byte lies in the wave's scratch, which nobody else touches.
+            // SAFETY: the byte lies in the wave's scratch, which no other thread touches.
             let byte = unsafe { byte_at(w, offset + i, lane).read() };
             words[i as usize / 4] |= u32::from(byte) << (i % 4 * 8);
         }
@@ -108,13 +108,13 @@ pub fn store_lane<const K: u8>(w: &mut Wave, src: usize, offset: u32, lane: usiz
     let words = kind::take(w, kind, src, lane);
     if kind.bytes() >= 4 && offset.is_multiple_of(4) {
         for (i, word) in words.into_iter().enumerate().take(kind.registers()) {
-            // SAFETY: the dword lies in the wave's scratch, which nobody else touches.
+            // SAFETY: the dword lies in the wave's scratch, which no other thread touches.
             unsafe { byte_at(w, offset + 4 * i as u32, lane).cast::<u32>().write(word) };
         }
     } else {
         for i in 0..kind.bytes() {
             let byte = (words[i as usize / 4] >> (i % 4 * 8)) as u8;
-            // SAFETY: the byte lies in the wave's scratch, which nobody else touches.
+            // SAFETY: the byte lies in the wave's scratch, which no other thread touches.
             unsafe { byte_at(w, offset + i, lane).write(byte) };
         }
     }

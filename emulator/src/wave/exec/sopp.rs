@@ -88,7 +88,7 @@ pub fn s_sendmsghalt(w: &mut Wave, inst: &Inst) -> Flow {
     }
 }
 
-/// Halts the wave if the immediate's bit 0 is set; nobody is there to resume it.
+/// Halts the wave if the immediate's bit 0 is set; no debugger is there to resume it.
 pub fn s_sethalt(w: &mut Wave, inst: &Inst) -> Flow {
     if inst.imm & 1 != 0 { w.fault(inst, FaultKind::Halt) } else { Flow::Next }
 }

@@ -129,7 +129,7 @@ pub fn forks(target: Target) {
             assert_eq!((b.wave.mode.forks(), b.wave.exec), (0, later.0));
         }
     }
-    // Nobody or everybody passes: no fork.
+    // No lane or every lane passes: no fork.
     for (pass, marked) in [(0, [LIVE, 0]), (u64::MAX, [0, LIVE])] {
         let mut b = Bench::new(target);
         b.wave.exec = LIVE;

@@ -56,7 +56,7 @@ pub fn every_instruction(target: Target) {
     assert_eq!(gws(&mut a, "ds_gws_sema_br", Some(2)), Exit::End);
     assert_eq!(others[1].resume(), Exit::End);
     assert_eq!(gws(&mut others[1], "ds_gws_sema_p", None), Exit::End, "the second release was kept");
-    // All that wait, but nobody who comes later.
+    // All waves that wait, but none that comes later.
     assert_eq!(gws(&mut others[0], "ds_gws_sema_p", None), Exit::Yield);
     assert_eq!(gws(&mut others[1], "ds_gws_sema_p", None), Exit::Yield);
     assert_eq!(gws(&mut a, "ds_gws_sema_release_all", None), Exit::End);

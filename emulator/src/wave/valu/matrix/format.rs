@@ -157,7 +157,7 @@ pub(super) fn each(registers: &[Vector], shape: Shape, bits: usize, mut put: imp
 macro_rules! with_element {
     ($format:expr, $run:ident($($arg:expr),*)) => {
         match $format {
-            // Doubles have their own kernel; nobody unpacks them as singles.
+            // Doubles have their own kernel and are never unpacked as singles.
             Format::F32 | Format::F64 => $run::<crate::wave::valu::matrix::format::F32>($($arg),*),
             Format::F32Flushed => $run::<crate::wave::valu::matrix::format::F32Flushed>($($arg),*),
             Format::Xf32 => $run::<crate::wave::valu::matrix::format::Xf32>($($arg),*),
