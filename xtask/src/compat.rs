@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Result, exports, file_error, read, root, surface};
+use crate::{Error, Result, exports, file_error, pages, read, root, surface};
 
 const FILE: &str = "COMPAT.md";
 /// Where tests are.
@@ -36,8 +36,7 @@ const UNCOUNTED: [(surface::Origin, &str, &str); 2] = [
 /// # Errors
 /// [`Error::File`], and [`Error::Surface`] if a test proves a symbol that is not exported.
 pub fn write() -> Result {
-    let path = root().join(FILE);
-    fs::write(&path, Surface::read()?.render()).map_err(file_error(&path))
+    pages::write(&[(FILE, Surface::read()?.render())])
 }
 
 /// Compares COMPAT.md with what [`write()`] would write.
@@ -45,11 +44,7 @@ pub fn write() -> Result {
 /// # Errors
 /// [`Error::Stale`]; otherwise as [`write()`].
 pub fn check() -> Result {
-    if fs::read_to_string(root().join(FILE)).ok() == Some(Surface::read()?.render()) {
-        Ok(())
-    } else {
-        Err(Error::Stale { command: "compat", files: vec![FILE.into()] })
-    }
+    pages::check("compat", &[(FILE, Surface::read()?.render())])
 }
 
 /// Symbols that are written and that no test proves, and symbols that are not written and have no reason, each with

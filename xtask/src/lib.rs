@@ -18,6 +18,7 @@
 //! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`compare`] | `compare`: write docs/compare.md |
+//! | [`pages`] | the part of the three above that writes pages and compares them |
 //! | [`packages`] | the Debian packages that tests want |
 //! | [`skips`] | the part of `test` that says what was not done |
 //! | [`sanitize`] | `sanitize`: tests under the compiler's sanitizers |
@@ -41,6 +42,7 @@ pub mod headers;
 pub mod kernels;
 pub mod link;
 pub mod packages;
+pub mod pages;
 pub mod pseudocode;
 pub mod sanitize;
 pub mod skips;

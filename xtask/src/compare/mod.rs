@@ -13,9 +13,7 @@ pub mod evidence;
 pub mod page;
 pub mod table;
 
-use std::fs;
-
-use crate::{Error, Result, file_error, read, root};
+use crate::{Error, Result, pages, read, root};
 
 const SOURCE: &str = "docs/compare.txt";
 const PAGE: &str = "docs/compare.md";
@@ -25,8 +23,7 @@ const PAGE: &str = "docs/compare.md";
 /// # Errors
 /// [`Error::File`], and [`Error::Comparison`] that says where the table makes no sense or names no test.
 pub fn write() -> Result {
-    let path = root().join(PAGE);
-    fs::write(&path, render()?).map_err(file_error(&path))
+    pages::write(&[(PAGE, render()?)])
 }
 
 /// Compares docs/compare.md with what [`write()`] would write.
@@ -34,11 +31,7 @@ pub fn write() -> Result {
 /// # Errors
 /// [`Error::Stale`]; otherwise as [`write()`].
 pub fn check() -> Result {
-    if fs::read_to_string(root().join(PAGE)).ok() == Some(render()?) {
-        Ok(())
-    } else {
-        Err(Error::Stale { command: "compare", files: vec![PAGE.into()] })
-    }
+    pages::check("compare", &[(PAGE, render()?)])
 }
 
 fn render() -> Result<String> {

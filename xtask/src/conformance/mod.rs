@@ -26,7 +26,7 @@ pub mod report;
 pub mod run;
 
 use std::{
-    env, fs,
+    env,
     num::NonZero,
     path::PathBuf,
     sync::{
@@ -43,7 +43,7 @@ use recorded::Recording;
 use report::{Side, Verdict};
 use run::{End, Libraries, Run};
 
-use crate::{Error, Result, dist, file_error, link::Profile, packages, root};
+use crate::{Error, Result, dist, link::Profile, packages, pages, root};
 
 /// Lines of a failing program's standard error that are shown.
 const TAIL: usize = 20;
@@ -160,21 +160,16 @@ pub fn command(options: &Options) -> Result {
     if options.newer {
         verdicts.iter().for_each(|verdict| print!("{}", report::newer(verdict)));
     }
-    let pages = report::PAGES.map(|(page, text)| (page, root().join(page), text(&verdicts)));
+    let written = report::PAGES.map(|(page, text)| (page, text(&verdicts)));
     if options.is_whole() && !options.check {
-        for (_, path, text) in &pages {
-            fs::write(path, text).map_err(file_error(path))?;
-        }
+        pages::write(&written)?;
     }
     let failed = verdicts.iter().filter(|verdict| !verdict.passed()).count();
     if failed > 0 {
         return Err(Error::Differs { failed, programs: verdicts.len() });
     }
-    let mut stale: Vec<_> = pages.into_iter().collect();
-    stale.retain(|(_, path, text)| fs::read_to_string(path).ok().as_ref() != Some(text));
-    if options.check && !stale.is_empty() {
-        let files = stale.into_iter().map(|(page, _, _)| page.into()).collect();
-        return Err(Error::Stale { command: "conformance", files });
+    if options.check {
+        pages::check("conformance", &written)?;
     }
     println!("{} agree", report::counted(verdicts.len(), "program"));
     Ok(())
