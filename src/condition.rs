@@ -2,10 +2,11 @@
 
 use std::{
     mem::offset_of,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
 };
 
 use hsa_sys::{amd_signal_t, hsa_signal_t};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     device::{Device, fence::PooledSignal},
@@ -77,7 +78,7 @@ impl<'c> ConditionGuard<'c> {
         let mut ordered: Vec<_> = conditions.iter().collect();
         // Two launches that share several conditions must not each hold one that the other wants.
         ordered.sort_unstable_by_key(|condition| condition.address());
-        let lock = |condition| Ok(Cell::of(condition)?.last.lock().unwrap_or_else(PoisonError::into_inner));
+        let lock = |condition| Ok(Cell::of(condition)?.last.lock());
         ordered.into_iter().map(lock).collect::<Result<_>>().map(Self)
     }
 

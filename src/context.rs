@@ -2,10 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    any::Any,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::any::Any;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     blit::Blit,
@@ -51,7 +50,7 @@ impl Context {
     }
 
     fn residence(&self) -> MutexGuard<'_, Residence> {
-        self.residence.lock().unwrap_or_else(PoisonError::into_inner)
+        self.residence.lock()
     }
 }
 

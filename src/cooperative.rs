@@ -6,11 +6,12 @@
 //! along. As there is one such resource, a device has one queue for these kernels, which run one after the other.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
 use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     device::{Device, LaneKind, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
@@ -212,7 +213,7 @@ pub(crate) struct Reserved {
 
 impl Cooperative {
     fn order(&self) -> MutexGuard<'_, ()> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+        self.order.lock()
     }
 
     fn init(&self, device: &Device) -> Result<&KernelCode> {

@@ -5,11 +5,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::device::{Device, Fence, fence::PooledSignal};
 use aqlipse_graph::NodeId;
@@ -30,12 +28,12 @@ impl Instances {
     /// Graphs with memory nodes have at most one executable at a time, for their addresses are fixed; and even then a
     /// launch of one that is gone may still use them.
     pub(crate) fn last(&self) -> MutexGuard<'_, Option<(Fence, u64)>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last.lock()
     }
 
     /// How long the template's nodes take.
     pub(crate) fn durations(&self) -> MutexGuard<'_, Durations> {
-        self.durations.lock().unwrap_or_else(PoisonError::into_inner)
+        self.durations.lock()
     }
 }
 

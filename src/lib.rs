@@ -90,6 +90,8 @@ mod durations;
 mod error;
 mod exec;
 mod hostcall;
+#[cfg(test)]
+mod loom_mutex;
 mod memfd;
 pub mod memory_report;
 mod resident_queues;

@@ -6,7 +6,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
 use hsa::packet::Packet;
@@ -170,10 +170,6 @@ impl Residence {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Puts `fresh` in place of what is of an older epoch; returns what is there then.
 fn newer<T>(place: &mut Option<Arc<T>>, fresh: Arc<T>, epoch: impl Fn(&T) -> u64) -> Arc<T> {
     if place.as_ref().is_none_or(|known| epoch(known) < epoch(&fresh)) {
@@ -190,14 +186,14 @@ impl Device {
     pub(crate) fn resident_launches(&self) -> Result<Arc<Launches>> {
         let epoch = self.0.faults.epoch();
         if let Some(launches) =
-            lock(&self.context().residence).launches.as_ref().filter(|known| known.epoch == epoch)
+            self.context().residence.lock().launches.as_ref().filter(|known| known.epoch == epoch)
         {
             return Ok(launches.clone());
         }
         // With nothing locked, for a queue is created; if another thread is faster, its lock counts.
         let (queue, epoch) = self.device_producer(LaneKind::ResidentLaunches)?;
         let fresh = Arc::new(Launches { epoch, queue, lock: self.open_lock()? });
-        Ok(newer(&mut lock(&self.context().residence).launches, fresh, |launches| launches.epoch))
+        Ok(newer(&mut self.context().residence.lock().launches, fresh, |launches| launches.epoch))
     }
 
     /// The queues that the launcher publishes to, and the one to which kernels publish it, as above.
@@ -207,7 +203,7 @@ impl Device {
     pub(crate) fn resident_queues(&self) -> Result<Arc<Queues>> {
         let launches = self.resident_launches()?;
         let of_these = |known: &&Arc<Queues>| Arc::ptr_eq(&known.launches, &launches);
-        if let Some(queues) = lock(&self.context().residence).queues.as_ref().filter(of_these) {
+        if let Some(queues) = self.context().residence.lock().queues.as_ref().filter(of_these) {
             return Ok(queues.clone());
         }
         let mut lanes = Vec::with_capacity(LANES);
@@ -220,7 +216,7 @@ impl Device {
             lanes.push(lane);
         }
         let fresh = Arc::new(Queues { launches, lanes, lock: self.open_lock()? });
-        Ok(newer(&mut lock(&self.context().residence).queues, fresh, |queues| queues.launches.epoch))
+        Ok(newer(&mut self.context().residence.lock().queues, fresh, |queues| queues.launches.epoch))
     }
 
     /// Where device code finds a queue, and its fault epoch.
@@ -240,7 +236,7 @@ impl Device {
 
     /// The kernels of resident graphs' own, loaded on first use.
     pub(crate) fn resident_kernels(&self) -> Result<Kernels> {
-        let mut residence = lock(&self.context().residence);
+        let mut residence = self.context().residence.lock();
         if let Some(kernels) = &residence.kernels {
             return Ok(kernels.clone());
         }
@@ -254,7 +250,7 @@ impl Device {
     /// Notes that kernels may launch a graph with `handle`, whose launches `end` with a signal: waiting for the device
     /// includes them, and a fault withdraws the handle.
     pub(crate) fn is_launchable(&self, end: &Arc<PooledSignal>, handle: &Arc<Handle>) {
-        let mut residence = lock(&self.context().residence);
+        let mut residence = self.context().residence.lock();
         if residence.launchable.len().is_power_of_two() {
             residence.launchable.retain(|_, (signal, _)| signal.strong_count() > 0);
         }

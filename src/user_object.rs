@@ -10,10 +10,12 @@ pub mod due;
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
 use aqlipse_graph::references::{References, Resource};
@@ -49,7 +51,7 @@ struct Payload {
 
 impl Drop for Payload {
     fn drop(&mut self) {
-        if let Some(destructor) = self.destructor.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(destructor) = self.destructor.get_mut().take() {
             due::has_ended(destructor, self.in_calls);
         }
     }
@@ -145,7 +147,7 @@ impl UserObject {
     }
 
     fn own(&self) -> MutexGuard<'_, Own> {
-        self.0.own.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.own.lock()
     }
 }
 

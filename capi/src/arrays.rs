@@ -4,16 +4,13 @@
 //! one. It is only looked up, never followed. The structures of freed arrays rest for a while before their addresses
 //! can name new ones, so that a stale handle finds nothing.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard},
-};
+use std::collections::{BTreeMap, VecDeque};
 
 use aqlipse::memory::Array;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     error::hipError_t,
-    locks,
     types::{hipArray, hipArray_t},
 };
 
@@ -38,7 +35,7 @@ struct Arrays {
 static ARRAYS: Mutex<Arrays> = Mutex::new(Arrays { live: BTreeMap::new(), resting: VecDeque::new() });
 
 fn arrays() -> MutexGuard<'static, Arrays> {
-    locks::lock(&ARRAYS)
+    ARRAYS.lock()
 }
 
 /// A handle for a new array, with what clients see behind it.

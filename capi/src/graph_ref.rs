@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, RwLock, Weak},
+    sync::{Arc, Weak},
 };
 
 use aqlipse::{
@@ -10,11 +10,9 @@ use aqlipse::{
     capture::SharedTemplate,
     graph::{GraphId, Inside, NodeId},
 };
+use parking_lot::{Mutex, RwLock};
 
-use crate::{
-    error::{hipError_t, hipErrorInvalidValue},
-    locks,
-};
+use crate::error::{hipError_t, hipErrorInvalidValue};
 
 /// A graph that callers can name.
 #[derive(Clone)]
@@ -59,7 +57,7 @@ impl GraphRef {
         &self,
         work: impl FnOnce(&mut TemplateAt<'_>) -> Result<T, hipError_t>,
     ) -> Result<T, hipError_t> {
-        work(&mut locks::lock(&self.template).at(&self.path)?)
+        work(&mut self.template.lock().at(&self.path)?)
     }
 
     /// Reads the graph as a template of its own.
@@ -70,7 +68,7 @@ impl GraphRef {
         &self,
         work: impl FnOnce(&Template) -> Result<T, hipError_t>,
     ) -> Result<T, hipError_t> {
-        if self.is_nested() { work(&self.snapshot()?) } else { work(&locks::lock(&self.template)) }
+        if self.is_nested() { work(&self.snapshot()?) } else { work(&self.template.lock()) }
     }
 
     /// A copy of the graph as it is now, with the same identities.
@@ -150,7 +148,7 @@ static KNOWN: RwLock<Option<HashMap<GraphId, WeakRef>>> = RwLock::new(None);
 /// As [`GraphRef::with`].
 pub fn make_known(graph: &GraphRef) -> Result<(), hipError_t> {
     let id = graph.with(|graph| Ok(graph.graph().id()))?;
-    let mut known = locks::write(&KNOWN);
+    let mut known = KNOWN.write();
     let known = known.get_or_insert_default();
     // Not at every call: the map would be walked once for each graph in it.
     if known.len() == known.capacity() {
@@ -165,7 +163,7 @@ pub fn make_known(graph: &GraphRef) -> Result<(), hipError_t> {
 /// # Errors
 /// `hipErrorInvalidValue` for a graph that does not exist (any more).
 pub fn graph_of(node: NodeId) -> Result<GraphRef, hipError_t> {
-    let known = locks::read(&KNOWN);
+    let known = KNOWN.read();
     let graph = known.as_ref().and_then(|known| known.get(&node.graph()));
     graph.and_then(WeakRef::upgrade).ok_or(hipErrorInvalidValue)
 }

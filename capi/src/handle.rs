@@ -14,16 +14,15 @@ use std::{
     cell::UnsafeCell,
     ops::Deref,
     sync::{
-        Mutex, MutexGuard, OnceLock,
+        OnceLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
+
 use self::slot::Slot;
-use crate::{
-    error::{hipError_t, hipErrorOutOfMemory},
-    locks,
-};
+use crate::error::{hipError_t, hipErrorOutOfMemory};
 
 /// Bits of a handle: a mark that no user address has, the table, the generation, the place.
 const MARK: usize = 1 << 62;
@@ -242,7 +241,7 @@ impl<T> Table<T> {
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<usize>> {
-        locks::lock(&self.free)
+        self.free.lock()
     }
 
     /// The block of a place, and where it is there.

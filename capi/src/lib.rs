@@ -22,7 +22,7 @@
 //! | [`made`] | which functions were called, for `cargo xtask test` |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `error`, `locks`, `soname`
+//! 1. `error`, `soname`
 //! 2. `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `types`
 //! 3. `arrays`, `descriptor`, `made`, `object`, `semaphores`
 //! 4. `symbols`, `capture_rules`
@@ -47,7 +47,6 @@ mod descriptor;
 pub mod error;
 mod graph_ref;
 mod handle;
-mod locks;
 pub mod log;
 pub mod made;
 mod object;

@@ -4,13 +4,14 @@
 
 use std::{
     env,
-    sync::{Mutex, Once, OnceLock},
+    sync::{Once, OnceLock},
 };
 
 use aqlipse::trace::{Stderr, level};
+use parking_lot::Mutex;
 use tracing::{Dispatch, level_filters::LevelFilter, subscriber::NoSubscriber};
 
-use crate::{locks, soname};
+use crate::soname;
 
 /// What a program has asked for by call.
 struct Wish {
@@ -42,12 +43,12 @@ pub fn init() {
 
 /// The last level that is written: what the program wants, or what `AQLIPSE_LOG` asks for.
 fn current() -> LevelFilter {
-    let wish = locks::lock(&WISH);
+    let wish = WISH.lock();
     if wish.enabled { wish.level } else { asked_by_environment() }
 }
 
 fn wish(change: impl FnOnce(&mut Wish)) {
-    change(&mut locks::lock(&WISH));
+    change(&mut WISH.lock());
     // Each place that logs remembers whether a listener is there, and asks again when another listener is there.
     drop(Dispatch::new(NoSubscriber::default()));
 }

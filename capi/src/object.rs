@@ -1,15 +1,13 @@
 //! The living objects behind handles, and how callers name them.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use aqlipse::{
     Device, Event, Exec, Function, Module, Stream, TemplateAt,
     capture::SharedTemplate,
     graph::{GraphId, NodeId},
 };
+use parking_lot::Mutex;
 
 use crate::{
     current,
@@ -19,7 +17,6 @@ use crate::{
     },
     graph_ref::{self, GraphRef, Held},
     handle::{Found, Kind, Table},
-    locks,
     types::{
         hipEvent_t, hipFunction_t, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipModule_t, hipStream_t,
         hipStreamLegacy, hipStreamPerThread,
@@ -104,7 +101,7 @@ pub fn with_graph<T>(
 ) -> Result<T, hipError_t> {
     let held = GRAPHS.look(handle.0).ok_or(hipErrorInvalidValue)?;
     match &*held {
-        Held::Whole(template) => work(&mut locks::lock(template)),
+        Held::Whole(template) => work(&mut template.lock()),
         nested => nested.graph().ok_or(hipErrorInvalidValue)?.with(work),
     }
 }
@@ -167,7 +164,7 @@ pub fn nested_graph(graph: &GraphRef) -> Result<hipGraph_t, hipError_t> {
     static HANDLES: Mutex<Option<HashMap<GraphId, usize>>> = Mutex::new(None);
 
     let id = graph.with(|graph| Ok(graph.graph().id()))?;
-    let mut handles = locks::lock(&HANDLES);
+    let mut handles = HANDLES.lock();
     let handles = handles.get_or_insert_default();
     if let Some(&handle) = handles.get(&id) {
         return Ok(hipGraph_t(handle));

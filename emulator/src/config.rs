@@ -1,6 +1,6 @@
 //! Which devices the emulator offers, and how it schedules.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::isa::Target;
 
@@ -171,13 +171,13 @@ static CHOSEN: Mutex<Option<Config>> = Mutex::new(None);
 /// Remembers a configuration for the next initialisation.
 pub(crate) fn choose(config: Config) -> Result<(), ConfigError> {
     config.check()?;
-    *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(config);
+    *CHOSEN.lock() = Some(config);
     Ok(())
 }
 
 /// The configuration that holds now.
 pub(crate) fn current() -> Result<Config, ConfigError> {
-    match &*CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) {
+    match &*CHOSEN.lock() {
         Some(config) => Ok(config.clone()),
         None => Config::from_env(),
     }

@@ -2,11 +2,13 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
 };
+
+use parking_lot::Mutex;
 
 use crate::{
     device::Device,
@@ -60,10 +62,6 @@ pub(crate) struct Copier {
     thread: Option<JoinHandle<()>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Copier {
     /// Starts the thread.
     ///
@@ -82,7 +80,7 @@ impl Copier {
     /// Both ranges stay mapped, the destination writable, until the completion signal is decremented.
     pub(crate) unsafe fn submit(&self, copy: Copy, dependencies: &[Signal]) {
         let dependencies = dependencies.iter().map(|s| s.watch(Watcher::Service)).collect();
-        lock(&self.shared.arrived).push(Pending { copy, dependencies });
+        self.shared.arrived.lock().push(Pending { copy, dependencies });
         signal::copy_event().notify();
     }
 }
@@ -101,7 +99,7 @@ impl Drop for Copier {
 fn serve(shared: &Shared) {
     let mut pending: Vec<Pending> = Vec::new();
     while !shared.stop.load(Ordering::SeqCst) {
-        pending.append(&mut lock(&shared.arrived));
+        pending.append(&mut shared.arrived.lock());
         match pending.iter().position(Pending::is_ready) {
             Some(index) => {
                 let Pending { copy, .. } = pending.remove(index);
@@ -109,7 +107,7 @@ fn serve(shared: &Shared) {
             }
             None => signal::copy_event().wait(None, || {
                 shared.stop.load(Ordering::SeqCst)
-                    || !lock(&shared.arrived).is_empty()
+                    || !shared.arrived.lock().is_empty()
                     || pending.iter().any(Pending::is_ready)
             }),
         }

@@ -9,10 +9,12 @@ use std::{
     fs::{File, OpenOptions},
     io::Write,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
+
+use parking_lot::Mutex;
 
 use crate::isa::{Row, table};
 
@@ -63,7 +65,7 @@ pub fn executed(row: &'static Row) {
     }
     let line = format!("{:?}\t{}\t{}\t{}\n", row.family, row.opcode, row.name, recorder.test);
     // One write of a short line to a file opened for appending does not mix with other processes' lines.
-    let mut file = recorder.file.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut file = recorder.file.lock();
     if let Err(error) = file.write_all(line.as_bytes()) {
         tracing::error!("{VARIABLE}: {error}");
     }

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use hsa_sys::{
@@ -18,6 +18,7 @@ use hsa_sys::{
     HSA_STATUS_ERROR_VARIABLE_UNDEFINED, hsa_status_t,
 };
 use loader::{Bytes, CodeObject, Limits, Place, SymbolKind, TargetId};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     device::{Device, Image},
@@ -161,7 +162,7 @@ impl Executables {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Remembers where the bytes of a code object are.

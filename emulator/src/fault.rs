@@ -1,14 +1,12 @@
 //! What happens when a dispatch or a packet goes wrong: a report, the program's callbacks, no abort.
 
-use std::{
-    ffi::c_void,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{ffi::c_void, sync::Arc};
 
 use hsa_sys::{
     HSA_AMD_GPU_MEMORY_FAULT_EVENT, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT, HSA_AMD_MEMORY_FAULT_READ_ONLY,
     HSA_STATUS_SUCCESS, hsa_amd_event_info_t, hsa_amd_event_t, hsa_amd_gpu_memory_fault_info_t, hsa_status_t,
 };
+use parking_lot::Mutex;
 
 use crate::{
     agent::Agent,
@@ -22,18 +20,14 @@ use crate::{
 static REPORT: Mutex<Option<String>> = Mutex::new(None);
 static EVENT_HANDLERS: Mutex<Vec<EventHandler>> = Mutex::new(Vec::new());
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The full text of the last fault (kernel, instruction, lane, address, nearest allocation), once.
 pub fn take_fault_report() -> Option<String> {
-    lock(&REPORT).take()
+    REPORT.lock().take()
 }
 
 /// The full text of the last fault, which stays.
 pub fn last_fault_report() -> Option<String> {
-    lock(&REPORT).clone()
+    REPORT.lock().clone()
 }
 
 /// A handler of system events and its argument.
@@ -50,12 +44,12 @@ unsafe impl Sync for EventHandler {}
 
 /// Adds a handler of system events.
 pub(crate) fn register_handler(handler: EventHandler) {
-    lock(&EVENT_HANDLERS).push(handler);
+    EVENT_HANDLERS.lock().push(handler);
 }
 
 /// Drops all handlers of system events: the runtime has ended.
 pub(crate) fn forget_handlers() {
-    lock(&EVENT_HANDLERS).clear();
+    EVENT_HANDLERS.lock().clear();
 }
 
 /// Why a queue stops.
@@ -72,7 +66,7 @@ pub struct QueueFault {
 /// Tells the log, and keeps the report.
 pub(crate) fn record(fault: &QueueFault, queue: u64) {
     tracing::error!(queue, status = ?fault.status, "{}", fault.report);
-    *lock(&REPORT) = Some(fault.report.clone());
+    *REPORT.lock() = Some(fault.report.clone());
 }
 
 /// Tells the program behind the function table, from the handler thread.
@@ -81,7 +75,7 @@ pub(crate) fn record(fault: &QueueFault, queue: u64) {
 /// process. We never abort, and call the queue's callback in either case: the event does not say which
 /// queue has stopped.
 pub(crate) fn announce(fault: QueueFault, queue: &Arc<Queue>, device: &Device, handlers: &Handlers) {
-    let event_handlers = lock(&EVENT_HANDLERS).clone();
+    let event_handlers = EVENT_HANDLERS.lock().clone();
     let agent = Agent::Gpu(device.index).handle();
     let node = device.index + 1;
     let queue = Arc::clone(queue);

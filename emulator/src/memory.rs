@@ -4,7 +4,9 @@
 //! share structure: an insertion copies one chunk and the list of chunks if a snapshot is out, and
 //! nothing if none is, so that a program with 100,000 allocations pays microseconds for one more.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 pub(crate) mod coherence;
 
@@ -171,7 +173,7 @@ impl Map {
 
     /// The allocations as of now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.current.read().unwrap_or_else(|e| e.into_inner()).clone()
+        self.current.read().clone()
     }
 
     /// Adds a range; later snapshots contain it. Ranges must not overlap: the caller owns the addresses.
@@ -192,7 +194,7 @@ impl Map {
     }
 
     fn change<T>(&self, f: impl FnOnce(&mut Snapshot) -> T) -> T {
-        let mut current = self.current.write().unwrap_or_else(|e| e.into_inner());
+        let mut current = self.current.write();
         f(Arc::make_mut(&mut current))
     }
 }

@@ -18,12 +18,14 @@ mod signals;
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
     thread::JoinHandle,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     device::{Device, MAX_QUEUES},
@@ -65,7 +67,7 @@ struct Shared {
 
 impl Shared {
     fn requests(&self) -> MutexGuard<'_, Vec<Request>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock()
     }
 }
 
@@ -110,7 +112,7 @@ impl Processor {
 
     /// Serves `queue` from now on; `false` if the device has no queue left.
     pub(crate) fn attach(&self, queue: &Arc<Queue>) -> bool {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock();
         if *queues >= MAX_QUEUES {
             return false;
         }
@@ -123,7 +125,7 @@ impl Processor {
     /// is touched any more.
     pub(crate) fn detach(&self, queue: &Queue) {
         self.ask_and_wait(|answer| Request::Detach(queue.id, answer));
-        *self.queues.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *self.queues.lock() -= 1;
     }
 
     /// Wakes the thread: a queue may be served again.

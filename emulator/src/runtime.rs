@@ -1,11 +1,12 @@
 //! What lives between the first `hsa_init` and the last `hsa_shut_down`.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 use hsa_sys::{
     HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_NOT_INITIALIZED, HSA_STATUS_ERROR_OUT_OF_RESOURCES,
     HSA_STATUS_ERROR_REFCOUNT_OVERFLOW, hsa_agent_t, hsa_status_t,
 };
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::{
     agent::Agent,
@@ -103,7 +104,7 @@ static TRANSITION: Mutex<()> = Mutex::new(());
 static ERROR: Mutex<Option<ConfigError>> = Mutex::new(None);
 
 fn transition() -> MutexGuard<'static, ()> {
-    TRANSITION.lock().unwrap_or_else(PoisonError::into_inner)
+    TRANSITION.lock()
 }
 
 /// The runtime.
@@ -111,18 +112,18 @@ fn transition() -> MutexGuard<'static, ()> {
 /// # Errors
 /// `NOT_INITIALIZED` before the first `hsa_init` and after the last `hsa_shut_down`.
 pub(crate) fn get() -> Result<Arc<Runtime>, hsa_status_t> {
-    let life = LIFE.read().unwrap_or_else(PoisonError::into_inner);
+    let life = LIFE.read();
     life.as_ref().map(|l| Arc::clone(&l.runtime)).ok_or(HSA_STATUS_ERROR_NOT_INITIALIZED)
 }
 
 /// Whether there is a runtime.
 pub(crate) fn is_initialised() -> bool {
-    LIFE.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    LIFE.read().is_some()
 }
 
 /// Why the last initialisation failed, if its configuration was the reason.
 pub fn configuration_error() -> Option<ConfigError> {
-    ERROR.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    ERROR.lock().clone()
 }
 
 /// Chooses what the next `hsa_init` offers, instead of the environment.
@@ -140,30 +141,30 @@ pub fn configure(config: Config) -> Result<(), ConfigError> {
 /// `hsa_init`.
 pub(crate) fn initialise() -> Result<(), hsa_status_t> {
     let _transition = transition();
-    if let Some(life) = LIFE.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
+    if let Some(life) = LIFE.write().as_mut() {
         life.references = life.references.checked_add(1).ok_or(HSA_STATUS_ERROR_REFCOUNT_OVERFLOW)?;
         return Ok(());
     }
     let config = config::current().map_err(|error| {
         tracing::error!(%error, "the emulator's configuration is refused");
-        *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *ERROR.lock() = Some(error);
         HSA_STATUS_ERROR_INVALID_ARGUMENT
     })?;
-    *ERROR.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    *ERROR.lock() = None;
     let runtime = Runtime::start(&config).map_err(|error| {
         tracing::error!(%error, "the emulator cannot start its threads");
         HSA_STATUS_ERROR_OUT_OF_RESOURCES
     })?;
     tracing::debug!(?config, "emulator initialised");
     let life = Life { runtime: Arc::new(runtime), references: 1 };
-    *LIFE.write().unwrap_or_else(PoisonError::into_inner) = Some(life);
+    *LIFE.write() = Some(life);
     Ok(())
 }
 
 /// `hsa_shut_down`.
 pub(crate) fn shut_down() -> Result<(), hsa_status_t> {
     let _transition = transition();
-    let mut life = LIFE.write().unwrap_or_else(PoisonError::into_inner);
+    let mut life = LIFE.write();
     let references = &mut life.as_mut().ok_or(HSA_STATUS_ERROR_NOT_INITIALIZED)?.references;
     *references -= 1;
     if *references > 0 {

@@ -7,15 +7,13 @@
 mod share;
 mod store;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use hsa_sys::{
     HSA_STATUS_ERROR, HSA_STATUS_ERROR_INVALID_ALLOCATION, HSA_STATUS_ERROR_INVALID_ARGUMENT,
     HSA_STATUS_ERROR_OUT_OF_RESOURCES, HSA_STATUS_ERROR_RESOURCE_FREE, MEMORY_TYPE_PINNED, hsa_status_t,
 };
+use parking_lot::Mutex;
 
 use self::store::{Bytes, Store};
 use crate::{
@@ -58,7 +56,7 @@ struct Shown {
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        let mut shown = lock(&self.reservation.shown);
+        let mut shown = self.reservation.shown.lock();
         if shown.get(&self.offset).is_some_and(|(_, identity)| *identity == self.identity) {
             shown.remove(&self.offset);
             if let Err(error) = self.reservation.mapping.hide(self.offset, self.size) {
@@ -123,10 +121,6 @@ pub(crate) struct VirtualMemory {
     state: Mutex<State>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn whole_pages(value: u64) -> bool {
     value.is_multiple_of(PAGE as u64)
 }
@@ -157,7 +151,7 @@ impl VirtualMemory {
         let mapping = there.or_else(anywhere).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
         let base = mapping.address();
         let reservation = Arc::new(Reservation { mapping, shown: Mutex::default() });
-        lock(&self.state).reservations.insert(base, reservation);
+        self.state.lock().reservations.insert(base, reservation);
         Ok(base)
     }
 
@@ -167,7 +161,7 @@ impl VirtualMemory {
     /// `INVALID_ALLOCATION` if it is none, `INVALID_ARGUMENT` if the size is another,
     /// `RESOURCE_FREE` while something is mapped there.
     pub(crate) fn free(&self, base: u64, size: usize) -> Result<(), hsa_status_t> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let reservation = state.reservations.get(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         if reservation.mapping.size() != size {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -217,7 +211,7 @@ impl VirtualMemory {
 
     /// A handle for physical memory.
     fn add(&self, physical: Physical) -> u64 {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.next += 1;
         let handle = TAG | state.next;
         state.handles.insert(handle, (Arc::new(physical), 1));
@@ -229,7 +223,7 @@ impl VirtualMemory {
     /// # Errors
     /// `INVALID_ALLOCATION` if the handle is none.
     pub(crate) fn release(&self, handle: u64) -> Result<(), hsa_status_t> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let (_, holds) = state.handles.get_mut(&handle).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         *holds -= 1;
         if *holds == 0 {
@@ -244,7 +238,7 @@ impl VirtualMemory {
     /// `INVALID_ALLOCATION` for a bad handle or an address outside every reservation,
     /// `INVALID_ARGUMENT` for a range that is no whole pages, too long, or mapped already.
     pub(crate) fn map(&self, at: u64, size: usize, offset: usize, handle: u64) -> Result<(), hsa_status_t> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let state = &mut *state;
         let (physical, _) = state.handles.get(&handle).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let (base, reservation) =
@@ -262,7 +256,7 @@ impl VirtualMemory {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
         let place = (at - base) as usize;
-        let mut shown = lock(&reservation.shown);
+        let mut shown = reservation.shown.lock();
         // Ranges that waves still hold after an unmap lose their claim to these pages.
         let below =
             shown.range(..place).next_back().filter(|(_, (stop, _))| *stop > place).map(|(start, _)| *start);
@@ -304,7 +298,7 @@ impl VirtualMemory {
     /// # Errors
     /// `INVALID_ALLOCATION` if nothing is mapped there so.
     pub(crate) fn unmap(&self, at: u64, size: usize) -> Result<(), hsa_status_t> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.mapped.get(&at).is_none_or(|range| range.size != size) {
             return Err(HSA_STATUS_ERROR_INVALID_ALLOCATION);
         }
@@ -327,7 +321,7 @@ impl VirtualMemory {
         size: usize,
         wishes: &[(Option<u32>, Permission)],
     ) -> Result<(), hsa_status_t> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let end = at.checked_add(size as u64).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         let mut expected = at;
         for (start, range) in state.mapped.range(at..end) {
@@ -373,7 +367,7 @@ impl VirtualMemory {
     /// # Errors
     /// `INVALID_ALLOCATION` if nothing is mapped there.
     pub(crate) fn access(&self, at: u64, gpu: Option<u32>) -> Result<Permission, hsa_status_t> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let range = Self::range_at(&state, at).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?.1;
         match gpu {
             Some(gpu) => range.gpus.get(gpu as usize).copied().ok_or(HSA_STATUS_ERROR),
@@ -386,7 +380,7 @@ impl VirtualMemory {
     /// # Errors
     /// `INVALID_ALLOCATION` if nothing is mapped there.
     pub(crate) fn retain(&self, at: u64) -> Result<u64, hsa_status_t> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let range = Self::range_at(&state, at).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?.1;
         let (handle, physical) = (range.handle, Arc::clone(&range.physical));
         state.handles.entry(handle).or_insert((physical, 0)).1 += 1;
@@ -398,7 +392,7 @@ impl VirtualMemory {
     /// # Errors
     /// `INVALID_ALLOCATION` if the handle is none.
     pub(crate) fn properties(&self, handle: u64) -> Result<(Pool, u32), hsa_status_t> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let (physical, _) = state.handles.get(&handle).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         Ok((physical.pool, physical.kind))
     }
@@ -410,7 +404,7 @@ impl VirtualMemory {
 
     /// What is known about an address.
     pub(crate) fn find(&self, at: u64) -> Option<Known> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         if let Some((base, range)) = Self::range_at(&state, at) {
             let bit =
                 |(gpu, permission): (usize, &Permission)| u32::from(*permission != Permission::None) << gpu;
@@ -428,7 +422,7 @@ impl VirtualMemory {
 
     /// Whether mappings cover `start..start + size`.
     pub(crate) fn covers(&self, start: u64, size: u64) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let Some(end) = start.checked_add(size) else { return false };
         let mut at = start;
         while at < end {

@@ -3,12 +3,14 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     dispatch::{Dispatch, Progress, Share, Worker},
@@ -42,7 +44,7 @@ struct Shared {
 
 impl Shared {
     fn offers(&self) -> MutexGuard<'_, Vec<Offer>> {
-        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.offers.lock()
     }
 
     fn is_wanted(&self) -> bool {
@@ -75,7 +77,7 @@ impl Workers {
     }
 
     fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.threads.lock()
     }
 
     /// Asks the workers to help with a dispatch.

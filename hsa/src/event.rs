@@ -2,9 +2,10 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use hsa_sys::*;
+use parking_lot::RwLock;
 
 use crate::token::Tokens;
 
@@ -94,12 +95,12 @@ pub(crate) struct Handlers {
 
 impl Handlers {
     pub(crate) fn add(&self, handler: EventHandler) {
-        self.list.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(handler));
+        self.list.write().push(Arc::new(handler));
     }
 
     fn report(&self, event: SystemEvent) {
         // Cloned, so that a handler may add another one.
-        let handlers = self.list.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let handlers = self.list.read().clone();
         for handler in handlers {
             // A panic must not cross into C; the panic hook has printed it already.
             let _ = catch_unwind(AssertUnwindSafe(|| handler(event)));

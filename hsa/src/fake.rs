@@ -5,10 +5,11 @@ use std::alloc::Layout;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use hsa_sys::*;
+use parking_lot::Mutex;
 
 pub(crate) const CPU: u64 = 1;
 pub(crate) const GPU: u64 = 2;
@@ -50,26 +51,22 @@ pub(crate) struct Slot(pub(crate) [u32; 16]);
 
 static ALLOCATIONS: LazyLock<Mutex<HashMap<usize, Layout>>> = LazyLock::new(Mutex::default);
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Locked ranges by address, as lengths in the order in which they were locked.
 static LOCKED: Mutex<BTreeMap<usize, Vec<usize>>> = Mutex::new(BTreeMap::new());
 
 /// Lengths of the locks that begin at `host`.
 pub(crate) fn locked(host: *mut u8) -> Vec<usize> {
-    lock(&LOCKED).get(&host.addr()).cloned().unwrap_or_default()
+    LOCKED.lock().get(&host.addr()).cloned().unwrap_or_default()
 }
 
 /// Allocations that have not been freed.
 pub(crate) fn allocation_exists(address: u64) -> bool {
-    lock(&ALLOCATIONS).contains_key(&(address as usize))
+    ALLOCATIONS.lock().contains_key(&(address as usize))
 }
 
 /// Delivers a system event as the HSA runtime does.
 pub(crate) fn deliver(event: &hsa_amd_event_t) {
-    let (callback, data) = lock(&EVENT).expect("a handler is registered");
+    let (callback, data) = EVENT.lock().expect("a handler is registered");
     // SAFETY: the registered callback takes an event and its own data.
     let status = unsafe { callback.unwrap()(event, ptr::without_provenance_mut(data)) };
     assert_eq!(status, HSA_STATUS_SUCCESS);
@@ -232,14 +229,14 @@ extern "C" fn pool_allocate(
     let layout = Layout::from_size_align(size, 4096).unwrap();
     // SAFETY: the size is not 0.
     let memory = unsafe { std::alloc::alloc_zeroed(layout) };
-    lock(&ALLOCATIONS).insert(memory.expose_provenance(), layout);
+    ALLOCATIONS.lock().insert(memory.expose_provenance(), layout);
     // SAFETY: the caller has room for the pointer.
     unsafe { *address = memory.cast() };
     HSA_STATUS_SUCCESS
 }
 
 extern "C" fn pool_free(address: *mut c_void) -> hsa_status_t {
-    let Some(layout) = lock(&ALLOCATIONS).remove(&address.addr()) else {
+    let Some(layout) = ALLOCATIONS.lock().remove(&address.addr()) else {
         return HSA_STATUS_ERROR_INVALID_ALLOCATION;
     };
     // SAFETY: the table says that the memory was allocated with this layout.
@@ -258,7 +255,7 @@ extern "C" fn memory_lock(
     if size == 1 {
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     }
-    lock(&LOCKED).entry(host.addr()).or_default().push(size);
+    LOCKED.lock().entry(host.addr()).or_default().push(size);
     // SAFETY: the caller has room for the pointer.
     unsafe { *address = host };
     HSA_STATUS_SUCCESS
@@ -266,7 +263,7 @@ extern "C" fn memory_lock(
 
 /// Of several locks it takes the last, of whatever owner.
 extern "C" fn memory_unlock(host: *mut c_void) -> hsa_status_t {
-    match lock(&LOCKED).get_mut(&host.addr()).and_then(Vec::pop) {
+    match LOCKED.lock().get_mut(&host.addr()).and_then(Vec::pop) {
         Some(_) => HSA_STATUS_SUCCESS,
         None => HSA_STATUS_ERROR_INVALID_ARGUMENT,
     }
@@ -438,7 +435,7 @@ extern "C" fn queue_create_by_descriptor(
         queue_create(agent, bytes / 64, engine.type_, descriptor.callback, data, u32::MAX, u32::MAX, place);
     if status == HSA_STATUS_SUCCESS {
         let base = fake(descriptor.queue).raw.base_address;
-        lock(&DEVICE_RINGS).insert(base.expose_provenance(), bytes as usize);
+        DEVICE_RINGS.lock().insert(base.expose_provenance(), bytes as usize);
     }
     status
 }
@@ -451,7 +448,7 @@ extern "C" fn pointer_info(
     _: *mut u32,
     _: *mut *mut hsa_agent_t,
 ) -> hsa_status_t {
-    if let Some(bytes) = lock(&DEVICE_RINGS).get(&address.addr()) {
+    if let Some(bytes) = DEVICE_RINGS.lock().get(&address.addr()) {
         // SAFETY: the caller has room for what is known.
         unsafe {
             (*info).type_ = HSA_EXT_POINTER_TYPE_HSA;
@@ -466,7 +463,7 @@ extern "C" fn pointer_info(
 extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     // SAFETY: the queue came from `queue_create`, and its owner gives it up.
     let queue = unsafe { Box::<FakeQueue>::from_raw(queue.cast()) };
-    lock(&DEVICE_RINGS).remove(&queue.ring.addr());
+    DEVICE_RINGS.lock().remove(&queue.ring.addr());
     // SAFETY: the ring came from a box, and goes with its queue.
     drop(unsafe { Box::from_raw(queue.ring) });
     signal_destroy(queue.raw.doorbell_signal)
@@ -503,7 +500,7 @@ extern "C" fn register_event_handler(
     callback: hsa_amd_system_event_callback_t,
     data: *mut c_void,
 ) -> hsa_status_t {
-    let mut event = lock(&EVENT);
+    let mut event = EVENT.lock();
     if event.is_some() {
         return HSA_STATUS_ERROR;
     }

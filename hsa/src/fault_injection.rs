@@ -14,9 +14,9 @@ use std::ffi::{c_char, c_int, c_void};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hsa_sys::*;
+use parking_lot::Mutex;
 
 pub use held_back::{HeldBack, hold_back};
 
@@ -127,7 +127,7 @@ static BYTES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
 
 /// Chooses which allocation points fail, and begins to count them anew.
 pub fn refuse(refusals: Refusals) {
-    let mut plan = lock(&PLAN);
+    let mut plan = PLAN.lock();
     *plan = refusals;
     POINTS.store(0, Ordering::Relaxed);
     REFUSED.store(0, Ordering::Relaxed);
@@ -149,7 +149,7 @@ pub fn refuses() -> bool {
     INTERPOSED.load(Ordering::Relaxed) && {
         held_back::pass();
         // Under the lock, so that a count that starts anew does so between two points.
-        let plan = lock(&PLAN);
+        let plan = PLAN.lock();
         let point = POINTS.fetch_add(1, Ordering::Relaxed) + 1;
         let refused = match *plan {
             Refusals::None => false,
@@ -165,7 +165,7 @@ pub fn refuses() -> bool {
 /// What the table behind has granted and not got back, since a table was interposed.
 pub fn granted() -> Granted {
     let count = |kind: Kind| COUNTS[kind as usize].load(Ordering::Relaxed);
-    let bytes = lock(&BYTES).iter().flat_map(|bytes| bytes.values()).sum::<usize>();
+    let bytes = BYTES.lock().iter().flat_map(|bytes| bytes.values()).sum::<usize>();
     Granted {
         allocations: count(Kind::Memory),
         // CAST: memory is smaller than the address space.
@@ -180,10 +180,6 @@ pub fn granted() -> Granted {
         physical: count(Kind::Physical),
         mappings: count(Kind::Mapping),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn real() -> &'static Api {
@@ -326,7 +322,7 @@ unsafe extern "C" fn hsa_amd_memory_pool_allocate(
         return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     }
     // Held meanwhile: another thread that frees memory at the same address is noted before or behind this one.
-    let mut bytes = lock(&BYTES);
+    let mut bytes = BYTES.lock();
     // SAFETY: the caller keeps to the contract of the function that this one stands in for.
     let status = unsafe { (real().hsa_amd_memory_pool_allocate)(memory_pool, size, flags, ptr) };
     if status == HSA_STATUS_SUCCESS {
@@ -339,7 +335,7 @@ unsafe extern "C" fn hsa_amd_memory_pool_allocate(
 
 unsafe extern "C" fn hsa_amd_memory_pool_free(ptr: *mut c_void) -> hsa_status_t {
     held_back::pass();
-    let mut bytes = lock(&BYTES);
+    let mut bytes = BYTES.lock();
     // SAFETY: the caller keeps to the contract of the function that this one stands in for.
     let status = unsafe { (real().hsa_amd_memory_pool_free)(ptr) };
     if status == HSA_STATUS_SUCCESS {
@@ -356,7 +352,7 @@ pub fn interpose(api: &'static Api) -> &'static Api {
     REAL.store(std::ptr::from_ref(api).cast_mut(), Ordering::Release);
     INTERPOSED.store(true, Ordering::Relaxed);
     let table: &'static Api = Box::leak(Box::new(stand_in(api)));
-    lock(&TABLES).push(table);
+    TABLES.lock().push(table);
     table
 }
 

@@ -1,7 +1,9 @@
 //! Accounts of the runtime's resources, by the names that their holders give.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Kinds of resources that are accounted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +44,7 @@ pub(crate) struct Ledger(Mutex<BTreeMap<Key, (u64, u64)>>);
 
 impl Ledger {
     fn accounts(&self) -> MutexGuard<'_, BTreeMap<Key, (u64, u64)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// All accounts, by kind, place and holder.

@@ -2,10 +2,11 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hsa_sys::*;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, check};
 use crate::event::{EventHandler, HANDLERS, Handlers, on_system_event};
@@ -65,7 +66,7 @@ impl Runtime {
 
     /// Host memory that is locked for agents.
     pub(crate) fn locks(&self) -> MutexGuard<'_, Locks> {
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.locks.lock()
     }
 
     /// Version of the HSA specification that the runtime implements: major, minor.
@@ -110,7 +111,7 @@ impl Runtime {
     /// [`Error::Call`] with `HSA_STATUS_ERROR` if other code in the process has registered a handler: the
     /// HSA runtime takes one.
     pub fn on_event(&self, handler: EventHandler) -> Result<(), Error> {
-        let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut token = self.token.lock();
         if token.is_none() {
             let new = HANDLERS.issue(&self.handlers);
             // SAFETY: the handler has the type that the function wants, and its data is a token, not a
@@ -150,7 +151,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if let Some(token) = self.token.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(token) = self.token.get_mut().take() {
             HANDLERS.withdraw(token);
         }
         // SAFETY: this gives back the reference that `new` took. A failure leaves nothing to do.

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) struct Tokens<T> {
     table: Mutex<Table<T>>,
@@ -42,7 +44,7 @@ impl<T> Tokens<T> {
 
     fn lock(&self) -> MutexGuard<'_, Table<T>> {
         // A panic elsewhere cannot leave the table half changed.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock()
     }
 }
 

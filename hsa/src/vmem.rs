@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hsa_sys::*;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::agent::Agent;
 use crate::error::{Error, check};
@@ -356,7 +357,7 @@ impl Reservation {
 
     fn mapped(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
         // The map changes only after the call that it records.
-        self.mapped.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mapped.lock()
     }
 }
 

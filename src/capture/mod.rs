@@ -10,11 +10,13 @@ use std::{
     any::Any,
     ptr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::ThreadId,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use crate::stream::rules::{
     Call, Class, Mode, Rule, Status, admit, blocks_default_stream, check_default_launch,
@@ -91,12 +93,12 @@ impl Progress {
 
 impl Session {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Edits the graph that is captured into.
     fn edit<T>(&self, edit: impl FnOnce(&mut TemplateAt<'_>) -> Result<T>) -> Result<T> {
-        edit(&mut lock(&self.template).at(&self.path)?)
+        edit(&mut self.template.lock().at(&self.path)?)
     }
 
     /// The session behind a stream's recorder.
@@ -188,7 +190,7 @@ impl Recorder for Session {
     }
 
     fn keep(&self, objects: &[Alive]) {
-        lock(&self.template).keep(objects);
+        self.template.lock().keep(objects);
     }
 }
 
@@ -382,8 +384,4 @@ pub fn update_dependencies(stream: &Stream, nodes: &[NodeId], replace: bool) -> 
         }
         Ok(())
     })
-}
-
-fn lock(template: &SharedTemplate) -> MutexGuard<'_, Template> {
-    template.lock().unwrap_or_else(PoisonError::into_inner)
 }

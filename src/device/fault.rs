@@ -3,10 +3,12 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
+
+use parking_lot::Mutex;
 
 use crate::error::Error;
 
@@ -63,13 +65,13 @@ impl Faults {
     /// One fault may be reported several times, by a system event and by each queue that it stops. All of them
     /// name the same epoch, and only the first counts.
     pub(crate) fn record(&self, error: Error, epoch: u64) {
-        let _recording = lock(&RECORDING);
+        let _recording = RECORDING.lock();
         spread(&error, self.end(&error, epoch));
     }
 
     /// Ends an epoch of this device alone; returns what that takes along.
     fn end(&self, error: &Error, epoch: u64) -> VecDeque<Arc<Bond>> {
-        let mut latest = lock(&self.latest);
+        let mut latest = self.latest.lock();
         if self.epoch() != epoch {
             return VecDeque::new();
         }
@@ -78,13 +80,13 @@ impl Faults {
         // ORDER: Release. A thread that sees the new epoch must find the error. Before the bonds are taken: a thread
         // that binds later sees that it came too late.
         self.epoch.store(epoch + 1, Ordering::Release);
-        std::mem::take(&mut *lock(&self.bonds))
+        std::mem::take(&mut *self.bonds.lock())
     }
 
     /// Lets a fault that ends `epoch` here take along what `bond` says, unless it is over by then.
     pub(crate) fn bind(&self, epoch: u64, bond: &Arc<Bond>) {
         {
-            let mut bonds = lock(&self.bonds);
+            let mut bonds = self.bonds.lock();
             // Launches end in order, mostly: what is left over between others is looked for now and then.
             while bonds.front().is_some_and(|oldest| (oldest.is_over)()) {
                 bonds.pop_front();
@@ -95,14 +97,14 @@ impl Faults {
             bonds.push_back(bond.clone());
         }
         if self.epoch() != epoch {
-            let _recording = lock(&RECORDING);
+            let _recording = RECORDING.lock();
             spread(&self.error(), VecDeque::from([bond.clone()]));
         }
     }
 
     /// Waits until the fault that is just being recorded, if one is, has reached every device that it takes.
     pub(crate) fn await_recording() {
-        drop(lock(&RECORDING));
+        drop(RECORDING.lock());
     }
 
     /// Records a fault behind which the device runs nothing any more, whatever is submitted.
@@ -134,13 +136,13 @@ impl Faults {
 
     /// The latest fault.
     pub(crate) fn error(&self) -> Error {
-        let latest = lock(&self.latest);
+        let latest = self.latest.lock();
         latest.clone().unwrap_or_else(|| Error::LaunchFailure("the device was reset".into()))
     }
 
     /// Counts a new queue; returns its epoch.
     pub(crate) fn queue_created(&self) -> u64 {
-        let mut queues = lock(&self.queues);
+        let mut queues = self.queues.lock();
         let epoch = self.epoch();
         queues.push(epoch);
         epoch
@@ -148,7 +150,7 @@ impl Faults {
 
     /// Notes that a queue of `epoch` is destroyed: none of its packets touches memory or signals any more.
     pub(crate) fn queue_destroyed(&self, epoch: u64) {
-        let mut queues = lock(&self.queues);
+        let mut queues = self.queues.lock();
         if let Some(i) = queues.iter().position(|e| *e == epoch) {
             queues.swap_remove(i);
         }
@@ -156,7 +158,7 @@ impl Faults {
 
     /// Whether nothing submitted in `epoch` or before can act any more.
     pub(crate) fn is_settled(&self, epoch: u64) -> bool {
-        epoch < self.epoch() && lock(&self.queues).iter().all(|e| *e > epoch)
+        epoch < self.epoch() && self.queues.lock().iter().all(|e| *e > epoch)
     }
 }
 
@@ -167,10 +169,6 @@ fn spread(error: &Error, mut bonds: VecDeque<Arc<Bond>>) {
             bonds.extend(bond.takes.iter().flat_map(|(faults, epoch)| faults.end(error, *epoch)));
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

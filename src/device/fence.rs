@@ -5,11 +5,13 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use super::{
     Device,
@@ -66,7 +68,7 @@ impl SignalPool {
     /// A signal with value `initial` that is not in use, for packets on queues of `epoch`.
     pub(crate) fn take(self: &Arc<Self>, initial: i64, epoch: u64) -> Result<Arc<PooledSignal>> {
         let reused = {
-            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut free = self.free.lock();
             if free.quiet.is_empty() {
                 free.look(4, &self.faults);
             }
@@ -87,7 +89,7 @@ impl SignalPool {
 impl SignalPool {
     /// Signals that are in use, and those that wait to be used again.
     pub(crate) fn footprint(&self) -> (usize, usize) {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = self.free.lock();
         (self.used.load(Ordering::Relaxed), free.quiet.len() + free.pending.len())
     }
 }
@@ -220,7 +222,7 @@ impl std::ops::Deref for PooledSignal {
 impl Drop for PooledSignal {
     fn drop(&mut self) {
         if let Some(signal) = self.signal.take() {
-            let mut free = self.pool.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut free = self.pool.free.lock();
             // What no packet has was taken for a launch that failed.
             if signal.load(Ordering::Acquire) == 0 || !*self.is_known.get_mut() {
                 free.quiet.push_back(signal);
@@ -275,7 +277,7 @@ impl Fence {
 
     /// Keeps `keeps` alive until a thread sees that the fence has fired. Nothing is dropped here.
     pub(crate) fn keep_all(&self, keeps: Vec<Keep>) {
-        let mut kept = self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.keeps.lock();
         kept.extend(keeps);
         self.0.keeps_any.store(!kept.is_empty(), Ordering::Relaxed);
     }
@@ -358,7 +360,7 @@ impl Fence {
 
     /// Takes what the fence keeps, which must have fired; to be dropped where no lock is held.
     pub(crate) fn take_keeps(&self) -> Vec<Keep> {
-        let mut kept = self.0.keeps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.keeps.lock();
         self.0.keeps_any.store(false, Ordering::Relaxed);
         std::mem::take(&mut *kept)
     }

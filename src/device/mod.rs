@@ -22,10 +22,12 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use backend::Backend;
 pub use fence::Fence;
@@ -120,7 +122,7 @@ impl Device {
     pub(crate) fn drain(&self) -> Result<()> {
         let streams = self.0.streams.get();
         let fences = streams.map_or(Ok(Vec::new()), |streams| streams.fences(&self.0.faults))?;
-        let participations: Vec<Fence> = lock(&self.0.participations).iter().cloned().collect();
+        let participations: Vec<Fence> = self.0.participations.lock().iter().cloned().collect();
         self.outlast(fences.iter().chain(&participations))?;
         // What was waited for may have launched graphs.
         let launched = self.0.services.get().map_or(Vec::new(), Services::launched_by_kernels);
@@ -169,7 +171,7 @@ impl Device {
     /// signals and rings of the older one are used again.
     fn retire_lanes(&self) -> MutexGuard<'static, ()> {
         static RETIREMENT: Mutex<()> = Mutex::new(());
-        let retirement = lock(&RETIREMENT);
+        let retirement = RETIREMENT.lock();
         // Another thread may have retired the lanes in between, so that streams already work on fresh lanes: those
         // stay. Devices that the fault took along lose theirs with it: they would wait for signals that this one is
         // about to use again.
@@ -179,7 +181,7 @@ impl Device {
                 services.before_queues_stop();
             }
             // Queues whose kernels publish to other queues stop before those: they have lower numbers.
-            let dead: Vec<_> = lock(&device.0.lanes).iter_mut().filter_map(stale).collect();
+            let dead: Vec<_> = device.0.lanes.lock().iter_mut().filter_map(stale).collect();
             // Stopped first: a launch may still hold one, so that it is not destroyed here.
             dead.iter().for_each(|lane| lane.stop());
         }
@@ -190,7 +192,7 @@ impl Device {
     /// retires lanes meanwhile, so that none is created.
     fn recall(&self) {
         // What is no lane of the device any more has been stopped, unless the device is lost.
-        let none_left = lock(&self.0.lanes).iter().all(Option::is_none);
+        let none_left = self.0.lanes.lock().iter().all(Option::is_none);
         let is_first = self.0.faults.epoch() == 0;
         if let Some(services) =
             self.0.services.get().filter(|_| none_left && !is_first && !self.0.faults.is_lost())
@@ -234,14 +236,14 @@ impl Device {
         let kind = lane.into();
         let number = kind.number();
         let known = |lanes: &[Option<Arc<Lane>>]| lanes.get(number)?.clone().filter(|lane| lane.is_current());
-        if let Some(lane) = known(&lock(&self.0.lanes)) {
+        if let Some(lane) = known(&self.0.lanes.lock()) {
             return Ok(lane);
         }
         loop {
             let epoch = self.0.faults.epoch();
             let _retirement = self.retire_lanes();
             // Another thread may have been faster.
-            if let Some(lane) = known(&lock(&self.0.lanes)) {
+            if let Some(lane) = known(&self.0.lanes.lock()) {
                 return Ok(lane);
             }
             // Before the fault is reported, if a call needs a lane sooner: behind that, waves run again.
@@ -249,7 +251,7 @@ impl Device {
             let lane = self.create_lane(kind)?;
             // Otherwise a fault has come in between, and what it took is to be retired first.
             if lane.epoch() == epoch {
-                let mut lanes = lock(&self.0.lanes);
+                let mut lanes = self.0.lanes.lock();
                 if lanes.len() <= number {
                     lanes.resize(number + 1, None);
                 }
@@ -290,7 +292,7 @@ impl Device {
             return self.assign_lane(0);
         }
         // Streams on the same units share their lanes, which stay: work of a stream that is gone may still be on them.
-        let mut restrictions = lock(&self.0.restrictions);
+        let mut restrictions = self.0.restrictions.lock();
         let known = restrictions.iter().position(|known| *known == units);
         let set = known.unwrap_or_else(|| {
             restrictions.push(units);
@@ -307,7 +309,7 @@ impl Device {
     /// The units that a lane is restricted to, if it is.
     pub(crate) fn restriction(&self, lane: impl Into<LaneKind>) -> Option<Units> {
         match lane.into() {
-            LaneKind::Restricted { set, .. } => lock(&self.0.restrictions).get(set).cloned(),
+            LaneKind::Restricted { set, .. } => self.0.restrictions.lock().get(set).cloned(),
             _ => None,
         }
     }
@@ -338,13 +340,13 @@ impl Device {
     pub(crate) fn takes_part(&self, signal: &Arc<PooledSignal>) {
         self.forget_participations();
         // The launch's stream lets go of what the launch keeps.
-        lock(&self.0.participations).push_back(Fence::new(signal.clone(), Vec::new()));
+        self.0.participations.lock().push_back(Fence::new(signal.clone(), Vec::new()));
     }
 
     /// Keeps something until `signal` has fired, even if no caller waits for it.
     pub(crate) fn keep_behind(&self, signal: &Arc<PooledSignal>, keep: Keep) {
         self.forget_participations();
-        lock(&self.0.participations).push_back(Fence::new(signal.clone(), vec![keep]));
+        self.0.participations.lock().push_back(Fence::new(signal.clone(), vec![keep]));
     }
 
     /// Lets go of what launches needed that have ended.
@@ -357,7 +359,7 @@ impl Device {
         // A launch may keep a value of the caller's, whose `Drop` may call this function again: it is dropped without
         // the lock.
         let forgotten: Vec<Fence> = {
-            let mut participations = lock(&self.0.participations);
+            let mut participations = self.0.participations.lock();
             std::iter::from_fn(|| participations.pop_front_if(over)).collect()
         };
         drop(forgotten);
@@ -367,10 +369,6 @@ impl Device {
     pub fn kernarg_bytes(&self) -> (u64, u64) {
         self.0.kernargs.footprint()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PartialEq for Device {
@@ -400,7 +398,7 @@ mod tests {
         let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
         let (open, gate) = channel();
         let gate = Mutex::new(gate);
-        stream.call(move || gate.lock().unwrap().recv().unwrap()).unwrap();
+        stream.call(move || gate.lock().recv().unwrap()).unwrap();
         // As for a thread that saw the fault before another one reported it and the stream went on.
         device.0.faults.put_back();
         assert!(device.check().is_err());

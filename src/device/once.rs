@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
 
 use crate::error::Result;
 
@@ -32,7 +34,7 @@ impl<T> Once<T> {
         if let Some(value) = self.value.get() {
             return Ok(value);
         }
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let _making = self.making.lock();
         if let Some(value) = self.value.get() {
             return Ok(value);
         }

@@ -1,9 +1,11 @@
 //! Small blocks of device-visible memory (kernel arguments, staging) carved from large slabs.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicU64, Ordering},
 };
+
+use parking_lot::Mutex;
 
 use crate::{
     device::heap::Heap,
@@ -49,7 +51,7 @@ impl Slabs {
     /// A block of at least `bytes` bytes, 64-byte aligned.
     pub(crate) fn take(self: &Arc<Self>, bytes: usize) -> Result<Block> {
         let size = (bytes.max(1) as u64).next_multiple_of(LINE);
-        let mut slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slabs = self.slabs.lock();
         for slab in slabs.iter_mut() {
             if let Some(offset) = slab.heap.take(size, LINE) {
                 let address = slab.memory.address() + offset;
@@ -74,12 +76,12 @@ impl Slabs {
 
     /// Bytes of all slabs, and of the blocks in use.
     pub(crate) fn footprint(&self) -> (u64, u64) {
-        let slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        let slabs = self.slabs.lock();
         slabs.iter().fold((0, 0), |(all, used), s| (all + s.heap.capacity(), used + s.heap.used()))
     }
 
     fn give(&self, address: u64, size: u64) {
-        let mut slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slabs = self.slabs.lock();
         let found = slabs.iter().position(|s| {
             let start = s.memory.address();
             (start..start + s.heap.capacity()).contains(&address)
@@ -261,6 +263,6 @@ mod tests {
         let large = slabs.take(100_000).unwrap();
         assert!(slabs.footprint().0 >= 4 * 4096 + 100_000);
         drop((blocks, large));
-        assert_eq!(slabs.slabs.lock().unwrap().len(), 1);
+        assert_eq!(slabs.slabs.lock().len(), 1);
     }
 }

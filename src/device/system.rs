@@ -1,8 +1,9 @@
 //! The HSA runtime of this process and its devices, started once.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use hsa::AgentKind;
+use parking_lot::Mutex;
 
 use super::{
     Backend, Device, DeviceInner, Properties, Rings, advice, backend::DEVICE_VARIABLE, fault::Faults,

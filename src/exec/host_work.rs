@@ -3,7 +3,9 @@
 //! A launch takes it before it publishes anything. So the launch fails for want of memory, and not the device in the middle
 //! of one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::{
     pages::{PinnedPages, STAGE_BYTES},
@@ -94,7 +96,7 @@ pub(super) fn run_on_host(
                         block.write(offset + pin.argument, &pages.address().to_le_bytes());
                     }
                 }
-                pinned.lock().unwrap_or_else(PoisonError::into_inner).extend(pages);
+                pinned.lock().extend(pages);
             }
             Err(e) => {
                 let (bytes, address) = (pin.bytes, pin.address);

@@ -76,8 +76,10 @@ mod update;
 use std::{
     collections::{HashMap, HashSet},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
@@ -402,7 +404,7 @@ impl Exec {
 
     /// The executable graph in numbers, by its present plan.
     pub fn report(&self) -> Arc<Report> {
-        self.0.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.report.lock().clone()
     }
 
     /// How it was made.
@@ -486,7 +488,7 @@ impl Exec {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 
@@ -589,7 +591,7 @@ impl State {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         release_behind(state.last.as_ref().map(|(fence, _)| fence), state.held.take());
         if !state.in_flight() {
             return;

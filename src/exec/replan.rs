@@ -6,10 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use aqlipse_graph::{
     compile::{self, Known, Scheduled, allocations::is_memory},
@@ -75,7 +72,7 @@ impl Exec {
         }
 
         // From here on nothing fails.
-        let mut report = self.0.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.0.report.lock();
         *report = Arc::new(Report {
             exec_bytes: report.exec_bytes - state.image.bytes() + image.bytes(),
             ..report.again(&image, &plan, bounds)

@@ -4,8 +4,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 use aqlipse_graph::image::HostStep;
@@ -141,7 +142,7 @@ impl Script {
     }
 
     fn steps(&self) -> MutexGuard<'_, Vec<Step>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+        self.steps.lock()
     }
 }
 

@@ -9,10 +9,12 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
 };
+
+use parking_lot::Mutex;
 
 use super::{
     format::{self, Arguments, FormatError},
@@ -93,7 +95,7 @@ impl Fifo {
 
     /// Takes in the formats of a kernel that is to print here, by hash.
     pub(crate) fn know<'f>(&self, of_kernel: impl Iterator<Item = (&'f u64, &'f Box<str>)>) {
-        let mut formats = self.formats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut formats = self.formats.lock();
         for (hash, format) in of_kernel {
             formats.entry(*hash).or_insert_with(|| format.clone());
         }
@@ -107,7 +109,7 @@ impl Fifo {
 
     /// Prints everything that is in the buffer, and empties it. No kernel prints there meanwhile.
     pub(crate) fn drain(&self) {
-        let formats = self.formats.lock().unwrap_or_else(PoisonError::into_inner);
+        let formats = self.formats.lock();
         // ORDER: Acquire. The kernel that stored the messages has released them by ending.
         let used = self.word(0).load(Ordering::Acquire) as usize;
         let messages = self.copy(used.min(self.memory.len() - HEAD));

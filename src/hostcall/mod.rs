@@ -23,10 +23,12 @@ mod services;
 use std::{
     ptr::NonNull,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::memory::HeapLimit;
 use self::{buffer::Buffer, memory::DeviceMemory, output::Standard, services::Services};
@@ -68,7 +70,7 @@ struct Shared {
 
 impl Shared {
     fn services(&self) -> MutexGuard<'_, Services> {
-        self.services.lock().unwrap_or_else(PoisonError::into_inner)
+        self.services.lock()
     }
 
     /// Answers everything that waits.

@@ -2,10 +2,9 @@
 //!
 //! Managed memory is host memory that every device reaches, so nothing moves: advice is remembered for later calls.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
 
 /// A processor whose memory a range may prefer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +52,7 @@ impl Ledger {
 
     /// Changes what is said about the bytes from `start` to `end`.
     pub(super) fn change(&self, start: u64, end: u64, mut change: impl FnMut(&mut Advice)) {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.0.lock();
         for border in [start, end] {
             // The first entry is at 0, so one is before every border.
             let before = entries.range(..=border).next_back().map(|(_, advice)| advice.clone());
@@ -64,7 +63,7 @@ impl Ledger {
 
     /// What is said about the bytes from `start` to `end`, in order of address.
     pub(super) fn read(&self, start: u64, end: u64) -> Vec<Advice> {
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.0.lock();
         let first = entries.range(..=start).next_back().map_or(0, |(&at, _)| at);
         entries.range(first..end).map(|(_, advice)| advice.clone()).collect()
     }

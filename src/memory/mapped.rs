@@ -2,9 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hsa::Access;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::ledger::Processor;
 
@@ -98,7 +99,7 @@ impl Mapped {
     }
 
     pub(super) fn rights(&self) -> MutexGuard<'_, Rights> {
-        self.rights.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rights.lock()
     }
 
     /// What a device may do there.

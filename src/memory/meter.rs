@@ -8,11 +8,10 @@ mod tests;
 
 use std::{
     cell::Cell,
-    sync::{
-        Mutex, MutexGuard,
-        atomic::{AtomicI64, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicI64, AtomicUsize, Ordering},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use self::shared::Shared;
 

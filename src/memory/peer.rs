@@ -1,9 +1,8 @@
 //! Memory of other devices: which may access it, and copies and fills where the device of the stream may not.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeSet;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Backing, Origin, Region, rows};
 use crate::{
@@ -30,7 +29,7 @@ pub(crate) struct PeerAccess(Mutex<BTreeSet<usize>>);
 impl PeerAccess {
     /// Held while memory is allocated, so that no device is let in between allocation and grant.
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

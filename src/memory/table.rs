@@ -1,10 +1,8 @@
 //! Every allocation the runtime knows, by address: what a pointer is, and which processors can reach it.
 
-use std::{
-    any::Any,
-    collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{any::Any, collections::BTreeMap, sync::Arc};
+
+use parking_lot::RwLock;
 
 use super::{ledger::Ledger, mapped::Mapped, marks::Marks};
 use crate::{
@@ -161,19 +159,14 @@ pub struct Table {
 impl Table {
     /// The region that contains `address`.
     pub fn find(&self, address: u64) -> Option<Arc<Region>> {
-        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let regions = self.regions.read();
         let (_, region) = regions.range(..=address).next_back()?;
         (region.contains(address) && region.is_there()).then(|| region.clone())
     }
 
     /// The region that starts at `address`.
     pub fn at(&self, address: u64) -> Option<Arc<Region>> {
-        self.regions
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&address)
-            .filter(|region| region.is_there())
-            .cloned()
+        self.regions.read().get(&address).filter(|region| region.is_there()).cloned()
     }
 
     /// Where the `bytes` bytes at `address` lie.
@@ -200,7 +193,7 @@ impl Table {
         let Backing::Mapped(mapped) = &first.backing else { return None };
         let mut mapped = mapped.clone();
         let mut reached = first.address + first.bytes;
-        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let regions = self.regions.read();
         while reached < end {
             let next = regions.get(&reached)?;
             let Backing::Mapped(other) = &next.backing else { return None };
@@ -221,28 +214,28 @@ impl Table {
 
     pub(crate) fn insert(&self, region: Region) -> Arc<Region> {
         let region = Arc::new(region);
-        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = self.regions.write();
         regions.insert(region.address, region.clone());
         region
     }
 
     /// Forgets the region that starts at `address`, if `accept` agrees.
     pub(crate) fn remove(&self, address: u64, accept: impl FnOnce(&Region) -> bool) -> Option<Arc<Region>> {
-        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = self.regions.write();
         let region = regions.get(&address)?;
         if region.is_there() && accept(region) { regions.remove(&address) } else { None }
     }
 
     /// Forgets a region.
     pub(crate) fn remove_exactly(&self, region: &Region) -> Option<Arc<Region>> {
-        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = self.regions.write();
         let is_it = regions.get(&region.address).is_some_and(|found| std::ptr::eq(&**found, region));
         if is_it { regions.remove(&region.address) } else { None }
     }
 
     /// Forgets all regions that `accept` agrees to.
     pub(crate) fn remove_all(&self, accept: impl Fn(&Region) -> bool) -> Vec<Arc<Region>> {
-        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = self.regions.write();
         regions
             .extract_if(.., |_, region| region.is_there() && accept(region))
             .map(|(_, region)| region)
@@ -251,20 +244,20 @@ impl Table {
 
     /// All regions that `accept` agrees to.
     pub(crate) fn regions(&self, accept: impl Fn(&Region) -> bool) -> Vec<Arc<Region>> {
-        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let regions = self.regions.read();
         regions.values().filter(|region| region.is_there() && accept(region)).cloned().collect()
     }
 
     /// Bytes of all regions that lie on a device, those of stream-ordered pools not counted.
     pub(crate) fn device_bytes(&self, device: usize) -> u64 {
-        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let regions = self.regions.read();
         let counts = |r: &Region| r.origin.is_device() && r.origin != Origin::Pooled && r.device == device;
         regions.values().filter(|r| counts(r)).map(|r| r.bytes).sum()
     }
 
     /// Whether any region overlaps the range.
     pub(crate) fn overlaps(&self, address: u64, bytes: u64) -> bool {
-        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        let regions = self.regions.read();
         regions.range(..address + bytes).next_back().is_some_and(|(_, r)| r.address + r.bytes > address)
     }
 }

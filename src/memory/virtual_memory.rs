@@ -8,8 +8,10 @@ use std::{
     collections::BTreeMap,
     fs::File,
     os::fd::{BorrowedFd, OwnedFd},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use hsa::Access;
 
@@ -55,7 +57,7 @@ static STATE: Mutex<State> =
     Mutex::new(State { reservations: BTreeMap::new(), handles: BTreeMap::new(), last: 0 });
 
 fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+    STATE.lock()
 }
 
 fn functions() -> Result<hsa::VirtualMemory> {

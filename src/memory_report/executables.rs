@@ -5,11 +5,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError, Weak},
-};
+use std::{collections::BTreeMap, fmt, sync::Weak};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// What an executable has of memory, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,7 +73,7 @@ struct Table {
 }
 
 fn table() -> MutexGuard<'static, Table> {
-    EXECUTABLES.lock().unwrap_or_else(PoisonError::into_inner)
+    EXECUTABLES.lock()
 }
 
 /// An executable's place in the table, for as long as this lives.

@@ -4,12 +4,10 @@
 //! `v` is a pointer, null until the runtime stores the variable's address there. The host's half of a program has a
 //! pointer of its own, which it uses from its first constructor on.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use loader::SymbolKind;
+use parking_lot::Mutex;
 
 use super::Loaded;
 use crate::{
@@ -44,7 +42,7 @@ impl Managed {
 
     /// Address and bytes of the variable `name`, if there is one.
     pub(super) fn find(&self, name: &str) -> Option<(u64, u64)> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known.get(name).map(|region| (region.address, region.bytes))
     }
 
@@ -55,7 +53,7 @@ impl Managed {
         bytes: u64,
         initialise: impl FnOnce(u64) -> Result<()>,
     ) -> Result<Arc<Region>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(region) = known.get(name) {
             return match region.bytes == bytes {
                 true => Ok(region.clone()),
@@ -98,7 +96,7 @@ impl Managed {
 
 impl Drop for Managed {
     fn drop(&mut self) {
-        let known = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.get_mut();
         std::mem::take(known)
             .into_values()
             .for_each(|region| memory::forget_managed_variable(region.address));

@@ -17,8 +17,10 @@ use std::{
     array,
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
+
+use parking_lot::Mutex;
 
 pub use loader::Bytes;
 use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
@@ -172,7 +174,7 @@ impl Loaded {
 
     /// Lets copies find a variable for as long as the code is loaded.
     fn know(&self, device: &Device, address: u64, bytes: u64) -> Result<()> {
-        if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(address) {
+        if self.known.lock().insert(address) {
             memory::know_variable(device, address, bytes)?;
         }
         Ok(())
@@ -186,7 +188,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.get_mut();
         std::mem::take(known).into_iter().for_each(memory::forget_variable);
     }
 }

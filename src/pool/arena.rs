@@ -18,10 +18,11 @@ mod mapper;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
+    sync::{Arc, OnceLock},
 };
 
 use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use self::mapper::{Chunks, Mapper};
 use super::space::Placement;
@@ -265,7 +266,7 @@ impl Arenas {
             }
             // A claim that has ended meanwhile says nothing any more.
             if state.arenas.iter().any(|arena| arena.claimed) {
-                state = self.unclaimed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.unclaimed.wait(&mut state);
             }
         }
     }
@@ -297,11 +298,7 @@ impl Arenas {
     fn show_out(&self, device: &Device) {
         while !self.state().gone.is_empty() {
             let Ok((memory, classes)) = self.memory(device) else { return };
-            let chunks = match self.chunks.try_lock() {
-                Ok(chunks) => chunks,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => return,
-            };
+            let Some(chunks) = self.chunks.try_lock() else { return };
             let mut mapper = Mapper { arenas: self, device, memory, classes, chunks };
             let gone = std::mem::take(&mut self.state().gone);
             let bindings: Vec<_> = gone.into_iter().map(|number| mapper.remove(number)).collect();
@@ -347,14 +344,14 @@ impl Arenas {
     /// [`Error::NotSupported`] if the HSA runtime cannot map memory; what `work` says.
     fn with_mapper<T>(&self, device: &Device, work: impl FnOnce(&mut Mapper<'_>) -> Result<T>) -> Result<T> {
         let (memory, classes) = self.memory(device)?;
-        let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunks = self.chunks.lock();
         let done = work(&mut Mapper { arenas: self, device, memory, classes, chunks });
         self.show_out(device);
         done
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

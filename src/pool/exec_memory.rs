@@ -6,11 +6,12 @@
 #![forbid(unsafe_code)]
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError, Weak,
+    Arc, Weak,
     atomic::{AtomicBool, Ordering},
 };
 
 use aqlipse_graph::memory::order::{Order, PlannedOrder};
+use parking_lot::Mutex;
 
 use super::{
     arena::{ArenaBinding, with_room},
@@ -84,7 +85,7 @@ impl Held {
         let (Chunks::Private(own), Some(space)) = (&self.chunks, self.block().space()) else {
             return Ok(None);
         };
-        let mut own = lock(own);
+        let mut own = own.lock();
         if own.is_none() {
             let device = self.block().device();
             *own = Some(with_room(device, || space.own(device))?);
@@ -105,7 +106,7 @@ impl BoundMemory {
     }
 
     pub(super) fn is_in_flight(&self) -> bool {
-        lock(&self.latest).is_in_flight()
+        self.latest.lock().is_in_flight()
     }
 
     /// Gives back what nothing else has, if no launch is in flight, but for blocks that are live or `busy` otherwise.
@@ -113,7 +114,7 @@ impl BoundMemory {
         self.with_idle(busy, |held| {
             held.block().discount_unless_live();
             if let Chunks::Private(own) = &held.chunks {
-                lock(own).take();
+                own.lock().take();
             }
         });
     }
@@ -125,7 +126,7 @@ impl BoundMemory {
 
     fn with_idle(&self, busy: &dyn Fn(&Block) -> bool, work: impl Fn(&Held)) {
         // With the lock held no launch begins.
-        let latest = lock(&self.latest);
+        let latest = self.latest.lock();
         if latest.is_in_flight() {
             return;
         }
@@ -142,10 +143,6 @@ impl BoundMemory {
     fn left(&self) -> impl Iterator<Item = &Held> {
         self.held.iter().filter(|held| held.left)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Buffers that can take turns, of one device.
@@ -262,8 +259,8 @@ impl ExecMemory {
     /// [`Error::InvalidValue`] if an allocation of an earlier launch is not freed yet, or one that the launch is to
     /// free is not allocated; [`Error::OutOfMemory`] behind a trim; a fault of earlier work. Nothing has changed then.
     pub(crate) fn take(&self, auto_free: bool, stream: &dyn Ordered) -> Result<()> {
-        lock(&self.0.latest).opening = true;
-        self.try_take(auto_free, stream).inspect_err(|_| lock(&self.0.latest).opening = false)
+        self.0.latest.lock().opening = true;
+        self.try_take(auto_free, stream).inspect_err(|_| self.0.latest.lock().opening = false)
     }
 
     fn try_take(&self, auto_free: bool, stream: &dyn Ordered) -> Result<()> {
@@ -307,7 +304,7 @@ impl ExecMemory {
     pub(crate) fn give_back(&self) {
         self.0.release();
         self.0.bindings.iter().for_each(|binding| binding.end_claim(None));
-        lock(&self.0.latest).opening = false;
+        self.0.latest.lock().opening = false;
     }
 
     /// Notes that the launch was published to `stream`, with `fence` behind it: what it frees of other graphs is free from
@@ -318,7 +315,7 @@ impl ExecMemory {
             block.release();
         }
         self.0.left().for_each(|left| left.taken.store(false, Ordering::Relaxed));
-        *lock(&self.0.latest) = Latest { end: Some(fence.signal().clone()), opening: false };
+        *self.0.latest.lock() = Latest { end: Some(fence.signal().clone()), opening: false };
         self.0.bindings.iter().for_each(|binding| binding.end_claim(Some((stream, fence.signal()))));
     }
 }
@@ -329,7 +326,7 @@ impl HasUsage for BoundMemory {
         for held in &self.held {
             let is_mapped = match &held.chunks {
                 Chunks::Whole => true,
-                Chunks::Private(own) => lock(own).is_some(),
+                Chunks::Private(own) => own.lock().is_some(),
                 Chunks::Shared => continue,
             };
             usage.add(held.block().bytes(), is_mapped, in_flight || held.block().is_live());

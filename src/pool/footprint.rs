@@ -9,8 +9,10 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
+
+use parking_lot::Mutex;
 
 use super::{arena::Arenas, exec_memory::BoundMemory, graph_memory::Block};
 use crate::{device::Device, memory::meter::Meter};
@@ -44,7 +46,7 @@ impl Footprint {
     }
 
     pub(super) fn register(&self, memory: &Arc<BoundMemory>) {
-        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bound = self.bound.lock();
         bound.retain(|memory| memory.strong_count() > 0);
         bound.push(Arc::downgrade(memory));
     }
@@ -64,7 +66,7 @@ impl Footprint {
     /// another one of which a launch is uses.
     fn with_idle(&self, device: &Device, work: impl Fn(&BoundMemory, &dyn Fn(&Block) -> bool)) {
         let bound: Vec<Arc<BoundMemory>> = {
-            let bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+            let bound = self.bound.lock();
             bound.iter().filter_map(Weak::upgrade).collect()
         };
         let (busy, idle): (Vec<_>, Vec<_>) = bound.iter().partition(|memory| memory.is_in_flight());
@@ -76,7 +78,7 @@ impl Footprint {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Meters) -> T) -> T {
-        work(&mut self.meters.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.meters.lock())
     }
 }
 

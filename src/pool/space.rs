@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeSet, HashSet},
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -14,6 +14,7 @@ use aqlipse_graph::memory::{
     order::Order,
     placement::{self, CLASSES, Classes, TooManyChunks},
 };
+use parking_lot::Mutex;
 
 use super::mapping;
 use crate::{
@@ -136,7 +137,7 @@ impl Space {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn own(self: &Arc<Self>, device: &Device) -> Result<Arc<PrivateChunks>> {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.own.lock();
         if let Some(own) = own.upgrade() {
             return Ok(own);
         }
@@ -157,7 +158,7 @@ impl Space {
 
     /// The chunks that nothing else has, if there are any.
     pub(super) fn owned(&self) -> Option<Arc<PrivateChunks>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+        self.own.lock().upgrade()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a program wishes of a stream beside its kind: remembered, and honoured where the hardware has a say in it.
 
-use std::sync::{PoisonError, atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use super::Stream;
 use crate::{
@@ -37,12 +37,12 @@ pub struct Attributes {
 impl Stream {
     /// What was wished of the stream.
     pub fn attributes(&self) -> Attributes {
-        *self.0.attributes.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.attributes.lock()
     }
 
     /// Changes what is wished of the work that follows.
     pub fn set_attributes(&self, change: impl FnOnce(&mut Attributes)) {
-        change(&mut self.0.attributes.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.attributes.lock());
     }
 
     /// Gives the work that follows another priority; smaller is more urgent. It still follows what is on the stream.

@@ -1,9 +1,11 @@
 //! Execution contexts: a device, or some of its compute units, with the streams that run there.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicU64, Ordering},
 };
+
+use parking_lot::Mutex;
 
 use super::{Event, Stream, StreamKind};
 use crate::{
@@ -84,7 +86,7 @@ impl ExecutionContext {
             }
             None => Stream::make_in(device, kind, priority, device.assign_lane(priority), *id),
         };
-        let awaited = self.0.awaited.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let awaited = self.0.awaited.lock().clone();
         awaited.iter().try_for_each(|event| stream.wait(event))?;
         Ok(stream)
     }
@@ -146,7 +148,7 @@ impl ExecutionContext {
     pub fn wait(&self, event: &Event) -> Result<()> {
         let streams = self.idle_of_captures()?;
         {
-            let mut awaited = self.0.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut awaited = self.0.awaited.lock();
             awaited.retain(|event| event.fence().is_some_and(|(fence, _)| !fence.is_over()));
             awaited.push(event.clone());
         }

@@ -4,9 +4,10 @@
 //! when it is over. Mostly the kernel is published at once, with a packet in front of it that waits for the marker. While
 //! other kernels are expected on that queue (see [`Expected`]), the stream's worker publishes it at the marker.
 
-use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
+use std::sync::{Arc, atomic::Ordering};
 
 use loader::ValueKind;
+use parking_lot::Mutex;
 
 use super::{
     Event, Stream, StreamKind,
@@ -96,7 +97,7 @@ impl Stream {
 
     /// Launches a kernel on this device alone; returns the signal that falls when it is over.
     fn launch_alone(&self, dispatch: Dispatch, keep: Option<Keep>) -> Result<Arc<PooledSignal>> {
-        let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _entering = ENTERING.lock();
         let expected = self.device().expect_cooperative();
         let (part, expected) = self.enter(dispatch, keep, Some(expected))?;
         if expected.is_some() {
@@ -183,7 +184,7 @@ pub fn launch_together(kernels: Vec<(Stream, Kernel<Function>)>, how: Together) 
             check_default_launch(stream.device(), "launching on several devices")?;
         }
     }
-    let _order = SEVERAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let _order = SEVERAL.lock();
     if how.cooperative { launch_cooperative(&kernels, how) } else { launch_apart(kernels, how) }
 }
 
@@ -231,7 +232,7 @@ fn launch_cooperative(kernels: &[(Stream, Kernel<Function>)], how: Together) -> 
         code.check_cooperative(stream.device().properties(), kernel)?;
     }
     let memory = meet(&mut dispatches)?;
-    let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _entering = ENTERING.lock();
     let mut parts: Vec<Part<'_>> = Vec::new();
     for ((stream, _), dispatch) in kernels.iter().zip(dispatches) {
         match stream.enter(dispatch, Some(Keep::Other(memory.clone())), None) {

@@ -1,7 +1,5 @@
 //! What becomes of a stream's work when the last copy of the stream is gone: it runs, and keeps what it needs.
 
-use std::sync::PoisonError;
-
 use super::{Held, StreamInner, StreamKind, Submission};
 use crate::{device::Fence, error::Result, memory::stream_pool::free_lists};
 
@@ -26,7 +24,7 @@ pub(crate) struct DetachedEnd {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let capture = self.capture.lock().take();
         if let Some(member) = capture {
             member.session.leave(self.id, member.dependencies);
         }
@@ -39,7 +37,7 @@ impl Drop for Held {
 impl StreamInner {
     /// What is in flight, if anything is. The memory that was freed on the stream goes back.
     fn detach_if_needed(&self) -> Option<DetachedWork> {
-        if !self.state.lock().unwrap_or_else(PoisonError::into_inner).has_rest() {
+        if !self.state.lock().has_rest() {
             free_lists::give_back_all(&self.freed, self.id, None);
             return None;
         }
@@ -62,9 +60,9 @@ impl StreamInner {
     /// Closes the stream with a fence; `None` if all of its work was lost in a fault.
     fn detached(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> Result<Option<DetachedWork>> {
         let id = lane.id();
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         Submission::new(self, state, lane).close()?;
-        let state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let state = std::mem::take(&mut *self.state.lock());
         let rest = state.into_rest();
         Ok(rest.map(|(fence, rest)| DetachedWork {
             work: DetachedEnd { fence, lane: id, kind: self.kind, context: self.context },

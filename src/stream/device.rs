@@ -4,8 +4,10 @@
 
 use std::{
     any::Any,
-    sync::{Arc, Mutex, OnceLock, Weak},
+    sync::{Arc, OnceLock, Weak},
 };
+
+use parking_lot::Mutex;
 
 use super::{
     DetachedEnd, DetachedWork, Held, Stream, StreamInner, activity_counter::ActivityCounter, roll::Roll,

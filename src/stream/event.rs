@@ -3,10 +3,12 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use parking_lot::Mutex;
 
 use super::{
     Captured,
@@ -278,8 +280,8 @@ impl Event {
         drop(old);
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.0.state.lock()
     }
 }
 
@@ -312,7 +314,7 @@ mod tests {
         let mut template = Template::new(&device);
         let wait = move || {
             // An error says that the test has failed already.
-            let _ = gate.lock().unwrap().recv();
+            let _ = gate.lock().recv();
         };
         let blocked = template.add(Node::Host(HostFn::new(wait)), &[]).unwrap();
         template.add(Node::EventRecord(event.clone()), &[blocked]).unwrap();

@@ -3,12 +3,13 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use crossbeam::sync::{Parker, Unparker};
+use parking_lot::Mutex;
 
 use crate::{
     callback::inside,
@@ -115,13 +116,9 @@ struct Sender {
     worker: Unparker,
 }
 
-fn lock(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
-    jobs.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Sender {
     fn push(&self, job: Job) {
-        let mut jobs = lock(&self.jobs);
+        let mut jobs = self.jobs.lock();
         jobs.waiting.push_back(job);
         // The worker parks only when it has found no job: the thread that queues the first one wakes it.
         let is_first = jobs.waiting.len() == 1;
@@ -134,7 +131,7 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        lock(&self.jobs).closed = true;
+        self.jobs.lock().closed = true;
         self.worker.unpark();
     }
 }
@@ -142,7 +139,7 @@ impl Drop for Sender {
 /// The next job; none when there will be no more.
 fn next(jobs: &Mutex<Jobs>, parker: &Parker) -> Option<Job> {
     loop {
-        let mut jobs = lock(jobs);
+        let mut jobs = jobs.lock();
         if let Some(job) = jobs.waiting.pop_front() {
             return Some(job);
         }

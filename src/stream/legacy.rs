@@ -5,7 +5,7 @@
 //! locked at a time, and publishes the waits ([`catch_up`]). What has been seen is noted only when the waits stand in
 //! the ring: another thread that submits to the same stream must not run ahead of them.
 
-use std::sync::{Arc, PoisonError, atomic::Ordering};
+use std::sync::{Arc, atomic::Ordering};
 
 use super::{StreamInner, StreamKind, Submission};
 use crate::{error::Result, memory::stream_pool::PassedFrees};
@@ -23,7 +23,7 @@ pub(super) fn is_behind(stream: &StreamInner) -> bool {
 /// Opens `stream` for packets that follow whatever its kind orders it with.
 pub(super) fn catch_up(stream: &StreamInner) -> Result<Submission<'_>> {
     // One thread at a time: what one has noted of the other streams, no second one may find before it is true.
-    let _order = stream.shared.implicit_order.lock().unwrap_or_else(PoisonError::into_inner);
+    let _order = stream.shared.implicit_order.lock();
     let mut fences = Vec::new();
     // Whose activity up to where the default stream is behind.
     let mut passed: Vec<(Arc<StreamInner>, u64)> = Vec::new();

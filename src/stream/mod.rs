@@ -29,11 +29,13 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread::ThreadId,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::detached::{DetachedEnd, DetachedWork};
 pub use self::value::{Condition, Word};
@@ -609,16 +611,12 @@ impl StreamInner {
 
     /// Opens the stream for packets that follow only what is on it.
     fn own_submission(&self) -> Result<Submission<'_>> {
-        self.open(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.open(self.state.lock())
     }
 
     /// As [`StreamInner::own_submission`]; `None` if another thread has the stream, which may be waiting for the device.
     fn try_own_submission(&self) -> Result<Option<Submission<'_>>> {
-        match self.state.try_lock() {
-            Ok(state) => self.open(state).map(Some),
-            Err(TryLockError::Poisoned(poisoned)) => self.open(poisoned.into_inner()).map(Some),
-            Err(TryLockError::WouldBlock) => Ok(None),
-        }
+        self.state.try_lock().map(|state| self.open(state)).transpose()
     }
 
     fn open<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<Submission<'s>> {

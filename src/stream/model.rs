@@ -8,17 +8,13 @@ mod activity_counter;
 #[allow(clippy::duplicate_mod, dead_code, reason = "the same code on another lock is what a model is")]
 mod roll;
 
-use std::sync::PoisonError;
-
 use loom::{model::Builder, sync::Arc, thread};
 // What the parts stand on.
-use loom::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicU64, Ordering, fence},
-};
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 use self::{activity_counter::ActivityCounter, roll::Roll};
 use super::tail::Tail;
+use crate::loom_mutex::{Mutex, MutexGuard};
 
 /// Behind the first so many packets of a lane.
 type Fence = (usize, usize);
@@ -65,7 +61,7 @@ struct Submission<'a> {
 
 impl Submission<'_> {
     fn publish(&mut self) -> Fence {
-        let mut lane = self.world.lanes[self.stream.lane].lock().unwrap();
+        let mut lane = self.world.lanes[self.stream.lane].lock();
         lane.append(&mut self.packets);
         (self.stream.lane, lane.len())
     }
@@ -144,12 +140,12 @@ impl World {
     /// Lets a stream go, as its last holder.
     fn leave(&self, stream: &Arc<Stream>) {
         let (fence, _) = self.open(stream).fence();
-        *stream.state.lock().unwrap() = State::default();
+        *stream.state.lock() = State::default();
         self.roll.replace(|known| Arc::ptr_eq(known, stream), Some(fence));
     }
 
     fn open<'a>(&'a self, stream: &'a Stream) -> Submission<'a> {
-        Submission { world: self, stream, state: stream.state.lock().unwrap(), packets: Vec::new() }
+        Submission { world: self, stream, state: stream.state.lock(), packets: Vec::new() }
     }
 
     /// As `Stream::submission`, `legacy::is_behind` and `legacy::catch_up`.
@@ -164,7 +160,7 @@ impl World {
             return submission;
         }
         drop(submission);
-        let _order = self.order.lock().unwrap();
+        let _order = self.order.lock();
         let (mut fences, mut passed) = (Vec::new(), Vec::new());
         let seen = if stream.is_legacy {
             let look = self.activity_counter.look();
@@ -207,7 +203,7 @@ impl World {
 
     /// Whether `work` is over when `fence` has fired.
     fn covers(&self, (lane, end): Fence, work: u32) -> bool {
-        let before = self.lanes[lane].lock().unwrap()[..end].to_vec();
+        let before = self.lanes[lane].lock()[..end].to_vec();
         before.into_iter().any(|packet| match packet {
             Packet::Work(other) => other == work,
             Packet::Wait(fence) => self.covers(fence, work),

@@ -4,8 +4,10 @@
 
 use std::{
     ptr,
-    sync::{Arc, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
 };
+
+use parking_lot::MutexGuard;
 
 use super::{
     Captured, Event, Membership, Node, Recorder, Stream, StreamKind,
@@ -46,7 +48,7 @@ impl Stream {
     }
 
     fn capture(&self) -> MutexGuard<'_, Option<Membership>> {
-        self.0.capture.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.capture.lock()
     }
 
     /// Adds a captured node behind the stream's latest; a kernel that was given no priority gets the stream's.

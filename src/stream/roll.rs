@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Mutex, MutexGuard, PoisonError};
+use super::{Mutex, MutexGuard};
 
 /// Streams, and what the work in flight of a stream becomes when its last copy is gone.
 ///
@@ -50,6 +50,6 @@ impl<S: Clone, O> Roll<S, O> {
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries<S, O>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, MutexGuard, Weak, atomic::Ordering},
+    sync::{Arc, Weak, atomic::Ordering},
 };
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace};
+use parking_lot::MutexGuard;
 
 use super::{StreamInner, StreamKind, host::Job, tail::Tail};
 use crate::{
@@ -560,7 +561,6 @@ fn marker(signal: &PooledSignal) -> Packet {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::PoisonError;
 
     use crate::{
         Device, Module, Stream, StreamKind,
@@ -594,7 +594,7 @@ mod tests {
         let stream = Stream::new(&device, StreamKind::NonBlocking, 0);
         // The queue behind whose work the next packet of the stream is put, if that is another than the stream's.
         let behind = || {
-            let state = stream.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = stream.0.state.lock();
             state.behind.as_ref().map(|(_, lane)| *lane)
         };
         let lane_of = |priority| device.lane_beside_of(stream.lane_number(), 0, priority).unwrap().id();

@@ -1,10 +1,6 @@
 //! Graphs of trusted kernels, host closures and typed memory: built node by node, or captured.
 
-use std::{
-    fmt,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Alive, DeviceSlice, HostBuffer, Launch, Plain};
 use aqlipse_graph::memory::graph::MemoryGraph;
@@ -96,7 +92,7 @@ impl Graph {
         let template = Arc::try_unwrap(ended?);
         // A caller that asked for the capture's graph may hold it still.
         let template = template.map_err(|_| Error::IllegalState("the captured graph is in use elsewhere"))?;
-        let template = template.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let template = template.into_inner();
         Ok(Self { template, device: stream.device().clone() })
     }
 

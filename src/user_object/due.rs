@@ -8,11 +8,10 @@ use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Destructor;
 use crate::{device::Fence, thread};
@@ -47,7 +46,7 @@ struct Left {
 fn left() -> MutexGuard<'static, Left> {
     // ORDER: Relaxed. A call that is ordered behind the one that leaves something sees this by the same order.
     ANY_LEFT.store(true, Ordering::Relaxed);
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+    LEFT.lock()
 }
 
 /// A call of the program's: at its end destructors run that are due.

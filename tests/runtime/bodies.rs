@@ -47,7 +47,7 @@ fn recorded(exec: &Exec) -> aqlipse::Result<()> {
     capture::begin(&stream, Mode::Relaxed, None)?;
     exec.launch(&stream)?;
     let template = capture::end(&stream)?;
-    run(&Exec::new(&template.lock().unwrap(), Options::default())?);
+    run(&Exec::new(&template.lock(), Options::default())?);
     Ok(())
 }
 
@@ -153,7 +153,7 @@ fn a_graph_takes_an_executable_with_conditions_once() {
     exec.launch(&stream).unwrap();
     exec.launch(&stream).unwrap();
     let template = capture::end(&stream).unwrap();
-    let refused = Exec::new(&template.lock().unwrap(), Options::default()).unwrap_err();
+    let refused = Exec::new(&template.lock(), Options::default()).unwrap_err();
     assert!(refused.to_string().contains("two nodes use the condition"), "{refused}");
 }
 

@@ -19,7 +19,7 @@ fn broken<T>(rule: CaptureError) -> Result<T> {
 }
 
 fn size(template: &SharedTemplate) -> (usize, usize) {
-    let template = template.lock().unwrap();
+    let template = template.lock();
     let topology = template.graph().topology();
     (topology.node_count(), topology.edge_count())
 }
@@ -30,7 +30,7 @@ fn end(stream: &Stream) -> Result<(usize, usize)> {
 
 fn run(template: &SharedTemplate) {
     let stream = stream();
-    Exec::new(&template.lock().unwrap(), Options::default()).unwrap().launch(&stream).unwrap();
+    Exec::new(&template.lock(), Options::default()).unwrap().launch(&stream).unwrap();
     stream.synchronize().unwrap();
 }
 
@@ -306,7 +306,7 @@ fn allocations_become_nodes_whose_addresses_stay() {
     stream.free(b).unwrap();
     let template = capture::end(&stream).unwrap();
     assert_eq!(size(&template), (7, 6));
-    let template = template.lock().unwrap();
+    let template = template.lock();
     let exec = Exec::new(&template, Options::default()).unwrap();
     assert_eq!(exec.report().memory_bytes, 4096);
     let second = Exec::new(&template, Options::default());
@@ -332,7 +332,7 @@ fn an_allocation_that_a_launch_leaves_must_be_freed_before_the_next() {
     let template = capture::end(&stream).unwrap();
     let instantiate = |auto_free| {
         let options = Options { auto_free, ..Options::default() };
-        Exec::new(&template.lock().unwrap(), options).unwrap()
+        Exec::new(&template.lock(), options).unwrap()
     };
     let exec = instantiate(false);
     assert!(memory::free(left.address()).is_err(), "no launch has allocated it yet");

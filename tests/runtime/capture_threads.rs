@@ -35,7 +35,7 @@ fn a_capture_whose_thread_is_gone_restrains_nobody_and_can_be_ended_by_anybody()
         scope.spawn(|| capture::begin(&stream, Mode::Relaxed, None).unwrap()).join().unwrap();
     });
     stream.call(|| ()).unwrap();
-    assert_eq!(capture::end(&stream).unwrap().lock().unwrap().graph().topology().node_count(), 1);
+    assert_eq!(capture::end(&stream).unwrap().lock().graph().topology().node_count(), 1);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn destroyed_events_leave_the_fork_that_they_made() {
         from.record_event(&event).unwrap();
         to.wait(&event).unwrap();
     }
-    assert_eq!(capture::end(&first).unwrap().lock().unwrap().graph().topology().edge_count(), 1);
+    assert_eq!(capture::end(&first).unwrap().lock().graph().topology().edge_count(), 1);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_captured_kernel_has_the_priority_of_its_stream() {
     capture::begin(&urgent, Mode::Relaxed, None).unwrap();
     urgent.run(&affine(&data, 2, 0)).unwrap();
     let template = capture::end(&urgent).unwrap();
-    let template = template.lock().unwrap();
+    let template = template.lock();
     let priorities = template.graph().nodes().map(|(_, node)| match node {
         aqlipse::graph::Node::Kernel(kernel) => kernel.attributes.priority,
         _ => 0,
@@ -161,7 +161,7 @@ fn capture_randomly(mode: Mode, steps: &[Step]) -> Option<usize> {
         Err(Error::Capture(CaptureError::Invalidated | CaptureError::Unjoined)) => return None,
         Err(error) => panic!("{error}"),
     };
-    let exec = Exec::new(&template.lock().unwrap(), Options::default()).unwrap();
+    let exec = Exec::new(&template.lock(), Options::default()).unwrap();
     let launch = stream();
     exec.launch(&launch).unwrap();
     // Other threads' captures may forbid waiting.

@@ -21,11 +21,11 @@ fn captured(work: impl FnOnce(&Stream)) -> SharedTemplate {
 }
 
 fn instantiate(template: &SharedTemplate) -> Exec {
-    Exec::new(&template.lock().unwrap(), Options::default()).unwrap()
+    Exec::new(&template.lock(), Options::default()).unwrap()
 }
 
 fn nodes(template: &SharedTemplate) -> Vec<NodeId> {
-    template.lock().unwrap().graph().nodes().map(|(id, _)| id).collect()
+    template.lock().graph().nodes().map(|(id, _)| id).collect()
 }
 
 fn run(template: &SharedTemplate) {
@@ -37,7 +37,7 @@ fn run(template: &SharedTemplate) {
 /// The node that appends `value`.
 fn parameters(log: &Log, value: u32) -> aqlipse::GraphNode {
     let template = appends(log, value);
-    let template = template.lock().unwrap();
+    let template = template.lock();
     template.graph().nodes().next().unwrap().1.clone()
 }
 
@@ -58,7 +58,7 @@ fn a_launch_into_a_capture_becomes_a_child_graph_in_its_place() {
     // The child is a copy: nobody needs the executable any more.
     drop(exec);
     {
-        let outer = outer.lock().unwrap();
+        let outer = outer.lock();
         let kinds: Vec<_> = outer.graph().nodes().map(|(_, node)| matches!(node, Node::Child(_))).collect();
         assert_eq!((kinds, outer.graph().topology().edge_count()), (vec![false, true, false], 2));
     }
@@ -84,14 +84,14 @@ fn the_child_has_what_the_executable_was_given_last() {
         stream.run(&log.append(5)).unwrap();
         stream.run(&log.append(6)).unwrap();
     });
-    exec.update(&other.lock().unwrap()).unwrap();
+    exec.update(&other.lock()).unwrap();
     let updated = recorded();
     exec.set_node(ids[0], &parameters(&log, 50)).unwrap();
     let set_behind = recorded();
     // Edits of the templates come too late for the executable.
-    inner.lock().unwrap().graph_mut().set(ids[0], parameters(&log, 99)).unwrap();
+    inner.lock().graph_mut().set(ids[0], parameters(&log, 99)).unwrap();
     let first = nodes(&other)[0];
-    other.lock().unwrap().graph_mut().set(first, parameters(&log, 99)).unwrap();
+    other.lock().graph_mut().set(first, parameters(&log, 99)).unwrap();
     let edited = recorded();
     for template in [as_made, one_set, updated, set_behind, edited] {
         run(&template);
@@ -104,13 +104,13 @@ fn nested_graphs_are_recorded_with_what_they_were_given_last() {
     let log = Log::new(16);
     let inner = appends(&log, 1);
     let outer = captured(|_| ());
-    let child = outer.lock().unwrap().add_child(&inner.lock().unwrap(), &[]).unwrap();
+    let child = outer.lock().add_child(&inner.lock(), &[]).unwrap();
     let exec = instantiate(&outer);
-    exec.update_child(child, &appends(&log, 2).lock().unwrap()).unwrap();
-    exec.update_child(child, &appends(&log, 3).lock().unwrap()).unwrap();
+    exec.update_child(child, &appends(&log, 2).lock()).unwrap();
+    exec.update_child(child, &appends(&log, 3).lock()).unwrap();
     run(&captured(|stream| exec.launch(stream).unwrap()));
     let inside = {
-        let outer = outer.lock().unwrap();
+        let outer = outer.lock();
         outer.graph().child(child).unwrap().nodes().next().unwrap().0
     };
     exec.set_node(inside, &parameters(&log, 4)).unwrap();

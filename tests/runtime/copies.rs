@@ -76,7 +76,7 @@ fn perform(stream: &Stream, captured: bool, what: Memcpy) {
     // SAFETY: the memory lives until the graph has run, below.
     unsafe { stream.memcpy(what) }.unwrap();
     let template = capture::end(stream).unwrap();
-    let exec = Exec::new(&template.lock().unwrap(), Options::default()).unwrap();
+    let exec = Exec::new(&template.lock(), Options::default()).unwrap();
     exec.launch(stream).unwrap();
     stream.synchronize().unwrap();
 }

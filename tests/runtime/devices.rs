@@ -313,7 +313,7 @@ fn a_capture_spans_streams_of_several_devices() {
         streams[0].run(&affine(&data[0], 1, 1)).unwrap();
         let template = capture::end(&streams[0]).unwrap();
         assert_eq!(data[1].read(&streams[1]).unwrap(), [1; 64], "nothing has run");
-        let exec = Exec::new(&template.lock().unwrap(), Options::default()).unwrap();
+        let exec = Exec::new(&template.lock(), Options::default()).unwrap();
         assert_eq!(exec.report().devices, devices.len());
         exec.launch(&streams[1]).unwrap();
         streams[1].synchronize().unwrap();

@@ -295,7 +295,7 @@ fn captured_allocations_have_the_properties_of_the_pool() {
             let shared = capture::end(&stream).unwrap();
             assert_ne!(open, closed);
             assert_eq!(pool.used(), Meter::default(), "the graph has the memory, not the pool");
-            let template = shared.lock().unwrap();
+            let template = shared.lock();
             let nodes: Vec<NodeId> = template.graph().nodes().map(|(id, _)| id).collect();
             let access = vec![(far.clone(), Right::ReadWrite)];
             let expected = AllocationOptions { access, max_bytes: 1 << 30, ..AllocationOptions::default() };
@@ -333,7 +333,7 @@ fn a_capture_frees_allocations_of_graphs_only() {
     stream.free_async(left).unwrap();
     let frees = capture::end(&stream).unwrap();
     assert!(is_refused(owner.launch(&stream)), "nothing is freed before the launch");
-    exec(&frees.lock().unwrap()).launch(&stream).unwrap();
+    exec(&frees.lock()).launch(&stream).unwrap();
     owner.launch(&stream).unwrap();
     memory::free(left).unwrap();
 }
@@ -350,7 +350,7 @@ fn captured_allocations_are_used_again_by_every_launch() {
         stream.free(memory).unwrap();
     }
     let captured = capture::end(&stream).unwrap();
-    let exec = exec(&captured.lock().unwrap());
+    let exec = exec(&captured.lock());
     for _ in 0..4 {
         launch(&exec, &stream);
         assert_eq!(out.to_vec(), [0x0202_0202; 256]);

@@ -122,7 +122,7 @@ fn captured_words_are_written_and_waited_for_at_the_launch() {
     stream.write_value(second.address(), Word::U64(7)).unwrap();
     let template = capture::end(&stream).unwrap();
     let exec = {
-        let template = template.lock().unwrap();
+        let template = template.lock();
         assert!(template.graph().nodes().all(|(_, node)| node.kind() == NodeKind::BatchMemOp));
         Exec::new(&template, Options::default()).unwrap()
     };
@@ -144,5 +144,5 @@ fn a_word_that_cannot_be_waited_for_spoils_no_capture() {
     capture::begin(&stream, capture::Mode::Relaxed, None).unwrap();
     assert!(stream.write_value(shared.address() + 1, Word::U64(1)).is_err());
     let template = capture::end(&stream).unwrap();
-    assert_eq!(template.lock().unwrap().graph().nodes().count(), 0);
+    assert_eq!(template.lock().graph().nodes().count(), 0);
 }

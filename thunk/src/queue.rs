@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicI64, atomic::Ordering},
+    sync::{atomic::AtomicI64, atomic::Ordering},
 };
 
 use emulator::driver::{QueueError, QueueFault};
@@ -13,6 +13,7 @@ use hsa_sys::{
     HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION,
     HSA_STATUS_ERROR_MEMORY_FAULT, hsa_status_t,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     abi::{HSA_EVENTID_MEMORY_FATAL_PROCESS, HSA_QUEUE_TYPE},
@@ -111,7 +112,7 @@ pub fn say_refused(kind: HSA_QUEUE_TYPE) {
 
 impl Queues {
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Reports>> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reports.lock()
     }
 
     /// Remembers where queue `id` reports.

@@ -1,14 +1,12 @@
 //! What lives between `hsaKmtOpenKFD` and `hsaKmtCloseKFD`.
 
-use std::{
-    process,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{process, sync::Arc};
 
 use emulator::{
     Config, Target,
     driver::{Access, Driver, Interrupts, QueueFault},
 };
+use parking_lot::RwLock;
 
 use crate::{
     abi::{
@@ -72,7 +70,7 @@ static OPENED: RwLock<Option<Opened>> = RwLock::new(None);
 /// `KERNEL_IO_CHANNEL_NOT_OPENED`, also in a child of the process that opened it: threads and devices do not survive
 /// a fork, so that the child has to open its own.
 pub fn current() -> Result<Arc<Session>> {
-    let opened = OPENED.read().unwrap_or_else(PoisonError::into_inner);
+    let opened = OPENED.read();
     let opened = opened.as_ref().filter(|opened| opened.process == process::id());
     opened.map(|opened| Arc::clone(&opened.session)).ok_or(HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED)
 }
@@ -82,7 +80,7 @@ pub fn current() -> Result<Arc<Session>> {
 /// # Errors
 /// `KERNEL_ALREADY_OPENED` says that it is open and counted; other codes that it cannot be opened.
 pub fn open() -> Result {
-    let mut opened = OPENED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = OPENED.write();
     match &mut *opened {
         Some(opened) if opened.process == process::id() => {
             opened.count += 1;
@@ -103,7 +101,7 @@ pub fn open() -> Result {
 /// # Errors
 /// `KERNEL_IO_CHANNEL_NOT_OPENED`.
 pub fn close() -> Result {
-    let mut opened = OPENED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = OPENED.write();
     let mine = opened.as_mut().filter(|opened| opened.process == process::id());
     let Some(mine) = mine else { return Err(HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED) };
     mine.count -= 1;

@@ -1,12 +1,11 @@
 //! What searches for the same plan share: the best one so far, and when to stop.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Instant,
 };
+
+use parking_lot::Mutex;
 
 use super::{Plan, greedy, problem::Problem};
 
@@ -46,7 +45,7 @@ impl<'a> Race<'a> {
     /// Takes offsets if they are better than the best; which part (0 to 1) of the way to the bound that is.
     pub fn offer(&self, offsets: &[u64]) -> f64 {
         let height = greedy::height(self.problem, offsets);
-        let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut best = self.best.lock();
         if height >= best.height {
             return 0.0;
         }
@@ -65,12 +64,12 @@ impl<'a> Race<'a> {
 
     /// The offsets of the best plan.
     pub fn copy_best(&self, offsets: &mut Vec<u64>) {
-        offsets.clone_from(&self.best.lock().unwrap_or_else(PoisonError::into_inner).offsets);
+        offsets.clone_from(&self.best.lock().offsets);
     }
 
     /// The best plan.
     pub fn end(self) -> Plan {
-        let plan = self.best.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let plan = self.best.into_inner();
         Plan { lower_bound: self.lower_bound.into_inner(), ..plan }
     }
 }

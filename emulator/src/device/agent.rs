@@ -3,10 +3,12 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Card, Tally, card};
 use crate::{config::Config, isa::Target, memory::Map, os, wave::code::Registry};
@@ -83,7 +85,7 @@ impl Device {
     }
 
     fn images(&self) -> MutexGuard<'_, Images> {
-        self.images.lock().unwrap_or_else(PoisonError::into_inner)
+        self.images.lock()
     }
 
     /// Registers a code object that occupies `size` bytes from `base`.

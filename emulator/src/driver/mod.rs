@@ -29,7 +29,9 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 pub use crate::{fault::QueueFault, processor::Interrupts};
 pub use queue::{Created, QueueDescriptor, QueueError};

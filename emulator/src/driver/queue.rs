@@ -1,8 +1,9 @@
 //! User-mode queues: made over the client's memory, served until they are destroyed.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hsa_sys::{PACKET_BYTES, amd_queue_t};
+use parking_lot::MutexGuard;
 
 use super::{Driver, doorbells};
 use crate::queue::{ClientWords, Queue, State};
@@ -68,7 +69,7 @@ fn id_of(slot: usize) -> u64 {
 
 impl Driver {
     fn queues(&self) -> MutexGuard<'_, Queues> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock()
     }
 
     fn queue(&self, id: u64) -> Result<Arc<Queue>, QueueError> {

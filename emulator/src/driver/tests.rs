@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -13,6 +13,7 @@ use hsa_sys::{
     HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_ERROR_INVALID_SIGNAL, HSA_STATUS_ERROR_MEMORY_FAULT,
     amd_queue_t, amd_signal_t, hsa_status_t,
 };
+use parking_lot::Mutex;
 
 use super::{Access, Created, Driver, Interrupts, QueueDescriptor, QueueError, QueueFault};
 use crate::{config::Config, os::Mapping};
@@ -41,11 +42,11 @@ struct Heard {
 
 impl Interrupts for Heard {
     fn event(&self, _device: u32, event: u32) {
-        self.events.lock().unwrap().push(event);
+        self.events.lock().push(event);
     }
 
     fn queue_error(&self, queue: u64, _device: u32, fault: &QueueFault) {
-        self.faults.lock().unwrap().push((queue, fault.status));
+        self.faults.lock().push((queue, fault.status));
     }
 }
 
@@ -252,7 +253,7 @@ fn a_signal_with_a_mailbox_interrupts_the_host() {
     client.word(SIGNALS + 24).store(9, Ordering::Relaxed);
     client.publish(0, barrier(0, done));
     client.ring(queue, 0);
-    client.until("the interrupt", || *client.heard.events.lock().unwrap() == [9]);
+    client.until("the interrupt", || *client.heard.events.lock() == [9]);
     assert_eq!(client.value(0).load(Ordering::Acquire), 0, "the value changes before the interrupt");
     assert_eq!(client.word(DATA + 64).load(Ordering::Relaxed), 9, "the mailbox");
 }
@@ -304,8 +305,8 @@ fn a_store_outside_of_what_is_shown_stops_the_queue() {
     let queue = client.queue();
     client.publish(0, client.kernel(0x1000, 1, client.signal(0, 1)));
     client.ring(queue, 0);
-    client.until("the fault", || !client.heard.faults.lock().unwrap().is_empty());
-    assert_eq!(*client.heard.faults.lock().unwrap(), [(queue.id, HSA_STATUS_ERROR_MEMORY_FAULT)]);
+    client.until("the fault", || !client.heard.faults.lock().is_empty());
+    assert_eq!(*client.heard.faults.lock(), [(queue.id, HSA_STATUS_ERROR_MEMORY_FAULT)]);
     assert_eq!(client.value(0).load(Ordering::Acquire), 1);
 }
 
@@ -317,7 +318,7 @@ fn code_that_is_not_shown_as_executable_does_not_run() {
     let queue = client.queue();
     client.publish(0, client.kernel(client.at(DATA), 1, 0));
     client.ring(queue, 0);
-    client.until("the refusal", || !client.heard.faults.lock().unwrap().is_empty());
+    client.until("the refusal", || !client.heard.faults.lock().is_empty());
     assert_eq!(client.word(DATA).load(Ordering::Relaxed), 0);
 }
 
@@ -328,8 +329,8 @@ fn a_signal_outside_of_memory_stops_the_queue() {
         let queue = client.queue();
         client.publish(0, barrier(signal, 0));
         client.ring(queue, 0);
-        client.until("the refusal", || !client.heard.faults.lock().unwrap().is_empty());
-        assert_eq!(*client.heard.faults.lock().unwrap(), [(queue.id, HSA_STATUS_ERROR_INVALID_SIGNAL)]);
+        client.until("the refusal", || !client.heard.faults.lock().is_empty());
+        assert_eq!(*client.heard.faults.lock(), [(queue.id, HSA_STATUS_ERROR_INVALID_SIGNAL)]);
     }
 }
 

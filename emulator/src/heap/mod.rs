@@ -12,7 +12,7 @@ mod store;
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -21,6 +21,7 @@ use hsa_sys::{
     HSA_STATUS_ERROR_INVALID_ALLOCATION, HSA_STATUS_ERROR_INVALID_ARGUMENT,
     HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_status_t,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     device::{self, Device},
@@ -119,7 +120,7 @@ impl Heap {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Takes `size` bytes from a pool.

@@ -15,10 +15,12 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io, process,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::ledger::{LEDGER_BYTES, Ledger};
 use crate::os::{Mapping, PAGE, SharedMemory};
@@ -198,7 +200,7 @@ impl Store {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Takes `size` bytes (whole pages) of zeros.

@@ -9,7 +9,7 @@ mod table;
 use std::{
     ffi::c_void,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -17,6 +17,7 @@ use std::{
 use hsa_sys::{
     AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, HSA_PACKET_TYPE_INVALID, PACKET_BYTES, QueueErrorCallback,
 };
+use parking_lot::Mutex;
 
 pub(crate) use client::{Backing, ClientQueue, ClientWords};
 pub(crate) use table::{Block, Ring, TableQueue, all, device_range};
@@ -39,10 +40,6 @@ impl Packet {
         // CAST: the low half word.
         self.0[0] as u16
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a queue is served.
@@ -258,12 +255,12 @@ impl Queue {
         if units.is_empty() && !mask.is_empty() {
             return false;
         }
-        *lock(&self.units) = Some(units).filter(|units| !units.is_empty());
+        *self.units.lock() = Some(units).filter(|units| !units.is_empty());
         true
     }
 
     /// The compute units that it is restricted to, if it is.
     pub(crate) fn units(&self) -> Option<Arc<[u32]>> {
-        lock(&self.units).clone()
+        self.units.lock().clone()
     }
 }

@@ -5,7 +5,7 @@
 //! one. The ring is the queue's own and goes with it, or a block of its device's memory.
 
 use std::sync::{
-    Arc, Mutex, OnceLock,
+    Arc, OnceLock,
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
@@ -13,8 +13,9 @@ use hsa_sys::{
     AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, AMD_QUEUE_PROPERTIES_IS_PTR64, HSA_PACKET_TYPE_INVALID,
     HSA_QUEUE_FEATURE_KERNEL_DISPATCH, PACKET_BYTES, amd_queue_t, hsa_queue_t, hsa_signal_t,
 };
+use parking_lot::Mutex;
 
-use super::{ErrorCallback, GROUP_APERTURE, Owner, PRIVATE_APERTURE, Queue, State, Words, lock};
+use super::{ErrorCallback, GROUP_APERTURE, Owner, PRIVATE_APERTURE, Queue, State, Words};
 use crate::{
     heap,
     os::{self, Mapping},
@@ -101,7 +102,7 @@ pub(crate) fn device_range() -> Option<(u64, u64)> {
 
 /// Every queue of the table that exists.
 pub(crate) fn all() -> Vec<Arc<Queue>> {
-    slab().map_or(Vec::new(), |slab| lock(&slab.queues).queues.iter().flatten().cloned().collect())
+    slab().map_or(Vec::new(), |slab| slab.queues.lock().queues.iter().flatten().cloned().collect())
 }
 
 /// A ring's memory, which stays mapped while this exists.
@@ -156,7 +157,7 @@ impl Queue {
         ring: Ring,
     ) -> Option<Arc<Self>> {
         let slab = slab()?;
-        let mut slots = lock(&slab.queues);
+        let mut slots = slab.queues.lock();
         let slot = match slots.queues.iter().position(Option::is_none) {
             Some(slot) => slot,
             None if slots.queues.len() < CAPACITY => {
@@ -216,7 +217,7 @@ impl Queue {
         let slab = slab()?;
         Block::find(pointer)?;
         let slot = (pointer as u64 - slab.blocks.address()) as usize / size_of::<amd_queue_t>();
-        lock(&slab.queues).queues.get(slot)?.clone().filter(|q| q.state() != State::Destroyed)
+        slab.queues.lock().queues.get(slot)?.clone().filter(|q| q.state() != State::Destroyed)
     }
 
     /// Gives the slot and the signals of a queue of the table back; the packet processor no longer serves it.
@@ -225,7 +226,7 @@ impl Queue {
         table.doorbell.destroy();
         table.inactive.destroy();
         if let Some(slab) = slab()
-            && let Some(slot) = lock(&slab.queues).queues.get_mut(table.slot)
+            && let Some(slot) = slab.queues.lock().queues.get_mut(table.slot)
         {
             *slot = None;
         }

@@ -3,13 +3,15 @@
 use std::{
     ffi::c_void,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
 };
 
-use super::{Demand, HANDLERS, Watch, Watcher, lock};
+use parking_lot::Mutex;
+
+use super::{Demand, HANDLERS, Watch, Watcher};
 
 /// A callback of the program's: the value that met the demand, and the program's argument.
 pub(crate) type Handler = unsafe extern "C" fn(value: i64, arg: *mut c_void) -> bool;
@@ -56,13 +58,13 @@ impl Handlers {
     /// Calls `handler` whenever `demand` is met, until it returns false.
     pub(crate) fn register(&self, demand: Demand, handler: Handler, arg: *mut c_void) {
         let watch = demand.signal.watch(Watcher::Service);
-        lock(&self.shared.arrived).push(Registration { demand, _watch: watch, handler, arg });
+        self.shared.arrived.lock().push(Registration { demand, _watch: watch, handler, arg });
         HANDLERS.notify();
     }
 
     /// Does `task` on the handler thread, where the program's callbacks may call anything.
     pub(crate) fn post(&self, task: Task) {
-        lock(&self.shared.tasks).push(task);
+        self.shared.tasks.lock().push(task);
         HANDLERS.notify();
     }
 }
@@ -83,8 +85,8 @@ impl Drop for Handlers {
 fn serve(shared: &Shared) {
     let mut registrations: Vec<Registration> = Vec::new();
     while !shared.stop.load(Ordering::SeqCst) {
-        registrations.append(&mut lock(&shared.arrived));
-        let tasks = std::mem::take(&mut *lock(&shared.tasks));
+        registrations.append(&mut shared.arrived.lock());
+        let tasks = std::mem::take(&mut *shared.tasks.lock());
         let mut called = !tasks.is_empty();
         tasks.into_iter().for_each(|task| task());
         let mut index = 0;
@@ -111,8 +113,8 @@ fn serve(shared: &Shared) {
         }
         HANDLERS.wait(None, || {
             shared.stop.load(Ordering::SeqCst)
-                || !lock(&shared.arrived).is_empty()
-                || !lock(&shared.tasks).is_empty()
+                || !shared.arrived.lock().is_empty()
+                || !shared.tasks.lock().is_empty()
                 || registrations.iter().any(|r| r.demand.met().is_some() || !r.demand.signal.is_alive())
         });
     }

@@ -18,12 +18,13 @@ mod wait;
 use std::{
     collections::{HashSet, VecDeque},
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use hsa_sys::{AMD_SIGNAL_KIND_DOORBELL, AMD_SIGNAL_KIND_INVALID, AMD_SIGNAL_KIND_USER, amd_signal_t};
+use parking_lot::Mutex;
 
 pub(crate) use handlers::Handlers;
 pub(crate) use patience::SEATS;
@@ -150,10 +151,6 @@ struct Slots {
     free: VecDeque<u32>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// `None` if the address space could not be had.
 fn slab() -> Option<&'static Slab> {
     static SLAB: OnceLock<Option<Slab>> = OnceLock::new();
@@ -232,7 +229,7 @@ impl Signal {
 
     fn claim() -> Option<Self> {
         let slab = slab()?;
-        let mut slots = lock(&slab.slots);
+        let mut slots = slab.slots.lock();
         let full = slots.fresh as usize >= CAPACITY;
         let index = if full || slots.free.len() > QUARANTINE {
             slots.free.pop_front()?
@@ -267,7 +264,7 @@ impl Signal {
         }
         self.wire.kind.store(AMD_SIGNAL_KIND_INVALID, Ordering::Relaxed);
         self.announce(self.side.watchers.load(Ordering::SeqCst));
-        lock(&slab.slots).free.push_back(self.index);
+        slab.slots.lock().free.push_back(self.index);
         true
     }
 
@@ -362,7 +359,7 @@ impl Signal {
     /// Counts a watcher in until the answer is dropped. The caller looks at the value afterwards.
     pub(crate) fn watch(self, watcher: Watcher) -> Watch {
         if let Some(slab) = slab() {
-            let mut watched = lock(&slab.watched);
+            let mut watched = slab.watched.lock();
             if self.side.watchers.fetch_add(watcher.unit(), Ordering::SeqCst) == 0 {
                 self.side.announced.store(self.wire.value.load(Ordering::SeqCst), Ordering::Relaxed);
                 watched.insert(self.index);
@@ -400,7 +397,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         let Some(slab) = slab() else { return };
-        let mut watched = lock(&slab.watched);
+        let mut watched = slab.watched.lock();
         let unit = self.watcher.unit();
         if self.signal.side.watchers.fetch_sub(unit, Ordering::SeqCst) == unit {
             watched.remove(&self.signal.index);
@@ -416,7 +413,7 @@ pub(crate) fn device_wrote() {
     if slab.watched_count.load(Ordering::SeqCst) == 0 {
         return;
     }
-    let watched: Vec<u32> = lock(&slab.watched).iter().copied().collect();
+    let watched: Vec<u32> = slab.watched.lock().iter().copied().collect();
     for index in watched {
         let signal = Signal::at(slab, index);
         if signal.wire.value.load(Ordering::SeqCst) != signal.side.announced.load(Ordering::Relaxed) {
@@ -428,7 +425,7 @@ pub(crate) fn device_wrote() {
 /// Destroys every signal: the last `hsa_shut_down`.
 pub(crate) fn destroy_all() {
     let Some(slab) = slab() else { return };
-    let fresh = lock(&slab.slots).fresh;
+    let fresh = slab.slots.lock().fresh;
     for index in 0..fresh {
         Signal::at(slab, index).destroy();
     }

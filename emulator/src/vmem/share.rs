@@ -4,7 +4,7 @@ use std::{ffi::CString, os::fd::RawFd, sync::Arc};
 
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_ALLOCATION, HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_status_t};
 
-use super::{Physical, VirtualMemory, lock, whole_pages};
+use super::{Physical, VirtualMemory, whole_pages};
 use crate::{
     heap::Pool,
     os::{self, SharedMemory},
@@ -25,7 +25,7 @@ impl VirtualMemory {
     /// `INVALID_ALLOCATION` if the handle is none, `OUT_OF_RESOURCES` if the process has no descriptor left, or none for
     /// this handle alone.
     pub(crate) fn export(&self, handle: u64) -> Result<RawFd, hsa_status_t> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let (physical, _) = state.handles.get(&handle).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         physical.memory.share().map_err(|_| HSA_STATUS_ERROR_OUT_OF_RESOURCES)
     }
@@ -61,7 +61,7 @@ impl VirtualMemory {
     /// # Errors
     /// `INVALID_ALLOCATION` unless one mapping holds the range; `OUT_OF_RESOURCES` as for [`VirtualMemory::export`].
     pub(crate) fn export_range(&self, at: u64, size: u64) -> Result<(RawFd, u64), hsa_status_t> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let (start, range) = Self::range_at(&state, at).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let end = at.checked_add(size).filter(|end| size > 0 && *end <= start + range.size as u64);
         end.ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;

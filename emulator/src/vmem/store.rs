@@ -4,15 +4,10 @@
 //! be a mapping of the kernel's. Parts of one file need one descriptor; neighbours that are shown side by side are one
 //! mapping. But a part cannot leave the process, as a descriptor gives its whole file away.
 
-use std::{
-    collections::BTreeMap,
-    ffi::CStr,
-    io,
-    os::fd::RawFd,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, ffi::CStr, io, os::fd::RawFd, sync::Arc};
 
-use super::lock;
+use parking_lot::Mutex;
+
 use crate::os::{self, SharedMemory};
 
 /// Handles of at most this many bytes may share a file.
@@ -60,7 +55,7 @@ pub(super) struct Slot(Arc<Mutex<State>>);
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        lock(&self.0).own += 1;
+        self.0.lock().own += 1;
     }
 }
 
@@ -79,7 +74,7 @@ impl Drop for Part {
             tracing::warn!(%error, "a part of the file of physical memory is lost");
             return;
         }
-        lock(&self.state).give_back(self.offset, self.size);
+        self.state.lock().give_back(self.offset, self.size);
     }
 }
 
@@ -145,7 +140,7 @@ impl Store {
         if pinned || size > SMALL {
             return Ok(Bytes::Own { file: SharedMemory::new(name, size)?, _slot: None });
         }
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         if state.own > 0 {
             let file = SharedMemory::new(name, size)?;
             state.own -= 1;
@@ -195,7 +190,7 @@ mod tests {
     #[test]
     fn a_part_that_is_given_back_is_zeros_for_the_next() {
         let store = Store::new();
-        lock(&store.0).own = 0;
+        store.0.lock().own = 0;
         let parts: Vec<Bytes> = (0..4).map(|_| part(&store, 1)).collect();
         let show = |bytes: &Bytes| {
             let (file, offset) = bytes.place();

@@ -1,6 +1,8 @@
 //! Machine code, decoded once per loaded range into what the interpreter runs.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::RwLock;
 
 use super::{Exec, FaultKind, Restriction, Wave, semantics};
 use crate::isa::{
@@ -235,11 +237,11 @@ impl Registry {
 
     /// The ranges as of now.
     pub fn snapshot(&self) -> Ranges {
-        self.ranges.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.ranges.read().clone()
     }
 
     fn change(&self, f: impl FnOnce(&mut Vec<Arc<Code>>)) {
-        let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
+        let mut ranges = self.ranges.write();
         let mut list = ranges.to_vec();
         f(&mut list);
         *ranges = list.into();

@@ -1,7 +1,7 @@
 //! Global wave sync: barriers and semaphores among the waves of a device (CDNA3 ISA, 11.4 and 12.12,
 //! DS_GWS_*).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Resources of a device; the six bits that name one wrap.
 const RESOURCES: usize = 64;
@@ -39,7 +39,7 @@ impl Default for WaveSync {
 
 impl WaveSync {
     fn lock(&self) -> MutexGuard<'_, [Resource; RESOURCES]> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Sets a resource's counter: for a barrier the number of waves less one.

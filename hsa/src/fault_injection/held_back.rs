@@ -1,7 +1,8 @@
 //! Holding back one of the calls by which resources come and go.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Whether there is a call to be held back.
 static ANY: AtomicBool = AtomicBool::new(false);
@@ -62,11 +63,11 @@ pub(super) fn pass() {
         calls.is_there = true;
         let round = calls.round;
         while calls.is_there && calls.round == round {
-            calls = LET_GO.wait(calls).unwrap_or_else(PoisonError::into_inner);
+            LET_GO.wait(&mut calls);
         }
     }
 }
 
 fn calls() -> MutexGuard<'static, Calls> {
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner)
+    CALLS.lock()
 }

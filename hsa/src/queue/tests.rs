@@ -1,5 +1,7 @@
-use std::sync::{LazyLock, Mutex};
+use std::sync::LazyLock;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::*;
 use crate::fake;
@@ -65,7 +67,7 @@ fn error_callback_stops_the_queue_and_frees_a_waiting_producer() {
     let reported = Arc::new(Mutex::new(Vec::new()));
     let queue = {
         let reported = Arc::clone(&reported);
-        let on_error = Box::new(move |status| reported.lock().unwrap().push(status));
+        let on_error = Box::new(move |status| reported.lock().push(status));
         Queue::create(&gpu(), 2, QueueOptions::default(), on_error).unwrap()
     };
     submit(&queue, &[dispatch(1), dispatch(2)]).unwrap();
@@ -77,7 +79,7 @@ fn error_callback_stops_the_queue_and_frees_a_waiting_producer() {
         let stopped = Error::QueueStopped { status: HSA_STATUS_ERROR_MEMORY_FAULT };
         assert_eq!(waiting.join().unwrap(), Err(stopped));
     });
-    assert_eq!(*reported.lock().unwrap(), [HSA_STATUS_ERROR_MEMORY_FAULT]);
+    assert_eq!(*reported.lock(), [HSA_STATUS_ERROR_MEMORY_FAULT]);
     fake::fail(queue.raw(), HSA_STATUS_ERROR_EXCEPTION);
     assert_eq!(queue.fault(), Some(HSA_STATUS_ERROR_MEMORY_FAULT), "the first reason counts");
     // SAFETY: the fake queue executes nothing.

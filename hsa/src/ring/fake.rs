@@ -9,9 +9,9 @@
 //! in between. A full buffer gives up any of its words.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use fastrand::Rng;
+use parking_lot::Mutex;
 
 use super::Port;
 use crate::packet::{Header, Kind, Packet};
@@ -103,7 +103,7 @@ impl FakeQueue {
     }
 
     fn with_buffer<T>(&self, act: impl FnOnce(&mut Buffer) -> T) -> T {
-        act(self.buffers.lock().unwrap_or_else(PoisonError::into_inner).entry(this_thread()).or_default())
+        act(self.buffers.lock().entry(this_thread()).or_default())
     }
 
     /// Stores a word of the slot of `index`, the header by the ordering given.

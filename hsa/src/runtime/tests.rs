@@ -1,8 +1,9 @@
 //! Runtime, agents, pools, signals and events on the fake table.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
+
+use parking_lot::Mutex;
 
 use super::*;
 use crate::agent::{Agent, AgentKind};
@@ -192,7 +193,7 @@ fn system_events_reach_every_handler_until_the_runtime_is_gone() {
     let runtime = runtime();
     for name in ["a", "b"] {
         let seen = Arc::clone(&seen);
-        runtime.on_event(Box::new(move |event| seen.lock().unwrap().push((name, event)))).unwrap();
+        runtime.on_event(Box::new(move |event| seen.lock().push((name, event)))).unwrap();
     }
     runtime.on_event(Box::new(|_| panic!("this handler's panic stays here"))).unwrap();
     let agent = hsa_agent_t { handle: fake::GPU };
@@ -207,15 +208,15 @@ fn system_events_reach_every_handler_until_the_runtime_is_gone() {
     };
     fake::deliver(&fault);
     let event = SystemEvent::MemoryFault { agent, address: 0xdead_0000, reasons: 2 };
-    assert_eq!(*seen.lock().unwrap(), [("a", event), ("b", event)]);
+    assert_eq!(*seen.lock(), [("a", event), ("b", event)]);
     fake::deliver(&hsa_amd_event_t { event_type: hsa_amd_event_type_t(9), ..fault });
-    assert_eq!(seen.lock().unwrap().last(), Some(&("b", SystemEvent::Unknown { kind: 9 })));
+    assert_eq!(seen.lock().last(), Some(&("b", SystemEvent::Unknown { kind: 9 })));
 
     let other = Runtime::new(fake::api()).unwrap();
     assert!(other.on_event(Box::new(|_| ())).is_err(), "the HSA runtime takes one handler");
     drop(runtime);
     fake::deliver(&fault);
-    assert_eq!(seen.lock().unwrap().len(), 4);
+    assert_eq!(seen.lock().len(), 4);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! A conditional node driven by the host: it reads the condition, runs a body, waits, and reads again.
 
-use std::sync::{Arc, Mutex, atomic::Ordering};
+use std::sync::{Arc, atomic::Ordering};
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet};
+use parking_lot::Mutex;
 
 use aqlipse_graph::schedule::body::Step;
 
@@ -99,7 +100,7 @@ impl Drive {
                 Step::Packets { start, end } => {
                     driver.run(&node.packets[start as usize..end as usize])?;
                     // Only packets need pinned pages.
-                    pinned.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+                    pinned.lock().clear();
                 }
                 Step::Host { unit } if node.disabled.contains(&unit) => {}
                 Step::Host { unit } => {

@@ -1,5 +1,6 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use proptest::prelude::*;
 
 use super::{
@@ -13,7 +14,7 @@ struct Paper(Arc<Mutex<(String, String)>>);
 
 impl Output for Paper {
     fn write(&mut self, stream: Stream, text: &[u8]) {
-        let mut paper = self.0.lock().unwrap();
+        let mut paper = self.0.lock();
         let text = String::from_utf8_lossy(text);
         match stream {
             Stream::Out => paper.0.push_str(&text),
@@ -70,7 +71,7 @@ impl Bench {
     }
 
     fn out(&self) -> String {
-        self.paper.0.lock().unwrap().0.clone()
+        self.paper.0.lock().0.clone()
     }
 }
 
@@ -115,7 +116,7 @@ fn the_first_word_chooses_standard_error() {
     words.extend(packed(b"%s!\n"));
     words.extend(packed(b"wrong"));
     assert_eq!(bench.ask(PRINTF, &[(0, part(3, &words))]).1, Ok(()));
-    assert_eq!((bench.out().as_str(), bench.paper.0.lock().unwrap().1.as_str()), ("", "wrong!\n"));
+    assert_eq!((bench.out().as_str(), bench.paper.0.lock().1.as_str()), ("", "wrong!\n"));
 }
 
 #[test]

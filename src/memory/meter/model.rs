@@ -4,16 +4,13 @@
 #[allow(clippy::duplicate_mod, dead_code, reason = "the same code on other atomics is what a model is")]
 mod shared;
 
-use loom::{
-    model::Builder,
-    sync::{Arc, Mutex, MutexGuard},
-    thread,
-};
+use loom::{model::Builder, sync::Arc, thread};
 // What the meter stands on.
 use loom::sync::atomic::{AtomicI64, Ordering};
 
 use self::shared::Shared;
 use super::Meter;
+use crate::loom_mutex::{Mutex, MutexGuard};
 
 const SHARES: usize = 3;
 

@@ -128,7 +128,7 @@ impl Shared {
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.ledger.lock()
     }
 
     /// Keeps other threads from the ledger and from others' shares.

@@ -1,9 +1,8 @@
 //! Which devices besides its own may access a pool's memory.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Arc};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Arena, StreamPool};
 use crate::{
@@ -35,7 +34,7 @@ impl Access {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeSet<usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

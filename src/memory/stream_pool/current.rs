@@ -1,9 +1,11 @@
 //! The pools of one device.
 
 use std::sync::{
-    Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+    OnceLock, Weak,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
+
+use parking_lot::Mutex;
 
 use super::{Inner, PoolOptions, StreamPool, free_lists::Wanted, shared::Sharing};
 use crate::{
@@ -30,7 +32,7 @@ pub(crate) struct Pools {
 
 impl Pools {
     pub(super) fn register(&self, pool: &StreamPool) {
-        let mut all = lock(&self.all);
+        let mut all = self.all.lock();
         all.retain(|pool| pool.strong_count() > 0);
         all.push(std::sync::Arc::downgrade(&pool.0));
     }
@@ -88,7 +90,7 @@ impl Pools {
     }
 
     fn live(&self) -> Vec<StreamPool> {
-        lock(&self.all).iter().filter_map(|pool| pool.upgrade().map(StreamPool::hold)).collect()
+        self.all.lock().iter().filter_map(|pool| pool.upgrade().map(StreamPool::hold)).collect()
     }
 }
 
@@ -103,7 +105,7 @@ impl Device {
 
     /// The pool that stream-ordered allocations on the device's streams come from.
     pub fn pool(&self) -> StreamPool {
-        lock(&self.context().pools.current).clone().unwrap_or_else(|| self.default_pool().clone())
+        self.context().pools.current.lock().clone().unwrap_or_else(|| self.default_pool().clone())
     }
 
     /// Sets the pool that stream-ordered allocations on the device's streams come from.
@@ -116,7 +118,7 @@ impl Device {
             return Err(Error::InvalidValue("the pool's memory lies on another device"));
         }
         let chosen = (pool != self.default_pool()).then(|| pool.clone());
-        let mut current = lock(&self.context().pools.current);
+        let mut current = self.context().pools.current.lock();
         self.context().pools.current_id.store(chosen.as_ref().map_or(0, |pool| pool.0.id), Ordering::Relaxed);
         let before = std::mem::replace(&mut *current, chosen);
         drop(current);
@@ -132,7 +134,7 @@ impl Device {
         if pool == self.default_pool() {
             return Err(Error::InvalidValue("the default memory pool of a device cannot be destroyed"));
         }
-        let mut current = lock(&self.context().pools.current);
+        let mut current = self.context().pools.current.lock();
         let retired = current.take_if(|current| current == pool);
         if retired.is_some() {
             self.context().pools.current_id.store(0, Ordering::Relaxed);
@@ -141,8 +143,4 @@ impl Device {
         drop(retired);
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

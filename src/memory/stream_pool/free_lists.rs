@@ -13,10 +13,12 @@ use std::{
     hash::{BuildHasherDefault, Hasher},
     ops::RangeInclusive,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 #[cfg(doc)]
 use super::stage::Stage;
@@ -152,7 +154,7 @@ impl FreeLists {
     }
 
     fn lists(&self) -> MutexGuard<'_, Lists> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -256,7 +258,7 @@ impl Streams {
 
     fn join(&self, stream: &Arc<impl Ordered>) {
         let stream: Weak<dyn Ordered> = Arc::downgrade(stream) as _;
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock();
         all.retain(|stream| stream.strong_count() > 0);
         all.push(stream);
         if all.len() > 1 {
@@ -266,7 +268,7 @@ impl Streams {
 
     /// Those that there still are.
     pub(super) fn living(&self) -> Vec<Arc<dyn Ordered>> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock();
         all.iter().filter_map(Weak::upgrade).collect()
     }
 }

@@ -32,10 +32,12 @@ use std::{
     any::Any,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::free::{free_behind, free_known};
 pub(super) use self::free::{free_now, take_back_idle};
@@ -326,7 +328,7 @@ impl Inner {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -623,7 +625,7 @@ impl Drop for StreamPool {
 impl Drop for Inner {
     /// The last allocation was freed, but the stream may not be there yet: its fence keeps the memory until then.
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         for (free, arena) in state.space.pending().filter(|(free, _)| !free.is_over()) {
             free.fence.keep_all(vec![Keep::Other(arena.clone())]);
         }

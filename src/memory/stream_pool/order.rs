@@ -11,11 +11,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::device::Fence;
 
@@ -91,7 +90,7 @@ impl Order {
     }
 
     fn others(&self) -> MutexGuard<'_, PassedFrees> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+        self.others.lock()
     }
 }
 

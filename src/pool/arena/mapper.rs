@@ -3,12 +3,10 @@
 //! The state is locked for moments between what the HSA runtime is asked for. What launches do meanwhile: claim arenas,
 //! end claims, and nothing else; a binding without an arena has them wait for the mapper.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, MutexGuard},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
+use parking_lot::MutexGuard;
 
 use super::{Arena, Arenas, Attempt, Binding, State, UnboundBinding};
 use crate::{

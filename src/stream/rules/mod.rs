@@ -13,11 +13,13 @@ use std::{
     cell::{Cell, RefCell},
     ptr,
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
+
+use parking_lot::Mutex;
 
 pub use self::call::{Call, Class, Rule, making};
 pub(crate) use self::reason::Reason;
@@ -77,7 +79,7 @@ pub fn exchange_thread_mode(mode: Mode) -> Mode {
 
 /// Notes that a capture has begun, in the calling thread.
 pub(crate) fn enter(session: &Arc<dyn Recorder>) {
-    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).push(session.clone());
+    SESSIONS.lock().push(session.clone());
     OPEN.fetch_add(1, Ordering::Release);
     if session.mode() != Mode::Relaxed {
         // A thread whose storage is gone is about to end; its captures end with their streams.
@@ -91,7 +93,7 @@ pub(crate) fn enter(session: &Arc<dyn Recorder>) {
 
 /// Notes that a capture forbids nothing any more.
 pub(crate) fn leave(session: &dyn Recorder) {
-    let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sessions = SESSIONS.lock();
     let before = sessions.len();
     sessions.retain(|s| !ptr::addr_eq(&**s, session));
     OPEN.fetch_sub(before - sessions.len(), Ordering::Release);
@@ -161,7 +163,7 @@ fn restraining() -> Vec<Arc<dyn Recorder>> {
             own_mode == Mode::Global && s.mode() == Mode::Global
         }
     };
-    let sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let sessions = SESSIONS.lock();
     sessions.iter().filter(conflicts).cloned().collect()
 }
 

@@ -13,12 +13,13 @@ use std::{
     collections::HashMap,
     ptr::NonNull,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use emulator::os::Mapping;
+use parking_lot::{Condvar, Mutex};
 
 use crate::{
     abi::{
@@ -107,10 +108,6 @@ struct Outcome {
     destroyed: bool,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Event {
     /// Activates all threads that wait; stays set if none does, or if only a reset ends it.
     fn set(&mut self) {
@@ -118,7 +115,7 @@ impl Event {
         self.signaled = self.manual || self.waits.is_empty();
         let id = self.id;
         for wait in &self.waits {
-            let mut outcome = lock(&wait.state);
+            let mut outcome = wait.state.lock();
             if !outcome.set.contains(&id) {
                 outcome.set.push(id);
             }
@@ -155,7 +152,7 @@ impl Events {
         if kind.0 > HSA_EVENTTYPE_MEMORY.0 {
             return Err(HSAKMT_STATUS_INVALID_PARAMETER);
         }
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         if table.events.len() as u32 >= MAX_EVENTS - 1 {
             return Err(HSAKMT_STATUS_OUT_OF_RESOURCES);
         }
@@ -183,11 +180,11 @@ impl Events {
 
     /// Ends an event; threads that wait on it are woken with a failure.
     pub fn destroy(&self, handle: u64) -> Result {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let id = table.handles.remove(&handle).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
         let event = table.events.remove(&id).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
         for wait in event.waits {
-            lock(&wait.state).destroyed = true;
+            wait.state.lock().destroyed = true;
             wait.woken.notify_one();
         }
         Ok(())
@@ -195,29 +192,29 @@ impl Events {
 
     /// Sets the event of a handle.
     pub fn set(&self, handle: u64) -> Result {
-        lock(&self.table).of(handle)?.set();
+        self.table.lock().of(handle)?.set();
         Ok(())
     }
 
     /// Clears the event of a handle.
     pub fn reset(&self, handle: u64) -> Result {
-        lock(&self.table).of(handle)?.signaled = false;
+        self.table.lock().of(handle)?.signaled = false;
         Ok(())
     }
 
     /// Whether the event of a handle is set.
     pub fn is_set(&self, handle: u64) -> Result<bool> {
-        Ok(lock(&self.table).of(handle)?.signaled)
+        Ok(self.table.lock().of(handle)?.signaled)
     }
 
     /// The identifier that queues and devices know the event of a handle by.
     pub fn id(&self, handle: u64) -> Result<u32> {
-        lock(&self.table).id(handle)
+        self.table.lock().id(handle)
     }
 
     /// An interrupt names event `id`; one that is gone is ignored.
     pub fn interrupt(&self, id: u32) {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         self.take_mail(id);
         if let Some(event) = table.events.get_mut(&id) {
             event.set();
@@ -227,7 +224,7 @@ impl Events {
     /// Device code interrupted, with the low bits of an event's identifier: those whose mailbox holds an event are
     /// meant.
     pub fn message(&self, m0: u32) {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let low = m0 % PARTIAL_IDS;
         for id in (low..MAX_EVENTS).step_by(PARTIAL_IDS as usize).filter(|id| self.take_mail(*id)) {
             if let Some(event) = table.events.get_mut(&id) {
@@ -250,7 +247,7 @@ impl Events {
 
     /// Tells every memory event of a fault, and says how many there are.
     pub fn report_fault(&self, fault: &HsaMemoryAccessFault) -> usize {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let listeners = table.events.values_mut().filter(|event| event.kind == HSA_EVENTTYPE_MEMORY);
         listeners
             .map(|event| {

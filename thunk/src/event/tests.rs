@@ -34,7 +34,7 @@ fn waiting(events: &Arc<Events>, handles: &[u64], all: bool) -> thread::JoinHand
 }
 
 fn waiters(events: &Events, handle: u64) -> usize {
-    super::lock(&events.table).of(handle).unwrap().waits.len()
+    events.table.lock().of(handle).unwrap().waits.len()
 }
 
 fn structure(handle: u64) -> HsaEvent {

@@ -1,11 +1,13 @@
 //! Sleeping until events are set.
 
 use std::{
-    sync::{Arc, Condvar, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use super::{Events, Outcome, Wait, lock};
+use parking_lot::{Condvar, Mutex};
+
+use super::{Events, Outcome, Wait};
 use crate::{
     abi::{HSA_EVENTTIMEOUT_INFINITE, HSAKMT_STATUS_WAIT_FAILURE, HSAKMT_STATUS_WAIT_TIMEOUT},
     entry::Result,
@@ -28,7 +30,7 @@ impl Events {
         let wait = Arc::new(Wait { woken: Condvar::new(), state: Mutex::default() });
         let ids = self.enlist(&wait, handles, ages.as_deref())?;
 
-        let mut outcome = lock(&wait.state);
+        let mut outcome = wait.state.lock();
         let done = loop {
             if outcome.destroyed {
                 break Err(HSAKMT_STATUS_WAIT_FAILURE);
@@ -38,13 +40,11 @@ impl Events {
                 break Ok(());
             }
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            outcome = match left {
+            match left {
                 Some(Duration::ZERO) => break Err(HSAKMT_STATUS_WAIT_TIMEOUT),
-                Some(left) => {
-                    wait.woken.wait_timeout(outcome, left).unwrap_or_else(|error| error.into_inner()).0
-                }
-                None => wait.woken.wait(outcome).unwrap_or_else(|error| error.into_inner()),
-            };
+                Some(left) => drop(wait.woken.wait_for(&mut outcome, left)),
+                None => wait.woken.wait(&mut outcome),
+            }
         };
         // The table is locked before a wait's state, here as everywhere.
         drop(outcome);
@@ -54,7 +54,7 @@ impl Events {
 
     /// Adds a wait to its events; those that are set already activate it at once.
     fn enlist(&self, wait: &Arc<Wait>, handles: &[u64], ages: Option<&[u64]>) -> Result<Vec<u32>> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let ids = handles.iter().map(|handle| table.id(*handle)).collect::<Result<Vec<_>>>()?;
         let mut outcome = Outcome::default();
         for (index, id) in ids.iter().enumerate() {
@@ -67,14 +67,14 @@ impl Events {
             event.signaled &= event.manual;
             event.waits.push(Arc::clone(wait));
         }
-        *lock(&wait.state) = outcome;
+        *wait.state.lock() = outcome;
         Ok(ids)
     }
 
     /// Takes a wait off its events, gives back what it did not use, and fills in what the events carry.
     fn leave(&self, wait: &Arc<Wait>, handles: &[u64], ids: &[u32], took: bool, ages: Option<&mut [u64]>) {
-        let mut table = lock(&self.table);
-        let set = std::mem::take(&mut lock(&wait.state).set);
+        let mut table = self.table.lock();
+        let set = std::mem::take(&mut wait.state.lock().set);
         for (handle, id) in handles.iter().zip(ids) {
             // A new event may have the identifier of a destroyed one.
             if table.handles.get(handle) != Some(id) {

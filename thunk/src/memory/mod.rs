@@ -8,12 +8,13 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use emulator::{
     driver::Driver,
     os::{self, Mapping, PAGE},
 };
+use parking_lot::Mutex;
 
 use crate::{
     abi::{
@@ -64,7 +65,7 @@ impl Memory {
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut Regions) -> T) -> T {
-        body(&mut self.regions.lock().unwrap_or_else(PoisonError::into_inner))
+        body(&mut self.regions.lock())
     }
 
     /// Allocates memory and returns its address.

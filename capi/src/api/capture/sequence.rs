@@ -1,16 +1,13 @@
 //! Stream capture.
 
-use std::{
-    collections::BTreeMap,
-    ffi::c_uint,
-    sync::{Mutex, MutexGuard},
-};
+use std::{collections::BTreeMap, ffi::c_uint};
 
 use aqlipse::{
     Stream, TemplateAt,
     capture::{self, Mode, Status},
     graph::NodeId,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     caller,
@@ -19,7 +16,7 @@ use crate::{
         hipErrorStreamCaptureImplicit, hipErrorStreamCaptureUnsupported,
     },
     graph_ref::GraphRef,
-    locks, object,
+    object,
     types::{
         hipGraph_t, hipGraphDependencyTypeDefault, hipGraphDependencyTypeProgrammatic, hipGraphEdgeData,
         hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies, hipStreamCaptureMode,
@@ -224,7 +221,7 @@ struct Shown {
 }
 
 fn shown() -> MutexGuard<'static, BTreeMap<u64, Shown>> {
-    locks::lock(&SHOWN)
+    SHOWN.lock()
 }
 
 /// Forgets what callers were shown of captures that no caller can end, because their streams are gone. No caller could

@@ -5,17 +5,17 @@
 use std::{
     cell::RefCell,
     ffi::{c_int, c_uint},
-    sync::{Mutex, MutexGuard, OnceLock},
+    sync::OnceLock,
 };
 
 use aqlipse::Device;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::configuration::{flag_of, reset, schedule, set_flags};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidContext, hipErrorInvalidDevice, hipErrorInvalidValue},
     handle::{Kind, Table},
-    locks,
     types::{hipCtx_t, hipDevice_t},
 };
 
@@ -185,7 +185,7 @@ entry! {
 /// The counts of retained contexts, one for each device.
 fn retained() -> Result<MutexGuard<'static, Vec<u32>>, hipError_t> {
     let devices = current::devices()?.len();
-    let mut counts = locks::lock(&RETAINED);
+    let mut counts = RETAINED.lock();
     counts.resize(devices, 0);
     Ok(counts)
 }

@@ -431,7 +431,7 @@ mod tests {
         let template = aqlipse::capture::end(&captured).unwrap();
         assert_eq!(timeline.value(), 0, "nothing ran");
         let exec = {
-            let template = crate::locks::lock(&template);
+            let template = template.lock();
             let kinds: Vec<_> = template.graph().nodes().map(|(_, node)| node.kind()).collect();
             assert_eq!(
                 kinds,

@@ -1,14 +1,12 @@
 //! Graph templates: creation, topology, queries.
 
-use std::{
-    ffi::c_uint,
-    sync::{Arc, Mutex},
-};
+use std::{ffi::c_uint, sync::Arc};
 
 use aqlipse::{
     Template,
     graph::{NodeId, NodeKind, Topology},
 };
+use parking_lot::Mutex;
 
 use smallvec::SmallVec;
 

@@ -1,15 +1,13 @@
 //! What callers may point to of nodes whose parameters they asked for: the library's, valid until the node changes or its
 //! graph goes.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard},
-};
+use std::collections::BTreeMap;
 
 use aqlipse::graph::NodeId;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    graph_ref, locks,
+    graph_ref,
     types::{hipMemAccessDesc, hipMemAllocNodeParams},
 };
 
@@ -22,7 +20,7 @@ impl<T> Views<T> {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, T>> {
-        locks::lock(&self.0)
+        self.0.lock()
     }
 
     /// Forgets the nodes whose graphs are gone.

@@ -3,17 +3,16 @@
 use std::{
     collections::HashMap,
     ffi::{c_char, c_uint, c_void},
-    sync::RwLock,
 };
 
 use aqlipse::module::Bytes;
+use parking_lot::RwLock;
 
 use super::load::{copy_image, find_function, forget_functions, load, map_image};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorInvalidResourceHandle, hipErrorInvalidValue, hipErrorNotFound},
     handle::{Kind, Table},
-    locks,
     object::LoadedModule,
     types::{hipJitOption, hipKernel_t, hipLibrary_t, hipLibraryOption},
 };
@@ -36,7 +35,7 @@ fn library(handle: hipLibrary_t) -> Result<LoadedModule, hipError_t> {
 /// # Errors
 /// `hipErrorInvalidValue` if it is no kernel of a library, or if the library is unloaded.
 pub(super) fn owner(kernel: hipKernel_t) -> Result<hipLibrary_t, hipError_t> {
-    let owners = locks::read(&OWNERS);
+    let owners = OWNERS.read();
     let owner = owners.as_ref().and_then(|owners| owners.get(&kernel.0)).copied();
     owner.map(hipLibrary_t).ok_or(hipErrorInvalidValue)
 }
@@ -44,7 +43,7 @@ pub(super) fn owner(kernel: hipKernel_t) -> Result<hipLibrary_t, hipError_t> {
 /// The handle of a kernel of a library.
 fn kernel(handle: hipLibrary_t, library: &LoadedModule, name: &str) -> Result<hipKernel_t, hipError_t> {
     let kernel = find_function(library, &current::device()?, name)?;
-    let mut owners = locks::write(&OWNERS);
+    let mut owners = OWNERS.write();
     owners.get_or_insert_default().insert(kernel, handle.0);
     Ok(hipKernel_t(kernel))
 }
@@ -104,7 +103,7 @@ entry! {
     fn hipLibraryUnload(library: hipLibrary_t) -> hipError_t {
         let removed = LIBRARIES.remove(library.0).ok_or(hipErrorInvalidValue)?;
         forget_functions(&removed);
-        let mut owners = locks::write(&OWNERS);
+        let mut owners = OWNERS.write();
         if let Some(owners) = owners.as_mut() {
             owners.retain(|_, owner| *owner != library.0);
         }

@@ -11,7 +11,6 @@ use super::{options::Logs, recent};
 use crate::{
     caller, current,
     error::{hipError_t, hipErrorFileNotFound, hipErrorInvalidValue, hipErrorNotFound},
-    locks,
     object::{self, FUNCTIONS, LoadedModule, MODULES},
     types::{hipDeviceptr_t, hipFunction_t, hipJitOption, hipModule_t},
 };
@@ -150,7 +149,7 @@ entry! {
 /// # Errors
 /// `hipErrorNotFound` if the code for the device has no such kernel, and what loading can fail with.
 pub(super) fn find_function(module: &LoadedModule, device: &Device, name: &str) -> Result<usize, hipError_t> {
-    let mut functions = locks::lock(&module.functions);
+    let mut functions = module.functions.lock();
     if let Some(&handle) = functions.get(name) {
         return Ok(handle);
     }
@@ -162,7 +161,7 @@ pub(super) fn find_function(module: &LoadedModule, device: &Device, name: &str) 
 
 /// Makes the handles of a module's kernels stale.
 pub(super) fn forget_functions(module: &LoadedModule) {
-    let functions = std::mem::take(&mut *locks::lock(&module.functions));
+    let functions = std::mem::take(&mut *module.functions.lock());
     functions.into_values().for_each(|handle| drop(FUNCTIONS.remove(handle)));
     recent::forget();
 }

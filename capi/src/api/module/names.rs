@@ -4,17 +4,18 @@ use std::{
     collections::HashSet,
     ffi::{CString, c_char, c_void},
     ptr,
-    sync::Mutex,
 };
 
+use parking_lot::Mutex;
+
 use super::register;
-use crate::{locks, object, types::*};
+use crate::{object, types::*};
 
 /// The text of a name, which stays for good: callers never give it back, and there are as many as kernels.
 pub(super) fn lasting(name: &str) -> *const c_char {
     static NAMES: Mutex<Option<HashSet<CString>>> = Mutex::new(None);
     let Ok(name) = CString::new(name) else { return ptr::null() };
-    let mut names = locks::lock(&NAMES);
+    let mut names = NAMES.lock();
     let names = names.get_or_insert_default();
     if let Some(known) = names.get(&name) {
         return known.as_ptr();

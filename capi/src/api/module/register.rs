@@ -6,20 +6,21 @@
 use std::{
     collections::HashMap,
     ffi::{CStr, c_char, c_int, c_uint, c_void},
-    sync::{Arc, OnceLock, RwLock},
+    sync::{Arc, OnceLock},
 };
 
 use aqlipse::{
     Function, Module,
     module::{Managed, image_of_wrapper},
 };
+use parking_lot::RwLock;
 
 use super::recent;
 use crate::{
     caller,
     error::{hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidSymbol, hipErrorInvalidValue},
     handle::{Kind, Table},
-    locks, object,
+    object,
     types::{dim3, hipFunction_t},
 };
 
@@ -94,7 +95,7 @@ impl Drop for Registered {
 }
 
 fn registered_kernel(host: *const c_void) -> Result<Arc<Registered>, hipError_t> {
-    let known = locks::read(&KERNELS);
+    let known = KERNELS.read();
     let kernel = known.as_ref().and_then(|known| known.get(&(host as usize))).cloned();
     kernel.ok_or(hipErrorInvalidDeviceFunction)
 }
@@ -116,7 +117,7 @@ pub fn kernel(host: *const c_void) -> Result<Function, hipError_t> {
 /// Whether a host function, or a module function's handle, stands for a kernel at this moment.
 pub fn is_kernel(host: *const c_void) -> bool {
     object::FUNCTIONS.is_living(host as usize) || {
-        let known = locks::read(&KERNELS);
+        let known = KERNELS.read();
         known.as_ref().is_some_and(|known| known.contains_key(&(host as usize)))
     }
 }
@@ -126,7 +127,7 @@ pub fn is_kernel(host: *const c_void) -> bool {
 /// # Errors
 /// `hipErrorInvalidSymbol` if it is no shadow.
 pub fn variable(host: *const c_void) -> Result<(u64, u64), hipError_t> {
-    let known = locks::read(&VARIABLES);
+    let known = VARIABLES.read();
     let variable = known.as_ref().and_then(|known| known.get(&(host as usize))).cloned();
     drop(known);
     let variable = variable.ok_or(hipErrorInvalidSymbol)?;
@@ -151,7 +152,7 @@ entry! {
     plain fn __hipUnregisterFatBinary(handle: *mut *mut c_void) -> (), or (); {
         let Some(binary) = FAT_BINARIES.remove(handle as usize) else { return };
         for table in [&KERNELS, &VARIABLES] {
-            let mut known = locks::write(table);
+            let mut known = table.write();
             if let Some(known) = known.as_mut() {
                 known.retain(|_, entry| !Arc::ptr_eq(&entry.binary, &binary));
             }
@@ -177,7 +178,7 @@ fn remember(
         function: OnceLock::new(),
         handle: OnceLock::new(),
     };
-    let mut known = locks::write(table);
+    let mut known = table.write();
     let replaced = known.get_or_insert_default().insert(host as usize, Arc::new(entry));
     if replaced.is_some() {
         recent::forget();

@@ -1,14 +1,12 @@
 //! Stream-ordered memory pools: creation, attributes, access, the current one, allocation.
 
-use std::{
-    ffi::{c_int, c_void},
-    sync::{Mutex, MutexGuard},
-};
+use std::ffi::{c_int, c_void};
 
 use aqlipse::{
     Device, Error, Stream,
     memory::{self, PoolLimit, PoolOptions, Reuse, Right, StreamPool},
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     caller, current,
@@ -17,7 +15,7 @@ use crate::{
         hipErrorInvalidValue, hipErrorNotSupported,
     },
     handle::{Kind, Table},
-    locks, object, soname,
+    object, soname,
     types::*,
 };
 
@@ -32,7 +30,7 @@ pub(super) fn pool(handle: hipMemPool_t) -> Result<StreamPool, hipError_t> {
 /// is current that has lost its own.
 fn naming() -> MutexGuard<'static, ()> {
     static NAMING: Mutex<()> = Mutex::new(());
-    locks::lock(&NAMING)
+    NAMING.lock()
 }
 
 /// The handle of a pool, the same for each call; none for one that was destroyed.

@@ -22,7 +22,7 @@ mod cache;
 mod line;
 mod view;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use hsa_sys::{
     HSA_PACKET_HEADER_BARRIER, HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE,
@@ -98,7 +98,7 @@ impl Caches {
     }
 
     fn lock(&self) -> MutexGuard<'_, Cache> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Performs a packet's acquire fence for its queue.

@@ -1,6 +1,8 @@
 //! What a workgroup sees of memory.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{
     Caches, Origin, Scope,
@@ -58,7 +60,7 @@ impl View {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn caches(&self) -> Option<&Caches> {
