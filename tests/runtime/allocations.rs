@@ -175,8 +175,8 @@ fn launches_to_count() {
     let kernels: usize = kernels.parse().expect("a number of kernels");
     let (stream, data, event) = (stream(), buffers(4), Event::new(false));
     let exec = match shape {
-        "lanes2" => fork_join(2, kernels / 2, &data),
-        "lanes4" => fork_join(4, kernels / 4, &data),
+        "lanes2" => fork_join(2, (kernels - 2) / 2, &data),
+        "lanes4" => fork_join(4, (kernels - 2) / 4, &data),
         "host" => chain_with_host(kernels, &data[0]),
         "wait" => with_events(&event, &[], kernels, &data[0]),
         "record" => with_events(&event, &[Event::new(false)], kernels, &data[0]),
