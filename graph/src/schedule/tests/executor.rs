@@ -1,5 +1,7 @@
 //! Runs a plan in a random order that the rules of queues allow, and watches that no node starts too early.
 
+use fastrand::Rng;
+
 use super::{Action, Class, Dag, LaneKind, Plan, StepRef};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -9,24 +11,11 @@ enum Status {
     Complete,
 }
 
-/// A small generator of our own (splitmix64), so that a seed means the same run everywhere.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) % bound as u64) as usize
-    }
-}
-
 /// Executes the plan; an error says which rule of the graph was broken, or that the plan hangs.
 pub(super) fn run(dag: &Dag, plan: &Plan, seed: u64) -> Result<(), String> {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     // Some runs complete packets late, some early: both bring out missing orders.
-    let eagerness = 1 + random.below(8);
+    let eagerness = 1 + random.usize(..8);
     let mut status: Vec<Vec<Status>> =
         plan.lanes.iter().map(|lane| vec![Status::Queued; lane.steps.len()]).collect();
     let mut next = vec![0usize; plan.lanes.len()];
@@ -48,9 +37,9 @@ pub(super) fn run(dag: &Dag, plan: &Plan, seed: u64) -> Result<(), String> {
         if startable.is_empty() && running.is_empty() {
             return Err(format!("stuck at {next:?}"));
         }
-        let start = !startable.is_empty() && (running.is_empty() || random.below(8) < eagerness);
+        let start = !startable.is_empty() && (running.is_empty() || random.usize(..8) < eagerness);
         if start {
-            let lane = startable[random.below(startable.len())];
+            let lane = startable[random.usize(..startable.len())];
             let at = StepRef { lane: lane as u32, position: next[lane] as u32 };
             let (queue, device) = (plan.lanes[lane].kind == LaneKind::Queue, plan.lanes[lane].device);
             if let Action::Node(node) = plan.step(at).action
@@ -68,7 +57,7 @@ pub(super) fn run(dag: &Dag, plan: &Plan, seed: u64) -> Result<(), String> {
             status[lane][at.position as usize] = Status::Running;
             running.push(at);
         } else {
-            let at = running.swap_remove(random.below(running.len()));
+            let at = running.swap_remove(random.usize(..running.len()));
             status[at.lane as usize][at.position as usize] = Status::Complete;
             if let Action::Node(node) = plan.step(at).action {
                 complete[node as usize] = true;

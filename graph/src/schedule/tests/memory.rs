@@ -156,11 +156,11 @@ fn least_bytes(buffers: &Buffers) -> u64 {
 }
 
 /// A random graph of packets in which each node writes memory that its successors read.
-fn producers(random: &mut executor::Random, nodes: usize) -> Buffers {
+fn producers(random: &mut fastrand::Rng, nodes: usize) -> Buffers {
     let mut edges = Vec::new();
     for to in 1..nodes {
-        for _ in 0..1 + random.below(2) {
-            edges.push((random.below(to) as u32, to as u32));
+        for _ in 0..1 + random.usize(..2) {
+            edges.push((random.usize(..to) as u32, to as u32));
         }
     }
     edges.sort_unstable();
@@ -169,7 +169,7 @@ fn producers(random: &mut executor::Random, nodes: usize) -> Buffers {
     let written = (0..nodes as u32).map(|node| {
         let readers = dag.succs.row(node);
         let last = if readers.is_empty() { vec![node] } else { readers.to_vec() };
-        Allocation { bytes: 1 + random.below(1000) as u64, first: vec![node], last: Some(last) }
+        Allocation { bytes: 1 + random.usize(..1000) as u64, first: vec![node], last: Some(last) }
     });
     let allocations = written.collect();
     Buffers { dag, allocations }
@@ -177,7 +177,7 @@ fn producers(random: &mut executor::Random, nodes: usize) -> Buffers {
 
 /// How far from the least peak the smallest plans are: of how many, how many are at it, and by how much others exceed it.
 fn distances(nodes: usize, graphs: usize) -> (usize, f64, f64) {
-    let mut random = executor::Random(nodes as u64);
+    let mut random = fastrand::Rng::with_seed(nodes as u64);
     let (mut exact, mut sum, mut most) = (0, 0.0, 1.0f64);
     for _ in 0..graphs {
         let buffers = producers(&mut random, nodes);

@@ -3,8 +3,8 @@
 //! A plan is an order of the nodes, a lane for each, and a barrier bit or none on each; its waits follow. All that the
 //! rules of queues allow are tried, with the times of the planner's own model: one packet processor a lane.
 
-use super::executor::Random;
 use super::*;
+use fastrand::Rng;
 
 /// The shortest time of any plan on at most `lanes` queues.
 pub(super) fn best(dag: &Dag, lanes: usize, table: &CostTable, known: u64) -> u64 {
@@ -176,23 +176,23 @@ enum Durations {
 }
 
 /// A random graph of packets.
-fn random(nodes: usize, durations: Durations, random: &mut Random) -> Dag {
-    let density = 1 + random.below(4);
+fn random(nodes: usize, durations: Durations, random: &mut Rng) -> Dag {
+    let density = 1 + random.usize(..4);
     let mut edges = Vec::new();
     for to in 1..nodes as u32 {
-        edges.extend((0..to).filter(|_| random.below(8) < density).map(|from| (from, to)));
+        edges.extend((0..to).filter(|_| random.usize(..8) < density).map(|from| (from, to)));
     }
     let mut dag = Dag::new(nodes, &edges);
     if let Durations::Uneven = durations {
         // From 1 to 128 us, each power of two as often.
-        dag.costs = (0..nodes).map(|_| 1_000 << random.below(8)).collect();
+        dag.costs = (0..nodes).map(|_| 1_000 << random.usize(..8)).collect();
     }
     dag
 }
 
 /// How much longer than the best plan ours take, in thousandths, ascending.
 fn distances(graphs: usize, nodes: usize, lanes: usize, durations: Durations, seed: u64) -> Vec<u64> {
-    let (mut source, table) = (Random(seed), cost::CDNA3.table);
+    let (mut source, table) = (Rng::with_seed(seed), cost::CDNA3.table);
     let distance = |_| {
         let dag = random(nodes, durations, &mut source);
         let ours = plan(&dag.problem(), lanes, &table).estimate_ns();

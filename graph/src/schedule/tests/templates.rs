@@ -1,24 +1,24 @@
 //! Random templates of all that graphs are made of, through every plan, to the checker and the executor.
 
-use super::executor::Random;
 use super::*;
 use crate::template::{MemAlloc, MemFree};
+use fastrand::Rng;
 
 /// A graph with nested graphs two deep; events stand for packets, and allocations only for order.
-fn template(random: &mut Random, nodes: usize, depth: usize) -> Graph<u32, u32, ()> {
+fn template(random: &mut Rng, nodes: usize, depth: usize) -> Graph<u32, u32, ()> {
     let mut graph: Graph<u32, u32, ()> = Graph::new();
     let mut ids: Vec<NodeId> = Vec::new();
     for _ in 0..nodes {
         let mut dependencies: Vec<NodeId> = Vec::new();
-        for _ in 0..random.below(4).min(ids.len()) {
-            let id = ids[random.below(ids.len())];
+        for _ in 0..random.usize(..4).min(ids.len()) {
+            let id = ids[random.usize(..ids.len())];
             if !dependencies.contains(&id) {
                 dependencies.push(id);
             }
         }
-        let node = match random.below(12) {
+        let node = match random.usize(..12) {
             0 if depth > 0 => {
-                let nested = 1 + random.below(6);
+                let nested = 1 + random.usize(..6);
                 Node::Child(Box::new(template(random, nested, depth - 1)))
             }
             1 => Node::Empty,
@@ -34,11 +34,11 @@ fn template(random: &mut Random, nodes: usize, depth: usize) -> Graph<u32, u32, 
 }
 
 /// Plans one random template in every way, proves the plans, and runs them in a random legal order.
-fn try_template(random: &mut Random) -> Result<usize, String> {
-    let nodes = 1 + random.below(40);
+fn try_template(random: &mut Rng) -> Result<usize, String> {
+    let nodes = 1 + random.usize(..40);
     let graph = template(random, nodes, 2);
     // Some nodes are disabled.
-    let (modulus, rest) = (2 + random.below(12) as u32, random.below(12) as u32);
+    let (modulus, rest) = (2 + random.usize(..12) as u32, random.usize(..12) as u32);
     let enabled = |node: NodeId| node.index() % modulus != rest;
     let flat = flatten(&graph, |node, _| enabled(node)).map_err(|error| error.to_string())?;
     let classes = flat.work.iter().map(|work| match work {
@@ -47,34 +47,34 @@ fn try_template(random: &mut Random) -> Result<usize, String> {
         Some(Node::MemAlloc(_) | Node::MemFree(_)) => Class::Join,
         Some(_) => Class::Packet,
     });
-    let equal = random.below(2) == 0;
+    let equal = random.usize(..2) == 0;
     let dag = Dag {
         preds: flat.graph.preds().clone(),
         succs: flat.graph.succs().clone(),
         classes: classes.collect(),
-        costs: (0..flat.graph.len()).map(|_| if equal { 5_000 } else { 100 << random.below(10) }).collect(),
+        costs: (0..flat.graph.len()).map(|_| if equal { 5_000 } else { 100 << random.usize(..10) }).collect(),
         devices: Vec::new(),
     };
-    let devices = 1 + random.below(6).saturating_sub(3) as u16;
+    let devices = 1 + random.usize(..6).saturating_sub(3) as u16;
     let dag = dag.spread(|node| (node as u16).wrapping_mul(7) % devices);
     let (problem, table) = (dag.problem(), cost::CDNA3.table);
-    let lanes = 1 + random.below(4);
+    let lanes = 1 + random.usize(..4);
     let plans = CANDIDATES.iter().map(|&kind| candidate(&problem, kind, lanes, &table));
-    let units: Vec<u32> = (0..dag.classes.len()).map(|_| 1 + random.below(400) as u32).collect();
+    let units: Vec<u32> = (0..dag.classes.len()).map(|_| 1 + random.usize(..400) as u32).collect();
     let guessed = problem.with_guessed_durations();
     let with_units =
         [problem, guessed].map(|problem| problem.with_units(&units).expect("units of each node"));
     let chosen = [problem, guessed, with_units[0], with_units[1]].map(|it| plan(&it, lanes, &table));
     for plan in plans.chain(chosen) {
         check(&problem, &plan).map_err(|fault| format!("{fault}: {dag:?} {plan:?}"))?;
-        executor::run(&dag, &plan, random.below(1 << 30) as u64)
+        executor::run(&dag, &plan, random.usize(..1 << 30) as u64)
             .map_err(|wrong| format!("{wrong}: {dag:?} {plan:?}"))?;
     }
     Ok(dag.preds.entries())
 }
 
 fn try_templates(count: usize, seed: u64) -> usize {
-    let mut random = Random(seed);
+    let mut random = Rng::with_seed(seed);
     (0..count).map(|at| try_template(&mut random).unwrap_or_else(|wrong| panic!("{at}: {wrong}"))).sum()
 }
 
