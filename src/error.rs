@@ -80,6 +80,9 @@ pub enum Error {
     /// A kernel stopped for another reason.
     #[error("launch failure: {0}")]
     LaunchFailure(String),
+    /// Memory of the device is damaged, and cannot be corrected.
+    #[error("uncorrectable memory error: {0}")]
+    UncorrectableMemory(String),
     /// No link between two devices.
     #[error("the device cannot access the other's memory")]
     PeerAccessUnsupported,

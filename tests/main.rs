@@ -7,6 +7,7 @@ mod against;
 mod back_end;
 mod device;
 mod errors;
+mod failures;
 mod graph_memory_rules;
 mod instructions;
 mod layouts;

@@ -28,6 +28,7 @@ impl From<Error> for hipError_t {
             Error::StreamDestroyed => hipErrorContextIsDestroyed,
             Error::IllegalAddress(_) => hipErrorIllegalAddress,
             Error::LaunchFailure(_) => hipErrorLaunchFailure,
+            Error::UncorrectableMemory(_) => hipErrorECCNotCorrectable,
             Error::PeerAccessUnsupported => hipErrorPeerAccessUnsupported,
             Error::PeerAccessAlreadyEnabled => hipErrorPeerAccessAlreadyEnabled,
             Error::PeerAccessNotEnabled => hipErrorPeerAccessNotEnabled,

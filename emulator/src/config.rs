@@ -2,7 +2,10 @@
 
 use parking_lot::Mutex;
 
-use crate::isa::Target;
+use crate::{
+    hardware::{Hardware, UnknownTrait},
+    isa::Target,
+};
 
 /// Devices that one process may have.
 pub const MAX_DEVICES: usize = 16;
@@ -22,6 +25,8 @@ pub struct Config {
     pub null_kernels: bool,
     /// Devices have caches that keep coherent what fences ask for and nothing else.
     pub strict_coherence: bool,
+    /// What hardware does that the emulator spares programs otherwise.
+    pub hardware: Hardware,
 }
 
 impl Default for Config {
@@ -33,6 +38,7 @@ impl Default for Config {
             local_memory: None,
             null_kernels: false,
             strict_coherence: false,
+            hardware: Hardware::default(),
         }
     }
 }
@@ -69,14 +75,17 @@ pub enum ConfigError {
         /// What it may hold.
         words: [&'static str; 2],
     },
+    /// `AQLIPSE_EMULATE_HARDWARE` has an item that names nothing.
+    #[error("AQLIPSE_EMULATE_HARDWARE: {0}")]
+    Hardware(UnknownTrait),
     /// A configuration arrived after `hsa_init`.
     #[error("the emulator is already initialised")]
     Initialised,
 }
 
 impl Config {
-    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL` and
-    /// `AQLIPSE_EMULATE_COHERENCE`.
+    /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL`,
+    /// `AQLIPSE_EMULATE_COHERENCE` and `AQLIPSE_EMULATE_HARDWARE`.
     ///
     /// # Errors
     /// [`ConfigError`] naming the variable that makes no sense.
@@ -102,6 +111,9 @@ impl Config {
         }
         if let Some(coherence) = given("AQLIPSE_EMULATE_COHERENCE") {
             config.strict_coherence = word("AQLIPSE_EMULATE_COHERENCE", &coherence, ["off", "strict"])? == 1;
+        }
+        if let Some(hardware) = given("AQLIPSE_EMULATE_HARDWARE") {
+            config.hardware = hardware.parse().map_err(ConfigError::Hardware)?;
         }
         Ok(config)
     }

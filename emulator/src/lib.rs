@@ -35,6 +35,7 @@
 //! | `runtime` | what lives between `hsa_init` and `hsa_shut_down` |
 //! | `agent` | agents and their handles |
 //! | `config` | [`Config`], from the environment or from the program |
+//! | `hardware` | [`Hardware`]: failures and limits of hardware that programs meet only where they ask for them |
 //! | `device` | the figures of each card, one file per card |
 //! | `processor` | the packet processors: order, barriers, completion, errors, the seeded schedule |
 //! | `workers` | the threads that run workgroups |
@@ -52,7 +53,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `isa`, `os`
+//! 1. `agent`, `hardware`, `isa`, `os`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -73,6 +74,7 @@ mod copy;
 mod device;
 mod executable;
 mod fault;
+mod hardware;
 mod heap;
 mod hsa;
 pub mod os;
@@ -94,6 +96,7 @@ pub mod workgroup;
 pub use config::{Config, ConfigError, MAX_DEVICES};
 pub use device::{Card, Counters};
 pub use fault::{last_fault_report, take_fault_report};
+pub use hardware::{Failure, FailureKind, Hardware, UnknownTrait};
 pub use hsa::api;
 pub use isa::Target;
 pub use runtime::{configuration_error, configure};

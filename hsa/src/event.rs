@@ -84,8 +84,9 @@ impl SystemEvent {
     }
 }
 
-/// A function that wants to know about system events; it runs on a thread of the HSA runtime.
-pub type EventHandler = Box<dyn Fn(SystemEvent) + Send + Sync>;
+/// A function that wants to know about system events, and says whether it has handled one; it runs on a thread of the
+/// HSA runtime.
+pub type EventHandler = Box<dyn Fn(SystemEvent) -> bool + Send + Sync>;
 
 /// The handlers of one runtime.
 #[derive(Default)]
@@ -98,13 +99,14 @@ impl Handlers {
         self.list.write().push(Arc::new(handler));
     }
 
-    fn report(&self, event: SystemEvent) {
+    /// Calls all handlers; says whether one has handled the event.
+    fn report(&self, event: SystemEvent) -> bool {
         // Cloned, so that a handler may add another one.
         let handlers = self.list.read().clone();
-        for handler in handlers {
+        handlers.iter().fold(false, |handled, handler| {
             // A panic must not cross into C; the panic hook has printed it already.
-            let _ = catch_unwind(AssertUnwindSafe(|| handler(event)));
-        }
+            handled | catch_unwind(AssertUnwindSafe(|| handler(event))).unwrap_or(false)
+        })
     }
 }
 
@@ -120,9 +122,11 @@ pub(crate) unsafe extern "C" fn on_system_event(
 ) -> hsa_status_t {
     // SAFETY: the caller's promise.
     let event = unsafe { event.as_ref() };
-    if let (Some(event), Some(handlers)) = (event, HANDLERS.find(data)) {
-        handlers.report(SystemEvent::from_raw(event));
-    }
-    // ABI: success says that the event is handled; anything else makes ROCr end the process.
-    HSA_STATUS_SUCCESS
+    let handled = match (event, HANDLERS.find(data)) {
+        (Some(event), Some(handlers)) => handlers.report(SystemEvent::from_raw(event)),
+        _ => false,
+    };
+    // ABI: success says that the event is handled. If no handler of the process says so, ROCr prints what happened and
+    // ends the process: better than threads that wait for a device that has stopped.
+    if handled { HSA_STATUS_SUCCESS } else { HSA_STATUS_ERROR }
 }

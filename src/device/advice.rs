@@ -34,14 +34,14 @@ pub(super) fn unloadable(error: &LoadError) -> String {
 
 /// What the driver's device file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Driver {
+pub(super) enum Driver {
     Missing,
     Closed,
     Open,
 }
 
 impl Driver {
-    fn find() -> Self {
+    pub(super) fn find() -> Self {
         match File::options().read(true).write(true).open("/dev/kfd") {
             Ok(_) => Self::Open,
             Err(error) if error.kind() == ErrorKind::NotFound => Self::Missing,
@@ -71,6 +71,17 @@ pub(super) fn no_gpu(backend: Backend) -> String {
         ),
         Backend::Emulated => "there is no GPU".to_owned(),
     }
+}
+
+/// What is printed, whatever the log says, where a machine seems to have a GPU and the emulated one takes its place: the
+/// program is some thousand times slower than its user expects.
+pub(super) fn fallback(error: &dyn Display, driver: Driver) -> Option<String> {
+    (driver != Driver::Missing).then(|| {
+        format!(
+            "aqlipse: the GPU of this machine is not used ({error}). The emulated one is, which is much slower. \
+             {DEVICE_VARIABLE}=rocr makes this an error, {DEVICE_VARIABLE}=emulated ends this line."
+        )
+    })
 }
 
 fn without_devices(error: &dyn Display, driver: Driver) -> String {
@@ -104,6 +115,18 @@ mod tests {
             [Driver::Missing, Driver::Closed, Driver::Open].map(|it| without_devices(&"status", it));
         for text in started.into_iter().chain([old, library("not found"), no_gpu(Backend::Rocr)]) {
             assert!(text.contains("AQLIPSE_DEVICE=emulated"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_is_not_used_is_named_in_one_line() {
+        assert_eq!(fallback(&"status", Driver::Missing), None);
+        for driver in [Driver::Closed, Driver::Open] {
+            let line = fallback(&without_devices(&"status", driver), driver).unwrap();
+            assert!(
+                line.lines().count() == 1 && line.contains("/dev/kfd") | line.contains("rocminfo"),
+                "{line}"
+            );
         }
     }
 

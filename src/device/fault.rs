@@ -110,8 +110,16 @@ impl Faults {
     /// Records a fault behind which the device runs nothing any more, whatever is submitted.
     pub(crate) fn lose(&self, error: Error) {
         // ORDER: Release. Before the new epoch, so that a thread that sees the epoch makes no new queue.
-        self.lost.store(true, Ordering::Release);
-        self.record(error, self.epoch());
+        // One loss may be reported by several events: the first says the most.
+        if !self.lost.swap(true, Ordering::AcqRel) {
+            self.record(error, self.epoch());
+        }
+    }
+
+    /// Lets the device run again what is submitted from now on: the driver makes queues for it again.
+    pub(crate) fn restore(&self) {
+        self.unreported.store(false, Ordering::Relaxed);
+        self.lost.store(false, Ordering::Release);
     }
 
     /// Whether the device runs nothing any more.
@@ -197,6 +205,19 @@ mod tests {
         assert_eq!((faults.take(), faults.epoch()), (Some(failure("fault")), 1));
         assert!(faults.is_lost());
         assert_eq!(faults.error(), failure("fault"));
+        // Another event tells of the same.
+        faults.lose(failure("reset"));
+        assert_eq!((faults.take(), faults.epoch(), faults.error()), (None, 1, failure("fault")));
+    }
+
+    #[test]
+    fn a_restored_device_has_a_new_epoch_and_nothing_to_report() {
+        let faults = Faults::default();
+        let epoch = faults.queue_created();
+        faults.lose(failure("reset"));
+        faults.restore();
+        assert!(!faults.is_lost() && !faults.is_pending());
+        assert_eq!(faults.queue_created(), epoch + 1);
     }
 
     #[test]

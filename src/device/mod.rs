@@ -149,7 +149,7 @@ impl Device {
     /// device for good is reported to every caller.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.0.faults.is_pending() {
-            return if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) };
+            return self.refuse_if_lost();
         }
         // Taking the lanes first: what the fault did not reach runs no longer when it is reported.
         Faults::await_recording();
@@ -161,9 +161,40 @@ impl Device {
                 crate::error::explain(&error);
                 Err(error)
             }
-            None if self.0.faults.is_lost() => Err(self.0.faults.error()),
-            None => Ok(()), // Another thread was told.
+            // Another thread was told.
+            None => self.refuse_if_lost(),
         }
+    }
+
+    /// Whether the device runs nothing any more, whatever is submitted: it was reset, or its memory is damaged.
+    pub fn is_lost(&self) -> bool {
+        self.0.faults.is_lost()
+    }
+
+    /// Refuses what the HSA runtime would do by the device itself, and wait for without end.
+    ///
+    /// # Errors
+    /// What took the device, if it is lost.
+    pub(crate) fn refuse_if_lost(&self) -> Result<()> {
+        if self.0.faults.is_lost() { Err(self.0.faults.error()) } else { Ok(()) }
+    }
+
+    /// Brings back a device that runs nothing any more. What was submitted to it is lost.
+    ///
+    /// # Errors
+    /// What took the device, where the driver does not give it back to the process: on ROCr, which reports no second
+    /// loss.
+    pub fn recover(&self) -> Result<()> {
+        if !self.0.faults.is_lost() {
+            return Ok(());
+        }
+        if self.backend() == Backend::Rocr {
+            return Err(self.0.faults.error());
+        }
+        let _retirement = self.retire_lanes();
+        self.0.faults.restore();
+        self.recall();
+        Ok(())
     }
 
     /// Ends everything on queues that faults have taken. While the caller holds the guard, no other thread does so and
@@ -262,9 +293,7 @@ impl Device {
     }
 
     fn create_lane(&self, kind: LaneKind) -> Result<Arc<Lane>> {
-        if self.0.faults.is_lost() {
-            return Err(self.0.faults.error());
-        }
+        self.refuse_if_lost()?;
         let (producers, priority) = match kind {
             LaneKind::Stream { priority, .. } => (hsa::Producers::Multi, priority),
             LaneKind::Cooperative => (hsa::Producers::Cooperative, hsa::Priority::Normal),

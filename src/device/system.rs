@@ -1,6 +1,9 @@
 //! The HSA runtime of this process and its devices, started once.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    io::Write as _,
+    sync::{Arc, OnceLock},
+};
 
 use hsa::AgentKind;
 use parking_lot::Mutex;
@@ -49,7 +52,11 @@ impl System {
             "rocr" => Self::start_on(Backend::Rocr),
             "emulated" => Self::start_on(Backend::Emulated),
             "" | "auto" => Self::start_on(Backend::Rocr).or_else(|e| {
-                tracing::info!("no AMD GPU ({e}); using the emulated one");
+                match advice::fallback(&e, advice::Driver::find()) {
+                    // A closed stderr is no reason to fail.
+                    Some(line) => drop(writeln!(std::io::stderr(), "{line}")),
+                    None => tracing::info!("no AMD GPU ({e}); using the emulated one"),
+                }
                 Self::start_on(Backend::Emulated)
             }),
             other => Err(Error::NotInitialized(format!(
@@ -211,22 +218,58 @@ fn kernarg_pool(system: &System) -> Result<hsa::Pool> {
     Ok(system.host.clone())
 }
 
-/// A memory fault arrives as an event of the system, not on a queue.
-fn record_event(event: hsa::SystemEvent) {
-    let hsa::SystemEvent::MemoryFault { agent, address, .. } = event else { return };
-    let Ok(system) = System::started() else { return };
-    let report = fault_report(system).unwrap_or_else(|| format!("address {address:#x}"));
-    for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
-        let (faults, error) = (&device.0.faults, Error::IllegalAddress(report.clone()));
-        match system.backend {
+/// What a device reports by itself arrives as an event of the system, not on a queue. Says whether it was about a device
+/// of ours, and is handled.
+fn record_event(event: hsa::SystemEvent) -> bool {
+    use hsa::SystemEvent::{HardwareException, MemoryError, MemoryFault};
+    let agent = match event {
+        MemoryFault { agent, .. } | MemoryError { agent, .. } | HardwareException { agent, .. } => agent,
+        // Whatever it is, answering that it is handled would leave threads waiting.
+        _ => return false,
+    };
+    let Ok(system) = System::started() else { return false };
+    let report = || fault_report(system);
+    let (error, is_lost) = match event {
+        MemoryFault { reasons, .. } if reasons & DAMAGED != 0 => {
+            let unsaid = || "the device reports an ECC error".into();
+            (Error::UncorrectableMemory(report().unwrap_or_else(unsaid)), true)
+        }
+        MemoryFault { reasons, .. } if reasons & hsa_sys::HSA_AMD_MEMORY_FAULT_HANG.0 != 0 => {
+            (Error::LaunchFailure(report().unwrap_or_else(|| "the device hung and was reset".into())), true)
+        }
+        MemoryFault { address, .. } => {
+            let error = Error::IllegalAddress(report().unwrap_or_else(|| format!("address {address:#x}")));
             // The kernel driver evicts all queues of the process for good, and ROCr tells of one memory fault only.
-            Backend::Rocr => faults.lose(error),
+            (error, system.backend == Backend::Rocr)
+        }
+        MemoryError { address, reasons, .. } if reasons == hsa_sys::HSA_AMD_MEMORY_ERROR_MEMORY_IN_USE.0 => {
+            (Error::LaunchFailure(format!("memory at {address:#x} was taken away while in use")), true)
+        }
+        MemoryError { address, reasons, .. } => {
+            (Error::UncorrectableMemory(format!("at {address:#x}, reasons {reasons:#x}")), true)
+        }
+        HardwareException { cause, .. } if cause & hsa_sys::HSA_AMD_HW_EXCEPTION_CAUSE_ECC.0 != 0 => {
+            let unsaid = || "the device was reset after an ECC error".into();
+            (Error::UncorrectableMemory(report().unwrap_or_else(unsaid)), true)
+        }
+        _ => (Error::LaunchFailure(report().unwrap_or_else(|| "the device was reset".into())), true),
+    };
+    let mut is_known = false;
+    for device in system.devices().iter().filter(|d| d.0.agent.raw() == agent) {
+        let faults = &device.0.faults;
+        is_known = true;
+        if is_lost {
+            faults.lose(error.clone());
+        } else if !faults.is_pending() {
             // The event names no queue. If one has reported a fault already, it is most likely this one.
-            Backend::Emulated if !faults.is_pending() => faults.record(error, faults.epoch()),
-            Backend::Emulated => {}
+            faults.record(error.clone(), faults.epoch());
         }
     }
+    is_known
 }
+
+/// Reasons of a memory fault that say that the memory is damaged.
+const DAMAGED: u32 = hsa_sys::HSA_AMD_MEMORY_FAULT_DRAMECC.0 | hsa_sys::HSA_AMD_MEMORY_FAULT_SRAMECC.0;
 
 /// What an error callback of a queue means.
 pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {

@@ -149,6 +149,7 @@ impl Hostcall {
     /// As [`Hostcall::buffer`].
     pub(crate) fn heap(&self, device: &Device) -> Result<u64> {
         let heap = self.heap.get_or_make(|| {
+            device.refuse_if_lost()?;
             let out_of_memory = |_| Error::OutOfMemory { bytes: HEAP_BYTES };
             let memory = device.0.local.allocate(HEAP_BYTES).map_err(out_of_memory)?;
             let memory = memory.held_by(memory_report::HOSTCALLS);

@@ -13,8 +13,9 @@ use crate::{
 /// Has the HSA runtime place `object` on `device`; `bytes` is its file.
 ///
 /// # Errors
-/// [`Error::InvalidImage`], [`Error::OutOfMemory`].
+/// [`Error::InvalidImage`], [`Error::OutOfMemory`]; what took the device, if it is lost.
 pub(super) fn place(device: &Device, object: &CodeObject<'_>, bytes: &[u8]) -> Result<hsa::FrozenExecutable> {
+    device.refuse_if_lost()?;
     let refused = |error: hsa::Error| refused(&error, bytes.len());
     let (executable, older) = match load(device, bytes) {
         Ok(executable) => (executable, None),

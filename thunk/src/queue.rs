@@ -5,7 +5,7 @@ use std::{
     sync::{atomic::AtomicI64, atomic::Ordering},
 };
 
-use emulator::driver::{QueueError, QueueFault};
+use emulator::driver::{Loss, QueueError, QueueFault};
 use hsa_sys::{
     HSA_STATUS_ERROR_EXCEPTION, HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION,
     HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, HSA_STATUS_ERROR_INVALID_ALLOCATION,
@@ -155,6 +155,23 @@ impl Queues {
             reason.fetch_or(Exception::of(fault.status).bit(), Ordering::Release);
         }
         events.interrupt(reports.event);
+    }
+}
+
+/// Passes on that a device has lost all its queues. ROCr 5.2.3 listens to events of memory alone; their error types name
+/// hangs, too.
+pub fn report_loss(events: &Events, device: u32, loss: Loss) {
+    let fault = HsaMemoryAccessFault {
+        NodeId: node_of(device),
+        VirtualAddress: 0,
+        Failure: match loss {
+            Loss::Hang => failure::HANG,
+            Loss::Memory => failure::SRAM_ECC | failure::IMPRECISE,
+        },
+        Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
+    };
+    if events.report_fault(&fault) == 0 {
+        tracing::error!(device, ?loss, "the device is lost, and no memory event exists to report it with");
     }
 }
 

@@ -4,7 +4,7 @@ use std::{process, sync::Arc};
 
 use emulator::{
     Config, Target,
-    driver::{Access, Driver, Interrupts, QueueFault},
+    driver::{Access, Driver, Interrupts, Loss, QueueFault},
 };
 use parking_lot::RwLock;
 
@@ -17,7 +17,7 @@ use crate::{
     entry::Result,
     event::Events,
     memory::Memory,
-    queue::Queues,
+    queue::{self, Queues},
     topology::Topology,
 };
 
@@ -52,6 +52,10 @@ impl Interrupts for Line {
 
     fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault) {
         self.queues.report(&self.events, queue, device, fault);
+    }
+
+    fn lost(&self, device: u32, loss: Loss) {
+        queue::report_loss(&self.events, device, loss);
     }
 }
 

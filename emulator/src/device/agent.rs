@@ -11,7 +11,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{Card, Tally, card};
-use crate::{config::Config, isa::Target, memory::Map, os, wave::code::Registry};
+use crate::{config::Config, hardware::Hardware, isa::Target, memory::Map, os, wave::code::Registry};
 
 /// A loaded code object, asked for names when something goes wrong.
 pub trait Image: Send + Sync {
@@ -41,6 +41,8 @@ pub struct Device {
     pub code: Arc<Registry>,
     /// Whether dispatches complete without executing.
     pub null_kernels: bool,
+    /// What hardware does that the emulator spares programs otherwise.
+    pub hardware: Hardware,
     /// What its packet processor has done.
     pub tally: Tally,
     images: Mutex<Images>,
@@ -63,6 +65,7 @@ impl Device {
             map: if config.strict_coherence { Arc::new(Map::cached(target)) } else { Arc::default() },
             code: Arc::default(),
             null_kernels: config.null_kernels,
+            hardware: config.hardware.clone(),
             tally: Tally::default(),
             images: Mutex::default(),
             used: AtomicU64::new(0),

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use emulator::{Config, driver::{Driver, Interrupts, QueueFault}};
+//! use emulator::{Config, driver::{Driver, Interrupts, Loss, QueueFault}};
 //!
 //! struct Log;
 //! impl Interrupts for Log {
@@ -15,6 +15,9 @@
 //!     }
 //!     fn queue_error(&self, queue: u64, _device: u32, fault: &QueueFault) {
 //!         println!("queue {queue} stopped: {}", fault.report);
+//!     }
+//!     fn lost(&self, device: u32, loss: Loss) {
+//!         println!("device {device} is lost: {loss:?}");
 //!     }
 //! }
 //!
@@ -33,7 +36,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub use crate::{fault::QueueFault, processor::Interrupts};
+pub use crate::{
+    fault::{Loss, QueueFault},
+    processor::Interrupts,
+};
 pub use queue::{Created, QueueDescriptor, QueueError};
 
 use crate::{

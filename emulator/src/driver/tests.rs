@@ -9,13 +9,13 @@ use std::{
 };
 
 use hsa_sys::{
-    AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, HSA_PACKET_TYPE_BARRIER_AND, HSA_PACKET_TYPE_KERNEL_DISPATCH,
-    HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_ERROR_INVALID_SIGNAL, HSA_STATUS_ERROR_MEMORY_FAULT,
-    amd_queue_t, amd_signal_t, hsa_status_t,
+    AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, HSA_PACKET_HEADER_BARRIER, HSA_PACKET_TYPE_BARRIER_AND,
+    HSA_PACKET_TYPE_KERNEL_DISPATCH, HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_ERROR_EXCEPTION,
+    HSA_STATUS_ERROR_INVALID_SIGNAL, HSA_STATUS_ERROR_MEMORY_FAULT, amd_queue_t, amd_signal_t, hsa_status_t,
 };
 use parking_lot::Mutex;
 
-use super::{Access, Created, Driver, Interrupts, QueueDescriptor, QueueError, QueueFault};
+use super::{Access, Created, Driver, Interrupts, Loss, QueueDescriptor, QueueError, QueueFault};
 use crate::{config::Config, os::Mapping};
 
 /// Stores the dword behind a pointer, both from the arguments, where the pointer says (llvm-mc, gfx90a).
@@ -38,6 +38,7 @@ const VALUE: (usize, u32) = (5, 0x7e04_0287);
 struct Heard {
     events: Mutex<Vec<u32>>,
     faults: Mutex<Vec<(u64, hsa_status_t)>>,
+    losses: Mutex<Vec<(u32, Loss)>>,
 }
 
 impl Interrupts for Heard {
@@ -47,6 +48,10 @@ impl Interrupts for Heard {
 
     fn queue_error(&self, queue: u64, _device: u32, fault: &QueueFault) {
         self.faults.lock().push((queue, fault.status));
+    }
+
+    fn lost(&self, device: u32, loss: Loss) {
+        self.losses.lock().push((device, loss));
     }
 }
 
@@ -415,4 +420,62 @@ fn a_slot_is_free_when_its_kernel_is_done() {
     client.word(DATA).store(1, Ordering::Release);
     client.until("the kernel", || client.value(0).load(Ordering::Acquire) == 0);
     assert_eq!(read_index.load(Ordering::Acquire), 2);
+}
+
+/// A client of hardware that fails.
+fn failing(failures: &str) -> Client {
+    Client::with(&Config { hardware: failures.parse().unwrap(), ..Config::default() })
+}
+
+#[test]
+fn a_lost_device_stops_its_queues_and_reports_once_and_serves_new_ones() {
+    for (failure, loss) in [("reset@2", Loss::Hang), ("memory-error@2", Loss::Memory)] {
+        let client = failing(failure);
+        let queue = client.queue();
+        client.publish(0, client.kernel(client.at(DATA), 1, client.signal(0, 1)));
+        client.publish(1, client.kernel(client.at(DATA), 2, client.signal(1, 1)));
+        client.publish(2, client.kernel(client.at(DATA), 3, client.signal(2, 1)));
+        client.ring(queue, 2);
+        client.until("the loss", || !client.heard.losses.lock().is_empty());
+        assert_eq!(*client.heard.losses.lock(), [(0, loss)]);
+        assert_eq!([0, 1, 2].map(|signal| client.value(signal).load(Ordering::Acquire)), [0, 1, 1]);
+        assert!(client.heard.faults.lock().is_empty(), "no queue reports it");
+        client.driver.destroy_queue(queue.id).unwrap();
+
+        // The next one begins at its first slot.
+        let read_index = CONTROL + std::mem::offset_of!(amd_queue_t, read_dispatch_id) as u64;
+        client.word(read_index).store(0, Ordering::Relaxed);
+        let queue = client.queue();
+        client.publish(0, client.kernel(client.at(DATA), 4, client.signal(3, 1)));
+        client.ring(queue, 0);
+        client.until("completion", || client.value(3).load(Ordering::Acquire) == 0);
+        assert_eq!(client.word(DATA).load(Ordering::Relaxed) as u32, 4);
+    }
+}
+
+#[test]
+fn a_queue_can_stop_with_an_error_at_a_dispatch() {
+    let client = failing("queue-error@1");
+    let queue = client.queue();
+    client.publish(0, client.kernel(client.at(DATA), 1, client.signal(0, 1)));
+    client.ring(queue, 0);
+    client.until("the error", || !client.heard.faults.lock().is_empty());
+    assert_eq!(*client.heard.faults.lock(), [(queue.id, HSA_STATUS_ERROR_EXCEPTION)]);
+}
+
+#[test]
+fn a_dispatch_that_hangs_holds_up_packets_with_the_barrier_bit() {
+    let client = failing("hang@1");
+    let queue = client.queue();
+    client.publish(0, client.kernel(client.at(DATA), 1, client.signal(0, 1)));
+    client.publish(1, barrier(0, client.signal(1, 1)));
+    let mut waits = barrier(0, client.signal(2, 1));
+    waits[0] |= 1 << HSA_PACKET_HEADER_BARRIER.0;
+    client.publish(2, waits);
+    client.ring(queue, 2);
+    client.until("the packet without the bit", || client.value(1).load(Ordering::Acquire) == 0);
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!([0, 2].map(|signal| client.value(signal).load(Ordering::Acquire)), [1, 1]);
+    assert!(client.heard.losses.lock().is_empty() && client.heard.faults.lock().is_empty());
+    client.driver.destroy_queue(queue.id).unwrap();
 }

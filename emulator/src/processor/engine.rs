@@ -23,7 +23,8 @@ use super::{
 use crate::{
     device::Device,
     dispatch::{Dispatch, DispatchFault, Environment, Launch, LaunchError, Residency},
-    fault::{self, QueueFault},
+    fault::{self, Loss, QueueFault},
+    hardware::FailureKind,
     memory::{
         Allocation, Grain,
         coherence::{Origin, Scope},
@@ -304,13 +305,69 @@ impl Engine {
                 self.fail(index, QueueFault { status: refusal.status, memory: None, report });
                 true
             }
-            Front::Ready(packet, Work::Kernel(kernel)) if !self.device.null_kernels => {
-                self.launch(index, &packet, &kernel)
+            Front::Ready(packet, Work::Kernel(kernel)) => {
+                if let Some(failure) = self.failure() {
+                    self.befall(index, &packet, &kernel, failure);
+                } else if self.device.null_kernels {
+                    self.process(index, &packet, Work::Kernel(kernel));
+                } else {
+                    return self.launch(index, &packet, &kernel);
+                }
+                true
             }
             Front::Ready(packet, work) => {
                 self.process(index, &packet, work);
                 true
             }
+        }
+    }
+
+    /// How the hardware fails at the device's next dispatch, if it was asked to.
+    fn failure(&self) -> Option<FailureKind> {
+        let hardware = &self.device.hardware;
+        if hardware.failures.is_empty() {
+            return None;
+        }
+        hardware.failure(self.device.index, self.device.tally.read().kernels + 1)
+    }
+
+    /// Fails at the dispatch at the front of a queue.
+    fn befall(
+        &mut self,
+        index: usize,
+        packet: &Packet,
+        kernel: &hsa_kernel_dispatch_packet_t,
+        failure: FailureKind,
+    ) {
+        self.count(index, packet, &Work::Kernel(*kernel));
+        let place =
+            format!("{}: {}", self.lanes[index].place(), kernel_name(&self.device, kernel.kernel_object));
+        match failure {
+            FailureKind::Hang => {
+                tracing::warn!("{place}: never ends, as AQLIPSE_EMULATE_HARDWARE asks");
+                self.lanes[index].hang();
+            }
+            FailureKind::QueueError => {
+                let report = format!("{place}: a queue error, as AQLIPSE_EMULATE_HARDWARE asks");
+                self.fail(index, QueueFault { status: HSA_STATUS_ERROR_EXCEPTION, memory: None, report });
+            }
+            FailureKind::Reset => self.lose(Loss::Hang, format!("{place}: the device hung and was reset")),
+            FailureKind::MemoryError => {
+                self.lose(Loss::Memory, format!("{place}: an error of memory that cannot be corrected"));
+            }
+        }
+    }
+
+    /// Stops all queues of the device. None reports an error: the device does.
+    fn lose(&mut self, loss: Loss, report: String) {
+        for lane in &mut self.lanes {
+            lane.abort();
+            lane.queue.stop(State::Faulted);
+        }
+        fault::record_loss(report, self.device.index);
+        match &self.client {
+            Client::Table(handlers) => fault::announce_loss(loss, &self.device, handlers),
+            Client::Driver(interrupts) => interrupts.lost(self.device.index, loss),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a client of the driver hears from a packet processor.
 
-use crate::fault::QueueFault;
+use crate::fault::{Loss, QueueFault};
 
 /// What a client hears from its devices, on their threads: answers are quick and do not call the driver.
 pub trait Interrupts: Send + Sync {
@@ -16,4 +16,7 @@ pub trait Interrupts: Send + Sync {
 
     /// A queue has stopped for good.
     fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault);
+
+    /// All queues of a device have stopped for good.
+    fn lost(&self, device: u32, loss: Loss);
 }

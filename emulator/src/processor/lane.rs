@@ -56,6 +56,8 @@ pub(super) struct Lane {
     read: u64,
     /// The runs that the front packet has entered, outermost first.
     entered: Vec<Entered>,
+    /// Index of a dispatch that never ends.
+    hung: Option<u64>,
     /// Watches on the signals of the barrier packet at the front, once they are watched.
     watches: Option<Vec<Watch>>,
     /// The thread that waits for the queue to have nothing running.
@@ -75,6 +77,7 @@ impl Lane {
             memory,
             read,
             entered: Vec::new(),
+            hung: None,
             watches: None,
             leaving: None,
             silenced: Vec::new(),
@@ -99,11 +102,11 @@ impl Lane {
             (Ok(Some(packet)), _) => packet,
             (Ok(None), None) => return Front::Nothing,
             // What a branch has entered is complete before the branch is.
-            (Ok(None), Some(_)) if !self.running.is_empty() => return Front::Nothing,
+            (Ok(None), Some(_)) if !self.running.is_empty() || self.hung.is_some() => return Front::Nothing,
             (Ok(None), Some(run)) => return Front::Ready(run.branch, Work::Return),
             (Err(refusal), _) => return Front::Refused(refusal),
         };
-        if header::has_barrier_bit(&packet) && !self.running.is_empty() {
+        if header::has_barrier_bit(&packet) && (!self.running.is_empty() || self.hung.is_some()) {
             return Front::Nothing;
         }
         match packet::decode(&packet, &self.signals, &self.memory) {
@@ -206,19 +209,27 @@ impl Lane {
         }
     }
 
+    /// Moves on from the front packet, which is a dispatch that never ends.
+    pub(super) fn hang(&mut self) {
+        self.hung.get_or_insert(self.read);
+        self.advance(true);
+    }
+
     /// Gives back the slots of the packets that are done with.
     ///
     /// A client of the driver may reuse a packet's kernel arguments together with its slot, as ROCr's own copies do:
     /// on hardware the read index passes a dispatch when its waves have started and are about to read theirs. Waves
     /// here may start much later, so that a client's slot is free when the dispatch is complete.
     pub(super) fn free_slots(&self) {
-        let oldest = self.queue.client().and_then(|_| self.running.iter().map(|running| running.index).min());
+        let launched = self.running.iter().map(|running| running.index).chain(self.hung);
+        let oldest = self.queue.client().and_then(|_| launched.min());
         self.queue.free_slots_below(oldest.unwrap_or(self.read));
     }
 
     /// Stops what runs, and forgets what the front packet waits for: the queue has stopped.
     pub(super) fn abort(&mut self) {
         self.watches = None;
+        self.hung = None;
         self.entered.clear();
         self.running.iter().for_each(|running| running.dispatch.stop());
     }

@@ -193,7 +193,12 @@ fn system_events_reach_every_handler_until_the_runtime_is_gone() {
     let runtime = runtime();
     for name in ["a", "b"] {
         let seen = Arc::clone(&seen);
-        runtime.on_event(Box::new(move |event| seen.lock().push((name, event)))).unwrap();
+        // Both see every event; one handles faults.
+        let handler = move |event| {
+            seen.lock().push((name, event));
+            name == "a" && matches!(event, SystemEvent::MemoryFault { .. })
+        };
+        runtime.on_event(Box::new(handler)).unwrap();
     }
     runtime.on_event(Box::new(|_| panic!("this handler's panic stays here"))).unwrap();
     let agent = hsa_agent_t { handle: fake::GPU };
@@ -206,16 +211,17 @@ fn system_events_reach_every_handler_until_the_runtime_is_gone() {
         event_type: HSA_AMD_GPU_MEMORY_FAULT_EVENT,
         info: hsa_amd_event_info_t { memory_fault },
     };
-    fake::deliver(&fault);
+    assert_eq!(fake::deliver(&fault), HSA_STATUS_SUCCESS);
     let event = SystemEvent::MemoryFault { agent, address: 0xdead_0000, reasons: 2 };
     assert_eq!(*seen.lock(), [("a", event), ("b", event)]);
-    fake::deliver(&hsa_amd_event_t { event_type: hsa_amd_event_type_t(9), ..fault });
+    let unknown = hsa_amd_event_t { event_type: hsa_amd_event_type_t(9), ..fault };
+    assert_ne!(fake::deliver(&unknown), HSA_STATUS_SUCCESS, "no handler has handled it");
     assert_eq!(seen.lock().last(), Some(&("b", SystemEvent::Unknown { kind: 9 })));
 
     let other = Runtime::new(fake::api()).unwrap();
-    assert!(other.on_event(Box::new(|_| ())).is_err(), "the HSA runtime takes one handler");
+    assert!(other.on_event(Box::new(|_| false)).is_err(), "the HSA runtime takes one handler");
     drop(runtime);
-    fake::deliver(&fault);
+    assert_ne!(fake::deliver(&fault), HSA_STATUS_SUCCESS, "no handler is left");
     assert_eq!(seen.lock().len(), 4);
 }
 

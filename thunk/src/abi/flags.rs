@@ -107,4 +107,10 @@ pub mod failure {
     pub const READ_ONLY: u32 = 1 << 1;
     /// Code fetched from memory that holds none.
     pub const NO_EXECUTE: u32 = 1 << 2;
+    /// The address is not known.
+    pub const IMPRECISE: u32 = 1 << 5;
+    /// Error type 1: registers or caches are damaged.
+    pub const SRAM_ECC: u32 = 1 << 6;
+    /// Error type 3: the device hung.
+    pub const HANG: u32 = 3 << 6;
 }

@@ -176,14 +176,18 @@ entry! {
     }
 }
 
-/// Waits for a device, then destroys its streams and frees its memory; code, events and graphs stay.
+/// Waits for a device, then destroys its streams and frees its memory; code, events and graphs stay. A device that runs
+/// nothing any more is brought back, if the driver can.
 pub(super) fn reset(device: &Device) -> Result<(), hipError_t> {
     capture::refuse_device_synchronize(device)?;
     let outcome = device.synchronize();
     STREAMS.remove_all(|stream| stream.device() == device);
+    let was_lost = device.is_lost();
+    // First: a device that runs nothing frees nothing.
+    device.recover()?;
     memory::free_all(device)?;
     device.set_wait_policy(None);
-    Ok(outcome?)
+    if was_lost { Ok(()) } else { Ok(outcome?) }
 }
 
 entry! {
