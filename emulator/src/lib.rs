@@ -99,4 +99,4 @@ pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, UnknownTrait};
 pub use hsa::api;
 pub use isa::Target;
-pub use runtime::{configuration_error, configure};
+pub use runtime::{configuration_error, configure, counters};

@@ -12,7 +12,7 @@ use crate::{
     agent::Agent,
     config::{self, Config, ConfigError},
     copy::Copier,
-    device::Device,
+    device::{Counters, Device},
     executable::Executables,
     fault,
     heap::Heap,
@@ -124,6 +124,12 @@ pub(crate) fn is_initialised() -> bool {
 /// Why the last initialisation failed, if its configuration was the reason.
 pub fn configuration_error() -> Option<ConfigError> {
     ERROR.lock().clone()
+}
+
+/// What the packet processor of the device at `index` has done since `hsa_init`; `None` without a runtime or such a
+/// device.
+pub fn counters(index: usize) -> Option<Counters> {
+    Some(get().ok()?.devices.get(index)?.tally.read())
 }
 
 /// Chooses what the next `hsa_init` offers, instead of the environment.

@@ -41,6 +41,7 @@ pub(crate) enum Keep {
 /// Signals that wait to be used again: creating one costs tens of microseconds on hardware.
 pub(crate) struct SignalPool {
     runtime: Arc<hsa::Runtime>,
+    waiters: hsa::Waiters,
     faults: Arc<Faults>,
     free: Mutex<Free>,
     /// Signals that are in use.
@@ -61,8 +62,10 @@ struct Free {
 }
 
 impl SignalPool {
-    pub(crate) fn new(runtime: Arc<hsa::Runtime>, faults: Arc<Faults>) -> Arc<Self> {
-        Arc::new(Self { runtime, faults, free: Mutex::default(), used: AtomicUsize::new(0) })
+    /// A pool of signals that these wait for. Only those that host threads may sleep on raise an interrupt when they
+    /// fire; a process has some thousand of them.
+    pub(crate) fn new(runtime: Arc<hsa::Runtime>, faults: Arc<Faults>, waiters: hsa::Waiters) -> Arc<Self> {
+        Arc::new(Self { runtime, waiters, faults, free: Mutex::default(), used: AtomicUsize::new(0) })
     }
 
     /// A signal with value `initial` that is not in use, for packets on queues of `epoch`.
@@ -76,8 +79,7 @@ impl SignalPool {
         };
         let signal = match reused {
             Some(signal) => signal,
-            None => hsa::Signal::create(&self.runtime, initial, &[], hsa::Waiters::HostAndDevice)?
-                .held_by(holders::SIGNALS),
+            None => hsa::Signal::create(&self.runtime, initial, &[], self.waiters)?.held_by(holders::SIGNALS),
         };
         signal.silent_store(initial, Ordering::Relaxed);
         self.used.fetch_add(1, Ordering::Relaxed);
@@ -206,6 +208,7 @@ impl PooledSignal {
 
     /// Sleeps until it has fired, but at most for `timeout`.
     fn sleep(&self, timeout: Duration) {
+        debug_assert_eq!(self.pool.waiters, hsa::Waiters::HostAndDevice, "nothing would wake the thread");
         self.signal().wait(hsa::Condition::Less, 1, Some(timeout), hsa::WaitState::Blocked);
     }
 }
@@ -379,7 +382,8 @@ mod tests {
 
     fn pool() -> (Arc<SignalPool>, Arc<Faults>) {
         let faults = Arc::new(Faults::default());
-        (SignalPool::new(System::get().unwrap().runtime().clone(), faults.clone()), faults)
+        let runtime = System::get().unwrap().runtime().clone();
+        (SignalPool::new(runtime, faults.clone(), hsa::Waiters::HostAndDevice), faults)
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub(crate) struct DeviceInner {
     pub(crate) target: loader::TargetId,
     pub(crate) faults: Arc<Faults>,
     pub(crate) signals: Arc<SignalPool>,
+    /// Signals that no host thread waits for: of packets that wait for each other.
+    pub(crate) edges: Arc<SignalPool>,
     pub(crate) kernargs: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     /// Device memory for the packets of resident graphs; the host cannot write it.

@@ -160,6 +160,7 @@ impl Device {
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());
+        let signals = |waiters| SignalPool::new(system.runtime.clone(), faults.clone(), waiters);
         let gpu = vec![agent.clone()];
         let inner = DeviceInner {
             ordinal,
@@ -169,7 +170,8 @@ impl Device {
             fine_grained,
             properties,
             target,
-            signals: SignalPool::new(system.runtime.clone(), faults.clone()),
+            signals: signals(hsa::Waiters::HostAndDevice),
+            edges: signals(hsa::Waiters::DeviceOnly),
             faults,
             // One arena serves all the devices of a graph.
             kernargs: Arc::new(

@@ -63,7 +63,12 @@ impl InFlightSlots {
                 return Ok(flight);
             }
         }
-        let signals = (0..image.signals).map(|_| launch_queues.signal()).collect::<Result<Arc<[_]>>>()?;
+        let mut attended = vec![false; image.signals as usize];
+        for &signal in image.host.iter().flat_map(|step| &step.after) {
+            attended[signal as usize] = true;
+        }
+        let signals = attended.into_iter().map(|attended| launch_queues.signal(attended));
+        let signals = signals.collect::<Result<Arc<[_]>>>()?;
         let signals = (!signals.is_empty()).then_some(signals);
         Ok(InFlightSlot { epochs: launch_queues.epochs().clone(), signals, ..InFlightSlot::default() })
     }

@@ -292,7 +292,7 @@ struct Bracket {
 
 impl Bracket {
     fn new(launch_queues: &LaunchQueues<'_>) -> Result<Self> {
-        Ok(Self { entry: launch_queues.signal()?, exit: launch_queues.signal()? })
+        Ok(Self { entry: launch_queues.signal(false)?, exit: launch_queues.signal(false)? })
     }
 }
 

@@ -142,13 +142,14 @@ impl<'e> LaunchQueues<'e> {
         (&self.devices[number], self.epochs[number])
     }
 
-    /// A signal for packets of the launch.
+    /// A signal for packets of the launch, which a host thread waits for if `attended`.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn signal(&self) -> Result<Arc<PooledSignal>> {
+    pub(super) fn signal(&self, attended: bool) -> Result<Arc<PooledSignal>> {
         let (device, epoch) = self.home();
-        device.0.signals.take(1, epoch)
+        let pool = if attended { &device.0.signals } else { &device.0.edges };
+        pool.take(1, epoch)
     }
 
     /// Lets a fault of any of the devices take the launch on all of them, until `completion` fires.

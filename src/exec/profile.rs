@@ -76,7 +76,7 @@ impl Exec {
             let signal = match signals.chain(is_last.then_some(end)).next_back() {
                 Some(signal) => signal.clone(),
                 None => {
-                    let signal = device.0.signals.take(1, epoch)?;
+                    let signal = device.0.edges.take(1, epoch)?;
                     these.own.push((lane, packet, signal.clone()));
                     signal
                 }

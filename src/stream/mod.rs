@@ -362,7 +362,7 @@ impl Stream {
         let mut submission = self.submission()?;
         submission.dispatch(&dispatch)?;
         submission.keep(Keep::Other(fifo.clone()));
-        let (reached, returned) = (submission.signal(1)?, submission.signal(1)?);
+        let (reached, returned) = (submission.signal(1)?, submission.edge()?);
         submission.mark(&reached);
         submission.wait_signal(returned.clone());
         let drain = Drain(fifo);

@@ -261,6 +261,11 @@ impl<'a> Submission<'a> {
         self.stream.device.0.signals.take(initial, self.lane.epoch())
     }
 
+    /// A signal with value 1 that packets alone wait for.
+    pub(crate) fn edge(&self) -> Result<Arc<PooledSignal>> {
+        self.stream.device.0.edges.take(1, self.lane.epoch())
+    }
+
     /// Queues `job` for the stream's host worker.
     ///
     /// Jobs must be queued in the order in which the stream reaches them, or one could wait for another behind it:
@@ -275,7 +280,7 @@ impl<'a> Submission<'a> {
         &mut self,
         make: impl FnOnce() -> W,
     ) -> Result<()> {
-        let (reached, returned) = (self.signal(1)?, self.signal(1)?);
+        let (reached, returned) = (self.signal(1)?, self.edge()?);
         self.mark(&reached);
         self.wait_signal(returned.clone());
         self.push_job(Job::new(vec![reached], make(), Some(returned)))

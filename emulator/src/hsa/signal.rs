@@ -17,7 +17,7 @@ use crate::{
 };
 
 fn create(
-    value: i64,
+    make: impl FnOnce() -> Option<Signal>,
     consumers: (u32, *const hsa_agent_t),
     signal: *mut hsa_signal_t,
 ) -> Result<(), hsa_status_t> {
@@ -30,7 +30,7 @@ fn create(
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
     }
-    let made = Signal::create(value).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
+    let made = make().ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
     // SAFETY: the program's output pointer.
     unsafe { store(signal, hsa_signal_t { handle: made.handle() }) }
 }
@@ -46,7 +46,7 @@ entry! {
         consumers: *const hsa_agent_t,
         signal: *mut hsa_signal_t,
     ) {
-        create(initial_value, (num_consumers, consumers), signal)
+        create(|| Signal::create(initial_value), (num_consumers, consumers), signal)
     }
 
     fn hsa_amd_signal_create(
@@ -56,12 +56,17 @@ entry! {
         attributes: u64,
         signal: *mut hsa_signal_t,
     ) {
-        // No thread waits for a signal that only GPUs consume: nothing is saved by knowing it.
         if attributes & !u64::from(HSA_AMD_SIGNAL_AMD_GPU_ONLY.0) != 0 {
             let ipc = attributes & u64::from(HSA_AMD_SIGNAL_IPC.0) != 0;
             return Err(if ipc { HSA_STATUS_ERROR_NOT_SUPPORTED } else { HSA_STATUS_ERROR_INVALID_ARGUMENT });
         }
-        create(initial_value, (num_consumers, consumers), signal)
+        // Consumers that are named decide, whatever the attribute says (HSA AMD extension, `hsa_amd_signal_create`).
+        let for_devices = attributes != 0 && num_consumers == 0;
+        let make = || match for_devices {
+            true => Signal::create_for_devices(initial_value),
+            false => Signal::create(initial_value),
+        };
+        create(make, (num_consumers, consumers), signal)
     }
 
     fn hsa_signal_destroy(signal: hsa_signal_t) {

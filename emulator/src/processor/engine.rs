@@ -429,10 +429,7 @@ impl Engine {
             return;
         }
         let times = self.lanes[index].queue.is_profiled().then_some((start, end));
-        if let Some(interrupted) = self.signals.complete(handle, times, self.device.index) {
-            self.device.tally.completion_signals.add(1);
-            self.device.tally.interrupts.add(interrupted.into());
-        }
+        self.signals.complete(handle, times, &self.device);
     }
 
     /// Performs a packet's acquire fence, at system scope for commands that maintain caches.

@@ -65,27 +65,29 @@ impl Signals {
         }
     }
 
-    /// Takes one off the signal behind `handle`, after storing `times` if there are any; says whether that
-    /// interrupted the host, and `None` if the signal does not exist any more.
-    pub(super) fn complete(&self, handle: u64, times: Option<(u64, u64)>, device: u32) -> Option<bool> {
-        match (self, self.lookup(handle)?) {
-            (Self::Memory { map, interrupts }, PacketSignal::Memory(signal)) => {
-                let event = signal.complete(times, map);
-                if let Some(event) = event {
-                    interrupts.event(device, event);
+    /// Takes one off the signal behind `handle`, if it still exists, after storing `times` if there are any. A program
+    /// that has seen the signal finds it counted.
+    pub(super) fn complete(&self, handle: u64, times: Option<(u64, u64)>, device: &Device) {
+        let tally = &device.tally;
+        match (self, self.lookup(handle)) {
+            (Self::Memory { map, interrupts }, Some(PacketSignal::Memory(signal))) => {
+                tally.completion_signals.add(1);
+                if let Some(event) = signal.complete(times, map) {
+                    tally.interrupts.add(1);
+                    interrupts.event(device.index, event);
                 }
-                Some(event.is_some())
             }
-            (_, PacketSignal::Slab(signal)) => {
+            (_, Some(PacketSignal::Slab(signal))) => {
+                tally.completion_signals.add(1);
+                tally.interrupts.add(signal.interrupts().into());
                 if let Some((start, end)) = times {
                     signal.set_times(start, end);
                 }
                 // ORDER: Release. All effects of the packet, whichever thread ran it, are visible to a thread that sees
                 // the new value: `Dispatch::is_complete` acquired them, and this operation is sequentially consistent.
                 signal.complete();
-                Some(false)
             }
-            (Self::Slab, PacketSignal::Memory(_)) => None,
+            (Self::Slab, Some(PacketSignal::Memory(_))) | (_, None) => {}
         }
     }
 }

@@ -216,6 +216,18 @@ impl Signal {
         Some(signal)
     }
 
+    /// As [`Signal::create`], for a signal that no host thread waits for: it has no mailbox, and interrupts nobody.
+    pub(crate) fn create_for_devices(value: i64) -> Option<Self> {
+        let signal = Self::create(value)?;
+        signal.wire.mailbox.store(0, Ordering::Relaxed);
+        Some(signal)
+    }
+
+    /// Whether the host is interrupted when a packet changes the signal.
+    pub(crate) fn interrupts(self) -> bool {
+        self.wire.mailbox.load(Ordering::Relaxed) != 0
+    }
+
     /// Makes the doorbell of a queue of `device`, whose control block is at `queue`.
     pub(crate) fn create_doorbell(device: u32, queue: u64) -> Option<Self> {
         let signal = Self::claim()?;
