@@ -471,35 +471,38 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
 
 /// Makes one particular candidate, whether or not it is a good one.
 pub fn candidate(problem: &Problem<'_>, kind: Candidate, lanes: usize, table: &CostTable) -> Plan {
-    let mut levels = match kind {
+    let on_one = |levels: Levels| one_lane(problem, &levels, kind, table);
+    let favoured = || {
+        let mut levels = Levels::of(problem);
+        favour(problem, &mut levels);
+        levels
+    };
+    let chains = || {
+        let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
+        Chains::of(problem, &reduced, Effort::Thorough)
+    };
+    let lanes = problem.lanes_each(lanes);
+    let order = match kind {
+        Candidate::Levels | Candidate::Serial => return on_one(Levels::of(problem)),
+        Candidate::Balanced => return on_one(levels::balanced(problem, table)),
+        Candidate::HostDepth => return on_one(Levels::by_host_depth(problem)),
         // Without allocations nothing is frugal.
         Candidate::Frugal => return one_lane(problem, &Levels::of(problem), Candidate::Serial, table),
-        Candidate::Balanced => levels::balanced(problem, table),
-        Candidate::HostDepth => Levels::by_host_depth(problem),
-        _ => Levels::of(problem),
-    };
-    if matches!(kind, Candidate::Levels | Candidate::Balanced | Candidate::HostDepth | Candidate::Serial) {
-        return one_lane(problem, &levels, kind, table);
-    }
-    let lanes = problem.lanes_each(lanes);
-    let reduced = reduce::transitive_reduction(problem, Effort::Thorough);
-    let chains = Chains::of(problem, &reduced, Effort::Thorough);
-    if matches!(kind, Candidate::LevelLanes | Candidate::Turns) {
-        favour(problem, &mut levels);
-    }
-    let order = match kind {
-        Candidate::Urgency => match urgency::lanes(problem, &levels, lanes) {
-            Some(order) => order,
-            None => return one_lane(problem, &levels, kind, table),
-        },
-        Candidate::LevelLanes => lanes::by_level(problem, &chains, lanes, &levels),
-        Candidate::Turns => lanes::in_turn(problem, lanes, &levels),
+        Candidate::Strict | Candidate::Relaxed => lanes::list_schedule(problem, &chains(), lanes, table),
+        Candidate::LevelLanes => lanes::by_level(problem, &chains(), lanes, &favoured()),
+        Candidate::Turns => lanes::in_turn(problem, lanes, &favoured()),
         Candidate::Streams(policy) | Candidate::Published(policy) => {
             // PANIC: as many predecessors as there are.
             let preds = policy::through_joins(problem, usize::MAX).expect("predecessors");
             policy.lanes(problem, &preds, lanes)
         }
-        _ => lanes::list_schedule(problem, &chains, lanes, table),
+        Candidate::Urgency => {
+            let levels = Levels::of(problem);
+            match urgency::lanes(problem, &levels, lanes) {
+                Some(order) => order,
+                None => return on_one(levels),
+            }
+        }
     };
     on_lanes(problem, &order, kind, table)
 }

@@ -392,7 +392,7 @@ fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
     })
 }
 
-const CANDIDATES: [Candidate; 12] = [
+const CANDIDATES: [Candidate; 13] = [
     Candidate::Levels,
     Candidate::Balanced,
     Candidate::HostDepth,
@@ -405,6 +405,7 @@ const CANDIDATES: [Candidate; 12] = [
     Candidate::Streams(Policy::SegmentsByLevel),
     Candidate::Published(Policy::RoundRobin),
     Candidate::Published(Policy::SegmentsDepthFirst),
+    Candidate::Urgency,
 ];
 
 proptest! {
