@@ -534,7 +534,10 @@ fn threads_that_launch_and_trim_find_their_memory() {
         }
     });
     device().synchronize().unwrap();
-    assert_eq!(used().current, 0);
+    let (used, reserved) = (device().graph_memory_used(), device().graph_memory_reserved());
+    assert_eq!((used.current, reserved.current), (0, 0));
+    // A thread maps memory before it uses it, and another may be done with its own in between.
+    assert!(reserved.high >= used.high, "{reserved:?}, {used:?}");
 }
 
 #[test]
