@@ -101,7 +101,9 @@ mod thread;
 mod user_object;
 
 pub use aqlipse_graph::memory::graph::{MemoryBuffer, MemoryGraph};
-pub use device::{Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System, WaitPolicy};
+pub use device::{
+    Backend, Device, Fence, Properties, RING_VARIABLE, Rings, System, WATCHDOG_VARIABLE, WaitPolicy,
+};
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options,

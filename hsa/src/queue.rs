@@ -380,6 +380,15 @@ impl Queue {
         self.ring.port().write_index()
     }
 
+    /// What lies in the slot of packet `index`: the packet, without its type once it was launched, or what was written
+    /// over it. To be shown to people: nothing keeps the slot from changing meanwhile.
+    pub fn peek(&self, index: u64) -> Packet {
+        let slot = self.ring.port().slot(index).cast::<[u32; 16]>();
+        // SAFETY: the slot is inside the ring, which lives as long as `self`. Whoever writes there, each word that is read
+        // was written by someone.
+        Packet::from_words(unsafe { slot.read_volatile() })
+    }
+
     /// Why the queue has stopped, if it has.
     pub fn fault(&self) -> Option<hsa_status_t> {
         self.health.check().err().and_then(|error| error.status())

@@ -24,6 +24,8 @@ pub(crate) struct Faults {
     unreported: AtomicBool,
     /// The device runs nothing any more.
     lost: AtomicBool,
+    /// Its queues can be neither stopped nor destroyed.
+    queues_stay: AtomicBool,
     latest: Mutex<Option<Error>>,
     /// Epochs of the queues that exist.
     queues: Mutex<Vec<u64>>,
@@ -107,8 +109,10 @@ impl Faults {
         drop(RECORDING.lock());
     }
 
-    /// Records a fault behind which the device runs nothing any more, whatever is submitted.
-    pub(crate) fn lose(&self, error: Error) {
+    /// Records a fault behind which the device runs nothing any more, whatever is submitted. `queues_stay` if the HSA
+    /// runtime would wait without end for one that is to be stopped or destroyed.
+    pub(crate) fn lose(&self, error: Error, queues_stay: bool) {
+        self.queues_stay.store(queues_stay, Ordering::Relaxed);
         // ORDER: Release. Before the new epoch, so that a thread that sees the epoch makes no new queue.
         // One loss may be reported by several events: the first says the most.
         if !self.lost.swap(true, Ordering::AcqRel) {
@@ -125,6 +129,11 @@ impl Faults {
     /// Whether the device runs nothing any more.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
+    }
+
+    /// Whether the queues that the device had when it was lost can be neither stopped nor destroyed.
+    pub(crate) fn queues_stay(&self) -> bool {
+        self.is_lost() && self.queues_stay.load(Ordering::Relaxed)
     }
 
     /// Whether a fault waits to be reported.
@@ -201,12 +210,12 @@ mod tests {
     #[test]
     fn a_lost_device_stays_lost() {
         let faults = Faults::default();
-        faults.lose(failure("fault"));
+        faults.lose(failure("fault"), true);
         assert_eq!((faults.take(), faults.epoch()), (Some(failure("fault")), 1));
         assert!(faults.is_lost());
         assert_eq!(faults.error(), failure("fault"));
         // Another event tells of the same.
-        faults.lose(failure("reset"));
+        faults.lose(failure("reset"), false);
         assert_eq!((faults.take(), faults.epoch(), faults.error()), (None, 1, failure("fault")));
     }
 
@@ -214,7 +223,7 @@ mod tests {
     fn a_restored_device_has_a_new_epoch_and_nothing_to_report() {
         let faults = Faults::default();
         let epoch = faults.queue_created();
-        faults.lose(failure("reset"));
+        faults.lose(failure("reset"), false);
         faults.restore();
         assert!(!faults.is_lost() && !faults.is_pending());
         assert_eq!(faults.queue_created(), epoch + 1);

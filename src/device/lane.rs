@@ -133,7 +133,7 @@ impl Lane {
 
     /// Stops the queue that a fault has taken, with what runs on it, while launches may still hold the lane.
     pub(crate) fn stop(&self) {
-        if let Some(queue) = self.queue.as_ref().filter(|_| !self.faults.is_lost())
+        if let Some(queue) = self.queue.as_ref().filter(|_| !self.faults.queues_stay())
             && let Err(error) = queue.inactivate()
         {
             tracing::warn!("stopping a queue that a fault has taken: {error}");
@@ -164,6 +164,21 @@ impl Lane {
     /// Unique over the process: tells whether two fences lie on the same queue.
     pub(crate) fn id(&self) -> u64 {
         self.id
+    }
+
+    /// Index of the first packet that has not retired, and the one behind the last that was claimed.
+    pub(crate) fn indices(&self) -> (u64, u64) {
+        self.queue.as_ref().map_or((0, 0), |queue| (queue.read_index(), queue.write_index()))
+    }
+
+    /// Packets that the ring holds.
+    pub(crate) fn size(&self) -> u64 {
+        self.queue.as_ref().map_or(0, |queue| queue.size().into())
+    }
+
+    /// As [`hsa::Queue::peek`].
+    pub(crate) fn peek(&self, index: u64) -> Option<Packet> {
+        self.queue.as_ref().map(|queue| queue.peek(index))
     }
 
     /// Has the slot brought here that is stored to next.
@@ -247,7 +262,7 @@ impl Drop for Lane {
     fn drop(&mut self) {
         // The queue first: its packets act until it is destroyed.
         let queue = self.queue.take();
-        if self.faults.is_lost() {
+        if self.faults.queues_stay() {
             // ROCr waits for ever for a queue that a memory fault has stopped: its handler of queue errors leaves
             // memory faults to the handler of system events, and does not say that it is done.
             std::mem::forget(queue);

@@ -17,6 +17,7 @@ pub(crate) mod slabs;
 mod system;
 mod units;
 pub(crate) mod wait;
+mod watchdog;
 
 use std::{
     collections::VecDeque,
@@ -35,6 +36,7 @@ pub use properties::Properties;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::System;
 pub use wait::WaitPolicy;
+pub use watchdog::WATCHDOG_VARIABLE;
 
 use self::{
     above::{Above, Services, Streams},
@@ -262,6 +264,11 @@ impl Device {
         if let Some(services) = self.0.services.get() {
             services.work_was_waited_for();
         }
+    }
+
+    /// The lanes that exist.
+    pub(crate) fn lanes(&self) -> Vec<Arc<Lane>> {
+        self.0.lanes.lock().iter().flatten().cloned().collect()
     }
 
     /// A lane, created on first use and again after a fault.

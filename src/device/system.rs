@@ -3,6 +3,7 @@
 use std::{
     io::Write as _,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use hsa::AgentKind;
@@ -10,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::{
     Backend, Device, DeviceInner, Properties, Rings, advice, backend::DEVICE_VARIABLE, fault::Faults,
-    fence::SignalPool, holders, rings::Placement, slabs::Slabs,
+    fence::SignalPool, holders, rings::Placement, slabs::Slabs, watchdog,
 };
 use crate::error::{Error, Result};
 
@@ -27,6 +28,8 @@ pub struct System {
     devices: OnceLock<Vec<Device>>,
     /// Where the environment wants rings.
     rings: Rings,
+    /// How long a queue may stand still before it is reported.
+    watchdog: Option<Duration>,
     gpus: Vec<hsa::Agent>,
 }
 
@@ -66,7 +69,7 @@ impl System {
     }
 
     fn start_on(backend: Backend) -> Result<System> {
-        let rings = Rings::from_env()?;
+        let (rings, watchdog) = (Rings::from_env()?, watchdog::limit_from_env()?);
         let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
         let api = match backend {
             Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
@@ -94,7 +97,7 @@ impl System {
         let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
-        Ok(System { runtime, backend, host, timestamp_hz, devices: OnceLock::new(), rings, gpus })
+        Ok(System { runtime, backend, host, timestamp_hz, devices: OnceLock::new(), rings, watchdog, gpus })
     }
 
     fn make_devices(&'static self) -> Result<Vec<Device>> {
@@ -115,6 +118,11 @@ impl System {
     /// Ticks of the system clock in a second.
     pub fn timestamp_hz(&self) -> u64 {
         self.timestamp_hz
+    }
+
+    /// How long a queue may stand still before it is reported, if that is asked for.
+    pub(crate) fn watchdog(&self) -> Option<Duration> {
+        self.watchdog
     }
 
     pub(crate) fn runtime(&self) -> &Arc<hsa::Runtime> {
@@ -261,7 +269,7 @@ fn record_event(event: hsa::SystemEvent) -> bool {
         let faults = &device.0.faults;
         is_known = true;
         if is_lost {
-            faults.lose(error.clone());
+            faults.lose(error.clone(), system.backend == Backend::Rocr);
         } else if !faults.is_pending() {
             // The event names no queue. If one has reported a fault already, it is most likely this one.
             faults.record(error.clone(), faults.epoch());

@@ -23,6 +23,7 @@
 //! | [`in_flight`] | what a launch has of its own, used again |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`profile`] | launches that measure how long kernels take |
+//! | [`named`] | the nodes of packets, for reports of queues that do not move |
 //! | [`recorded`] | the executable as a child graph of a capture |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
@@ -39,7 +40,7 @@
 //! 6. `in_flight`
 //! 7. `events`, `profile`, `recorded`
 //! 8. `launch`
-//! 9. `arguments`, `enable`, `update`, `replan`
+//! 9. `arguments`, `enable`, `update`, `replan`, `named`
 
 mod arguments;
 #[cfg(test)]
@@ -55,6 +56,7 @@ mod in_flight;
 mod launch;
 mod launch_queues;
 mod lowering;
+mod named;
 mod node_work;
 mod pages;
 mod placement;
@@ -122,6 +124,7 @@ use crate::{
         memory::{Goal, Tradeoff},
         plan::Counts,
     },
+    stream,
     template::{Edition, Template},
     user_object::due::{Call, release_behind},
 };
@@ -374,7 +377,7 @@ impl Exec {
             resident: residence.map(|residence| Resident::new(&device, residence)).transpose()?,
         };
         state.settle(units.devices.len());
-        Ok(Self(Arc::new(Inner {
+        let exec = Arc::new(Inner {
             device,
             devices: units.devices,
             placements: units.placements,
@@ -394,7 +397,9 @@ impl Exec {
             priorities,
             account,
             state: Mutex::new(state),
-        })))
+        });
+        stream::watchdog::name_nodes_of(|| Arc::downgrade(&exec) as _);
+        Ok(Self(exec))
     }
 
     /// By what number the executable is known in [`memory_report::executables()`](crate::memory_report::executables()).

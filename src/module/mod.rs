@@ -5,6 +5,7 @@ mod dispatch;
 mod file;
 mod image;
 mod managed;
+mod names;
 mod occupancy;
 mod place;
 
@@ -12,6 +13,7 @@ pub(crate) use dispatch::Dispatch;
 pub use file::image_in_file;
 pub use image::{image_at, image_of_wrapper};
 pub use managed::Managed;
+pub(crate) use names::kernel_name;
 
 use std::{
     array,
@@ -325,6 +327,9 @@ impl KernelCode {
         else {
             return Err(Error::NotFound(name.into()));
         };
+        if device.0.system.watchdog().is_some() {
+            names::remember(object, name);
+        }
         let meta = kernel.metadata;
         let args: Box<[Arg]> = meta.args.clone().into();
         let explicit_bytes = args::explicit_bytes(&args);

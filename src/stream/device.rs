@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use super::{
     DetachedEnd, DetachedWork, Held, Stream, StreamInner, activity_counter::ActivityCounter, roll::Roll,
+    watchdog,
 };
 use crate::{
     callback,
@@ -95,7 +96,10 @@ impl Device {
     /// What its streams share.
     #[inline]
     pub(crate) fn shared_by_streams(&self) -> &'static Streams {
-        let streams: &'static dyn Any = self.0.streams.get_or_make(|| Box::<Streams>::default());
+        let streams: &'static dyn Any = self.0.streams.get_or_make(|| {
+            watchdog::start(self);
+            Box::<Streams>::default()
+        });
         // PANIC: nothing else is put there.
         streams.downcast_ref().expect("the streams of a device")
     }

@@ -22,6 +22,7 @@ pub(crate) mod rules;
 pub(crate) mod submit;
 mod tail;
 pub(crate) mod value;
+pub(crate) mod watchdog;
 
 use std::{
     any::Any,

@@ -53,6 +53,14 @@ pub(crate) struct State {
     spare: VecDeque<Fence>,
 }
 
+impl State {
+    /// The queue on which the last fence lies, if it has not fired.
+    pub(super) fn awaited_lane(&self) -> Option<u64> {
+        let last = self.past.last.as_ref()?;
+        (!last.fence.is_over()).then_some(last.lane)
+    }
+}
+
 /// Fences of the stream, and what they keep: that goes with the stream's past, whatever else holds a fence. What it keeps
 /// may hold the fence itself, as an executable holds an event that stands for its own launch.
 #[derive(Default)]

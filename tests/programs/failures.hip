@@ -85,6 +85,27 @@ DEVICE_TEST(a_device_that_was_reset_is_lost) { loses_the_first_device(hipErrorLa
 // proves: hipStreamSynchronize, hipDeviceReset, hipGraphLaunch
 DEVICE_TEST(a_device_with_damaged_memory_is_lost) { loses_the_first_device(hipErrorECCNotCorrectable); }
 
+// Nothing is left of a device that was reset: more queues are made than it has.
+DEVICE_TEST(a_device_is_reset_again_and_again) {
+  for (int round = 0; round < 12; ++round) {
+    CHECK(hipSetDevice(0));
+    unsigned* memory = on_device(0, 3);
+    Graph graph = filling(memory, 9);
+    std::vector<hipStream_t> streams(12);
+    for (hipStream_t& stream : streams) {
+      CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+      fill<<<dim3(1), dim3(64), 0, stream>>>(memory, COUNT, 1u);
+      CHECK(hipGetLastError());
+      CHECK(hipStreamSynchronize(stream));
+    }
+    expect_status("the wait", first_failure(graph.exec, streams[round]), hipErrorLaunchFailure);
+    CHECK(hipDeviceReset());
+    CHECK(hipGraphExecDestroy(graph.exec));
+    CHECK(hipGraphDestroy(graph.graph));
+  }
+  usable(0, 200);
+}
+
 // A queue that stops takes no more than what was submitted.
 DEVICE_TEST(a_queue_that_stops_is_replaced) {
   unsigned* memory = on_device(0, 3);
@@ -99,7 +120,7 @@ DEVICE_TEST(a_queue_that_stops_is_replaced) {
   usable(1, 300);
 }
 
-// Nothing reports a kernel that never ends: its stream is not ready, other devices go on, and the process can end.
+// No error tells of a kernel that never ends: its stream is not ready, other devices go on, and the process can end.
 DEVICE_TEST(a_kernel_that_never_ends_hangs_its_stream_alone) {
   unsigned* memory = on_device(0, 3);
   hipStream_t stream;

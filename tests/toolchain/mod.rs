@@ -24,7 +24,7 @@ use std::{
 
 pub use build::{Build, Compiler, MATRIX, Output};
 pub use devices::{is_emulated, is_seeded, offers};
-pub use process::{Finished, Program};
+pub use process::Program;
 
 /// Where Debian puts the device libraries.
 const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
