@@ -298,6 +298,10 @@ fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
         let mut submission = part.stream.submission()?;
         for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
             other.done.takes_along(&faults, part.done.epoch());
+            if how.before {
+                // The device's queue for such kernels waits for it, and may come to that when the other is done with it.
+                submission.keep(Keep::Signal(other.entry.clone()));
+            }
             if how.after {
                 submission.wait_signal(other.done.clone());
             }

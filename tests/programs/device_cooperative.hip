@@ -2,6 +2,8 @@
 // the occupancy functions say how many blocks can be.
 #include "device_test.h"
 #include <hip/hip_cooperative_groups.h>
+#include <chrono>
+#include <thread>
 
 namespace cg = cooperative_groups;
 
@@ -218,6 +220,77 @@ DEVICE_TEST(grids_of_several_devices_wait_for_each_other) {
   }
   CHECK(hipHostFree(meeting));
   CHECK(hipSetDevice(0));
+}
+
+// Without a common end, one device may be done and go on to other work while another has not begun: what that waits for
+// must not be used again meanwhile.
+__global__ void hold(unsigned* open) {
+  while (__hip_atomic_load(open, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM) == 0) __builtin_amdgcn_s_sleep(8);
+}
+static void hold_host(void* open) {
+  while (__atomic_load_n(static_cast<unsigned*>(open), __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
+}
+DEVICE_TEST(a_device_that_is_late_begins_when_it_can) {
+  int count = 0;
+  CHECK(hipGetDeviceCount(&count));
+  if (count < 2) return;
+  unsigned* open;  // for the kernel, for the host functions
+  CHECK(hipHostMalloc(reinterpret_cast<void**>(&open), 2 * sizeof *open, hipHostMallocPortable));
+  open[0] = open[1] = 0;
+  unsigned *memory[2], one = 1, value = 5;
+  hipStream_t streams[2], held;
+  hipLaunchParams launches[2];
+  void* arguments[2][3];
+  for (int device : {1, 0}) {
+    CHECK(hipSetDevice(device));
+    CHECK(hipMalloc(reinterpret_cast<void**>(&memory[device]), sizeof(unsigned)));
+    CHECK(hipStreamCreateWithFlags(&streams[device], hipStreamNonBlocking));
+    arguments[device][0] = &memory[device], arguments[device][1] = &one, arguments[device][2] = &value;
+    launches[device] = {reinterpret_cast<void*>(set), dim3(1), dim3(64), arguments[device], 0, streams[device]};
+  }
+  CHECK(hipStreamCreateWithFlags(&held, hipStreamNonBlocking));
+  void* holding[] = {&open};
+  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<const void*>(hold), dim3(1), dim3(1), holding, 0, held));
+  CHECK(hipLaunchCooperativeKernelMultiDevice(launches, 2, hipCooperativeLaunchMultiDeviceNoPostSync));
+  CHECK(hipStreamSynchronize(streams[1]));
+
+  // Much that has not happened yet on the device that is done.
+  CHECK(hipSetDevice(1));
+  std::vector<hipStream_t> waiting(8);
+  std::vector<hipEvent_t> events;
+  for (hipStream_t& stream : waiting) {
+    CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    CHECK(hipLaunchHostFunc(stream, hold_host, &open[1]));
+    for (int n = 0; n < 16; ++n) {
+      set<<<dim3(1), dim3(64), 0, stream>>>(memory[1], 1, 7);
+      events.emplace_back();
+      CHECK(hipEventCreate(&events.back()));
+      CHECK(hipEventRecord(events.back(), stream));
+    }
+  }
+  __atomic_store_n(&open[0], 1u, __ATOMIC_RELEASE);
+  hipError_t status = hipErrorNotReady;
+  for (int wait = 0; wait < 5000 && status == hipErrorNotReady; ++wait) {
+    status = hipStreamQuery(streams[0]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (status != hipSuccess) FAIL("the late device: %s", hipGetErrorName(status));
+  (void)hipGetLastError();
+  __atomic_store_n(&open[1], 1u, __ATOMIC_RELEASE);
+  for (hipEvent_t event : events) CHECK(hipEventDestroy(event));
+  for (hipStream_t stream : waiting) {
+    CHECK(hipStreamSynchronize(stream));
+    CHECK(hipStreamDestroy(stream));
+  }
+  CHECK(hipSetDevice(0));
+  for (int device : {0, 1}) {
+    CHECK(hipStreamSynchronize(streams[device]));
+    CHECK(hipStreamDestroy(streams[device]));
+    CHECK(hipFree(memory[device]));
+  }
+  CHECK(hipStreamSynchronize(held));
+  CHECK(hipStreamDestroy(held));
+  CHECK(hipHostFree(open));
 }
 
 int main(int argc, char** argv) { return run_device_tests(argc, argv); }
