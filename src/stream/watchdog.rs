@@ -67,7 +67,8 @@ fn watch(limit: Duration) {
         let Ok(system) = System::get() else { continue };
         for device in system.devices() {
             let awaited = awaited(device);
-            for lane in device.lanes() {
+            // What a fault has taken is reported by calls.
+            for lane in device.lanes().into_iter().filter(|lane| lane.is_current()) {
                 let (read, write) = lane.indices();
                 let busy = read < write || awaited.contains(&lane.id());
                 let progress = known.entry(lane.id()).or_insert_with(|| Progress::at(read));
