@@ -42,11 +42,9 @@ fn a_queue_that_stops_is_replaced() {
 #[test]
 fn a_kernel_that_never_ends_hangs_its_stream_alone_and_is_named() {
     let Some(program) = program("a_kernel_that_never_ends_hangs_its_stream_alone", "hang@40") else { return };
-    let finished = program.env("AQLIPSE_WATCHDOG_MS", "300").run();
+    let finished = program.env("AQLIPSE_WATCHDOG_MS", "1000").run();
     finished.expect_passed(&"hang");
-    let reports: Vec<_> = finished.stderr.lines().filter(|line| line.contains("has not moved")).collect();
-    let [report] = reports[..] else { panic!("one queue hangs:\n{}", finished.stderr) };
-    for part in [" of device 0 ", "kernel _Z4fillPjjj, node 0 of executable 1"] {
-        assert!(report.contains(part), "{part}: {report}");
-    }
+    let is_report = |line: &&str| line.contains(" of device 0 has not moved");
+    let report = finished.stderr.lines().find(is_report).unwrap_or_else(|| panic!("{}", finished.stderr));
+    assert!(report.contains("kernel _Z4fillPjjj, node 0 of executable 1"), "{report}");
 }

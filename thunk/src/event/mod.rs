@@ -16,6 +16,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    thread::ThreadId,
 };
 
 use emulator::os::Mapping;
@@ -57,6 +58,13 @@ struct Event {
     kind: HSA_EVENTTYPE,
     manual: bool,
     signaled: bool,
+    /// The thread that took a setting which found no thread waiting. The next other thread is told as well.
+    ///
+    /// ROCr 5.2.3 waits for an event in two threads when it destroys a queue: the one that ends the queue's error handler
+    /// with it, and the handler's. Taken by the first before the second waits again, the setting would be lost to that,
+    /// and both would wait without end. On hardware the first looks on for 200 us before it waits, which is long enough;
+    /// here the second may not run for that long. A thread that is told too often looks, and waits again.
+    taken_by: Option<ThreadId>,
     /// Grows with every setting; a waiter that knows an older age has missed one.
     age: u64,
     fault: Option<HsaMemoryAccessFault>,
@@ -113,6 +121,7 @@ impl Event {
     fn set(&mut self) {
         self.age += 1;
         self.signaled = self.manual || self.waits.is_empty();
+        self.taken_by = None;
         let id = self.id;
         for wait in &self.waits {
             let mut outcome = wait.state.lock();
@@ -172,7 +181,17 @@ impl Events {
         }
         let structure = Structure::new(structure);
         let handle = structure.address();
-        let event = Event { kind, manual, signaled, age: 1, fault: None, id, structure, waits: Vec::new() };
+        let event = Event {
+            kind,
+            manual,
+            signaled,
+            taken_by: None,
+            age: 1,
+            fault: None,
+            id,
+            structure,
+            waits: Vec::new(),
+        };
         table.events.insert(id, event);
         table.handles.insert(handle, id);
         Ok(handle)

@@ -55,6 +55,22 @@ fn setting_an_event_that_resets_itself_wakes_everybody_who_waits() {
     assert_eq!(events.wait(&[event], false, 0, None), Err(HSAKMT_STATUS_WAIT_TIMEOUT));
 }
 
+/// A thread that was about to wait is not left behind by one that waits for the same event and comes first.
+#[test]
+fn a_setting_that_found_no_thread_waiting_reaches_a_second_thread() {
+    let events = events();
+    let event = automatic(&events);
+    let poll = |events: &Arc<Events>| {
+        let events = Arc::clone(events);
+        thread::spawn(move || events.wait(&[event], false, 0, None)).join().unwrap()
+    };
+    events.set(event).unwrap();
+    assert_eq!(events.wait(&[event], false, 0, None), Ok(()));
+    assert_eq!(events.wait(&[event], false, 0, None), Err(HSAKMT_STATUS_WAIT_TIMEOUT), "it was taken");
+    assert_eq!(poll(&events), Ok(()));
+    assert_eq!(poll(&events), Err(HSAKMT_STATUS_WAIT_TIMEOUT), "only one more is told");
+}
+
 #[test]
 fn an_event_that_resets_itself_stays_set_until_one_wait_takes_it() {
     let events = events();

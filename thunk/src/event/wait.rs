@@ -2,6 +2,7 @@
 
 use std::{
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -57,14 +58,19 @@ impl Events {
         let mut table = self.table.lock();
         let ids = handles.iter().map(|handle| table.id(*handle)).collect::<Result<Vec<_>>>()?;
         let mut outcome = Outcome::default();
+        let this = thread::current().id();
         for (index, id) in ids.iter().enumerate() {
             let Some(event) = table.events.get_mut(id) else { continue };
             let missed =
                 ages.and_then(|ages| ages.get(index)).is_some_and(|age| *age != 0 && *age != event.age);
-            if (event.signaled || missed) && !outcome.set.contains(id) {
+            let taken_by_another = event.taken_by.take_if(|other| *other != this).is_some();
+            if (event.signaled || missed || taken_by_another) && !outcome.set.contains(id) {
                 outcome.set.push(*id);
             }
-            event.signaled &= event.manual;
+            if event.signaled && !event.manual {
+                event.signaled = false;
+                event.taken_by = Some(this);
+            }
             event.waits.push(Arc::clone(wait));
         }
         *wait.state.lock() = outcome;
