@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::{
     device::Device,
     heap::Backing,
+    os::hidden,
     signal::{self, Signal, Watch, Watcher},
 };
 
@@ -22,7 +23,7 @@ use crate::{
 /// Both ranges are mapped, the destination writable, for the whole call.
 pub(crate) unsafe fn copy(destination: u64, source: u64, size: usize) {
     // SAFETY: the caller's. Raw pointers, because devices may look at both ranges meanwhile.
-    unsafe { std::ptr::copy(source as *const u8, destination as *mut u8, size) };
+    unsafe { std::ptr::copy(hidden::at(source).cast_const(), hidden::at(destination), size) };
 }
 
 /// A copy that was asked for.

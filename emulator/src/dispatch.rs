@@ -22,6 +22,7 @@ pub use share::{Progress, Share, Worker};
 use crate::{
     isa::Target,
     memory::{Snapshot, coherence::Origin},
+    os::hidden,
     wave::{
         Fault, Surroundings, Wave,
         code::{self, Ranges},
@@ -292,6 +293,6 @@ fn descriptor(memory: &Snapshot, address: u64) -> Result<KernelDescriptor, Launc
         return Err(LaunchError::KernelObject { address });
     }
     // SAFETY: the map says that the range is readable, and the snapshot keeps its backing.
-    let bytes = unsafe { (address as *const [u8; KernelDescriptor::BYTES]).read_volatile() };
+    let bytes = unsafe { hidden::at(address).cast::<[u8; KernelDescriptor::BYTES]>().read_volatile() };
     Ok(KernelDescriptor::from_bytes(&bytes))
 }

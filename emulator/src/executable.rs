@@ -449,14 +449,14 @@ fn lay_out(
     resolve: impl Fn(&str) -> Option<u64>,
 ) -> Result<Mapping, hsa_status_t> {
     let alignment = usize::try_from(plan.align()).map_err(|_| HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
-    let mapping = Mapping::anonymous_aligned(size, alignment).map_err(|error| {
+    let mapping = Mapping::of_devices(size, alignment).map_err(|error| {
         tracing::warn!(size, %error, "the host has no room for a code object");
         HSA_STATUS_ERROR_OUT_OF_RESOURCES
     })?;
     // CAST: not above `size`.
     let image_size = plan.size() as usize;
     // SAFETY: a fresh mapping of at least that size, which no other thread knows yet.
-    let image = unsafe { std::slice::from_raw_parts_mut(mapping.pointer(), image_size) };
+    let image = unsafe { std::slice::from_raw_parts_mut(mapping.of_device(), image_size) };
     plan.write(image, mapping.address(), resolve).map_err(refuse)?;
     Ok(mapping)
 }

@@ -7,6 +7,13 @@ use std::{fmt, str::FromStr};
 pub struct Hardware {
     /// What goes wrong.
     pub failures: Vec<Failure>,
+    /// Devices are cards behind PCIe. Their memory is not the host's to touch but where it is allocated for that, and what
+    /// the host stores there is on its way until it flushes the device's data path or reads something back.
+    pub discrete: bool,
+    /// The host reaches no memory of such cards at all: they have no large BAR.
+    pub no_bar: bool,
+    /// Atomic operations of devices do not reach host memory.
+    pub no_atomics: bool,
 }
 
 /// Something that goes wrong, once.
@@ -44,6 +51,21 @@ impl FailureKind {
 }
 
 impl Hardware {
+    /// Whether the host can reach memory of devices.
+    pub fn reaches_devices(&self) -> bool {
+        !self.no_bar
+    }
+
+    /// The switch that a name stands for.
+    fn switch(&mut self, name: &str) -> Option<&mut bool> {
+        match name {
+            "discrete" => Some(&mut self.discrete),
+            "no-bar" => Some(&mut self.no_bar),
+            "no-atomics" => Some(&mut self.no_atomics),
+            _ => None,
+        }
+    }
+
     /// What befalls a dispatch of a device.
     pub(crate) fn failure(&self, device: u32, dispatch: u64) -> Option<FailureKind> {
         let befalls = |failure: &&Failure| (failure.device, failure.dispatch) == (device, dispatch);
@@ -59,21 +81,30 @@ impl fmt::Display for UnknownTrait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no trait of hardware (reset, memory-error, hang and queue-error are, with @ and ",
+            "{:?} is no trait of hardware (discrete, no-bar and no-atomics are; reset, memory-error, hang and ",
             self.0
         )?;
-        f.write_str("the number of a dispatch, and : and that of a device: reset@3, hang@1:0)")
+        f.write_str(
+            "queue-error with @ and the number of a dispatch, and : and that of a device: reset@3, hang@1:0)",
+        )
     }
 }
 
 impl FromStr for Hardware {
     type Err = UnknownTrait;
 
-    /// Reads traits that are separated by commas: `KIND@DISPATCH` or `KIND@DISPATCH:DEVICE`.
+    /// Reads traits that are separated by commas: a name, `KIND@DISPATCH` or `KIND@DISPATCH:DEVICE`.
     fn from_str(text: &str) -> Result<Self, UnknownTrait> {
-        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        let failures = items.map(|item| failure(item).ok_or_else(|| UnknownTrait(item.into())));
-        Ok(Self { failures: failures.collect::<Result<_, _>>()? })
+        let mut hardware = Self::default();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match hardware.switch(item) {
+                Some(switch) => *switch = true,
+                None => hardware.failures.push(failure(item).ok_or_else(|| UnknownTrait(item.into()))?),
+            }
+        }
+        // A card without large BAR is one behind PCIe.
+        hardware.discrete |= hardware.no_bar;
+        Ok(hardware)
     }
 }
 
@@ -96,6 +127,14 @@ mod tests {
         assert_eq!(hardware.failure(2, 1), Some(FailureKind::Hang));
         assert_eq!((hardware.failure(0, 1), hardware.failure(2, 3)), (None, None));
         assert_eq!("".parse(), Ok(Hardware::default()));
+    }
+
+    #[test]
+    fn traits_are_switched_on_by_name() {
+        let hardware: Hardware = "discrete, no-atomics".parse().unwrap();
+        assert!(hardware.discrete && hardware.no_atomics && hardware.reaches_devices());
+        let hardware: Hardware = "no-bar".parse().unwrap();
+        assert!(hardware.discrete && !hardware.reaches_devices());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The few things asked of the kernel: address space, shared files, futexes, the clock, the machine's size.
 
 mod event;
+pub mod hidden;
 #[cfg(test)]
 mod model;
 mod shared;
@@ -27,6 +28,8 @@ pub fn pages(size: usize) -> Option<usize> {
 pub struct Mapping {
     base: NonNull<u8>,
     size: usize,
+    /// Whether devices have a mapping of their own ([`hidden`]).
+    hidden: bool,
 }
 
 // SAFETY: a mapping is an address and a size; what is stored behind it is reached by raw pointers
@@ -85,7 +88,8 @@ impl Mapping {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let mapping = Self { base: NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?, size };
+        let mapping =
+            Self { base: NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?, size, hidden: false };
         // Kernels before 4.17 take the address as a hint.
         if base == wanted { Ok(mapping) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
@@ -110,7 +114,7 @@ impl Mapping {
             }
         }
         let base = NonNull::new(start as *mut u8).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { base, size })
+        Ok(Self { base, size, hidden: false })
     }
 
     fn map(size: usize, protection: libc::c_int) -> io::Result<Self> {
@@ -121,15 +125,47 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { base, size })
+        Ok(Self { base, size, hidden: false })
     }
 
-    /// Maps `size` bytes (whole pages) of `file` from `offset`, shared with all other mappings of them.
+    /// As [`Mapping::reserve_aligned`], for memory of devices: hidden from the host if such memory is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reserve_for_devices(size: usize, alignment: usize) -> io::Result<Self> {
+        if !hidden::is_on() {
+            return Self::reserve_aligned(size, alignment);
+        }
+        let start = hidden::take(size, alignment)?;
+        let host = Self::reserve_at(start, size)?;
+        let devices = Self::reserve_at(hidden::of_device(start), size)?;
+        std::mem::forget(devices);
+        let base = host.base;
+        std::mem::forget(host);
+        Ok(Self { base, size, hidden: true })
+    }
+
+    /// Zeros of a device's memory, from a multiple of `alignment` (a power of two) on: hidden from the host if such memory
+    /// is.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn of_devices(size: usize, alignment: usize) -> io::Result<Self> {
+        if !hidden::is_on() {
+            return Self::anonymous_aligned(size, alignment);
+        }
+        let mapping = Self::reserve_for_devices(size, alignment)?;
+        mapping.show(0, &SharedMemory::new(c"aqlipse-device-memory", size)?, 0, size)?;
+        Ok(mapping)
+    }
+
+    /// Maps `size` bytes (whole pages) of `file`, which has memory of devices, from `offset`, shared with all other
+    /// mappings of them.
     ///
     /// # Errors
     /// As [`Mapping::show`].
     pub fn of(file: &SharedMemory, offset: usize, size: usize) -> io::Result<Self> {
-        let mapping = Self::reserve_aligned(size, 0)?;
+        let mapping = Self::reserve_for_devices(size, 0)?;
         mapping.show(0, file, offset, size)?;
         Ok(mapping)
     }
@@ -142,6 +178,11 @@ impl Mapping {
     /// The base as a pointer.
     pub fn pointer(&self) -> *mut u8 {
         self.base.as_ptr()
+    }
+
+    /// Where devices reach the memory: the base, or their mapping of what is hidden from the host.
+    pub fn of_device(&self) -> *mut u8 {
+        hidden::at(self.address())
     }
 
     /// Bytes.
@@ -158,11 +199,16 @@ impl Mapping {
         let fixed = libc::MAP_SHARED | libc::MAP_FIXED;
         let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the range lies inside this mapping, which is ours to replace.
-        let base = unsafe {
-            libc::mmap(self.pointer().add(at).cast(), size, protection, fixed, file.descriptor(), offset)
+        let map = |base: *mut u8, protection| {
+            let place = base.wrapping_add(at).cast();
+            // SAFETY: the range lies inside this mapping, which is ours to replace.
+            let base = unsafe { libc::mmap(place, size, protection, fixed, file.descriptor(), offset) };
+            if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
         };
-        if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+        if self.hidden {
+            map(self.pointer(), libc::PROT_NONE)?;
+        }
+        map(self.of_device(), protection)
     }
 
     /// Turns a part of this mapping back into reserved address space.
@@ -172,9 +218,16 @@ impl Mapping {
     pub fn hide(&self, at: usize, size: usize) -> io::Result<()> {
         self.check(at, size)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
-        // SAFETY: the range lies inside this mapping, which is ours to replace.
-        let base = unsafe { libc::mmap(self.pointer().add(at).cast(), size, libc::PROT_NONE, flags, -1, 0) };
-        if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+        let hide = |base: *mut u8| {
+            let place = base.wrapping_add(at).cast();
+            // SAFETY: the range lies inside this mapping, which is ours to replace.
+            let base = unsafe { libc::mmap(place, size, libc::PROT_NONE, flags, -1, 0) };
+            if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+        };
+        if self.hidden {
+            hide(self.pointer())?;
+        }
+        hide(self.of_device())
     }
 
     fn check(&self, at: usize, size: usize) -> io::Result<()> {
@@ -187,13 +240,16 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and the owners of pointers into it keep it alive.
-        let result = unsafe { libc::munmap(self.base.as_ptr().cast(), self.size) };
-        if result != 0 {
-            // The process has as many mappings as it may: splitting one more fails. The address
-            // space is lost, the memory is not.
-            // SAFETY: as above.
-            unsafe { libc::madvise(self.base.as_ptr().cast(), self.size, libc::MADV_DONTNEED) };
+        let devices = self.hidden.then(|| self.of_device());
+        for base in std::iter::once(self.pointer()).chain(devices) {
+            // SAFETY: the mapping is ours, and the owners of pointers into it keep it alive.
+            let result = unsafe { libc::munmap(base.cast(), self.size) };
+            if result != 0 {
+                // The process has as many mappings as it may: splitting one more fails. The address
+                // space is lost, the memory is not.
+                // SAFETY: as above.
+                unsafe { libc::madvise(base.cast(), self.size, libc::MADV_DONTNEED) };
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     fault,
     heap::Heap,
     memory::{Allocation, Grain},
+    os::hidden,
     processor::{Client, Processor},
     queue,
     signal::{self, Handlers},
@@ -39,6 +40,9 @@ pub(crate) struct Runtime {
 
 impl Runtime {
     fn start(config: &Config) -> std::io::Result<Self> {
+        if config.hardware.discrete {
+            hidden::begin()?;
+        }
         let devices: Arc<[Arc<Device>]> = config
             .devices
             .iter()

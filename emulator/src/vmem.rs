@@ -20,7 +20,10 @@ use crate::{
     device::Device,
     heap::{Kind, Pool},
     memory::{Allocation, Grain},
-    os::{Mapping, PAGE},
+    os::{
+        Mapping, PAGE,
+        hidden::{self, HostAccess},
+    },
 };
 
 /// What an agent may do with a mapped range.
@@ -95,6 +98,18 @@ struct MappedRange {
     host: Permission,
 }
 
+impl MappedRange {
+    /// Gives the host the access that it has, to memory that is hidden from it otherwise.
+    fn open(&self, start: u64) -> Result<(), hsa_status_t> {
+        let access = match self.host {
+            Permission::None => HostAccess::None,
+            Permission::Read => HostAccess::Read,
+            Permission::ReadWrite => HostAccess::ReadWrite,
+        };
+        hidden::open(start, self.size as u64, access).map_err(|_| HSA_STATUS_ERROR_OUT_OF_RESOURCES)
+    }
+}
+
 #[derive(Default)]
 struct State {
     reservations: BTreeMap<u64, Arc<Reservation>>,
@@ -112,6 +127,8 @@ pub(crate) struct Known {
     pub(crate) pool: Option<Pool>,
     /// GPUs that may at least read it.
     pub(crate) access: u32,
+    /// Whether the host may.
+    pub(crate) open: bool,
 }
 
 /// The virtual-memory side of the runtime.
@@ -145,9 +162,13 @@ impl VirtualMemory {
         if size == 0 || !whole_pages(size as u64) || !aligned {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
-        let granted = wish != 0 && whole_pages(wish) && (alignment == 0 || wish.is_multiple_of(alignment));
+        // What is hidden from the host has addresses of its own.
+        let granted = !hidden::is_on()
+            && wish != 0
+            && whole_pages(wish)
+            && (alignment == 0 || wish.is_multiple_of(alignment));
         let there = if granted { Mapping::reserve_at(wish, size).ok() } else { None };
-        let anywhere = || Mapping::reserve_aligned(size, usize::try_from(alignment).ok()?).ok();
+        let anywhere = || Mapping::reserve_for_devices(size, usize::try_from(alignment).ok()?).ok();
         let mapping = there.or_else(anywhere).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
         let base = mapping.address();
         let reservation = Arc::new(Reservation { mapping, shown: Mutex::default() });
@@ -337,6 +358,7 @@ impl VirtualMemory {
             for (gpu, permission) in wishes {
                 let Some(gpu) = *gpu else {
                     range.host = *permission;
+                    range.open(*start)?;
                     continue;
                 };
                 let device = self.devices.get(gpu as usize).ok_or(HSA_STATUS_ERROR)?;
@@ -409,7 +431,14 @@ impl VirtualMemory {
             let bit =
                 |(gpu, permission): (usize, &Permission)| u32::from(*permission != Permission::None) << gpu;
             let access = range.gpus.iter().enumerate().map(bit).sum();
-            return Some(Known { base, size: range.size as u64, pool: Some(range.physical.pool), access });
+            let open = !hidden::is_hidden(base) || range.host != Permission::None;
+            return Some(Known {
+                base,
+                size: range.size as u64,
+                pool: Some(range.physical.pool),
+                access,
+                open,
+            });
         }
         let (base, reservation) = state.reservations.range(..=at).next_back()?;
         (at < reservation.end()).then(|| Known {
@@ -417,6 +446,7 @@ impl VirtualMemory {
             size: reservation.mapping.size() as u64,
             pool: None,
             access: 0,
+            open: false,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -11,7 +11,14 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{Card, Tally, card};
-use crate::{config::Config, hardware::Hardware, isa::Target, memory::Map, os, wave::code::Registry};
+use crate::{
+    config::Config,
+    hardware::Hardware,
+    isa::Target,
+    memory::Map,
+    os::{self, Mapping, hidden},
+    wave::code::Registry,
+};
 
 /// A loaded code object, asked for names when something goes wrong.
 pub trait Image: Send + Sync {
@@ -45,6 +52,8 @@ pub struct Device {
     pub hardware: Hardware,
     /// What its packet processor has done.
     pub tally: Tally,
+    /// The registers of its host data path, once somebody asks for them.
+    data_path: OnceLock<Option<Mapping>>,
     images: Mutex<Images>,
     /// Bytes of local memory in use.
     used: AtomicU64,
@@ -67,9 +76,25 @@ impl Device {
             null_kernels: config.null_kernels,
             hardware: config.hardware.clone(),
             tally: Tally::default(),
+            data_path: OnceLock::new(),
             images: Mutex::default(),
             used: AtomicU64::new(0),
         }
+    }
+
+    /// The two registers by which the host flushes what it has stored to the device's memory and its registers
+    /// (`HSA_AMD_AGENT_INFO_HDP_FLUSH`), behind which nothing is on its way; `None` if there is no room for them.
+    pub fn flush_registers(&self) -> Option<[*mut u32; 2]> {
+        let make = || {
+            let page = Mapping::of_devices(os::PAGE, os::PAGE)?;
+            if self.hardware.discrete {
+                hidden::bar::registers(page.address(), os::PAGE as u64, self.index)?;
+            }
+            std::io::Result::Ok(page)
+        };
+        let page = self.data_path.get_or_init(|| make().ok()).as_ref()?;
+        let first = page.pointer().cast::<u32>();
+        Some([first, first.wrapping_add(1)])
     }
 
     /// Bytes of local memory not in use.

@@ -92,6 +92,9 @@ impl Driver {
     /// The operating system's; `InvalidInput` for a configuration that [`Config::check`] refuses.
     pub fn open(config: &Config, interrupts: Arc<dyn Interrupts>) -> std::io::Result<Self> {
         config.check().map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error))?;
+        if config.hardware.discrete {
+            os::hidden::begin()?;
+        }
         let numbered = config.devices.iter().zip(0..);
         let devices: Vec<_> =
             numbered.map(|(target, index)| Arc::new(Device::new(index, *target, config))).collect();

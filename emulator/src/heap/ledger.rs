@@ -46,7 +46,7 @@ impl Ledger {
 
     fn entries(&self) -> &[Entry] {
         // SAFETY: the mapping is as large, aligned to pages, and cannot shrink; any bytes are valid atomics.
-        unsafe { std::slice::from_raw_parts(self.0.pointer().cast(), ENTRIES) }
+        unsafe { std::slice::from_raw_parts(self.0.of_device().cast(), ENTRIES) }
     }
 
     /// Notes an allocation; `None` if there is no room. Callers take turns.

@@ -81,6 +81,7 @@ impl Locked {
                 size: lock.end - base,
                 pool: lock.pool,
                 access: lock.access,
+                open: true,
                 user_data: lock.user_data,
                 locked: true,
                 attached: false,

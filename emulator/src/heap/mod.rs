@@ -26,7 +26,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::{
     device::{self, Device},
     memory::Allocation,
-    os::{self, Mapping},
+    os::{self, Mapping, PAGE, hidden},
 };
 use locked::Locked;
 pub(crate) use pool::{Kind, Pool};
@@ -68,6 +68,8 @@ struct Block {
     charged: u64,
     backing: Arc<Backing>,
     access: GpuSet,
+    /// Whether the host may touch it, of a GPU's memory that is hidden from the host.
+    open: bool,
     user_data: u64,
 }
 
@@ -84,6 +86,8 @@ pub(crate) struct Known {
     pub(crate) size: u64,
     pub(crate) pool: Pool,
     pub(crate) access: GpuSet,
+    /// Whether the host may touch it.
+    pub(crate) open: bool,
     pub(crate) user_data: u64,
     pub(crate) locked: bool,
     /// Whether it is another process's.
@@ -152,7 +156,8 @@ impl Heap {
         let base = backing.address();
         let access = pool.gpu.map_or(0, |gpu| 1 << gpu);
         let size = (size as u64).next_multiple_of(TAIL);
-        let block = Block { pool, size, charged, backing, access, user_data: 0 };
+        let block =
+            Block { pool, size, charged, backing, access, open: !hidden::is_hidden(base), user_data: 0 };
         let mut state = self.lock();
         self.show(base, &block, access);
         state.blocks.insert(base, block);
@@ -166,6 +171,7 @@ impl Heap {
         // The store maps more than it is asked for; a process with little address space may have room for the rest.
         match store.map(|store| store.take(size as u64)) {
             Some(Ok(slice)) => Ok(Backing::Stored(slice)),
+            _ if pool.gpu.is_some() => Mapping::of_devices(size, PAGE).map(Backing::Own),
             _ => Mapping::anonymous(size).map(Backing::Own),
         }
     }
@@ -217,24 +223,42 @@ impl Heap {
         block.ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         let block = state.blocks.remove(&base).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?;
         self.hide(base, block.access);
+        hidden::bar::close(base);
         self.give_back(block.pool, block.charged);
         Ok(())
     }
 
-    /// Lets exactly `gpus` (and always the GPU whose memory it is) reach the block that holds `address`.
+    /// Lets exactly `gpus` (and always the GPU whose memory it is) reach the block that holds `address`; and the host,
+    /// if it says so, or the memory is the host's.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if `address` is in no block and no locked range.
-    pub(crate) fn set_access(&self, address: u64, gpus: GpuSet) -> Result<(), hsa_status_t> {
+    /// `INVALID_ARGUMENT` if `address` is in no block and no locked range, or of a GPU that the host does not reach;
+    /// `OUT_OF_RESOURCES` if the kernel refuses.
+    pub(crate) fn set_access(&self, address: u64, gpus: GpuSet, host: bool) -> Result<(), hsa_status_t> {
         let mut state = self.lock();
         let Some((base, block)) = state.block_at(address) else {
             return state.locked.set_access(address, gpus).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+        };
+        let open = match block.pool.gpu.filter(|_| hidden::is_hidden(base)) {
+            Some(gpu) if host && !self.devices[gpu as usize].hardware.reaches_devices() => {
+                return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
+            }
+            Some(gpu) if host && !block.open => {
+                let opened = hidden::bar::open(base, block.charged, gpu);
+                opened.map_err(|_| HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
+                true
+            }
+            Some(_) if !host && block.open => {
+                hidden::bar::close(base);
+                false
+            }
+            _ => block.open,
         };
         let gpus = gpus | block.pool.gpu.map_or(0, |gpu| 1 << gpu);
         self.show(base, block, gpus & !block.access);
         self.hide(base, block.access & !gpus);
         if let Some(block) = state.blocks.get_mut(&base) {
-            block.access = gpus;
+            (block.access, block.open) = (gpus, open);
         }
         Ok(())
     }
@@ -291,9 +315,9 @@ impl Heap {
     pub(crate) fn find(&self, address: u64) -> Option<Known> {
         let state = self.lock();
         if let Some((base, block)) = state.block_at(address) {
-            let (size, pool, access, user_data) = (block.size, block.pool, block.access, block.user_data);
+            let Block { size, pool, access, open, user_data, .. } = *block;
             let attached = block.is_attached();
-            return Some(Known { base, size, pool, access, user_data, locked: false, attached });
+            return Some(Known { base, size, pool, access, open, user_data, locked: false, attached });
         }
         state.locked.find(address)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_status_t};
 
 use super::{Backing, Block, GpuSet, Heap, Kind, Pool, TAIL, store::Ticket};
+use crate::os::hidden;
 
 impl Heap {
     /// What another process needs to attach the block at `base`; the words of a [`Ticket`].
@@ -53,7 +54,15 @@ impl Heap {
         let charged = attachment.mapping.size() as u64;
         let base = attachment.mapping.address();
         let backing = Arc::new(Backing::Attached(attachment));
-        let block = Block { pool, size, charged, backing, access: gpus, user_data: 0 };
+        let block = Block {
+            pool,
+            size,
+            charged,
+            backing,
+            access: gpus,
+            open: !hidden::is_hidden(base),
+            user_data: 0,
+        };
         let mut state = self.lock();
         self.show(base, &block, gpus);
         state.blocks.insert(base, block);
@@ -69,6 +78,7 @@ impl Heap {
         let block = state.blocks.get(&base).filter(|block| block.is_attached());
         let access = block.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?.access;
         self.hide(base, access);
+        hidden::bar::close(base);
         state.blocks.remove(&base);
         Ok(())
     }

@@ -24,9 +24,9 @@ fn local_memory_is_its_own_gpus_until_access_is_allowed() {
     let sees = |d: usize, address| devices[d].map.snapshot().find(address).is_some();
     assert!(sees(0, base) && !sees(1, base));
     assert!(sees(0, base + 111) && !sees(0, base + 112), "the end is the size asked for, rounded to 16");
-    heap.set_access(base, 0b10).unwrap();
+    heap.set_access(base, 0b10, false).unwrap();
     assert!(sees(0, base) && sees(1, base));
-    heap.set_access(base, 0).unwrap();
+    heap.set_access(base, 0, false).unwrap();
     assert!(sees(0, base) && !sees(1, base));
     heap.free(base).unwrap();
     assert!(!sees(0, base));

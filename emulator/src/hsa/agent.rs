@@ -1,6 +1,6 @@
 //! Agents, their instruction sets, and the system.
 
-use std::{ffi::c_void, sync::atomic::AtomicU32};
+use std::ffi::c_void;
 
 use hsa_sys::*;
 
@@ -227,9 +227,6 @@ fn host_info(runtime: &Runtime, attribute: hsa_agent_info_t) -> Option<Answer> {
     })
 }
 
-/// Registers that flush posted writes on a card; here stores to memory that is not read.
-static HDP_REGISTERS: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
-
 fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
     let card = device.card;
     Some(match attribute {
@@ -268,7 +265,7 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
         NUM_SIMDS_PER_CU => Answer::U32(card.simds_per_unit),
         NUM_SHADER_ENGINES => Answer::U32(card.shader_engines),
         NUM_SHADER_ARRAYS_PER_SE => Answer::U32(1),
-        HDP_FLUSH => Answer::Pointers([HDP_REGISTERS[0].as_ptr(), HDP_REGISTERS[1].as_ptr()]),
+        HDP_FLUSH => Answer::Pointers(device.flush_registers()?),
         UUID => Answer::Text(format!("GPU-{:012x}{:04x}", u64::from(card.chip_id), device.index), 21),
         SVM_DIRECT_HOST_ACCESS => Answer::Bool(true),
         MEMORY_AVAIL => Answer::U64(device.available()),

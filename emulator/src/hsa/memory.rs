@@ -12,13 +12,18 @@ use crate::{
     agent::Agent,
     copy::{self, Copy},
     heap::{Kind, Pool},
-    os::PAGE,
+    os::{PAGE, hidden},
     runtime::{self, Runtime},
     signal::Signal,
 };
 
 fn find_pool(runtime: &Runtime, pool: hsa_amd_memory_pool_t) -> Result<Pool, hsa_status_t> {
     Pool::find(pool.handle, &runtime.devices).ok_or(HSA_STATUS_ERROR_INVALID_MEMORY_POOL)
+}
+
+/// Whether a list of agents names the host; an empty one means all GPUs.
+fn names_host(runtime: &Runtime, agents: &[hsa_agent_t]) -> bool {
+    agents.iter().any(|agent| runtime.agent(*agent).is_some_and(|agent| agent.gpu().is_none()))
 }
 
 /// The GPUs among a list of agents; an empty list means all.
@@ -139,6 +144,9 @@ entry! {
                 let access = match (own, pool.kind) {
                     (true, _) => HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT,
                     (false, Kind::Group) => HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED,
+                    (false, _) if agent == Agent::Host && !runtime.devices[0].hardware.reaches_devices() => {
+                        HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED
+                    }
                     (false, _) => HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT,
                 };
                 // SAFETY: the program's output pointer.
@@ -148,13 +156,14 @@ entry! {
             HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS => unsafe { store(value.cast(), u32::from(!own)) },
             HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO if own => present(value),
             HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO => {
+                let atomics = !runtime.devices[0].hardware.no_atomics;
                 let link = hsa_amd_memory_pool_link_info_t {
                     min_latency: 0,
                     max_latency: 0,
                     min_bandwidth: 0,
                     max_bandwidth: 0,
-                    atomic_support_32bit: true,
-                    atomic_support_64bit: true,
+                    atomic_support_32bit: atomics,
+                    atomic_support_64bit: atomics,
                     coherent_support: true,
                     link_type: HSA_AMD_LINK_INFO_TYPE_PCIE,
                     numa_distance: 20,
@@ -197,8 +206,8 @@ entry! {
         }
         present(ptr)?;
         // SAFETY: the program's input array.
-        let gpus = gpus(&runtime, unsafe { list(agents, num_agents as usize) }?)?;
-        runtime.heap.set_access(ptr as u64, gpus)
+        let agents = unsafe { list(agents, num_agents as usize) }?;
+        runtime.heap.set_access(ptr as u64, gpus(&runtime, agents)?, names_host(&runtime, agents))
     }
 
     fn hsa_amd_memory_lock(
@@ -253,7 +262,7 @@ entry! {
         // Held so that the block cannot vanish under the fill.
         let _backing = runtime.heap.backing(start, bytes as u64);
         // SAFETY: the range is memory that the runtime knows, aligned for u32.
-        unsafe { std::slice::from_raw_parts_mut(ptr.cast::<u32>(), count) }.fill(value);
+        unsafe { std::slice::from_raw_parts_mut(hidden::at(start).cast::<u32>(), count) }.fill(value);
         Ok(())
     }
 
@@ -352,7 +361,9 @@ fn describe(runtime: &Runtime, address: u64) -> Description {
             _ => HSA_EXT_POINTER_TYPE_HSA,
         };
         info.agentBaseAddress = known.base as *mut c_void;
-        info.hostBaseAddress = known.base as *mut c_void;
+        if known.open {
+            info.hostBaseAddress = known.base as *mut c_void;
+        }
         info.sizeInBytes = known.size as usize;
         info.userData = known.user_data as *mut c_void;
         info.agentOwner = owner(known.pool);
@@ -365,7 +376,9 @@ fn describe(runtime: &Runtime, address: u64) -> Description {
     info.sizeInBytes = known.size as usize;
     if let Some(pool) = known.pool {
         info.type_ = HSA_EXT_POINTER_TYPE_HSA_VMEM;
-        info.hostBaseAddress = known.base as *mut c_void;
+        if known.open {
+            info.hostBaseAddress = known.base as *mut c_void;
+        }
         info.agentOwner = owner(pool);
         info.global_flags = pool.flags();
     }

@@ -68,6 +68,10 @@ fn make(
             // Programs find no pool for it, as on these cards, but the packet processor needs what passes by caches.
             let (pool, bytes) = (Pool { gpu: Some(gpu), kind: Kind::Fine }, size as usize * PACKET_BYTES);
             let base = runtime.heap.allocate(pool, bytes)?;
+            if let Err(status) = runtime.heap.set_access(base, 1 << gpu, true) {
+                let _ = runtime.heap.free(base);
+                return Err(status);
+            }
             let backing = runtime.heap.backing(base, bytes as u64).ok_or(HSA_STATUS_ERROR)?;
             Ring::Device(base, backing)
         }

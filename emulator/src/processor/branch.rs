@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     memory::{Map, Snapshot},
+    os::hidden,
     queue::Packet,
 };
 
@@ -109,7 +110,7 @@ impl Entered {
         readable(&snapshot, at, 1)?;
         // SAFETY: aligned as the base is, inside of what the device may read, which the snapshot keeps mapped; if the
         // program changes it meanwhile it gets a mixture of its own bytes.
-        let packet = unsafe { (at as *const Packet).read_volatile() };
+        let packet = unsafe { hidden::at(at).cast::<Packet>().read_volatile() };
         // CAST: the header is the low half word.
         if header::is_invalid(packet.0[0] as u16) {
             return Err(Refusal::format(format!("an invalid packet at {at:#x} in an indirect buffer")));

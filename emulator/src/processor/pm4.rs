@@ -4,7 +4,7 @@
 //! code has been placed. Opcodes and fields are those of the register headers of AMD's kernel driver for GFX9.
 
 use super::refusal::Refusal;
-use crate::memory::Snapshot;
+use crate::{memory::Snapshot, os::hidden};
 
 /// The one format of such a packet.
 pub(super) const FORMAT: u64 = 1;
@@ -40,7 +40,7 @@ pub(super) fn read(packet: &[u64; 8], memory: &Snapshot) -> Result<Commands, Ref
     }
     let word = |index: u64| {
         // SAFETY: the snapshot covers `dwords` dwords from `address` on and keeps them mapped.
-        unsafe { (address as *const u32).add(index as usize).read_volatile() }
+        unsafe { hidden::at(address).cast::<u32>().add(index as usize).read_volatile() }
     };
     let mut commands = Commands::default();
     let mut at = 0;

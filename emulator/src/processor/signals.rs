@@ -11,6 +11,7 @@ use super::{Client, Interrupts, refusal::Refusal};
 use crate::{
     device::Device,
     memory::Map,
+    os::hidden,
     queue::Backing,
     signal::{Signal, Watch, Watcher},
 };
@@ -57,7 +58,7 @@ impl Signals {
                 let range = map.find(handle)?;
                 (range.writable && end <= range.end).then(|| {
                     PacketSignal::Memory(MemorySignal {
-                        signal: handle as *mut amd_signal_t,
+                        signal: hidden::at(handle).cast(),
                         _backing: range.backing.clone(),
                     })
                 })

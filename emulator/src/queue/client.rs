@@ -8,6 +8,7 @@ use std::sync::{
 use hsa_sys::amd_queue_t;
 
 use super::{Owner, Queue, Words};
+use crate::os::hidden;
 
 /// What a client's queue has beside its ring and its indices.
 pub(crate) struct ClientQueue {
@@ -95,7 +96,7 @@ impl Queue {
     ) -> Arc<Self> {
         let control = words.control as *mut amd_queue_t;
         let places = Words {
-            ring: words.ring as *mut _,
+            ring: hidden::at(words.ring).cast(),
             read_index: words.read_index as *mut u64,
             write_index: words.write_index as *mut u64,
             properties: control

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use super::{ErrorCallback, GROUP_APERTURE, Owner, PRIVATE_APERTURE, Queue, State, Words};
 use crate::{
     heap,
-    os::{self, Mapping},
+    os::{self, Mapping, hidden},
     signal::Signal,
 };
 
@@ -192,7 +192,7 @@ impl Queue {
                 std::mem::offset_of!(amd_queue_t, read_dispatch_id) as u32;
             (*control).queue_inactive_signal = hsa_signal_t { handle: inactive.handle() };
             Words {
-                ring: base_address.cast(),
+                ring: hidden::at(ring.address()).cast(),
                 read_index: &raw mut (*control).read_dispatch_id,
                 write_index: &raw mut (*control).write_dispatch_id,
                 properties: &raw mut (*control).queue_properties,

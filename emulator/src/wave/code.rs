@@ -5,9 +5,12 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::RwLock;
 
 use super::{Exec, FaultKind, Restriction, Wave, semantics};
-use crate::isa::{
-    Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
-    inst::{Form, Variant},
+use crate::{
+    isa::{
+        Family, Flow, Inst, Mods, Operand, Row, Shape, Target, Targets, Ty, decode, flag,
+        inst::{Form, Variant},
+    },
+    os::hidden,
 };
 
 /// Dwords decoded at a time.
@@ -111,7 +114,7 @@ impl Code {
         if !self.contains(pc) {
             return None;
         }
-        let at = pc as *const u32;
+        let at = hidden::at(pc).cast::<u32>();
         // SAFETY: `pc` is inside of the range, which the maker of this value keeps readable. Volatile: a program
         // may write to code of its own, and then gets the instruction or a mixture of its own bytes.
         let first = unsafe { at.read_volatile() };

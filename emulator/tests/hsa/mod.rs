@@ -2,6 +2,7 @@
 
 mod branches;
 mod coherence;
+mod discrete;
 mod kernels;
 mod memory;
 mod order;

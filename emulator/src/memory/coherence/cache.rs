@@ -6,7 +6,7 @@ use super::{
     Grain, Scope,
     line::{Bytes, LINE, Lines, Mask},
 };
-use crate::memory::Snapshot;
+use crate::{memory::Snapshot, os::hidden};
 
 /// Lines that the cache holds: 8 MiB, as the L2 of an MI210.
 const CAPACITY: usize = 128 * 1024;
@@ -247,7 +247,7 @@ impl Cache {
             self.dirty.insert(line);
             return Some((result, held.bytes));
         }
-        let result = operate((line * LINE) as *mut u8);
+        let result = operate(hidden::at(line * LINE));
         self.lines.remove(&line);
         // SAFETY: as in `current`.
         Some((result, unsafe { Bytes::fetch(line) }))

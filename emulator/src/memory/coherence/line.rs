@@ -5,6 +5,8 @@ use std::{
     sync::atomic::{Ordering, fence},
 };
 
+use crate::os::hidden;
+
 /// Bytes of a line.
 pub(super) const LINE: u64 = 64;
 
@@ -41,7 +43,7 @@ impl Bytes {
         fence(Ordering::SeqCst);
         let words: [u64; 8] = std::array::from_fn(|word| {
             // SAFETY: the caller's, for an eighth of the line; the host may write to it meanwhile.
-            unsafe { ((line * LINE) as *const u64).add(word).read_volatile() }
+            unsafe { hidden::at(line * LINE).cast::<u64>().add(word).read_volatile() }
         });
         let mut bytes = Self::ZERO;
         for (part, word) in bytes.0.chunks_exact_mut(8).zip(words) {
@@ -55,7 +57,7 @@ impl Bytes {
     /// # Safety
     /// The bytes of `mask` in the line are writable.
     pub(super) unsafe fn store(&self, line: u64, mask: Mask) {
-        let to = (line * LINE) as *mut u8;
+        let to = hidden::at(line * LINE);
         // ORDER: SeqCst. A thread that sees a flag in this line sees what was stored before it.
         fence(Ordering::SeqCst);
         let mut place = 0;

@@ -9,7 +9,7 @@ use super::{
     cache::Stored,
     line::{self, Bytes, LINE, Lines, Mask},
 };
-use crate::memory::Map;
+use crate::{memory::Map, os::hidden};
 
 /// Lines that a workgroup holds: many times those of a compute unit's cache, so that what it evicts of a small kernel is
 /// no matter of luck.
@@ -144,7 +144,7 @@ impl View {
                 result
             }
             // Freed meanwhile: the wave keeps it mapped.
-            None => run(address as *mut u8),
+            None => run(hidden::at(address)),
         };
         // PANIC: `run` is called once, in one of the two places.
         result.unwrap_or_else(|| unreachable!())

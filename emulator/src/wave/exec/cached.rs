@@ -9,6 +9,7 @@ use super::kind::{self, Kind, Words};
 use crate::{
     isa::{Family, Flow, Inst, Target},
     memory::coherence::{Scope, View},
+    os::hidden,
     wave::Wave,
 };
 
@@ -53,7 +54,7 @@ impl Wave {
             });
         }
         // SAFETY: the caller vouches for the datum.
-        unsafe { kind::read(kind, at) }
+        unsafe { kind::read(kind, hidden::at(at as u64)) }
     }
 
     /// Stores a lane's datum.
@@ -69,7 +70,7 @@ impl Wave {
             }
         }
         // SAFETY: the caller vouches for the datum.
-        unsafe { kind::write(kind, at, words) };
+        unsafe { kind::write(kind, hidden::at(at as u64), words) };
     }
 
     /// Lets `operate` perform an atomic of `bytes` bytes at the address that it is given: `at`, or where the device's
@@ -82,7 +83,7 @@ impl Wave {
         operate: impl FnOnce(&mut Self, *mut u8) -> T,
     ) -> T {
         match self.view_of(at).cloned() {
-            None => operate(self, at),
+            None => operate(self, hidden::at(at as u64)),
             Some(view) => view.atomic(at as u64, bytes as usize, |at| operate(self, at)),
         }
     }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     isa::{Flow, Inst, Operand, inst::Form},
+    os::hidden,
     wave::{FaultKind, Wave, multiversion::multiversion},
 };
 
@@ -92,7 +93,7 @@ fn global_load_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
     }
     let Some(start) = block::<K>(w, inst, false) else { return false };
     // SAFETY: the map allows reads of 64 data from `start` on; the registers are no device memory.
-    unsafe { transfer::load_block::<K>(w, row(inst.dst), start as *const u8) };
+    unsafe { transfer::load_block::<K>(w, row(inst.dst), hidden::at(start)) };
     true
 }
 
@@ -104,7 +105,7 @@ fn global_store_block<const K: u8>(w: &mut Wave, inst: &Inst) -> bool {
     }
     let Some(start) = block::<K>(w, inst, true) else { return false };
     // SAFETY: the map allows writes of 64 data from `start` on; the registers are no device memory.
-    unsafe { transfer::store_block::<K>(w, row(inst.src[1]), start as *mut u8) };
+    unsafe { transfer::store_block::<K>(w, row(inst.src[1]), hidden::at(start)) };
     true
 }
 

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     isa::{Family, Flow, Inst},
+    os::hidden,
     wave::{FaultKind, Wave},
 };
 
@@ -51,7 +52,9 @@ impl Formatted {
                 let at = self.access.host(w, place, part.len() as u32, lane, false)?;
                 if !w.load_cached(at, part) {
                     // SAFETY: `host` checked as many bytes; they are no register of the wave's.
-                    unsafe { std::ptr::copy_nonoverlapping(at.cast_const(), part.as_mut_ptr(), part.len()) };
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(hidden::at(at as u64), part.as_mut_ptr(), part.len())
+                    };
                 }
             }
             components = format.decode(u128::from_le_bytes(element), width);
@@ -91,7 +94,7 @@ impl Formatted {
             let at = self.access.host(w, place, part.len() as u32, lane, true)?;
             if !w.store_cached(at, part) {
                 // SAFETY: `host` checked as many bytes; they are no register of the wave's.
-                unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), at, part.len()) };
+                unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), hidden::at(at as u64), part.len()) };
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::{buffer::Resource, clock};
 use crate::{
     isa::{Flow, Inst, Operand},
+    os::hidden,
     wave::Wave,
 };
 
@@ -64,7 +65,7 @@ unsafe fn read<const N: usize>(w: &mut Wave, inst: &Inst, from: *const [u32; N])
     }
     // SAFETY: the caller's. Device memory may be written meanwhile; volatile keeps the compiler from assuming
     // otherwise.
-    unsafe { from.read_volatile() }
+    unsafe { hidden::at(from as u64).cast::<[u32; N]>().read_volatile() }
 }
 
 /// Writes a dword where the wave's workgroup sees it.
@@ -76,7 +77,7 @@ unsafe fn write(w: &mut Wave, inst: &Inst, to: *mut u32, word: u32) {
     w.note_bypass(inst);
     if !w.store_cached(to.cast(), &word.to_le_bytes()) {
         // SAFETY: the caller's; see `read`.
-        unsafe { to.write_volatile(word) };
+        unsafe { hidden::at(to as u64).cast::<u32>().write_volatile(word) };
     }
 }
 

@@ -5,7 +5,10 @@ use super::{
     kind::{self, Kind, kind_of},
     shape,
 };
-use crate::wave::{FaultKind, Wave};
+use crate::{
+    os::hidden,
+    wave::{FaultKind, Wave},
+};
 
 /// Lane n's datum is at `base + row[n]`, where `row` is a vector register and `base` wraps.
 #[derive(Clone, Copy)]
@@ -40,7 +43,7 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, from: Linear) -> Result<(), F
         let start = low.wrapping_sub(u64::from(first * kind.bytes()));
         if w.allows(low, high, false) && (exec == u64::MAX || few_runs(exec)) {
             // SAFETY: the map allows reads of the live lanes' data, which lie from `low` to `high`.
-            unsafe { load_runs::<K>(w, dst, start as *const u8, exec) };
+            unsafe { load_runs::<K>(w, dst, hidden::at(start), exec) };
             return Ok(());
         }
     }
@@ -50,7 +53,7 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, from: Linear) -> Result<(), F
     let high = from.base.wrapping_add(u64::from(high) + u64::from(kind.bytes() - 1));
     if w.allows(low, high, false) {
         // SAFETY: the map allows reads from the lowest to the highest live lane.
-        unsafe { gather::<K>(w, dst, from.base, &offsets, exec) };
+        unsafe { gather::<K>(w, dst, hidden::of_device(from.base), &offsets, exec) };
         return Ok(());
     }
     load_lanes::<K>(w, dst, from.base, &offsets)
@@ -335,7 +338,7 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, to: Linear) -> Result<(), Fa
         let start = low.wrapping_sub(u64::from(first * kind.bytes()));
         if w.allows(low, high, true) && (exec == u64::MAX || few_runs(exec)) {
             // SAFETY: the map allows writes to the live lanes' data, which lie from `low` to `high`.
-            unsafe { store_runs::<K>(w, src, start as *mut u8, exec) };
+            unsafe { store_runs::<K>(w, src, hidden::at(start), exec) };
             return Ok(());
         }
     }
@@ -343,8 +346,9 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, to: Linear) -> Result<(), Fa
     let low = to.base.wrapping_add(u64::from(low));
     let high = to.base.wrapping_add(u64::from(high) + u64::from(kind.bytes() - 1));
     if w.allows(low, high, true) {
+        let base = hidden::of_device(to.base);
         for lane in shape::lanes(exec) {
-            let at = to.base.wrapping_add(u64::from(w.row(to.row)[lane])) as *mut u8;
+            let at = base.wrapping_add(u64::from(w.row(to.row)[lane])) as *mut u8;
             // SAFETY: the map allows writes from the lowest to the highest live lane.
             unsafe { kind::write(kind, at, kind::take(w, kind, src, lane)) };
         }

@@ -1,0 +1,295 @@
+//! Device memory that the host may access through a window of PCIe (large BAR): its stores are posted.
+//!
+//! A store of the host is on its way until the host flushes the device's host data path or reads something of that
+//! device back; the device sees the old bytes until then. What may be on its way stays on its way here: the oldest legal
+//! value. A page that the host stores to becomes a private copy of the thread that stores, one instruction at a time:
+//! the page is protected, the handler lifts that for one step (the processor's trap flag) and protects it again. A load
+//! of a page whose stores are on their way ends them all.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI32, Ordering},
+    },
+};
+
+use libc::{c_int, c_void, siginfo_t, ucontext_t};
+use parking_lot::Mutex;
+
+use super::{handle, of_device, pass_on, protect};
+use crate::os::PAGE;
+
+const PAGE_BYTES: u64 = PAGE as u64;
+/// The processor executes one instruction and traps (EFLAGS.TF).
+const TRAP_FLAG: i64 = 1 << 8;
+/// Strings go downwards (EFLAGS.DF).
+const DIRECTION_FLAG: i64 = 1 << 10;
+/// A page fault was a store (error code, W/R).
+const WRITE: i64 = 1 << 1;
+
+/// What a range of the window is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Memory,
+    /// Registers of the host data path: a store flushes it.
+    Registers,
+}
+
+struct Range {
+    end: u64,
+    device: u32,
+    kind: Kind,
+}
+
+/// A page with stores on their way.
+struct Posted {
+    device: u32,
+    /// What the device had when the first was made.
+    had: Box<[u8; PAGE]>,
+}
+
+struct State {
+    ranges: BTreeMap<u64, Range>,
+    posted: BTreeMap<u64, Posted>,
+    /// Pages that the thread in [`STEPPER`] may touch in this step.
+    stepped: Vec<u64>,
+}
+
+static STATE: Mutex<State> =
+    Mutex::new(State { ranges: BTreeMap::new(), posted: BTreeMap::new(), stepped: Vec::new() });
+/// The thread that is in a step, or 0. Others wait: they would see its page unprotected.
+static STEPPER: AtomicI32 = AtomicI32::new(0);
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Lets the host access whole pages of a device's memory through the window.
+///
+/// # Errors
+/// The kernel's.
+pub fn open(start: u64, size: u64, device: u32) -> io::Result<()> {
+    add(start, size, device, Kind::Memory)?;
+    protect(start, size, libc::PROT_READ)
+}
+
+/// Makes whole pages the registers of a device's host data path.
+///
+/// # Errors
+/// The kernel's.
+pub fn registers(start: u64, size: u64, device: u32) -> io::Result<()> {
+    add(start, size, device, Kind::Registers)
+}
+
+fn add(start: u64, size: u64, device: u32, kind: Kind) -> io::Result<()> {
+    if BEFORE.get().is_none() {
+        // As in `begin`.
+        let _ = BEFORE.set(handle(libc::SIGTRAP, on_trap)?);
+    }
+    STATE.lock().ranges.insert(start, Range { end: start + size, device, kind });
+    Ok(())
+}
+
+/// Undoes [`open`]; what is on its way arrives.
+pub fn close(start: u64) {
+    let mut state = STATE.lock();
+    let Some(range) = state.ranges.remove(&start) else { return };
+    let inside: Vec<u64> = state.posted.range(start..range.end).map(|(page, _)| *page).collect();
+    inside.into_iter().for_each(|page| state.arrive(page));
+    // A page that stays open is seen as it was by whoever should not look.
+    let _ = protect(start, range.end - start, libc::PROT_NONE);
+}
+
+/// Ends what is on its way to a device.
+fn drain(state: &mut State, device: u32) {
+    let pages = state.posted.iter().filter(|(_, posted)| posted.device == device);
+    let pages: Vec<u64> = pages.map(|(page, _)| *page).collect();
+    pages.into_iter().for_each(|page| state.arrive(page));
+}
+
+impl State {
+    fn range(&self, address: u64) -> Option<&Range> {
+        let (_, range) = self.ranges.range(..=address).next_back()?;
+        (address < range.end).then_some(range)
+    }
+
+    /// Makes a page the private copy of those who store.
+    fn post(&mut self, page: u64, device: u32) -> bool {
+        if self.posted.contains_key(&page) {
+            return protect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_ok();
+        }
+        let mut had = Box::new([0; PAGE]);
+        // SAFETY: the devices' mapping of a page of the window, which is open.
+        unsafe { std::ptr::copy(of_device(page) as *const u8, had.as_mut_ptr(), PAGE) };
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: a page of the window, which is ours to replace.
+        let copy = unsafe { libc::mmap(page as *mut c_void, PAGE, protection, flags, -1, 0) };
+        if copy == libc::MAP_FAILED {
+            return false;
+        }
+        // SAFETY: the page that was just mapped.
+        unsafe { std::ptr::copy(had.as_ptr(), page as *mut u8, PAGE) };
+        self.posted.insert(page, Posted { device, had });
+        true
+    }
+
+    /// Lets the device see what was stored to a page, and the host what the device stores.
+    fn arrive(&mut self, page: u64) {
+        let Some(Posted { had, .. }) = self.posted.remove(&page) else { return };
+        // Readable at least: that fails only where nothing is mapped.
+        let _ = protect(page, PAGE_BYTES, libc::PROT_READ);
+        for (at, had) in had.iter().enumerate() {
+            // SAFETY: the host's mapping of the page; other threads that store to it race with themselves.
+            let stored = unsafe { (page as *const u8).add(at).read_volatile() };
+            if stored != *had {
+                // SAFETY: the devices' mapping of the page.
+                unsafe { (of_device(page) as *mut u8).add(at).write_volatile(stored) };
+            }
+        }
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // SAFETY: with an old size of 0 a shared mapping is made a second time: at a page of the window, which is ours to
+        // replace (mremap(2)).
+        unsafe { libc::mremap(of_device(page) as *mut c_void, 0, PAGE, flags, page as *mut c_void) };
+        let _ = protect(page, PAGE_BYTES, libc::PROT_READ);
+    }
+
+    /// Protects what was stepped over.
+    fn settle(&mut self) {
+        for page in std::mem::take(&mut self.stepped) {
+            let readable = !self.posted.contains_key(&page)
+                && self.range(page).is_some_and(|range| range.kind == Kind::Memory);
+            let _ = protect(page, PAGE_BYTES, if readable { libc::PROT_READ } else { libc::PROT_NONE });
+        }
+    }
+}
+
+fn thread() -> i32 {
+    // SAFETY: the call has no preconditions.
+    unsafe { libc::gettid() }
+}
+
+fn enter(thread: i32) {
+    while STEPPER.load(Ordering::Acquire) != thread
+        && STEPPER.compare_exchange_weak(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_err()
+    {
+        std::thread::yield_now();
+    }
+}
+
+/// Serves an access of the host to memory in the window; `false` if it is not open to the host.
+///
+/// # Safety
+/// `context` is the kernel's of a SIGSEGV for `address`.
+pub(super) unsafe fn on_fault(address: u64, context: *mut ucontext_t) -> bool {
+    // SAFETY: the caller's.
+    let registers = unsafe { &mut (*context).uc_mcontext.gregs };
+    let is_store = registers[libc::REG_ERR as usize] & WRITE != 0;
+    let page = address & !(PAGE_BYTES - 1);
+    let this = thread();
+    // A step that reaches a second page comes here again.
+    let stepping = STEPPER.load(Ordering::Acquire) == this;
+    if !stepping {
+        enter(this);
+    }
+    let mut state = STATE.lock();
+    let leave = || {
+        if !stepping {
+            STEPPER.store(0, Ordering::Release);
+        }
+    };
+    let Some((device, kind)) = state.range(address).map(|range| (range.device, range.kind)) else {
+        leave();
+        return false;
+    };
+    if kind == Kind::Registers {
+        drain(&mut state, device);
+        if protect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_err() {
+            leave();
+            return false;
+        }
+    } else if !is_store {
+        // Another thread may have ended it meanwhile; then the page is readable, and the load is tried again.
+        drain(&mut state, device);
+        leave();
+        return true;
+    } else {
+        if !state.post(page, device) {
+            leave();
+            return false;
+        }
+        // SAFETY: the caller's context; the page is open for stores.
+        if !stepping && unsafe { string(page, registers) } {
+            let _ = protect(page, PAGE_BYTES, libc::PROT_NONE);
+            leave();
+            return true;
+        }
+    }
+    state.stepped.push(page);
+    registers[libc::REG_EFL as usize] |= TRAP_FLAG;
+    true
+}
+
+/// Does what a repeated string instruction stores to a page, which as steps would be a trap an element; `false` if it is
+/// none, or not as plain as that of a memcpy (Intel SDM 2, REP, MOVS, STOS).
+///
+/// # Safety
+/// The registers are those of an instruction that stores to `page`, which is open for stores.
+unsafe fn string(page: u64, registers: &mut [i64]) -> bool {
+    let [rip, rdi, rsi, rcx, rax, flags] =
+        [libc::REG_RIP, libc::REG_RDI, libc::REG_RSI, libc::REG_RCX, libc::REG_RAX, libc::REG_EFL]
+            .map(|register| register as usize);
+    // SAFETY: the processor was about to execute it; no instruction that is looked for is longer.
+    let byte = |at: usize| unsafe { (registers[rip] as *const u8).add(at).read() };
+    if byte(0) != 0xf3 || registers[flags] & DIRECTION_FLAG != 0 {
+        return false;
+    }
+    let (wide, code) = if byte(1) & 0xf0 == 0x40 { (byte(1) & 8 != 0, 2) } else { (false, 1) };
+    let size: u64 = match byte(code) {
+        0xa4 | 0xaa => 1,
+        _ if wide => 8,
+        _ => 4,
+    };
+    // CAST: registers are words without a sign.
+    let (to, from, count) = (registers[rdi] as u64, registers[rsi] as u64, registers[rcx] as u64);
+    let copies = matches!(byte(code), 0xa4 | 0xa5);
+    let fills = matches!(byte(code), 0xaa | 0xab);
+    if !copies && !fills || to & !(PAGE_BYTES - 1) != page || copies && super::is_hidden(from) {
+        return false;
+    }
+    let elements = count.min((page + PAGE_BYTES - to) / size);
+    if elements == 0 {
+        return false;
+    }
+    let bytes = elements * size;
+    if copies {
+        // SAFETY: the destination is in the page; the source is the program's to be read.
+        unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize) };
+        registers[rsi] += bytes as i64;
+    } else {
+        let value = registers[rax].to_le_bytes();
+        for at in 0..bytes {
+            // SAFETY: in the page.
+            unsafe { ((to + at) as *mut u8).write(value[(at % size) as usize]) };
+        }
+    }
+    registers[rdi] += bytes as i64;
+    registers[rcx] -= elements as i64;
+    if registers[rcx] == 0 {
+        registers[rip] += code as i64 + 1;
+    }
+    true
+}
+
+/// # Safety
+/// Called by the kernel.
+unsafe extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    if STEPPER.load(Ordering::Acquire) != thread() {
+        // SAFETY: the kernel's arguments.
+        return unsafe { pass_on(BEFORE.get(), signal, info, context) };
+    }
+    STATE.lock().settle();
+    // SAFETY: the kernel's context of this signal.
+    let registers = unsafe { &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs };
+    registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
+    STEPPER.store(0, Ordering::Release);
+}
