@@ -162,6 +162,7 @@ fn used(devices: &[Device], row: &Row) -> Option<u64> {
         (Kind::Signals, _, SIGNALS) => on_host(|device| {
             [&device.0.signals, &device.0.edges].map(|pool| pool.footprint().0 as u64).iter().sum()
         }),
+        (Kind::Memory, Location::Device(n), KERNARGS) => Some(devices.get(n)?.0.arguments.footprint().1),
         (Kind::Memory, Location::Device(n), PACKETS) => Some(devices.get(n)?.0.packets.footprint().1),
         _ => None,
     }

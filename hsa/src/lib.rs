@@ -82,7 +82,7 @@ pub use executable::{Executable, FrozenExecutable, Symbol};
 pub use hsa_sys::{Api, LoadError, hsa_signal_t, hsa_status_t, load};
 pub use ipc::{Attachment, MemoryHandle};
 pub use ledger::{Holding, Resource};
-pub use memory::{Pinned, PointerInfo};
+pub use memory::{Pinned, PointerInfo, read_back};
 pub use packet::Packet;
 pub use pool::{Allocation, Link, Pool, PoolAccess, PoolProperties};
 pub use queue::{

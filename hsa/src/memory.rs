@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 use hsa_sys::*;
 
@@ -10,6 +11,7 @@ use crate::error::{Error, check};
 use crate::ledger::{Entry, Resource};
 use crate::locks::Kind;
 use crate::pool::Pool;
+use crate::queue::store_fence;
 use crate::runtime::Runtime;
 use crate::signal::Signal;
 
@@ -81,6 +83,20 @@ pub struct PointerInfo {
     pub flags: u32,
     /// What [`Runtime::set_user_data`] left there.
     pub user_data: usize,
+}
+
+/// Waits until what this thread has stored to a device's memory, through a window of PCIe, is there: a load from the
+/// device is answered behind all stores that were made before (PCI Express Base 6.0, 2.4.1). Before the load the
+/// processor's write-combining buffers are emptied.
+///
+/// # Safety
+/// The host may read the byte at `address`, which is among the last that it stored there.
+pub unsafe fn read_back(address: u64) {
+    store_fence();
+    // SAFETY: the caller's promise.
+    let _ = unsafe { std::ptr::with_exposed_provenance::<u8>(address as usize).read_volatile() };
+    // ORDER: acquire. What is stored from here on, doorbells too, is stored behind the load.
+    fence(Ordering::Acquire);
 }
 
 impl Runtime {

@@ -25,6 +25,7 @@ use crate::token::{Token, Tokens};
 pub use producer::DeviceProducer;
 pub use stream::RingStores;
 use stream::Stream;
+pub(crate) use stream::store_fence;
 
 /// The producers of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod above;
 mod advice;
+mod arguments;
 mod backend;
 pub(crate) mod fault;
 pub(crate) mod fence;
@@ -30,6 +31,7 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 
+pub use arguments::{ARGUMENTS_VARIABLE, Arguments};
 pub use backend::Backend;
 pub use fence::Fence;
 pub use properties::Properties;
@@ -80,6 +82,9 @@ pub(crate) struct DeviceInner {
     /// Signals that no host thread waits for: of packets that wait for each other.
     pub(crate) edges: Arc<SignalPool>,
     pub(crate) kernargs: Arc<Slabs>,
+    /// Kernel arguments of what is launched again and again: in the device's memory, where it reads them without crossing
+    /// the bus, or [`kernargs`](Self::kernargs).
+    pub(crate) arguments: Arc<Slabs>,
     pub(crate) staging: Arc<Slabs>,
     /// Device memory for the packets of resident graphs; the host cannot write it.
     pub(crate) packets: Arc<Slabs>,
@@ -403,9 +408,13 @@ impl Device {
         drop(forgotten);
     }
 
-    /// Bytes of kernel-argument memory: reserved, and in use.
+    /// Bytes of kernel-argument memory, the host's and the device's own: reserved, and in use.
     pub fn kernarg_bytes(&self) -> (u64, u64) {
-        self.0.kernargs.footprint()
+        let (host, device) = (self.0.kernargs.footprint(), self.0.arguments.footprint());
+        match Arc::ptr_eq(&self.0.kernargs, &self.0.arguments) {
+            true => host,
+            false => (host.0 + device.0, host.1 + device.1),
+        }
     }
 }
 

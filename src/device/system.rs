@@ -10,8 +10,14 @@ use hsa::AgentKind;
 use parking_lot::Mutex;
 
 use super::{
-    Backend, Device, DeviceInner, Properties, Rings, advice, backend::DEVICE_VARIABLE, fault::Faults,
-    fence::SignalPool, holders, rings::Placement, slabs::Slabs, watchdog,
+    Arguments, Backend, Device, DeviceInner, Properties, Rings, advice,
+    backend::DEVICE_VARIABLE,
+    fault::Faults,
+    fence::SignalPool,
+    holders,
+    rings::Placement,
+    slabs::{Reach, Slabs},
+    watchdog,
 };
 use crate::error::{Error, Result};
 
@@ -28,6 +34,8 @@ pub struct System {
     devices: OnceLock<Vec<Device>>,
     /// Where the environment wants rings.
     rings: Rings,
+    /// Where the environment wants kernel arguments of executables.
+    arguments: Arguments,
     /// How long a queue may stand still before it is reported.
     watchdog: Option<Duration>,
     gpus: Vec<hsa::Agent>,
@@ -70,6 +78,7 @@ impl System {
 
     fn start_on(backend: Backend) -> Result<System> {
         let (rings, watchdog) = (Rings::from_env()?, watchdog::limit_from_env()?);
+        let arguments = Arguments::from_env()?;
         let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
         let api = match backend {
             Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
@@ -97,7 +106,17 @@ impl System {
         let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
-        Ok(System { runtime, backend, host, timestamp_hz, devices: OnceLock::new(), rings, watchdog, gpus })
+        Ok(System {
+            runtime,
+            backend,
+            host,
+            timestamp_hz,
+            devices: OnceLock::new(),
+            rings,
+            arguments,
+            watchdog,
+            gpus,
+        })
     }
 
     fn make_devices(&'static self) -> Result<Vec<Device>> {
@@ -156,10 +175,12 @@ impl Device {
         let fine_grained = fully_fine.or_else(|| fine(hsa::PoolProperties::is_fine_grained_for_the_system));
         let (fully_fine, fine_grained) = (fully_fine.is_some(), fine_grained.cloned());
         // Whether the host reaches all of the device's memory, or would have to go through copies.
-        let mut hosts = system.runtime.agents()?.into_iter().filter(|a| a.kind() == AgentKind::Cpu);
-        let large_bar = hosts
-            .next()
-            .is_some_and(|cpu| local.access(&cpu).is_ok_and(|access| access != hsa::PoolAccess::Never));
+        let cpu = system.host_agent();
+        let reaches = |pool: &hsa::Pool| {
+            let access = cpu.as_ref().map(|cpu| pool.access(cpu));
+            access.is_some_and(|access| access.is_ok_and(|access| access != hsa::PoolAccess::Never))
+        };
+        let large_bar = reaches(&local);
         let group = pools.iter().find(|p| p.properties().segment == hsa_sys::HSA_AMD_SEGMENT_GROUP);
         let lds = group.ok_or(Error::NoDevice)?.properties().size;
         let local_bytes = local.properties().size;
@@ -170,6 +191,24 @@ impl Device {
         let faults = Arc::new(Faults::default());
         let signals = |waiters| SignalPool::new(system.runtime.clone(), faults.clone(), waiters);
         let gpu = vec![agent.clone()];
+        // One arena serves all the devices of a graph.
+        let kernargs =
+            Slabs::new(kernarg_pool(system)?, system.gpu_agents(), super::KERNARG_SLAB, holders::KERNARGS);
+        let kernargs = Arc::new(kernargs.retaining(super::KERNARGS_RETAINED));
+        // The host writes arguments between launches, and no fence of a kernel's makes a device look again for what its
+        // caches hold of its coarse-grained memory.
+        let arguments = match fine_grained.as_ref().filter(|_| system.arguments == Arguments::Device) {
+            None => kernargs.clone(),
+            Some(pool) => {
+                let (reach, access) = match &cpu {
+                    Some(cpu) if reaches(pool) => (Reach::Window, vec![cpu.clone(), agent.clone()]),
+                    _ => (Reach::Copies, Vec::new()),
+                };
+                let slabs = Slabs::new(pool.clone(), access, super::KERNARG_SLAB, holders::KERNARGS);
+                let slabs = slabs.retaining(super::KERNARGS_RETAINED);
+                Arc::new(slabs.on_device(reach, kernargs.clone()))
+            }
+        };
         let inner = DeviceInner {
             ordinal,
             system,
@@ -181,16 +220,8 @@ impl Device {
             signals: signals(hsa::Waiters::HostAndDevice),
             edges: signals(hsa::Waiters::DeviceOnly),
             faults,
-            // One arena serves all the devices of a graph.
-            kernargs: Arc::new(
-                Slabs::new(
-                    kernarg_pool(system)?,
-                    system.gpu_agents(),
-                    super::KERNARG_SLAB,
-                    holders::KERNARGS,
-                )
-                .retaining(super::KERNARGS_RETAINED),
-            ),
+            kernargs,
+            arguments,
             staging: Arc::new(Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holders::STAGING)),
             packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),

@@ -87,6 +87,7 @@ impl Exec {
         let arguments = &mut dispatch.kernargs[..dispatch.code.argument_bytes()];
         write(&dispatch.code, arguments)?;
         state.arena.write(state.offsets[main as usize] as usize, arguments);
+        state.wrote_arena();
         state.parameters.set_arguments(flat);
         Ok(true)
     }
@@ -109,7 +110,7 @@ impl Exec {
             return false;
         }
         if state.in_flight() {
-            let Ok(arena) = self.0.device.0.kernargs.take(state.arena.len()) else { return false };
+            let Ok(arena) = state.arena.another(state.arena.len()) else { return false };
             let had = mem::replace(&mut state.arena, Arc::new(arena));
             let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;
             if launched {
@@ -118,10 +119,12 @@ impl Exec {
             } else {
                 _had = Some(had);
             }
+            state.unpublished.clear();
             state.give_arguments(graph, true);
         } else {
             state.give_arguments(graph, false);
         }
+        state.wrote_arena();
         state.parameters.take_over_all(template.shared_graph());
         true
     }

@@ -95,6 +95,7 @@ pub(super) fn run_on_host(
                     if let Some(pages) = &pages {
                         block.write(offset + pin.argument, &pages.address().to_le_bytes());
                     }
+                    block.publish().unwrap_or_else(failed);
                 }
                 pinned.lock().extend(pages);
             }

@@ -76,6 +76,7 @@ impl Exec {
             return self.record(stream);
         }
         let mut state = self.state();
+        state.publish_arguments()?;
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
             memory.take(self.0.options.auto_free, &*stream.0)?;

@@ -113,7 +113,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn place(&mut self) -> Result<(), Failure> {
         let Units { units, devices, kernarg_bytes, .. } = &self.units;
-        let (arena, offsets) = place_arguments(&devices[0], units, *kernarg_bytes)?;
+        let (arena, offsets) = place_arguments(devices, units, *kernarg_bytes)?;
         (self.arguments, self.offsets) = (arena.address(), offsets);
         self.arena = Some(arena);
         Ok(())

@@ -207,6 +207,9 @@ struct Moved {
     since: Version,
 }
 
+/// Blocks of arguments that wait for the next launch at most: a program may change nodes for ever and not launch.
+const MAX_UNPUBLISHED: usize = 64;
+
 /// What changes from launch to launch.
 struct State {
     image: Image,
@@ -222,6 +225,8 @@ struct State {
     arena_since: Version,
     offsets: Vec<u32>,
     moved: HashMap<u32, Moved>,
+    /// Arguments that were written since the latest launch, and that the device need not see yet.
+    unpublished: Vec<Arc<Block>>,
     /// What the parameters point to that a node was given later.
     alive: HashMap<NodeId, (Vec<Alive>, Version)>,
     /// What the parameters of the latest template point to that the executable, or a graph nested in it, took over.
@@ -365,6 +370,7 @@ impl Exec {
             arena_since: 0,
             offsets,
             moved: HashMap::new(),
+            unpublished: Vec::new(),
             alive: HashMap::new(),
             taken_over: HashMap::new(),
             held,
@@ -452,7 +458,7 @@ impl Exec {
             return Err(not_changed(node, &Reason::Parameters, &detail));
         }
         if let Unit::Dispatch(dispatch) = &unit {
-            state.replace_dispatch(&self.0.device, main, dispatch)?;
+            state.replace_dispatch(main, dispatch)?;
         }
         if let Some(pin) = before {
             state.units[main as usize - 1] = pin;
@@ -520,6 +526,46 @@ impl State {
         }
     }
 
+    /// Notes that arguments were written: the next launch lets the device see them.
+    fn wrote(&mut self, block: Arc<Block>) {
+        if block.is_remote() {
+            self.unpublished.push(block);
+        }
+        if self.unpublished.len() > MAX_UNPUBLISHED {
+            // What fails now is tried again, and reported, by the launch.
+            let _ = self.publish_written();
+        }
+        // Kernels launch it without a call.
+        if let Some(resident) = self.resident.as_ref()
+            && self.unpublished.iter().any(|block| block.publish().is_err())
+        {
+            resident.withdraw();
+        }
+    }
+
+    fn wrote_arena(&mut self) {
+        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, &self.arena));
+        if self.resident.is_some() || !known {
+            self.wrote(self.arena.clone());
+        }
+    }
+
+    /// Lets the device see the arguments that were written since the latest launch.
+    ///
+    /// # Errors
+    /// As [`Block::publish`].
+    #[inline]
+    fn publish_arguments(&mut self) -> Result<()> {
+        if self.unpublished.is_empty() { Ok(()) } else { self.publish_written() }
+    }
+
+    #[cold]
+    fn publish_written(&mut self) -> Result<()> {
+        self.unpublished.iter().try_for_each(|block| block.publish())?;
+        self.unpublished.clear();
+        Ok(())
+    }
+
     /// Puts a packet in place of another; what lies on the device is out of date then.
     fn replace_packet(&mut self, lane: u32, packet: u32, new: Packet) {
         let edition = self.image.edition();
@@ -529,12 +575,7 @@ impl State {
         }
     }
 
-    fn replace_dispatch(
-        &mut self,
-        device: &Device,
-        unit: u32,
-        dispatch: &crate::module::Dispatch,
-    ) -> Result<()> {
+    fn replace_dispatch(&mut self, unit: u32, dispatch: &crate::module::Dispatch) -> Result<()> {
         let Unit::Dispatch(old) = &self.units[unit as usize] else {
             return Err(Error::InvalidValue("the node runs no kernel"));
         };
@@ -554,7 +595,7 @@ impl State {
                 self.arena.address() + u64::from(offset)
             }
             _ => {
-                let block = Arc::new(device.0.kernargs.take(bytes)?);
+                let block = Arc::new(self.arena.another(bytes)?);
                 block.write(0, &dispatch.kernargs);
                 let address = block.address();
                 let before = self.moved.insert(unit, Moved { block, since: self.launches });
@@ -566,6 +607,10 @@ impl State {
         };
         if launched && !old.code.is(&dispatch.code) {
             self.keep_for_launch(Keep::Other(Arc::new(old.code.clone())));
+        }
+        match self.moved.get(&unit) {
+            Some(moved) => self.wrote(moved.block.clone()),
+            None => self.wrote_arena(),
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {

@@ -236,10 +236,14 @@ pub(super) fn replace(units: &mut [Unit], main: usize, pin: Option<Unit>, unit: 
     Ok(())
 }
 
-/// A place for the kernel arguments of every unit, of so many `bytes`, written.
-pub(super) fn place_arguments(device: &Device, units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
+/// A place for the kernel arguments of every unit on one of `devices`, of so many `bytes`, written and published.
+pub(super) fn place_arguments(devices: &[Device], units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
     u32::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    let block = device.0.kernargs.take(bytes)?;
+    let block = match devices {
+        [device] => device.0.arguments.take(bytes)?,
+        // All of them reach the host's memory, near or far.
+        _ => devices[0].0.kernargs.take(bytes)?,
+    };
     let mut offsets = Vec::with_capacity(units.len());
     let mut end = 0;
     for unit in units {
@@ -250,5 +254,6 @@ pub(super) fn place_arguments(device: &Device, units: &[Unit], bytes: usize) -> 
             end += unit.kernarg_bytes();
         }
     }
+    block.publish()?;
     Ok((block, offsets))
 }

@@ -55,7 +55,6 @@ impl Exec {
     }
 
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
-        let device = &self.0.device;
         let failed = |error: Error| Refusal::new(error);
         template.graph().check_conditions().map_err(|error| failed(error.into()))?;
         let (mut changes, mut given) = (Vec::new(), Vec::new());
@@ -107,7 +106,7 @@ impl Exec {
             *unit = reset;
         }
         let (arena, offsets) =
-            place_arguments(device, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
+            place_arguments(&self.0.devices, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let image = &state.image;
@@ -138,6 +137,8 @@ impl Exec {
             alive,
         );
         state.offsets = offsets;
+        // The arena that is there now has been published.
+        state.unpublished.clear();
         let held = state.held.replace(paired.graphs);
         state.parameters.take_over(place, template.shared_graph(), &given);
         changed.into_iter().for_each(|flat| state.parameters.forget_arguments(flat));

@@ -127,6 +127,11 @@ fn stores_through_the_window_arrive_when_something_is_read_back() {
         pointer.add(1).write_volatile(b'E');
         to_device(&session, pointer.add(2), b"VI");
         assert_eq!(std::slice::from_raw_parts(pointer, 6), b"dEVIce");
+        // A store of what was there before the device stored something else counts.
+        pointer.add(1).write_volatile(b'o');
+        to_device(&session, pointer, b"D");
+        pointer.write_volatile(b'd');
+        assert_eq!(std::slice::from_raw_parts(pointer, 6), b"doVIce");
     }
 }
 

@@ -100,13 +100,15 @@ fn non_temporal() -> StoreBodies {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn store_fence() {
+pub(crate) fn store_fence() {
     // The strongest that the language has.
     std::sync::atomic::fence(Ordering::SeqCst);
 }
 
 #[cfg(target_arch = "x86_64")]
-use x86_64::{non_temporal, store_fence};
+use x86_64::non_temporal;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::store_fence;
 
 /// x86-64: 16 bytes at once everywhere, more where the processor has them.
 ///
@@ -137,7 +139,7 @@ mod x86_64 {
     }
 
     /// Empties the write-combining buffers: what was stored before is visible before what is stored behind.
-    pub(super) fn store_fence() {
+    pub(crate) fn store_fence() {
         // SAFETY: every x86-64 processor has SSE.
         unsafe { _mm_sfence() };
     }

@@ -77,7 +77,8 @@ impl Conditional {
         disabled: HashSet<u32>,
         branches: bool,
     ) -> Result<Self> {
-        let (arena, offsets) = place_arguments(&device, &units, unit::kernarg_bytes(&units))?;
+        let (arena, offsets) =
+            place_arguments(std::slice::from_ref(&device), &units, unit::kernarg_bytes(&units))?;
         let packet = |step: &PacketStep| {
             let address = arena.address() + u64::from(offsets[step.unit as usize]);
             match disabled.contains(&step.unit) {

@@ -22,6 +22,8 @@ use super::{handle, of_device, pass_on, protect};
 use crate::os::PAGE;
 
 const PAGE_BYTES: u64 = PAGE as u64;
+/// Bytes that are compared at a time.
+const WORD: usize = 8;
 /// The processor executes one instruction and traps (EFLAGS.TF).
 const TRAP_FLAG: i64 = 1 << 8;
 /// Strings go downwards (EFLAGS.DF).
@@ -48,6 +50,30 @@ struct Posted {
     device: u32,
     /// What the device had when the first was made.
     had: Box<[u8; PAGE]>,
+}
+
+impl Posted {
+    /// Takes over what the device has stored beside the host's bytes. A store that writes what was there when the first
+    /// was made would else not show.
+    fn follow(&mut self, page: u64) {
+        let word = |base: u64, at: usize| (base as *mut [u8; WORD]).wrapping_add(at);
+        for (at, had) in self.had.as_chunks_mut::<WORD>().0.iter_mut().enumerate() {
+            // SAFETY: the devices' mapping of the page.
+            let now = unsafe { word(of_device(page), at).read_volatile() };
+            if now == *had {
+                continue;
+            }
+            // SAFETY: the host's mapping of the page, which is open for stores.
+            let mut mine = unsafe { word(page, at).read_volatile() };
+            for byte in 0..WORD {
+                if mine[byte] == had[byte] {
+                    (mine[byte], had[byte]) = (now[byte], now[byte]);
+                }
+            }
+            // SAFETY: as above.
+            unsafe { word(page, at).write_volatile(mine) };
+        }
+    }
 }
 
 struct State {
@@ -114,8 +140,12 @@ impl State {
 
     /// Makes a page the private copy of those who store.
     fn post(&mut self, page: u64, device: u32) -> bool {
-        if self.posted.contains_key(&page) {
-            return protect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_ok();
+        if let Some(posted) = self.posted.get_mut(&page) {
+            let open = protect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_ok();
+            if open {
+                posted.follow(page);
+            }
+            return open;
         }
         let mut had = Box::new([0; PAGE]);
         // SAFETY: the devices' mapping of a page of the window, which is open.
