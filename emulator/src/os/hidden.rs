@@ -46,6 +46,9 @@ pub mod bar {
 
     /// Undoes [`open`] if the block is freed: its mapping goes.
     pub fn close(_start: u64) {}
+
+    /// Waits for nothing.
+    pub fn settled() {}
 }
 
 /// Where hidden memory begins. The host's programs, libraries, heaps and stacks are far above, those of sanitizers are

@@ -29,7 +29,7 @@ use crate::{
         Allocation, Grain,
         coherence::{Origin, Scope},
     },
-    os::{self, Mapping},
+    os::{self, Mapping, hidden},
     queue::{Packet, State},
     signal::{self, SEATS},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
@@ -306,6 +306,9 @@ impl Engine {
                 true
             }
             Front::Ready(packet, Work::Kernel(kernel)) => {
+                if self.device.hardware.discrete {
+                    hidden::bar::settled();
+                }
                 if let Some(failure) = self.failure() {
                     self.befall(index, &packet, &kernel, failure);
                 } else if self.device.null_kernels {

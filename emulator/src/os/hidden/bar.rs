@@ -5,6 +5,10 @@
 //! value. A page that the host stores to becomes a private copy of the thread that stores, one instruction at a time:
 //! the page is protected, the handler lifts that for one step (the processor's trap flag) and protects it again. A load
 //! of a page whose stores are on their way ends them all.
+//!
+//! For the time of a step other threads can touch the page, too, and nobody notices. So a thread's stores arrive before
+//! another one steps on their page, what others stored meanwhile arrives when the step is over, and a dispatch waits for
+//! that ([`settled`]).
 
 use std::{
     collections::BTreeMap,
@@ -19,11 +23,9 @@ use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use parking_lot::Mutex;
 
 use super::{handle, of_device, pass_on, protect};
-use crate::os::PAGE;
+use crate::os::{Mapping, PAGE};
 
 const PAGE_BYTES: u64 = PAGE as u64;
-/// Bytes that are compared at a time.
-const WORD: usize = 8;
 /// The processor executes one instruction and traps (EFLAGS.TF).
 const TRAP_FLAG: i64 = 1 << 8;
 /// Strings go downwards (EFLAGS.DF).
@@ -48,31 +50,47 @@ struct Range {
 /// A page with stores on their way.
 struct Posted {
     device: u32,
+    /// Whose they are.
+    thread: i32,
     /// What the device had when the first was made.
     had: Box<[u8; PAGE]>,
 }
 
 impl Posted {
-    /// Takes over what the device has stored beside the host's bytes. A store that writes what was there when the first
-    /// was made would else not show.
-    fn follow(&mut self, page: u64) {
-        let word = |base: u64, at: usize| (base as *mut [u8; WORD]).wrapping_add(at);
-        for (at, had) in self.had.as_chunks_mut::<WORD>().0.iter_mut().enumerate() {
-            // SAFETY: the devices' mapping of the page.
-            let now = unsafe { word(of_device(page), at).read_volatile() };
-            if now == *had {
-                continue;
+    /// Takes over into `image`, the host's side of the page, what the device has stored beside the host's bytes. A store
+    /// that writes what was there when the first was made would else not show.
+    fn follow(&mut self, page: u64, image: &mut [u8; PAGE]) {
+        let mut now = [0; PAGE];
+        // SAFETY: the devices' mapping of the page.
+        unsafe { std::ptr::copy(of_device(page) as *const u8, now.as_mut_ptr(), PAGE) };
+        for ((now, had), mine) in now.iter().zip(self.had.iter_mut()).zip(image) {
+            if now != had && mine == had {
+                (*mine, *had) = (*now, *now);
             }
-            // SAFETY: the host's mapping of the page, which is open for stores.
-            let mut mine = unsafe { word(page, at).read_volatile() };
-            for byte in 0..WORD {
-                if mine[byte] == had[byte] {
-                    (mine[byte], had[byte]) = (now[byte], now[byte]);
-                }
-            }
-            // SAFETY: as above.
-            unsafe { word(page, at).write_volatile(mine) };
         }
+    }
+}
+
+/// A page that one thread may touch.
+struct Step {
+    page: u64,
+    /// Where the instruction stores: so many bytes behind it at most.
+    stores: std::ops::Range<u64>,
+    /// What was in the page before, of one whose bytes count.
+    before: Option<Box<[u8; PAGE]>>,
+}
+
+/// The most that an instruction stores.
+const WIDEST: u64 = 64;
+
+impl Step {
+    /// Whether somebody else has stored to the page.
+    fn is_disturbed(&self) -> bool {
+        // SAFETY: the host's mapping of the page, which is open.
+        let now = |at: usize| unsafe { (self.page as *const u8).add(at).read_volatile() };
+        let elsewhere = |at: usize| !self.stores.contains(&(self.page + at as u64));
+        let before = self.before.as_deref();
+        before.is_some_and(|before| (0..PAGE).any(|at| now(at) != before[at] && elsewhere(at)))
     }
 }
 
@@ -80,7 +98,7 @@ struct State {
     ranges: BTreeMap<u64, Range>,
     posted: BTreeMap<u64, Posted>,
     /// Pages that the thread in [`STEPPER`] may touch in this step.
-    stepped: Vec<u64>,
+    stepped: Vec<Step>,
 }
 
 static STATE: Mutex<State> =
@@ -138,29 +156,32 @@ impl State {
         (address < range.end).then_some(range)
     }
 
-    /// Makes a page the private copy of those who store.
-    fn post(&mut self, page: u64, device: u32) -> bool {
+    /// Makes a page the private copy of a thread that stores, open for stores; returns what is in it.
+    fn post(&mut self, page: u64, device: u32, thread: i32) -> Option<Box<[u8; PAGE]>> {
+        let others = self.posted.get(&page).is_some_and(|posted| posted.thread != thread);
+        if others && !self.stepped.iter().any(|step| step.page == page) {
+            self.arrive(page);
+        }
+        let mut image = Box::new([0; PAGE]);
         if let Some(posted) = self.posted.get_mut(&page) {
-            let open = protect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_ok();
-            if open {
-                posted.follow(page);
-            }
-            return open;
+            protect(page, PAGE_BYTES, libc::PROT_READ).ok()?;
+            // SAFETY: the host's mapping of the page, which can be read now.
+            unsafe { std::ptr::copy(page as *const u8, image.as_mut_ptr(), PAGE) };
+            posted.follow(page, &mut image);
+        } else {
+            // SAFETY: the devices' mapping of a page of the window, which is open.
+            unsafe { std::ptr::copy(of_device(page) as *const u8, image.as_mut_ptr(), PAGE) };
+            self.posted.insert(page, Posted { device, thread, had: image.clone() });
         }
-        let mut had = Box::new([0; PAGE]);
-        // SAFETY: the devices' mapping of a page of the window, which is open.
-        unsafe { std::ptr::copy(of_device(page) as *const u8, had.as_mut_ptr(), PAGE) };
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: a page of the window, which is ours to replace.
-        let copy = unsafe { libc::mmap(page as *mut c_void, PAGE, protection, flags, -1, 0) };
-        if copy == libc::MAP_FAILED {
-            return false;
-        }
-        // SAFETY: the page that was just mapped.
-        unsafe { std::ptr::copy(had.as_ptr(), page as *mut u8, PAGE) };
-        self.posted.insert(page, Posted { device, had });
-        true
+        // Put in place with what is in it: another thread may store to it from then on.
+        let copy = Mapping::anonymous(PAGE).ok()?;
+        // SAFETY: a page that nobody else knows.
+        unsafe { std::ptr::copy(image.as_ptr(), copy.pointer(), PAGE) };
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // SAFETY: the page is moved to one of the window, which is ours to replace.
+        let moved = unsafe { libc::mremap(copy.pointer().cast(), PAGE, PAGE, flags, page as *mut c_void) };
+        std::mem::forget(copy);
+        (moved != libc::MAP_FAILED).then_some(image)
     }
 
     /// Lets the device see what was stored to a page, and the host what the device stores.
@@ -185,7 +206,11 @@ impl State {
 
     /// Protects what was stepped over.
     fn settle(&mut self) {
-        for page in std::mem::take(&mut self.stepped) {
+        for step in std::mem::take(&mut self.stepped) {
+            let page = step.page;
+            if step.is_disturbed() {
+                self.arrive(page);
+            }
             let readable = !self.posted.contains_key(&page)
                 && self.range(page).is_some_and(|range| range.kind == Kind::Memory);
             let _ = protect(page, PAGE_BYTES, if readable { libc::PROT_READ } else { libc::PROT_NONE });
@@ -203,6 +228,15 @@ fn enter(thread: i32) {
         && STEPPER.compare_exchange_weak(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_err()
     {
         std::thread::yield_now();
+    }
+}
+
+/// Waits until no thread is in a step: what was stored before, unnoticed by anybody, has arrived.
+pub fn settled() {
+    let this = thread();
+    if STEPPER.load(Ordering::Acquire) != 0 {
+        enter(this);
+        STEPPER.store(0, Ordering::Release);
     }
 }
 
@@ -231,30 +265,39 @@ pub(super) unsafe fn on_fault(address: u64, context: *mut ucontext_t) -> bool {
         leave();
         return false;
     };
-    if kind == Kind::Registers {
+    let before = if kind == Kind::Registers {
         drain(&mut state, device);
         if protect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE).is_err() {
             leave();
             return false;
         }
+        None
     } else if !is_store {
         // Another thread may have ended it meanwhile; then the page is readable, and the load is tried again.
         drain(&mut state, device);
         leave();
         return true;
     } else {
-        if !state.post(page, device) {
+        let Some(before) = state.post(page, device, this) else {
             leave();
             return false;
-        }
+        };
+        let first = registers[libc::REG_RDI as usize] as u64;
         // SAFETY: the caller's context; the page is open for stores.
         if !stepping && unsafe { string(page, registers) } {
-            let _ = protect(page, PAGE_BYTES, libc::PROT_NONE);
+            // CAST: registers are words without a sign.
+            let stores = first..registers[libc::REG_RDI as usize] as u64;
+            state.stepped.push(Step { page, stores, before: Some(before) });
+            state.settle();
             leave();
             return true;
         }
+        Some(before)
+    };
+    if !state.stepped.iter().any(|step| step.page == page) {
+        let stores = address..address + WIDEST;
+        state.stepped.push(Step { page, stores, before });
     }
-    state.stepped.push(page);
     registers[libc::REG_EFL as usize] |= TRAP_FLAG;
     true
 }
