@@ -32,6 +32,8 @@ pub struct Reports {
     pub reason: u64,
     /// The event to set then; 0 if there is none.
     pub event: u32,
+    /// Whether it is a copy engine's.
+    pub copies: bool,
 }
 
 /// The queues of the process.
@@ -89,7 +91,7 @@ pub fn status(error: &QueueError) -> HSAKMT_STATUS {
     match error {
         QueueError::NotFound => HSAKMT_STATUS_INVALID_HANDLE,
         QueueError::TooMany => HSAKMT_STATUS_NO_MEMORY,
-        QueueError::Malformed | QueueError::Unreachable | QueueError::NoUnit => {
+        QueueError::Malformed | QueueError::Unreachable | QueueError::NoUnit | QueueError::NoEngine => {
             HSAKMT_STATUS_INVALID_PARAMETER
         }
         _ => HSAKMT_STATUS_ERROR,
@@ -147,6 +149,12 @@ impl Queues {
         // Held to the end: the thread that destroys the queue waits for this before its signal is freed.
         let table = self.lock();
         let Some(reports) = table.get(&queue) else { return };
+        if reports.copies {
+            // ROCr gives such a queue nothing to report to. Hardware's engine hangs until the device is reset.
+            drop(table);
+            report_loss(events, device, Loss::Hang);
+            return;
+        }
         if reports.reason != 0 {
             // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
             // first; the value is a naturally aligned 64-bit word that is changed by atomics only.

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -43,8 +43,10 @@ pub struct Device {
     pub null_kernels: bool,
     /// What hardware does that the emulator spares programs otherwise.
     pub hardware: Hardware,
-    /// What its packet processor has done.
+    /// What its packet processor and its copy engines have done.
     pub tally: Tally,
+    /// How often it has lost its queues.
+    pub losses: AtomicU32,
     images: Mutex<Images>,
     /// Bytes of local memory in use.
     used: AtomicU64,
@@ -67,6 +69,7 @@ impl Device {
             null_kernels: config.null_kernels,
             hardware: config.hardware.clone(),
             tally: Tally::default(),
+            losses: AtomicU32::new(0),
             images: Mutex::default(),
             used: AtomicU64::new(0),
         }
