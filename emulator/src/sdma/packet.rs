@@ -277,7 +277,7 @@ mod tests {
             let text = format!("packet {:#010x} is none that this engine executes", packet[0]);
             assert_eq!(decoded(&packet), Err(text));
         }
-        let poll = |tries| [8 | 3 << 28 | 1 << 31, 0x10, 0, 3, 0xff, tries << 16];
+        let poll = |tries: u32| [8 | 3 << 28 | 1 << 31, 0x10, 0, 3, 0xff, tries << 16];
         assert_eq!(decoded(&poll(5)), Err("a poll of 0x10 that gives up after 5 times".into()));
         assert_eq!(
             decoded(&[8 | 3 << 28, 0x10, 0, 3, 0xff, 0xfff << 16]),

@@ -2,6 +2,7 @@
 
 mod branches;
 mod coherence;
+mod copies;
 mod kernels;
 mod memory;
 mod order;
