@@ -9,6 +9,7 @@ use crate::{
     agent::Agent,
     copy::{Copier, Copy, Rect, Window, Work},
     device::Device,
+    memory::Snapshot,
     runtime::{self, Runtime},
     signal::Signal,
 };
@@ -85,8 +86,13 @@ fn submit(
     (destination, source, size): (u64, u64, usize),
     (dependencies, completion): (Vec<Signal>, Signal),
 ) -> Result<(), hsa_status_t> {
+    // A device that copies reaches both ranges; the host alone may copy what the runtime does not know.
     let known = may_name(runtime, route.to, destination, size) && may_name(runtime, route.from, source, size);
-    if size > 0 && !known {
+    let reached = route.device.is_none_or(|device| {
+        let map = device.map.snapshot();
+        covers(&map, destination, size as u64, true) && covers(&map, source, size as u64, false)
+    });
+    if size > 0 && !(known && reached) {
         return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
     }
     let work = Work::Linear { destination, source, size };
@@ -112,12 +118,9 @@ fn hand_over(
     })
 }
 
-/// Whether a device reaches all rows of a box.
-fn reaches(device: &Device, rect: &Rect) -> bool {
-    let map = device.map.snapshot();
-    let covers =
-        |start: u64, write| start.checked_add(rect.width).is_some_and(|end| map.covers(start, end, write));
-    rect.rows().all(|(destination, source)| covers(destination, true) && covers(source, false))
+/// Whether a device that has this map reaches a range.
+fn covers(map: &Snapshot, start: u64, size: u64, write: bool) -> bool {
+    start.checked_add(size).is_some_and(|end| map.covers(start, end, write))
 }
 
 /// The box of one side of a copy, if the API's rules for boxes hold: multiples of 4, and no row or slice that wraps.
@@ -184,18 +187,9 @@ entry! {
         if engine_id.0.count_ones() != 1 || engine >= engines || !route.allows(device, engine) {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
-        let (destination, source) = (dst as u64, src as u64);
-        let map = device.map.snapshot();
-        let covers = |start: u64, write| {
-            start.checked_add(size as u64).is_some_and(|end| map.covers(start, end, write))
-        };
-        if !covers(destination, true) || !covers(source, false) {
-            // An engine sees no more than its device does.
-            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-        }
         let by_shaders = route.to == route.from && !force_copy_on_sdma;
         let engine = (!by_shaders).then_some(engine);
-        submit(&runtime, &route, engine, (destination, source, size), signals)
+        submit(&runtime, &route, engine, (dst as u64, src as u64, size), signals)
     }
 
     fn hsa_amd_memory_copy_engine_status(
@@ -264,9 +258,12 @@ entry! {
             source: window(src, src_offset, range)?,
             width: range.x.into(),
             height: range.y.into(),
-            depth: range.z.into(),
+            // A box without bytes has no rows.
+            depth: if range.x == 0 || range.y == 0 { 0 } else { range.z.into() },
         };
-        if !reaches(device, &rect) {
+        let map = device.map.snapshot();
+        let reached = |(to, from)| covers(&map, to, rect.width, true) && covers(&map, from, rect.width, false);
+        if !rect.rows().all(reached) {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
         // ROCr has one engine for what comes from the host, and one for the rest.
