@@ -186,11 +186,30 @@ pub fn report_loss(events: &Events, device: u32, loss: Loss) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::HSA_EVENTTYPE_MEMORY;
 
     #[test]
     fn exceptions_are_bits_of_their_number_less_one() {
         assert_eq!(Exception::of(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION).bit(), 8);
         assert_eq!(Exception::of(hsa_status_t(0x7777)), Exception::PreemptionError);
+    }
+
+    /// ROCr has no callback for these queues: it would wait for their signals without end.
+    #[test]
+    fn a_copy_queue_that_stops_is_a_hang_of_its_device() {
+        let (events, queues) = (Events::new().unwrap(), Queues::default());
+        let event = events.create(HSA_EVENTTYPE_MEMORY, false, false).unwrap();
+        let fault = QueueFault {
+            status: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
+            memory: None,
+            report: "an unknown packet".into(),
+        };
+        queues.insert(1, Reports { reason: 0, event: 0, copies: false });
+        queues.report(&events, 1, 0, &fault);
+        assert_eq!(events.is_set(event), Ok(false), "a queue of packets has its own ways");
+        queues.insert(2, Reports { reason: 0, event: 0, copies: true });
+        queues.report(&events, 2, 0, &fault);
+        assert_eq!(events.is_set(event), Ok(true));
     }
 
     #[test]

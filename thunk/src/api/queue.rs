@@ -177,7 +177,10 @@ entry! {
     /// share.
     fn hsaKmtAllocQueueGWS(queue: u64, count: u32, first: Out<u32>) {
         let session = session::current()?;
-        session.queues.get(queue).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
+        let reports = session.queues.get(queue).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
+        if reports.copies {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
         if count > topology::WAVE_SYNC_ENTRIES.into() {
             return Err(HSAKMT_STATUS_OUT_OF_RESOURCES);
         }

@@ -7,16 +7,18 @@ use std::{
 
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, HSA_STATUS_ERROR_MEMORY_FAULT};
 
-use super::{CODE, Client, DATA, PAGE, RING, failing};
+use super::{CODE, Client, DATA, LINGER, PAGE, RING, failing};
 use crate::{
     config::Config,
     driver::{CopyEngine, CopyQueueDescriptor, CreatedCopyQueue, Loss, QueueError},
 };
 
-/// A queue whose ring is the page of the client's ring.
+/// A queue, and where its ring lies in the client's memory.
 struct Copies<'a> {
     client: &'a Client,
     queue: CreatedCopyQueue,
+    ring: u64,
+    bytes: u64,
     written: u64,
 }
 
@@ -45,9 +47,15 @@ fn descriptor(client: &Client, engine: CopyEngine) -> CopyQueueDescriptor {
 }
 
 impl<'a> Copies<'a> {
+    /// A queue whose ring is the page of the client's ring.
     fn new(client: &'a Client) -> Self {
-        let queue = client.driver.create_copy_queue(0, &descriptor(client, CopyEngine::Host)).unwrap();
-        Self { client, queue, written: 0 }
+        Self::at(client, RING, PAGE, CopyEngine::Host)
+    }
+
+    fn at(client: &'a Client, ring: u64, bytes: u64, engine: CopyEngine) -> Self {
+        let descriptor = CopyQueueDescriptor { ring: client.at(ring), bytes, engine };
+        let queue = client.driver.create_copy_queue(0, &descriptor).unwrap();
+        Self { client, queue, ring, bytes, written: 0 }
     }
 
     fn pointer(address: u64) -> &'static AtomicU64 {
@@ -58,7 +66,7 @@ impl<'a> Copies<'a> {
     /// Writes packets behind those that are there, and does not ring.
     fn write(&mut self, words: &[u32]) {
         for word in words {
-            self.client.set_word(RING + self.written % PAGE, *word);
+            self.client.set_word(self.ring + self.written % self.bytes, *word);
             self.written += 4;
         }
         Self::pointer(self.queue.write_pointer).store(self.written, Ordering::Release);
@@ -196,20 +204,32 @@ fn a_poll_holds_its_queue_up_and_no_other_of_the_engine() {
     first.write(&linear(client.at(DATA + PAGE / 2), client.at(DATA + 1), 8));
     first.ring();
     // The same engine, with its ring in the page of code.
-    let engine = CopyEngine::Number(first.queue.engine);
-    let ring = CopyQueueDescriptor { ring: client.at(CODE), bytes: PAGE, engine };
-    let second = client.driver.create_copy_queue(0, &ring).unwrap();
-    assert_eq!(second.engine, first.queue.engine);
-    for (index, word) in fence(client.at(DATA + PAGE / 2 + 128), 9).into_iter().enumerate() {
-        client.set_word(CODE + 4 * index as u64, word);
-    }
-    Copies::pointer(second.doorbell).store(16, Ordering::Release);
-    client.until("the second queue", || client.byte(DATA + PAGE / 2 + 128) == 9);
+    let mut second = Copies::at(&client, CODE, PAGE, CopyEngine::Number(first.queue.engine));
+    assert_eq!(second.queue.engine, first.queue.engine);
+    second.run(&fence(client.at(DATA + PAGE / 2 + 128), 9));
+    assert_eq!(client.byte(DATA + PAGE / 2 + 128), 9);
     std::thread::sleep(Duration::from_millis(5));
     assert_eq!((first.executed(), client.byte(DATA + PAGE / 2)), (0, 0));
     client.set_word(DATA + 64 + PAGE / 2, 5);
     client.until("the first queue", || first.executed() == first.written);
     assert_eq!(client.bytes(DATA + PAGE / 2, 8), [1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn an_engine_copies_beside_kernels() {
+    let client = Client::new();
+    for (index, word) in LINGER.into_iter().enumerate() {
+        client.set_word(CODE + 256 + 4 * index as u64, word);
+    }
+    let queue = client.queue();
+    client.publish(0, client.kernel(client.at(DATA), 0, client.signal(0, 1)));
+    client.ring(queue, 0);
+    // The kernel runs until the engine stores the word that it looks at.
+    let mut copies = Copies::at(&client, CODE + PAGE / 2, 1024, CopyEngine::Host);
+    copies.run(&linear(client.at(DATA + 64), client.at(CODE), 64));
+    assert_eq!(client.value(0).load(Ordering::Acquire), 1);
+    copies.run(&fence(client.at(DATA), 1));
+    client.until("the kernel", || client.value(0).load(Ordering::Acquire) == 0);
 }
 
 #[test]
