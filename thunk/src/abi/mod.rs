@@ -63,7 +63,6 @@ enumeration! {
         HSA_QUEUE_COMPUTE = 1,
         HSA_QUEUE_SDMA = 2,
         HSA_QUEUE_SDMA_XGMI = 5,
-        HSA_QUEUE_SDMA_BY_ENG_ID = 6,
         HSA_QUEUE_COMPUTE_AQL = 21,
         HSA_QUEUE_DMA_AQL = 22,
         HSA_QUEUE_DMA_AQL_XGMI = 23,
