@@ -1,6 +1,9 @@
 //! Copy engines below ROCr, which uses them by default.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use crate::{
     ROCR, ROCR_HEADERS, compile_c, installed,
@@ -18,7 +21,7 @@ fn program(test: &str) -> Option<PathBuf> {
 }
 
 /// A command with two devices, and ROCr's own choice of engines.
-fn on_two(program: &PathBuf) -> Command {
+fn on_two(program: &Path) -> Command {
     let mut command = on_thunk(program);
     command.env("AQLIPSE_EMULATE", "2xgfx90a").env_remove("HSA_ENABLE_SDMA");
     command
