@@ -42,7 +42,8 @@
 //! | `queue`, `signal` | control blocks and rings; signals, waits that sleep, handlers |
 //! | `heap`, `vmem` | pools and locked host memory; reserved addresses and mappings |
 //! | `executable` | code objects placed in device memory |
-//! | `copy` | asynchronous copies |
+//! | `copy` | copies that the function table is asked for: what shaders do, and copy engines |
+//! | `sdma` | copy engines that serve rings of packets, for clients of the driver |
 //! | `fault` | reports, callbacks and system events |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
 //! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
@@ -60,12 +61,12 @@
 //! 5. `dispatch`, `heap`
 //! 6. `executable`, `queue`, `vmem`, `workers`
 //! 7. `copy`, `fault`
-//! 8. `processor`
+//! 8. `processor`, `sdma`
 //! 9. `driver`, `runtime`
 //! 10. `hsa`
 //!
 //! `unsafe` is needed where memory belongs to the program or to the device: `os`, `hsa`, `signal`, `queue`,
-//! `memory` (caches), `copy`, `executable`, `processor` (packets), `workgroup`, `dispatch` and `wave`.
+//! `memory` (caches), `copy`, `sdma`, `executable`, `processor` (packets), `workgroup`, `dispatch` and `wave`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod agent;
@@ -81,6 +82,7 @@ pub mod os;
 mod processor;
 mod queue;
 mod runtime;
+mod sdma;
 mod signal;
 mod vmem;
 mod workers;
@@ -94,7 +96,7 @@ pub mod wave;
 pub mod workgroup;
 
 pub use config::{Config, ConfigError, MAX_DEVICES};
-pub use device::{Card, Counters};
+pub use device::{Card, Counters, QUEUES_PER_COPY_ENGINE};
 pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, UnknownTrait};
 pub use hsa::api;

@@ -82,14 +82,19 @@ impl Snapshot {
 
     /// Whether one range or several adjoining ones cover `start..end`, for writing if `write`.
     pub fn covers(&self, start: u64, end: u64, write: bool) -> bool {
+        self.first_gap(start, end, write).is_none()
+    }
+
+    /// The first address of `start..end` that the device may not read, or write if `write`.
+    pub fn first_gap(&self, start: u64, end: u64, write: bool) -> Option<u64> {
         let mut at = start;
         while at < end {
             match self.find(at) {
                 Some(range) if range.writable || !write => at = range.end,
-                _ => return false,
+                _ => return Some(at),
             }
         }
-        true
+        None
     }
 
     #[inline]

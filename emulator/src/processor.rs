@@ -34,6 +34,7 @@ use crate::{
     workers::Workers,
 };
 use engine::Engine;
+pub(crate) use engine::{LONG_NAP, NAP, SPIN};
 pub use interrupts::Interrupts;
 
 /// What a packet processor serves.

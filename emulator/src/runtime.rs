@@ -30,7 +30,10 @@ use crate::{
 /// Fields are dropped in this order: threads that touch memory end before the memory goes.
 pub(crate) struct Runtime {
     pub(crate) processors: Vec<Processor>,
+    /// For what no copy engine does.
     pub(crate) copier: Copier,
+    /// The copy engines of each device.
+    pub(crate) engines: Vec<Vec<Copier>>,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) executables: Executables,
     pub(crate) vmem: VirtualMemory,
@@ -75,7 +78,8 @@ impl Runtime {
             vmem: VirtualMemory::new(Arc::clone(&devices)),
             executables: Executables::new(Arc::clone(&devices)),
             processors,
-            copier: Copier::start()?,
+            copier: Copier::of_shaders(),
+            engines: devices.iter().map(|device| Copier::engines(device)).collect(),
             handlers,
             devices,
         })
@@ -130,7 +134,7 @@ pub fn configuration_error() -> Option<ConfigError> {
     ERROR.lock().clone()
 }
 
-/// What the packet processor of the device at `index` has done since `hsa_init`; `None` without a runtime or such a
+/// What the packet processor and the copy engines of the device at `index` have done since `hsa_init`; `None` without a runtime or such a
 /// device.
 pub fn counters(index: usize) -> Option<Counters> {
     Some(get().ok()?.devices.get(index)?.tally.read())

@@ -19,7 +19,8 @@ typedef struct aqlipse_thunk_counters {
   uint64_t completion_signals;  // completion signals that were decremented
   uint64_t interrupts;          // interrupts raised by completion signals and by device code
   uint64_t doorbells;           // doorbell values that the packet processor saw change
-  uint64_t reserved;            // 0
+  uint64_t engine_copies;       // copies and fills by copy engines
+  uint64_t engine_bytes;        // bytes that these stored
 } aqlipse_thunk_counters_t;
 
 // Reads the counters of device `device` (the first is 0), each on its own: the device goes on meanwhile. Returns 0, or

@@ -32,6 +32,8 @@ pub struct Reports {
     pub reason: u64,
     /// The event to set then; 0 if there is none.
     pub event: u32,
+    /// Whether it is a copy engine's.
+    pub copies: bool,
 }
 
 /// The queues of the process.
@@ -89,7 +91,7 @@ pub fn status(error: &QueueError) -> HSAKMT_STATUS {
     match error {
         QueueError::NotFound => HSAKMT_STATUS_INVALID_HANDLE,
         QueueError::TooMany => HSAKMT_STATUS_NO_MEMORY,
-        QueueError::Malformed | QueueError::Unreachable | QueueError::NoUnit => {
+        QueueError::Malformed | QueueError::Unreachable | QueueError::NoUnit | QueueError::NoEngine => {
             HSAKMT_STATUS_INVALID_PARAMETER
         }
         _ => HSAKMT_STATUS_ERROR,
@@ -147,6 +149,12 @@ impl Queues {
         // Held to the end: the thread that destroys the queue waits for this before its signal is freed.
         let table = self.lock();
         let Some(reports) = table.get(&queue) else { return };
+        if reports.copies {
+            // ROCr gives such a queue nothing to report to. Hardware's engine hangs until the device is reset.
+            drop(table);
+            report_loss(events, device, Loss::Hang);
+            return;
+        }
         if reports.reason != 0 {
             // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
             // first; the value is a naturally aligned 64-bit word that is changed by atomics only.
@@ -178,11 +186,30 @@ pub fn report_loss(events: &Events, device: u32, loss: Loss) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::HSA_EVENTTYPE_MEMORY;
 
     #[test]
     fn exceptions_are_bits_of_their_number_less_one() {
         assert_eq!(Exception::of(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION).bit(), 8);
         assert_eq!(Exception::of(hsa_status_t(0x7777)), Exception::PreemptionError);
+    }
+
+    /// ROCr has no callback for these queues: it would wait for their signals without end.
+    #[test]
+    fn a_copy_queue_that_stops_is_a_hang_of_its_device() {
+        let (events, queues) = (Events::new().unwrap(), Queues::default());
+        let event = events.create(HSA_EVENTTYPE_MEMORY, false, false).unwrap();
+        let fault = QueueFault {
+            status: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
+            memory: None,
+            report: "an unknown packet".into(),
+        };
+        queues.insert(1, Reports { reason: 0, event: 0, copies: false });
+        queues.report(&events, 1, 0, &fault);
+        assert_eq!(events.is_set(event), Ok(false), "a queue of packets has its own ways");
+        queues.insert(2, Reports { reason: 0, event: 0, copies: true });
+        queues.report(&events, 2, 0, &fault);
+        assert_eq!(events.is_set(event), Ok(true));
     }
 
     #[test]

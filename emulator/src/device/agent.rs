@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -50,10 +50,12 @@ pub struct Device {
     pub null_kernels: bool,
     /// What hardware does that the emulator spares programs otherwise.
     pub hardware: Hardware,
-    /// What its packet processor has done.
+    /// What its packet processor and its copy engines have done.
     pub tally: Tally,
     /// The registers of its host data path, once somebody asks for them.
     data_path: OnceLock<Option<Mapping>>,
+    /// How often it has lost its queues.
+    pub losses: AtomicU32,
     images: Mutex<Images>,
     /// Bytes of local memory in use.
     used: AtomicU64,
@@ -77,6 +79,7 @@ impl Device {
             hardware: config.hardware.clone(),
             tally: Tally::default(),
             data_path: OnceLock::new(),
+            losses: AtomicU32::new(0),
             images: Mutex::default(),
             used: AtomicU64::new(0),
         }

@@ -18,6 +18,8 @@ pub(super) const MI210: Card = Card {
     dies: 1,
     copy_engines: 2,
     link_copy_engines: 3,
+    copy_count_bits: 30,
+    first_engine_for_uploads: true,
     cacheline: 64,
     caches: [16 << 10, 8 << 20, 0, 0],
     engine_clock: 1700,

@@ -18,6 +18,8 @@ pub(super) const MI300X: Card = Card {
     dies: 8,
     copy_engines: 2,
     link_copy_engines: 14,
+    copy_count_bits: 22,
+    first_engine_for_uploads: false,
     cacheline: 128,
     caches: [32 << 10, 4 << 20, 256 << 20, 0],
     engine_clock: 2100,

@@ -40,10 +40,14 @@ pub struct Card {
     pub shader_engines: u32,
     /// Accelerator dies.
     pub dies: u32,
-    /// Copy engines.
+    /// Copy engines that face the host.
     pub copy_engines: u32,
-    /// Of which reach other cards.
+    /// Copy engines that face other cards.
     pub link_copy_engines: u32,
+    /// Bits of the counts in packets of copy engines.
+    pub copy_count_bits: u32,
+    /// Whether ROCr gives the first copy engine nothing but copies from the host to the device.
+    pub first_engine_for_uploads: bool,
     /// Bytes per cache line.
     pub cacheline: u32,
     /// Bytes of cache per level.
@@ -80,6 +84,8 @@ pub const MAX_QUEUE_SIZE: u32 = 131_072;
 pub const MIN_QUEUE_SIZE: u32 = 64;
 /// Queues that one device may have.
 pub const MAX_QUEUES: u32 = 128;
+/// Queues of one copy engine, as the kernel driver gives them out (SDMA 4.4).
+pub const QUEUES_PER_COPY_ENGINE: u32 = 8;
 /// Work-items per workgroup.
 pub const MAX_WORKGROUP: u32 = 1024;
 

@@ -1,17 +1,17 @@
-//! What a packet processor has done, counted.
+//! What a packet processor and copy engines have done, counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$meta:meta])* $name:ident,)*) => {
-        /// Numbers of what a device's packet processor has done since the device was opened.
+        /// Numbers of what a device's packet processor and copy engines have done since the device was opened.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counters {
             $($(#[$meta])* pub $name: u64,)*
         }
 
-        /// The live counters; the packet processor's thread alone adds to them.
+        /// The live counters.
         #[derive(Debug, Default)]
         pub struct Tally {
             $($(#[$meta])* pub $name: Count,)*
@@ -47,17 +47,26 @@ counters! {
     interrupts,
     /// Changes of doorbells that were seen; stores in quick succession are seen as one.
     doorbells,
+    /// Copies and fills by copy engines: packets in a ring of an engine, calls of the function table.
+    engine_copies,
+    /// Bytes that these stored.
+    engine_bytes,
 }
 
-/// A number that one thread increments and any thread reads.
+/// A number that any thread reads.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// Adds `n`.
+    /// Adds `n` to a number of the packet processor's, whose thread alone adds to it.
     #[inline]
     pub fn add(&self, n: u64) {
         // One writer: no read-modify-write is needed.
         self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+
+    /// Adds `n` to a number that several copy engines add to.
+    pub fn add_shared(&self, n: u64) {
+        self.0.fetch_add(n, Ordering::Relaxed);
     }
 }

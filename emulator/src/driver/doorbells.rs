@@ -1,4 +1,5 @@
-//! The doorbells of a driver's queues: 64-bit words in a mapping of their own.
+//! The doorbells of a driver's queues: 64-bit words in a mapping of their own, and behind them the pointers into the
+//! rings of copy engines.
 
 use std::{io, sync::Arc};
 
@@ -10,18 +11,26 @@ use crate::{
 /// Queues that a driver may have at once.
 pub(super) const CAPACITY: usize = 4 * PAGE / size_of::<u64>();
 
-/// One word a queue.
+/// Words of a queue: its doorbell, and a read and a write pointer.
+const WORDS: usize = 3;
+
+/// The words of all queues.
 pub(super) struct Doorbells(Arc<Mapping>);
 
 impl Doorbells {
     /// Maps them all.
     pub(super) fn map() -> io::Result<Self> {
-        Mapping::anonymous(CAPACITY * size_of::<u64>()).map(|mapping| Self(Arc::new(mapping)))
+        Mapping::anonymous(WORDS * CAPACITY * size_of::<u64>()).map(|mapping| Self(Arc::new(mapping)))
     }
 
-    /// Address of the word at `slot`, below [`CAPACITY`].
+    /// Address of the doorbell at `slot`, below [`CAPACITY`].
     pub(super) fn address(&self, slot: usize) -> u64 {
         self.0.address() + (slot * size_of::<u64>()) as u64
+    }
+
+    /// Addresses of the read and the write pointer at `slot`, below [`CAPACITY`].
+    pub(super) fn pointers(&self, slot: usize) -> [u64; 2] {
+        [1, 2].map(|word| self.address(word * CAPACITY + slot))
     }
 
     /// All of them, for the map of a device.

@@ -26,6 +26,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod copy_queue;
 mod doorbells;
 mod queue;
 
@@ -40,6 +41,7 @@ pub use crate::{
     fault::{Loss, QueueFault},
     processor::Interrupts,
 };
+pub use copy_queue::{CopyEngine, CopyQueueDescriptor, CreatedCopyQueue};
 pub use queue::{Created, QueueDescriptor, QueueError};
 
 use crate::{
@@ -49,6 +51,7 @@ use crate::{
     os,
     processor::{Client, Processor},
     queue::Backing,
+    sdma::Engine,
     wave::code::Code,
     workers::Workers,
 };
@@ -80,6 +83,8 @@ pub struct Figures {
 /// Fields are dropped in this order: threads that touch memory end before the memory goes.
 pub struct Driver {
     processors: Vec<Processor>,
+    /// The copy engines of each device.
+    engines: Vec<Vec<Engine>>,
     queues: Mutex<Queues>,
     doorbells: Doorbells,
     devices: Vec<Arc<Device>>,
@@ -109,7 +114,8 @@ impl Driver {
             device.map.insert(doorbells.allocation());
         }
         let processors = devices.iter().map(start).collect::<Result<_, _>>()?;
-        Ok(Self { processors, queues: Mutex::default(), doorbells, devices })
+        let engines = devices.iter().map(|device| Engine::all(device, &interrupts)).collect();
+        Ok(Self { processors, engines, queues: Mutex::default(), doorbells, devices })
     }
 
     /// The devices, by index.

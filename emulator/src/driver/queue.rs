@@ -6,7 +6,10 @@ use hsa_sys::{PACKET_BYTES, amd_queue_t};
 use parking_lot::MutexGuard;
 
 use super::{Driver, doorbells};
-use crate::queue::{ClientWords, Queue, State};
+use crate::{
+    queue::{ClientWords, Queue, State},
+    sdma,
+};
 
 /// Most packets of a ring: the kernel driver's 4 GiB of ring buffer.
 const MAX_PACKETS: u32 = 1 << 26;
@@ -56,23 +59,60 @@ pub enum QueueError {
     /// The device has none of the compute units that the queue is to be restricted to.
     #[error("the device has none of these compute units")]
     NoUnit,
+    /// The device has no such copy engine.
+    #[error("the device has no such copy engine")]
+    NoEngine,
+    /// The copy engine's thread does not start.
+    #[error("the copy engine does not start")]
+    NotStarted,
+}
+
+/// A queue of either kind.
+#[derive(Clone)]
+pub(super) enum AnyQueue {
+    /// Of the packet processor.
+    Packets(Arc<Queue>),
+    /// Of a copy engine.
+    Copies(Arc<sdma::Queue>),
 }
 
 /// The queues by the slots of their doorbells.
 #[derive(Default)]
-pub(super) struct Queues(Vec<Option<Arc<Queue>>>);
+pub(super) struct Queues(Vec<Option<AnyQueue>>);
+
+impl Queues {
+    /// A slot that is free.
+    ///
+    /// # Errors
+    /// [`QueueError::TooMany`].
+    pub(super) fn free_slot(&mut self) -> Result<usize, QueueError> {
+        match self.0.iter().position(Option::is_none) {
+            Some(slot) => Ok(slot),
+            None if self.0.len() < doorbells::CAPACITY => {
+                self.0.push(None);
+                Ok(self.0.len() - 1)
+            }
+            None => Err(QueueError::TooMany),
+        }
+    }
+
+    /// Puts a queue into a free slot.
+    pub(super) fn fill(&mut self, slot: usize, queue: AnyQueue) {
+        self.0[slot] = Some(queue);
+    }
+}
 
 /// The number of the queue at a slot; 0 is none.
-fn id_of(slot: usize) -> u64 {
+pub(super) fn id_of(slot: usize) -> u64 {
     slot as u64 + 1
 }
 
 impl Driver {
-    fn queues(&self) -> MutexGuard<'_, Queues> {
+    pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock()
     }
 
-    fn queue(&self, id: u64) -> Result<Arc<Queue>, QueueError> {
+    fn queue(&self, id: u64) -> Result<AnyQueue, QueueError> {
         let slot = usize::try_from(id.wrapping_sub(1)).map_err(|_| QueueError::NotFound)?;
         self.queues().0.get(slot).cloned().flatten().ok_or(QueueError::NotFound)
     }
@@ -105,14 +145,7 @@ impl Driver {
         }
         memory.push(Arc::clone(self.doorbells.mapping()) as _);
         let mut queues = self.queues();
-        let slot = match queues.0.iter().position(Option::is_none) {
-            Some(slot) => slot,
-            None if queues.0.len() < doorbells::CAPACITY => {
-                queues.0.push(None);
-                queues.0.len() - 1
-            }
-            None => return Err(QueueError::TooMany),
-        };
+        let slot = queues.free_slot()?;
         let doorbell = self.doorbells.address(slot);
         let words = ClientWords {
             ring: queue.ring,
@@ -126,7 +159,7 @@ impl Driver {
         if !self.processors[device as usize].attach(&made) {
             return Err(QueueError::TooMany);
         }
-        queues.0[slot] = Some(made);
+        queues.fill(slot, AnyQueue::Packets(made));
         Ok(Created { id: id_of(slot), doorbell })
     }
 
@@ -136,11 +169,13 @@ impl Driver {
     /// # Errors
     /// [`QueueError::NotFound`].
     pub fn destroy_queue(&self, id: u64) -> Result<(), QueueError> {
-        let queue = self.queue(id)?;
-        if !queue.retire() {
-            return Err(QueueError::NotFound);
+        match self.queue(id)? {
+            AnyQueue::Packets(queue) if queue.retire() => {
+                self.processors[queue.device as usize].detach(&queue);
+            }
+            AnyQueue::Copies(queue) if queue.retire() => self.engine(&queue).detach(&queue),
+            _ => return Err(QueueError::NotFound),
         }
-        self.processors[queue.device as usize].detach(&queue);
         // CAST: a slot's number plus one.
         if let Some(slot) = self.queues().0.get_mut(id as usize - 1) {
             *slot = None;
@@ -153,33 +188,43 @@ impl Driver {
     /// # Errors
     /// [`QueueError::NotFound`].
     pub fn suspend_queue(&self, id: u64, suspended: bool) -> Result<(), QueueError> {
-        let queue = self.queue(id)?;
-        let processor = &self.processors[queue.device as usize];
-        if suspended {
-            queue.stop(State::Inactive);
-            processor.quiesce(&queue);
-        } else {
-            queue.resume();
-            processor.wake();
+        match self.queue(id)? {
+            AnyQueue::Packets(queue) => {
+                let processor = &self.processors[queue.device as usize];
+                if suspended {
+                    queue.stop(State::Inactive);
+                    processor.quiesce(&queue);
+                } else {
+                    queue.resume();
+                    processor.wake();
+                }
+            }
+            AnyQueue::Copies(queue) => {
+                queue.change(if suspended { State::Inactive } else { State::Active });
+                // Either way the engine looks again; what it has begun is done then.
+                self.engine(&queue).quiesce();
+            }
         }
         Ok(())
     }
 
-    /// Sets a queue's priority, 0 (low) to 2 (high).
+    /// Sets a queue's priority, 0 (low) to 2 (high). Queues of copy engines have none.
     ///
     /// # Errors
     /// [`QueueError::NotFound`].
     pub fn set_queue_priority(&self, id: u64, priority: u32) -> Result<(), QueueError> {
-        self.queue(id)?.set_priority(priority);
+        if let AnyQueue::Packets(queue) = self.queue(id)? {
+            queue.set_priority(priority);
+        }
         Ok(())
     }
 
     /// Restricts what is launched from now on to the compute units whose bit is set; no bits lift the restriction.
     ///
     /// # Errors
-    /// [`QueueError::NotFound`], [`QueueError::NoUnit`].
+    /// [`QueueError::NotFound`], [`QueueError::NoUnit`], the latter also for a queue of a copy engine.
     pub fn set_queue_units(&self, id: u64, mask: &[u32]) -> Result<(), QueueError> {
-        let queue = self.queue(id)?;
+        let AnyQueue::Packets(queue) = self.queue(id)? else { return Err(QueueError::NoUnit) };
         let units = self.device(queue.device).compute_units;
         if queue.set_cu_mask(mask, units) { Ok(()) } else { Err(QueueError::NoUnit) }
     }
@@ -189,11 +234,18 @@ impl Driver {
     /// # Errors
     /// [`QueueError::NotFound`].
     pub fn ring(&self, id: u64) -> Result<(), QueueError> {
-        let queue = self.queue(id)?;
-        if let Some(client) = queue.client() {
-            client.ring(queue.write_index().wrapping_sub(1));
+        match self.queue(id)? {
+            AnyQueue::Packets(queue) => {
+                if let Some(client) = queue.client() {
+                    client.ring(queue.write_index().wrapping_sub(1));
+                }
+                self.processors[queue.device as usize].wake();
+            }
+            AnyQueue::Copies(queue) => {
+                queue.ring();
+                self.engine(&queue).wake();
+            }
         }
-        self.processors[queue.device as usize].wake();
         Ok(())
     }
 }

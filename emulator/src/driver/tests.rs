@@ -1,5 +1,7 @@
 //! A client that builds queues, packets and machine code in its own memory.
 
+mod copies;
+
 use std::{
     sync::{
         Arc,

@@ -1,20 +1,16 @@
-//! Memory pools, locked host memory, copies, and what is known about pointers.
+//! Memory pools, locked host memory, and what is known about pointers.
 
-use std::{
-    ffi::{c_int, c_void},
-    sync::Arc,
-};
+use std::ffi::{c_int, c_void};
 
 use hsa_sys::*;
 
 use super::{Answer, entry, list, present, store, unsupported};
 use crate::{
     agent::Agent,
-    copy::{self, Copy},
+    copy,
     heap::{Kind, Pool},
     os::{PAGE, hidden},
     runtime::{self, Runtime},
-    signal::Signal,
 };
 
 fn find_pool(runtime: &Runtime, pool: hsa_amd_memory_pool_t) -> Result<Pool, hsa_status_t> {
@@ -65,7 +61,7 @@ fn lock(
 
 /// Whether the program may name `size` bytes from `start` for `agent`: the host may be given any
 /// address, a GPU only memory that the runtime knows.
-fn may_name(runtime: &Runtime, agent: Agent, start: u64, size: usize) -> bool {
+pub(super) fn may_name(runtime: &Runtime, agent: Agent, start: u64, size: usize) -> bool {
     let size = size as u64;
     agent == Agent::Host
         || runtime.heap.backing(start, size).is_some()
@@ -263,44 +259,6 @@ entry! {
         let _backing = runtime.heap.backing(start, bytes as u64);
         // SAFETY: the range is memory that the runtime knows, aligned for u32.
         unsafe { std::slice::from_raw_parts_mut(hidden::at(start).cast::<u32>(), count) }.fill(value);
-        Ok(())
-    }
-
-    fn hsa_amd_memory_async_copy(
-        dst: *mut c_void,
-        dst_agent: hsa_agent_t,
-        src: *const c_void,
-        src_agent: hsa_agent_t,
-        size: usize,
-        num_dep_signals: u32,
-        dep_signals: *const hsa_signal_t,
-        completion_signal: hsa_signal_t,
-    ) {
-        let runtime = runtime::get()?;
-        let to = runtime.agent(dst_agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
-        let from = runtime.agent(src_agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
-        present(dst)?;
-        present(src)?;
-        let (destination, source) = (dst as u64, src as u64);
-        let known = may_name(&runtime, to, destination, size) && may_name(&runtime, from, source, size);
-        if size > 0 && !known {
-            return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
-        }
-        let find = |s: &hsa_signal_t| Signal::find(s.handle).ok_or(HSA_STATUS_ERROR_INVALID_SIGNAL);
-        // SAFETY: the program's input array.
-        let dependencies = unsafe { list(dep_signals, num_dep_signals as usize) }?
-            .iter()
-            .filter(|s| s.handle != 0)
-            .map(find)
-            .collect::<Result<Vec<_>, _>>()?;
-        let completion = find(&completion_signal)?;
-        let backing = [destination, source].iter().filter_map(|at| runtime.heap.backing(*at, 1)).collect();
-        let device = to.gpu().or(from.gpu()).map(|gpu| Arc::clone(&runtime.devices[gpu as usize]));
-        let completion = Some(completion);
-        let copy = Copy { destination, source, size, completion, _backing: backing, device };
-        // SAFETY: known ranges are kept by `backing`; the program vouches for the host's until the
-        // completion signal says that they are no longer needed.
-        unsafe { runtime.copier.submit(copy, &dependencies) };
         Ok(())
     }
 

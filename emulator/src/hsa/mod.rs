@@ -8,6 +8,7 @@
 //! room for the answer, a non-null input array has as many elements as the call says.
 
 mod agent;
+mod copy;
 mod executable;
 mod memory;
 mod queue;
@@ -282,7 +283,8 @@ static TABLE: Api = Api {
     hsa_amd_memory_lock_to_pool: memory::hsa_amd_memory_lock_to_pool,
     hsa_amd_memory_unlock: memory::hsa_amd_memory_unlock,
     hsa_amd_memory_fill: memory::hsa_amd_memory_fill,
-    hsa_amd_memory_async_copy: memory::hsa_amd_memory_async_copy,
+    hsa_amd_memory_async_copy: copy::hsa_amd_memory_async_copy,
+    hsa_amd_memory_async_copy_rect: copy::hsa_amd_memory_async_copy_rect,
     hsa_amd_pointer_info: memory::hsa_amd_pointer_info,
     hsa_amd_pointer_info_set_userdata: memory::hsa_amd_pointer_info_set_userdata,
     hsa_amd_ipc_memory_create: share::hsa_amd_ipc_memory_create,
@@ -299,6 +301,9 @@ static TABLE: Api = Api {
     hsa_amd_queue_set_priority: queue::hsa_amd_queue_set_priority,
     hsa_amd_queue_cu_set_mask: queue::hsa_amd_queue_cu_set_mask,
     hsa_amd_register_system_event_handler: signal::hsa_amd_register_system_event_handler,
+    hsa_amd_memory_async_copy_on_engine: Some(copy::hsa_amd_memory_async_copy_on_engine),
+    hsa_amd_memory_copy_engine_status: Some(copy::hsa_amd_memory_copy_engine_status),
+    hsa_amd_memory_get_preferred_copy_engine: Some(copy::hsa_amd_memory_get_preferred_copy_engine),
     hsa_amd_svm_attributes_set: Some(memory::hsa_amd_svm_attributes_set),
     hsa_amd_svm_attributes_get: Some(memory::hsa_amd_svm_attributes_get),
     hsa_amd_svm_prefetch_async: Some(memory::hsa_amd_svm_prefetch_async),

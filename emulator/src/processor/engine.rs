@@ -39,7 +39,7 @@ use crate::{
 /// Dispatches of a device that may run at once.
 const CONCURRENT: usize = 256;
 /// How long an idle packet processor looks for packets before it sleeps.
-const SPIN: u64 = 20_000;
+pub(crate) const SPIN: u64 = 20_000;
 /// How long a dispatch runs on the packet processor alone before workers are asked to help.
 const ALONE: u64 = 30_000;
 /// Packets of one queue before another queue's turn.
@@ -51,9 +51,9 @@ const LOOK: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// How often an idle packet processor looks at doorbells that are plain memory; longer after longer idleness.
-const NAP: Duration = Duration::from_micros(20);
+pub(crate) const NAP: Duration = Duration::from_micros(20);
 /// At most so often.
-const LONG_NAP: Duration = Duration::from_micros(500);
+pub(crate) const LONG_NAP: Duration = Duration::from_micros(500);
 
 /// What device code finds outside of its compute unit: interrupts, which wake the host, and global wave sync.
 struct Board {
@@ -363,6 +363,7 @@ impl Engine {
 
     /// Stops all queues of the device. None reports an error: the device does.
     fn lose(&mut self, loss: Loss, report: String) {
+        self.device.losses.fetch_add(1, Ordering::SeqCst);
         for lane in &mut self.lanes {
             lane.abort();
             lane.queue.stop(State::Faulted);

@@ -129,7 +129,7 @@ pub(crate) fn wake_processor(device: u32) {
     }
 }
 
-/// The event that the copy thread sleeps on.
+/// The event that the threads of copies sleep on.
 pub(crate) fn copy_event() -> &'static Event {
     &COPIES
 }

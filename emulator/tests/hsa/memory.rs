@@ -68,7 +68,8 @@ fn pointer_info_knows_pool_memory_locked_memory_and_strangers() {
 fn an_asynchronous_copy_waits_for_its_dependencies() {
     let session = Session::new();
     let local = session.try_allocate(session.pools(session.gpu(0))[0], 1 << 20).expect("small");
-    let source: Vec<u32> = (0..1 << 18).collect();
+    let source = session.array::<u32>(1 << 18);
+    source.iter_mut().zip(0..).for_each(|(word, value)| *word = value);
     let (gate, done) = (session.signal(1), session.signal(1));
     // SAFETY: both ranges outlive the copy.
     unsafe {

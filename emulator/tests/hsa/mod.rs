@@ -2,6 +2,7 @@
 
 mod branches;
 mod coherence;
+mod copies;
 mod discrete;
 mod kernels;
 mod memory;

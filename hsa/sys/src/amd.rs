@@ -84,6 +84,14 @@ layout! {
         8 => end: u64,
     }
 
+    /// Memory of rows and slices, for copies of boxes; address and distances are multiples of 4.
+    [size = 24, align = 8]
+    pub struct hsa_pitched_ptr_t {
+        0 => base: *mut c_void,
+        8 => pitch: usize,
+        16 => slice: usize,
+    }
+
     /// Registers that flush the host data path of a device.
     [size = 16, align = 8]
     pub struct hsa_amd_hdp_flush_t {
@@ -388,6 +396,34 @@ enumeration! {
         HSA_AMD_QUEUE_ENGINE_COMPUTE = 0,
         HSA_AMD_QUEUE_ENGINE_SDMA = 1,
         HSA_AMD_QUEUE_ENGINE_AIE = 2,
+    }
+
+    /// Which way a copy of a box goes.
+    pub enum hsa_amd_copy_direction_t {
+        hsaHostToHost = 0,
+        hsaHostToDevice = 1,
+        hsaDeviceToHost = 2,
+        hsaDeviceToDevice = 3,
+    }
+
+    /// A copy engine of an agent (interface 1.2); engines beyond 15 have no name.
+    pub enum hsa_amd_sdma_engine_id_t {
+        HSA_AMD_SDMA_ENGINE_0 = 1 << 0,
+        HSA_AMD_SDMA_ENGINE_1 = 1 << 1,
+        HSA_AMD_SDMA_ENGINE_2 = 1 << 2,
+        HSA_AMD_SDMA_ENGINE_3 = 1 << 3,
+        HSA_AMD_SDMA_ENGINE_4 = 1 << 4,
+        HSA_AMD_SDMA_ENGINE_5 = 1 << 5,
+        HSA_AMD_SDMA_ENGINE_6 = 1 << 6,
+        HSA_AMD_SDMA_ENGINE_7 = 1 << 7,
+        HSA_AMD_SDMA_ENGINE_8 = 1 << 8,
+        HSA_AMD_SDMA_ENGINE_9 = 1 << 9,
+        HSA_AMD_SDMA_ENGINE_10 = 1 << 10,
+        HSA_AMD_SDMA_ENGINE_11 = 1 << 11,
+        HSA_AMD_SDMA_ENGINE_12 = 1 << 12,
+        HSA_AMD_SDMA_ENGINE_13 = 1 << 13,
+        HSA_AMD_SDMA_ENGINE_14 = 1 << 14,
+        HSA_AMD_SDMA_ENGINE_15 = 1 << 15,
     }
 
     /// Coherence of shared virtual memory.

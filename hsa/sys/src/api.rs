@@ -299,6 +299,12 @@ api! {
             dst: *mut c_void, dst_agent: hsa_agent_t, src: *const c_void, src_agent: hsa_agent_t, size: usize,
             num_dep_signals: u32, dep_signals: *const hsa_signal_t, completion_signal: hsa_signal_t,
         ) -> hsa_status_t;
+        fn hsa_amd_memory_async_copy_rect(
+            dst: *const hsa_pitched_ptr_t, dst_offset: *const hsa_dim3_t, src: *const hsa_pitched_ptr_t,
+            src_offset: *const hsa_dim3_t, range: *const hsa_dim3_t, copy_agent: hsa_agent_t,
+            dir: hsa_amd_copy_direction_t, num_dep_signals: u32, dep_signals: *const hsa_signal_t,
+            completion_signal: hsa_signal_t,
+        ) -> hsa_status_t;
         fn hsa_amd_pointer_info(
             ptr: *const c_void, info: *mut hsa_amd_pointer_info_t, alloc: PointerInfoAllocator,
             num_agents_accessible: *mut u32, accessible: *mut *mut hsa_agent_t,
@@ -348,6 +354,18 @@ api! {
         ) -> hsa_status_t;
     }
     optional {
+        // Copy engines.
+        fn hsa_amd_memory_async_copy_on_engine(
+            dst: *mut c_void, dst_agent: hsa_agent_t, src: *const c_void, src_agent: hsa_agent_t, size: usize,
+            num_dep_signals: u32, dep_signals: *const hsa_signal_t, completion_signal: hsa_signal_t,
+            engine_id: hsa_amd_sdma_engine_id_t, force_copy_on_sdma: bool,
+        ) -> hsa_status_t;
+        fn hsa_amd_memory_copy_engine_status(
+            dst_agent: hsa_agent_t, src_agent: hsa_agent_t, engine_ids_mask: *mut u32,
+        ) -> hsa_status_t;
+        fn hsa_amd_memory_get_preferred_copy_engine(
+            dst_agent: hsa_agent_t, src_agent: hsa_agent_t, recommended_ids_mask: *mut u32,
+        ) -> hsa_status_t;
         // Shared virtual memory.
         fn hsa_amd_svm_attributes_set(
             ptr: *mut c_void, size: usize, attribute_list: *mut hsa_amd_svm_attribute_pair_t,

@@ -28,7 +28,12 @@
 //! | `api` | the function table |
 //! | `load` | filling the table from `libhsa-runtime64.so.1` |
 //! | [`mod@layout`] | what the types say about themselves, for the test against the headers |
-#![allow(non_camel_case_types, non_snake_case, reason = "the names are those of the C headers")]
+#![allow(
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    reason = "the names are those of the C headers"
+)]
 #![allow(
     missing_docs,
     reason = "constants and fields keep the headers' names; the specification describes them"

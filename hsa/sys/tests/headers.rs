@@ -61,6 +61,26 @@ const NEWER_THAN_5_2_3: &[&str] = &[
     "HSA_AMD_QUEUE_ENGINE_AIE",
     "HSA_AMD_QUEUE_CREATE_DESC_VERSION",
     "hsa_amd_queue_create",
+    "hsa_amd_sdma_engine_id_t",
+    "HSA_AMD_SDMA_ENGINE_0",
+    "HSA_AMD_SDMA_ENGINE_1",
+    "HSA_AMD_SDMA_ENGINE_2",
+    "HSA_AMD_SDMA_ENGINE_3",
+    "HSA_AMD_SDMA_ENGINE_4",
+    "HSA_AMD_SDMA_ENGINE_5",
+    "HSA_AMD_SDMA_ENGINE_6",
+    "HSA_AMD_SDMA_ENGINE_7",
+    "HSA_AMD_SDMA_ENGINE_8",
+    "HSA_AMD_SDMA_ENGINE_9",
+    "HSA_AMD_SDMA_ENGINE_10",
+    "HSA_AMD_SDMA_ENGINE_11",
+    "HSA_AMD_SDMA_ENGINE_12",
+    "HSA_AMD_SDMA_ENGINE_13",
+    "HSA_AMD_SDMA_ENGINE_14",
+    "HSA_AMD_SDMA_ENGINE_15",
+    "hsa_amd_memory_async_copy_on_engine",
+    "hsa_amd_memory_copy_engine_status",
+    "hsa_amd_memory_get_preferred_copy_engine",
     "hsa_amd_vmem_address_reserve_flag_t",
     "hsa_amd_memory_type_t",
     "hsa_queue_info_attribute_t",
@@ -165,7 +185,7 @@ fn all_structures() -> Vec<Structure> {
         hsa_amd_svm_attribute_pair_t hsa_amd_memory_access_desc_t amd_queue_t amd_signal_t
         hsa_kernel_dispatch_packet_t hsa_agent_dispatch_packet_t hsa_barrier_and_packet_t
         hsa_barrier_or_packet_t hsa_amd_vendor_packet_header_t hsa_amd_barrier_value_packet_t
-        hsa_dim3_t hsa_queue_t hsa_amd_queue_create_desc_t hsa_amd_compute_queue_params_t
+        hsa_dim3_t hsa_pitched_ptr_t hsa_queue_t hsa_amd_queue_create_desc_t hsa_amd_compute_queue_params_t
     }
 }
 
@@ -178,7 +198,7 @@ fn all_enumerations() -> Vec<(&'static str, &'static [(&'static str, u32)])> {
         hsa_amd_pointer_type_t hsa_amd_event_type_t hsa_amd_memory_fault_reason_t
         hsa_amd_memory_error_reason_t hsa_amd_hw_exception_reset_type_t
         hsa_amd_hw_exception_reset_cause_t hsa_amd_queue_priority_t hsa_amd_queue_create_flag_t
-        hsa_amd_queue_engine_t
+        hsa_amd_queue_engine_t hsa_amd_copy_direction_t hsa_amd_sdma_engine_id_t
         hsa_amd_svm_model_t hsa_amd_svm_attribute_t hsa_amd_vmem_address_reserve_flag_t
         hsa_amd_memory_type_t hsa_queue_info_attribute_t hsa_packet_type_t hsa_fence_scope_t
         hsa_packet_header_t hsa_packet_header_width_t hsa_kernel_dispatch_packet_setup_t

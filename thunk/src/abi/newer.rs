@@ -11,7 +11,10 @@ use std::{
 
 use hsa_sys::layout::layout;
 
-use super::{HSA_PUBLIC_NAME_SIZE, HsaIoLinkProperties, HsaNodeProperties};
+use super::{HSA_PUBLIC_NAME_SIZE, HSA_QUEUE_TYPE, HsaIoLinkProperties, HsaNodeProperties};
+
+/// A queue of the copy engine that the caller names.
+pub const HSA_QUEUE_SDMA_BY_ENG_ID: HSA_QUEUE_TYPE = HSA_QUEUE_TYPE(6);
 
 /// Whether the client has introduced itself as a ROCr that takes the functions from `libdtif.so`.
 static SPOKEN: AtomicBool = AtomicBool::new(false);

@@ -12,7 +12,7 @@ use hsa_sys::layout::layout;
 
 layout! {
     /// Counts since the driver was opened.
-    [size = 80, align = 8]
+    [size = 88, align = 8]
     pub struct aqlipse_thunk_counters_t {
         0 => kernels: u64,
         8 => barrier_and: u64,
@@ -23,7 +23,8 @@ layout! {
         48 => completion_signals: u64,
         56 => interrupts: u64,
         64 => doorbells: u64,
-        72 => reserved: u64,
+        72 => engine_copies: u64,
+        80 => engine_bytes: u64,
     }
 }
 
@@ -45,7 +46,8 @@ entry! {
             completion_signals: counted.completion_signals,
             interrupts: counted.interrupts,
             doorbells: counted.doorbells,
-            reserved: 0,
+            engine_copies: counted.engine_copies,
+            engine_bytes: counted.engine_bytes,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 mod host;
 
-use emulator::driver::Figures;
+use emulator::{QUEUES_PER_COPY_ENGINE, driver::Figures};
 
 use crate::{
     abi::{
@@ -204,8 +204,10 @@ fn describe(index: u32, device: &Figures) -> HsaNodeProperties {
         MaxEngineClockMhzCCompute: host::clock(),
         DrmRenderMinor: FIRST_RENDER_MINOR + index as i32,
         uCodeEngineVersions: field(ENGINE_VERSION_SDMA, card.copy_firmware),
-        // No copy engines are offered: ROCr copies with kernels.
-        NumSdmaEngines: 0,
+        NumSdmaEngines: card.copy_engines,
+        NumSdmaXgmiEngines: card.link_copy_engines,
+        // CAST: a small constant.
+        NumSdmaQueuesPerEngine: QUEUES_PER_COPY_ENGINE as u8,
         NumCpQueues: COMPUTE_QUEUES,
         NumGws: WAVE_SYNC_ENTRIES,
         UniqueID: u64::from(card.chip_id) << 16 | u64::from(index),

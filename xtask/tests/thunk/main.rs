@@ -3,6 +3,7 @@
 //! Without the packages that these need the tests are skipped, unless `AQLIPSE_REQUIRE_PACKAGES` is set.
 
 mod dtif;
+mod engines;
 mod exports;
 mod hip;
 mod hsa;
