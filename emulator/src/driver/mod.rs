@@ -39,6 +39,7 @@ use parking_lot::Mutex;
 pub use crate::{
     fault::{Loss, QueueFault},
     processor::Interrupts,
+    vmem::store::{Bytes, Store},
 };
 pub use queue::{Created, QueueDescriptor, QueueError};
 

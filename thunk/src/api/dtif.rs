@@ -250,10 +250,7 @@ libdrm! {
         }
         // The union holds the buffer's name in its lower half, then the answer. CAST: the lower half.
         let id = data.read()? as u32;
-        if !session.memory.buffers.is_file_of(id, descriptor) {
-            return Err(HSAKMT_STATUS_INVALID_HANDLE);
-        }
-        // A buffer is a file of its own.
-        data.write(0)
+        let place = session.memory.buffers.place_of(id, descriptor);
+        data.write(place.ok_or(HSAKMT_STATUS_INVALID_HANDLE)?)
     }
 }

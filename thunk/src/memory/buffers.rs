@@ -11,13 +11,14 @@ use std::{
 };
 
 use emulator::{
-    driver::Access,
-    os::{Mapping, PAGE, SharedMemory},
+    driver::{Access, Bytes},
+    os::{Mapping, PAGE},
 };
 use parking_lot::Mutex;
 
 use super::{
-    Memory, files,
+    Memory,
+    files::Opened,
     shown::{Backing, Owner, Range},
 };
 use crate::{
@@ -32,8 +33,8 @@ use crate::{
 ///
 /// libdrm's `amdgpu_device_get_fd` is not looked up in `libdtif.so`, so that ROCr calls libdrm's own on what is meant
 /// to be a structure of libdrm's, and gets the word at offset 16. ROCr then maps a buffer for the host by this
-/// descriptor, at the offset that `DRM_AMDGPU_GEM_MMAP` tells it. Here every buffer is a file of its own. ROCr asks for
-/// the descriptor right after it imports a buffer, under its lock: the file of the last import is the one it means.
+/// descriptor, at the offset that `DRM_AMDGPU_GEM_MMAP` tells it. Here buffers are in several files. ROCr asks for the descriptor right
+/// after it imports a buffer, under its lock: the file of the last import is the one it means.
 #[repr(C)]
 pub struct LibdrmDevice {
     unknown: [u64; 2],
@@ -56,7 +57,8 @@ struct Table {
 
 struct Buffer {
     device: u32,
-    file: Arc<SharedMemory>,
+    bytes: Arc<Bytes>,
+    size: u64,
     /// Where the host has all of it, if it was asked for here.
     host: Option<Arc<Mapping>>,
     /// By first address: one past the last, and the owner of what shows there.
@@ -104,25 +106,26 @@ impl Buffers {
         self.table.lock().buffers.contains_key(&id)
     }
 
-    /// Whether a buffer exists whose file has this descriptor.
-    pub fn is_file_of(&self, id: u32, descriptor: RawFd) -> bool {
-        self.table.lock().buffers.get(&id).is_some_and(|buffer| buffer.file.descriptor() == descriptor)
+    /// Where in the file with this descriptor a buffer is, if it is there.
+    pub fn place_of(&self, id: u32, descriptor: RawFd) -> Option<u64> {
+        let table = self.table.lock();
+        let (file, offset) = table.buffers.get(&id)?.bytes.place();
+        (file.descriptor() == descriptor).then_some(offset as u64)
     }
 }
 
 impl Memory {
     /// Imports memory for a device, which need not be the one whose memory it is.
     pub fn import_buffer(&self, device: u32, descriptor: RawFd) -> Result<Imported> {
-        let (file, _) = files::open(descriptor, self.devices)?;
+        let Opened { bytes, size, .. } = self.open(descriptor)?;
         let of = self.buffers.devices.get(device as usize).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
-        let size = file.size() as u64;
         let mut table = self.buffers.table.lock();
         // A number comes back after 2^32 imports: those between must be gone then.
         let id = table.last.checked_add(1).ok_or(HSAKMT_STATUS_NO_MEMORY)?;
         table.last = id;
         // ORDER: Relaxed. The thread that stores it is the one that asks for it.
-        of.descriptor.store(file.descriptor(), Ordering::Relaxed);
-        table.buffers.insert(id, Buffer { device, file, host: None, mapped: HashMap::new() });
+        of.descriptor.store(bytes.place().0.descriptor(), Ordering::Relaxed);
+        table.buffers.insert(id, Buffer { device, bytes, size, host: None, mapped: HashMap::new() });
         Ok(Imported { id, size })
     }
 
@@ -131,7 +134,7 @@ impl Memory {
         let buffer = self.buffers.table.lock().buffers.remove(&id).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
         // ORDER: Relaxed. As for the store of an import; a descriptor that is closed must not be found there.
         let _ = self.buffers.devices[buffer.device as usize].descriptor.compare_exchange(
-            buffer.file.descriptor(),
+            buffer.bytes.place().0.descriptor(),
             -1,
             Ordering::Relaxed,
             Ordering::Relaxed,
@@ -152,21 +155,19 @@ impl Memory {
         let mut table = self.buffers.table.lock();
         let buffer = table.buffers.get_mut(&id).ok_or(HSAKMT_STATUS_INVALID_HANDLE)?;
         let end = address.checked_add(size).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        if size == 0 || offset.checked_add(size).is_none_or(|end| end > buffer.size) {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
         let taken = |(start, (stop, _)): (&u64, &(u64, Owner))| *start < end && address < *stop;
         if buffer.mapped.iter().any(taken) {
             return Err(HSAKMT_STATUS_INVALID_PARAMETER);
         }
         let backing: Backing = match &buffer.host {
-            Some(host) if address.checked_sub(host.address()) == Some(offset) => {
-                if offset.checked_add(size).is_none_or(|end| end > host.size() as u64) {
-                    return Err(HSAKMT_STATUS_INVALID_PARAMETER);
-                }
-                Arc::clone(host) as _
-            }
+            Some(host) if address.checked_sub(host.address()) == Some(offset) => Arc::clone(host) as _,
             _ => {
                 let reservation = self.with(|regions| regions.reservation_at(address));
                 let reservation = reservation.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
-                reservation.show(&buffer.file, offset, address, size).map_err(|error| {
+                reservation.show(&buffer.bytes, offset, address, size).map_err(|error| {
                     tracing::debug!(%error, "a buffer at {address:#x}");
                     HSAKMT_STATUS_ERROR
                 })?
@@ -199,8 +200,9 @@ impl Memory {
         if let Some(host) = &buffer.host {
             return Ok(host.address());
         }
-        let mapping =
-            Mapping::of(&buffer.file, 0, buffer.file.size()).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+        // CAST: sizes of allocations.
+        let (file, offset) = buffer.bytes.place();
+        let mapping = Mapping::of(file, offset, buffer.size as usize).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
         Ok(buffer.host.insert(Arc::new(mapping)).address())
     }
 

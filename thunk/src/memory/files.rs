@@ -1,12 +1,20 @@
-//! Local memory that other processes can have: a file each, whose name says whose memory it is.
+//! Local memory that others can have by a file descriptor: other processes, and libdrm's buffers of this one.
+//!
+//! The name of a file tells an import whose memory it is, and which allocation of which process.
 
 use std::{
-    io,
+    hash::{BuildHasher, RandomState},
     os::fd::{FromRawFd, OwnedFd, RawFd},
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use emulator::os::{self, Mapping, PAGE, SharedMemory};
+use emulator::{
+    driver::{Bytes, Store},
+    os::{self, Mapping, PAGE, SharedMemory},
+};
 
 use super::{
     Local, Memory,
@@ -15,15 +23,27 @@ use super::{
 };
 use crate::{
     abi::{
-        HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NO_MEMORY,
-        HSAKMT_STATUS_OUT_OF_RESOURCES, newer::MEM_NO_ADDRESS,
+        HSAKMT_STATUS, HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER,
+        HSAKMT_STATUS_NO_MEMORY, HSAKMT_STATUS_OUT_OF_RESOURCES, newer,
     },
     entry::Result,
     topology::{device_of, node_of},
 };
 
-/// What the names of our files begin with.
+/// What the names of our files begin with; the device follows.
 const PREFIX: &str = "aqlipse-local.";
+/// The same for a stand-in: it says which allocation of this process is meant, and holds nothing.
+const STAND_IN: &str = "aqlipse-stand-in.";
+/// Memory without an address has a name from here on, where no address of a host or a device is.
+const FIRST_NAME: u64 = 1 << 60;
+
+/// Where files come from.
+pub(super) struct Files {
+    store: Store,
+    /// Tells this process's stand-ins from others'.
+    token: u64,
+    names: AtomicU64,
+}
 
 /// Memory that came as a file descriptor.
 pub struct Import {
@@ -35,84 +55,125 @@ pub struct Import {
     pub node: u32,
 }
 
-fn create(device: u32, size: usize) -> io::Result<Arc<SharedMemory>> {
-    SharedMemory::new(&os::name_of(&format!("{PREFIX}{device}")), size).map(Arc::new)
+/// What a descriptor stands for.
+pub(super) struct Opened {
+    pub(super) bytes: Arc<Bytes>,
+    pub(super) size: u64,
+    pub(super) device: u32,
 }
 
-/// A file for an allocation that nobody has asked to share yet; none once the process has half its descriptors in use,
-/// which are the program's in the first place.
-pub(super) fn create_if_cheap(device: u32, size: usize) -> Option<Arc<SharedMemory>> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` has room for the answer.
-    let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    let file = create(device, size).ok()?;
-    // The kernel gives the lowest number that is free.
-    let used = u64::try_from(file.descriptor()).unwrap_or(u64::MAX);
-    (asked == 0 && used < limit.rlim_cur / 2).then_some(file)
+fn no_memory(error: std::io::Error) -> HSAKMT_STATUS {
+    tracing::debug!(%error, "memory for a device");
+    HSAKMT_STATUS_NO_MEMORY
 }
 
-/// Opens memory of a device of this process's.
-pub(super) fn open(descriptor: RawFd, devices: u32) -> Result<(Arc<SharedMemory>, u32)> {
-    let file = SharedMemory::import(descriptor).map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
-    let name = file.name();
-    let device = name.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
-    let device: u32 = device.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
-    if device >= devices {
-        return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+impl Files {
+    pub(super) fn new() -> Self {
+        Self {
+            store: Store::default(),
+            token: RandomState::new().hash_one(std::process::id()),
+            names: AtomicU64::new(FIRST_NAME),
+        }
     }
-    if file.size() == 0 || !file.size().is_multiple_of(PAGE) {
-        return Err(HSAKMT_STATUS_INVALID_PARAMETER);
-    }
-    Ok((Arc::new(file), device))
-}
 
-impl Memory {
     /// A name that no other memory without an address has.
     fn name(&self, size: u64) -> u64 {
         // ORDER: Relaxed. The number alone counts.
         self.names.fetch_add(size, Ordering::Relaxed)
     }
 
-    /// Allocates local memory without an address; returns its name.
+    /// A file for an allocation that nobody has asked to share yet; none once the process has half its descriptors in
+    /// use, which are the program's in the first place.
+    pub(super) fn create_if_cheap(&self, device: u32, size: usize) -> Option<SharedMemory> {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: `limit` has room for the answer.
+        let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+        let file = SharedMemory::new(&os::name_of(&format!("{PREFIX}{device}")), size).ok()?;
+        // The kernel gives the lowest number that is free.
+        let used = u64::try_from(file.descriptor()).unwrap_or(u64::MAX);
+        (asked == 0 && used < limit.rlim_cur / 2).then_some(file)
+    }
+}
+
+impl Memory {
+    /// Allocates local memory without an address; returns its name. Memory that must not be substituted is what ROCr
+    /// calls pinned: it can always leave the process.
     pub(super) fn allocate_named(&self, node: u32, size: u64, flags: u32) -> Result<u64> {
         let device = device_of(node).ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
         let local = Local::take(&self.driver, device, size)?;
+        let pinned = flags & newer::MEM_NO_SUBSTITUTE != 0;
+        let file_name = os::name_of(&format!("{PREFIX}{device}"));
         // CAST: at most LARGEST.
-        let file = create(device, size as usize).map_err(|error| {
-            tracing::debug!(%error, "memory without an address");
-            HSAKMT_STATUS_NO_MEMORY
-        })?;
-        let name = self.name(size);
-        let backing: Backing = Arc::clone(&file) as _;
+        let bytes = Arc::new(self.files.store.take(&file_name, size as usize, pinned).map_err(no_memory)?);
+        let name = self.files.name(size);
+        let backing: Backing = Arc::clone(&bytes) as _;
         let allocation = Allocation::new(name, size, node, flags, false, backing, Some(local));
-        self.with(|regions| regions.insert(allocation.of(Content::File(file))));
+        self.with(|regions| regions.insert(allocation.of(Content::File(bytes))));
         Ok(name)
     }
 
-    /// A descriptor of the memory that holds a range, and where in it the range begins.
+    /// A descriptor of the memory that holds a range, and where in it the range begins. Of memory that shares its file, it
+    /// is good in this process alone.
     pub fn export(&self, address: u64, size: u64) -> Result<(OwnedFd, u64)> {
-        let file = self.with(|regions| regions.file(address, size));
-        let (file, offset) = file.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
-        let descriptor = file.share().map_err(|_| HSAKMT_STATUS_OUT_OF_RESOURCES)?;
+        let bytes = self.with(|regions| regions.bytes(address, size));
+        let (bytes, base) = bytes.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        let descriptor = match &*bytes {
+            Bytes::Own { file, .. } => file.share(),
+            Bytes::Part(_) => {
+                let name = os::name_of(&format!("{STAND_IN}{:x}.{base:x}", self.files.token));
+                SharedMemory::new(&name, PAGE).and_then(|file| file.share())
+            }
+        };
+        let descriptor = descriptor.map_err(|_| HSAKMT_STATUS_OUT_OF_RESOURCES)?;
         // SAFETY: it was opened for the caller.
-        Ok((unsafe { OwnedFd::from_raw_fd(descriptor) }, offset))
+        Ok((unsafe { OwnedFd::from_raw_fd(descriptor) }, address - base))
     }
 
-    /// Opens what [`Memory::export`] gave, here or in another process; the descriptor stays the caller's. Its bytes were
-    /// charged when it was allocated.
+    /// Finds out what a descriptor of [`Memory::export`] stands for, here or in another process.
+    pub(super) fn open(&self, descriptor: RawFd) -> Result<Opened> {
+        let file = SharedMemory::import(descriptor).map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
+        let name = file.name();
+        if let Some(rest) = name.strip_prefix(STAND_IN) {
+            let ours = rest.strip_prefix(&format!("{:x}.", self.files.token));
+            let base = ours.and_then(|base| u64::from_str_radix(base, 16).ok());
+            let known = base.and_then(|base| self.with(|regions| regions.allocated_at(base)));
+            let (node, size, bytes) = known.ok_or_else(|| {
+                tracing::warn!(
+                    "memory of another process can be imported if that process asks for pinned memory"
+                );
+                HSAKMT_STATUS_INVALID_PARAMETER
+            })?;
+            let device = device_of(node).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+            return Ok(Opened { bytes, size, device });
+        }
+        let device = name.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
+        let device: u32 = device.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        if device >= self.devices {
+            return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+        }
+        let size = file.size() as u64;
+        if size == 0 || !file.size().is_multiple_of(PAGE) {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        Ok(Opened { bytes: Arc::new(file.into()), size, device })
+    }
+
+    /// Opens what [`Memory::export`] gave; the descriptor stays the caller's. Its bytes were charged when they were
+    /// allocated.
     pub fn import(&self, descriptor: RawFd, at_address: bool) -> Result<Import> {
-        let (file, device) = open(descriptor, self.devices)?;
-        let (size, node) = (file.size() as u64, node_of(device));
+        let Opened { bytes, size, device } = self.open(descriptor)?;
+        let node = node_of(device);
         let (address, flags, backing): (u64, u32, Backing) = if at_address {
-            let mapping = Mapping::reserve_aligned(file.size(), super::HUGE_PAGE);
-            let shown = mapping.and_then(|mapping| mapping.show(0, &file, 0, file.size()).map(|()| mapping));
-            let mapping = shown.map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+            // CAST: sizes of allocations.
+            let (file, offset) = bytes.place();
+            let mapping = Mapping::reserve_aligned(size as usize, super::HUGE_PAGE).map_err(no_memory)?;
+            mapping.show(0, file, offset, size as usize).map_err(no_memory)?;
             (mapping.address(), 0, Arc::new(mapping))
         } else {
-            (self.name(size), MEM_NO_ADDRESS, Arc::clone(&file) as _)
+            (self.files.name(size), newer::MEM_NO_ADDRESS, Arc::clone(&bytes) as _)
         };
         let allocation = Allocation::new(address, size, node, flags, false, backing, None);
-        self.with(|regions| regions.insert(allocation.of(Content::Import(file))));
+        self.with(|regions| regions.insert(allocation.of(Content::Import(bytes))));
         Ok(Import { address, size, node })
     }
 }

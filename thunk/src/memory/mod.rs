@@ -11,7 +11,7 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::Arc;
 
 use emulator::{
     driver::Driver,
@@ -42,9 +42,6 @@ const SCRATCH_ALIGNMENT: usize = 64 << 10;
 /// Largest allocation: what device addresses can say.
 const LARGEST: u64 = 1 << 47;
 
-/// Memory without an address has a name from here on, where no address of a host or a device is.
-const FIRST_NAME: u64 = 1 << 60;
-
 /// A request for memory.
 pub struct Request {
     /// The node whose memory it should be.
@@ -66,7 +63,7 @@ pub struct Memory {
     devices: u32,
     /// libdrm's part.
     pub buffers: buffers::Buffers,
-    names: AtomicU64,
+    files: files::Files,
 }
 
 impl Memory {
@@ -77,7 +74,7 @@ impl Memory {
             regions: Mutex::new(Regions::new(devices)),
             devices,
             buffers: buffers::Buffers::new(devices),
-            names: AtomicU64::new(FIRST_NAME),
+            files: files::Files::new(),
         }
     }
 
@@ -125,7 +122,7 @@ impl Memory {
         let local = device_of(node).filter(|_| !scratch && apart == 0);
         // Newer clients share any local memory with other processes.
         let file =
-            local.filter(|_| newer::is_spoken()).and_then(|device| files::create_if_cheap(device, bytes));
+            local.filter(|_| newer::is_spoken()).and_then(|device| self.files.create_if_cheap(device, bytes));
         let mapping = match fixed {
             Some(address) if file.is_some() || apart != 0 => Mapping::reserve_at(address, bytes),
             Some(address) => Mapping::anonymous_at(address, bytes),
@@ -140,10 +137,11 @@ impl Memory {
         let base = mapping.address();
         let (backing, content): (Backing, Content) = match file {
             _ if apart != 0 => {
-                let reservation = Arc::new(Reservation::new(mapping));
+                let reservation = Reservation::new(mapping).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+                let reservation = Arc::new(reservation);
                 (Arc::clone(&reservation) as _, Content::Addresses(reservation))
             }
-            Some(file) => (Arc::new(mapping), Content::File(file)),
+            Some(file) => (Arc::new(mapping), Content::File(Arc::new(file.into()))),
             None => (Arc::new(mapping), Content::Private),
         };
         let allocation = Allocation::new(base, size, node, flags, scratch, backing, local).of(content);

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, ffi::c_void, sync::Arc};
 
 use emulator::{
     MAX_DEVICES,
-    driver::Access,
-    os::{PAGE, SharedMemory},
+    driver::{Access, Bytes},
+    os::PAGE,
 };
 
 use super::{
@@ -113,17 +113,17 @@ pub(crate) enum Content {
     #[default]
     Private,
     /// A file that other processes can have, too.
-    File(Arc<SharedMemory>),
+    File(Arc<Bytes>),
     /// What another process, or this one, exported.
-    Import(Arc<SharedMemory>),
+    Import(Arc<Bytes>),
     /// Nothing: addresses that memory can show at.
     Addresses(Arc<Reservation>),
 }
 
 impl Content {
-    fn file(&self) -> Option<&Arc<SharedMemory>> {
+    fn bytes(&self) -> Option<&Arc<Bytes>> {
         match self {
-            Self::File(file) | Self::Import(file) => Some(file),
+            Self::File(bytes) | Self::Import(bytes) => Some(bytes),
             Self::Private | Self::Addresses(_) => None,
         }
     }
@@ -378,12 +378,17 @@ impl Regions {
         Some(HsaPointerInfo { NMappedNodes: mapped.count as u32, MappedNodes: mapped.nodes.as_ptr(), ..info })
     }
 
-    /// The file behind all of `address..address + size`, and where in it the range begins.
-    pub(crate) fn file(&mut self, address: u64, size: u64) -> Option<(Arc<SharedMemory>, u64)> {
+    /// The bytes behind all of `address..address + size`, and where the allocation begins.
+    pub(crate) fn bytes(&mut self, address: u64, size: u64) -> Option<(Arc<Bytes>, u64)> {
         let allocation = containing(&mut self.allocations, address, |a| a.end())?;
-        let offset = address - allocation.base;
-        let inside = offset.checked_add(size).is_some_and(|end| end <= allocation.size);
-        allocation.content.file().filter(|_| inside).map(|file| (Arc::clone(file), offset))
+        let inside = address.checked_add(size).is_some_and(|end| end <= allocation.end());
+        allocation.content.bytes().filter(|_| inside).map(|bytes| (Arc::clone(bytes), allocation.base))
+    }
+
+    /// Node, size and bytes of the allocation at `base`.
+    pub(crate) fn allocated_at(&self, base: u64) -> Option<(u32, u64, Arc<Bytes>)> {
+        let allocation = self.allocations.get(&base)?;
+        allocation.content.bytes().map(|bytes| (allocation.node, allocation.size, Arc::clone(bytes)))
     }
 
     /// The reservation that contains an address.
