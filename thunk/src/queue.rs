@@ -143,12 +143,6 @@ impl Queues {
             if events.report_fault(&fault) > 0 {
                 return;
             }
-            tracing::error!(
-                queue,
-                device,
-                read_only,
-                "a memory fault at {address:#x}, for which no memory event exists"
-            );
         }
         // Held to the end: the thread that destroys the queue waits for this before its signal is freed.
         let table = self.lock();

@@ -13,8 +13,6 @@ use hsa_sys::layout::layout;
 
 use super::{HSA_POINTER_TYPE, HSA_PUBLIC_NAME_SIZE, HsaIoLinkProperties, HsaNodeProperties};
 
-/// `HsaMemFlags`: this memory and no other.
-pub const MEM_NO_SUBSTITUTE: u32 = 1 << 7;
 /// `HsaMemFlags`: memory that gets a name instead of an address.
 pub const MEM_NO_ADDRESS: u32 = 1 << 18;
 /// `HsaMemFlags`: addresses that get their memory later.

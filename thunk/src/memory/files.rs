@@ -82,30 +82,39 @@ impl Files {
         self.names.fetch_add(size, Ordering::Relaxed)
     }
 
-    /// A file for an allocation that nobody has asked to share yet; none once the process has half its descriptors in
-    /// use, which are the program's in the first place.
-    pub(super) fn create_if_cheap(&self, device: u32, size: usize) -> Option<SharedMemory> {
+    /// A file, unless the process has half its descriptors in use: the others are the program's.
+    pub(super) fn create_if_cheap(&self, name: &str, size: usize) -> Option<SharedMemory> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: `limit` has room for the answer.
-        let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-        let file = SharedMemory::new(&os::name_of(&format!("{PREFIX}{device}")), size).ok()?;
+        let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
+        let file = SharedMemory::new(&os::name_of(name), size).ok()?;
         // The kernel gives the lowest number that is free.
         let used = u64::try_from(file.descriptor()).unwrap_or(u64::MAX);
-        (asked == 0 && used < limit.rlim_cur / 2).then_some(file)
+        (asked && used < limit.rlim_cur / 2).then_some(file)
+    }
+
+    /// A name for memory at an address, which nobody has asked to share yet.
+    pub(super) fn name_of_local(device: u32) -> String {
+        format!("{PREFIX}{device}")
     }
 }
 
 impl Memory {
-    /// Allocates local memory without an address; returns its name. Memory that must not be substituted is what ROCr
-    /// calls pinned: it can always leave the process.
+    /// Allocates local memory without an address; returns its name. It can leave the process if there are descriptors for
+    /// it; the interface does not say which memory a program has asked to be pinned.
     pub(super) fn allocate_named(&self, node: u32, size: u64, flags: u32) -> Result<u64> {
         let device = device_of(node).ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
         let local = Local::take(&self.driver, device, size)?;
-        let pinned = flags & newer::MEM_NO_SUBSTITUTE != 0;
-        let file_name = os::name_of(&format!("{PREFIX}{device}"));
-        // CAST: at most LARGEST.
-        let bytes = Arc::new(self.files.store.take(&file_name, size as usize, pinned).map_err(no_memory)?);
         let name = self.files.name(size);
+        let file_name = format!("{PREFIX}{device}.{:x}.{name:x}", self.files.token);
+        // CAST: at most LARGEST.
+        let bytes = match self.files.create_if_cheap(&file_name, size as usize) {
+            Some(file) => file.into(),
+            None => {
+                self.files.store.take(&os::name_of(&file_name), size as usize, false).map_err(no_memory)?
+            }
+        };
+        let bytes = Arc::new(bytes);
         let backing: Backing = Arc::clone(&bytes) as _;
         let allocation = Allocation::new(name, size, node, flags, false, backing, Some(local));
         self.with(|regions| regions.insert(allocation.of(Content::File(bytes))));
@@ -129,27 +138,37 @@ impl Memory {
         Ok((unsafe { OwnedFd::from_raw_fd(descriptor) }, address - base))
     }
 
+    /// The allocation of this process that a file's name names by the process's token and its base.
+    fn known(&self, name: &str) -> Option<Opened> {
+        let (token, base) = name.split_once('.')?;
+        let ours = u64::from_str_radix(token, 16) == Ok(self.files.token);
+        let base = u64::from_str_radix(base, 16).ok().filter(|_| ours)?;
+        let (node, size, bytes) = self.with(|regions| regions.allocated_at(base))?;
+        device_of(node).map(|device| Opened { bytes, size, device })
+    }
+
     /// Finds out what a descriptor of [`Memory::export`] stands for, here or in another process.
     pub(super) fn open(&self, descriptor: RawFd) -> Result<Opened> {
         let file = SharedMemory::import(descriptor).map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
         let name = file.name();
         if let Some(rest) = name.strip_prefix(STAND_IN) {
-            let ours = rest.strip_prefix(&format!("{:x}.", self.files.token));
-            let base = ours.and_then(|base| u64::from_str_radix(base, 16).ok());
-            let known = base.and_then(|base| self.with(|regions| regions.allocated_at(base)));
-            let (node, size, bytes) = known.ok_or_else(|| {
+            return self.known(rest).ok_or_else(|| {
                 tracing::warn!(
-                    "memory of another process can be imported if that process asks for pinned memory"
+                    "what another process exported cannot be imported: that process has too many files open"
                 );
                 HSAKMT_STATUS_INVALID_PARAMETER
-            })?;
-            let device = device_of(node).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
-            return Ok(Opened { bytes, size, device });
+            });
         }
-        let device = name.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
-        let device: u32 = device.ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        let rest = name.strip_prefix(PREFIX).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        let (number, owner) = rest.split_once('.').unwrap_or((rest, ""));
+        let device: u32 = number.parse().map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
         if device >= self.devices {
             return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
+        }
+        // Memory of this process takes no descriptor more.
+        let known = self.known(owner).filter(|known| known.bytes.place().0.inode() == file.inode());
+        if let Some(known) = known {
+            return Ok(known);
         }
         let size = file.size() as u64;
         if size == 0 || !file.size().is_multiple_of(PAGE) {

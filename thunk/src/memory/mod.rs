@@ -121,8 +121,9 @@ impl Memory {
         // Private memory is a reservation: waves use little of it.
         let local = device_of(node).filter(|_| !scratch && apart == 0);
         // Newer clients share any local memory with other processes.
-        let file =
-            local.filter(|_| newer::is_spoken()).and_then(|device| self.files.create_if_cheap(device, bytes));
+        let file = local
+            .filter(|_| newer::is_spoken())
+            .and_then(|device| self.files.create_if_cheap(&files::Files::name_of_local(device), bytes));
         let mapping = match fixed {
             Some(address) if file.is_some() || apart != 0 => Mapping::reserve_at(address, bytes),
             Some(address) => Mapping::anonymous_at(address, bytes),
