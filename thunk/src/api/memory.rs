@@ -8,7 +8,7 @@ use crate::{
         newer::{HsaGraphicsResourceInfo, REGISTER_REQUIRES_ADDRESS},
     },
     entry::{Result, entry},
-    memory::{Request, Wanted},
+    memory::{Request, SharedHandle, Wanted},
     session,
     topology::HOST_NODE,
 };
@@ -55,6 +55,14 @@ fn import(
         MetadataSizeInBytes: 0,
         NodeId: import.node,
     })
+}
+
+fn attach(handle: In<SharedHandle>, address: Out<u64>, size: Out<u64>) -> Result {
+    let session = session::current()?;
+    let (address, size) = (address.check()?, size.check()?);
+    let attached = session.memory.attach(handle.read()?)?;
+    address.write(attached.address)?;
+    size.write(attached.size)
 }
 
 entry! {
@@ -190,5 +198,31 @@ entry! {
         flags: u32,
     ) {
         import(handle, resource, count, list, flags)
+    }
+
+    /// Makes a handle of an allocation for another process.
+    fn hsaKmtShareMemory(address: In<c_void>, size: u64, handle: Out<SharedHandle>) {
+        let session = session::current()?;
+        handle.check()?.write(session.memory.share(address.address(), size)?)
+    }
+
+    /// Opens another process's handle.
+    fn hsaKmtRegisterSharedHandle(handle: In<SharedHandle>, address: Out<u64>, size: Out<u64>) {
+        attach(handle, address, size)
+    }
+
+    /// Opens another process's handle for some nodes; which devices reach it, mapping decides.
+    fn hsaKmtRegisterSharedHandleToNodes(
+        handle: In<SharedHandle>,
+        address: Out<u64>,
+        size: Out<u64>,
+        count: u64,
+        list: In<u32>,
+    ) {
+        let session = session::current()?;
+        for node in nodes(list, count)? {
+            session.topology.device(node)?;
+        }
+        attach(handle, address, size)
     }
 }

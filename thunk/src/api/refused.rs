@@ -23,18 +23,6 @@ macro_rules! refused {
 refused! {
     /// Reads where the state of a queue's waves is saved: waves are never swapped out.
     fn hsaKmtGetQueueInfo(queue: u64, information: *mut c_void);
-    /// Makes a handle of memory for another process.
-    fn hsaKmtShareMemory(address: *mut c_void, size: u64, handle: *mut c_void);
-    /// Opens another process's handle.
-    fn hsaKmtRegisterSharedHandle(handle: *const c_void, address: *mut c_void, size: *mut u64);
-    /// Opens another process's handle for some nodes.
-    fn hsaKmtRegisterSharedHandleToNodes(
-        handle: *const c_void,
-        address: *mut c_void,
-        size: *mut u64,
-        count: u64,
-        nodes: *mut u32,
-    );
     /// Copies from another process.
     fn hsaKmtProcessVMRead(
         process: u32,

@@ -23,8 +23,9 @@ use super::{
 };
 use crate::{
     abi::{
-        HSAKMT_STATUS, HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER,
-        HSAKMT_STATUS_NO_MEMORY, HSAKMT_STATUS_OUT_OF_RESOURCES, newer,
+        HSA_POINTER_REGISTERED_GRAPHICS, HSA_POINTER_REGISTERED_SHARED, HSA_POINTER_TYPE, HSAKMT_STATUS,
+        HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NO_MEMORY,
+        HSAKMT_STATUS_OUT_OF_RESOURCES, newer,
     },
     entry::Result,
     topology::{device_of, node_of},
@@ -36,6 +37,12 @@ const PREFIX: &str = "aqlipse-local.";
 const STAND_IN: &str = "aqlipse-stand-in.";
 /// Memory without an address has a name from here on, where no address of a host or a device is.
 const FIRST_NAME: u64 = 1 << 60;
+
+/// `HsaSharedMemoryHandle`: mark, process, descriptor there, inode, and nothing. ROCr keeps a word of its own in the
+/// seventh while the handle is with the program.
+pub type SharedHandle = [u32; 8];
+/// The first word of a [`SharedHandle`] of ours: "aqt1".
+const SHARED_MARK: u32 = u32::from_le_bytes(*b"aqt1");
 
 /// Where files come from.
 pub(super) struct Files {
@@ -149,7 +156,10 @@ impl Memory {
 
     /// Finds out what a descriptor of [`Memory::export`] stands for, here or in another process.
     pub(super) fn open(&self, descriptor: RawFd) -> Result<Opened> {
-        let file = SharedMemory::import(descriptor).map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
+        self.opened(SharedMemory::import(descriptor).map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?)
+    }
+
+    fn opened(&self, file: SharedMemory) -> Result<Opened> {
         let name = file.name();
         if let Some(rest) = name.strip_prefix(STAND_IN) {
             return self.known(rest).ok_or_else(|| {
@@ -177,10 +187,45 @@ impl Memory {
         Ok(Opened { bytes: Arc::new(file.into()), size, device })
     }
 
-    /// Opens what [`Memory::export`] gave; the descriptor stays the caller's. Its bytes were charged when they were
-    /// allocated.
+    /// Opens what [`Memory::export`] gave; the descriptor stays the caller's.
     pub fn import(&self, descriptor: RawFd, at_address: bool) -> Result<Import> {
-        let Opened { bytes, size, device } = self.open(descriptor)?;
+        let opened = self.open(descriptor)?;
+        self.insert(opened, at_address, HSA_POINTER_REGISTERED_GRAPHICS)
+    }
+
+    /// What another process needs to open an allocation.
+    pub fn share(&self, address: u64, size: u64) -> Result<SharedHandle> {
+        let known = self.with(|regions| regions.allocated_at(address));
+        let (_, _, bytes) = known.filter(|known| known.1 == size).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
+        // Only memory with an address, which has its file for itself.
+        let (Bytes::Own { file, .. }, true) = (&*bytes, address < FIRST_NAME) else {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        };
+        let inode = file.inode();
+        // CAST: descriptors are not negative; the halves of a number.
+        let (descriptor, low, high) = (file.descriptor() as u32, inode as u32, (inode >> 32) as u32);
+        Ok([SHARED_MARK, std::process::id(), descriptor, low, high, 0, 0, 0])
+    }
+
+    /// Opens what [`Memory::share`] gave, at an address.
+    pub fn attach(&self, handle: SharedHandle) -> Result<Import> {
+        let [SHARED_MARK, process, descriptor, low, high, 0, 0, 0] = handle else {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        };
+        let file = SharedMemory::of_process(process, descriptor).map_err(|error| {
+            tracing::debug!(%error, process, "memory of another process");
+            HSAKMT_STATUS_INVALID_PARAMETER
+        })?;
+        if file.inode() != u64::from(high) << 32 | u64::from(low) {
+            // The allocation is gone, and its descriptor's number another file's.
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        self.insert(self.opened(file)?, true, HSA_POINTER_REGISTERED_SHARED)
+    }
+
+    /// Its bytes were charged when they were allocated.
+    fn insert(&self, opened: Opened, at_address: bool, kind: HSA_POINTER_TYPE) -> Result<Import> {
+        let Opened { bytes, size, device } = opened;
         let node = node_of(device);
         let (address, flags, backing): (u64, u32, Backing) = if at_address {
             // CAST: sizes of allocations.
@@ -192,7 +237,7 @@ impl Memory {
             (self.files.name(size), newer::MEM_NO_ADDRESS, Arc::clone(&bytes) as _)
         };
         let allocation = Allocation::new(address, size, node, flags, false, backing, None);
-        self.with(|regions| regions.insert(allocation.of(Content::Import(bytes))));
+        self.with(|regions| regions.insert(allocation.of(Content::Import(bytes, kind))));
         Ok(Import { address, size, node })
     }
 }

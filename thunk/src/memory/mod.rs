@@ -30,6 +30,7 @@ use crate::{
     topology::{HOST_NODE, device_of},
 };
 
+pub use files::{Import, SharedHandle};
 pub use regions::Wanted;
 use regions::{Allocation, Content, Regions};
 pub use shown::{Backing, Reach};

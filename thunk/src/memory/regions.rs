@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     abi::{
-        HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_GRAPHICS, HSA_POINTER_REGISTERED_USER,
-        HSA_POINTER_TYPE, HSAKMT_STATUS_ERROR, HSAKMT_STATUS_MEMORY_NOT_REGISTERED, HsaPointerInfo,
-        MAP_READ_ONLY, MEM_EXECUTE_ACCESS, MEM_READ_ONLY, Zero,
+        HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_USER, HSA_POINTER_TYPE, HSAKMT_STATUS_ERROR,
+        HSAKMT_STATUS_MEMORY_NOT_REGISTERED, HsaPointerInfo, MAP_READ_ONLY, MEM_EXECUTE_ACCESS,
+        MEM_READ_ONLY, Zero,
         newer::{HSA_POINTER_RESERVED_ADDR, MEM_NO_ADDRESS, MEM_ONLY_ADDRESS},
     },
     entry::Result,
@@ -115,7 +115,7 @@ pub(crate) enum Content {
     /// A file that other processes can have, too.
     File(Arc<Bytes>),
     /// What another process, or this one, exported.
-    Import(Arc<Bytes>),
+    Import(Arc<Bytes>, HSA_POINTER_TYPE),
     /// Nothing: addresses that memory can show at.
     Addresses(Arc<Reservation>),
 }
@@ -123,7 +123,7 @@ pub(crate) enum Content {
 impl Content {
     fn bytes(&self) -> Option<&Arc<Bytes>> {
         match self {
-            Self::File(bytes) | Self::Import(bytes) => Some(bytes),
+            Self::File(bytes) | Self::Import(bytes, _) => Some(bytes),
             Self::Private | Self::Addresses(_) => None,
         }
     }
@@ -238,7 +238,7 @@ impl Regions {
     }
 
     pub(crate) fn deregister(&mut self, reach: &impl Reach, address: u64) -> Result {
-        let import = self.allocations.get(&address).filter(|a| matches!(a.content, Content::Import(_)));
+        let import = self.allocations.get(&address).filter(|a| matches!(a.content, Content::Import(..)));
         if import.is_some_and(|import| import.pins == 0) {
             // An import is a registration, and ends as one.
             return self.free(address).map(drop);
@@ -363,7 +363,7 @@ impl Regions {
             }
             let kind = match a.content {
                 Content::Addresses(_) => HSA_POINTER_RESERVED_ADDR,
-                Content::Import(_) => HSA_POINTER_REGISTERED_GRAPHICS,
+                Content::Import(_, kind) => kind,
                 Content::Private | Content::File(_) => HSA_POINTER_ALLOCATED,
             };
             (describe(kind, a.base, a.size, a.node, a.flags, a.user_data), a.mapped.first())
