@@ -128,6 +128,20 @@ static void virtual_memory(void *device) {
   CHECK("hsaKmtExportDMABufHandle", memory_of_device + PAGE, (uint64_t)PAGE, &descriptor, &offset);
   host = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, descriptor, (off_t)offset);
   printf("export: %u at %u\n", *host, (unsigned)offset);
+  close(descriptor);
+
+  uint32_t shared[8];
+  char *attached = NULL;
+  uint64_t bytes = 0;
+  CHECK("hsaKmtShareMemory", memory_of_device, size, shared);
+  CHECK("hsaKmtRegisterSharedHandle", shared, &attached, &bytes);
+  printf("attached: %u of %u bytes\n", *(uint32_t *)(attached + PAGE), (unsigned)bytes);
+  CHECK("hsaKmtDeregisterMemory", attached);
+  CHECK("hsaKmtUnmapMemoryToGPU", memory_of_device);
+  CHECK("hsaKmtFreeMemory", memory_of_device, size);
+  printf("freed: %d", CALL("hsaKmtRegisterSharedHandle", shared, &attached, &bytes));
+  shared[0] ^= 1;
+  printf(", no handle: %d\n", CALL("hsaKmtRegisterSharedHandle", shared, &attached, &bytes));
 }
 
 int main(int count, char **arguments) {

@@ -29,6 +29,8 @@ fn a_client_of_the_newer_interface_finds_every_function_and_its_structures() {
             "freed: 42 still mapped by the buffer",
             "freed twice: 1",
             "export: 43 at 4096",
+            "attached: 43 of 8192 bytes",
+            "freed: 3, no handle: 3",
             "done",
         ]
     );
