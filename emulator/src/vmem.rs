@@ -5,7 +5,7 @@
 //! mapped anew before.
 
 mod share;
-mod store;
+pub(crate) mod store;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -148,7 +148,7 @@ const TAG: u64 = 0x766d_656d << 32;
 impl VirtualMemory {
     /// Nothing reserved, nothing mapped.
     pub(crate) fn new(devices: Arc<[Arc<Device>]>) -> Self {
-        Self { devices, store: Store::new(), state: Mutex::default() }
+        Self { devices, store: Store::default(), state: Mutex::default() }
     }
 
     /// Takes `size` bytes of address space: at `wish`, if that is whole pages at a multiple of the alignment and free, for

@@ -239,47 +239,6 @@ impl Signal {
         }
     }
 
-    /// Waits until any of several signals meets its condition, and returns its index and value; `None` if
-    /// `timeout` has passed first, or if there is nothing to wait for.
-    ///
-    /// No acquire: a caller that goes on to read what the signal guards loads the signal with acquire.
-    pub fn wait_any(
-        waits: &[(&Signal, Condition, i64)],
-        timeout: Option<Duration>,
-        state: WaitState,
-    ) -> Option<(usize, i64)> {
-        let (first, ..) = waits.first()?;
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let mut signals: Vec<_> = waits.iter().map(|(signal, ..)| signal.raw).collect();
-        let mut conditions: Vec<_> = waits.iter().map(|(_, condition, _)| condition.code()).collect();
-        let mut operands: Vec<_> = waits.iter().map(|(.., operand)| *operand).collect();
-        loop {
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let ticks = left.map_or(u64::MAX, |left| first.runtime.duration_to_ticks(left));
-            let mut value = 0;
-            // SAFETY: the signals exist as long as `waits`, and the arrays have the length given.
-            let index = unsafe {
-                (first.runtime.api().hsa_amd_signal_wait_any)(
-                    count(signals.len()),
-                    signals.as_mut_ptr(),
-                    conditions.as_mut_ptr(),
-                    operands.as_mut_ptr(),
-                    ticks,
-                    state.code(),
-                    &raw mut value,
-                )
-            };
-            // ABI: an index past the end says that no condition was met. CAST: u32 fits usize.
-            match waits.get(index as usize) {
-                Some((_, condition, operand)) if condition.holds(value, *operand) => {
-                    return Some((index as usize, value));
-                }
-                _ if left.is_some_and(|left| left.is_zero()) => return None,
-                _ => {}
-            }
-        }
-    }
-
     /// Calls `handler` once, on a thread of the HSA runtime, when the value stands in `condition` to
     /// `operand`.
     ///

@@ -161,6 +161,17 @@ impl System {
     pub(crate) fn gpu_agents(&self) -> Vec<hsa::Agent> {
         self.gpus.clone()
     }
+
+    /// The GPUs that memory of another process is mapped for, if `device` asks for it: all, where they can be named.
+    ///
+    /// ROCr's runtime 1.18 takes the list of agents of `hsa_amd_ipc_memory_attach` for a list of what they point to:
+    /// with a second agent it crashes, and with none it refuses.
+    pub(crate) fn importing_agents(&self, device: &Device) -> Vec<hsa::Agent> {
+        match self.backend {
+            Backend::Emulated => self.gpu_agents(),
+            Backend::Rocr => vec![device.0.agent.clone()],
+        }
+    }
 }
 
 impl Device {

@@ -69,7 +69,7 @@ pub(super) fn cannot_share(error: &hsa::Error) -> Error {
     Error::of_call(error.clone(), |_| Error::NotSupported("memory that other processes open"))
 }
 
-/// Maps another process's memory, for all devices; at a new address for each call.
+/// Maps another process's memory, for all devices (on ROCr for `device`); at a new address for each call.
 ///
 /// # Errors
 /// [`Error::InvalidValue`] if the handle names none that still exists; [`Error::OutOfMemory`].
@@ -81,7 +81,8 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
     }
     let words = hsa::MemoryHandle(handle.words);
     // CAST: a 64-bit process.
-    let attached = system.runtime().attach_memory(words, handle.allocated as usize, &system.gpu_agents());
+    let agents = system.importing_agents(device);
+    let attached = system.runtime().attach_memory(words, handle.allocated as usize, &agents);
     let refused = |error| {
         crate::error::explain(format!("the memory of process {} cannot be mapped: {error}", handle.process));
         REFUSED

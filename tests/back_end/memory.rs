@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use aqlipse::{Device, typed::DeviceBuffer};
 use hsa::{Access, Condition, PoolAccess, PoolProperties, Signal, WaitState, Waiters};
 use hsa_sys::{
-    HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_SEGMENT_GROUP, HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED,
-    HSA_EXT_POINTER_TYPE_HSA, HSA_EXT_POINTER_TYPE_LOCKED, HSA_STATUS_ERROR_INVALID_ARGUMENT,
+    HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_SEGMENT_GROUP,
+    HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED, HSA_EXT_POINTER_TYPE_HSA, HSA_EXT_POINTER_TYPE_LOCKED,
+    HSA_STATUS_ERROR_INVALID_ARGUMENT,
 };
 
 use super::{LONG, machine};
@@ -114,7 +115,11 @@ fn an_address_leads_to_its_allocation() {
             assert_eq!(info.kind, HSA_EXT_POINTER_TYPE_HSA, "{pool:?} {offset}");
             assert_eq!((info.agent_base, info.user_data), (memory.address(), 77), "{pool:?} {offset}");
             assert!(info.len >= 3 * PAGE, "{pool:?} {offset}");
-            assert_eq!(info.flags, pool.properties().flags, "{pool:?} {offset}");
+            // Runtime 1.18 tells coarse from fine only.
+            let fine = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0;
+            let flags = pool.properties().flags;
+            let coarser = pool.properties().is_fine_grained_for_the_system() && info.flags == fine;
+            assert!(info.flags == flags || coarser, "{pool:?} {offset} {:#x}", info.flags);
         }
         let address = memory.address();
         drop(memory);
@@ -229,14 +234,15 @@ fn memory_can_be_mapped_unmapped_and_mapped_elsewhere() {
     let seen = machine.shared(PAGE);
     // SAFETY: each range is mapped when it is used, and nobody else has its address.
     unsafe {
-        machine.runtime.fill(word(0), 0x99, 1).expect("a fill");
+        // Runtime 1.18 fills what is mapped with the value's lowest byte.
+        machine.runtime.fill(word(0), 0x9999_9999, 1).expect("a fill");
         addresses.unmap(0).expect("it is mapped");
         addresses.unmap(0).expect_err("nothing is mapped");
         addresses.map(granule, &memory, granule).expect("nothing is there");
         let both = [machine.gpu.clone(), machine.cpu.clone()];
         addresses.set_access(granule, granule, &both, Access::ReadWrite).expect("access");
         machine.runtime.copy(seen.address(), word(granule), 4).expect("a copy");
-        assert_eq!(seen.as_ptr().cast::<u32>().read_volatile(), 0x99, "the memory kept its contents");
+        assert_eq!(seen.as_ptr().cast::<u32>().read_volatile(), 0x9999_9999, "the memory kept its contents");
     }
 }
 

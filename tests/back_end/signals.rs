@@ -79,29 +79,6 @@ fn a_store_of_another_thread_ends_a_wait() {
 }
 
 #[test]
-fn a_wait_for_any_names_the_signal_that_ended_it() {
-    assert_eq!(Signal::wait_any(&[], Some(SHORT), WaitState::Blocked), None);
-    for kind in KINDS {
-        // More than the five of a barrier packet.
-        let signals: Vec<_> = (0..9).map(|_| signal(1, kind)).collect();
-        let waits: Vec<_> = signals.iter().map(|signal| (&**signal, Condition::Equal, 0)).collect();
-        let started = Instant::now();
-        assert_eq!(Signal::wait_any(&waits, Some(SHORT), WaitState::Blocked), None, "{kind:?}");
-        assert!((SHORT..LONG).contains(&started.elapsed()), "{kind:?}: {:?}", started.elapsed());
-        for last in [7, 0, 8] {
-            let stored = signals[last].clone();
-            let other = thread::spawn(move || {
-                thread::sleep(SHORT);
-                stored.store(0, Ordering::Release);
-            });
-            assert_eq!(Signal::wait_any(&waits, Some(LONG), WaitState::Blocked), Some((last, 0)), "{kind:?}");
-            other.join().expect("it only stores");
-            signals[last].store(1, Ordering::Release);
-        }
-    }
-}
-
-#[test]
 fn handlers_run_once_each_with_a_value_that_meets_their_condition() {
     let signal = signal(4, Waiters::HostAndDevice);
     let (said, heard) = mpsc::channel();

@@ -104,6 +104,12 @@ fn a_memory_fault_takes_a_device_of_rocrs_for_good() {
         opener.join().unwrap();
         let outcome = filled.and_then(|()| second.synchronize());
         let Err(Error::IllegalAddress(report)) = &outcome else { panic!("{outcome:?}") };
+        if std::env::var_os("HSA_ENABLE_DTIF").is_some_and(|value| value == "1") {
+            // Such a ROCr hears of no memory event (docs/adr/0042): one queue stops, the device goes on.
+            assert!(report.contains("APERTURE_VIOLATION"), "{report}");
+            everything_works(&[super::stream()]);
+            return;
+        }
         assert!(report.contains("address 0x100000"), "{report}");
         for event in [&lost, &behind] {
             assert_ne!(event.is_complete(), Ok(false), "a point that is lost is not yet to be reached");

@@ -19,7 +19,7 @@ use crate::{
     abi::{HSA_EVENTID_MEMORY_FATAL_PROCESS, HSA_QUEUE_TYPE},
     abi::{
         HSAKMT_STATUS, HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_HANDLE, HSAKMT_STATUS_INVALID_PARAMETER,
-        HSAKMT_STATUS_NO_MEMORY, HsaMemoryAccessFault, failure,
+        HSAKMT_STATUS_NO_MEMORY, HsaMemoryAccessFault, failure, newer,
     },
     event::Events,
     topology::node_of,
@@ -160,7 +160,13 @@ impl Queues {
             // first; the value is a naturally aligned 64-bit word that is changed by atomics only.
             let reason = unsafe { AtomicI64::from_ptr(reports.reason as *mut i64) };
             // ORDER: Release. A thread that sees the bit sees what the queue did before it stopped.
-            reason.fetch_or(Exception::of(fault.status).bit(), Ordering::Release);
+            let exception = match Exception::of(fault.status) {
+                // ROCr keeps this one to itself, for it expects the event. It creates none with `libdtif.so`, where the
+                // program would wait forever.
+                Exception::WaveMemoryViolation if newer::is_spoken() => Exception::WaveApertureViolation,
+                exception => exception,
+            };
+            reason.fetch_or(exception.bit(), Ordering::Release);
         }
         events.interrupt(reports.event);
     }

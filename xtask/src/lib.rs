@@ -14,6 +14,7 @@
 //! | [`link`] | the part of `dist` that links |
 //! | [`thunk`] | the part of `dist` that AMD's own runtime loads |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
+//! | [`rocr`] | the part of `test` that knows a user's ROCr |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
 //! | [`compat`] | `compat`: write COMPAT.md |
@@ -44,6 +45,7 @@ pub mod link;
 pub mod packages;
 pub mod pages;
 pub mod pseudocode;
+pub mod rocr;
 pub mod sanitize;
 pub mod skips;
 pub mod stubs;

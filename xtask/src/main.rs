@@ -1,10 +1,14 @@
 //! `cargo xtask COMMAND`.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use xtask::{
-    Result, compare, compat, conformance, dist, kernels, link::Profile, pseudocode, sanitize, suite, triton,
+    Result, compare, compat, conformance, dist, kernels,
+    link::Profile,
+    pseudocode, sanitize,
+    suite::{self, On},
+    triton,
 };
 
 /// The project's own commands.
@@ -36,6 +40,9 @@ enum Command {
         /// The device to test on, as in AQLIPSE_DEVICE
         #[arg(long)]
         device: Option<String>,
+        /// Test on the ROCr library in this folder: on the machine's AMD GPU if it has one, else on the thunk
+        #[arg(long, value_name = "FOLDER", conflicts_with = "device")]
+        rocr: Option<PathBuf>,
         /// Arguments of nextest
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "NEXTEST ARGS")]
         arguments: Vec<String>,
@@ -91,7 +98,14 @@ fn run(command: Command) -> Result {
         Command::Kernels { triton: true, check: Check { check: false } } => triton::rebuild(),
         Command::Kernels { triton: true, check: Check { check: true } } => triton::check(),
         Command::Dist { debug } => dist::build(Profile::of(debug)).map(drop),
-        Command::Test { device, arguments } => suite::run_all(device.as_deref(), &words(&arguments)),
+        Command::Test { device, rocr, arguments } => {
+            let on = match (&device, &rocr) {
+                (_, Some(folder)) => On::Rocr(folder),
+                (Some(device), None) => On::Device(device),
+                (None, None) => On::All,
+            };
+            suite::run_all(on, &words(&arguments))
+        }
         Command::Conformance(options) => conformance::command(&options),
         Command::Sanitize { sanitizer, arguments } => sanitize::sanitize(sanitizer, &words(&arguments)),
         Command::IsaOracle { samples } => suite::isa_oracle(&samples.to_string()),
@@ -121,10 +135,24 @@ mod tests {
     #[test]
     fn what_is_not_ours_is_nextests() {
         let words = ["xtask", "test", "--device", "gfx942", "-E", "test(a)", "--device", "--check"];
-        let Command::Test { device, arguments } = Cli::try_parse_from(words).unwrap().command else {
+        let Command::Test { device, rocr: None, arguments } = Cli::try_parse_from(words).unwrap().command
+        else {
             panic!("another command");
         };
         assert_eq!(device.as_deref(), Some("gfx942"));
         assert_eq!(arguments, ["-E", "test(a)", "--device", "--check"]);
+    }
+
+    #[test]
+    fn a_users_rocr_is_a_folder_and_a_device_of_its_own() {
+        let words = ["xtask", "test", "--rocr", "/opt/rocm/lib", "back_end::"];
+        let Command::Test { device: None, rocr, arguments } = Cli::try_parse_from(words).unwrap().command
+        else {
+            panic!("another command");
+        };
+        assert_eq!((rocr, arguments), (Some("/opt/rocm/lib".into()), vec!["back_end::".to_owned()]));
+        for wrong in [&["--rocr"][..], &["--rocr", "lib", "--device", "rocr"]] {
+            assert!(Cli::try_parse_from(["xtask", "test"].iter().chain(wrong)).is_err(), "{wrong:?}");
+        }
     }
 }

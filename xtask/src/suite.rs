@@ -3,25 +3,45 @@
 use std::{env, fs, path::Path, process::Command};
 
 use crate::{
-    Error, Result, calls, cargo, conformance, dist, headers, link::Profile, output, packages, pseudocode,
-    read, run, skips::Skips, target_dir,
+    Error, Result, calls, cargo, conformance, dist, headers,
+    link::Profile,
+    output, packages, pseudocode, read,
+    rocr::{Rocr, library_path},
+    run,
+    skips::Skips,
+    target_dir,
 };
 
 /// Installs what is missing, builds everything and runs every test; says at its end what it skipped, and why.
 ///
-/// `device` becomes `AQLIPSE_DEVICE`; `arguments` go to the test runner (nextest, or `cargo test` without it).
+/// `arguments` go to the test runner (nextest, or `cargo test` without it).
 ///
 /// # Errors
 /// [`crate::Error`] of the first step that fails; [`crate::Error::Skipped`] if a step was skipped and
 /// `AQLIPSE_REQUIRE_PACKAGES` is set.
-pub fn run_all(device: Option<&str>, arguments: &[&str]) -> Result {
+pub fn run_all(on: On<'_>, arguments: &[&str]) -> Result {
+    let rocr = match on {
+        On::Rocr(folder) => Some(Rocr::find(folder)?),
+        On::All | On::Device(_) => None,
+    };
     let mut skips = Skips::default();
-    let outcome = run_steps(device, arguments, &mut skips);
+    let outcome = run_steps(on, rocr.as_ref(), arguments, &mut skips);
     let skipped = skips.report();
     outcome.and(skipped)
 }
 
-fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Result {
+/// What the tests run on.
+#[derive(Clone, Copy, Debug)]
+pub enum On<'a> {
+    /// Every device in turn, each with the tests that concern it.
+    All,
+    /// One, by the value of `AQLIPSE_DEVICE`.
+    Device(&'a str),
+    /// The ROCr in a folder; only what runs on a device is tested.
+    Rocr(&'a Path),
+}
+
+fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Skips) -> Result {
     let installed = packages::install()?;
     if !installed {
         let missing = packages::missing().join(" ");
@@ -44,7 +64,12 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
     }
     let dist = dist::build(Profile::Release)?;
 
-    let prepared = |arguments: &[&str]| {
+    let choose_any = |command: &mut Command| match (on, rocr) {
+        (On::Device(device), _) => choose(command, device, &dist),
+        (On::Rocr(_), Some(rocr)) => rocr.choose(command, &dist.join("thunk"), has_gpu()),
+        (On::All | On::Rocr(_), _) => Ok(()),
+    };
+    let prepared = |arguments: &[&str]| -> Result<Command> {
         let mut command = cargo();
         command.args(arguments).env("AQLIPSE_DIST", &dist);
         if complete {
@@ -52,19 +77,17 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
         } else {
             command.env_remove("AQLIPSE_REQUIRE_PACKAGES");
         }
-        if let Some(device) = device {
-            choose(&mut command, device, &dist);
-        }
-        command
+        choose_any(&mut command)?;
+        Ok(command)
     };
     let runner = |packages: &[&str]| {
         let mut command = if nextest {
-            prepared(&["nextest", "run"])
+            prepared(&["nextest", "run"])?
         } else {
-            prepared(&["test", "--lib", "--bins", "--tests"])
+            prepared(&["test", "--lib", "--bins", "--tests"])?
         };
         command.args(packages);
-        command
+        Result::Ok(command)
     };
     let mut run_tests = |tests: &mut Command| {
         Skips::start_tests();
@@ -72,8 +95,16 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
         skips.add_from_tests();
         outcome
     };
-    let everything = device.is_none() && arguments.is_empty();
-    let mut tests = runner(&["--workspace"]);
+    let everything = matches!(on, On::All) && arguments.is_empty();
+    let on_device = || runner(if nextest { &["--workspace"] } else { &RUNTIME_PACKAGES });
+    let mut tests = runner(&["--workspace"])?;
+    if rocr.is_some() {
+        // What else is tested brings its own ROCr, or needs none.
+        tests = on_device()?;
+        if arguments.is_empty() {
+            only(&mut tests, nextest, &[]);
+        }
+    }
     let [coverage, calls] = ["coverage.tsv", "calls.tsv"].map(|name| target_dir().join(name));
     // Only nextest says which test a process runs, and without its packages a test runs nothing.
     let covers = nextest && complete && everything;
@@ -93,23 +124,22 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
     run_tests(tests.args(arguments))?;
     if everything {
         // The emulator's own tests have run on both its devices; the runtime's pass on the other one, too.
-        let on_device = || runner(if nextest { &["--workspace"] } else { &RUNTIME_PACKAGES });
-        run_tests(only(&mut on_device(), nextest, &[]).env("AQLIPSE_EMULATE", "gfx942"))?;
+        run_tests(only(&mut on_device()?, nextest, &[]).env("AQLIPSE_EMULATE", "gfx942"))?;
         if complete {
             // And on AMD's driver, in order and in any order that is legal.
             let on_rocr = || {
-                let mut tests = on_device();
-                choose(&mut tests, "rocr", &dist);
+                let mut tests = on_device()?;
+                choose(&mut tests, "rocr", &dist)?;
                 only(&mut tests, nextest, &REPETITIONS);
-                tests
+                Result::Ok(tests)
             };
-            run_tests(&mut on_rocr())?;
-            run_tests(on_rocr().env("AQLIPSE_EMULATE_SEED", "4"))?;
+            run_tests(&mut on_rocr()?)?;
+            run_tests(on_rocr()?.env("AQLIPSE_EMULATE_SEED", "4"))?;
             // On caches that keep coherent only what fences ask for, in some of the orders that are legal.
             let seeds = strict_seeds()?;
             if nextest {
                 for seed in 1..=seeds {
-                    let mut tests = on_device();
+                    let mut tests = on_device()?;
                     tests.args(["-E", RANDOM_GRAPHS]).env("AQLIPSE_EMULATE_COHERENCE", "strict");
                     run_tests(tests.env("AQLIPSE_EMULATE_SEED", seed.to_string()))?;
                 }
@@ -125,21 +155,21 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
         }
     }
     // Of the workspace, as the tests are: a package by itself asks less of what it needs, which would be built anew.
-    run(&mut prepared(&["build", "--workspace", "--examples"]))?;
+    run(&mut prepared(&["build", "--workspace", "--examples"])?)?;
     let example = |name: &str| target_dir().join("debug/examples").join(name);
     if covers {
         run(Command::new(example("coverage")).arg(&coverage))?;
         calls::check(&read(&calls)?)?;
     }
-    run(&mut prepared(&["test", "--workspace", "--doc"]))?;
+    if rocr.is_none() {
+        run(&mut prepared(&["test", "--workspace", "--doc"])?)?;
+    }
     if !arguments.is_empty() {
         return Ok(());
     }
     for name in EXAMPLES {
         let mut command = Command::new(example(name));
-        if let Some(device) = device {
-            choose(&mut command, device, &dist);
-        }
+        choose_any(&mut command)?;
         run(&mut command)?;
     }
     // What a newcomer runs first, on less data.
@@ -153,7 +183,10 @@ fn run_steps(device: Option<&str>, arguments: &[&str], skips: &mut Skips) -> Res
         "demo",
         "--size",
         "65536",
-    ]))?;
+    ])?)?;
+    if rocr.is_some() {
+        return Ok(());
+    }
     run(&mut models())
 }
 
@@ -210,16 +243,17 @@ fn only<'c>(tests: &'c mut Command, nextest: bool, without: &[&str]) -> &'c mut 
 
 /// Lets a command run on `device`, the value of `AQLIPSE_DEVICE`. For ROCr on a machine without an AMD GPU the thunk
 /// takes the driver's place.
-fn choose<'c>(command: &'c mut Command, device: &str, dist: &Path) -> &'c mut Command {
+fn choose(command: &mut Command, device: &str, dist: &Path) -> Result {
     command.env("AQLIPSE_DEVICE", device);
-    if device == "rocr" && !Path::new("/dev/kfd").exists() {
-        let given = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-        let folders = std::iter::once(dist.join("thunk")).chain(env::split_paths(&given));
-        if let Ok(path) = env::join_paths(folders) {
-            command.env("LD_LIBRARY_PATH", path);
-        }
+    if device == "rocr" && !has_gpu() {
+        command.env("LD_LIBRARY_PATH", library_path(vec![dist.join("thunk")])?);
     }
-    command
+    Ok(())
+}
+
+/// Whether the kernel drives an AMD GPU.
+fn has_gpu() -> bool {
+    Path::new("/dev/kfd").exists()
 }
 
 /// The programs in `examples/`.

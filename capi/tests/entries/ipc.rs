@@ -53,7 +53,11 @@ const EVENT: c_uint = hipEventInterprocess | hipEventDisableTiming;
 const LAZY: c_uint = hipIpcMemLazyEnablePeerAccess;
 const NO_HANDLE: hipIpcMemHandle_t = hipIpcMemHandle_t { reserved: [0; 64] };
 
-/// A handle, where the back end has such; ROCr over our thunk has not.
+fn is_emulated() -> bool {
+    aqlipse::Device::get(0).is_ok_and(|device| device.backend() == aqlipse::Backend::Emulated)
+}
+
+/// A handle, where the back end has such; ROCr 5 over our thunk has not.
 fn handle_of(address: *mut c_void) -> Option<hipIpcMemHandle_t> {
     let mut handle = NO_HANDLE;
     // SAFETY: the handle is ours.
@@ -98,8 +102,10 @@ fn memory_of_one_process_is_read_and_written_by_another() {
         assert_eq!(word(address.wrapping_byte_add(996)), 7 + 249);
         fails!(hipErrorInvalidValue, hipMemset(address, 0, 1001));
         fails!(hipErrorInvalidValue, hipFree(address));
-        // What tells it from other handles, and all of the HSA runtime's.
-        for byte in (0..4).chain(20..60) {
+        // What tells it from other handles, and all of the HSA runtime's. In one word of it ROCr keeps where in a block an
+        // allocation begins, and takes any number.
+        let is_checked = |byte: &usize| is_emulated() || !(44..48).contains(byte);
+        for byte in (0..4).chain(20..60).filter(is_checked) {
             let mut broken = hipIpcMemHandle_t { reserved: unhex(HANDLE) };
             broken.reserved[byte] ^= 0x55;
             let mut nothing = ptr::null_mut();
@@ -147,6 +153,10 @@ fn what_is_no_handle_of_other_memory_is_refused() {
 #[test]
 fn a_freed_allocation_has_no_handle_and_the_next_one_has_another() {
     const NAME: &str = "ipc::a_freed_allocation_has_no_handle_and_the_next_one_has_another";
+    if !is_emulated() {
+        // ROCr shares blocks of 2 MiB that it carves allocations from: the block of a freed one can still be opened.
+        return;
+    }
     const HANDLE: &str = "AQLIPSE_TEST_MEMORY";
     if role().is_some() {
         let mut address = ptr::null_mut();

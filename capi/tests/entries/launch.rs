@@ -263,7 +263,12 @@ fn grids_beyond_what_the_device_reports_are_refused() {
     let limits =
         [hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxGridDimY, hipDeviceAttributeMaxGridDimZ];
     let limits = limits.map(most);
-    assert_eq!(limits, [i32::MAX as u32, 65_536, 65_536]);
+    // ROCr has one less since runtime 1.18.
+    let sides = [65_535, 65_536];
+    assert!(
+        limits[0] == i32::MAX as u32 && limits[1..].iter().all(|side| sides.contains(side)),
+        "{limits:?}"
+    );
     let memory = Memory::of(&[1.0f64; 64]);
     let mut address = memory.pointer();
     let mut arguments = [(&raw mut address).cast::<c_void>()];

@@ -40,6 +40,7 @@ use parking_lot::Mutex;
 pub use crate::{
     fault::{Loss, QueueFault},
     processor::Interrupts,
+    vmem::store::{Bytes, Store},
 };
 pub use copy_queue::{CopyEngine, CopyQueueDescriptor, CreatedCopyQueue};
 pub use queue::{Created, QueueDescriptor, QueueError};

@@ -20,12 +20,15 @@ const OWN_FILES: usize = 64;
 const FILE: u64 = 1 << 40;
 
 /// The bytes of a handle.
-pub(super) enum Bytes {
+pub enum Bytes {
     /// A file of their own.
     Own {
+        /// The file.
         file: SharedMemory,
+        /// Whose number it counts to, if it is one of few.
         _slot: Option<Slot>,
     },
+    /// A part of the file that many share.
     Part(Part),
 }
 
@@ -51,7 +54,7 @@ impl Bytes {
 }
 
 /// One of the files of their own that small handles may have.
-pub(super) struct Slot(Arc<Mutex<State>>);
+pub struct Slot(Arc<Mutex<State>>);
 
 impl Drop for Slot {
     fn drop(&mut self) {
@@ -60,7 +63,7 @@ impl Drop for Slot {
 }
 
 /// Bytes of the shared file, given back when dropped.
-pub(super) struct Part {
+pub struct Part {
     file: Arc<SharedMemory>,
     offset: usize,
     size: usize,
@@ -124,13 +127,15 @@ impl State {
 }
 
 /// Where the bytes of handles come from.
-pub(super) struct Store(Arc<Mutex<State>>);
+pub struct Store(Arc<Mutex<State>>);
 
-impl Store {
-    pub fn new() -> Self {
+impl Default for Store {
+    fn default() -> Self {
         Self(Arc::new(Mutex::new(State { file: None, free: BTreeMap::new(), own: OWN_FILES })))
     }
+}
 
+impl Store {
     /// `size` bytes (whole pages) of zeros; with a file of their own, by this name, if they are `pinned`, many, or of few
     /// handles.
     ///
@@ -171,7 +176,7 @@ mod tests {
 
     #[test]
     fn many_small_handles_share_a_file_and_the_others_have_their_own() {
-        let store = Store::new();
+        let store = Store::default();
         let own: Vec<Bytes> = (0..OWN_FILES).map(|_| store.take(c"test", PAGE, false).unwrap()).collect();
         assert!(own.iter().all(|bytes| bytes.share().is_ok_and(|file| {
             // SAFETY: it was opened for us.
@@ -189,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_part_that_is_given_back_is_zeros_for_the_next() {
-        let store = Store::new();
+        let store = Store::default();
         store.0.lock().own = 0;
         let parts: Vec<Bytes> = (0..4).map(|_| part(&store, 1)).collect();
         let show = |bytes: &Bytes| {

@@ -145,18 +145,6 @@ fn wait_ends_with_its_timeout() {
 }
 
 #[test]
-fn wait_any_names_the_signal_that_met_its_condition() {
-    let (a, b) = (signal(1), signal(5));
-    let waits = [(&a, Condition::Equal, 0), (&b, Condition::GreaterOrEqual, 6)];
-    assert_eq!(Signal::wait_any(&waits, Some(Duration::from_millis(2)), WaitState::Blocked), None);
-    b.add(2, Ordering::Relaxed);
-    assert_eq!(Signal::wait_any(&waits, None, WaitState::Blocked), Some((1, 7)));
-    a.store(0, Ordering::Release);
-    assert_eq!(Signal::wait_any(&waits, None, WaitState::Active), Some((0, 0)));
-    assert_eq!(Signal::wait_any(&[], None, WaitState::Active), None);
-}
-
-#[test]
 fn conditions_hold_where_the_specification_says() {
     use Condition::*;
     for (condition, holds) in [

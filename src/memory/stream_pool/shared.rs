@@ -142,8 +142,8 @@ impl StreamPool {
         let system = System::get()?;
         // CAST: a 64-bit process.
         let len = named.allocated as usize;
-        let attached =
-            system.runtime().attach_memory(hsa::MemoryHandle(named.words), len, &system.gpu_agents());
+        let agents = system.importing_agents(&self.0.device);
+        let attached = system.runtime().attach_memory(hsa::MemoryHandle(named.words), len, &agents);
         let attached = attached.map_err(|error| {
             explain(format!("the memory of the imported pool cannot be mapped: {error}"));
             REFUSED

@@ -11,10 +11,32 @@ use std::{
 
 use hsa_sys::layout::layout;
 
-use super::{HSA_PUBLIC_NAME_SIZE, HSA_QUEUE_TYPE, HsaIoLinkProperties, HsaNodeProperties};
+use super::{HSA_POINTER_TYPE, HSA_PUBLIC_NAME_SIZE, HSA_QUEUE_TYPE, HsaIoLinkProperties, HsaNodeProperties};
 
 /// A queue of the copy engine that the caller names.
 pub const HSA_QUEUE_SDMA_BY_ENG_ID: HSA_QUEUE_TYPE = HSA_QUEUE_TYPE(6);
+
+/// `HsaMemFlags`: memory that gets a name instead of an address.
+pub const MEM_NO_ADDRESS: u32 = 1 << 18;
+/// `HsaMemFlags`: addresses that get their memory later.
+pub const MEM_ONLY_ADDRESS: u32 = 1 << 19;
+/// `HSA_REGISTER_MEM_FLAGS`: what is imported gets an address.
+pub const REGISTER_REQUIRES_ADDRESS: u32 = 1 << 0;
+/// The address belongs to a reservation.
+pub const HSA_POINTER_RESERVED_ADDR: HSA_POINTER_TYPE = HSA_POINTER_TYPE(5);
+
+/// `amdgpu_bo_handle_type`: a name within the process.
+pub const BUFFER_HANDLE_KMS: u32 = 1;
+/// `amdgpu_bo_handle_type`: a file descriptor.
+pub const BUFFER_HANDLE_DMA_BUF: u32 = 2;
+/// `AMDGPU_VA_OP_*` (`drm/amdgpu_drm.h`).
+pub const VA_OP_MAP: u32 = 1;
+pub const VA_OP_UNMAP: u32 = 2;
+/// `AMDGPU_VM_PAGE_*` (`drm/amdgpu_drm.h`).
+pub const PAGE_READABLE: u64 = 1 << 1;
+pub const PAGE_WRITEABLE: u64 = 1 << 2;
+/// `DRM_AMDGPU_GEM_MMAP` (`drm/amdgpu_drm.h`): where in the device's file the host finds a buffer.
+pub const COMMAND_GEM_MMAP: u64 = 1;
 
 /// Whether the client has introduced itself as a ROCr that takes the functions from `libdtif.so`.
 static SPOKEN: AtomicBool = AtomicBool::new(false);
@@ -101,6 +123,24 @@ layout! {
         48 => Flags: u32,
     }
 
+    /// An imported buffer.
+    [size = 32, align = 4]
+    #[repr(packed(4))]
+    pub struct HsaGraphicsResourceInfo {
+        0 => MemoryAddress: u64,
+        8 => SizeInBytes: u64,
+        16 => Metadata: u64,
+        24 => MetadataSizeInBytes: u32,
+        28 => NodeId: u32,
+    }
+
+    /// libdrm's view of an imported buffer.
+    [size = 16, align = 8]
+    pub struct amdgpu_bo_import_result {
+        0 => buf_handle: BufferHandle,
+        8 => alloc_size: u64,
+    }
+
     /// What libdrm tells of a device: the fields that are known here, the rest zero.
     [size = 416, align = 8]
     pub struct amdgpu_gpu_info {
@@ -126,6 +166,13 @@ layout! {
 /// A device of libdrm's: opaque to clients.
 pub type DeviceHandle = *mut c_void;
 
+/// A buffer of libdrm's: opaque to clients.
+pub type BufferHandle = *mut c_void;
+
+/// Runtime 1.18 divides by the number of copy engines of a gfx942. Where a queue for one is refused, it copies with
+/// kernels, whatever the number.
+const FEWEST_COPY_ENGINES: u32 = 1;
+
 /// What the newer structure has beyond the older one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Additions {
@@ -140,6 +187,7 @@ pub struct Additions {
 impl NodeProperties {
     /// The newer structure for the older one.
     pub fn new(old: &HsaNodeProperties, additions: Additions) -> Self {
+        let is_device = old.NumFComputeCores > 0;
         Self {
             NumNeuralCores: 0,
             Capability2: 0,
@@ -178,7 +226,7 @@ impl NodeProperties {
             uCodeEngineVersions: old.uCodeEngineVersions,
             DebugProperties: old.DebugProperties,
             HiveID: old.HiveID,
-            NumSdmaEngines: old.NumSdmaEngines,
+            NumSdmaEngines: if is_device { old.NumSdmaEngines.max(FEWEST_COPY_ENGINES) } else { 0 },
             NumSdmaXgmiEngines: old.NumSdmaXgmiEngines,
             NumSdmaQueuesPerEngine: old.NumSdmaQueuesPerEngine,
             NumCpQueues: old.NumCpQueues,

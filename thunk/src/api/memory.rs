@@ -1,25 +1,20 @@
 //! Memory.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, os::fd::IntoRawFd};
 
-use super::say_once;
 use crate::{
     abi::{
-        HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_PARAMETER, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo,
-        In, Out, Zero, newer,
+        HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_PARAMETER, HsaPointerInfo, In, Out, Zero,
+        newer::{HsaGraphicsResourceInfo, REGISTER_REQUIRES_ADDRESS},
     },
     entry::{Result, entry},
-    memory::{Request, Wanted},
+    memory::{Request, SharedHandle, Wanted},
     session,
     topology::HOST_NODE,
 };
 
 /// Longest list of nodes that a call may pass: more than there can be, fewer than a wild number.
 const MAX_NODES: u64 = 256;
-
-/// Newer flags of `HsaMemFlags`: `NoAddress` and `OnlyAddress`.
-const NO_ADDRESS: u32 = 1 << 18;
-const ONLY_ADDRESS: u32 = 1 << 19;
 
 fn nodes(list: In<u32>, count: u64) -> Result<Vec<u32>> {
     if count > MAX_NODES {
@@ -33,13 +28,41 @@ fn allocate(node: u32, size: u64, alignment: u64, flags: u32, address: Out<u64>)
     let session = session::current()?;
     // Read only where the flags fix the address; it may be uninitialised otherwise, but it is the caller's.
     let fixed = address.read()?;
-    if newer::is_spoken() && flags & (NO_ADDRESS | ONLY_ADDRESS) != 0 {
-        // Memory and its address apart: libdrm's half of it is not offered.
-        say_once!(info, "memory without an address, and addresses without memory, are not supported");
-        return Err(HSAKMT_STATUS_NOT_SUPPORTED);
-    }
     let request = Request { node, size, alignment, flags, address: fixed };
     address.write(session.memory.allocate(&request)?)
+}
+
+fn import(
+    handle: u64,
+    resource: Out<HsaGraphicsResourceInfo>,
+    count: u64,
+    list: In<u32>,
+    flags: u32,
+) -> Result {
+    let session = session::current()?;
+    let resource = resource.check()?;
+    let nodes = nodes(list, count)?;
+    for node in &nodes {
+        session.topology.device(*node)?;
+    }
+    let descriptor = i32::try_from(handle).map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
+    let at_address = !nodes.is_empty() || flags & REGISTER_REQUIRES_ADDRESS != 0;
+    let import = session.memory.import(descriptor, at_address)?;
+    resource.write(HsaGraphicsResourceInfo {
+        MemoryAddress: import.address,
+        SizeInBytes: import.size,
+        Metadata: 0,
+        MetadataSizeInBytes: 0,
+        NodeId: import.node,
+    })
+}
+
+fn attach(handle: In<SharedHandle>, address: Out<u64>, size: Out<u64>) -> Result {
+    let session = session::current()?;
+    let (address, size) = (address.check()?, size.check()?);
+    let attached = session.memory.attach(handle.read()?)?;
+    address.write(attached.address)?;
+    size.write(attached.size)
 }
 
 entry! {
@@ -145,5 +168,61 @@ entry! {
     /// Keeps a word of the caller's with the memory that contains an address.
     fn hsaKmtSetMemoryUserData(address: In<c_void>, data: *mut c_void) {
         session::current()?.memory.set_user_data(address.address(), data as u64)
+    }
+
+    /// Opens a file descriptor of the memory that holds a range, and tells where in it the range begins.
+    fn hsaKmtExportDMABufHandle(address: In<c_void>, size: u64, descriptor: Out<i32>, offset: Out<u64>) {
+        let session = session::current()?;
+        let (descriptor, offset) = (descriptor.check()?, offset.check()?);
+        let (file, at) = session.memory.export(address.address(), size)?;
+        descriptor.write(file.into_raw_fd())?;
+        offset.write(at)
+    }
+
+    /// Opens memory by a file descriptor: for some nodes at an address, for none by a name that stands for it.
+    fn hsaKmtRegisterGraphicsHandleToNodes(
+        handle: u64,
+        resource: Out<HsaGraphicsResourceInfo>,
+        count: u64,
+        list: In<u32>,
+    ) {
+        import(handle, resource, count, list, 0)
+    }
+
+    /// As `hsaKmtRegisterGraphicsHandleToNodes`; at an address also for no node, if the flags say so.
+    fn hsaKmtRegisterGraphicsHandleToNodesExt(
+        handle: u64,
+        resource: Out<HsaGraphicsResourceInfo>,
+        count: u64,
+        list: In<u32>,
+        flags: u32,
+    ) {
+        import(handle, resource, count, list, flags)
+    }
+
+    /// Makes a handle of an allocation for another process.
+    fn hsaKmtShareMemory(address: In<c_void>, size: u64, handle: Out<SharedHandle>) {
+        let session = session::current()?;
+        handle.check()?.write(session.memory.share(address.address(), size)?)
+    }
+
+    /// Opens another process's handle.
+    fn hsaKmtRegisterSharedHandle(handle: In<SharedHandle>, address: Out<u64>, size: Out<u64>) {
+        attach(handle, address, size)
+    }
+
+    /// Opens another process's handle for some nodes; which devices reach it, mapping decides.
+    fn hsaKmtRegisterSharedHandleToNodes(
+        handle: In<SharedHandle>,
+        address: Out<u64>,
+        size: Out<u64>,
+        count: u64,
+        list: In<u32>,
+    ) {
+        let session = session::current()?;
+        for node in nodes(list, count)? {
+            session.topology.device(node)?;
+        }
+        attach(handle, address, size)
     }
 }

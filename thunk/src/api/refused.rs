@@ -23,20 +23,6 @@ macro_rules! refused {
 refused! {
     /// Reads where the state of a queue's waves is saved: waves are never swapped out.
     fn hsaKmtGetQueueInfo(queue: u64, information: *mut c_void);
-    /// Registers a buffer of a graphics driver.
-    fn hsaKmtRegisterGraphicsHandleToNodes(handle: u64, resource: *mut c_void, count: u64, nodes: *mut u32);
-    /// Makes a handle of memory for another process.
-    fn hsaKmtShareMemory(address: *mut c_void, size: u64, handle: *mut c_void);
-    /// Opens another process's handle.
-    fn hsaKmtRegisterSharedHandle(handle: *const c_void, address: *mut c_void, size: *mut u64);
-    /// Opens another process's handle for some nodes.
-    fn hsaKmtRegisterSharedHandleToNodes(
-        handle: *const c_void,
-        address: *mut c_void,
-        size: *mut u64,
-        count: u64,
-        nodes: *mut u32,
-    );
     /// Copies from another process.
     fn hsaKmtProcessVMRead(
         process: u32,
@@ -99,16 +85,6 @@ refused! {
     fn hsaKmtPmcQueryTrace(trace: u64);
     /// Stops performance counters.
     fn hsaKmtPmcStopTrace(trace: u64);
-    /// Makes a file descriptor of memory for other drivers.
-    fn hsaKmtExportDMABufHandle(address: *mut c_void, size: u64, descriptor: *mut i32, offset: *mut u64);
-    /// Registers a buffer of a graphics driver, with options.
-    fn hsaKmtRegisterGraphicsHandleToNodesExt(
-        handle: u64,
-        resource: *mut c_void,
-        count: u64,
-        nodes: *mut u32,
-        flags: u32,
-    );
     /// Opens the stream of a device's management events.
     fn hsaKmtOpenSMI(node: u32, descriptor: *mut i32);
     /// Replaces a page for the address sanitizer.

@@ -12,6 +12,8 @@ use crate::{
 /// The kernel driver's interface that is spoken: 1.14 has all that ROCr 5.2.3 asks for. Below 1.4 ROCr leaves out
 /// gfx906, and at 1.0 it polls instead of waiting for interrupts.
 const INTERFACE: (u32, u32) = (1, 14);
+/// From 1.15 on newer ROCr has virtual memory; from 1.17 on it would ask for copy engines by number.
+const NEWER_INTERFACE: (u32, u32) = (1, 15);
 
 /// `GB_ADDR_CONFIG` of gfx90a and gfx942: how addresses spread over channels.
 const ADDRESS_CONFIG: u32 = 0x2a11_4042;
@@ -33,7 +35,7 @@ entry! {
     /// Tells the version of the kernel driver.
     fn hsaKmtGetVersion(version: Out<HsaVersionInfo>) {
         session::current()?;
-        let (major, minor) = INTERFACE;
+        let (major, minor) = if newer::is_spoken() { NEWER_INTERFACE } else { INTERFACE };
         version.write(HsaVersionInfo {
             KernelInterfaceMajorVersion: major,
             KernelInterfaceMinorVersion: minor,

@@ -2,8 +2,11 @@
 //!
 //! A device's address of anything is the host's. Nothing is reachable by a device that has not been mapped to it.
 
+pub mod buffers;
+mod files;
 mod regions;
 mod shown;
+mod windows;
 
 #[cfg(test)]
 mod tests;
@@ -21,14 +24,17 @@ use crate::{
         HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER,
         HSAKMT_STATUS_NO_MEMORY, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo, MEM_FIXED_ADDRESS, MEM_GDS,
         MEM_SCRATCH,
+        newer::{self, MEM_NO_ADDRESS, MEM_ONLY_ADDRESS},
     },
     entry::Result,
     topology::{HOST_NODE, device_of},
 };
 
+pub use files::{Import, SharedHandle};
 pub use regions::Wanted;
-use regions::{Allocation, Regions};
+use regions::{Allocation, Content, Regions};
 pub use shown::{Backing, Reach};
+use windows::Reservation;
 
 /// From this size on allocations begin at a multiple of it, as the kernel driver places them.
 const HUGE_PAGE: usize = 2 << 20;
@@ -56,12 +62,21 @@ pub struct Memory {
     driver: Arc<Driver>,
     regions: Mutex<Regions>,
     devices: u32,
+    /// libdrm's part.
+    pub buffers: buffers::Buffers,
+    files: files::Files,
 }
 
 impl Memory {
     /// Nothing yet.
     pub fn new(driver: Arc<Driver>, devices: u32) -> Self {
-        Self { driver, regions: Mutex::new(Regions::new(devices)), devices }
+        Self {
+            driver,
+            regions: Mutex::new(Regions::new(devices)),
+            devices,
+            buffers: buffers::Buffers::new(devices),
+            files: files::Files::new(),
+        }
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut Regions) -> T) -> T {
@@ -89,26 +104,49 @@ impl Memory {
         }
         // CAST: at most LARGEST.
         let (bytes, alignment) = (size as usize, alignment as usize);
-        let mapping = if flags & MEM_FIXED_ADDRESS != 0 {
-            if address == 0 || !address.is_multiple_of(PAGE as u64) {
-                return Err(HSAKMT_STATUS_INVALID_PARAMETER);
-            }
-            Mapping::anonymous_at(address, bytes)
-        } else {
-            let natural = match scratch {
-                true => SCRATCH_ALIGNMENT,
-                false if bytes >= HUGE_PAGE => HUGE_PAGE,
-                false => PAGE,
-            };
-            Mapping::anonymous_aligned(bytes, alignment.max(natural))
+        // What the flag of 5.2.3's successors means, 5.2.3 has no word for.
+        let apart = if newer::is_spoken() { flags & (MEM_NO_ADDRESS | MEM_ONLY_ADDRESS) } else { 0 };
+        if apart == MEM_NO_ADDRESS {
+            return self.allocate_named(node, size, flags);
+        }
+        let fixed = (flags & MEM_FIXED_ADDRESS != 0).then_some(address);
+        if fixed.is_some_and(|address| address == 0 || !address.is_multiple_of(PAGE as u64)) {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        let natural = match scratch {
+            true => SCRATCH_ALIGNMENT,
+            false if bytes >= HUGE_PAGE => HUGE_PAGE,
+            false => PAGE,
+        };
+        let alignment = alignment.max(natural);
+        // Private memory is a reservation: waves use little of it.
+        let local = device_of(node).filter(|_| !scratch && apart == 0);
+        // Newer clients share any local memory with other processes.
+        let file = local
+            .filter(|_| newer::is_spoken())
+            .and_then(|device| self.files.create_if_cheap(&files::Files::name_of_local(device), bytes));
+        let mapping = match fixed {
+            Some(address) if file.is_some() || apart != 0 => Mapping::reserve_at(address, bytes),
+            Some(address) => Mapping::anonymous_at(address, bytes),
+            None if file.is_some() || apart != 0 => Mapping::reserve_aligned(bytes, alignment),
+            None => Mapping::anonymous_aligned(bytes, alignment),
         };
         let mapping = mapping.map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
-        // Private memory is a reservation: waves use little of it.
-        let local = device_of(node).filter(|_| !scratch);
+        if let Some(file) = &file {
+            mapping.show(0, file, 0, bytes).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+        }
         let local = local.map(|device| Local::take(&self.driver, device, size)).transpose()?;
         let base = mapping.address();
-        let mapping: Backing = Arc::new(mapping);
-        let allocation = Allocation::new(base, size, node, flags, scratch, mapping, local);
+        let (backing, content): (Backing, Content) = match file {
+            _ if apart != 0 => {
+                let reservation = Reservation::new(mapping).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+                let reservation = Arc::new(reservation);
+                (Arc::clone(&reservation) as _, Content::Addresses(reservation))
+            }
+            Some(file) => (Arc::new(mapping), Content::File(Arc::new(file.into()))),
+            None => (Arc::new(mapping), Content::Private),
+        };
+        let allocation = Allocation::new(base, size, node, flags, scratch, backing, local).of(content);
         self.with(|regions| regions.insert(allocation));
         Ok(base)
     }

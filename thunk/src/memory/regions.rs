@@ -1,18 +1,24 @@
 //! Allocations and registrations, by address.
 
-use std::{collections::BTreeMap, ffi::c_void};
+use std::{collections::BTreeMap, ffi::c_void, sync::Arc};
 
-use emulator::{MAX_DEVICES, driver::Access, os::PAGE};
+use emulator::{
+    MAX_DEVICES,
+    driver::{Access, Bytes},
+    os::PAGE,
+};
 
 use super::{
     Backing, Local, Reach,
     shown::{Owner, Range, Shown},
+    windows::Reservation,
 };
 use crate::{
     abi::{
         HSA_POINTER_ALLOCATED, HSA_POINTER_REGISTERED_USER, HSA_POINTER_TYPE, HSAKMT_STATUS_ERROR,
         HSAKMT_STATUS_MEMORY_NOT_REGISTERED, HsaPointerInfo, MAP_READ_ONLY, MEM_EXECUTE_ACCESS,
         MEM_READ_ONLY, Zero,
+        newer::{HSA_POINTER_RESERVED_ADDR, MEM_NO_ADDRESS, MEM_ONLY_ADDRESS},
     },
     entry::Result,
     topology::{HOST_NODE, device_of, node_of},
@@ -100,6 +106,29 @@ struct To<'a, R> {
     shown: &'a mut [Shown],
 }
 
+/// What is behind the addresses of an allocation.
+#[derive(Clone, Default)]
+pub(crate) enum Content {
+    /// Memory of this process alone.
+    #[default]
+    Private,
+    /// A file that other processes can have, too.
+    File(Arc<Bytes>),
+    /// What another process, or this one, exported.
+    Import(Arc<Bytes>, HSA_POINTER_TYPE),
+    /// Nothing: addresses that memory can show at.
+    Addresses(Arc<Reservation>),
+}
+
+impl Content {
+    fn bytes(&self) -> Option<&Arc<Bytes>> {
+        match self {
+            Self::File(bytes) | Self::Import(bytes, _) => Some(bytes),
+            Self::Private | Self::Addresses(_) => None,
+        }
+    }
+}
+
 /// Memory of ours.
 pub(crate) struct Allocation {
     base: u64,
@@ -108,6 +137,7 @@ pub(crate) struct Allocation {
     flags: u32,
     scratch: bool,
     mapping: Backing,
+    content: Content,
     _local: Option<Local>,
     /// One for the whole, or one per mapped part of private memory.
     mapped: Vec<Mapped>,
@@ -126,8 +156,13 @@ impl Allocation {
         mapping: Backing,
         local: Option<Local>,
     ) -> Self {
-        let (mapped, pins, user_data) = (Vec::new(), 0, 0);
-        Self { base, size, node, flags, scratch, mapping, _local: local, mapped, pins, user_data }
+        let (content, mapped, pins, user_data) = (Content::Private, Vec::new(), 0, 0);
+        Self { base, size, node, flags, scratch, mapping, content, _local: local, mapped, pins, user_data }
+    }
+
+    /// The same with another content.
+    pub(crate) fn of(self, content: Content) -> Self {
+        Self { content, ..self }
     }
 
     fn end(&self) -> u64 {
@@ -203,6 +238,11 @@ impl Regions {
     }
 
     pub(crate) fn deregister(&mut self, reach: &impl Reach, address: u64) -> Result {
+        let import = self.allocations.get(&address).filter(|a| matches!(a.content, Content::Import(..)));
+        if import.is_some_and(|import| import.pins == 0) {
+            // An import is a registration, and ends as one.
+            return self.free(address).map(drop);
+        }
         if let Some(allocation) = self.allocations.get_mut(&address) {
             allocation.pins = allocation.pins.checked_sub(1).ok_or(HSAKMT_STATUS_MEMORY_NOT_REGISTERED)?;
             return Ok(());
@@ -235,6 +275,10 @@ impl Regions {
         if !self.registrations.contains_key(&wanted.address) {
             let allocation = containing(&mut self.allocations, wanted.address, |a| a.end());
             if let Some(allocation) = allocation {
+                if allocation.flags & (MEM_NO_ADDRESS | MEM_ONLY_ADDRESS) != 0 {
+                    // Memory and its addresses apart: libdrm's functions bring them together.
+                    return Err(HSAKMT_STATUS_ERROR);
+                }
                 let (start, end) = match allocation.scratch {
                     true => (wanted.address, wanted.address.saturating_add(wanted.size)),
                     false => (allocation.base, allocation.end()),
@@ -317,7 +361,12 @@ impl Regions {
             if a.scratch {
                 return None;
             }
-            (describe(HSA_POINTER_ALLOCATED, a.base, a.size, a.node, a.flags, a.user_data), a.mapped.first())
+            let kind = match a.content {
+                Content::Addresses(_) => HSA_POINTER_RESERVED_ADDR,
+                Content::Import(_, kind) => kind,
+                Content::Private | Content::File(_) => HSA_POINTER_ALLOCATED,
+            };
+            (describe(kind, a.base, a.size, a.node, a.flags, a.user_data), a.mapped.first())
         } else {
             let start = self.registration(address)?;
             let r = self.registrations.get(&start)?;
@@ -327,6 +376,43 @@ impl Regions {
         let Some(mapped) = mapped.filter(|mapped| mapped.count > 0) else { return Some(info) };
         // CAST: at most MAX_DEVICES.
         Some(HsaPointerInfo { NMappedNodes: mapped.count as u32, MappedNodes: mapped.nodes.as_ptr(), ..info })
+    }
+
+    /// The bytes behind all of `address..address + size`, and where the allocation begins.
+    pub(crate) fn bytes(&mut self, address: u64, size: u64) -> Option<(Arc<Bytes>, u64)> {
+        let allocation = containing(&mut self.allocations, address, |a| a.end())?;
+        let inside = address.checked_add(size).is_some_and(|end| end <= allocation.end());
+        allocation.content.bytes().filter(|_| inside).map(|bytes| (Arc::clone(bytes), allocation.base))
+    }
+
+    /// Node, size and bytes of the allocation at `base`.
+    pub(crate) fn allocated_at(&self, base: u64) -> Option<(u32, u64, Arc<Bytes>)> {
+        let allocation = self.allocations.get(&base)?;
+        allocation.content.bytes().map(|bytes| (allocation.node, allocation.size, Arc::clone(bytes)))
+    }
+
+    /// The reservation that contains an address.
+    pub(crate) fn reservation_at(&mut self, address: u64) -> Option<Arc<Reservation>> {
+        match &containing(&mut self.allocations, address, |a| a.end())?.content {
+            Content::Addresses(reservation) => Some(Arc::clone(reservation)),
+            _ => None,
+        }
+    }
+
+    /// Shows a range that is no allocation's to a device, for an owner of its own.
+    pub(crate) fn show(&mut self, reach: &impl Reach, device: u32, range: &Range<'_>) -> Owner {
+        let owner = self.owner();
+        if let Some(shown) = self.shown.get_mut(device as usize) {
+            shown.add(reach, owner, range);
+        }
+        owner
+    }
+
+    /// Undoes [`Regions::show`].
+    pub(crate) fn hide(&mut self, reach: &impl Reach, device: u32, owner: Owner, start: u64, end: u64) {
+        if let Some(shown) = self.shown.get_mut(device as usize) {
+            shown.remove(reach, owner, start, end);
+        }
     }
 
     pub(crate) fn set_user_data(&mut self, address: u64, data: u64) -> Result {

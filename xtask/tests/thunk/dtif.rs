@@ -23,7 +23,14 @@ fn a_client_of_the_newer_interface_finds_every_function_and_its_structures() {
             "links: PCIe to 0, untouched behind",
             "clock: 100000 kHz",
             "queue: a barrier packet is done when it is rung for",
-            "addresses without memory: 11",
+            "virtual memory: 42 at both places",
+            "import: 42 of node 1",
+            "refused: a name mapped 1, outside 1, no reservation 1, mapped twice 1, a pipe imported 3, beyond the end 3",
+            "freed: 42 still mapped by the buffer",
+            "freed twice: 1",
+            "export: 43 at 4096",
+            "attached: 43 of 8192 bytes",
+            "freed: 3, no handle: 3",
             "done",
         ]
     );
