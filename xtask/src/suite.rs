@@ -144,6 +144,13 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
                     run_tests(tests.env("AQLIPSE_EMULATE_SEED", seed.to_string()))?;
                 }
             }
+            // On cards behind PCIe, whose memory the host may not touch.
+            if nextest {
+                for (traits, tests) in UNKIND {
+                    let mut command = on_device()?;
+                    run_tests(command.args(["-E", tests]).env("AQLIPSE_EMULATE_HARDWARE", traits))?;
+                }
+            }
             // In its own environment: it runs on every device that there is.
             let calls = covers.then(|| calls.clone());
             conformance::command(&conformance::Options {
@@ -211,6 +218,14 @@ const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi
 
 /// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
+
+/// Traits of hardware that the emulated devices spare programs otherwise, and the tests that run with them.
+const UNKIND: [(&str, &str); 2] = [("discrete", ON_CARDS), ("no-bar", ON_CARDS)];
+
+/// Tests of the runtime that run on any device; not that which runs them again with rings in device memory, where each
+/// store of a packet would be two signals.
+const ON_CARDS: &str = "(package(aqlipse) and kind(lib)) or \
+    (binary(=main) and test(/^runtime::/) and not test(tests_pass_with_rings_in_device_memory))";
 
 /// How many seeds `AQLIPSE_STRICT_SEEDS` asks for; the programs of the tests read it, too.
 fn strict_seeds() -> Result<u64> {

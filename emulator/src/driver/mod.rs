@@ -77,6 +77,8 @@ pub struct Figures {
     pub compute_units: u32,
     /// Bytes of local memory that it offers.
     pub local_memory: u64,
+    /// Whether the host can be given access to it (large BAR).
+    pub large_bar: bool,
 }
 
 /// Open devices; dropping it stops them.
@@ -125,6 +127,7 @@ impl Driver {
             card: device.card,
             compute_units: device.compute_units,
             local_memory: device.local_memory,
+            large_bar: device.hardware.reaches_devices(),
         };
         self.devices.iter().map(figures).collect()
     }

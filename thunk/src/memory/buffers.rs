@@ -202,7 +202,9 @@ impl Memory {
         }
         // CAST: sizes of allocations.
         let (file, offset) = buffer.bytes.place();
-        let mapping = Mapping::of(file, offset, buffer.size as usize).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+        let size = buffer.size as usize;
+        let mapping = Mapping::reserve_aligned(size, 0).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+        mapping.show(0, file, offset, size).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
         Ok(buffer.host.insert(Arc::new(mapping)).address())
     }
 

@@ -23,7 +23,7 @@ use crate::{
     abi::{
         HSAKMT_STATUS_ERROR, HSAKMT_STATUS_INVALID_NODE_UNIT, HSAKMT_STATUS_INVALID_PARAMETER,
         HSAKMT_STATUS_NO_MEMORY, HSAKMT_STATUS_NOT_SUPPORTED, HsaPointerInfo, MEM_FIXED_ADDRESS, MEM_GDS,
-        MEM_SCRATCH,
+        MEM_HOST_ACCESS, MEM_SCRATCH,
         newer::{self, MEM_NO_ADDRESS, MEM_ONLY_ADDRESS},
     },
     entry::Result,
@@ -129,6 +129,8 @@ impl Memory {
             Some(address) if file.is_some() || apart != 0 => Mapping::reserve_at(address, bytes),
             Some(address) => Mapping::anonymous_at(address, bytes),
             None if file.is_some() || apart != 0 => Mapping::reserve_aligned(bytes, alignment),
+            // Hidden from the host, on cards without a large PCI window.
+            None if local.is_some() && flags & MEM_HOST_ACCESS == 0 => Mapping::of_devices(bytes, alignment),
             None => Mapping::anonymous_aligned(bytes, alignment),
         };
         let mapping = mapping.map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;

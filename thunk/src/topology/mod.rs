@@ -9,8 +9,8 @@ use crate::{
         CACHE_TYPE_DATA, CACHE_TYPE_HSACU, CAPABILITY_ASIC_REVISION, CAPABILITY_DOORBELL_TYPE,
         CAPABILITY_MEM_EDC_SUPPORT, CAPABILITY_QUEUE_SIZE_POWER_OF_TWO, CAPABILITY_SRAM_EDC_SUPPORT,
         ENGINE_ID_MAJOR, ENGINE_ID_MINOR, ENGINE_ID_STEPPING, ENGINE_ID_UCODE, ENGINE_VERSION_SDMA,
-        HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, HSA_HEAPTYPE_GPU_LDS, HSA_HEAPTYPE_GPU_SCRATCH,
-        HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE,
+        HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, HSA_HEAPTYPE_GPU_LDS,
+        HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE,
         HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties,
         HsaNodeProperties, LINK_OVERRIDE, Zero, field, newer::Additions,
     },
@@ -122,11 +122,15 @@ impl Topology {
             VirtualBaseAddress: base,
             ..HsaMemoryProperties::ZERO
         };
+        // Behind a large PCI window all of it is the host's to touch.
+        let local = match device.large_bar {
+            true => HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC,
+            false => HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
+        };
         let local = HsaMemoryProperties {
             Width: device.card.memory_width,
             MemoryClockMax: device.card.memory_clock,
-            // All of it is the host's to touch, as behind a large PCI window.
-            ..bank(HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, device.local_memory, 0)
+            ..bank(local, device.local_memory, 0)
         };
         Ok(vec![
             local,
