@@ -102,9 +102,9 @@ fn memory_of_one_process_is_read_and_written_by_another() {
         assert_eq!(word(address.wrapping_byte_add(996)), 7 + 249);
         fails!(hipErrorInvalidValue, hipMemset(address, 0, 1001));
         fails!(hipErrorInvalidValue, hipFree(address));
-        // What tells it from other handles, and all of the HSA runtime's. In one word of it ROCr keeps where in a block an
-        // allocation begins, and takes any number.
-        let is_checked = |byte: &usize| is_emulated() || !(44..48).contains(byte);
+        // What tells it from other handles, the length, and all of the HSA runtime's. ROCr does not look at the length, and
+        // in one word of its own, where an allocation begins in a block, it takes any number.
+        let is_checked = |byte: &usize| is_emulated() || !(20..28).contains(byte) && !(52..56).contains(byte);
         for byte in (0..4).chain(20..60).filter(is_checked) {
             let mut broken = hipIpcMemHandle_t { reserved: unhex(HANDLE) };
             broken.reserved[byte] ^= 0x55;
