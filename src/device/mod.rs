@@ -180,6 +180,15 @@ impl Device {
         self.0.faults.is_lost()
     }
 
+    /// Refuses what has device code change words of the host's memory that others change, too, where atomic operations do
+    /// not get there: it would wait without end. `what` names it.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`].
+    pub(crate) fn require_host_atomics(&self, what: &'static str) -> Result<()> {
+        if self.properties().host_atomics { Ok(()) } else { Err(crate::Error::NotSupported(what)) }
+    }
+
     /// Refuses what the HSA runtime would do by the device itself, and wait for without end.
     ///
     /// # Errors

@@ -52,6 +52,9 @@ pub struct Properties {
     pub pci: (u32, u32, u32, u32),
     /// Whether the host can access all of the device's memory.
     pub large_bar: bool,
+    /// Whether atomic operations of the device reach the host's memory: PCIe carries them where everything between card and
+    /// processor does.
+    pub host_atomics: bool,
     /// Whether there is device memory that is coherent while kernels run.
     pub fine_grained: bool,
     /// Whether kernels can be launched whose blocks wait for each other.
@@ -108,7 +111,8 @@ impl Properties {
             xccs: agent.xcc_count().unwrap_or(1).max(1),
             pci: (agent.pci_domain()?, (bdf >> 8) & 0xff, (bdf >> 3) & 0x1f, bdf & 7),
             large_bar,
-            // Only the pools tell: the caller sets it.
+            // Only the pools tell: the caller sets these.
+            host_atomics: true,
             fine_grained: false,
             cooperative: agent.cooperative_queues()?,
             uuid: uuid(&agent.uuid()?),

@@ -232,7 +232,6 @@ impl Block {
         }
     }
 
-    #[cold]
     fn write_to_device(&self, offset: usize, bytes: &[u8]) {
         match &self.shadow {
             _ if bytes.is_empty() => {}
@@ -266,11 +265,12 @@ impl Block {
     pub(crate) fn publish(&self) -> Result<()> {
         if let Some(shadow) = &self.shadow {
             let mut shadow = shadow.lock();
-            let written = std::mem::replace(&mut shadow.written, 0..0);
+            let written = shadow.written.clone();
             if written.start < written.end {
                 let (to, from) = (self.address + written.start as u64, &shadow.bytes[written]);
                 // SAFETY: inside the block, of which the device reads nothing meanwhile: see `write`.
                 unsafe { self.slabs.pool.runtime().copy(to, from.as_ptr() as u64, from.len())? };
+                shadow.written = 0..0;
             }
         }
         match self.unread.swap(0, Ordering::Relaxed) {

@@ -197,6 +197,8 @@ impl Device {
         let local_bytes = local.properties().size;
         let mut properties = Properties::of(agent, local_bytes, lds, large_bar)?;
         properties.fine_grained = fully_fine;
+        // A device whose own memory the host's is has no link to it.
+        properties.host_atomics = system.host.link(agent)?.is_none_or(|link| link.atomics);
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());

@@ -200,6 +200,7 @@ impl Device {
 
 impl Calls {
     fn start(device: &Device, limit: Arc<HeapLimit>) -> Result<Self> {
+        device.require_host_atomics("calls of kernels to the host over a link without atomic operations")?;
         let system = device.0.system;
         let properties = device.properties();
         let waves = properties.max_threads_per_unit / properties.wavefront.max(1) * properties.compute_units;

@@ -265,6 +265,9 @@ fn launch_cooperative(kernels: &[(Stream, Kernel<Function>)], how: Together) -> 
 /// Gives the grids a place to meet, and tells them of each other.
 fn meet(dispatches: &mut [Dispatch]) -> Result<Arc<hsa::Allocation>> {
     let system = System::get()?;
+    for device in system.devices() {
+        device.require_host_atomics("grids of several devices over a link without atomic operations")?;
+    }
     let bytes = (dispatches.len() + 1) * INFO_BYTES;
     let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
     let memory = memory.held_by(crate::memory_report::KERNARGS);

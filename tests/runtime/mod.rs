@@ -20,6 +20,7 @@ mod faults;
 mod free_lists;
 mod graph_memory;
 mod graphs;
+mod hardware;
 mod interrupts;
 mod lifetimes;
 mod measured;

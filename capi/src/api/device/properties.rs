@@ -86,7 +86,7 @@ fn since_6(device: &Device) -> hipDeviceProp_tR0600 {
     out.deviceOverlap = 1;
     out.globalL1CacheSupported = 1;
     out.localL1CacheSupported = 1;
-    out.hostNativeAtomicSupported = 1;
+    out.hostNativeAtomicSupported = p.host_atomics.into();
     out.surfaceAlignment = TEXTURE_ALIGNMENT;
     out.sharedMemPerBlockOptin = p.lds_per_block as usize;
     out.maxBlocksPerMultiProcessor = int(largest_blocks_per_unit(p));

@@ -214,6 +214,7 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         | hipDeviceAttributeSharedMemPerMultiprocessor
         | hipDeviceAttributeMaxSharedMemoryPerMultiprocessor => int(p.lds_per_block),
         hipDeviceAttributeTotalConstantMemory | hipDeviceAttributeTotalGlobalMem => int(p.total_memory),
+        hipDeviceAttributeHostNativeAtomicSupported => c_int::from(p.host_atomics),
         hipDeviceAttributeIsLargeBar => c_int::from(p.large_bar),
         hipDeviceAttributeFineGrainSupport => c_int::from(p.fine_grained),
         hipDeviceAttributeWarpSize => int(p.wavefront),
@@ -234,7 +235,6 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         | hipDeviceAttributeManagedMemory
         | hipDeviceAttributeDeviceOverlap
         | hipDeviceAttributeGlobalL1CacheSupported
-        | hipDeviceAttributeHostNativeAtomicSupported
         | hipDeviceAttributeLocalL1CacheSupported
         | hipDeviceAttributeCanUseStreamWaitValue => 1,
         hipDeviceAttributeEccEnabled
