@@ -229,7 +229,6 @@ impl Device {
     /// A lock for device code that is free. What waits at locks of queues that a fault has taken, is stopped with
     /// the queues.
     fn open_lock(&self) -> Result<Block> {
-        self.require_host_atomics("launches by kernels over a link without atomic operations")?;
         let lock = self.0.kernargs.take(LOCK)?;
         lock.write(0, &[0; LOCK]);
         Ok(lock)

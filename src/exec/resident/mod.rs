@@ -64,7 +64,8 @@ impl Residence {
     /// What launches of `image` on `device` will be.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`] for an environment variable that says neither.
+    /// [`Error::InvalidValue`] for an environment variable that says neither; [`Error::NotSupported`] where a kernel would
+    /// have to publish, and cannot change words of the host's memory.
     pub(super) fn of(device: &Device, image: &Image, options: Options) -> Result<Self> {
         let wanted = match env::var(RESIDENT_VARIABLE).as_deref() {
             Ok("launcher") => false,
@@ -74,6 +75,9 @@ impl Residence {
         // A runtime without such packet processors does not know the attribute.
         let depth = || device.0.agent.branch_depth().unwrap_or(0);
         let taken = wanted && image.is_plain() && depth() >= buffer::DEPTH;
+        if !taken {
+            device.require_host_atomics("kernels that publish over a link without atomic operations")?;
+        }
         Ok(if taken { Self::IndirectBuffer } else { Self::Launcher })
     }
 
@@ -186,6 +190,7 @@ impl Exec {
         let mut state = self.state();
         let State { image, resident, last, .. } = &mut *state;
         let resident = resident.as_mut().ok_or(NOT_RESIDENT)?;
+        self.0.device.require_host_atomics("launches by kernels over a link without atomic operations")?;
         if image.lanes.is_empty() {
             return Err(Error::InvalidValue("nothing is in the graph that a kernel could launch"));
         }
