@@ -164,7 +164,7 @@ pub(crate) struct Block {
     /// Address of a byte that was written and has not been read back, or 0; counts behind a window.
     unread: AtomicU64,
     /// What is written by copies, and has not been copied.
-    shadow: Option<Mutex<Shadow>>,
+    shadow: Option<Box<Mutex<Shadow>>>,
     slabs: Arc<Slabs>,
 }
 
@@ -177,7 +177,7 @@ struct Shadow {
 impl Block {
     fn new(address: u64, size: u64, slabs: Arc<Slabs>) -> Self {
         let shadow = (slabs.reach == Reach::Copies)
-            .then(|| Mutex::new(Shadow { bytes: vec![0; size as usize], written: 0..0 }));
+            .then(|| Box::new(Mutex::new(Shadow { bytes: vec![0; size as usize], written: 0..0 })));
         Self { address, size, unread: AtomicU64::new(0), shadow, slabs }
     }
 
