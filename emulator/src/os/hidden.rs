@@ -1,7 +1,7 @@
 //! Memory that devices reach and the host does not, as that of a card behind PCIe.
 //!
 //! Host and devices know such memory by one address. There the host's pages are protected; a device's accesses go to a
-//! second mapping of the same pages, [`DISTANCE`] above ([`of_device`]). Both lie in windows of the address space that
+//! second mapping of the same pages, at a constant distance ([`of_device`]). Both lie in windows of the address space that
 //! are used for nothing else, so that an address says by itself what it is. Nothing is in them, and the translation
 //! changes no address, until [`begin`].
 //!
