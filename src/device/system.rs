@@ -165,11 +165,14 @@ impl System {
     /// The GPUs that memory of another process is mapped for, if `device` asks for it: all, where they can be named.
     ///
     /// ROCr's runtime 1.18 takes the list of agents of `hsa_amd_ipc_memory_attach` for a list of what they point to:
-    /// with a second agent it crashes, and with none it refuses.
+    /// with a second agent it crashes, and with none it refuses. It does so since it has several drivers, which the
+    /// releases before 1.15 (ROCm 6.4) do not have.
     pub(crate) fn importing_agents(&self, device: &Device) -> Vec<hsa::Agent> {
-        match self.backend {
-            Backend::Emulated => self.gpu_agents(),
-            Backend::Rocr => vec![device.0.agent.clone()],
+        const FIRST: (u16, u16) = (1, 15);
+        let version = || self.runtime.version().unwrap_or(FIRST);
+        match self.backend == Backend::Rocr && version() >= FIRST {
+            true => vec![device.0.agent.clone()],
+            false => self.gpu_agents(),
         }
     }
 }
