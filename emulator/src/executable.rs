@@ -426,7 +426,7 @@ fn place(
         // it is, for it is decoded once.
         let writable = !segment.protection.execute || segment.protection.write;
         let grain = Grain::Coarse;
-        device.map.insert(Allocation { start, end, writable, grain, backing: Some(backing) });
+        device.map.insert(Allocation { start, end, writable, grain, socket: None, backing: Some(backing) });
         shown.push(start);
         if segment.protection.execute && !writable {
             let start = start.next_multiple_of(4);

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::agent::Agent;
+
 /// The traits of hardware that are emulated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hardware {
@@ -14,7 +16,24 @@ pub struct Hardware {
     pub no_bar: bool,
     /// Atomic operations of devices do not reach host memory.
     pub no_atomics: bool,
+    /// The host has two sockets, a CPU agent each. Device `n` is near socket `n % 2`, and what kernels read of host memory
+    /// is counted by socket.
+    pub two_sockets: bool,
+    /// A process has [`EVENTS`] interrupt events; further signals have none.
+    pub few_events: bool,
+    /// A device serves [`QUEUES`] queues at a time; more take turns.
+    pub few_queues: bool,
+    /// A process locks at most [`LOCKED_MEMORY`] bytes of host memory.
+    pub little_locked_memory: bool,
 }
+
+/// Interrupt events of a process, as the kernel driver limits them.
+pub const EVENTS: u32 = 4096;
+/// Queues that a device serves at a time: three pipes of eight queues, as the kernel driver leaves to programs.
+pub const QUEUES: u32 = 24;
+/// Bytes of host memory that devices may reach where little can be locked. The kernel driver's limit is a share of the
+/// machine's memory; this one is small enough to be met.
+pub const LOCKED_MEMORY: u64 = 1 << 30;
 
 /// Something that goes wrong, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +75,48 @@ impl Hardware {
         !self.no_bar
     }
 
-    /// The switch that a name stands for.
-    fn switch(&mut self, name: &str) -> Option<&mut bool> {
-        match name {
-            "discrete" => Some(&mut self.discrete),
-            "no-bar" => Some(&mut self.no_bar),
-            "no-atomics" => Some(&mut self.no_atomics),
-            _ => None,
-        }
+    /// CPU agents of the host.
+    pub fn sockets(&self) -> u32 {
+        if self.two_sockets { 2 } else { 1 }
+    }
+
+    /// The socket that a device is near.
+    pub fn socket_of(&self, device: u32) -> u32 {
+        device % self.sockets()
+    }
+
+    /// How far an agent is from another, as the kernel driver weighs links: 20 for each that is behind PCIe, and 32 for
+    /// the way between sockets.
+    pub fn distance(&self, from: Agent, to: Agent) -> u32 {
+        let socket = |agent| match agent {
+            Agent::Host(socket) => socket,
+            Agent::Gpu(device) => self.socket_of(device),
+        };
+        let links = [from, to].into_iter().filter_map(Agent::gpu).count();
+        // CAST: at most 2.
+        20 * links as u32 + if socket(from) == socket(to) { 0 } else { 32 }
+    }
+
+    /// Bytes of host memory that devices may reach, if they are limited.
+    pub fn locked_memory(&self) -> Option<u64> {
+        self.little_locked_memory.then_some(LOCKED_MEMORY)
+    }
+
+    /// Switches on what a name stands for, if it names traits.
+    fn switch(&mut self, name: &str) -> bool {
+        let traits: &mut [&mut bool] = match name {
+            "discrete" => &mut [&mut self.discrete],
+            "no-bar" => &mut [&mut self.no_bar],
+            "no-atomics" => &mut [&mut self.no_atomics],
+            "two-sockets" => &mut [&mut self.two_sockets],
+            "few-events" => &mut [&mut self.few_events],
+            "few-queues" => &mut [&mut self.few_queues],
+            "little-locked-memory" => &mut [&mut self.little_locked_memory],
+            "scarce" => &mut [&mut self.few_events, &mut self.few_queues, &mut self.little_locked_memory],
+            _ => return false,
+        };
+        traits.iter_mut().for_each(|on| **on = true);
+        true
     }
 
     /// What befalls a dispatch of a device.
@@ -81,9 +134,10 @@ impl fmt::Display for UnknownTrait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no trait of hardware (discrete, no-bar and no-atomics are; reset, memory-error, hang and ",
+            "{:?} is no trait of hardware (discrete, no-bar, no-atomics, two-sockets, scarce, few-events, few-queues ",
             self.0
         )?;
+        f.write_str("and little-locked-memory are; reset, memory-error, hang and ")?;
         f.write_str(
             "queue-error with @ and the number of a dispatch, and : and that of a device: reset@3, hang@1:0)",
         )
@@ -97,9 +151,8 @@ impl FromStr for Hardware {
     fn from_str(text: &str) -> Result<Self, UnknownTrait> {
         let mut hardware = Self::default();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            match hardware.switch(item) {
-                Some(switch) => *switch = true,
-                None => hardware.failures.push(failure(item).ok_or_else(|| UnknownTrait(item.into()))?),
+            if !hardware.switch(item) {
+                hardware.failures.push(failure(item).ok_or_else(|| UnknownTrait(item.into()))?);
             }
         }
         // A card without large BAR is one behind PCIe.
@@ -135,6 +188,19 @@ mod tests {
         assert!(hardware.discrete && hardware.no_atomics && hardware.reaches_devices());
         let hardware: Hardware = "no-bar".parse().unwrap();
         assert!(hardware.discrete && !hardware.reaches_devices());
+        let hardware: Hardware = "scarce".parse().unwrap();
+        assert!(hardware.few_events && hardware.few_queues && hardware.locked_memory().is_some());
+        assert_eq!((hardware.sockets(), Hardware::default().locked_memory()), (1, None));
+    }
+
+    #[test]
+    fn devices_are_near_one_socket_and_far_from_the_other() {
+        use Agent::{Gpu, Host};
+        let two: Hardware = "two-sockets".parse().unwrap();
+        let distances = |device| [0, 1].map(|socket| two.distance(Gpu(device), Host(socket)));
+        assert_eq!([distances(0), distances(1), distances(2)], [[20, 52], [52, 20], [20, 52]]);
+        assert_eq!([two.distance(Gpu(0), Gpu(2)), two.distance(Gpu(1), Gpu(2))], [40, 72]);
+        assert_eq!((two.distance(Host(0), Host(1)), Hardware::default().distance(Gpu(1), Host(0))), (32, 20));
     }
 
     #[test]

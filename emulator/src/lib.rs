@@ -95,10 +95,11 @@ pub mod memory;
 pub mod wave;
 pub mod workgroup;
 
+pub use agent::Agent;
 pub use config::{Config, ConfigError, MAX_DEVICES};
 pub use device::{Card, Counters, QUEUES_PER_COPY_ENGINE};
 pub use fault::{last_fault_report, take_fault_report};
-pub use hardware::{Failure, FailureKind, Hardware, UnknownTrait};
+pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, UnknownTrait};
 pub use hsa::api;
 pub use isa::Target;
 pub use runtime::{configuration_error, configure, counters};

@@ -30,6 +30,8 @@ pub struct Allocation {
     pub writable: bool,
     /// How it is kept coherent, which matters where there are caches.
     pub grain: Grain,
+    /// The socket whose memory it is, if it is a pool's or a program's of the host.
+    pub socket: Option<u32>,
     /// Keeps the backing alive while a wave may still use it.
     pub backing: Option<Arc<dyn Send + Sync>>,
 }
@@ -163,12 +165,24 @@ pub struct Map {
     current: RwLock<Arc<Snapshot>>,
     /// Between the device and its memory; `None`: it sees memory as the host does.
     caches: Option<Box<Caches>>,
+    /// Whether waves tell where they read.
+    is_watched: bool,
 }
 
 impl Map {
     /// An empty map of a device with caches.
     pub fn cached(target: Target) -> Self {
         Self { caches: Some(Box::new(Caches::new(target))), ..Self::default() }
+    }
+
+    /// The same map, of a device whose waves tell where they read, if `on`.
+    pub(crate) fn watched(self, on: bool) -> Self {
+        Self { is_watched: on, ..self }
+    }
+
+    /// Whether waves tell [`Host::read`](crate::wave::Host::read) where they read.
+    pub fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     /// The device's caches, if it has any.

@@ -15,6 +15,7 @@ mod random;
 mod refusal;
 mod seeded;
 mod signals;
+mod turns;
 
 use std::{
     sync::{

@@ -15,6 +15,7 @@ use crate::{
     device::{Counters, Device},
     executable::Executables,
     fault,
+    hardware::Hardware,
     heap::Heap,
     memory::{Allocation, Grain},
     os::hidden,
@@ -60,6 +61,7 @@ impl Runtime {
                     end,
                     writable: true,
                     grain: Grain::Fine,
+                    socket: None,
                     backing: None,
                 });
             }
@@ -87,7 +89,19 @@ impl Runtime {
 
     /// The agent that a handle names, if it names one.
     pub(crate) fn agent(&self, agent: hsa_agent_t) -> Option<Agent> {
-        Agent::of_handle(agent, self.devices.len())
+        Agent::of_handle(agent, self.hardware().sockets(), self.devices.len())
+    }
+
+    /// What hardware does that the emulator spares programs otherwise.
+    pub(crate) fn hardware(&self) -> &Hardware {
+        // PANIC: a configuration without devices is refused.
+        &self.devices[0].hardware
+    }
+
+    /// All agents: the sockets of the host, then the GPUs.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = Agent> {
+        let gpus = self.devices.iter().map(|device| Agent::Gpu(device.index));
+        (0..self.hardware().sockets()).map(Agent::Host).chain(gpus)
     }
 
     /// The GPU that a handle names, if it names one.

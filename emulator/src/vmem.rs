@@ -210,7 +210,7 @@ impl VirtualMemory {
         if size as u64 > pool.size(&self.devices) {
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
-        let device = pool.gpu.and_then(|gpu| self.devices.get(gpu as usize)).cloned();
+        let device = pool.gpu().and_then(|gpu| self.devices.get(gpu as usize)).cloned();
         if let Some(device) = &device
             && !device.take(size as u64)
         {
@@ -370,12 +370,13 @@ impl VirtualMemory {
                     device.map.remove(*start);
                 }
                 if *permission != Permission::None {
-                    device.map.insert(Allocation {
+                    device.show(Allocation {
                         start: *start,
                         end: start + range.size as u64,
                         writable: *permission == Permission::ReadWrite,
                         // One page may be mapped at several addresses.
                         grain: Grain::Uncached,
+                        socket: range.physical.pool.owner.socket(),
                         backing: Some(Arc::clone(&range.shown) as Arc<dyn Send + Sync>),
                     });
                 }

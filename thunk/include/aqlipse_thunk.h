@@ -21,6 +21,11 @@ typedef struct aqlipse_thunk_counters {
   uint64_t doorbells;           // doorbell values that the packet processor saw change
   uint64_t engine_copies;       // copies and fills by copy engines
   uint64_t engine_bytes;        // bytes that these stored
+  uint64_t mappings;            // ranges of memory that were mapped for the device
+  uint64_t quanta;              // queues that were given the place of another, where they take turns
+  uint64_t near_host_reads;     // reads by waves of memory of the socket that is near; counted where there are two
+  uint64_t far_host_reads;      // reads by waves of memory of the other socket
+  uint64_t early_host_reads;    // of both, those before the wave's first store
 } aqlipse_thunk_counters_t;
 
 // Reads the counters of device `device` (the first is 0), each on its own: the device goes on meanwhile. Returns 0, or

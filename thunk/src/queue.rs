@@ -22,7 +22,6 @@ use crate::{
         HSAKMT_STATUS_NO_MEMORY, HsaMemoryAccessFault, failure, newer,
     },
     event::Events,
-    topology::node_of,
 };
 
 /// Where a queue reports why it stopped.
@@ -132,11 +131,11 @@ impl Queues {
         self.lock().remove(&id).is_some()
     }
 
-    /// Passes on why a queue stopped.
-    pub fn report(&self, events: &Events, queue: u64, device: u32, fault: &QueueFault) {
+    /// Passes on why a queue of a node stopped.
+    pub fn report(&self, events: &Events, queue: u64, node: u32, fault: &QueueFault) {
         if let Some((address, read_only)) = fault.memory {
             let fault = HsaMemoryAccessFault {
-                NodeId: node_of(device),
+                NodeId: node,
                 VirtualAddress: address,
                 Failure: if read_only { failure::READ_ONLY } else { failure::NOT_PRESENT },
                 Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
@@ -152,7 +151,7 @@ impl Queues {
         if reports.copies {
             // ROCr gives such a queue nothing to report to. Hardware's engine hangs until the device is reset.
             drop(table);
-            report_loss(events, device, Loss::Hang);
+            report_loss(events, node, Loss::Hang);
             return;
         }
         if reports.reason != 0 {
@@ -172,11 +171,11 @@ impl Queues {
     }
 }
 
-/// Passes on that a device has lost all its queues. ROCr 5.2.3 listens to events of memory alone; their error types name
+/// Passes on that the device of a node has lost all its queues. ROCr 5.2.3 listens to events of memory alone; their error types name
 /// hangs, too.
-pub fn report_loss(events: &Events, device: u32, loss: Loss) {
+pub fn report_loss(events: &Events, node: u32, loss: Loss) {
     let fault = HsaMemoryAccessFault {
-        NodeId: node_of(device),
+        NodeId: node,
         VirtualAddress: 0,
         Failure: match loss {
             Loss::Hang => failure::HANG,
@@ -185,7 +184,7 @@ pub fn report_loss(events: &Events, device: u32, loss: Loss) {
         Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
     };
     if events.report_fault(&fault) == 0 {
-        tracing::error!(device, ?loss, "the device is lost, and no memory event exists to report it with");
+        tracing::error!(node, ?loss, "the device is lost, and no memory event exists to report it with");
     }
 }
 

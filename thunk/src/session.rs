@@ -4,7 +4,7 @@ use std::{process, sync::Arc};
 
 use emulator::{
     Config, Target,
-    driver::{Access, Driver, Interrupts, Loss, QueueFault},
+    driver::{Access, Driver, Home, Interrupts, Loss, QueueFault},
 };
 use parking_lot::RwLock;
 
@@ -18,7 +18,7 @@ use crate::{
     event::Events,
     memory::Memory,
     queue::{self, Queues},
-    topology::Topology,
+    topology::{Nodes, Topology},
 };
 
 /// An open driver and what the process has of it.
@@ -37,6 +37,7 @@ pub struct Session {
 
 /// Passes interrupts on to events.
 struct Line {
+    nodes: Nodes,
     events: Arc<Events>,
     queues: Arc<Queues>,
 }
@@ -51,11 +52,11 @@ impl Interrupts for Line {
     }
 
     fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault) {
-        self.queues.report(&self.events, queue, device, fault);
+        self.queues.report(&self.events, queue, self.nodes.of(device), fault);
     }
 
     fn lost(&self, device: u32, loss: Loss) {
-        queue::report_loss(&self.events, device, loss);
+        queue::report_loss(&self.events, self.nodes.of(device), loss);
     }
 }
 
@@ -133,25 +134,25 @@ impl Session {
             HSAKMT_STATUS_NO_MEMORY
         })?);
         let queues = Arc::new(Queues::default());
-        let line = Line { events: Arc::clone(&events), queues: Arc::clone(&queues) };
+        // CAST: at most MAX_DEVICES.
+        let nodes = Nodes::new(config.hardware.sockets(), config.devices.len() as u32);
+        let line = Line { nodes, events: Arc::clone(&events), queues: Arc::clone(&queues) };
         let driver = Driver::open(&config, Arc::new(line)).map_err(|error| {
             tracing::error!("the emulated devices do not start: {error}");
             HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
         })?;
         let driver = Arc::new(driver);
-        let topology = Topology::new(driver.devices());
-        // CAST: at most MAX_DEVICES.
-        let devices = topology.devices().len() as u32;
+        let topology = Topology::new(driver.devices(), config.hardware);
         let mailboxes = events.mailboxes();
-        for device in 0..devices {
-            let access = Access { writable: true, executable: false };
+        for device in 0..nodes.devices() {
+            let access = Access { writable: true, executable: false, home: Home::Device };
             let size = mailboxes.size() as u64;
             // SAFETY: the mailboxes are ours, and the driver keeps them.
             unsafe {
                 driver.show(device, mailboxes.address(), size, access, Some(Arc::clone(mailboxes) as _))
             };
         }
-        let memory = Memory::new(Arc::clone(&driver), devices);
+        let memory = Memory::new(Arc::clone(&driver), nodes);
         Ok(Self { driver, topology, memory, events, queues })
     }
 }

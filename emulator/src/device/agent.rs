@@ -15,7 +15,7 @@ use crate::{
     config::Config,
     hardware::Hardware,
     isa::Target,
-    memory::Map,
+    memory::{Allocation, Map},
     os::{self, Mapping, hidden},
     wave::code::Registry,
 };
@@ -68,12 +68,13 @@ impl Device {
         // A program that takes all memory it is told of should meet an error code, not the host's
         // out-of-memory killer.
         let local_memory = config.local_memory.unwrap_or(card.local_memory.min(os::physical_memory()));
+        let map = if config.strict_coherence { Map::cached(target) } else { Map::default() };
         Self {
             index,
             card,
             compute_units: config.compute_units.unwrap_or(card.compute_units),
             local_memory: local_memory / os::PAGE as u64 * os::PAGE as u64,
-            map: if config.strict_coherence { Arc::new(Map::cached(target)) } else { Arc::default() },
+            map: Arc::new(map.watched(config.hardware.two_sockets)),
             code: Arc::default(),
             null_kernels: config.null_kernels,
             hardware: config.hardware.clone(),
@@ -113,6 +114,12 @@ impl Device {
     /// Gives back what [`Device::take`] took.
     pub fn give_back(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Lets the device reach a range, which takes a call of the kernel driver on hardware.
+    pub fn show(&self, allocation: Allocation) {
+        self.tally.mappings.add_shared(1);
+        self.map.insert(allocation);
     }
 
     fn images(&self) -> MutexGuard<'_, Images> {

@@ -51,6 +51,17 @@ counters! {
     engine_copies,
     /// Bytes that these stored.
     engine_bytes,
+    /// Ranges of memory that the device was let reach: each is a call of the kernel driver.
+    mappings,
+    /// Queues that were given the place of another, where there are more than the device serves at a time.
+    quanta,
+    /// Reads by waves of memory of the socket that is near. Where the host has two sockets these three are counted, and
+    /// pinned memory of programs is near wherever it lies; a range that an instruction reads at a time is one.
+    near_host_reads,
+    /// Reads by waves of memory of the other socket.
+    far_host_reads,
+    /// Of both, those that a wave makes before it stores anything.
+    early_host_reads,
 }
 
 /// A number that any thread reads.

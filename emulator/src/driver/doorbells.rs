@@ -37,7 +37,7 @@ impl Doorbells {
     pub(super) fn allocation(&self) -> Allocation {
         let (start, backing) = (self.0.address(), Arc::clone(&self.0) as _);
         let (end, grain) = (start + self.0.size() as u64, Grain::Fine);
-        Allocation { start, end, writable: true, grain, backing: Some(backing) }
+        Allocation { start, end, writable: true, grain, socket: None, backing: Some(backing) }
     }
 
     /// What keeps the words mapped.

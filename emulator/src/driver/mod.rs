@@ -33,7 +33,10 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use parking_lot::Mutex;
 
@@ -47,7 +50,7 @@ pub use queue::{Created, QueueDescriptor, QueueError};
 
 use crate::{
     config::Config,
-    device::{Card, Counters, Device},
+    device::{self, Card, Counters, Device},
     memory::{Allocation, Grain},
     os,
     processor::{Client, Processor},
@@ -66,6 +69,19 @@ pub struct Access {
     pub writable: bool,
     /// Instructions may be fetched. What has been fetched stays until a packet invalidates the instruction caches.
     pub executable: bool,
+    /// Whose memory it is.
+    pub home: Home,
+}
+
+/// Whose memory a range is; kernels' reads of the host's are counted where it has two sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// A device's, or the driver's own.
+    Device,
+    /// Allocated from a socket of the host.
+    Socket(u32),
+    /// Pages of the program's own, wherever they lie: near.
+    Program,
 }
 
 /// What a device is.
@@ -91,6 +107,8 @@ pub struct Driver {
     queues: Mutex<Queues>,
     doorbells: Doorbells,
     devices: Vec<Arc<Device>>,
+    /// Bytes of host memory that devices may reach.
+    locked: AtomicU64,
 }
 
 impl Driver {
@@ -118,7 +136,8 @@ impl Driver {
         }
         let processors = devices.iter().map(start).collect::<Result<_, _>>()?;
         let engines = devices.iter().map(|device| Engine::all(device, &interrupts)).collect();
-        Ok(Self { processors, engines, queues: Mutex::default(), doorbells, devices })
+        let (queues, locked) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Self { processors, engines, queues, doorbells, devices, locked })
     }
 
     /// The devices, by index.
@@ -163,7 +182,12 @@ impl Driver {
             device.code.insert(Arc::new(code));
         }
         let writable = access.writable;
-        device.map.insert(Allocation { start, end, writable, grain: Grain::Fine, backing });
+        let socket = match access.home {
+            Home::Device => None,
+            Home::Socket(socket) => Some(socket),
+            Home::Program => Some(device.hardware.socket_of(device.index)),
+        };
+        device.show(Allocation { start, end, writable, grain: Grain::Fine, socket, backing });
     }
 
     /// Takes a range back from a device; says whether one began at `start`. Waves that run may touch it until they
@@ -199,6 +223,17 @@ impl Driver {
     /// If there is no such device.
     pub fn give_back_local(&self, device: u32, bytes: u64) {
         self.device(device).give_back(bytes);
+    }
+
+    /// Charges `bytes` of host memory that devices may reach to the process, if it may lock as many more.
+    pub fn lock_host(&self, bytes: u64) -> bool {
+        let limit = self.devices[0].hardware.locked_memory().unwrap_or(u64::MAX);
+        device::take(&self.locked, bytes, limit)
+    }
+
+    /// Gives back what [`Driver::lock_host`] took.
+    pub fn unlock_host(&self, bytes: u64) {
+        self.locked.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Bytes of local memory that a device has left.

@@ -17,7 +17,7 @@ use hsa_sys::{
 };
 use parking_lot::Mutex;
 
-use super::{Access, Created, Driver, Interrupts, Loss, QueueDescriptor, QueueError, QueueFault};
+use super::{Access, Created, Driver, Home, Interrupts, Loss, QueueDescriptor, QueueError, QueueFault};
 use crate::{config::Config, os::Mapping};
 
 /// Stores the dword behind a pointer, both from the arguments, where the pointer says (llvm-mc, gfx90a).
@@ -96,7 +96,7 @@ impl Client {
     }
 
     fn show(&self, offset: u64, size: u64, executable: bool) {
-        let access = Access { writable: true, executable };
+        let access = Access { writable: true, executable, home: Home::Device };
         let size = if size == 0 { CODE } else { size };
         // SAFETY: the mapping stays as long as its reference here does.
         unsafe { self.driver.show(0, self.at(offset), size, access, Some(Arc::clone(&self.memory) as _)) };

@@ -44,17 +44,18 @@ impl Locked {
         }
     }
 
-    /// Undoes the last lock that began at `start`.
-    pub(super) fn unlock(&mut self, start: u64) -> Option<()> {
+    /// Undoes the last lock that began at `start`; says how many bytes of the program's own it had.
+    pub(super) fn unlock(&mut self, start: u64) -> Option<u64> {
         let locks = self.locks.get_mut(&start)?;
         let lock = locks.pop()?;
         if locks.is_empty() {
             self.locks.remove(&start);
         }
-        if lock.shown {
-            self.refresh(start, lock.end, lock.access);
+        if !lock.shown {
+            return Some(0);
         }
-        Some(())
+        self.refresh(start, lock.end, lock.access);
+        Some(lock.end - start)
     }
 
     pub(super) fn set_access(&mut self, address: u64, access: GpuSet) -> Option<()> {
@@ -127,8 +128,10 @@ impl Locked {
             whole.extend(union);
             for (s, e) in whole {
                 shown.insert(s, e);
+                // Where the program's own pages lie is its own choice: they count as near.
+                let socket = Some(device.hardware.socket_of(device.index));
                 let grain = Grain::Fine;
-                device.map.insert(Allocation { start: s, end: e, writable: true, grain, backing: None });
+                device.show(Allocation { start: s, end: e, writable: true, grain, socket, backing: None });
             }
         }
     }

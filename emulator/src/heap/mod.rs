@@ -154,7 +154,7 @@ impl Heap {
             }
         };
         let base = backing.address();
-        let access = pool.gpu.map_or(0, |gpu| 1 << gpu);
+        let access = pool.gpu().map_or(0, |gpu| 1 << gpu);
         let size = (size as u64).next_multiple_of(TAIL);
         let block =
             Block { pool, size, charged, backing, access, open: !hidden::is_hidden(base), user_data: 0 };
@@ -167,24 +167,34 @@ impl Heap {
     /// Zeros for a block of `pool`: a GPU's in the store, so that it can be shared later.
     fn back(&self, pool: Pool, size: usize) -> std::io::Result<Backing> {
         let make = || Store::new().inspect_err(|error| tracing::warn!(%error, "GPU memory cannot be shared"));
-        let store = pool.gpu.and_then(|_| self.store.get_or_init(|| make().ok().map(Arc::new)).as_ref());
+        let store = pool.gpu().and_then(|_| self.store.get_or_init(|| make().ok().map(Arc::new)).as_ref());
         // The store maps more than it is asked for; a process with little address space may have room for the rest.
         match store.map(|store| store.take(size as u64)) {
             Some(Ok(slice)) => Ok(Backing::Stored(slice)),
-            _ if pool.gpu.is_some() => Mapping::of_devices(size, PAGE).map(Backing::Own),
+            _ if pool.gpu().is_some() => Mapping::of_devices(size, PAGE).map(Backing::Own),
             _ => Mapping::anonymous(size).map(Backing::Own),
         }
     }
 
     fn take(&self, pool: Pool, bytes: u64) -> bool {
-        match pool.gpu {
+        match pool.gpu() {
             Some(gpu) => self.devices[gpu as usize].take(bytes),
-            None => device::take(&self.host_used, bytes, pool.size(&self.devices)),
+            None => self.take_host(bytes),
         }
     }
 
+    /// Takes bytes of the host's memory that devices may reach.
+    fn take_host(&self, bytes: u64) -> bool {
+        let limit = self.locked_limit().unwrap_or(u64::MAX).min(os::physical_memory());
+        device::take(&self.host_used, bytes, limit)
+    }
+
+    fn locked_limit(&self) -> Option<u64> {
+        self.devices.first().and_then(|device| device.hardware.locked_memory())
+    }
+
     fn give_back(&self, pool: Pool, bytes: u64) {
-        match pool.gpu {
+        match pool.gpu() {
             Some(gpu) => self.devices[gpu as usize].give_back(bytes),
             None => {
                 self.host_used.fetch_sub(bytes, Ordering::Relaxed);
@@ -202,8 +212,9 @@ impl Heap {
         for device in self.devices.iter().filter(|d| gpus & (1 << d.index) != 0) {
             let backing: Arc<dyn Send + Sync> = Arc::clone(&block.backing) as _;
             let end = base + block.size;
-            let grain = block.pool.grain();
-            device.map.insert(Allocation { start: base, end, writable: true, grain, backing: Some(backing) });
+            let (grain, socket) = (block.pool.grain(), block.pool.owner.socket());
+            let backing = Some(backing);
+            device.show(Allocation { start: base, end, writable: true, grain, socket, backing });
         }
     }
 
@@ -239,7 +250,7 @@ impl Heap {
         let Some((base, block)) = state.block_at(address) else {
             return state.locked.set_access(address, gpus).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         };
-        let open = match block.pool.gpu.filter(|_| hidden::is_hidden(base)) {
+        let open = match block.pool.gpu().filter(|_| hidden::is_hidden(base)) {
             Some(gpu) if host && !self.devices[gpu as usize].hardware.reaches_devices() => {
                 return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
             }
@@ -254,7 +265,7 @@ impl Heap {
             }
             _ => block.open,
         };
-        let gpus = gpus | block.pool.gpu.map_or(0, |gpu| 1 << gpu);
+        let gpus = gpus | block.pool.gpu().map_or(0, |gpu| 1 << gpu);
         self.show(base, block, gpus & !block.access);
         self.hide(base, block.access & !gpus);
         if let Some(block) = state.blocks.get_mut(&base) {
@@ -267,7 +278,7 @@ impl Heap {
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for an empty or wrapping range or one that sticks out of a block;
-    /// `OUT_OF_RESOURCES` if the process has no such memory.
+    /// `OUT_OF_RESOURCES` if the process has no such memory, or has locked as much as it may.
     pub(crate) fn lock_range(
         &self,
         start: u64,
@@ -287,6 +298,9 @@ impl Heap {
                 return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
             }
             None if !os::is_mapped(start, end) => return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES),
+            None if self.locked_limit().is_some() && !self.take_host(size) => {
+                return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+            }
             None => None,
         };
         if let Some((base, access)) = inside {
@@ -308,7 +322,11 @@ impl Heap {
     /// # Errors
     /// `INVALID_ARGUMENT` if no locked range begins at `start`.
     pub(crate) fn unlock_range(&self, start: u64) -> Result<(), hsa_status_t> {
-        self.lock().locked.unlock(start).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)
+        let locked = self.lock().locked.unlock(start).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        if self.locked_limit().is_some() {
+            self.host_used.fetch_sub(locked, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// What is known about an address, interior or not.

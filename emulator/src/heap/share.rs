@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hsa_sys::{HSA_STATUS_ERROR_INVALID_ARGUMENT, HSA_STATUS_ERROR_OUT_OF_RESOURCES, hsa_status_t};
 
 use super::{Backing, Block, GpuSet, Heap, Kind, Pool, TAIL, store::Ticket};
-use crate::os::hidden;
+use crate::{agent::Agent, os::hidden};
 
 impl Heap {
     /// What another process needs to attach the block at `base`; the words of a [`Ticket`].
@@ -17,7 +17,7 @@ impl Heap {
         let state = self.lock();
         let whole = |block: &&Block| len.checked_next_multiple_of(TAIL) == Some(block.size);
         let block = state.blocks.get(&base).filter(whole).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
-        let gpu = block.pool.gpu.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        let gpu = block.pool.gpu().ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         match &*block.backing {
             Backing::Stored(slice) => {
                 let ticket = slice.export(block.size, gpu);
@@ -50,7 +50,7 @@ impl Heap {
         if len.checked_next_multiple_of(TAIL) != Some(size) || !is_here {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
-        let pool = Pool { gpu: Some(attachment.gpu), kind: Kind::Coarse };
+        let pool = Pool { owner: Agent::Gpu(attachment.gpu), kind: Kind::Coarse };
         let charged = attachment.mapping.size() as u64;
         let base = attachment.mapping.address();
         let backing = Arc::new(Backing::Attached(attachment));

@@ -5,7 +5,7 @@ use hsa_sys::{
 };
 
 use super::{Heap, Kind, Pool};
-use crate::{config::Config, device::Device, isa::Target};
+use crate::{agent::Agent, config::Config, device::Device, isa::Target};
 
 fn heap(memory: u64) -> (Heap, Arc<[Arc<Device>]>) {
     let config = Config { local_memory: Some(memory), ..Config::default() };
@@ -14,8 +14,8 @@ fn heap(memory: u64) -> (Heap, Arc<[Arc<Device>]>) {
     (Heap::new(Arc::clone(&devices)), devices)
 }
 
-const LOCAL: Pool = Pool { gpu: Some(0), kind: Kind::Coarse };
-const FINE: Pool = Pool { gpu: None, kind: Kind::Fine };
+const LOCAL: Pool = Pool { owner: Agent::Gpu(0), kind: Kind::Coarse };
+const FINE: Pool = Pool::HOST;
 
 #[test]
 fn local_memory_is_its_own_gpus_until_access_is_allowed() {

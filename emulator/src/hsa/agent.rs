@@ -25,7 +25,7 @@ entry! {
     fn hsa_iterate_agents(callback: AgentCallback, data: *mut c_void) {
         let runtime = runtime::get()?;
         let callback = callback.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
-        for agent in std::iter::once(Agent::Host).chain(runtime.devices.iter().map(|d| Agent::Gpu(d.index))) {
+        for agent in runtime.agents() {
             // SAFETY: the program's callback, called with its own argument.
             let status = unsafe { callback(agent.handle(), data) };
             if status != HSA_STATUS_SUCCESS {
@@ -40,7 +40,7 @@ entry! {
         let agent = runtime.agent(agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
         present(value)?;
         let answer = match agent {
-            Agent::Host => host_info(&runtime, attribute),
+            Agent::Host(socket) => host_info(&runtime, socket, attribute),
             Agent::Gpu(index) => gpu_info(&runtime.devices[index as usize], attribute),
         };
         // SAFETY: the program's output pointer has room for the attribute.
@@ -173,12 +173,11 @@ fn common_info(attribute: hsa_agent_info_t) -> Option<Answer> {
         HSA_AGENT_INFO_VERSION_MINOR => Answer::U16(2),
         ASIC_REVISION | IOMMU_SUPPORT | DOMAIN => Answer::U32(0),
         MEMORY_PROPERTIES | AQL_EXTENSIONS => Answer::Bytes(vec![0; 8]),
-        NEAREST_CPU => Answer::U64(Agent::Host.handle().handle),
         _ => return None,
     })
 }
 
-fn host_info(runtime: &Runtime, attribute: hsa_agent_info_t) -> Option<Answer> {
+fn host_info(runtime: &Runtime, socket: u32, attribute: hsa_agent_info_t) -> Option<Answer> {
     Some(match attribute {
         HSA_AGENT_INFO_NAME | PRODUCT_NAME => Answer::Text(processor_name(), 64),
         HSA_AGENT_INFO_VENDOR_NAME => Answer::Text("CPU".into(), 64),
@@ -191,8 +190,9 @@ fn host_info(runtime: &Runtime, attribute: hsa_agent_info_t) -> Option<Answer> {
         | HSA_AGENT_INFO_FBARRIER_MAX_SIZE
         | HSA_AGENT_INFO_QUEUES_MAX
         | HSA_AGENT_INFO_QUEUE_MIN_SIZE
-        | HSA_AGENT_INFO_QUEUE_MAX_SIZE
-        | HSA_AGENT_INFO_NODE => Answer::U32(0),
+        | HSA_AGENT_INFO_QUEUE_MAX_SIZE => Answer::U32(0),
+        HSA_AGENT_INFO_NODE | DRIVER_NODE_ID => Answer::U32(socket),
+        NEAREST_CPU => Answer::U64(Agent::Host(socket).handle().handle),
         HSA_AGENT_INFO_WORKGROUP_MAX_DIM => Answer::U16x3([0; 3]),
         HSA_AGENT_INFO_GRID_MAX_DIM => Answer::Dim3(hsa_dim3_t::default()),
         HSA_AGENT_INFO_QUEUE_TYPE => Answer::U32(HSA_QUEUE_TYPE_MULTI.0),
@@ -202,7 +202,6 @@ fn host_info(runtime: &Runtime, attribute: hsa_agent_info_t) -> Option<Answer> {
         CACHELINE_SIZE => Answer::U32(64),
         COMPUTE_UNIT_COUNT | COOPERATIVE_UNITS => Answer::U32(cores()),
         CHIP_ID
-        | DRIVER_NODE_ID
         | MAX_ADDRESS_WATCH_POINTS
         | BDFID
         | MEMORY_WIDTH
@@ -245,7 +244,8 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
         HSA_AGENT_INFO_QUEUE_MIN_SIZE => Answer::U32(MIN_QUEUE_SIZE),
         HSA_AGENT_INFO_QUEUE_MAX_SIZE => Answer::U32(MAX_QUEUE_SIZE),
         HSA_AGENT_INFO_QUEUE_TYPE => Answer::U32(HSA_QUEUE_TYPE_MULTI.0),
-        HSA_AGENT_INFO_NODE | DRIVER_NODE_ID => Answer::U32(device.index + 1),
+        HSA_AGENT_INFO_NODE | DRIVER_NODE_ID => Answer::U32(device.hardware.sockets() + device.index),
+        NEAREST_CPU => Answer::U64(Agent::Host(device.hardware.socket_of(device.index)).handle().handle),
         HSA_AGENT_INFO_DEVICE => Answer::U32(HSA_DEVICE_TYPE_GPU.0),
         HSA_AGENT_INFO_CACHE_SIZE => Answer::U32x4(card.caches),
         HSA_AGENT_INFO_ISA => Answer::U64(isa_handle(card.target).handle),

@@ -239,8 +239,8 @@ entry! {
         }
         let device = runtime.gpu(copy_agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
         let (to, from) = match dir {
-            hsaHostToDevice => (copy_agent, Agent::Host.handle()),
-            hsaDeviceToHost => (Agent::Host.handle(), copy_agent),
+            hsaHostToDevice => (copy_agent, Agent::Host(0).handle()),
+            hsaDeviceToHost => (Agent::Host(0).handle(), copy_agent),
             hsaDeviceToDevice => (copy_agent, copy_agent),
             _ => return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT),
         };

@@ -47,9 +47,9 @@ fn lock(
     }
     let pool = match pool {
         Some(pool) => find_pool(&runtime, pool)?,
-        None => Pool::HOST[0],
+        None => Pool::HOST,
     };
-    if pool.gpu.is_some() {
+    if pool.gpu().is_some() {
         return Err(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
     }
     // SAFETY: the program's input array.
@@ -63,7 +63,7 @@ fn lock(
 /// address, a GPU only memory that the runtime knows.
 pub(super) fn may_name(runtime: &Runtime, agent: Agent, start: u64, size: usize) -> bool {
     let size = size as u64;
-    agent == Agent::Host
+    agent.gpu().is_none()
         || runtime.heap.backing(start, size).is_some()
         || runtime.heap.is_locked(start, size)
         || runtime.vmem.covers(start, size)
@@ -79,11 +79,7 @@ entry! {
         let runtime = runtime::get()?;
         let agent = runtime.agent(agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
         let callback = callback.ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
-        let pools = match agent {
-            Agent::Host => Pool::HOST.to_vec(),
-            Agent::Gpu(gpu) => Pool::of_gpu(gpu).to_vec(),
-        };
-        for pool in pools {
+        for pool in Pool::of(agent) {
             // SAFETY: the program's callback, called with its own argument.
             let status = unsafe { callback(hsa_amd_memory_pool_t { handle: pool.handle() }, data) };
             if status != HSA_STATUS_SUCCESS {
@@ -112,10 +108,10 @@ entry! {
             | HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE => {
                 Answer::U64(if global { PAGE as u64 } else { 0 })
             }
-            HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL => Answer::Bool(pool.gpu.is_none()),
+            HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL => Answer::Bool(pool.gpu().is_none()),
             HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE if global => Answer::U64(pool.size(&runtime.devices)),
             HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE => Answer::U64(0),
-            HSA_AMD_MEMORY_POOL_INFO_LOCATION => Answer::U32(match pool.gpu {
+            HSA_AMD_MEMORY_POOL_INFO_LOCATION => Answer::U32(match pool.gpu() {
                 None => HSA_AMD_MEMORY_POOL_LOCATION_CPU.0,
                 Some(_) => HSA_AMD_MEMORY_POOL_LOCATION_GPU.0,
             }),
@@ -134,13 +130,14 @@ entry! {
         let runtime = runtime::get()?;
         let agent = runtime.agent(agent).ok_or(HSA_STATUS_ERROR_INVALID_AGENT)?;
         let pool = find_pool(&runtime, memory_pool)?;
-        let own = agent.gpu() == pool.gpu;
+        let own = agent == pool.owner;
         match attribute {
             HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS => {
-                let access = match (own, pool.kind) {
+                let of_host = agent.gpu().is_none();
+                let access = match (own || of_host && pool.gpu().is_none(), pool.kind) {
                     (true, _) => HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT,
                     (false, Kind::Group) => HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED,
-                    (false, _) if agent == Agent::Host && !runtime.devices[0].hardware.reaches_devices() => {
+                    (false, _) if of_host && !runtime.hardware().reaches_devices() => {
                         HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED
                     }
                     (false, _) => HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT,
@@ -152,7 +149,7 @@ entry! {
             HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS => unsafe { store(value.cast(), u32::from(!own)) },
             HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO if own => present(value),
             HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO => {
-                let atomics = !runtime.devices[0].hardware.no_atomics;
+                let atomics = !runtime.hardware().no_atomics;
                 let link = hsa_amd_memory_pool_link_info_t {
                     min_latency: 0,
                     max_latency: 0,
@@ -162,7 +159,7 @@ entry! {
                     atomic_support_64bit: atomics,
                     coherent_support: true,
                     link_type: HSA_AMD_LINK_INFO_TYPE_PCIE,
-                    numa_distance: 20,
+                    numa_distance: runtime.hardware().distance(agent, pool.owner),
                 };
                 // SAFETY: the program's output pointer; there is one hop.
                 unsafe { store(value.cast(), link) }
@@ -311,7 +308,7 @@ fn describe(runtime: &Runtime, address: u64) -> Description {
         global_flags: 0,
         registered: false,
     };
-    let owner = |pool: Pool| pool.gpu.map_or(Agent::Host, Agent::Gpu).handle();
+    let owner = |pool: Pool| pool.owner.handle();
     if let Some(known) = runtime.heap.find(address) {
         info.type_ = match (known.locked, known.attached) {
             (true, _) => HSA_EXT_POINTER_TYPE_LOCKED,
@@ -354,9 +351,8 @@ fn give_agents(
     let (Some(alloc), false, false) = (alloc, count.is_null(), place.is_null()) else { return Ok(()) };
     let mut agents = Vec::new();
     if let Some(access) = access {
-        agents.push(Agent::Host.handle());
-        let gpus = runtime.devices.iter().filter(|d| access & (1 << d.index) != 0);
-        agents.extend(gpus.map(|d| Agent::Gpu(d.index).handle()));
+        let reaches = |agent: &Agent| agent.gpu().is_none_or(|gpu| access & (1 << gpu) != 0);
+        agents.extend(runtime.agents().filter(reaches).map(Agent::handle));
     }
     let mut array: *mut hsa_agent_t = std::ptr::null_mut();
     if !agents.is_empty() {

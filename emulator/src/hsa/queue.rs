@@ -59,14 +59,16 @@ fn make(
                 let (start, end) = (mapping.address(), mapping.address() + mapping.size() as u64);
                 let backing: Arc<dyn Send + Sync> = Arc::clone(mapping) as _;
                 let grain = Grain::Fine;
-                let memory = Allocation { start, end, writable: true, grain, backing: Some(backing) };
+                let memory =
+                    Allocation { start, end, writable: true, grain, socket: None, backing: Some(backing) };
                 runtime.devices[gpu as usize].map.insert(memory);
             }
             ring
         }
         Place::Device => {
             // Programs find no pool for it, as on these cards, but the packet processor needs what passes by caches.
-            let (pool, bytes) = (Pool { gpu: Some(gpu), kind: Kind::Fine }, size as usize * PACKET_BYTES);
+            let (pool, bytes) =
+                (Pool { owner: Agent::Gpu(gpu), kind: Kind::Fine }, size as usize * PACKET_BYTES);
             let base = runtime.heap.allocate(pool, bytes)?;
             if let Err(status) = runtime.heap.set_access(base, 1 << gpu, true) {
                 let _ = runtime.heap.free(base);

@@ -12,12 +12,14 @@ use hsa_sys::*;
 
 use super::{entry, list, present, store, unsupported};
 use crate::{
-    fault, runtime,
+    fault,
+    hardware::EVENTS,
+    runtime::{self, Runtime},
     signal::{self, Condition, Demand, Signal},
 };
 
 fn create(
-    make: impl FnOnce() -> Option<Signal>,
+    make: impl FnOnce(&Runtime) -> Option<Signal>,
     consumers: (u32, *const hsa_agent_t),
     signal: *mut hsa_signal_t,
 ) -> Result<(), hsa_status_t> {
@@ -30,9 +32,17 @@ fn create(
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
     }
-    let made = make().ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
+    let made = make(&runtime).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
     // SAFETY: the program's output pointer.
     unsafe { store(signal, hsa_signal_t { handle: made.handle() }) }
+}
+
+/// A signal that interrupts the host, while the process has events.
+fn for_hosts(runtime: &Runtime, value: i64) -> Option<Signal> {
+    match runtime.hardware().few_events {
+        true => Signal::create_within(EVENTS, value),
+        false => Signal::create(value),
+    }
 }
 
 fn find(signal: hsa_signal_t) -> Result<Signal, hsa_status_t> {
@@ -46,7 +56,7 @@ entry! {
         consumers: *const hsa_agent_t,
         signal: *mut hsa_signal_t,
     ) {
-        create(|| Signal::create(initial_value), (num_consumers, consumers), signal)
+        create(|runtime| for_hosts(runtime, initial_value), (num_consumers, consumers), signal)
     }
 
     fn hsa_amd_signal_create(
@@ -62,9 +72,9 @@ entry! {
         }
         // Consumers that are named decide, whatever the attribute says (HSA AMD extension, `hsa_amd_signal_create`).
         let for_devices = attributes != 0 && num_consumers == 0;
-        let make = || match for_devices {
+        let make = |runtime: &Runtime| match for_devices {
             true => Signal::create_for_devices(initial_value),
-            false => Signal::create(initial_value),
+            false => for_hosts(runtime, initial_value),
         };
         create(make, (num_consumers, consumers), signal)
     }

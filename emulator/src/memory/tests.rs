@@ -3,7 +3,7 @@ use fastrand::Rng;
 use super::{Allocation, Grain, Map};
 
 fn range(start: u64, end: u64) -> Allocation {
-    Allocation { start, end, writable: true, grain: Grain::Fine, backing: None }
+    Allocation { start, end, writable: true, grain: Grain::Fine, socket: None, backing: None }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use super::{
     packet::{Barrier, Work},
     random::Random,
     signals::Signals,
+    turns::Turns,
 };
 use crate::{
     device::Device,
@@ -57,7 +58,7 @@ pub(crate) const LONG_NAP: Duration = Duration::from_micros(500);
 
 /// What device code finds outside of its compute unit: interrupts, which wake the host, and global wave sync.
 struct Board {
-    device: u32,
+    device: Arc<Device>,
     /// Where interrupts go, if a client of the driver is served.
     interrupts: Option<Arc<dyn Interrupts>>,
     /// A device's only set: its queues share it, as cooperative launches do on a card.
@@ -69,9 +70,19 @@ impl Host for Board {
         // MSG_INTERRUPT (MI200 ISA, 4.5): device code stored into a signal that has a mailbox.
         if message & 0xf == 1 {
             match &self.interrupts {
-                Some(interrupts) => interrupts.message(self.device, m0),
+                Some(interrupts) => interrupts.message(self.device.index, m0),
                 None => signal::device_wrote(),
             }
+        }
+    }
+
+    fn read(&self, socket: u32, early: bool) {
+        let Device { tally, hardware, index, .. } = &*self.device;
+        let is_near = socket == hardware.socket_of(*index);
+        let reads = if is_near { &tally.near_host_reads } else { &tally.far_host_reads };
+        reads.add_shared(1);
+        if early {
+            tally.early_host_reads.add_shared(1);
         }
     }
 
@@ -101,6 +112,7 @@ pub(super) struct Engine {
     next_look: u64,
     /// The lane that comes first in the next round.
     first: usize,
+    pub(super) turns: Turns,
 }
 
 impl Engine {
@@ -116,12 +128,19 @@ impl Engine {
         let backing: Arc<dyn Send + Sync> = Arc::clone(&shadows) as _;
         // Not cached: a wave finds the packet that launched it, whatever that packet acquires.
         let grain = Grain::Uncached;
-        device.map.insert(Allocation { start, end, writable: false, grain, backing: Some(backing) });
+        device.map.insert(Allocation {
+            start,
+            end,
+            writable: false,
+            grain,
+            socket: None,
+            backing: Some(backing),
+        });
         let surroundings = Surroundings {
             map: Arc::clone(&device.map),
             apertures: Apertures::default(),
             host: Arc::new(Board {
-                device: device.index,
+                device: Arc::clone(&device),
                 interrupts: match &client {
                     Client::Table(_) => None,
                     Client::Driver(interrupts) => Some(Arc::clone(interrupts)),
@@ -148,6 +167,7 @@ impl Engine {
             free_shadows: (0..CONCURRENT as u32).rev().collect(),
             next_look: 0,
             first: 0,
+            turns: Turns::default(),
         })
     }
 
@@ -250,12 +270,13 @@ impl Engine {
     /// Completes what is complete, launches what can be launched, and lends a hand.
     fn round(&mut self) -> bool {
         let mut worked = self.finish();
+        self.take_turns();
         let count = self.lanes.len();
         self.first = (self.first + 1) % count.max(1);
         for priority in (0..=2).rev() {
             for offset in 0..count {
                 let index = (self.first + offset) % count;
-                if self.lanes[index].queue.priority() == priority {
+                if self.lanes[index].has_place && self.lanes[index].queue.priority() == priority {
                     worked |= self.visit(index);
                 }
             }

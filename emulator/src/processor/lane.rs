@@ -60,6 +60,10 @@ pub(super) struct Lane {
     hung: Option<u64>,
     /// Watches on the signals of the barrier packet at the front, once they are watched.
     watches: Option<Vec<Watch>>,
+    /// Whether the device serves the queue at the moment.
+    pub(super) has_place: bool,
+    /// Which of all places given was its last.
+    pub(super) turn: u64,
     /// The thread that waits for the queue to have nothing running.
     pub(super) leaving: Option<Sender<()>>,
     /// The threads that wait for what was launched to have stopped; the queue stays.
@@ -79,6 +83,8 @@ impl Lane {
             entered: Vec::new(),
             hung: None,
             watches: None,
+            has_place: true,
+            turn: 0,
             leaving: None,
             silenced: Vec::new(),
         }

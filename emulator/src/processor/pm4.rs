@@ -82,7 +82,14 @@ mod tests {
         let start = commands.as_ptr() as u64;
         let map = Map::default();
         let end = start + 4 * commands.len() as u64;
-        map.insert(Allocation { start, end, writable: false, grain: Grain::Fine, backing: None });
+        map.insert(Allocation {
+            start,
+            end,
+            writable: false,
+            grain: Grain::Fine,
+            socket: None,
+            backing: None,
+        });
         let size = commands.len() as u64 | 1 << 23;
         read(&[u64::from(type3(0x3f, 3)) << 32, start, size, 0, 0, 0, 0, 0], &map.snapshot())
             .map_err(|refusal| refusal.reason)

@@ -26,12 +26,14 @@ impl Engine {
     /// Draws one of the legal next steps and takes it.
     pub(super) fn seeded_round(&mut self) -> bool {
         let mut worked = self.finish();
+        self.take_turns();
         let mut choices = Vec::new();
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             match lane.front() {
                 Front::Nothing => {}
                 Front::Pending(barrier) => lane.watch(&barrier),
-                Front::Ready(..) | Front::Refused(_) => choices.push(Choice::Launch(index)),
+                Front::Ready(..) | Front::Refused(_) if lane.has_place => choices.push(Choice::Launch(index)),
+                Front::Ready(..) | Front::Refused(_) => {}
             }
             choices.extend((0..lane.running.len()).map(|dispatch| Choice::Run(index, dispatch)));
         }

@@ -141,6 +141,8 @@ struct Slab {
     /// Signals with watchers, so that [`device_wrote`] need not look at a million.
     watched: Mutex<HashSet<u32>>,
     watched_count: AtomicU32,
+    /// Signals with mailboxes.
+    events: AtomicU32,
 }
 
 #[derive(Default)]
@@ -161,6 +163,7 @@ fn slab() -> Option<&'static Slab> {
             slots: Mutex::default(),
             watched: Mutex::default(),
             watched_count: AtomicU32::new(0),
+            events: AtomicU32::new(0),
         })
     })
     .as_ref()
@@ -209,17 +212,28 @@ impl Signal {
 
     /// Makes a signal; `None` when there are too many.
     pub(crate) fn create(value: i64) -> Option<Self> {
-        let signal = Self::claim()?;
-        signal.wire.value.store(value, Ordering::Relaxed);
-        signal.wire.queue.store(0, Ordering::Relaxed);
-        signal.start_life(USER, AMD_SIGNAL_KIND_USER, value);
-        Some(signal)
+        Self::make(value, true)
     }
 
     /// As [`Signal::create`], for a signal that no host thread waits for: it has no mailbox, and interrupts nobody.
     pub(crate) fn create_for_devices(value: i64) -> Option<Self> {
-        let signal = Self::create(value)?;
-        signal.wire.mailbox.store(0, Ordering::Relaxed);
+        Self::make(value, false)
+    }
+
+    /// As [`Signal::create`], but without a mailbox if `events` signals have one.
+    pub(crate) fn create_within(events: u32, value: i64) -> Option<Self> {
+        Self::make(value, slab()?.events.load(Ordering::Relaxed) < events)
+    }
+
+    fn make(value: i64, interrupts: bool) -> Option<Self> {
+        let signal = Self::claim()?;
+        signal.wire.value.store(value, Ordering::Relaxed);
+        signal.wire.queue.store(0, Ordering::Relaxed);
+        // Device code that changes a signal with a mailbox stores the event there and sends an interrupt, which
+        // wakes the signal's watchers.
+        let mailbox = if interrupts { signal.wire.doorbell.as_ptr() as u64 } else { 0 };
+        slab()?.events.fetch_add(interrupts.into(), Ordering::Relaxed);
+        signal.start_life(USER, AMD_SIGNAL_KIND_USER, value, mailbox);
         Some(signal)
     }
 
@@ -235,7 +249,7 @@ impl Signal {
         signal.wire.value.store(signal.wire.doorbell.as_ptr() as i64, Ordering::Relaxed);
         signal.wire.queue.store(queue, Ordering::Relaxed);
         signal.side.device.store(device, Ordering::Relaxed);
-        signal.start_life(DOORBELL, AMD_SIGNAL_KIND_DOORBELL, 0);
+        signal.start_life(DOORBELL, AMD_SIGNAL_KIND_DOORBELL, 0, 0);
         Some(signal)
     }
 
@@ -253,10 +267,7 @@ impl Signal {
         Some(Self::at(slab, index))
     }
 
-    fn start_life(&self, state: u32, kind: i64, value: i64) {
-        // Device code that changes a signal with a mailbox stores the event there and sends an interrupt, which
-        // wakes the signal's watchers.
-        let mailbox = if state == USER { self.wire.doorbell.as_ptr() as u64 } else { 0 };
+    fn start_life(&self, state: u32, kind: i64, value: i64, mailbox: u64) {
         self.wire.mailbox.store(mailbox, Ordering::Relaxed);
         self.wire.event_id.store(self.index, Ordering::Relaxed);
         self.wire.start.store(0, Ordering::Relaxed);
@@ -276,6 +287,7 @@ impl Signal {
         }
         self.wire.kind.store(AMD_SIGNAL_KIND_INVALID, Ordering::Relaxed);
         self.announce(self.side.watchers.load(Ordering::SeqCst));
+        slab.events.fetch_sub(self.interrupts().into(), Ordering::Relaxed);
         slab.slots.lock().free.push_back(self.index);
         true
     }

@@ -44,7 +44,7 @@ impl VirtualMemory {
         let name = memory.name();
         let (pool, kind) = match name.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix('.')) {
             Some(rest) => self.parse(rest).ok_or(HSA_STATUS_ERROR_INVALID_ALLOCATION)?,
-            None => (Pool::HOST[0], 0),
+            None => (Pool::HOST, 0),
         };
         // Its bytes were counted when it was made.
         Ok(self.add(Physical { memory: Arc::new(memory.into()), size, pool, kind, device: None }))

@@ -1,6 +1,6 @@
 //! Whether a wave may touch an address: the small cache in front of the allocation map, then the map.
 
-use super::{FaultKind, Wave};
+use super::{FaultKind, Surroundings, Wave, near::Near};
 use crate::{
     isa::{Flow, Inst},
     memory::Allocation,
@@ -23,8 +23,9 @@ impl Wave {
     /// What [`Wave::allows`] says, by the map.
     fn knows(&mut self, first: u64, last: u64, write: bool) -> bool {
         let fits = |a: &Allocation| last < a.end && first <= last && (a.writable || !write);
+        let access = Access { pc: self.pc, write };
         if let Some(a) = self.memory.find(first).filter(|a| fits(a)) {
-            self.near.remember(self.pc, a);
+            access.note(a, &mut self.near, &self.surroundings, &mut self.has_stored);
             return true;
         }
         // Host pages that are pinned twice, and mappings side by side, are several ranges without a gap.
@@ -41,7 +42,7 @@ impl Wave {
         self.near.clear();
         let found = self.memory.find(first).filter(|a| fits(a));
         if let Some(a) = found {
-            self.near.remember(self.pc, a);
+            access.note(a, &mut self.near, &self.surroundings, &mut self.has_stored);
         }
         found.is_some() || end.is_some_and(|end| self.memory.covers(first, end, write))
     }
@@ -80,6 +81,26 @@ impl Wave {
         match result {
             Ok(()) => Flow::Next,
             Err(kind) => self.fault(inst, kind),
+        }
+    }
+}
+
+/// An instruction that touches memory.
+struct Access {
+    pc: u64,
+    write: bool,
+}
+
+impl Access {
+    /// Remembers which allocation the instruction touches. Where reads are watched nothing is remembered, so that each
+    /// access comes here.
+    fn note(self, a: &Allocation, near: &mut Near, surroundings: &Surroundings, has_stored: &mut bool) {
+        if !surroundings.map.is_watched() {
+            near.remember(self.pc, a);
+        } else if self.write {
+            *has_stored = true;
+        } else if let Some(socket) = a.socket {
+            surroundings.host.read(socket, !*has_stored);
         }
     }
 }

@@ -132,6 +132,8 @@ pub struct Wave {
     pub waiting: Option<Ticket>,
     /// What its workgroup sees of memory; `None`: what the host sees.
     pub(crate) view: Option<Arc<View>>,
+    /// Whether it has stored to memory, where reads are watched.
+    pub(super) has_stored: bool,
     /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
     pub(crate) bypass: bool,
 }
@@ -171,6 +173,7 @@ impl Wave {
             allocation: 0,
             waiting: None,
             view: None,
+            has_stored: false,
             bypass: false,
         }
     }
@@ -191,6 +194,7 @@ impl Wave {
         self.stop = None;
         self.trap_status = 0;
         self.waiting = None;
+        self.has_stored = false;
     }
 
     /// Lane values of vector register row `row`; rows wrap at the end of the register file, which no decoded

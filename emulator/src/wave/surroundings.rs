@@ -26,6 +26,10 @@ pub trait Host: Send + Sync {
     /// `s_sendmsg`: the message word (identifier in bits 3..0) and M0.
     fn message(&self, message: u16, m0: u32);
 
+    /// A wave reads memory of a socket of the host, `early` if it has not stored anything yet. Called where the map
+    /// [is watched](Map::is_watched).
+    fn read(&self, _socket: u32, _early: bool) {}
+
     /// The resources of `ds_gws_*` that the queue may use; `None` if it was given none.
     fn wave_sync(&self) -> Option<&WaveSync> {
         None

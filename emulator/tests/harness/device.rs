@@ -104,7 +104,7 @@ impl Kernel {
         for segment in plan.segments() {
             let (start, end) = (base + segment.offset, base + segment.offset + segment.size);
             let writable = segment.protection.write;
-            map.insert(Allocation { start, end, writable, grain: Grain::Fine, backing: None });
+            map.insert(Allocation { start, end, writable, grain: Grain::Fine, socket: None, backing: None });
             if segment.protection.execute {
                 // SAFETY: the image lives as long as the kernel, and this segment is not writable.
                 code.insert(Arc::new(unsafe { Code::new(start, end, target) }));
@@ -193,7 +193,7 @@ impl Kernel {
         }
         for &(start, bytes, writable) in &ranges {
             let (end, grain) = (start + bytes as u64, Grain::Fine);
-            self.map.insert(Allocation { start, end, writable, grain, backing: None });
+            self.map.insert(Allocation { start, end, writable, grain, socket: None, backing: None });
         }
         let stack = if self.metadata.uses_dynamic_stack { DYNAMIC_STACK } else { 0 };
         let launch = Launch {

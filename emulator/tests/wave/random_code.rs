@@ -96,7 +96,7 @@ fn word(random: &mut Rng, high: bool) -> u32 {
 fn wave(target: Target, random: &mut Rng) -> Wave {
     let map = Arc::new(Map::default());
     let (end, grain) = (MEMORY + PART, Grain::Fine);
-    map.insert(Allocation { start: MEMORY, end, writable: true, grain, backing: None });
+    map.insert(Allocation { start: MEMORY, end, writable: true, grain, socket: None, backing: None });
     let surroundings = Surroundings { map, apertures: Apertures::default(), host: Arc::new(Deaf) };
     let mut wave = Wave::new(target, surroundings);
     for (register, word_of) in wave.sgpr[..124].iter_mut().enumerate() {

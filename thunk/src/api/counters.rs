@@ -12,7 +12,7 @@ use hsa_sys::layout::layout;
 
 layout! {
     /// Counts since the driver was opened.
-    [size = 88, align = 8]
+    [size = 128, align = 8]
     pub struct aqlipse_thunk_counters_t {
         0 => kernels: u64,
         8 => barrier_and: u64,
@@ -25,6 +25,11 @@ layout! {
         64 => doorbells: u64,
         72 => engine_copies: u64,
         80 => engine_bytes: u64,
+        88 => mappings: u64,
+        96 => quanta: u64,
+        104 => near_host_reads: u64,
+        112 => far_host_reads: u64,
+        120 => early_host_reads: u64,
     }
 }
 
@@ -48,6 +53,11 @@ entry! {
             doorbells: counted.doorbells,
             engine_copies: counted.engine_copies,
             engine_bytes: counted.engine_bytes,
+            mappings: counted.mappings,
+            quanta: counted.quanta,
+            near_host_reads: counted.near_host_reads,
+            far_host_reads: counted.far_host_reads,
+            early_host_reads: counted.early_host_reads,
         })
     }
 }

@@ -16,7 +16,6 @@ use crate::{
     memory::buffers::Part,
     queue,
     session::{self, Session},
-    topology::node_of,
 };
 
 /// The version of the kernel's graphics driver that libdrm would find.
@@ -38,8 +37,7 @@ entry! {
 
     /// Tells the node that stands for the default device.
     fn hsaKmtGetDefaultHostGpu(node: Out<u32>) {
-        session::current()?;
-        node.write(node_of(0))
+        node.write(session::current()?.topology.nodes().of(0))
     }
 
     /// Gives libdrm's handle of a device.

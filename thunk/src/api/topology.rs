@@ -45,7 +45,7 @@ entry! {
     /// Tells how many nodes there are.
     fn hsaKmtAcquireSystemProperties(properties: Out<HsaSystemProperties>) {
         let session = session::current()?;
-        properties.write(HsaSystemProperties { NumNodes: session.topology.nodes(), ..HsaSystemProperties::ZERO })
+        properties.write(HsaSystemProperties { NumNodes: session.topology.nodes().count(), ..HsaSystemProperties::ZERO })
     }
 
     /// Ends the use of what `hsaKmtAcquireSystemProperties` told; nodes never change here.

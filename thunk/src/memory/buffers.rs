@@ -11,7 +11,7 @@ use std::{
 };
 
 use emulator::{
-    driver::{Access, Bytes},
+    driver::{Access, Bytes, Home},
     os::{Mapping, PAGE},
 };
 use parking_lot::Mutex;
@@ -173,7 +173,7 @@ impl Memory {
                 })?
             }
         };
-        let access = Access { writable, executable: false };
+        let access = Access { writable, executable: false, home: Home::Device };
         let range = Range { start: address, end, access, backing: Some(&backing) };
         let owner = self.with(|regions| regions.show(&*self.driver, buffer.device, &range));
         buffer.mapped.insert(address, (end, owner));

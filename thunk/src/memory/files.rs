@@ -17,7 +17,7 @@ use emulator::{
 };
 
 use super::{
-    Local, Memory,
+    Charge, Memory,
     regions::{Allocation, Content},
     shown::Backing,
 };
@@ -28,7 +28,6 @@ use crate::{
         HSAKMT_STATUS_OUT_OF_RESOURCES, newer,
     },
     entry::Result,
-    topology::{device_of, node_of},
 };
 
 /// What the names of our files begin with; the device follows.
@@ -110,8 +109,8 @@ impl Memory {
     /// Allocates local memory without an address; returns its name. It can leave the process if there are descriptors for
     /// it; the interface does not say which memory a program has asked to be pinned.
     pub(super) fn allocate_named(&self, node: u32, size: u64, flags: u32) -> Result<u64> {
-        let device = device_of(node).ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
-        let local = Local::take(&self.driver, device, size)?;
+        let device = self.nodes.device(node).ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
+        let charge = Charge::take(&self.driver, Some(device), size)?;
         let name = self.files.name(size);
         let file_name = format!("{PREFIX}{device}.{:x}.{name:x}", self.files.token);
         // CAST: at most LARGEST.
@@ -123,7 +122,7 @@ impl Memory {
         };
         let bytes = Arc::new(bytes);
         let backing: Backing = Arc::clone(&bytes) as _;
-        let allocation = Allocation::new(name, size, node, flags, false, backing, Some(local));
+        let allocation = Allocation::new(name, size, node, flags, false, backing, Some(charge));
         self.with(|regions| regions.insert(allocation.of(Content::File(bytes))));
         Ok(name)
     }
@@ -151,7 +150,7 @@ impl Memory {
         let ours = u64::from_str_radix(token, 16) == Ok(self.files.token);
         let base = u64::from_str_radix(base, 16).ok().filter(|_| ours)?;
         let (node, size, bytes) = self.with(|regions| regions.allocated_at(base))?;
-        device_of(node).map(|device| Opened { bytes, size, device })
+        self.nodes.device(node).map(|device| Opened { bytes, size, device })
     }
 
     /// Finds out what a descriptor of [`Memory::export`] stands for, here or in another process.
@@ -172,7 +171,7 @@ impl Memory {
         let rest = name.strip_prefix(PREFIX).ok_or(HSAKMT_STATUS_INVALID_PARAMETER)?;
         let (number, owner) = rest.split_once('.').unwrap_or((rest, ""));
         let device: u32 = number.parse().map_err(|_| HSAKMT_STATUS_INVALID_PARAMETER)?;
-        if device >= self.devices {
+        if device >= self.nodes.devices() {
             return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
         }
         // Memory of this process takes no descriptor more.
@@ -226,7 +225,7 @@ impl Memory {
     /// Its bytes were charged when they were allocated.
     fn insert(&self, opened: Opened, at_address: bool, kind: HSA_POINTER_TYPE) -> Result<Import> {
         let Opened { bytes, size, device } = opened;
-        let node = node_of(device);
+        let node = self.nodes.of(device);
         let (address, flags, backing): (u64, u32, Backing) = if at_address {
             // CAST: sizes of allocations.
             let (file, offset) = bytes.place();

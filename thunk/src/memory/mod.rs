@@ -27,7 +27,7 @@ use crate::{
         newer::{self, MEM_NO_ADDRESS, MEM_ONLY_ADDRESS},
     },
     entry::Result,
-    topology::{HOST_NODE, device_of},
+    topology::Nodes,
 };
 
 pub use files::{Import, SharedHandle};
@@ -61,7 +61,7 @@ pub struct Request {
 pub struct Memory {
     driver: Arc<Driver>,
     regions: Mutex<Regions>,
-    devices: u32,
+    nodes: Nodes,
     /// libdrm's part.
     pub buffers: buffers::Buffers,
     files: files::Files,
@@ -69,12 +69,12 @@ pub struct Memory {
 
 impl Memory {
     /// Nothing yet.
-    pub fn new(driver: Arc<Driver>, devices: u32) -> Self {
+    pub fn new(driver: Arc<Driver>, nodes: Nodes) -> Self {
         Self {
             driver,
-            regions: Mutex::new(Regions::new(devices)),
-            devices,
-            buffers: buffers::Buffers::new(devices),
+            regions: Mutex::new(Regions::new(nodes)),
+            nodes,
+            buffers: buffers::Buffers::new(nodes.devices()),
             files: files::Files::new(),
         }
     }
@@ -86,7 +86,7 @@ impl Memory {
     /// Allocates memory and returns its address.
     pub fn allocate(&self, request: &Request) -> Result<u64> {
         let Request { node, size, alignment, flags, address } = *request;
-        if node > self.devices {
+        if node >= self.nodes.count() {
             return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
         }
         if size == 0 || size > LARGEST || !size.is_multiple_of(PAGE as u64) {
@@ -99,7 +99,8 @@ impl Memory {
             return Err(HSAKMT_STATUS_NOT_SUPPORTED);
         }
         let scratch = flags & MEM_SCRATCH != 0;
-        if scratch && node == HOST_NODE {
+        let device = self.nodes.device(node);
+        if scratch && device.is_none() {
             return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
         }
         // CAST: at most LARGEST.
@@ -120,7 +121,8 @@ impl Memory {
         };
         let alignment = alignment.max(natural);
         // Private memory is a reservation: waves use little of it.
-        let local = device_of(node).filter(|_| !scratch && apart == 0);
+        let is_charged = !scratch && apart == 0;
+        let local = device.filter(|_| is_charged);
         // Newer clients share any local memory with other processes.
         let file = local
             .filter(|_| newer::is_spoken())
@@ -137,7 +139,7 @@ impl Memory {
         if let Some(file) = &file {
             mapping.show(0, file, 0, bytes).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
         }
-        let local = local.map(|device| Local::take(&self.driver, device, size)).transpose()?;
+        let charge = is_charged.then(|| Charge::take(&self.driver, local, size)).transpose()?;
         let base = mapping.address();
         let (backing, content): (Backing, Content) = match file {
             _ if apart != 0 => {
@@ -148,7 +150,7 @@ impl Memory {
             Some(file) => (Arc::new(mapping), Content::File(Arc::new(file.into()))),
             None => (Arc::new(mapping), Content::Private),
         };
-        let allocation = Allocation::new(base, size, node, flags, scratch, backing, local).of(content);
+        let allocation = Allocation::new(base, size, node, flags, scratch, backing, charge).of(content);
         self.with(|regions| regions.insert(allocation));
         Ok(base)
     }
@@ -169,7 +171,8 @@ impl Memory {
         if !os::is_mapped(address, end) {
             return Err(HSAKMT_STATUS_ERROR);
         }
-        self.with(|regions| regions.register(address, size, flags));
+        let charge = Charge::take(&self.driver, None, size)?;
+        self.with(|regions| regions.register(address, size, flags, Some(charge)));
         Ok(())
     }
 
@@ -183,7 +186,7 @@ impl Memory {
         if wanted.address == 0 {
             return Err(HSAKMT_STATUS_INVALID_PARAMETER);
         }
-        if wanted.nodes.is_some_and(|nodes| nodes.iter().any(|node| *node > self.devices)) {
+        if wanted.nodes.is_some_and(|nodes| nodes.iter().any(|node| *node >= self.nodes.count())) {
             return Err(HSAKMT_STATUS_INVALID_NODE_UNIT);
         }
         self.with(|regions| regions.map(&*self.driver, wanted))
@@ -205,24 +208,31 @@ impl Memory {
     }
 }
 
-/// Local memory in use, given back when dropped.
-pub(crate) struct Local {
+/// Memory in use, given back when dropped: a device's, or what devices may reach of the host's.
+pub(crate) struct Charge {
     driver: Arc<Driver>,
-    device: u32,
+    device: Option<u32>,
     bytes: u64,
 }
 
-impl Local {
-    fn take(driver: &Arc<Driver>, device: u32, bytes: u64) -> Result<Self> {
-        if !driver.take_local(device, bytes) {
+impl Charge {
+    fn take(driver: &Arc<Driver>, device: Option<u32>, bytes: u64) -> Result<Self> {
+        let is_there = match device {
+            Some(device) => driver.take_local(device, bytes),
+            None => driver.lock_host(bytes),
+        };
+        if !is_there {
             return Err(HSAKMT_STATUS_NO_MEMORY);
         }
         Ok(Self { driver: Arc::clone(driver), device, bytes })
     }
 }
 
-impl Drop for Local {
+impl Drop for Charge {
     fn drop(&mut self) {
-        self.driver.give_back_local(self.device, self.bytes);
+        match self.device {
+            Some(device) => self.driver.give_back_local(device, self.bytes),
+            None => self.driver.unlock_host(self.bytes),
+        }
     }
 }

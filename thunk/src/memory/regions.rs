@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, ffi::c_void, sync::Arc};
 
 use emulator::{
-    MAX_DEVICES,
-    driver::{Access, Bytes},
+    Agent, MAX_DEVICES,
+    driver::{Access, Bytes, Home},
     os::PAGE,
 };
 
 use super::{
-    Backing, Local, Reach,
+    Backing, Charge, Reach,
     shown::{Owner, Range, Shown},
     windows::Reservation,
 };
@@ -21,7 +21,7 @@ use crate::{
         newer::{HSA_POINTER_RESERVED_ADDR, MEM_NO_ADDRESS, MEM_ONLY_ADDRESS},
     },
     entry::Result,
-    topology::{HOST_NODE, device_of, node_of},
+    topology::{HOST_NODE, Nodes},
 };
 
 /// What a call wants mapped.
@@ -70,12 +70,13 @@ impl Mapped {
             self.leave(to, &gone);
         }
         let range = Range { start: self.start, end: self.end, access, backing };
+        let reach = to.reach;
         for node in wanted {
-            let Some(shown) = device_of(*node).and_then(|device| to.shown.get_mut(device as usize)) else {
+            let Some(shown) = to.of(*node) else {
                 // Host memory is mapped to the host as it is.
                 continue;
             };
-            shown.add(to.reach, self.owner, &range);
+            shown.add(reach, self.owner, &range);
             if !self.nodes().contains(node) {
                 self.nodes[self.count] = *node;
                 self.count += 1;
@@ -84,9 +85,10 @@ impl Mapped {
     }
 
     fn leave(&mut self, to: &mut To<'_, impl Reach>, nodes: &[u32]) {
+        let reach = to.reach;
         for node in nodes {
-            if let Some(shown) = device_of(*node).and_then(|device| to.shown.get_mut(device as usize)) {
-                shown.remove(to.reach, self.owner, self.start, self.end);
+            if let Some(shown) = to.of(*node) {
+                shown.remove(reach, self.owner, self.start, self.end);
             }
         }
         let rest: Vec<_> = self.nodes().iter().copied().filter(|node| !nodes.contains(node)).collect();
@@ -103,7 +105,15 @@ impl Mapped {
 /// Where mappings show.
 struct To<'a, R> {
     reach: &'a R,
+    nodes: Nodes,
     shown: &'a mut [Shown],
+}
+
+impl<R> To<'_, R> {
+    /// What the device of a node reaches.
+    fn of(&mut self, node: u32) -> Option<&mut Shown> {
+        self.shown.get_mut(self.nodes.device(node)? as usize)
+    }
 }
 
 /// What is behind the addresses of an allocation.
@@ -138,7 +148,7 @@ pub(crate) struct Allocation {
     scratch: bool,
     mapping: Backing,
     content: Content,
-    _local: Option<Local>,
+    _charge: Option<Charge>,
     /// One for the whole, or one per mapped part of private memory.
     mapped: Vec<Mapped>,
     /// Registrations at its base, whose mappings are the allocation's own.
@@ -154,10 +164,10 @@ impl Allocation {
         flags: u32,
         scratch: bool,
         mapping: Backing,
-        local: Option<Local>,
+        charge: Option<Charge>,
     ) -> Self {
         let (content, mapped, pins, user_data) = (Content::Private, Vec::new(), 0, 0);
-        Self { base, size, node, flags, scratch, mapping, content, _local: local, mapped, pins, user_data }
+        Self { base, size, node, flags, scratch, mapping, content, _charge: charge, mapped, pins, user_data }
     }
 
     /// The same with another content.
@@ -178,6 +188,7 @@ struct Registration {
     count: u32,
     mapped: Mapped,
     user_data: u64,
+    _charge: Option<Charge>,
 }
 
 /// Everything, and what each device reaches of it.
@@ -186,17 +197,19 @@ pub(crate) struct Regions {
     registrations: BTreeMap<u64, Registration>,
     /// Longest registration ever: how far below an address one that holds it can begin.
     longest: u64,
+    nodes: Nodes,
     shown: Vec<Shown>,
     owners: Owner,
 }
 
 impl Regions {
-    pub(crate) fn new(devices: u32) -> Self {
+    pub(crate) fn new(nodes: Nodes) -> Self {
         Self {
             allocations: BTreeMap::new(),
             registrations: BTreeMap::new(),
             longest: 0,
-            shown: (0..devices).map(Shown::new).collect(),
+            nodes,
+            shown: (0..nodes.devices()).map(Shown::new).collect(),
             owners: 0,
         }
     }
@@ -220,7 +233,8 @@ impl Regions {
         self.allocations.remove(&address).ok_or(HSAKMT_STATUS_ERROR)
     }
 
-    pub(crate) fn register(&mut self, address: u64, size: u64, flags: u32) {
+    /// Takes in host memory, with what it is charged.
+    pub(crate) fn register(&mut self, address: u64, size: u64, flags: u32, charge: Option<Charge>) {
         if let Some(allocation) = self.allocations.get_mut(&address) {
             allocation.pins += 1;
             return;
@@ -231,7 +245,8 @@ impl Regions {
         } else {
             let owner = self.owner();
             let mapped = Mapped::new(owner, 0, 0);
-            let registration = Registration { start: address, size, flags, count: 1, mapped, user_data: 0 };
+            let registration =
+                Registration { start: address, size, flags, count: 1, mapped, user_data: 0, _charge: charge };
             self.registrations.insert(address, registration);
         }
         self.longest = self.longest.max(size);
@@ -251,25 +266,27 @@ impl Regions {
         registration.count -= 1;
         if registration.count == 0 {
             // Host memory that is no longer registered must not stay reachable.
-            registration.mapped.clear(&mut To { reach, shown: &mut self.shown });
+            registration.mapped.clear(&mut To { reach, nodes: self.nodes, shown: &mut self.shown });
             self.registrations.remove(&address);
         }
         Ok(())
     }
 
     pub(crate) fn map(&mut self, reach: &impl Reach, wanted: &Wanted<'_>) -> Result {
+        let numbers = self.nodes;
         let all: Vec<u32>;
         let nodes = match wanted.nodes {
             Some(nodes) => nodes,
             None => {
-                all = (0..self.shown.len() as u32).map(node_of).collect();
+                all = (0..numbers.devices()).map(|device| numbers.of(device)).collect();
                 &all
             }
         };
         let read_only = wanted.flags & MAP_READ_ONLY != 0;
-        let access = |flags: u32| Access {
+        let access = |flags: u32, home| Access {
             writable: !read_only && flags & MEM_READ_ONLY == 0,
             executable: flags & MEM_EXECUTE_ACCESS != 0,
+            home,
         };
         let owner = self.owner();
         if !self.registrations.contains_key(&wanted.address) {
@@ -293,8 +310,13 @@ impl Regions {
                 });
                 let mapped = &mut allocation.mapped[index];
                 let keeps = wanted.nodes.is_none() || allocation.pins > 0;
-                let mut to = To { reach, shown: &mut self.shown };
-                mapped.set(&mut to, nodes, keeps, access(allocation.flags), Some(&allocation.mapping));
+                let mut to = To { reach, nodes: self.nodes, shown: &mut self.shown };
+                let home = match numbers.agent(allocation.node) {
+                    Agent::Host(socket) => Home::Socket(socket),
+                    Agent::Gpu(_) => Home::Device,
+                };
+                let access = access(allocation.flags, home);
+                mapped.set(&mut to, nodes, keeps, access, Some(&allocation.mapping));
                 return Ok(());
             }
         }
@@ -306,13 +328,19 @@ impl Regions {
         registration.mapped.end = (start + registration.size).next_multiple_of(page);
         let keeps = wanted.nodes.is_none() || registration.count > 1;
         // Host memory may hold code as well as the program's own pages may: the client cannot say so.
-        let access = access(registration.flags);
-        registration.mapped.set(&mut To { reach, shown: &mut self.shown }, nodes, keeps, access, None);
+        let access = access(registration.flags, Home::Program);
+        registration.mapped.set(
+            &mut To { reach, nodes: self.nodes, shown: &mut self.shown },
+            nodes,
+            keeps,
+            access,
+            None,
+        );
         Ok(())
     }
 
     pub(crate) fn unmap(&mut self, reach: &impl Reach, address: u64) -> Result {
-        let mut to = To { reach, shown: &mut self.shown };
+        let mut to = To { reach, nodes: self.nodes, shown: &mut self.shown };
         if let Some(registration) = self.registrations.get_mut(&address) {
             // Another thread that registered the same range still uses it.
             if registration.count == 1 {

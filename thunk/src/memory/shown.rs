@@ -89,6 +89,7 @@ impl Shown {
             let access = Access {
                 writable: piece.access.writable || range.access.writable,
                 executable: piece.access.executable || range.access.executable,
+                home: piece.access.home,
             };
             if access != piece.access {
                 piece.access = access;

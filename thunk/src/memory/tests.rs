@@ -4,7 +4,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use emulator::driver::Access;
+use emulator::driver::{Access, Home};
 
 use super::{
     Backing, Reach, Wanted,
@@ -16,6 +16,7 @@ use crate::{
         HSAKMT_STATUS_MEMORY_NOT_REGISTERED, MAP_READ_ONLY, MEM_EXECUTE_ACCESS, MEM_READ_ONLY,
     },
     entry::Result,
+    topology::Nodes,
 };
 
 /// Devices that note what they reach and refuse what the emulator's maps may not hold.
@@ -64,7 +65,7 @@ fn map(regions: &mut Regions, fake: &Fake, address: u64, size: u64, nodes: &[u32
 
 #[test]
 fn nothing_is_reachable_before_it_is_mapped_nor_after_it_is_unmapped() {
-    let (mut regions, fake) = (Regions::new(2), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 2)), Fake::default());
     regions.insert(allocation(0x10000, 0x4000, 0, false).0);
     assert!(fake.is_empty());
     map(&mut regions, &fake, 0x10000, 0x4000, &[1]).unwrap();
@@ -76,7 +77,7 @@ fn nothing_is_reachable_before_it_is_mapped_nor_after_it_is_unmapped() {
 
 #[test]
 fn a_list_of_nodes_replaces_the_one_before() {
-    let (mut regions, fake) = (Regions::new(2), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 2)), Fake::default());
     regions.insert(allocation(0x10000, 0x4000, 0, false).0);
     map(&mut regions, &fake, 0x10000, 0x4000, &[1]).unwrap();
     map(&mut regions, &fake, 0x10000, 0x4000, &[0, 2]).unwrap();
@@ -87,19 +88,25 @@ fn a_list_of_nodes_replaces_the_one_before() {
 
 #[test]
 fn flags_of_allocation_and_mapping_decide_the_access() {
-    let (mut regions, fake) = (Regions::new(1), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 1)), Fake::default());
     regions.insert(allocation(0x10000, 0x1000, MEM_READ_ONLY | MEM_EXECUTE_ACCESS, false).0);
     regions.insert(allocation(0x20000, 0x1000, 0, false).0);
     map(&mut regions, &fake, 0x10000, 0x1000, &[1]).unwrap();
     let wanted = Wanted { address: 0x20000, size: 0x1000, flags: MAP_READ_ONLY, nodes: None };
     regions.map(&fake, &wanted).unwrap();
-    assert_eq!(fake.access(0, 0x10000), Some(Access { writable: false, executable: true }));
-    assert_eq!(fake.access(0, 0x20000), Some(Access { writable: false, executable: false }));
+    assert_eq!(
+        fake.access(0, 0x10000),
+        Some(Access { writable: false, executable: true, home: Home::Device })
+    );
+    assert_eq!(
+        fake.access(0, 0x20000),
+        Some(Access { writable: false, executable: false, home: Home::Device })
+    );
 }
 
 #[test]
 fn mapped_memory_is_not_freed_and_freed_memory_goes() {
-    let (mut regions, fake) = (Regions::new(1), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 1)), Fake::default());
     let (memory, backing) = allocation(0x10000, 0x1000, 0, false);
     regions.insert(memory);
     map(&mut regions, &fake, 0x10000, 0x1000, &[1]).unwrap();
@@ -114,7 +121,7 @@ fn mapped_memory_is_not_freed_and_freed_memory_goes() {
 
 #[test]
 fn private_memory_is_mapped_in_parts() {
-    let (mut regions, fake) = (Regions::new(1), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 1)), Fake::default());
     regions.insert(allocation(0x100000, 0x100000, 0, true).0);
     map(&mut regions, &fake, 0x110000, 0x10000, &[1]).unwrap();
     map(&mut regions, &fake, 0x140000, 0x10000, &[1]).unwrap();
@@ -127,10 +134,10 @@ fn private_memory_is_mapped_in_parts() {
 
 #[test]
 fn overlapping_registrations_keep_what_the_other_needs() {
-    let (mut regions, fake) = (Regions::new(1), Fake::default());
-    regions.register(0x10010, 0x5000, 0);
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 1)), Fake::default());
+    regions.register(0x10010, 0x5000, 0, None);
     map(&mut regions, &fake, 0x10010, 0x5000, &[1]).unwrap();
-    regions.register(0x13800, 0x5000, 0);
+    regions.register(0x13800, 0x5000, 0, None);
     map(&mut regions, &fake, 0x13800, 0x5000, &[1]).unwrap();
     // Whole pages, as devices see them.
     assert!(fake.reaches(0, 0x10000) && fake.reaches(0, 0x18fff) && !fake.reaches(0, 0x19000));
@@ -144,9 +151,9 @@ fn overlapping_registrations_keep_what_the_other_needs() {
 
 #[test]
 fn a_range_registered_twice_stays_until_both_have_left() {
-    let (mut regions, fake) = (Regions::new(1), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 1)), Fake::default());
     for size in [0x1000, 0x3000] {
-        regions.register(0x10000, size, 0);
+        regions.register(0x10000, size, 0, None);
         map(&mut regions, &fake, 0x10000, size, &[1]).unwrap();
     }
     regions.unmap(&fake, 0x10000).unwrap();
@@ -159,11 +166,11 @@ fn a_range_registered_twice_stays_until_both_have_left() {
 
 #[test]
 fn registering_an_allocation_leaves_its_own_mapping_alone() {
-    let (mut regions, fake) = (Regions::new(2), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 2)), Fake::default());
     regions.insert(allocation(0x10000, 0x4000, 0, false).0);
     map(&mut regions, &fake, 0x10000, 0x4000, &[1]).unwrap();
     for start in [0x10000, 0x11000] {
-        regions.register(start, 0x1000, 0);
+        regions.register(start, 0x1000, 0, None);
         map(&mut regions, &fake, start, 0x1000, &[2]).unwrap();
         assert!(fake.reaches(0, 0x10000) && fake.reaches(1, start));
         regions.unmap(&fake, start).unwrap();
@@ -174,9 +181,9 @@ fn registering_an_allocation_leaves_its_own_mapping_alone() {
 
 #[test]
 fn pointer_info_answers_for_interior_addresses() {
-    let (mut regions, fake) = (Regions::new(2), Fake::default());
+    let (mut regions, fake) = (Regions::new(Nodes::new(1, 2)), Fake::default());
     regions.insert(allocation(0x10000, 0x4000, 0, false).0);
-    regions.register(0x30010, 0x100, 0);
+    regions.register(0x30010, 0x100, 0, None);
     map(&mut regions, &fake, 0x10000, 0x4000, &[1, 2]).unwrap();
     regions.set_user_data(0x12000, 0x77).unwrap();
 

@@ -1,8 +1,11 @@
-//! Nodes: the host is node 0, device `n` is node `n + 1`. Figures are the card's.
+//! Nodes: the sockets of the host, one unless it is asked for two, then the devices. Figures are the card's.
 
 mod host;
+mod nodes;
 
-use emulator::{QUEUES_PER_COPY_ENGINE, driver::Figures};
+pub use nodes::{HOST_NODE, Nodes};
+
+use emulator::{HARDWARE_QUEUES, Hardware, QUEUES_PER_COPY_ENGINE, driver::Figures};
 
 use crate::{
     abi::{
@@ -16,9 +19,6 @@ use crate::{
     },
     entry::Result,
 };
-
-/// The node of the processors that run us.
-pub const HOST_NODE: u32 = 0;
 
 /// Where waves see their workgroup's LDS.
 pub const LDS_APERTURE: u64 = 0x1_0000_0000_0000;
@@ -37,8 +37,6 @@ const SGPR_BYTES_PER_UNIT: u32 = 16 << 10;
 const VENDOR: u16 = 0x1002;
 /// Entries of global wave sync of a device, as the kernel driver offers them on GFX9.
 pub const WAVE_SYNC_ENTRIES: u8 = 64;
-/// Queues that the firmware serves at a time.
-const COMPUTE_QUEUES: u8 = 24;
 /// Render nodes of the kernel's graphics drivers start here.
 const FIRST_RENDER_MINOR: i32 = 128;
 /// The kernel driver's numbers of devices are arbitrary, but not 0.
@@ -47,31 +45,22 @@ const FIRST_KERNEL_ID: u32 = 1;
 const PROCESSOR_IDS: u32 = 0x8000_1000;
 const PROCESSOR_ID_STRIDE: u32 = 0x1000;
 
-/// The node of device `device`.
-pub fn node_of(device: u32) -> u32 {
-    device + 1
-}
-
-/// The device of a node, if it is not the host's.
-pub fn device_of(node: u32) -> Option<u32> {
-    node.checked_sub(1)
-}
-
 /// The nodes of a process.
 pub struct Topology {
     devices: Vec<Figures>,
+    hardware: Hardware,
 }
 
 impl Topology {
     /// The host and these devices.
-    pub fn new(devices: Vec<Figures>) -> Self {
-        Self { devices }
+    pub fn new(devices: Vec<Figures>, hardware: Hardware) -> Self {
+        Self { devices, hardware }
     }
 
-    /// How many nodes there are.
-    pub fn nodes(&self) -> u32 {
-        // CAST: at most MAX_DEVICES and one.
-        self.devices.len() as u32 + 1
+    /// Whose the nodes are.
+    pub fn nodes(&self) -> Nodes {
+        // CAST: at most MAX_DEVICES.
+        Nodes::new(self.hardware.sockets(), self.devices.len() as u32)
     }
 
     /// The devices, in the order of their nodes.
@@ -81,7 +70,7 @@ impl Topology {
 
     /// The device of a node, or `None` for the host's.
     pub fn device(&self, node: u32) -> Result<Option<(u32, &Figures)>> {
-        let Some(index) = device_of(node) else { return Ok(None) };
+        let Some(index) = self.nodes().device(node) else { return Ok(None) };
         let device = self.devices.get(index as usize).ok_or(HSAKMT_STATUS_INVALID_NODE_UNIT)?;
         Ok(Some((index, device)))
     }
@@ -158,14 +147,14 @@ impl Topology {
     /// A node's links to all others.
     pub fn links(&self, node: u32) -> Result<Vec<HsaIoLinkProperties>> {
         self.device(node)?;
-        let others = (0..self.nodes()).filter(|other| *other != node);
+        let nodes = self.nodes();
+        let others = (0..nodes.count()).filter(|other| *other != node);
         Ok(others
             .map(|other| HsaIoLinkProperties {
                 IoLinkType: HSA_IOLINKTYPE_PCIEXPRESS.0,
                 NodeFrom: node,
                 NodeTo: other,
-                // From device to device it is two hops: through the host's root complex.
-                Weight: if node == HOST_NODE || other == HOST_NODE { 20 } else { 40 },
+                Weight: self.hardware.distance(nodes.agent(node), nodes.agent(other)),
                 Flags: LINK_OVERRIDE,
                 ..HsaIoLinkProperties::ZERO
             })
@@ -212,7 +201,8 @@ fn describe(index: u32, device: &Figures) -> HsaNodeProperties {
         NumSdmaXgmiEngines: card.link_copy_engines,
         // CAST: a small constant.
         NumSdmaQueuesPerEngine: QUEUES_PER_COPY_ENGINE as u8,
-        NumCpQueues: COMPUTE_QUEUES,
+        // CAST: 24.
+        NumCpQueues: HARDWARE_QUEUES as u8,
         NumGws: WAVE_SYNC_ENTRIES,
         UniqueID: u64::from(card.chip_id) << 16 | u64::from(index),
         VGPRSizePerCU: VGPR_BYTES_PER_UNIT,

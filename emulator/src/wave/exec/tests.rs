@@ -20,7 +20,14 @@ impl Memory {
         let memory = Self { words: (0..words as u32).collect(), map: Arc::default() };
         for range in ranges {
             let (start, end) = (memory.address(range.0), memory.address(range.1));
-            memory.map.insert(Allocation { start, end, writable: true, grain: Grain::Fine, backing: None });
+            memory.map.insert(Allocation {
+                start,
+                end,
+                writable: true,
+                grain: Grain::Fine,
+                socket: None,
+                backing: None,
+            });
         }
         memory
     }

@@ -105,7 +105,7 @@ impl Bench {
         let map = Arc::new(Map::default());
         let start = memory.address();
         let (end, grain) = (start + MEMORY_BYTES as u64, Grain::Fine);
-        map.insert(Allocation { start, end, writable: true, grain, backing: None });
+        map.insert(Allocation { start, end, writable: true, grain, socket: None, backing: None });
         let apertures = Apertures::default();
         let mut wave = Wave::new(target, Surroundings { map, apertures, host: host.clone() });
         wave.exec = u64::MAX;
