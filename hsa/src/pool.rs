@@ -88,9 +88,12 @@ pub struct Link {
     pub hops: u32,
     /// Whether the first hop lets atomic operations of 32 and 64 bits through.
     pub atomics: bool,
+    /// How long the first hop is, as the driver weighs links: less is nearer.
+    pub distance: u32,
 }
 
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, link_type) == 20);
+const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, numa_distance) == 24);
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, atomic_support_32bit) == 16);
 const _: () = assert!(std::mem::offset_of!(hsa_amd_memory_pool_link_info_t, atomic_support_64bit) == 17);
 
@@ -207,11 +210,11 @@ impl Pool {
         }
         let bytes = (hops as usize).saturating_mul(size_of::<hsa_amd_memory_pool_link_info_t>());
         let links = ask(bytes, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO)?;
-        // Six words of the first hop's structure; the last is what kind of link it is, before it come flags of a byte.
-        let [.., flags, kind] = links.u32s::<6>();
+        // Seven words of the first hop's structure; before the last two come flags of a byte.
+        let [.., flags, kind, distance] = links.u32s::<7>();
         let [atomics_of_32_bits, atomics_of_64_bits, ..] = flags.to_ne_bytes();
         let atomics = atomics_of_32_bits != 0 && atomics_of_64_bits != 0;
-        Ok(Some(Link { kind: hsa_amd_link_info_type_t(kind), hops, atomics }))
+        Ok(Some(Link { kind: hsa_amd_link_info_type_t(kind), hops, atomics, distance }))
     }
 
     /// Allocates at least `len` bytes.

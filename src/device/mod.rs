@@ -8,6 +8,7 @@ pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod heap;
 pub(crate) mod holders;
+mod hosts;
 pub(crate) mod lane;
 mod lane_kind;
 pub(crate) mod once;
@@ -72,6 +73,8 @@ pub(crate) struct DeviceInner {
     pub(crate) ordinal: usize,
     pub(crate) system: &'static System,
     pub(crate) agent: hsa::Agent,
+    /// Memory of the host that is near.
+    pub(crate) host: hsa::Pool,
     pub(crate) local: hsa::Pool,
     /// Device memory that is coherent while kernels run, on devices that have it.
     pub(crate) fine_grained: Option<hsa::Pool>,

@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn what_is_written_to_device_memory_is_there_when_it_is_published() {
         let device = Device::get(0).unwrap();
-        let cpu = device.0.system.host_agent().unwrap();
+        let cpu = device.0.system.host_agent().clone();
         for reach in [Reach::Window, Reach::Copies] {
             let access = if reach == Reach::Window { vec![cpu.clone()] } else { Vec::new() };
             let pool = device.0.local.clone();

@@ -15,6 +15,7 @@ use super::{
     fault::Faults,
     fence::SignalPool,
     holders,
+    hosts::Hosts,
     rings::Placement,
     slabs::{Reach, Slabs},
     watchdog,
@@ -29,7 +30,7 @@ pub const FAULT_INJECTION_VARIABLE: &str = "AQLIPSE_FAIL_ALLOCATION";
 pub struct System {
     runtime: Arc<hsa::Runtime>,
     backend: Backend,
-    host: hsa::Pool,
+    hosts: Hosts,
     timestamp_hz: u64,
     devices: OnceLock<Vec<Device>>,
     /// Where the environment wants rings.
@@ -97,19 +98,13 @@ impl System {
         if gpus.is_empty() {
             return Err(failed(&advice::no_gpu(backend)));
         }
-        let cpu =
-            agents.iter().find(|a| a.kind() == AgentKind::Cpu).ok_or_else(|| failed(&"no CPU agent"))?;
-        let pools = cpu.pools()?;
-        let fine =
-            || pools.iter().filter(|p| p.properties().is_fine_grained() && p.properties().alloc_allowed);
-        let host = fine().find(|p| !p.properties().is_kernarg()).or_else(|| fine().next());
-        let host = host.ok_or_else(|| failed(&"no fine-grained host memory"))?.clone();
+        let hosts = Hosts::among(&agents)?;
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
         Ok(System {
             runtime,
             backend,
-            host,
+            hosts,
             timestamp_hz,
             devices: OnceLock::new(),
             rings,
@@ -148,14 +143,14 @@ impl System {
         &self.runtime
     }
 
+    /// Memory of the host for what is no device's in particular.
     pub(crate) fn host_pool(&self) -> &hsa::Pool {
-        &self.host
+        &self.hosts.first().memory
     }
 
     /// The host, as the HSA runtime knows it.
-    pub(crate) fn host_agent(&self) -> Option<hsa::Agent> {
-        let agents = self.runtime.agents().ok()?;
-        agents.iter().find(|agent| agent.kind() == AgentKind::Cpu).cloned()
+    pub(crate) fn host_agent(&self) -> &hsa::Agent {
+        &self.hosts.first().agent
     }
 
     pub(crate) fn gpu_agents(&self) -> Vec<hsa::Agent> {
@@ -189,11 +184,9 @@ impl Device {
         let fine_grained = fully_fine.or_else(|| fine(hsa::PoolProperties::is_fine_grained_for_the_system));
         let (fully_fine, fine_grained) = (fully_fine.is_some(), fine_grained.cloned());
         // Whether the host reaches all of the device's memory, or would have to go through copies.
-        let cpu = system.host_agent();
-        let reaches = |pool: &hsa::Pool| {
-            let access = cpu.as_ref().map(|cpu| pool.access(cpu));
-            access.is_some_and(|access| access.is_ok_and(|access| access != hsa::PoolAccess::Never))
-        };
+        let host = system.hosts.near(agent)?.clone();
+        let reaches =
+            |pool: &hsa::Pool| pool.access(&host.agent).is_ok_and(|access| access != hsa::PoolAccess::Never);
         let large_bar = reaches(&local);
         let group = pools.iter().find(|p| p.properties().segment == hsa_sys::HSA_AMD_SEGMENT_GROUP);
         let lds = group.ok_or(Error::NoDevice)?.properties().size;
@@ -201,7 +194,7 @@ impl Device {
         let mut properties = Properties::of(agent, local_bytes, lds, large_bar)?;
         properties.fine_grained = fully_fine;
         // A device whose own memory the host's is has no link to it.
-        properties.host_atomics = system.host.link(agent)?.is_none_or(|link| link.atomics);
+        properties.host_atomics = host.memory.link(agent)?.is_none_or(|link| link.atomics);
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());
@@ -209,16 +202,16 @@ impl Device {
         let gpu = vec![agent.clone()];
         // One arena serves all the devices of a graph.
         let kernargs =
-            Slabs::new(kernarg_pool(system)?, system.gpu_agents(), super::KERNARG_SLAB, holders::KERNARGS);
+            Slabs::new(host.kernargs.clone(), system.gpu_agents(), super::KERNARG_SLAB, holders::KERNARGS);
         let kernargs = Arc::new(kernargs.retaining(super::KERNARGS_RETAINED));
         // The host writes arguments between launches, and no fence of a kernel's makes a device look again for what its
         // caches hold of its coarse-grained memory.
         let arguments = match fine_grained.as_ref().filter(|_| system.arguments == Arguments::Device) {
             None => kernargs.clone(),
             Some(pool) => {
-                let (reach, access) = match &cpu {
-                    Some(cpu) if reaches(pool) => (Reach::Window, vec![cpu.clone(), agent.clone()]),
-                    _ => (Reach::Copies, Vec::new()),
+                let (reach, access) = match reaches(pool) {
+                    true => (Reach::Window, vec![host.agent.clone(), agent.clone()]),
+                    false => (Reach::Copies, Vec::new()),
                 };
                 let slabs = Slabs::new(pool.clone(), access, super::KERNARG_SLAB, holders::KERNARGS);
                 let slabs = slabs.retaining(super::KERNARGS_RETAINED);
@@ -229,6 +222,7 @@ impl Device {
             ordinal,
             system,
             agent: agent.clone(),
+            host: host.memory.clone(),
             local: local.clone(),
             fine_grained,
             properties,
@@ -238,7 +232,7 @@ impl Device {
             faults,
             kernargs,
             arguments,
-            staging: Arc::new(Slabs::new(system.host.clone(), gpu, super::STAGING_SLAB, holders::STAGING)),
+            staging: Arc::new(Slabs::new(host.memory.clone(), gpu, super::STAGING_SLAB, holders::STAGING)),
             packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),
@@ -261,18 +255,6 @@ fn refusals_from_env() -> Result<Option<hsa::fault_injection::Refusals>> {
     let refusals = wanted.to_str().unwrap_or_default().parse();
     let wrong = |e| Error::NotInitialized(format!("{FAULT_INJECTION_VARIABLE}={}: {e}", wanted.display()));
     refusals.map(Some).map_err(wrong)
-}
-
-fn kernarg_pool(system: &System) -> Result<hsa::Pool> {
-    for agent in system.runtime.agents()?.iter().filter(|a| a.kind() == AgentKind::Cpu) {
-        if let Some(pool) =
-            agent.pools()?.iter().find(|p| p.properties().is_kernarg() && p.properties().alloc_allowed)
-        {
-            return Ok(pool.clone());
-        }
-    }
-    // Every system has one (HSA Runtime 1.2, 2.11), but fine-grained host memory serves as well.
-    Ok(system.host.clone())
 }
 
 /// What a device reports by itself arrives as an event of the system, not on a queue. Says whether it was about a device

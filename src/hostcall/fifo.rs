@@ -72,8 +72,7 @@ impl Fifo {
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(device: &Device) -> Result<Arc<Self>> {
         let bytes = device.context().hostcall.printf_bytes();
-        let pool = device.0.system.host_pool();
-        let memory = pool.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let memory = device.0.host.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         let memory = memory.held_by(crate::memory_report::HOSTCALLS);
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;
         let fifo = Self { memory, formats: Mutex::default() };

@@ -206,7 +206,7 @@ impl Calls {
         let waves = properties.max_threads_per_unit / properties.wavefront.max(1) * properties.compute_units;
         let packets = waves.clamp(PACKETS[0], PACKETS[1]).next_power_of_two();
         let bytes = Buffer::bytes(packets);
-        let memory = system.host_pool().allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let memory = device.0.host.allocate(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
         let memory = memory.held_by(memory_report::HOSTCALLS);
         memory.allow_access(std::slice::from_ref(&device.0.agent))?;
         let doorbell = hsa::Signal::create(system.runtime(), 0, &[], hsa::Waiters::HostAndDevice)?;

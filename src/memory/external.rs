@@ -52,7 +52,7 @@ impl ExternalMemory {
         addresses.map(0, &self.0.memory, self.0.memory.len())?;
         let mut agents = system.gpu_agents();
         // The host reads and writes for devices that cannot; without its access, copies to them are refused.
-        agents.extend(system.host_agent());
+        agents.push(system.host_agent().clone());
         addresses.set_access(0, addresses.len(), &agents, hsa::Access::ReadWrite)?;
         let address = addresses.address() + offset;
         system.memory().insert(Region {

@@ -115,7 +115,7 @@ fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) ->
     }))
 }
 
-/// Allocates host memory that every device reaches.
+/// Allocates host memory that every device reaches, near to `device`.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -131,7 +131,7 @@ fn insert_host(
     is_variable: bool,
 ) -> Result<Arc<Region>> {
     let system = System::get()?;
-    let memory = system.host_pool().allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
+    let memory = device.0.host.allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
     let memory = memory.held_by(memory_report::USER);
     memory.allow_access(&system.gpu_agents())?;
     let address = memory.address();

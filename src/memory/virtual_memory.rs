@@ -288,7 +288,7 @@ pub fn set_access(address: u64, bytes: u64, wishes: &[(Processor, Access)]) -> R
     let mut agents = Vec::new();
     for (processor, access) in wishes {
         let agent = match processor {
-            Processor::Host => system.host_agent().ok_or(Error::NotSupported("access of the host"))?,
+            Processor::Host => system.host_agent().clone(),
             Processor::Device(ordinal) => Device::get(*ordinal)?.0.agent.clone(),
         };
         agents.push((agent, *processor, *access));
