@@ -22,6 +22,7 @@ pub const SECOND: u64 = 1_000_000_000;
 pub struct Session {
     pub hsa: &'static Api,
     pub agents: Vec<hsa_agent_t>,
+    gpus: Vec<hsa_agent_t>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -54,7 +55,14 @@ impl Session {
             ok((hsa.hsa_init)());
             ok((hsa.hsa_iterate_agents)(Some(collect::<hsa_agent_t>), (&raw mut agents).cast()));
         }
-        Self { hsa, agents, _turn: turn }
+        let is_gpu = |agent: &hsa_agent_t| {
+            let mut kind = HSA_DEVICE_TYPE_CPU;
+            // SAFETY: room for the answer.
+            ok(unsafe { (hsa.hsa_agent_get_info)(*agent, HSA_AGENT_INFO_DEVICE, (&raw mut kind).cast()) });
+            kind == HSA_DEVICE_TYPE_GPU
+        };
+        let gpus = agents.iter().copied().filter(is_gpu).collect();
+        Self { hsa, agents, gpus, _turn: turn }
     }
 
     /// Devices of one target each.
@@ -67,7 +75,7 @@ impl Session {
     }
 
     pub fn gpu(&self, index: usize) -> hsa_agent_t {
-        self.agents[index + 1]
+        self.gpus[index]
     }
 
     /// Pools of an agent, in its order: fine, kernarg, coarse for the host, local and group for a GPU.
@@ -142,7 +150,7 @@ impl Session {
 
     /// Lets every GPU reach an allocation.
     pub fn allow(&self, pointer: *const c_void) {
-        let gpus = &self.agents[1..];
+        let gpus = &self.gpus;
         // SAFETY: an array of ours.
         ok(unsafe {
             (self.hsa.hsa_amd_agents_allow_access)(
