@@ -219,8 +219,13 @@ impl Stream {
         if host::any_outstanding() { self.wait_for_all() } else { Ok(()) }
     }
 
+    /// Staging memory. Where there is no more, that of the copies before this one is waited for.
     fn stage(&self, bytes: usize) -> Result<Block> {
-        self.device().0.staging.take(bytes)
+        let staging = &self.device().0.staging;
+        staging.take(bytes).or_else(|_| {
+            self.wait_for_all()?;
+            staging.take(bytes)
+        })
     }
 
     /// Pins the pages of one end of a copy; read-only mappings and pages beyond a limit refuse.

@@ -189,7 +189,7 @@ fn streams_with_more_queues_than_the_device_serves_at_a_time_wait_for_each_other
                 }
                 stream.run(&log.append(30 * round + at as u32)).unwrap();
                 let event = Event::new(false);
-                stream.record(&event).unwrap();
+                stream.record_event(&event).unwrap();
                 before = Some(event);
             }
             streams[0].synchronize().unwrap();
@@ -213,7 +213,7 @@ fn events_beyond_those_of_the_process_end_waits_all_the_same() {
             .map(|entry| {
                 stream.run(&log.append(entry)).unwrap();
                 let event = Event::new(true);
-                stream.record(&event).unwrap();
+                stream.record_event(&event).unwrap();
                 event
             })
             .collect();

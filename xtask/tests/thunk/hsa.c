@@ -1,7 +1,10 @@
 // An HSA program on AMD's runtime: `hsa kernels.co TOPIC`. It prints what it observes; the first call that fails ends
 // it with its name.
+#define _GNU_SOURCE
+#include <aqlipse_thunk.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +24,9 @@
 
 enum { ITEMS = 4096, GROUP = 256 };
 
+// The last of each kind, and how many devices are before it.
 static hsa_agent_t host, device;
+static uint32_t ordinal;
 static hsa_amd_memory_pool_t host_pool, kernarg_pool, device_pool;
 static hsa_executable_t executable;
 
@@ -29,6 +34,7 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *unused) {
   (void)unused;
   hsa_device_type_t type;
   CHECK(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+  ordinal += type == HSA_DEVICE_TYPE_GPU && device.handle;
   *(type == HSA_DEVICE_TYPE_GPU ? &device : &host) = agent;
   return HSA_STATUS_SUCCESS;
 }
@@ -299,6 +305,72 @@ static void error(const char *name) {
   CHECK(hsa_queue_destroy(one));
 }
 
+// What the device has counted.
+static aqlipse_thunk_counters_t counters(void) {
+  int (*read)(uint32_t, aqlipse_thunk_counters_t *) =
+      (int (*)(uint32_t, aqlipse_thunk_counters_t *))dlsym(RTLD_DEFAULT, "aqlipseThunkCounters");
+  aqlipse_thunk_counters_t now = {0};
+  if (!read || read(ordinal, &now)) exit(1);
+  return now;
+}
+
+// A kernel on memory of a CPU agent, with its arguments in that of the last one.
+static hsa_status_t on_socket(hsa_agent_t agent, void *number) {
+  hsa_device_type_t type;
+  CHECK(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+  if (type != HSA_DEVICE_TYPE_CPU) return HSA_STATUS_SUCCESS;
+  CHECK(hsa_amd_agent_iterate_memory_pools(agent, find_pool, &host));
+  hsa_amd_memory_pool_link_info_t link;
+  CHECK(hsa_amd_agent_memory_pool_get_info(device, host_pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO, &link));
+  CHECK(hsa_amd_agent_iterate_memory_pools(host, find_pool, &host));
+  hsa_amd_memory_pool_t near = host_pool;
+  CHECK(hsa_amd_agent_iterate_memory_pools(agent, find_pool, &host));
+  int *data = allocate(host_pool, ITEMS * sizeof(int));
+  host_pool = near;
+  CHECK(hsa_amd_agent_iterate_memory_pools(host, find_pool, &host));
+  for (int i = 0; i < ITEMS; ++i) data[i] = i;
+  hsa_queue_t *one = queue();
+  hsa_signal_t done = signal_at(1);
+  aqlipse_thunk_counters_t before = counters();
+  dispatch(one, "add", data, 1, done);
+  await(done);
+  aqlipse_thunk_counters_t after = counters();
+  printf("socket %d: distance %u, wrong %d, %s near, %s far, %s early\n", (*(int *)number)++, link.numa_distance,
+         wrong(data, 0, 1, 1), after.near_host_reads > before.near_host_reads ? "some" : "none",
+         after.far_host_reads > before.far_host_reads ? "some" : "none",
+         after.early_host_reads > before.early_host_reads ? "some" : "none");
+  CHECK(hsa_queue_destroy(one));
+  return HSA_STATUS_SUCCESS;
+}
+
+// More events, locked memory and queues than there are.
+static void scarce(void) {
+  enum { CHUNKS = 8, SIGNALS = 5000, QUEUES = 40 };
+  static hsa_signal_t signals[SIGNALS];
+  void *chunks[CHUNKS];
+  int taken = 0;
+  hsa_status_t status = HSA_STATUS_SUCCESS;
+  while (taken < CHUNKS && !status) {
+    status = hsa_amd_memory_pool_allocate(host_pool, 256 << 20, 0, &chunks[taken]);
+    if (!status) CHECK(hsa_amd_agents_allow_access(1, &device, NULL, chunks[taken++]));
+  }
+  printf("%d chunks of host memory, then %#x\n", taken, (unsigned)status);
+  while (taken > 0) CHECK(hsa_amd_memory_pool_free(chunks[--taken]));
+  hsa_queue_t *queues[QUEUES];
+  for (int i = 0; i < QUEUES; ++i) queues[i] = queue();
+  for (int i = 0; i < SIGNALS; ++i) signals[i] = signal_at(1);
+  hsa_signal_t none = {0};
+  barrier_and(queues[0], none, none, signals[SIGNALS - 1]);
+  await(signals[SIGNALS - 1]);
+  printf("signal %d: done\n", SIGNALS);
+  // Each queue waits for the next one.
+  for (int i = 0; i < QUEUES; ++i) barrier_and(queues[i], signals[i + 1], none, signals[i]);
+  hsa_signal_store_screlease(signals[QUEUES], 0);
+  await(signals[0]);
+  printf("%d queues: done, %s\n", QUEUES, counters().quanta ? "in turns" : "at once");
+  for (int i = 0; i < QUEUES; ++i) CHECK(hsa_queue_destroy(queues[i]));
+}
+
 int main(int count, char **arguments) {
   if (count != 3) return 2;
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -309,6 +381,11 @@ int main(int count, char **arguments) {
   load(arguments[1]);
   if (!strcmp(arguments[2], "queues")) queues();
   else if (!strcmp(arguments[2], "copies")) copies();
+  else if (!strcmp(arguments[2], "scarce")) scarce();
+  else if (!strcmp(arguments[2], "sockets")) {
+    int number = 0;
+    CHECK(hsa_iterate_agents(on_socket, &number));
+  }
   else if (!strcmp(arguments[2], "unheard")) error("stray");
   else {
     CHECK(hsa_amd_register_system_event_handler(on_event, NULL));

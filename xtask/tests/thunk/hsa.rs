@@ -7,7 +7,7 @@ use crate::{
     process::{Finished, on_thunk, run},
     scratch, source, thunk,
 };
-use xtask::output;
+use xtask::{output, root};
 
 fn rocminfo(devices: &str) -> Option<Finished> {
     let rocminfo = "/usr/bin/rocminfo";
@@ -61,7 +61,8 @@ fn program(test: &str) -> Option<(PathBuf, PathBuf)> {
     let mut clang = hip_compiler();
     clang.args(["--cuda-device-only", "--no-gpu-bundle-output", "-o"]).arg(&kernels);
     output(clang.arg(source("kernels.hip"))).unwrap();
-    Some((compile_c(&directory, "hsa", &["-l:libhsa-runtime64.so.1", "-lpthread"]), kernels))
+    let include = format!("-I{}", root().join("thunk/include").display());
+    Some((compile_c(&directory, "hsa", &[&include, "-l:libhsa-runtime64.so.1", "-lpthread", "-ldl"]), kernels))
 }
 
 fn topic((program, kernels): &(PathBuf, PathBuf), topic: &str) -> Command {
@@ -140,4 +141,36 @@ fn a_memory_fault_that_nobody_hears_ends_the_process_with_rocrs_message() {
     assert!(!finished.status.success());
     let message = "on address 0xdead000. Reason: Page not present or supervisor privilege.";
     assert!(finished.stderr.contains(message), "{}", finished.stderr);
+}
+
+#[test]
+fn rocr_tells_which_of_two_sockets_is_near_and_reads_are_counted_by_socket() {
+    let Some(program) = program("sockets") else { return };
+    let mut command = topic(&program, "sockets");
+    command.env("AQLIPSE_EMULATE", "2xgfx90a").env("AQLIPSE_EMULATE_HARDWARE", "two-sockets");
+    let finished = run(&mut command);
+    assert_eq!(
+        finished.lines(),
+        [
+            "socket 0: distance 52, wrong 0, some near, some far, some early",
+            "socket 1: distance 20, wrong 0, some near, none far, some early",
+            "done",
+        ]
+    );
+}
+
+#[test]
+fn rocr_goes_on_where_events_queues_and_locked_memory_are_scarce() {
+    let Some(program) = program("scarce") else { return };
+    let finished = run(topic(&program, "scarce").env("AQLIPSE_EMULATE_HARDWARE", "scarce"));
+    assert_eq!(
+        finished.lines(),
+        [
+            // HSA_STATUS_ERROR_OUT_OF_RESOURCES.
+            "3 chunks of host memory, then 0x1008",
+            "signal 5000: done",
+            "40 queues: done, in turns",
+            "done",
+        ]
+    );
 }
