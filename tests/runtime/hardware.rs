@@ -153,7 +153,7 @@ fn host_memory_that_cannot_be_locked_is_out_of_memory() {
         let is_short = |error| matches!(error, Some(Error::OutOfMemory { .. }));
         assert!(is_short(pinned(LIMIT + 4096).err()));
         let data = buffer(&[7; 1000]);
-        let most = pinned(LIMIT - (64 << 20)).unwrap();
+        let most = pinned(LIMIT - (64 << 20)).unwrap().address;
         let pages = vec![5u32; 32 << 20];
         let bytes = size_of_val(pages.as_slice()) as u64;
         // SAFETY: the pages live to the end of the test.
@@ -165,7 +165,7 @@ fn host_memory_that_cannot_be_locked_is_out_of_memory() {
         stream().run(&affine(&data, 2, 0)).unwrap();
         device().synchronize().unwrap();
         assert_eq!(data.read(&stream()).unwrap(), [14; 1000]);
-        memory::free_host(most.address).unwrap();
+        memory::free_host(most).unwrap();
         // SAFETY: as above.
         unsafe { memory::register(&device(), pages.as_ptr() as u64, bytes, 0) }.unwrap();
         memory::unregister(pages.as_ptr() as u64).unwrap();
