@@ -144,7 +144,7 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
                     run_tests(tests.env("AQLIPSE_EMULATE_SEED", seed.to_string()))?;
                 }
             }
-            // On cards behind PCIe, whose memory the host may not touch.
+            // On cards behind PCIe, whose memory the host may not touch; beside two sockets; with little of everything.
             if nextest {
                 for (traits, tests) in UNKIND {
                     let mut command = on_device()?;
@@ -220,7 +220,8 @@ const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
 
 /// Traits of hardware that the emulated devices spare programs otherwise, and the tests that run with them.
-const UNKIND: [(&str, &str); 2] = [("discrete", ON_CARDS), ("no-bar", ON_CARDS)];
+const UNKIND: [(&str, &str); 4] =
+    [("discrete", ON_CARDS), ("no-bar", ON_CARDS), ("two-sockets", ON_CARDS), ("scarce", ON_CARDS)];
 
 /// Tests of the runtime that run on any device; not that which runs them again with rings in device memory, where each
 /// store of a packet would be two signals.
