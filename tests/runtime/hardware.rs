@@ -158,7 +158,9 @@ fn host_memory_that_cannot_be_locked_is_out_of_memory() {
         let bytes = size_of_val(pages.as_slice()) as u64;
         // SAFETY: the pages live to the end of the test.
         let registered = unsafe { memory::register(&device(), pages.as_ptr() as u64, bytes, 0) };
-        assert!(is_short(registered.err()));
+        let error = registered.expect_err("more than is left");
+        // ROCr 5.2.3 does not say why it locks nothing.
+        assert!(device().backend() == Backend::Rocr || is_short(Some(error)));
         // Copies of pages that cannot be pinned are staged.
         let copy = buffer(&pages);
         assert_eq!(copy.read(&stream()).unwrap(), pages);

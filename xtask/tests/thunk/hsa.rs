@@ -62,7 +62,10 @@ fn program(test: &str) -> Option<(PathBuf, PathBuf)> {
     clang.args(["--cuda-device-only", "--no-gpu-bundle-output", "-o"]).arg(&kernels);
     output(clang.arg(source("kernels.hip"))).unwrap();
     let include = format!("-I{}", root().join("thunk/include").display());
-    Some((compile_c(&directory, "hsa", &[&include, "-l:libhsa-runtime64.so.1", "-lpthread", "-ldl"]), kernels))
+    Some((
+        compile_c(&directory, "hsa", &[&include, "-l:libhsa-runtime64.so.1", "-lpthread", "-ldl"]),
+        kernels,
+    ))
 }
 
 fn topic((program, kernels): &(PathBuf, PathBuf), topic: &str) -> Command {
