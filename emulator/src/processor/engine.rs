@@ -270,7 +270,7 @@ impl Engine {
     /// Completes what is complete, launches what can be launched, and lends a hand.
     fn round(&mut self) -> bool {
         let mut worked = self.finish();
-        self.take_turns();
+        self.turns.deal(&mut self.lanes, &self.device);
         let count = self.lanes.len();
         self.first = (self.first + 1) % count.max(1);
         for priority in (0..=2).rev() {

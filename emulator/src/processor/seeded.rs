@@ -26,7 +26,7 @@ impl Engine {
     /// Draws one of the legal next steps and takes it.
     pub(super) fn seeded_round(&mut self) -> bool {
         let mut worked = self.finish();
-        self.take_turns();
+        self.turns.deal(&mut self.lanes, &self.device);
         let mut choices = Vec::new();
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             match lane.front() {
