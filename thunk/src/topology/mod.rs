@@ -2,6 +2,8 @@
 
 mod host;
 
+use std::iter::once;
+
 use emulator::{QUEUES_PER_COPY_ENGINE, driver::Figures};
 
 use crate::{
@@ -12,7 +14,8 @@ use crate::{
         HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, HSA_HEAPTYPE_GPU_LDS,
         HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE,
         HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties,
-        HsaNodeProperties, LINK_OVERRIDE, Zero, field, newer::Additions,
+        HsaNodeProperties, LINK_NO_ATOMICS_32, LINK_NO_ATOMICS_64, LINK_OVERRIDE, Zero, field,
+        newer::Additions,
     },
     entry::Result,
 };
@@ -155,18 +158,25 @@ impl Topology {
             .collect())
     }
 
-    /// A node's links to all others.
+    /// A node's links to the others whose memory it reaches. The host reaches no device without a large PCI window.
     pub fn links(&self, node: u32) -> Result<Vec<HsaIoLinkProperties>> {
         self.device(node)?;
-        let others = (0..self.nodes()).filter(|other| *other != node);
+        let devices = || self.devices.iter();
+        let flags = match devices().all(|device| device.atomics) {
+            true => LINK_OVERRIDE,
+            false => LINK_OVERRIDE | LINK_NO_ATOMICS_32 | LINK_NO_ATOMICS_64,
+        };
+        let reached = devices().map(|device| node != HOST_NODE || device.large_bar);
+        let others = (0..).zip(once(node != HOST_NODE).chain(reached));
         Ok(others
-            .map(|other| HsaIoLinkProperties {
+            .filter(|(other, reached)| *reached && *other != node)
+            .map(|(other, _)| HsaIoLinkProperties {
                 IoLinkType: HSA_IOLINKTYPE_PCIEXPRESS.0,
                 NodeFrom: node,
                 NodeTo: other,
                 // From device to device it is two hops: through the host's root complex.
                 Weight: if node == HOST_NODE || other == HOST_NODE { 20 } else { 40 },
-                Flags: LINK_OVERRIDE,
+                Flags: flags,
                 ..HsaIoLinkProperties::ZERO
             })
             .collect())
