@@ -10,7 +10,7 @@ pub const ARGUMENTS_VARIABLE: &str = "AQLIPSE_KERNARGS";
 /// A kernel begins with loads of its arguments: from memory of the host each of them crosses the bus. Executables keep
 /// theirs from launch to launch, so that they are written once and read often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arguments {
+pub(super) enum Arguments {
     /// In memory of the device, if it has fine-grained memory: the host writes there through a window of PCIe (large BAR)
     /// or by copies.
     #[default]

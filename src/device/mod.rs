@@ -32,7 +32,7 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 
-pub use arguments::{ARGUMENTS_VARIABLE, Arguments};
+pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
 pub use fence::Fence;
 pub use properties::Properties;

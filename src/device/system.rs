@@ -10,7 +10,8 @@ use hsa::AgentKind;
 use parking_lot::Mutex;
 
 use super::{
-    Arguments, Backend, Device, DeviceInner, Properties, Rings, advice,
+    Backend, Device, DeviceInner, Properties, Rings, advice,
+    arguments::Arguments,
     backend::DEVICE_VARIABLE,
     fault::Faults,
     fence::SignalPool,

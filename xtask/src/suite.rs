@@ -146,8 +146,11 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
             }
             // On cards behind PCIe, whose memory the host may not touch; beside two sockets; with little of everything.
             if nextest {
-                for (traits, tests) in UNKIND {
+                for (device, traits, tests) in UNKIND {
                     let mut command = on_device()?;
+                    if let Some(device) = device {
+                        choose(&mut command, device, &dist)?;
+                    }
                     run_tests(command.args(["-E", tests]).env("AQLIPSE_EMULATE_HARDWARE", traits))?;
                 }
             }
@@ -219,9 +222,17 @@ const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi
 /// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
 
-/// Traits of hardware that the emulated devices spare programs otherwise, and the tests that run with them.
-const UNKIND: [(&str, &str); 4] =
-    [("discrete", ON_CARDS), ("no-bar", ON_CARDS), ("two-sockets", ON_CARDS), ("scarce", ON_CARDS)];
+/// Traits of hardware that the emulated devices spare programs otherwise, on which back end (or the default one), and the
+/// tests that run with them.
+const UNKIND: [(Option<&str>, &str, &str); 7] = [
+    (None, "discrete", ON_CARDS),
+    (None, "no-bar", ON_CARDS),
+    (Some("rocr"), "no-bar", ON_CARDS),
+    (None, "two-sockets", ON_CARDS),
+    (Some("rocr"), "two-sockets", ON_CARDS),
+    (None, "scarce", ON_CARDS),
+    (Some("rocr"), "scarce", ON_CARDS),
+];
 
 /// Tests of the runtime that run on any device; not that which runs them again with rings in device memory, where each
 /// store of a packet would be two signals.

@@ -52,7 +52,7 @@ pub struct Device {
     pub hardware: Hardware,
     /// What its packet processor and its copy engines have done.
     pub tally: Tally,
-    /// The registers of its host data path, once somebody asks for them.
+    /// The registers of its host data path, once they are asked for.
     data_path: OnceLock<Option<Mapping>>,
     /// How often it has lost its queues.
     pub losses: AtomicU32,

@@ -67,18 +67,16 @@ static WINDOW: AtomicU64 = AtomicU64::new(0);
 static NEXT: Mutex<u64> = Mutex::new(START + MARGIN);
 
 /// The handler that was there before.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+static BEFORE: Before = OnceLock::new();
+
+type Before = OnceLock<libc::sigaction>;
 
 /// From now on memory can be hidden.
 ///
 /// # Errors
 /// The kernel's.
 pub fn begin() -> io::Result<()> {
-    if BEFORE.get().is_none() {
-        let before = handle(libc::SIGSEGV, on_segv)?;
-        // A second thread that does the same has the first one's handler for its own: it calls nobody.
-        let _ = BEFORE.set(before);
-    }
+    handle(libc::SIGSEGV, on_segv, &BEFORE)?;
     WINDOW.store(SIZE, Ordering::Relaxed);
     Ok(())
 }
@@ -154,19 +152,31 @@ fn protect(start: u64, size: u64, protection: c_int) -> io::Result<()> {
 
 type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-/// Installs a handler and gives back what was there.
-fn handle(signal: c_int, handler: Handler) -> io::Result<libc::sigaction> {
+/// Installs a handler if it is not there yet, and keeps what was there.
+fn handle(signal: c_int, handler: Handler, before: &Before) -> io::Result<()> {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _one = INSTALLING.lock();
+    if before.get().is_some() {
+        return Ok(());
+    }
     // SAFETY: all-zero is a valid sigaction.
     let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
     new.sa_sigaction = handler as usize;
-    new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-    // SAFETY: both are structures of ours; the handler has the type that SA_SIGINFO asks for.
-    let done = unsafe { libc::sigaction(signal, &raw const new, &raw mut old) };
-    if done == 0 { Ok(old) } else { Err(io::Error::last_os_error()) }
+    // On the stack of the thread: alternate ones may have room for little more than the kernel's frame, which takes most
+    // of 8 KiB where vector registers are wide.
+    new.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER;
+    // SAFETY: the structure is ours.
+    if unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut old) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // Before the handler can be called. It is the only one that is kept: the lock is held.
+    let _ = before.set(old);
+    // SAFETY: the structure is ours; the handler has the type that SA_SIGINFO asks for.
+    let done = unsafe { libc::sigaction(signal, &raw const new, std::ptr::null_mut()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Hands a signal to the handler that was there before, or lets it act as it does by default when the instruction is
-/// executed again.
+/// Hands a signal to the handler that was there before, or has it act as it does by default.
 ///
 /// # Safety
 /// The arguments are those of a handler of `signal`.
@@ -192,6 +202,14 @@ unsafe fn pass_on(
         _ => {
             // SAFETY: the default action of a signal needs no more than its number.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
+            // A fault comes again when the instruction is executed again. A trap, or a signal that a process sent (its code
+            // is not positive, sigaction(2)), does not.
+            // SAFETY: the kernel's structure; the thread may send itself signals.
+            unsafe {
+                if signal != libc::SIGSEGV || (*info).si_code <= 0 {
+                    libc::raise(signal);
+                }
+            }
         }
     }
 }

@@ -71,6 +71,10 @@ bits! {
     "HSA_LINKPROPERTY"."LinkProperty" {
         /// The other flags count.
         LINK_OVERRIDE = "ui32.Override": 0, 1;
+        /// It carries no atomic operations of 32 bits.
+        LINK_NO_ATOMICS_32 = "ui32.NoAtomics32bit": 2, 1;
+        /// It carries none of 64 bits.
+        LINK_NO_ATOMICS_64 = "ui32.NoAtomics64bit": 3, 1;
     }
     "HsaMemFlags"."Value" {
         /// The device only reads.

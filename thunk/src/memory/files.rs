@@ -99,7 +99,7 @@ impl Files {
         (asked && used < limit.rlim_cur / 2).then_some(file)
     }
 
-    /// A name for memory at an address, which nobody has asked to share yet.
+    /// A name for memory at an address, which has not been shared yet.
     pub(super) fn name_of_local(device: u32) -> String {
         format!("{PREFIX}{device}")
     }

@@ -127,12 +127,15 @@ impl Memory {
         let file = local
             .filter(|_| newer::is_spoken())
             .and_then(|device| self.files.create_if_cheap(&files::Files::name_of_local(device), bytes));
+        // On cards without a large PCI window.
+        let hidden = local.is_some() && flags & MEM_HOST_ACCESS == 0;
+        let reserved = file.is_some() || apart != 0;
         let mapping = match fixed {
-            Some(address) if file.is_some() || apart != 0 => Mapping::reserve_at(address, bytes),
+            Some(address) if reserved => Mapping::reserve_at(address, bytes),
             Some(address) => Mapping::anonymous_at(address, bytes),
-            None if file.is_some() || apart != 0 => Mapping::reserve_aligned(bytes, alignment),
-            // Hidden from the host, on cards without a large PCI window.
-            None if local.is_some() && flags & MEM_HOST_ACCESS == 0 => Mapping::of_devices(bytes, alignment),
+            None if reserved && hidden => Mapping::reserve_for_devices(bytes, alignment),
+            None if reserved => Mapping::reserve_aligned(bytes, alignment),
+            None if hidden => Mapping::of_devices(bytes, alignment),
             None => Mapping::anonymous_aligned(bytes, alignment),
         };
         let mapping = mapping.map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;

@@ -15,7 +15,8 @@ use crate::{
         HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, HSA_HEAPTYPE_GPU_LDS,
         HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE,
         HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties,
-        HsaNodeProperties, LINK_OVERRIDE, Zero, field, newer::Additions,
+        HsaNodeProperties, LINK_NO_ATOMICS_32, LINK_NO_ATOMICS_64, LINK_OVERRIDE, Zero, field,
+        newer::Additions,
     },
     entry::Result,
 };
@@ -144,18 +145,27 @@ impl Topology {
             .collect())
     }
 
-    /// A node's links to all others.
+    /// A node's links to the others whose memory it reaches. The host reaches no device without a large PCI window.
     pub fn links(&self, node: u32) -> Result<Vec<HsaIoLinkProperties>> {
         self.device(node)?;
         let nodes = self.nodes();
+        let flags = match self.devices.iter().all(|device| device.atomics) {
+            true => LINK_OVERRIDE,
+            false => LINK_OVERRIDE | LINK_NO_ATOMICS_32 | LINK_NO_ATOMICS_64,
+        };
+        let large_bar =
+            |device: u32| self.devices.get(device as usize).is_some_and(|device| device.large_bar);
+        let is_host = nodes.device(node).is_none();
+        let reached = |other: &u32| nodes.device(*other).is_none_or(|device| !is_host || large_bar(device));
         let others = (0..nodes.count()).filter(|other| *other != node);
         Ok(others
+            .filter(reached)
             .map(|other| HsaIoLinkProperties {
                 IoLinkType: HSA_IOLINKTYPE_PCIEXPRESS.0,
                 NodeFrom: node,
                 NodeTo: other,
                 Weight: self.hardware.distance(nodes.agent(node), nodes.agent(other)),
-                Flags: LINK_OVERRIDE,
+                Flags: flags,
                 ..HsaIoLinkProperties::ZERO
             })
             .collect())

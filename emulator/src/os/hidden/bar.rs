@@ -6,7 +6,7 @@
 //! the page is protected, the handler lifts that for one step (the processor's trap flag) and protects it again. A load
 //! of a page whose stores are on their way ends them all.
 //!
-//! For the time of a step other threads can touch the page, too, and nobody notices. So a thread's stores arrive before
+//! For the time of a step other threads can touch the page, too, and it is not noticed. So a thread's stores arrive before
 //! another one steps on their page, what others stored meanwhile arrives when the step is over, and a dispatch waits for
 //! that ([`settled`]).
 
@@ -22,7 +22,7 @@ use std::{
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use parking_lot::Mutex;
 
-use super::{handle, of_device, pass_on, protect};
+use super::{Before, handle, of_device, pass_on, protect};
 use crate::os::{Mapping, PAGE};
 
 const PAGE_BYTES: u64 = PAGE as u64;
@@ -84,7 +84,7 @@ struct Step {
 const WIDEST: u64 = 64;
 
 impl Step {
-    /// Whether somebody else has stored to the page.
+    /// Whether another thread has stored to the page.
     fn is_disturbed(&self) -> bool {
         // SAFETY: the host's mapping of the page, which is open.
         let now = |at: usize| unsafe { (self.page as *const u8).add(at).read_volatile() };
@@ -105,7 +105,7 @@ static STATE: Mutex<State> =
     Mutex::new(State { ranges: BTreeMap::new(), posted: BTreeMap::new(), stepped: Vec::new() });
 /// The thread that is in a step, or 0. Others wait: they would see its page unprotected.
 static STEPPER: AtomicI32 = AtomicI32::new(0);
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+static BEFORE: Before = OnceLock::new();
 
 /// Lets the host access whole pages of a device's memory through the window.
 ///
@@ -125,10 +125,7 @@ pub fn registers(start: u64, size: u64, device: u32) -> io::Result<()> {
 }
 
 fn add(start: u64, size: u64, device: u32, kind: Kind) -> io::Result<()> {
-    if BEFORE.get().is_none() {
-        // As in `begin`.
-        let _ = BEFORE.set(handle(libc::SIGTRAP, on_trap)?);
-    }
+    handle(libc::SIGTRAP, on_trap, &BEFORE)?;
     STATE.lock().ranges.insert(start, Range { end: start + size, device, kind });
     Ok(())
 }
@@ -139,7 +136,7 @@ pub fn close(start: u64) {
     let Some(range) = state.ranges.remove(&start) else { return };
     let inside: Vec<u64> = state.posted.range(start..range.end).map(|(page, _)| *page).collect();
     inside.into_iter().for_each(|page| state.arrive(page));
-    // A page that stays open is seen as it was by whoever should not look.
+    // If that fails the page stays open, for threads that should not look.
     let _ = protect(start, range.end - start, libc::PROT_NONE);
 }
 
@@ -175,7 +172,7 @@ impl State {
         }
         // Put in place with what is in it: another thread may store to it from then on.
         let copy = Mapping::anonymous(PAGE).ok()?;
-        // SAFETY: a page that nobody else knows.
+        // SAFETY: a page that is known to this function alone.
         unsafe { std::ptr::copy(image.as_ptr(), copy.pointer(), PAGE) };
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         // SAFETY: the page is moved to one of the window, which is ours to replace.
@@ -231,7 +228,7 @@ fn enter(thread: i32) {
     }
 }
 
-/// Waits until no thread is in a step: what was stored before, unnoticed by anybody, has arrived.
+/// Waits until no thread is in a step: what was stored before, even unnoticed, has arrived.
 pub fn settled() {
     let this = thread();
     if STEPPER.load(Ordering::Acquire) != 0 {
@@ -273,10 +270,11 @@ pub(super) unsafe fn on_fault(address: u64, context: *mut ucontext_t) -> bool {
         }
         None
     } else if !is_store {
-        // Another thread may have ended it meanwhile; then the page is readable, and the load is tried again.
+        // Another thread may have ended it meanwhile. The load is tried again.
         drain(&mut state, device);
+        let readable = protect(page, PAGE_BYTES, libc::PROT_READ).is_ok();
         leave();
-        return true;
+        return readable;
     } else {
         let Some(before) = state.post(page, device, this) else {
             leave();
