@@ -95,8 +95,6 @@ pub struct Figures {
     pub local_memory: u64,
     /// Whether the host can be given access to it (large BAR).
     pub large_bar: bool,
-    /// Whether its atomic operations reach host memory and that of other devices.
-    pub atomics: bool,
 }
 
 /// Open devices; dropping it stops them.
@@ -149,7 +147,6 @@ impl Driver {
             compute_units: device.compute_units,
             local_memory: device.local_memory,
             large_bar: device.hardware.reaches_devices(),
-            atomics: !device.hardware.no_atomics,
         };
         self.devices.iter().map(figures).collect()
     }

@@ -149,17 +149,14 @@ impl Topology {
     pub fn links(&self, node: u32) -> Result<Vec<HsaIoLinkProperties>> {
         self.device(node)?;
         let nodes = self.nodes();
-        let flags = match self.devices.iter().all(|device| device.atomics) {
-            true => LINK_OVERRIDE,
-            false => LINK_OVERRIDE | LINK_NO_ATOMICS_32 | LINK_NO_ATOMICS_64,
+        let flags = match self.hardware.no_atomics {
+            true => LINK_OVERRIDE | LINK_NO_ATOMICS_32 | LINK_NO_ATOMICS_64,
+            false => LINK_OVERRIDE,
         };
-        let large_bar =
-            |device: u32| self.devices.get(device as usize).is_some_and(|device| device.large_bar);
-        let is_host = nodes.device(node).is_none();
-        let reached = |other: &u32| nodes.device(*other).is_none_or(|device| !is_host || large_bar(device));
-        let others = (0..nodes.count()).filter(|other| *other != node);
+        let is_host = |node| nodes.device(node).is_none();
+        let reached = |other| !is_host(node) || is_host(other) || self.hardware.reaches_devices();
+        let others = (0..nodes.count()).filter(|&other| other != node && reached(other));
         Ok(others
-            .filter(reached)
             .map(|other| HsaIoLinkProperties {
                 IoLinkType: HSA_IOLINKTYPE_PCIEXPRESS.0,
                 NodeFrom: node,
