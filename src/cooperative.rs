@@ -2,16 +2,21 @@
 //!
 //! The device library synchronises a grid in one of two ways. The older one, and the newer one on processors other than
 //! gfx942, arrives at resource 0 of global wave sync, which a kernel of ours sets up before each launch; the resource
-//! is there for kernels on a cooperative queue. Newer libraries count on gfx942 in memory that the launch brings
-//! along. As there is one such resource, a device has one queue for these kernels, which run one after the other.
+//! is there for kernels on the one queue of a device that the HSA runtime has for them. Newer libraries count on gfx942
+//! in memory that the launch brings along, as programs may that synchronise a grid by themselves: such kernels run on a
+//! queue of ours, whose faults come to us. ROCr ends the process if a kernel on the other one traps.
+//!
+//! Two kernels whose blocks wait for each other must not share the device's units, or each may hold what the other lacks.
+//! So they run one after the other, whichever of the two queues they are on.
 
 use std::sync::{
     Arc,
+    Weak,
     atomic::{AtomicUsize, Ordering},
 };
 
 use hsa::packet::{BarrierAnd, Fences, KernelDispatch, NO_SIGNAL, Packet};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::{
     device::{Device, LaneKind, fence::PooledSignal, lane::Lane, once::Once, slabs::Block},
@@ -65,15 +70,24 @@ impl GridInfo {
 #[derive(Default)]
 pub(crate) struct Cooperative {
     /// Held while the packets of one launch are published, which must follow each other.
-    order: Mutex<()>,
+    order: Mutex<Order>,
     /// Kernels that streams or graphs will come to, and that are not published yet.
     expected: Arc<AtomicUsize>,
     init: Once<KernelCode>,
 }
 
+/// Kernels of a device that follow each other.
+#[derive(Default)]
+struct Order {
+    /// The queue of the last one, and what falls when it is over.
+    last: Option<(LaneKind, Weak<PooledSignal>)>,
+    /// What falls when a kernel is over, and what a packet in front of it waits for.
+    waits: Vec<(Arc<PooledSignal>, Arc<PooledSignal>)>,
+}
+
 /// A kernel that is to be published; while it is not, no other may be published that waits for anything.
 ///
-/// The device's queue for such kernels runs them in order. A kernel in front of this one that waits for its stream could
+/// The device runs such kernels in the order in which they are published. A kernel in front of this one that waits for its stream could
 /// wait for this one: streams share queues, and what this one is to run for may hold that stream back.
 pub(crate) struct Expected(Arc<AtomicUsize>);
 
@@ -123,36 +137,47 @@ impl Device {
         &self,
         placed: &Placed<'_>,
         after: &[hsa_sys::hsa_signal_t],
-        done: &PooledSignal,
+        done: &Arc<PooledSignal>,
     ) -> Result<()> {
-        let init = self.context().cooperative.init(self)?;
+        let cooperative = &self.context().cooperative;
+        let fences = Fences { barrier: true, ..Fences::SYSTEM };
+        let mut kernels: Vec<Packet> = Vec::new();
+        if let Some(init) = cooperative.init(self, placed.dispatch)? {
+            let setup = KernelDispatch {
+                fences,
+                grid: [1; 3],
+                workgroup: [1; 3],
+                group_segment: init.group_bytes(),
+                private_segment: init.private_bytes(),
+                kernarg_address: placed.init_kernarg,
+                ..KernelDispatch::new(init.object())
+            };
+            kernels.push(setup.packet().map_err(hsa::Error::from)?);
+        }
+        let mut kernel = placed.dispatch.packet(fences, placed.kernarg)?;
+        kernel.set_completion_signal(done.handle());
+        kernels.push(kernel);
+        let mut order = cooperative.order.lock();
+        let (kind, lane) = self.cooperative_lane(placed.dispatch)?;
+        if lane.epoch() != done.epoch() {
+            return Err(self.0.faults.error());
+        }
+        let elsewhere = order.last.as_ref().filter(|(other, _)| *other != kind);
+        // What nothing keeps any more was seen to be over.
+        let before = elsewhere.and_then(|(_, done)| done.upgrade()).filter(|done| !done.is_over());
+        let after: Vec<_> = before.iter().map(|done| done.handle()).chain(after.iter().copied()).collect();
         let mut packets: Vec<Packet> = Vec::new();
         for some in after.chunks(5) {
             let mut deps = [NO_SIGNAL; 5];
             deps[..some.len()].copy_from_slice(some);
-            let fences = Fences { barrier: true, ..Fences::SYSTEM };
             packets.push(BarrierAnd { fences, deps, completion: NO_SIGNAL }.packet());
         }
-        let fences = Fences { barrier: true, ..Fences::SYSTEM };
-        let setup = KernelDispatch {
-            fences,
-            grid: [1; 3],
-            workgroup: [1; 3],
-            group_segment: init.group_bytes(),
-            private_segment: init.private_bytes(),
-            kernarg_address: placed.init_kernarg,
-            ..KernelDispatch::new(init.object())
-        };
-        packets.push(setup.packet().map_err(hsa::Error::from)?);
-        let mut kernel = placed.dispatch.packet(fences, placed.kernarg)?;
-        kernel.set_completion_signal(done.handle());
-        packets.push(kernel);
-        let _order = self.context().cooperative.order();
-        let lane = self.cooperative_lane()?;
-        if lane.epoch() != done.epoch() {
-            return Err(self.0.faults.error());
-        }
-        lane.submit(&packets)
+        packets.append(&mut kernels);
+        lane.submit(&packets)?;
+        order.last = Some((kind, Arc::downgrade(done)));
+        order.waits.retain(|(done, _)| !done.is_quiet());
+        order.waits.extend(before.map(|before| (done.clone(), before)));
+        Ok(())
     }
 
     /// Counts a kernel that is to be published, before the packets are that wait for it.
@@ -162,11 +187,13 @@ impl Device {
         Expected(expected)
     }
 
-    fn cooperative_lane(&self) -> Result<std::sync::Arc<Lane>> {
+    /// The lane for a cooperative kernel.
+    fn cooperative_lane(&self, dispatch: &Dispatch) -> Result<(LaneKind, Arc<Lane>)> {
         if !self.properties().cooperative {
             return Err(Error::NotSupported("cooperative launches on this device"));
         }
-        self.lane(LaneKind::Cooperative)
+        let kind = if dispatch.code.may_use_wave_sync() { LaneKind::WaveSync } else { LaneKind::Cooperative };
+        Ok((kind, self.lane(kind)?))
     }
 
     /// Takes what a cooperative kernel needs that [`Device::run_cooperative`] is to run in `epoch`.
@@ -174,8 +201,8 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`], what loading can fail with, a fault.
     pub(crate) fn reserve_cooperative(&self, dispatch: &Dispatch, epoch: u64) -> Result<Reserved> {
-        self.context().cooperative.init(self)?;
-        self.cooperative_lane()?;
+        self.context().cooperative.init(self, dispatch)?;
+        self.cooperative_lane(dispatch)?;
         let mut dispatch = dispatch.clone();
         let info = self.0.staging.take(INFO_BYTES)?;
         let grid = GridInfo { blocks: dispatch.resident_blocks(), ..GridInfo::default() };
@@ -212,16 +239,16 @@ pub(crate) struct Reserved {
 }
 
 impl Cooperative {
-    fn order(&self) -> MutexGuard<'_, ()> {
-        self.order.lock()
-    }
-
-    fn init(&self, device: &Device) -> Result<&KernelCode> {
+    /// The kernel that sets global wave sync up, if `dispatch` needs it.
+    fn init(&self, device: &Device, dispatch: &Dispatch) -> Result<Option<&KernelCode>> {
+        if !dispatch.code.may_use_wave_sync() {
+            return Ok(None);
+        }
         let load = || {
             let module = Module::first_that_fits(device, &OBJECTS)?;
             module.kernel("gws_init").and_then(|kernel| kernel.code(device).cloned())
         };
-        self.init.get_or_make(load)
+        self.init.get_or_make(load).map(Some)
     }
 }
 

@@ -17,8 +17,10 @@ pub(crate) enum LaneKind {
     /// For streams of one priority: that of the queue. Lanes of the other priorities than the ordinary one are created
     /// when the first such stream is used.
     Stream { priority: Priority, index: usize },
-    /// For cooperative kernels.
+    /// For cooperative kernels whose blocks meet in memory.
     Cooperative,
+    /// For cooperative kernels that use global wave sync.
+    WaveSync,
     /// For bodies of conditional nodes that the host drives.
     Body { index: usize },
     /// The queue to which kernels publish what launches resident graphs.
@@ -51,6 +53,7 @@ impl LaneKind {
             Self::Cooperative => (3, 0),
             Self::Body { index } => (3, 1 + index),
             Self::ResidentLaunches => (4, 0),
+            Self::WaveSync => (4, 1),
             Self::Resident { index } => (5, index),
             Self::Restricted { set, index } => (6 + set, index),
         };
@@ -84,7 +87,8 @@ impl From<usize> for LaneKind {
             (2, index) => Self::Stream { priority: Priority::Low, index },
             (3, 0) => Self::Cooperative,
             (3, index) => Self::Body { index: index - 1 },
-            (4, _) => Self::ResidentLaunches,
+            (4, 0) => Self::ResidentLaunches,
+            (4, _) => Self::WaveSync,
             (5, index) => Self::Resident { index },
             (group, index) => Self::Restricted { set: group - 6, index },
         }
@@ -106,7 +110,7 @@ mod tests {
         streams
             .chain([LaneKind::Cooperative])
             .chain(bodies)
-            .chain([LaneKind::ResidentLaunches])
+            .chain([LaneKind::ResidentLaunches, LaneKind::WaveSync])
             .chain(resident)
             .chain(restricted)
             .collect()

@@ -322,7 +322,7 @@ impl Device {
         self.refuse_if_lost()?;
         let (producers, priority) = match kind {
             LaneKind::Stream { priority, .. } => (hsa::Producers::Multi, priority),
-            LaneKind::Cooperative => (hsa::Producers::Cooperative, hsa::Priority::Normal),
+            LaneKind::WaveSync => (hsa::Producers::Cooperative, hsa::Priority::Normal),
             _ => (hsa::Producers::Multi, hsa::Priority::Normal),
         };
         let faults = &self.0.faults;

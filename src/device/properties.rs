@@ -59,6 +59,8 @@ pub struct Properties {
     pub fine_grained: bool,
     /// Whether kernels can be launched whose blocks wait for each other.
     pub cooperative: bool,
+    /// Compute units that such kernels run on.
+    pub cooperative_units: u32,
     /// Identifier of the device.
     pub uuid: [u8; 16],
 }
@@ -115,6 +117,8 @@ impl Properties {
             host_atomics: true,
             fine_grained: false,
             cooperative: agent.cooperative_queues()?,
+            // Older runtimes do not tell.
+            cooperative_units: agent.cooperative_compute_units().map_or(units, |some| some.min(units)),
             uuid: uuid(&agent.uuid()?),
         })
     }

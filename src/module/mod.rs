@@ -19,7 +19,7 @@ use std::{
     array,
     collections::BTreeSet,
     fmt,
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
 };
 
 use parking_lot::Mutex;
@@ -28,7 +28,7 @@ pub use loader::Bytes;
 use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
-    device::{Device, System, once::Once},
+    device::{Backend, Device, System, once::Once},
     error::{Error, Misfit, Result},
     hostcall::fifo::{self, Formats},
     memory,
@@ -290,7 +290,8 @@ pub struct KernelCode(Arc<Code>);
 
 struct Code {
     /// Keeps the code in memory.
-    _loaded: Arc<Loaded>,
+    loaded: Arc<Loaded>,
+    name: Box<str>,
     object: u64,
     args: Box<[Arg]>,
     /// Offset and size of each argument that a caller gives.
@@ -314,6 +315,7 @@ struct Code {
     heap: u64,
     /// For a kernel that prints to a buffer, what it prints.
     formats: Option<Formats>,
+    wave_sync: OnceLock<bool>,
 }
 
 impl KernelCode {
@@ -346,7 +348,8 @@ impl KernelCode {
             _ => None,
         };
         Ok(Self(Arc::new(Code {
-            _loaded: loaded.clone(),
+            loaded: loaded.clone(),
+            name: name.into(),
             object,
             explicit,
             hidden,
@@ -365,6 +368,7 @@ impl KernelCode {
             heap,
             formats,
             args,
+            wave_sync: OnceLock::new(),
         })))
     }
 
@@ -418,6 +422,18 @@ impl KernelCode {
     /// Whether the kernel may print to a buffer that is read when it is over.
     pub(crate) fn prints(&self) -> bool {
         self.0.formats.is_some()
+    }
+
+    /// Whether the kernel may use global wave sync, and so needs the queue that has it.
+    pub(crate) fn may_use_wave_sync(&self) -> bool {
+        *self.0.wave_sync.get_or_init(|| {
+            let uses = self.0.loaded.object.may_use_wave_sync(&self.0.name);
+            if uses && System::started().is_ok_and(|system| system.backend() == Backend::Rocr) {
+                let name = &self.0.name;
+                tracing::info!("cooperative kernel {name} uses global wave sync: ROCr ends the process if it traps");
+            }
+            uses
+        })
     }
 
     /// The formats of what the kernel prints in that way, by hash.

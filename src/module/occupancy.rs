@@ -95,7 +95,7 @@ impl KernelCode {
         let blocks = launch.grid.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
         let block = launch.block.iter().copied().fold(1, u32::saturating_mul);
         let per_unit = self.blocks_per_unit(device, block, launch.shared_bytes);
-        let resident = u64::from(per_unit) * u64::from(device.compute_units);
+        let resident = u64::from(per_unit) * u64::from(device.cooperative_units);
         if blocks > resident {
             return Err(Error::CooperativeLaunchTooLarge { blocks, resident });
         }

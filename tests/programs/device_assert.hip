@@ -11,6 +11,12 @@ __global__ void prints_and_traps() {
   printf("before the trap\n");
   __builtin_trap();
 }
+// The blocks meet in memory, as newer device libraries have them do; then one of them traps.
+__global__ void meets_and_traps(unsigned* arrived, unsigned trapping) {
+  atomicAdd(arrived, 1u);
+  while (__hip_atomic_load(arrived, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) % gridDim.x != 0) __builtin_amdgcn_s_sleep(8);
+  if (blockIdx.x == trapping) __builtin_trap();
+}
 __global__ void fill(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
 
 static int failures = 0;
@@ -38,6 +44,11 @@ static void expect(const char* what, hipError_t error) {
   lives();
 }
 
+static void meet(unsigned* arrived, unsigned trapping, hipStream_t stream) {
+  void* arguments[] = {&arrived, &trapping};
+  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<const void*>(meets_and_traps), dim3(8), dim3(1), arguments, 0, stream));
+}
+
 int main() {
   traps<<<1, 64>>>();
   expect("trap", hipErrorLaunchFailure);
@@ -50,9 +61,19 @@ int main() {
   prints_and_traps<<<1, 1>>>();
   expect("print and trap", hipErrorLaunchFailure);
 
-  // In a graph, too.
   hipStream_t stream;
   CHECK(hipStreamCreate(&stream));
+  unsigned* arrived;
+  CHECK(hipMalloc(reinterpret_cast<void**>(&arrived), sizeof *arrived));
+  CHECK(hipMemset(arrived, 0, sizeof *arrived));
+  for (int round = 0; round < 2; ++round) {
+    meet(arrived, 8, stream);
+    expect("a cooperative kernel", hipSuccess);
+    meet(arrived, 3, stream);
+    expect("a cooperative kernel that traps", hipErrorLaunchFailure);
+  }
+
+  // In a graph, too.
   hipGraph_t graph;
   CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
   asserts<<<1, 1, 0, stream>>>(9);

@@ -135,6 +135,44 @@ DEVICE_TEST(ordinary_launches_are_not_cooperative) {
   expect_equal("valid", out.host(), std::vector<unsigned>(1, 0));
 }
 
+// Kernels that meet at global wave sync and kernels that meet in memory are on queues of their own, and must not run at
+// the same time: each might hold what the other needs.
+__device__ void turn(unsigned* running, unsigned kind, unsigned* wrong) {
+  atomicAdd(&running[kind], 1u);
+  for (int look = 0; look < 50; ++look) {
+    if (__hip_atomic_load(&running[1 - kind], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) != 0) atomicAdd(wrong, 1u);
+    __builtin_amdgcn_s_sleep(8);
+  }
+  atomicSub(&running[kind], 1u);
+}
+__global__ void meet_at_wave_sync(unsigned* running, unsigned*, unsigned* wrong) {
+  cg::this_grid().sync();
+  if (threadIdx.x == 0) turn(running, 0, wrong);
+  cg::this_grid().sync();
+}
+__global__ void meet_in_memory(unsigned* running, unsigned* arrived, unsigned* wrong) {
+  atomicAdd(arrived, 1u);
+  while (__hip_atomic_load(arrived, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) % gridDim.x != 0) __builtin_amdgcn_s_sleep(8);
+  turn(running, 1, wrong);
+}
+DEVICE_TEST(kernels_that_meet_in_different_ways_take_turns) {
+  Buffer<unsigned> running(2), arrived(1), wrong(1);
+  unsigned *runs = running, *meets = arrived, *counts = wrong;
+  void* arguments[] = {&runs, &meets, &counts};
+  hipStream_t streams[2];
+  for (auto& stream : streams) CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  CHECK(hipDeviceSynchronize());
+  for (int round = 0; round < 10; ++round) {
+    CHECK(hipLaunchCooperativeKernel(reinterpret_cast<const void*>(meet_at_wave_sync), dim3(4), dim3(64), arguments, 0, streams[0]));
+    CHECK(hipLaunchCooperativeKernel(reinterpret_cast<const void*>(meet_in_memory), dim3(4), dim3(1), arguments, 0, streams[1]));
+  }
+  for (auto stream : streams) {
+    CHECK(hipStreamSynchronize(stream));
+    CHECK(hipStreamDestroy(stream));
+  }
+  expect_equal("wrong", wrong.host(), std::vector<unsigned>(1, 0));
+}
+
 // Semaphores of global wave sync: units that are raised may be taken, whoever comes first.
 __global__ void semaphores(unsigned* passed) {
   cg::grid_group grid = cg::this_grid();

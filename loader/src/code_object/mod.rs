@@ -2,6 +2,7 @@
 
 mod metadata;
 mod symbols;
+mod wave_sync;
 
 use std::collections::HashMap;
 use std::ops::Range;
