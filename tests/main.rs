@@ -8,6 +8,7 @@ mod back_end;
 mod device;
 mod errors;
 mod failures;
+mod fallback;
 mod graph_memory_rules;
 mod instructions;
 mod layouts;

@@ -25,6 +25,9 @@ use crate::error::{Error, Result};
 /// How long a wait sleeps before it looks whether the device has faulted meanwhile.
 const FAULT_POLL: Duration = Duration::from_millis(5);
 
+/// How long a thread sleeps between two looks at a signal that wakes no thread.
+const EDGE_POLL: Duration = Duration::from_micros(50);
+
 /// Something that work keeps alive until it has completed.
 pub type Alive = Arc<dyn Any + Send + Sync>;
 
@@ -62,8 +65,8 @@ struct Free {
 }
 
 impl SignalPool {
-    /// A pool of signals that these wait for. Only those that host threads may sleep on raise an interrupt when they
-    /// fire; a process has some thousand of them.
+    /// A pool of signals that these wait for. Only those that host threads sleep on raise an interrupt when they fire; a
+    /// process has some thousand of them. A thread can wait for others, too, but only by looking again and again.
     pub(crate) fn new(runtime: Arc<hsa::Runtime>, faults: Arc<Faults>, waiters: hsa::Waiters) -> Arc<Self> {
         Arc::new(Self { runtime, waiters, faults, free: Mutex::default(), used: AtomicUsize::new(0) })
     }
@@ -206,10 +209,14 @@ impl PooledSignal {
         self.has_fired() || self.pool.faults.is_settled(self.epoch)
     }
 
-    /// Sleeps until it has fired, but at most for `timeout`.
+    /// Sleeps until it has fired, but at most for `timeout`; or for a moment, if it wakes no thread.
     fn sleep(&self, timeout: Duration) {
-        debug_assert_eq!(self.pool.waiters, hsa::Waiters::HostAndDevice, "nothing would wake the thread");
-        self.signal().wait(hsa::Condition::Less, 1, Some(timeout), hsa::WaitState::Blocked);
+        match self.pool.waiters {
+            hsa::Waiters::HostAndDevice => {
+                self.signal().wait(hsa::Condition::Less, 1, Some(timeout), hsa::WaitState::Blocked);
+            }
+            hsa::Waiters::DeviceOnly => std::thread::sleep(EDGE_POLL),
+        }
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct DeviceInner {
     pub(crate) target: loader::TargetId,
     pub(crate) faults: Arc<Faults>,
     pub(crate) signals: Arc<SignalPool>,
-    /// Signals that no host thread waits for: of packets that wait for each other.
+    /// Signals that raise no interrupts: of packets that wait for each other.
     pub(crate) edges: Arc<SignalPool>,
     pub(crate) kernargs: Arc<Slabs>,
     /// Kernel arguments of what is launched again and again: in the device's memory, where it reads them without crossing

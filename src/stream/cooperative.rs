@@ -4,6 +4,9 @@
 //! when it is over. Mostly the kernel is published at once, with a packet in front of it that waits for the marker. While
 //! other kernels are expected on that queue (see [`Expected`]), the stream's worker publishes it at the marker.
 
+#[cfg(test)]
+mod model;
+
 use std::sync::{Arc, atomic::Ordering};
 
 use loader::ValueKind;
@@ -13,6 +16,7 @@ use super::{
     Event, Stream, StreamKind,
     host::Job,
     rules::{check_default_launch, refuse_uncapturable},
+    submit::Submission,
 };
 use crate::{
     cooperative::{Expected, GridInfo, INFO_BYTES, Placed},
@@ -79,7 +83,7 @@ impl Stream {
         let fifo = Fifo::new(self.device())?;
         dispatch.print_to(&fifo);
         self.start_worker()?;
-        let read = self.submission()?.signal(1)?;
+        let read = self.submission()?.edge()?;
         let done = self.launch_alone(dispatch, keep)?;
         let drain = Drain(fifo);
         let mut submission = match self.submission() {
@@ -115,7 +119,10 @@ impl Stream {
         expected: Option<Expected>,
     ) -> Result<(Part<'_>, Option<Expected>)> {
         let mut submission = self.submission()?;
-        let (entry, done) = (submission.signal(1)?, submission.signal(1)?);
+        // Packets wait for both, and seldom the stream's worker: whether it does is known when they are published.
+        let is_alone = expected.as_ref().is_none_or(Expected::is_alone);
+        let entry = if is_alone { submission.edge() } else { submission.signal(1) }?;
+        let done = if dispatch.code.prints() { submission.signal(1) } else { submission.edge() }?;
         let kernarg = submission.place(&dispatch.kernargs)?;
         let init_kernarg = submission.place(&Placed::init_arguments(&dispatch))?;
         submission.keep(Keep::Other(Arc::new(dispatch.code.clone())));
@@ -301,17 +308,41 @@ fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
         let mut submission = part.stream.submission()?;
         for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
             other.done.takes_along(&faults, part.done.epoch());
-            if how.before {
-                // The device's queue for such kernels waits for it, and may come to that when the other is done with it.
-                submission.keep(Keep::Signal(other.entry.clone()));
-            }
-            if how.after {
-                submission.wait_signal(other.done.clone());
-            }
+            tie_to(&mut submission, &other.entry, &other.done, how);
         }
         submission.finish()?;
     }
     Ok(())
+}
+
+/// What a stream can have of a signal that packets of another stream fire.
+trait Tie<S> {
+    /// Keeps it until the stream is behind its own kernel.
+    fn keep(&mut self, signal: &S);
+
+    /// Has what follows wait until it has fallen.
+    fn wait(&mut self, signal: &S);
+}
+
+impl Tie<Arc<PooledSignal>> for Submission<'_> {
+    fn keep(&mut self, signal: &Arc<PooledSignal>) {
+        Submission::keep(self, Keep::Signal(signal.clone()));
+    }
+
+    fn wait(&mut self, signal: &Arc<PooledSignal>) {
+        self.wait_signal(signal.clone());
+    }
+}
+
+/// Ties a stream whose kernel is launched with others to one of those: to what falls before it, and when it is over.
+fn tie_to<S>(stream: &mut impl Tie<S>, entry: &S, done: &S, how: Together) {
+    if how.before {
+        // The device's queue for such kernels waits for it, and may come to that when the other is done with it.
+        stream.keep(entry);
+    }
+    if how.after {
+        stream.wait(done);
+    }
 }
 
 /// Lets streams go on whose kernels will not run.

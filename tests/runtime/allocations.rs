@@ -72,6 +72,16 @@ fn requests_are_counted_by_thread() {
 
 /// A root, `width` chains of `length` kernels behind it, and a join, on as many queues.
 pub fn fork_join(width: usize, length: usize, data: &[DeviceBuffer<u32>]) -> ExecGraph {
+    fork_join_with(width, length, data, Options::default())
+}
+
+/// As [`fork_join`], with further options.
+pub fn fork_join_with(
+    width: usize,
+    length: usize,
+    data: &[DeviceBuffer<u32>],
+    options: Options,
+) -> ExecGraph {
     let mut graph = Graph::new(&device());
     let root = graph.kernel(&affine(&data[0], 1, 1), &[]).unwrap();
     let ends: Vec<Node> = (0..width)
@@ -81,7 +91,7 @@ pub fn fork_join(width: usize, length: usize, data: &[DeviceBuffer<u32>]) -> Exe
         })
         .collect();
     graph.kernel(&affine(&data[0], 1, 1), &ends).unwrap();
-    let options = Options { lanes: width, candidate: Some(Candidate::Strict), ..Options::default() };
+    let options = Options { lanes: width, candidate: Some(Candidate::Strict), ..options };
     let exec = graph.instantiate_with(options).unwrap();
     assert_eq!(exec.report().lanes, width, "the graph runs on as many queues as it has chains");
     exec

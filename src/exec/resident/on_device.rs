@@ -56,7 +56,7 @@ impl OnDevice {
         let (signals, end) = match older {
             Some(older) => (older.signals.clone(), older.end.clone()),
             None => {
-                let fresh = |_| device.0.signals.take(0, epoch);
+                let fresh = |_| device.0.edges.take(0, epoch);
                 ((0..image.signals).map(fresh).collect::<Result<_>>()?, fresh(0)?)
             }
         };
