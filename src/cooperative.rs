@@ -10,8 +10,7 @@
 //! So they run one after the other, whichever of the two queues they are on.
 
 use std::sync::{
-    Arc,
-    Weak,
+    Arc, Weak,
     atomic::{AtomicUsize, Ordering},
 };
 

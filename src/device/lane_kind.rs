@@ -31,6 +31,38 @@ pub(crate) enum LaneKind {
     Restricted { set: usize, index: usize },
 }
 
+/// Lanes whose work can be on one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    /// For streams of one priority.
+    Streams(Priority),
+    /// For streams that are restricted to one set of units.
+    Restricted(usize),
+    /// For bodies.
+    Bodies,
+    /// None: device code publishes there, or kernels run there that others would wait for.
+    Alone,
+}
+
+/// Lanes that find a queue of their own whenever they are needed: all that stand alone, what ordinary streams have, and one
+/// of each other group but restricted ones, whose number nobody knows.
+pub(super) const RESERVED: [LaneKind; 14] = [
+    LaneKind::Stream { priority: Priority::Normal, index: 0 },
+    LaneKind::Stream { priority: Priority::Normal, index: 1 },
+    LaneKind::Stream { priority: Priority::Normal, index: 2 },
+    LaneKind::Stream { priority: Priority::Normal, index: 3 },
+    LaneKind::Stream { priority: Priority::High, index: 0 },
+    LaneKind::Stream { priority: Priority::Low, index: 0 },
+    LaneKind::Cooperative,
+    LaneKind::WaveSync,
+    LaneKind::Body { index: 0 },
+    LaneKind::ResidentLaunches,
+    LaneKind::Resident { index: 0 },
+    LaneKind::Resident { index: 1 },
+    LaneKind::Resident { index: 2 },
+    LaneKind::Resident { index: 3 },
+];
+
 impl LaneKind {
     /// The lane of the default stream.
     pub(crate) const DEFAULT: Self = Self::Stream { priority: Priority::Normal, index: 0 };
@@ -41,6 +73,31 @@ impl LaneKind {
             0 => Priority::Normal,
             ..0 => Priority::High,
             1.. => Priority::Low,
+        }
+    }
+
+    /// The lanes that it can share a queue with.
+    pub(super) fn group(self) -> Group {
+        match self {
+            Self::Stream { priority, .. } => Group::Streams(priority),
+            Self::Restricted { set, .. } => Group::Restricted(set),
+            Self::Body { .. } => Group::Bodies,
+            Self::Cooperative | Self::WaveSync | Self::ResidentLaunches | Self::Resident { .. } => {
+                Group::Alone
+            }
+        }
+    }
+
+    /// What it is for.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Stream { priority: Priority::Normal, .. } => "streams",
+            Self::Stream { .. } => "streams with a priority",
+            Self::Restricted { .. } => "streams on some compute units",
+            Self::Cooperative => "cooperative kernels",
+            Self::WaveSync => "cooperative kernels with global wave sync",
+            Self::Body { .. } => "bodies of conditional nodes",
+            Self::ResidentLaunches | Self::Resident { .. } => "resident graphs",
         }
     }
 
@@ -60,7 +117,8 @@ impl LaneKind {
         group * LANES + index
     }
 
-    /// The `n`th lane behind this one of the same priority or set of units; another one for each `n` below [`LANES`].
+    /// The `n`th lane behind this one of the same priority or set of units; another one for each `n` below [`LANES`], though
+    /// it may have the same queue.
     pub(crate) fn beside(self, n: usize) -> Self {
         match self {
             Self::Stream { priority, index } => Self::Stream { priority, index: (index + n) % LANES },
@@ -124,6 +182,14 @@ mod tests {
             assert_eq!(LaneKind::from(lane.number()), lane);
         }
         assert_eq!(LaneKind::DEFAULT.number(), 0);
+    }
+
+    #[test]
+    fn each_group_that_is_known_has_a_queue_and_a_lane_that_stands_alone_is_one() {
+        for lane in all().into_iter().filter(|lane| !matches!(lane, LaneKind::Restricted { .. })) {
+            assert!(RESERVED.iter().any(|reserved| reserved.group() == lane.group()), "{lane:?}");
+            assert!(lane.group() != Group::Alone || RESERVED.contains(&lane), "{lane:?}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod lane_kind;
 pub(crate) mod once;
 pub(crate) mod pause;
 mod properties;
+mod queues;
 mod rings;
 pub(crate) mod slabs;
 mod system;
@@ -36,6 +37,7 @@ pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
 pub use fence::Fence;
 pub use properties::Properties;
+pub use queues::QueueCount;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::System;
 pub use wait::WaitPolicy;
@@ -233,9 +235,13 @@ impl Device {
                 services.before_queues_stop();
             }
             // Queues whose kernels publish to other queues stop before those: they have lower numbers.
-            let dead: Vec<_> = device.0.lanes.lock().iter_mut().filter_map(stale).collect();
+            let dead: Vec<_> = {
+                let mut lanes = device.0.lanes.lock();
+                let lanes = lanes.iter_mut().enumerate();
+                lanes.filter_map(|(number, slot)| Some((number.into(), stale(slot)?))).collect()
+            };
             // Stopped first: a launch may still hold one, so that it is not destroyed here.
-            dead.iter().for_each(|lane| lane.stop());
+            queues::distinct(dead).iter().for_each(|(_, lane)| lane.stop());
         }
         retirement
     }
@@ -285,10 +291,10 @@ impl Device {
 
     /// The lanes that exist.
     pub(crate) fn lanes(&self) -> Vec<Arc<Lane>> {
-        self.0.lanes.lock().iter().flatten().cloned().collect()
+        queues::distinct(self.present()).into_iter().map(|(_, lane)| lane).collect()
     }
 
-    /// A lane, created on first use and again after a fault.
+    /// A lane, created on first use and again after a fault. Where the device has no queue to spare, it is another's.
     pub(crate) fn lane(&self, lane: impl Into<LaneKind>) -> Result<Arc<Lane>> {
         let kind = lane.into();
         let number = kind.number();
@@ -305,7 +311,10 @@ impl Device {
             }
             // Before the fault is reported, if a call needs a lane sooner: behind that, waves run again.
             self.recall();
-            let lane = self.create_lane(kind)?;
+            let lane = match self.lane_to_share(kind)? {
+                Some(lane) => lane,
+                None => self.create_lane(kind)?,
+            };
             // Otherwise a fault has come in between, and what it took is to be retired first.
             if lane.epoch() == epoch {
                 let mut lanes = self.0.lanes.lock();
@@ -375,7 +384,8 @@ impl Device {
         self.lane(LaneKind::Body { index: NEXT.fetch_add(1, Ordering::Relaxed) % BODIES })
     }
 
-    /// The `n`th lane behind `lane` of the same priority; another one for each `n` below [`LANES`].
+    /// The `n`th lane behind `lane` of the same priority; another one for each `n` below [`LANES`], though two may share a
+    /// queue.
     pub(crate) fn lane_beside(&self, lane: impl Into<LaneKind>, n: usize) -> Result<Arc<Lane>> {
         self.lane(lane.into().beside(n))
     }

@@ -55,7 +55,7 @@ impl<'e> LaunchQueues<'e> {
     /// Finds the queues for a launch on `stream`, whose packets go to `own`. Where nodes decide about it, lanes have
     /// `priorities`, by lane of the image. `known` are those of an earlier launch.
     ///
-    /// Two lanes of an image never share a queue: they could wait for each other in a circle.
+    /// Two lanes of an image may share a queue: their packets find slots in an order in which none waits for a later one.
     ///
     /// # Errors
     /// The fault that has just taken one of the devices.

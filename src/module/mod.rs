@@ -430,7 +430,9 @@ impl KernelCode {
             let uses = self.0.loaded.object.may_use_wave_sync(&self.0.name);
             if uses && System::started().is_ok_and(|system| system.backend() == Backend::Rocr) {
                 let name = &self.0.name;
-                tracing::info!("cooperative kernel {name} uses global wave sync: ROCr ends the process if it traps");
+                tracing::info!(
+                    "cooperative kernel {name} uses global wave sync: ROCr ends the process if it traps"
+                );
             }
             uses
         })

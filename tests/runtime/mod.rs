@@ -27,6 +27,7 @@ mod measured;
 mod objects;
 mod parts;
 mod pools;
+mod queues;
 mod relaunches;
 mod residence;
 mod resident;

@@ -1,7 +1,8 @@
-//! `aqlipse doctor`: what is wrong with a graph, and what would help.
+//! `aqlipse doctor`: what is wrong with a graph and what would help, and what devices have.
 
 mod memory;
 mod picture;
+mod queues;
 mod report;
 
 use std::error::Error;
@@ -13,11 +14,14 @@ use clap::Subcommand;
 pub enum Examination {
     /// Say how many bytes a graph's memory takes, what is alive at the peak, and which missing edge or free blocks reuse.
     Memory(memory::Request),
+    /// Say how many hardware queues the runtime takes of each device.
+    Queues,
 }
 
 /// Looks at it.
 pub fn run(examination: &Examination) -> Result<(), Box<dyn Error>> {
     match examination {
         Examination::Memory(request) => memory::run(request),
+        Examination::Queues => Ok(queues::run()?),
     }
 }
