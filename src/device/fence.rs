@@ -388,9 +388,28 @@ mod tests {
     use crate::device::System;
 
     fn pool() -> (Arc<SignalPool>, Arc<Faults>) {
+        pool_for(hsa::Waiters::HostAndDevice)
+    }
+
+    fn pool_for(waiters: hsa::Waiters) -> (Arc<SignalPool>, Arc<Faults>) {
         let faults = Arc::new(Faults::default());
         let runtime = System::get().unwrap().runtime().clone();
-        (SignalPool::new(runtime, faults.clone(), hsa::Waiters::HostAndDevice), faults)
+        (SignalPool::new(runtime, faults.clone(), waiters), faults)
+    }
+
+    #[test]
+    fn a_thread_can_wait_for_a_signal_that_wakes_none() {
+        let (pool, faults) = pool_for(hsa::Waiters::DeviceOnly);
+        let (fired, lost) = (pool.take(1, 0).unwrap(), pool.take(1, 0).unwrap());
+        std::thread::scope(|scope| {
+            let (waits, loses) = (scope.spawn(|| fired.wait()), scope.spawn(|| lost.wait()));
+            std::thread::sleep(Duration::from_millis(2));
+            fired.store(0, Ordering::Release);
+            assert_eq!(waits.join().unwrap(), Ok(()));
+            let fault = Error::LaunchFailure("test".into());
+            faults.record(fault.clone(), 0);
+            assert_eq!(loses.join().unwrap(), Err(fault));
+        });
     }
 
     #[test]
