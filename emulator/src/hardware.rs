@@ -19,11 +19,11 @@ pub struct Hardware {
     /// The host has two sockets, a CPU agent each. Device `n` is near socket `n % 2`, and what kernels read of host memory
     /// is counted by socket.
     pub two_sockets: bool,
-    /// A process has [`EVENTS`] interrupt events; further signals have none.
+    /// A process has 4096 interrupt events; further signals have none.
     pub few_events: bool,
-    /// A device serves [`QUEUES`] queues at a time; more take turns.
+    /// A device serves 24 queues at a time; more take turns.
     pub few_queues: bool,
-    /// A process locks at most [`LOCKED_MEMORY`] bytes of host memory.
+    /// A process locks at most 1 GiB of host memory.
     pub little_locked_memory: bool,
 }
 
