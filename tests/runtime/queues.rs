@@ -1,7 +1,7 @@
 //! How many hardware queues the runtime takes, whatever a program makes of streams.
 
 use aqlipse::{
-    Function, Options,
+    Backend, Function, Options,
     graph::{ConditionalKind, Kernel, KernelAttributes},
     typed::Graph,
 };
@@ -12,6 +12,9 @@ use super::{
     updates::kernel_node,
     *,
 };
+
+/// As many queues at a time as a card runs.
+const FEW_QUEUES: (&str, &str) = ("AQLIPSE_EMULATE_HARDWARE", "few-queues");
 
 fn assert_few(device: &Device) {
     let queues = device.queues().unwrap();
@@ -41,7 +44,8 @@ fn count_on_host(stream: &Stream) {
 
 #[test]
 fn a_hundred_streams_of_all_kinds_share_the_queues_of_the_device() {
-    in_child("runtime::queues::a_hundred_streams_of_all_kinds_share_the_queues_of_the_device", &[], || {
+    let test = "runtime::queues::a_hundred_streams_of_all_kinds_share_the_queues_of_the_device";
+    in_child(test, &[FEW_QUEUES], || {
         let device = device();
         let streams: Vec<Stream> = (0..100).map(stream_of_a_kind).collect();
         let data: Vec<_> = streams.iter().map(|_| [(); 4].map(|()| buffer(&[1]))).collect();
@@ -78,6 +82,9 @@ fn a_hundred_streams_of_all_kinds_share_the_queues_of_the_device() {
         assert_eq!(log.entries(), [7; 100]);
         assert_eq!(resident.entries(), [0, 1, 2, 3]);
         assert_few(&device);
+        if device.backend() == Backend::Emulated {
+            assert_eq!(emulator::counters(0).expect("a device").quanta, 0, "no queue waits for its turn");
+        }
     });
 }
 
@@ -85,7 +92,7 @@ fn a_hundred_streams_of_all_kinds_share_the_queues_of_the_device() {
 #[test]
 fn more_sets_of_units_than_there_are_queues_have_one_each() {
     let test = "runtime::queues::more_sets_of_units_than_there_are_queues_have_one_each";
-    in_child(test, &[("AQLIPSE_EMULATE_CUS", "8")], || {
+    in_child(test, &[FEW_QUEUES, ("AQLIPSE_EMULATE_CUS", "8")], || {
         let streams: Vec<Stream> = (1..=30).map(|mask| Stream::on_units(&device(), &[mask])).collect();
         let data: Vec<_> = streams.iter().map(|_| [(); 4].map(|()| buffer(&[1]))).collect();
         for (stream, data) in streams.iter().zip(&data) {
