@@ -116,7 +116,7 @@ pub use graph::Node as GraphNode;
 pub use hsa::fault_injection;
 pub use memory::meter::Meter;
 pub use module::{Function, KernelCode, Module, WeakFunction, check_kernel};
-pub use pool::graph_memory::AllocationOptions;
+pub use pool::{graph_memory::AllocationOptions, mapping::MappingCalls};
 pub use stream::{
     Attributes as StreamAttributes, Condition, Event, ExecutionContext, Stream, StreamKind, SyncDomain, Word,
     cooperative::{Together, launch_together},

@@ -1,8 +1,8 @@
 //! Arenas: chunks of a device's memory that executable graphs take turns with.
 //!
-//! An executable whose launches allocate has a *binding* to an arena: its buffers map chunks of it, by the numbers that
-//! its placement says. Bindings that are launched in order have the same chunks, so an arena has as many as the largest of
-//! them needs. One stream at a time uses an arena. A launch on another one, while a launch that uses the arena is in
+//! An executable whose launches allocate has a *binding* to an arena: its buffers map chunks of it. Bindings that are
+//! launched in order have the same chunks, so an arena has what the largest of them needs, and little more; which chunks
+//! serve whom is decided by a [`Layout`](aqlipse_graph::memory::layout::Layout). One stream at a time uses an arena. A launch on another one, while a launch that uses the arena is in
 //! flight, moves its executable to another arena; or follows that launch, if its executable is in flight itself or there
 //! is no memory for more.
 //!
@@ -21,11 +21,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
+use aqlipse_graph::memory::sizes::Sizes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use self::mapper::{Chunks, Mapper};
-use super::space::Placement;
+use super::{mapping::Calls, space::Placement};
 use crate::{
     device::{Device, fence::PooledSignal},
     error::{Error, Result},
@@ -40,7 +40,8 @@ pub(crate) struct Arenas {
     state: Mutex<State>,
     /// A claim has ended.
     unclaimed: Condvar,
-    memory: OnceLock<Option<(hsa::VirtualMemory, Classes)>>,
+    memory: OnceLock<Option<(hsa::VirtualMemory, Sizes)>>,
+    pub(super) calls: Calls,
 }
 
 #[derive(Default)]
@@ -101,6 +102,7 @@ impl Binding {
 
 /// A binding that has left an arena, and whose buffers still map chunks of it.
 struct UnboundBinding {
+    number: u64,
     arena: u64,
     placement: Arc<Placement>,
 }
@@ -188,21 +190,21 @@ pub(super) struct Predecessor {
 }
 
 impl Arenas {
-    /// The functions to map memory, and the sizes of chunks; `None` if the HSA runtime has no such functions.
-    pub(super) fn mapping(&self, device: &Device) -> Option<(&hsa::VirtualMemory, &Classes)> {
+    /// The functions to map memory, and the sizes that chunks have; `None` if the HSA runtime has no such functions.
+    pub(super) fn mapping(&self, device: &Device) -> Option<(&hsa::VirtualMemory, &Sizes)> {
         let found = self.memory.get_or_init(|| {
             let pool = &device.0.local;
-            let classes = Classes::of(pool.properties().granule);
-            Some((device.0.system.runtime().vmem()?, classes))
+            let sizes = Sizes::of(pool.properties().granule);
+            Some((device.0.system.runtime().vmem()?, sizes))
         });
-        found.as_ref().map(|(memory, classes)| (memory, classes))
+        found.as_ref().map(|(memory, sizes)| (memory, sizes))
     }
 
     /// As [`Arenas::mapping`], where there is memory that was mapped.
     ///
     /// # Errors
     /// [`Error::NotSupported`].
-    pub(super) fn memory(&self, device: &Device) -> Result<(&hsa::VirtualMemory, &Classes)> {
+    pub(super) fn memory(&self, device: &Device) -> Result<(&hsa::VirtualMemory, &Sizes)> {
         self.mapping(device).ok_or(Error::NotSupported("virtual memory management"))
     }
 
@@ -238,7 +240,7 @@ impl Arenas {
             None => {
                 placement.buffers.iter().for_each(|(space, _)| mapper.unbind(space.binding()));
                 self.state().bindings.insert(number, Binding::new(placement));
-                let best = mapper.nearest(&placement.need);
+                let best = mapper.nearest(placement);
                 if let Err(error) = mapper.bind(number, best) {
                     self.state().bindings.remove(&number);
                     return Err(error);
@@ -250,10 +252,9 @@ impl Arenas {
     }
 
     fn claim(&self, device: &Device, number: u64, stream: u64) -> Result<Option<Arc<PooledSignal>>> {
-        let (_, classes) = self.memory(device)?;
         let mut state = self.state();
         loop {
-            match state.try_claim(device, classes, number, stream)? {
+            match state.try_claim(device, number, stream)? {
                 Attempt::Claimed(latest) => return Ok(latest),
                 Attempt::Busy => {}
                 Attempt::Elsewhere => {
@@ -297,9 +298,9 @@ impl Arenas {
     /// launch another one: it does not wait for a thread that maps memory, which calls this afterwards.
     fn show_out(&self, device: &Device) {
         while !self.state().gone.is_empty() {
-            let Ok((memory, classes)) = self.memory(device) else { return };
+            let Ok((memory, sizes)) = self.memory(device) else { return };
             let Some(chunks) = self.chunks.try_lock() else { return };
-            let mut mapper = Mapper { arenas: self, device, memory, classes, chunks };
+            let mut mapper = Mapper { arenas: self, device, memory, sizes, chunks };
             let gone = std::mem::take(&mut self.state().gone);
             let bindings: Vec<_> = gone.into_iter().map(|number| mapper.remove(number)).collect();
             drop(mapper);
@@ -326,14 +327,13 @@ impl Arenas {
 
     /// Takes the bindings out of the device's footprint of which no launch is in flight or about to be published.
     pub(super) fn discount(&self, device: &Device) {
-        let Ok((_, classes)) = self.memory(device) else { return };
         let mut state = self.state();
         for number in state.idle() {
             let Some(binding) = state.bindings.get_mut(&number) else { continue };
             if std::mem::take(&mut binding.counted)
                 && let Some(arena) = binding.arena
             {
-                state.recount(device, classes, arena);
+                state.recount(device, arena);
             }
         }
     }
@@ -343,9 +343,9 @@ impl Arenas {
     /// # Errors
     /// [`Error::NotSupported`] if the HSA runtime cannot map memory; what `work` says.
     fn with_mapper<T>(&self, device: &Device, work: impl FnOnce(&mut Mapper<'_>) -> Result<T>) -> Result<T> {
-        let (memory, classes) = self.memory(device)?;
+        let (memory, sizes) = self.memory(device)?;
         let chunks = self.chunks.lock();
-        let done = work(&mut Mapper { arenas: self, device, memory, classes, chunks });
+        let done = work(&mut Mapper { arenas: self, device, memory, sizes, chunks });
         self.show_out(device);
         done
     }
@@ -389,12 +389,12 @@ impl State {
     }
 
     /// Makes a binding part of the device's footprint: a launch uses its buffers.
-    fn count(&mut self, device: &Device, classes: &Classes, binding: u64) {
+    fn count(&mut self, device: &Device, binding: u64) {
         let Some(binding) = self.bindings.get_mut(&binding) else { return };
         if !std::mem::replace(&mut binding.counted, true)
             && let Some(arena) = binding.arena
         {
-            self.recount(device, classes, arena);
+            self.recount(device, arena);
         }
     }
 
@@ -402,7 +402,7 @@ impl State {
     ///
     /// # Errors
     /// [`Error::IllegalState`] for a binding that is gone.
-    fn try_claim(&mut self, device: &Device, classes: &Classes, number: u64, stream: u64) -> Result<Attempt> {
+    fn try_claim(&mut self, device: &Device, number: u64, stream: u64) -> Result<Attempt> {
         let Some(binding) = self.bindings.get(&number) else {
             return Err(Error::IllegalState("memory of an executable graph that is gone"));
         };
@@ -412,41 +412,26 @@ impl State {
         let is_idle = binding.is_idle();
         if arena.is_open_to(stream) || !is_idle && !arena.claimed {
             let arena = arena.number;
-            self.count(device, classes, number);
+            self.count(device, number);
             return Ok(Attempt::Claimed(self.claim(arena)));
         }
         Ok(if is_idle { Attempt::Elsewhere } else { Attempt::Busy })
     }
 
     /// Takes a binding, of which no launch is in flight, out of its arena.
-    fn depart(&mut self, binding: u64) -> Option<UnboundBinding> {
-        let binding = self.bindings.get_mut(&binding)?;
+    fn depart(&mut self, number: u64) -> Option<UnboundBinding> {
+        let binding = self.bindings.get_mut(&number)?;
         binding.counted = false;
-        Some(UnboundBinding { arena: binding.arena.take()?, placement: binding.placement.clone() })
+        Some(UnboundBinding { number, arena: binding.arena.take()?, placement: binding.placement.clone() })
     }
 
-    /// What the bindings of an arena need.
-    fn need(&self, arena: u64) -> Counts {
-        let bindings = self.bindings.values().filter(|binding| binding.arena == Some(arena));
-        bindings.fold([0; CLASSES], |need, binding| most(&need, &binding.placement.need))
-    }
-
-    /// Counts of an arena what the bindings need that were launched.
-    fn recount(&mut self, device: &Device, classes: &Classes, arena: u64) {
-        let (mut need, mut used): (Counts, u64) = ([0; CLASSES], 0);
-        for binding in
-            self.bindings.values().filter(|binding| binding.arena == Some(arena) && binding.counted)
-        {
-            need = most(&need, &binding.placement.need);
-            used = used.max(binding.placement.used);
-        }
+    /// Counts of an arena what the largest of the bindings needs that were launched.
+    fn recount(&mut self, device: &Device, arena: u64) {
+        let bound = self.bindings.values().filter(|binding| binding.arena == Some(arena) && binding.counted);
+        let needs = bound.map(|binding| (binding.placement.used, binding.placement.reserved));
+        let now = needs.fold((0, 0), |most, need| (most.0.max(need.0), most.1.max(need.1)));
         let Some(arena) = self.arena_mut(arena) else { return };
-        let now = (used, classes.bytes(&need));
         let before = std::mem::replace(&mut arena.counted, now);
         device.context().graph_memory.change(before, now);
     }
-}
-
-fn most(a: &Counts, b: &Counts) -> Counts {
-    std::array::from_fn(|class| a[class].max(b[class]))
 }

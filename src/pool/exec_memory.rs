@@ -164,17 +164,17 @@ impl Turns {
     /// Plans for them, and has the memory made.
     fn settle(self, device: &Device, order: &Order) -> Result<ArenaBinding> {
         let arenas = device.context().graph_memory.arenas();
-        let (_, classes) = arenas.memory(device)?;
+        let (_, sizes) = arenas.memory(device)?;
         // What an executable of the graph that is gone has in flight stays where it is; what has come since joins it.
         let latest = self.spaces.iter().map(|space| space.binding()).max().unwrap_or(0);
         let predecessor = arenas.predecessor(latest);
         let placement = match &predecessor {
-            None => place(self.spaces, classes, &order.among(&self.places))?,
+            None => place(self.spaces, sizes, &order.among(&self.places))?,
             Some(before) => {
                 let there = spaces_of(&before.placement);
                 let fresh = self.split(|space| there.contains(&Arc::as_ptr(space)));
-                let others = place(fresh.spaces, classes, &order.among(&fresh.places))?;
-                before.placement.and(others, classes)
+                let others = place(fresh.spaces, sizes, &order.among(&fresh.places))?;
+                before.placement.and(others)
             }
         };
         ArenaBinding::new(device, placement, predecessor.as_ref())

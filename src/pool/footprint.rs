@@ -14,7 +14,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{arena::Arenas, exec_memory::BoundMemory, graph_memory::Block};
+use super::{arena::Arenas, exec_memory::BoundMemory, graph_memory::Block, mapping::MappingCalls};
 use crate::{device::Device, memory::meter::Meter};
 
 /// The graph memory of one device.
@@ -91,6 +91,11 @@ impl Device {
     /// Bytes of the device's memory that are set aside for launches of graphs.
     pub fn graph_memory_reserved(&self) -> Meter {
         self.context().graph_memory.with(|meters| meters.reserved)
+    }
+
+    /// What graphs have asked the HSA runtime for so far to have memory of the device mapped.
+    pub fn graph_memory_calls(&self) -> MappingCalls {
+        self.context().graph_memory.arenas().calls.get()
     }
 
     /// Counts memory no more that no launch in flight uses and none has left allocated, until the next launch that uses it.

@@ -116,11 +116,11 @@ impl Block {
     fn allocate(device: &Device, bytes: u64, peers: BTreeSet<usize>) -> Result<BlockHold> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
         let (address, memory) = match device.context().graph_memory.arenas().mapping(device) {
-            Some((memory, classes)) => {
-                let bytes = bytes.checked_next_multiple_of(classes.granule());
+            Some((memory, sizes)) => {
+                let bytes = bytes.checked_next_multiple_of(sizes.page());
                 let bytes = bytes.filter(|&bytes| bytes <= device.properties().total_memory);
                 let bytes = bytes.ok_or(out_of_memory)?;
-                let space = Space::reserve(device, memory, classes, bytes, &peers)?;
+                let space = Space::reserve(device, memory, sizes, bytes, &peers)?;
                 (space.address(), Memory::Mapped(Arc::new(space)))
             }
             None => {

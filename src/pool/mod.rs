@@ -4,5 +4,5 @@ mod arena;
 pub(crate) mod exec_memory;
 pub(crate) mod footprint;
 pub(crate) mod graph_memory;
-mod mapping;
+pub(crate) mod mapping;
 mod space;

@@ -12,27 +12,28 @@ use std::{
 
 use aqlipse_graph::memory::{
     order::Order,
-    placement::{self, CLASSES, Classes, TooManyChunks},
+    placement::{self, TooManyUnits},
+    sizes::Sizes,
 };
 use parking_lot::Mutex;
 
-use super::mapping;
+use super::mapping::{self, Calls};
 use crate::{
     device::Device,
     error::{Error, Result},
 };
 
-/// Which chunks the addresses of several allocations map.
+/// Which allocations have the same memory.
 pub(super) type Placement = placement::Placement<Arc<Space>>;
 
-/// Plans for the memory of some allocations, of which one may have the chunks of another that is over before it begins.
+/// Plans for the memory of some allocations, of which one may have the memory of another that is over before it begins.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] if chunks cannot be numbered.
-pub(super) fn place(spaces: Vec<Arc<Space>>, classes: &Classes, before: &Order) -> Result<Placement> {
-    let size = |space: &Arc<Space>| (space.bytes(), space.room());
-    Placement::new(spaces, size, classes, before)
-        .map_err(|TooManyChunks| Error::OutOfMemory { bytes: usize::MAX })
+/// [`Error::OutOfMemory`] if their units cannot be numbered.
+pub(super) fn place(spaces: Vec<Arc<Space>>, sizes: &Sizes, before: &Order) -> Result<Placement> {
+    let size = |space: &Arc<Space>| (space.bytes, sizes.reach(space.addresses.len() as u64));
+    Placement::new(spaces, size, sizes, before)
+        .map_err(|TooManyUnits| Error::OutOfMemory { bytes: usize::MAX })
 }
 
 /// The addresses that a placement is for.
@@ -53,23 +54,23 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Takes addresses for `bytes` bytes, whole granules.
+    /// Takes addresses for `bytes` bytes, whole pages.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn reserve(
         device: &Device,
         memory: &hsa::VirtualMemory,
-        classes: &Classes,
+        sizes: &Sizes,
         bytes: u64,
         peers: &BTreeSet<usize>,
     ) -> Result<Self> {
         let out_of_memory = || Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
-        // Large pages want aligned addresses; and a plan may round the size up to a whole chunk.
-        let unit = classes.0.into_iter().find(|&size| bytes >= size).unwrap_or(classes.granule());
-        let len = bytes.checked_next_multiple_of(unit).and_then(|len| usize::try_from(len).ok());
-        let len = len.ok_or_else(out_of_memory)?;
-        let addresses = memory.reserve(len, unit, 0).or_else(|_| memory.reserve(len, 0, 0));
+        // CAST: a 64-bit process.
+        let (room, least) = (sizes.room(bytes) as usize, bytes.saturating_mul(2) as usize);
+        let addresses = memory.reserve(room, sizes.alignment(bytes), 0);
+        let addresses =
+            addresses.or_else(|_| memory.reserve(room, 0, 0)).or_else(|_| memory.reserve(least, 0, 0));
         let devices = device.0.system.devices();
         let peers = peers.iter().filter_map(|&ordinal| devices.get(ordinal));
         let agents = [device].into_iter().chain(peers).map(|device| device.0.agent.clone()).collect();
@@ -86,14 +87,9 @@ impl Space {
         self.addresses.address()
     }
 
-    /// Bytes that were asked for, in whole granules.
+    /// Bytes that were asked for, in whole pages.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
-    }
-
-    /// Bytes that there is room for.
-    pub(super) fn room(&self) -> u64 {
-        self.addresses.len() as u64
     }
 
     /// The number of the latest executable that maps shared chunks here; 0 for none.
@@ -110,13 +106,14 @@ impl Space {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]: all that can be missing is room for mappings.
-    pub(super) fn map<'c>(&self, chunks: impl Iterator<Item = &'c hsa::PhysicalMemory>) -> Result<()> {
+    pub(super) fn map<'c>(
+        &self,
+        calls: &Calls,
+        chunks: impl Iterator<Item = &'c hsa::PhysicalMemory>,
+    ) -> Result<()> {
         let mut at = 0;
         for chunk in chunks {
-            let mapped = self.addresses.map(at, chunk, chunk.len()).and_then(|()| {
-                self.addresses.set_access(at, chunk.len(), &self.agents, hsa::Access::ReadWrite)
-            });
-            if let Err(error) = mapped {
+            if let Err(error) = calls.map(&self.addresses, at, chunk, &self.agents) {
                 tracing::warn!(%error, "memory of a graph cannot be mapped");
                 self.unmap();
                 // CAST: a 64-bit process.
@@ -142,15 +139,11 @@ impl Space {
             return Ok(own);
         }
         let arenas = device.context().graph_memory.arenas();
-        let (memory, classes) = arenas.memory(device)?;
-        let counts = classes.split(self.bytes, CLASSES - 1);
-        let mut chunks = Vec::new();
-        for (&count, size) in counts.iter().zip(classes.0) {
-            for _ in 0..count {
-                chunks.push(mapping::chunk(device, memory, size)?);
-            }
-        }
-        self.map(chunks.iter())?;
+        let (memory, sizes) = arenas.memory(device)?;
+        let chunks =
+            sizes.chunks(self.bytes, sizes.most()).map(|bytes| mapping::chunk(device, memory, bytes));
+        let chunks: Vec<_> = chunks.collect::<Result<_>>()?;
+        self.map(&arenas.calls, chunks.iter())?;
         let fresh = Arc::new(PrivateChunks { space: self.clone(), _chunks: chunks });
         *own = Arc::downgrade(&fresh);
         Ok(fresh)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aqlipse::{
-    Error, Exec, Meter, Options, Stream, Template,
+    Error, Exec, MappingCalls, Meter, Options, Stream, Template,
     graph::{ConditionalKind, Memcpy, Memset, Node, NodeId},
     memory::{self, Origin},
     schedule::memory::Goal,
@@ -167,15 +167,119 @@ fn graphs_of_different_sizes_take_as_much_as_the_largest() {
         exec.launch(&stream).unwrap();
         assert!(device().graph_memory_used().current >= bytes);
     }
-    // 33 MiB and 64 KiB are 16 large chunks and some small ones, of which 64 MiB have none.
-    let small = MIB + (64 << 10) + 12288;
-    assert_eq!(device().graph_memory_used().current, 64 * MIB);
-    assert_eq!(device().graph_memory_reserved().current, 64 * MIB + small);
+    assert_eq!(used().current, 64 * MIB);
     stream.synchronize().unwrap();
     let before = free();
     execs.remove(0);
-    assert_eq!(device().graph_memory_used().current, sizes[1]);
+    assert_eq!(used().current, sizes[1]);
     assert!(free() - before >= 30 * MIB, "what nobody else needs is given back: {}", free() - before);
+}
+
+/// What is made and mapped of physical memory while `work` goes on.
+fn calls<T>(work: impl FnOnce() -> T) -> (T, MappingCalls) {
+    let before = device().graph_memory_calls();
+    let done = work();
+    let after = device().graph_memory_calls();
+    (done, MappingCalls { made: after.made - before.made, mapped: after.mapped - before.mapped })
+}
+
+#[test]
+fn a_gibibyte_of_graph_memory_takes_few_mapping_calls() {
+    if !shares() {
+        return;
+    }
+    const N: u64 = 1 << 30;
+    let stream = stream();
+    let (graph, half) = (Filler::new(N, 1), Filler::new(600 * MIB, 2));
+    let (exec, first) = calls(|| graph.exec());
+    assert_eq!(first, MappingCalls { made: 1, mapped: 1 });
+    // It has the chunk that is there.
+    let before = free();
+    let (other, second) = calls(|| half.exec());
+    assert_eq!((second, taken(before)), (MappingCalls { made: 0, mapped: 1 }, 0));
+    let ((), launches) = calls(|| {
+        for exec in [&exec, &other, &exec, &other] {
+            exec.launch(&stream).unwrap();
+        }
+    });
+    assert_eq!(launches, MappingCalls::default());
+    stream.synchronize().unwrap();
+    graph.check(1);
+    half.check(2);
+    drop((exec, other));
+    // What a launch leaves allocated is made of as few chunks.
+    let mut template = Template::new(&device());
+    template.add_allocation(&device(), N, &[]).unwrap();
+    let (_exec, left) = calls(|| Exec::new(&template, Options::default()).unwrap());
+    assert_eq!(left, MappingCalls { made: 1, mapped: 1 });
+}
+
+/// A graph of `count` allocations of `bytes` bytes that are live at once; each has a byte of its own at both ends.
+fn crowd(count: u8, bytes: u64, first: u8) -> (Template, Out) {
+    let (mut template, out) = (Template::new(&device()), Out::new(2 * usize::from(count)));
+    let all: Vec<(NodeId, u64)> =
+        (0..count).map(|_| template.add_allocation(&device(), bytes, &[]).unwrap()).collect();
+    let after: Vec<NodeId> = all.iter().map(|&(alloc, _)| alloc).collect();
+    let mut sets = Vec::new();
+    for (n, &(_, address)) in (0..).zip(&all) {
+        for at in [address, address + bytes - 4096] {
+            sets.push(template.add(fill(at, first + n, 4096), &after).unwrap());
+        }
+    }
+    for (n, &(_, address)) in (0u64..).zip(&all) {
+        let ends = [(0, address), (1, address + bytes - 1)];
+        let copies = ends.map(|(end, from)| {
+            let copy = Memcpy::linear(out.address() + 2 * n + end, from, 1);
+            template.add(Node::Memcpy(copy), &sets).unwrap()
+        });
+        template.add_free(address, &copies).unwrap();
+    }
+    (template, out)
+}
+
+#[test]
+fn a_large_chunk_is_cut_for_many_buffers_unless_a_launch_uses_it() {
+    if !shares() {
+        return;
+    }
+    const N: u64 = 64 * MIB;
+    let stream = stream();
+    let large = Filler::new(N, 1);
+    let (many, out) = crowd(6, 10 * MIB + 4096, 7);
+    let launch = |exec: &Exec, byte: u8| {
+        exec.launch(&stream).unwrap();
+        stream.synchronize().unwrap();
+        match byte {
+            1 => large.check(1),
+            _ => assert_eq!(out.to_vec(), (7u8..13).flat_map(|byte| [byte; 2]).collect::<Vec<u8>>()),
+        }
+    };
+    let one = large.exec();
+    launch(&one, 1);
+    let before = free();
+    let other = Exec::new(&many, Options::default()).unwrap();
+    assert!(taken(before) <= 2 * MIB, "{} more for 60 MiB", taken(before));
+    for _ in 0..2 {
+        launch(&one, 1);
+        launch(&other, 7);
+    }
+    assert!(taken(before) <= 2 * MIB, "{} more", taken(before));
+    drop((one, other));
+    // Beside a launch in flight there is more memory, until a trim.
+    let one = large.exec();
+    let before = free();
+    let gate = Gate::on(&stream);
+    one.launch(&stream).unwrap();
+    let other = Exec::new(&many, Options::default()).unwrap();
+    gate.open();
+    stream.synchronize().unwrap();
+    large.check(1);
+    launch(&other, 7);
+    assert!((48 * MIB..=52 * MIB).contains(&taken(before)), "{} more", taken(before));
+    device().trim_graph_memory();
+    launch(&one, 1);
+    launch(&other, 7);
+    assert!(taken(before) <= 2 * MIB, "{} more", taken(before));
 }
 
 #[test]
@@ -429,7 +533,7 @@ struct Tangle {
 
 impl Tangle {
     fn new(random: &mut Rng, first: u8) -> Self {
-        const SIZES: [u64; 7] = [1, 4096, 5000, 65536, 70_000, 2 * MIB, 2 * MIB + 70_000];
+        const SIZES: [u64; 8] = [1, 4096, 5000, 65536, 70_000, 2 * MIB, 2 * MIB + 70_000, 5 * MIB];
         let buffers = 3 + random.usize(..6);
         let out = Out::new(buffers * 2);
         let mut template = Template::new(&device());

@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 
 use crate::os::{self, SharedMemory};
 
-/// Handles of at most this many bytes may share a file.
-const SMALL: usize = 2 << 20;
+/// Handles of at most this many bytes may share a file: the largest chunks of graph memory.
+const SMALL: usize = 1 << 30;
 
 /// Small handles at once that have files of their own though the program has not asked for pinned memory.
 const OWN_FILES: usize = 64;

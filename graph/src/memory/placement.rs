@@ -1,177 +1,276 @@
-//! Which chunks of physical memory the buffers of a graph get.
+//! Which buffers of a graph have the same memory.
+//!
+//! The plan is exact, in units of three sizes; units that the same buffers have are one *slot*. Which chunks of physical
+//! memory a slot has is decided when the executable is bound to an arena ([`layout`](super::layout)).
 
-use std::ops::Range;
+use std::{cmp::Reverse, ops::Range, sync::Arc};
 
-use super::order::Order;
-use crate::antichain::{chains, peak};
+use super::{order::Order, sizes::Sizes};
+use crate::antichain::{
+    bits::Bits,
+    chains::{self, assign},
+    peak,
+};
 
-/// How many sizes of chunks there are.
-pub const CLASSES: usize = 3;
+/// How many sizes of units there are.
+const UNITS: usize = 3;
 
-/// Numbers of chunks, of the largest size first.
-pub type Counts = [u32; CLASSES];
+/// What saves hundreds of small units where a large one would be too much.
+const MIDDLE: u64 = 64 << 10;
 
-/// Sizes of chunks, the largest first: each a multiple of the next.
-#[derive(Clone, Copy, Debug)]
-pub struct Classes(pub [u64; CLASSES]);
-
-impl Classes {
-    /// Bytes of the largest chunks: what a page table entry of the card maps at best.
-    const LARGE: u64 = 2 << 20;
-    /// What saves hundreds of small chunks where a large one would be too much.
-    const MIDDLE: u64 = 64 << 10;
-    /// Sizes are whole pages even if the device has a finer granule.
-    const PAGE: u64 = 4096;
-
-    /// The sizes of chunks of a device's memory whose granule is `granule`, a power of two.
-    pub fn of(granule: u64) -> Self {
-        let small = granule.max(Self::PAGE);
-        Self([small.max(Self::LARGE), small.max(Self::MIDDLE), small])
-    }
-
-    /// Of what the sizes of buffers are multiples.
-    pub fn granule(&self) -> u64 {
-        self.0[CLASSES - 1]
-    }
-
-    /// The chunks that `bytes` bytes are, the last of which is of the class `finest`.
-    pub fn split(&self, bytes: u64, finest: usize) -> Counts {
-        let mut rest = bytes.next_multiple_of(self.0[finest]);
-        let mut counts = [0; CLASSES];
-        for (count, size) in counts.iter_mut().zip(self.0) {
-            // CAST: no device has 2^32 pages that one buffer asks for; the caller has checked.
-            *count = (rest / size) as u32;
-            rest %= size;
-        }
-        counts
-    }
-
-    /// Bytes of some chunks.
-    pub fn bytes(&self, counts: &Counts) -> u64 {
-        counts.iter().zip(self.0).map(|(&count, size)| u64::from(count) * size).sum()
-    }
+/// Sizes of units, the largest first: each a multiple of the next.
+fn units(sizes: &Sizes) -> [u64; UNITS] {
+    [sizes.large(), sizes.page().max(MIDDLE), sizes.page()]
 }
 
-/// Numbers of chunks, by class.
-pub type Numbers = [Vec<Range<u32>>; CLASSES];
+/// Numbers of units, of the largest size first.
+type Counts = [u32; UNITS];
 
-/// Chunks cannot be numbered: there are 2^32 of one size or more.
+/// Memory that buffers take turns with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Whole pages.
+    pub bytes: u64,
+    /// The largest chunk that each of the buffers has room for.
+    pub most: u64,
+}
+
+/// Units cannot be numbered: there are 2^32 of one size or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the buffers take 2^32 chunks or more")]
-pub struct TooManyChunks;
+#[error("the buffers take 2^32 units of memory or more")]
+pub struct TooManyUnits;
 
-/// Buffers that share chunks, and which: by numbers, whatever chunks these are. `B` is the caller's reference to a buffer.
+/// Buffers that share memory, and which they share. `B` is the caller's reference to a buffer.
 pub struct Placement<B> {
-    /// The buffers, each with its chunks.
-    pub buffers: Vec<(B, Numbers)>,
-    /// How many chunks it takes.
-    pub need: Counts,
+    /// The buffers, each with its slots, by number. All slots of a buffer together have its bytes, or more.
+    pub buffers: Vec<(B, Vec<u32>)>,
+    /// No two of them have the same memory.
+    pub slots: Arc<[Slot]>,
     /// Bytes of the buffers that are allocated at once, at most.
     pub used: u64,
-    /// Bytes of the chunks.
+    /// Bytes of the slots.
     pub reserved: u64,
 }
 
 impl<B: Clone> Placement<B> {
     /// Plans for buffers of which one may have what another one had if that is `before` it. `size` gives a buffer's bytes,
-    /// and the bytes that there are addresses for: no fewer.
+    /// and the largest chunk that there are addresses for.
     ///
-    /// The least number of chunks of each size is found exactly. All sizes together can take more than the buffers ever
-    /// have at once, as different buffers may be at their peak in each; then sizes are rounded up to coarser chunks, if
+    /// The least number of units of each size is found exactly. All sizes together can take more than the buffers ever
+    /// have at once, as different buffers may be at their peak in each; then sizes are rounded up to coarser units, if
     /// that takes less.
     ///
     /// # Errors
-    /// [`TooManyChunks`].
+    /// [`TooManyUnits`].
     pub fn new(
         buffers: Vec<B>,
         size: impl Fn(&B) -> (u64, u64),
-        classes: &Classes,
+        sizes: &Sizes,
         before: &Order,
-    ) -> Result<Self, TooManyChunks> {
-        let (sizes, rooms): (Vec<u64>, Vec<u64>) = buffers.iter().map(size).unzip();
-        let Planned { of, need, used } = plan(&sizes, &rooms, classes, |a, b| before.holds(a, b))?;
-        let reserved = classes.bytes(&need);
+    ) -> Result<Self, TooManyUnits> {
+        let (bytes, reaches): (Vec<u64>, Vec<u64>) = buffers.iter().map(size).unzip();
+        let before = |a, b| before.holds(a, b);
+        let Planned { of, reserved, used } = plan(&bytes, sizes, before)?;
+        let (slots, of) = slots(&of, &reaches, sizes, before);
         let buffers = buffers.into_iter().zip(of).collect();
-        Ok(Self { buffers, need, used: used.unwrap_or(reserved), reserved })
+        Ok(Self { buffers, slots: slots.into(), used: used.unwrap_or(reserved), reserved })
     }
 
     /// This one's buffers where they are, and others beside them.
-    pub fn and(&self, others: Self, classes: &Classes) -> Self {
-        let mut buffers = self.buffers.clone();
-        buffers.extend(others.buffers.into_iter().map(|(buffer, mut numbers)| {
-            for (ranges, &first) in numbers.iter_mut().zip(&self.need) {
-                for range in ranges {
-                    *range = range.start + first..range.end + first;
-                }
-            }
-            (buffer, numbers)
-        }));
-        let need = std::array::from_fn(|class| self.need[class] + others.need[class]);
-        Self { buffers, need, used: self.used + others.used, reserved: classes.bytes(&need) }
+    pub fn and(&self, others: Self) -> Self {
+        // CAST: a slot has a unit at least, and those have numbers of 32 bits.
+        let first = self.slots.len() as u32;
+        let behind = |slots: Vec<u32>| slots.into_iter().map(|slot| first + slot).collect();
+        let others_buffers = others.buffers.into_iter().map(|(buffer, slots)| (buffer, behind(slots)));
+        Self {
+            buffers: self.buffers.iter().cloned().chain(others_buffers).collect(),
+            slots: self.slots.iter().chain(&*others.slots).copied().collect(),
+            used: self.used + others.used,
+            reserved: self.reserved + others.reserved,
+        }
     }
 }
 
+/// Numbers of units that a buffer has, by size.
+type Numbers = [Vec<Range<u32>>; UNITS];
+
 struct Planned {
     of: Vec<Numbers>,
-    need: Counts,
+    /// Bytes of all units.
+    reserved: u64,
     /// What the buffers have at once at most; `None` if there are too many to tell.
     used: Option<u64>,
 }
 
-/// Buffers among which coarser chunks are tried: it takes the time of the plan again.
+/// Buffers among which coarser units are tried: it takes the time of the plan again.
 const TRIED: usize = 256;
 
 fn plan(
-    sizes: &[u64],
-    rooms: &[u64],
-    classes: &Classes,
+    bytes: &[u64],
+    sizes: &Sizes,
     before: impl Fn(usize, usize) -> bool,
-) -> Result<Planned, TooManyChunks> {
-    let used = (sizes.len() <= chains::MOST).then(|| peak::peak(sizes, &before));
-    let mut best = with_chunks(sizes, rooms, classes, CLASSES - 1, &before)?;
-    for finest in (0..CLASSES - 1).rev() {
-        let bytes = classes.bytes(&best.1);
-        if sizes.len() > TRIED || used.is_some_and(|used| bytes <= used) {
+) -> Result<Planned, TooManyUnits> {
+    let used = (bytes.len() <= chains::MOST).then(|| peak::peak(bytes, &before));
+    let mut best = with_units(bytes, sizes, UNITS - 1, &before)?;
+    for finest in (0..UNITS - 1).rev() {
+        if bytes.len() > TRIED || used.is_some_and(|used| best.1 <= used) {
             break;
         }
-        let coarser = with_chunks(sizes, rooms, classes, finest, &before)?;
-        if classes.bytes(&coarser.1) < bytes {
+        let coarser = with_units(bytes, sizes, finest, &before)?;
+        if coarser.1 < best.1 {
             best = coarser;
         }
     }
-    Ok(Planned { of: best.0, need: best.1, used })
+    Ok(Planned { of: best.0, reserved: best.1, used })
 }
 
-/// The plan with chunks no smaller than those of the class `finest`, but for buffers that have no room for that.
-fn with_chunks(
-    sizes: &[u64],
-    rooms: &[u64],
-    classes: &Classes,
+/// The plan with units no smaller than those of the size `finest`, and the bytes of them.
+fn with_units(
+    bytes: &[u64],
+    sizes: &Sizes,
     finest: usize,
     before: &impl Fn(usize, usize) -> bool,
-) -> Result<(Vec<Numbers>, Counts), TooManyChunks> {
-    let split = |(&bytes, &room): (&u64, &u64)| {
-        let class = (finest..CLASSES).find(|&class| bytes.next_multiple_of(classes.0[class]) <= room);
-        classes.split(bytes, class.unwrap_or(CLASSES - 1))
+) -> Result<(Vec<Numbers>, u64), TooManyUnits> {
+    let units = units(sizes);
+    let split = |&bytes: &u64| -> Counts {
+        // What is small has no part of a large unit.
+        let own = units.iter().position(|&unit| unit <= bytes).unwrap_or(UNITS - 1);
+        let mut rest = bytes.next_multiple_of(units[finest.max(own)]);
+        units.map(|unit| {
+            // CAST: no device has 2^32 pages that one buffer asks for; the caller has checked.
+            let count = (rest / unit) as u32;
+            rest %= unit;
+            count
+        })
     };
-    let counts: Vec<Counts> = sizes.iter().zip(rooms).map(split).collect();
-    let mut of: Vec<Numbers> = vec![Numbers::default(); sizes.len()];
-    let mut need = [0; CLASSES];
-    for class in 0..CLASSES {
-        let units: Vec<u32> = counts.iter().map(|counts| counts[class]).collect();
-        let sum: u64 = units.iter().map(|&units| u64::from(units)).sum();
+    let counts: Vec<Counts> = bytes.iter().map(split).collect();
+    let (mut of, mut reserved) = (vec![Numbers::default(); bytes.len()], 0);
+    for size in 0..UNITS {
+        let wanted: Vec<u32> = counts.iter().map(|counts| counts[size]).collect();
+        let sum: u64 = wanted.iter().map(|&wanted| u64::from(wanted)).sum();
         if sum > u64::from(u32::MAX) {
-            return Err(TooManyChunks);
+            return Err(TooManyUnits);
         }
         if sum > 0 {
-            let assigned = chains::assign(&units, before);
-            need[class] = assigned.total;
+            let assigned = assign(&wanted, before);
+            reserved += u64::from(assigned.total) * units[size];
             for (numbers, ranges) in of.iter_mut().zip(assigned.of) {
-                numbers[class] = ranges;
+                numbers[size] = ranges;
             }
         }
     }
-    Ok((of, need))
+    Ok((of, reserved))
+}
+
+/// Units that the same buffers have.
+struct Piece {
+    slot: Slot,
+    /// Rising.
+    users: Vec<u32>,
+}
+
+/// Pieces of more are not joined: it takes time with the square of their number.
+const JOINED: usize = 512;
+
+/// The slots of a plan, and which each buffer has.
+fn slots(
+    of: &[Numbers],
+    reaches: &[u64],
+    sizes: &Sizes,
+    before: impl Fn(usize, usize) -> bool,
+) -> (Vec<Slot>, Vec<Vec<u32>>) {
+    let mut pieces = pieces(of, reaches, sizes);
+    if (2..=JOINED).contains(&pieces.len()) && of.len() <= chains::MOST {
+        pieces = join(pieces, of.len(), sizes, before);
+    }
+    let mut slots_of = vec![Vec::new(); of.len()];
+    for (slot, piece) in (0..).zip(&pieces) {
+        piece.users.iter().for_each(|&user| slots_of[user as usize].push(slot));
+    }
+    (pieces.iter().map(|piece| piece.slot).collect(), slots_of)
+}
+
+fn pieces(of: &[Numbers], reaches: &[u64], sizes: &Sizes) -> Vec<Piece> {
+    let mut all = Vec::new();
+    for (size, unit) in units(sizes).into_iter().enumerate() {
+        let mut ends: Vec<u32> =
+            of.iter().flat_map(|numbers| &numbers[size]).flat_map(|range| [range.start, range.end]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let first = all.len();
+        all.extend(ends.windows(2).map(|ends| {
+            let slot = Slot { bytes: u64::from(ends[1] - ends[0]) * unit, most: sizes.most() };
+            Piece { slot, users: Vec::new() }
+        }));
+        // CAST: there are fewer buffers than that.
+        for (user, (numbers, &reach)) in (0u32..).zip(of.iter().zip(reaches)) {
+            for range in &numbers[size] {
+                let at = |end| ends.partition_point(|&each| each < end);
+                for piece in &mut all[first + at(range.start)..first + at(range.end)] {
+                    piece.slot.most = piece.slot.most.min(reach);
+                    piece.users.push(user);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Joins pieces whose buffers are all over before another one of them begins, where that takes no more chunks: the buffers
+/// of one may as well have the other.
+fn join(
+    mut pieces: Vec<Piece>,
+    buffers: usize,
+    sizes: &Sizes,
+    before: impl Fn(usize, usize) -> bool,
+) -> Vec<Piece> {
+    struct Joined {
+        slot: Slot,
+        users: Bits,
+        /// The buffers that take turns with all of these.
+        apart: Bits,
+    }
+    let apart = |a: usize| {
+        let mut apart = Bits::new(buffers);
+        (0..buffers).filter(|&b| a == b || before(a, b) || before(b, a)).for_each(|b| apart.insert(b));
+        apart
+    };
+    let apart: Vec<Bits> = (0..buffers).map(apart).collect();
+    let chunks = |slot: Slot| sizes.chunks(slot.bytes, slot.most).count();
+    pieces.sort_by_key(|piece| Reverse(piece.slot.bytes));
+    let mut all: Vec<Joined> = Vec::new();
+    for Piece { slot, users } in pieces {
+        let both =
+            |it: &Joined| Slot { bytes: it.slot.bytes + slot.bytes, most: it.slot.most.min(slot.most) };
+        let fits = |it: &&mut Joined| {
+            users.iter().all(|&user| it.apart.contains(user as usize))
+                && chunks(both(it)) <= chunks(it.slot) + chunks(slot)
+        };
+        let common =
+            |it: &&mut Joined| users.iter().filter(|&&user| it.users.contains(user as usize)).count();
+        let known = all.iter_mut().filter(fits).max_by_key(common);
+        let joined = match known {
+            Some(known) => {
+                known.slot = both(known);
+                known
+            }
+            None => {
+                let mut every = Bits::new(buffers);
+                (0..buffers).for_each(|buffer| every.insert(buffer));
+                all.push(Joined { slot, users: Bits::new(buffers), apart: every });
+                // PANIC: one was put there.
+                all.last_mut().expect("a slot")
+            }
+        };
+        for &user in &users {
+            joined.users.insert(user as usize);
+            joined.apart.intersect(&apart[user as usize]);
+        }
+    }
+    // CAST: users have numbers of 32 bits.
+    all.into_iter()
+        .map(|it| Piece { slot: it.slot, users: it.users.iter().map(|user| user as u32).collect() })
+        .collect()
 }
 
 #[cfg(test)]
@@ -182,72 +281,70 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn classes() -> Classes {
-        Classes::of(4096)
+    fn sizes() -> Sizes {
+        Sizes::of(4096)
     }
 
-    /// Room as the runtime makes it.
-    fn rooms(sizes: &[u64]) -> Vec<u64> {
-        let unit = |bytes: u64| classes().0.into_iter().find(|&size| bytes >= size).unwrap();
-        sizes.iter().map(|&bytes| bytes.next_multiple_of(unit(bytes))).collect()
+    fn reaches(bytes: &[u64]) -> Vec<u64> {
+        bytes.iter().map(|&bytes| sizes().reach(sizes().room(bytes))).collect()
     }
 
-    fn planned(sizes: &[u64], before: impl Fn(usize, usize) -> bool) -> Planned {
-        plan(sizes, &rooms(sizes), &classes(), before).unwrap()
+    fn planned(bytes: &[u64], before: impl Fn(usize, usize) -> bool) -> (Planned, Vec<Slot>, Vec<Vec<u32>>) {
+        let plan = plan(bytes, &sizes(), &before).unwrap();
+        let (slots, of) = slots(&plan.of, &reaches(bytes), &sizes(), before);
+        assert_eq!(slots.iter().map(|slot| slot.bytes).sum::<u64>(), plan.reserved);
+        (plan, slots, of)
     }
 
     proptest! {
         #[test]
-        fn buffers_that_are_not_ordered_share_no_chunk(
+        fn buffers_that_are_not_ordered_share_no_slot(
             rows in prop::collection::vec((1u64..2000, 0u8..10, 0u8..10), 1..30),
         ) {
             let before = |a: usize, b: usize| rows[a].1 < rows[b].1 && rows[a].2 < rows[b].2;
-            let sizes: Vec<u64> = rows.iter().map(|row| row.0 * 4096).collect();
-            let plan = planned(&sizes, before);
-            let all: u64 = sizes.iter().sum();
-            prop_assert!(plan.used.unwrap() <= classes().bytes(&plan.need) && classes().bytes(&plan.need) <= all);
-            for (i, numbers) in plan.of.iter().enumerate() {
-                let count = |ranges: &Vec<Range<u32>>| ranges.iter().map(|r| r.end - r.start).sum::<u32>();
-                let bytes = classes().bytes(&std::array::from_fn(|class| count(&numbers[class])));
-                prop_assert!((sizes[i]..=rooms(&sizes)[i]).contains(&bytes));
-                for (class, ranges) in numbers.iter().enumerate() {
-                    prop_assert!(ranges.iter().all(|range| range.end <= plan.need[class]));
-                    for j in (0..i).filter(|&j| !before(i, j) && !before(j, i)) {
-                        let meet = |a: &Range<u32>| plan.of[j][class].iter().any(|b| a.start < b.end && b.start < a.end);
-                        prop_assert!(!ranges.iter().any(meet), "{} and {}", i, j);
-                    }
+            let bytes: Vec<u64> = rows.iter().map(|row| row.0 * 4096).collect();
+            let (plan, slots, of) = planned(&bytes, before);
+            let all: u64 = bytes.iter().sum();
+            prop_assert!(plan.used.unwrap() <= plan.reserved && plan.reserved <= all);
+            let reaches = reaches(&bytes);
+            for (i, mine) in of.iter().enumerate() {
+                let slot = |&slot: &u32| slots[slot as usize];
+                prop_assert!(mine.iter().map(|it| slot(it).bytes).sum::<u64>() >= bytes[i]);
+                prop_assert!(mine.iter().all(|it| slot(it).most <= reaches[i]));
+                for j in (0..i).filter(|&j| !before(i, j) && !before(j, i)) {
+                    prop_assert!(!mine.iter().any(|slot| of[j].contains(slot)), "{} and {}", i, j);
                 }
             }
         }
 
         #[test]
-        fn buffers_of_whole_large_chunks_take_no_more_than_they_have_at_once(
+        fn buffers_of_whole_large_units_take_no_more_than_they_have_at_once(
             rows in prop::collection::vec((1u64..20, 0u8..10, 0u8..10), 1..30),
         ) {
             let before = |a: usize, b: usize| rows[a].1 < rows[b].1 && rows[a].2 < rows[b].2;
-            let sizes: Vec<u64> = rows.iter().map(|row| row.0 * 2 * MIB).collect();
-            let plan = planned(&sizes, before);
-            prop_assert_eq!(plan.used, Some(classes().bytes(&plan.need)));
+            let bytes: Vec<u64> = rows.iter().map(|row| row.0 * 2 * MIB).collect();
+            let (plan, ..) = planned(&bytes, before);
+            prop_assert_eq!(plan.used, Some(plan.reserved));
         }
     }
 
     #[test]
-    fn a_size_is_split_into_as_few_chunks_as_can_be() {
-        let classes = Classes::of(4096);
-        let bytes = (3 << 20) + (68 << 10);
-        let counts = classes.split(bytes, 2);
-        assert_eq!((counts, classes.bytes(&counts)), ([1, 17, 1], bytes));
-        assert_eq!(classes.split(bytes, 1), [1, 18, 0]);
-        assert_eq!(classes.split(bytes, 0), [2, 0, 0]);
-        let coarse = Classes::of(2 << 20);
-        assert_eq!((coarse.granule(), coarse.split(4 << 20, 2)), (2 << 20, [2, 0, 0]));
+    fn sizes_are_rounded_up_where_that_takes_less() {
+        // One after the other. In small units, each size would have its peak at another buffer.
+        let bytes = [4 * MIB, 3 * MIB + 15 * 65536, 2 * MIB + 31 * 65536 + 15 * 4096];
+        let (plan, ..) = planned(&bytes, |a, b| a < b);
+        assert_eq!((plan.used, plan.reserved), (Some(4 * MIB), 4 * MIB));
     }
 
     #[test]
-    fn sizes_are_rounded_up_where_that_takes_less() {
-        // One after the other. In small chunks, each class would have its peak at another buffer.
-        let sizes = [4 * MIB, 3 * MIB + 15 * 65536, 2 * MIB + 31 * 65536 + 15 * 4096];
-        let plan = planned(&sizes, |a, b| a < b);
-        assert_eq!((plan.used, classes().bytes(&plan.need)), (Some(4 * MIB), 4 * MIB));
+    fn buffers_that_follow_each_other_have_one_slot() {
+        let bytes = [600 * MIB, 32 * MIB, 1024 * MIB, 700 * MIB];
+        let (_, slots, of) = planned(&bytes, |a, b| a < b);
+        assert_eq!(slots, [Slot { bytes: 1024 * MIB, most: 1024 * MIB }]);
+        assert_eq!(of, [[0]; 4]);
+        // Small ones do not have a part of a large chunk.
+        let (_, slots, of) = planned(&[1024 * MIB, 8192], |a, b| a < b);
+        assert_eq!(slots.iter().map(|slot| slot.bytes).collect::<Vec<_>>(), [1024 * MIB, 8192]);
+        assert_eq!(of, [[0], [1]]);
     }
 }

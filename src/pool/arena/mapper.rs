@@ -3,9 +3,12 @@
 //! The state is locked for moments between what the HSA runtime is asked for. What launches do meanwhile: claim arenas,
 //! end claims, and nothing else; a binding without an arena has them wait for the mapper.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
 
-use aqlipse_graph::memory::placement::{CLASSES, Classes, Counts};
+use aqlipse_graph::memory::{layout::Layout, sizes::Sizes};
 use parking_lot::MutexGuard;
 
 use super::{Arena, Arenas, Attempt, Binding, State, UnboundBinding};
@@ -19,14 +22,21 @@ use crate::{
 };
 
 /// The chunks of arenas, by their numbers.
-pub(super) type Chunks = HashMap<u64, [Vec<hsa::PhysicalMemory>; CLASSES]>;
+pub(super) type Chunks = HashMap<u64, ArenaChunks>;
+
+/// The chunks of one arena. Its users are the bindings that have it for their arena.
+pub(super) struct ArenaChunks {
+    layout: Layout,
+    /// By number: those of the layout.
+    memory: HashMap<u64, hsa::PhysicalMemory>,
+}
 
 /// The right to change what is mapped, which one thread has at a time.
 pub(super) struct Mapper<'a> {
     pub(super) arenas: &'a Arenas,
     pub(super) device: &'a Device,
     pub(super) memory: &'a hsa::VirtualMemory,
-    pub(super) classes: &'a Classes,
+    pub(super) sizes: &'a Sizes,
     pub(super) chunks: MutexGuard<'a, Chunks>,
 }
 
@@ -40,24 +50,24 @@ impl Mapper<'_> {
     pub(super) fn claim(&mut self, number: u64, stream: u64) -> Result<Option<Option<Arc<PooledSignal>>>> {
         let arenas = self.arenas;
         // Since it was looked at, a launch may have left it, or it may have been trimmed.
-        let (need, is_idle, mut open) = {
+        let (placement, is_idle, mut open) = {
             let mut state = arenas.state();
-            if let Attempt::Claimed(latest) = state.try_claim(self.device, self.classes, number, stream)? {
+            if let Attempt::Claimed(latest) = state.try_claim(self.device, number, stream)? {
                 return Ok(Some(latest));
             }
             let binding = &state.bindings[&number];
-            let (current, need, is_idle) = (binding.arena, binding.placement.need, binding.is_idle());
+            let (current, is_idle) = (binding.arena, binding.is_idle());
             let open = state.arenas.iter().filter(|a| Some(a.number) != current && a.is_open_to(stream));
             let open: Vec<_> = open.map(|arena| (!arena.is_of(stream), arena.number)).collect();
-            (need, is_idle, open)
+            (binding.placement.clone(), is_idle, open)
         };
         let mut refused = Error::OutOfMemory { bytes: usize::MAX };
         if is_idle {
-            open.sort_by_key(|&(others, arena)| (others, self.lacks(arena, &need)));
+            open.sort_by_cached_key(|&(others, arena)| (others, self.lacks(arena, &placement)));
             for target in open.into_iter().map(|(_, arena)| Some(arena)).chain([None]) {
                 match self.bind(number, target) {
                     // A launch of another binding may have come first meanwhile; not in an arena of its own.
-                    Ok(()) => match arenas.state().try_claim(self.device, self.classes, number, stream)? {
+                    Ok(()) => match arenas.state().try_claim(self.device, number, stream)? {
                         Attempt::Claimed(_) => return Ok(Some(None)),
                         Attempt::Busy | Attempt::Elsewhere => {}
                     },
@@ -80,7 +90,7 @@ impl Mapper<'_> {
             if there == Some(target) || self.bind(number, Some(target)).is_ok() {
                 let mut state = arenas.state();
                 if !state.is_claimed(target) {
-                    state.count(self.device, self.classes, number);
+                    state.count(self.device, number);
                     return Ok(Some(state.claim(target)));
                 }
                 any_claimed = true;
@@ -89,19 +99,19 @@ impl Mapper<'_> {
         if any_claimed { Ok(None) } else { Err(refused) }
     }
 
-    /// The arena that lacks least of `need`.
-    pub(super) fn nearest(&self, need: &Counts) -> Option<u64> {
-        let state = self.arenas.state();
-        let numbers = state.arenas.iter().map(|arena| arena.number);
-        numbers.min_by_key(|&arena| self.lacks(arena, need))
+    /// The arena that lacks least of what a placement needs.
+    pub(super) fn nearest(&self, placement: &Placement) -> Option<u64> {
+        let arenas: Vec<u64> = self.arenas.state().arenas.iter().map(|arena| arena.number).collect();
+        arenas.into_iter().min_by_key(|&arena| self.lacks(arena, placement))
     }
 
-    /// Bytes that an arena lacks of `need`.
-    fn lacks(&self, arena: u64, need: &Counts) -> u64 {
-        let there = |class: usize| self.chunks.get(&arena).map_or(0, |chunks| chunks[class].len());
-        // CAST: chunks have numbers of 32 bits.
-        let missing = |class: usize| need[class].saturating_sub(there(class) as u32);
-        self.classes.bytes(&std::array::from_fn(missing))
+    /// Bytes that an arena lacks of what a placement needs.
+    fn lacks(&self, arena: u64, placement: &Placement) -> u64 {
+        let Some(arena) = self.chunks.get(&arena) else { return placement.reserved };
+        let idle: HashSet<u64> = self.arenas.state().idle().into_iter().collect();
+        // No binding has this number.
+        let bound = arena.layout.bind(0, &placement.slots, |user| !idle.contains(&user));
+        bound.bytes().saturating_sub(arena.layout.bytes())
     }
 
     /// Has the binding's buffers map chunks of `target`, or of a new arena, and of no other. If there is no memory it
@@ -116,14 +126,13 @@ impl Mapper<'_> {
             let placement = state.bindings[&binding].placement.clone();
             (placement, target.unwrap_or_else(|| state.open_arena()))
         };
-        let grown = self.grow(target, &placement.need);
-        let mapped = grown.and_then(|()| {
+        let changed =
+            self.change(target, |layout, is_busy| Some(layout.bind(binding, &placement.slots, is_busy)));
+        let mapped = changed.and_then(|()| {
             let counted = self.arenas.state().bindings[&binding].counted;
             self.unbind(binding);
-            self.map(target, &placement, |_| true)?;
-            if let Some(binding) = self.arenas.state().bindings.get_mut(&binding) {
-                (binding.arena, binding.counted) = (Some(target), counted);
-            }
+            self.map(target, binding, &placement, |_| true).inspect_err(|_| self.forget(target, binding))?;
+            self.arrive(target, binding, counted);
             Ok(())
         });
         self.settle_down(target);
@@ -144,17 +153,24 @@ impl Mapper<'_> {
     ) -> Result<()> {
         let mapped = self.arenas.state().bindings.get(&old).map(|old| spaces_of(&old.placement));
         let mapped = mapped.unwrap_or_default();
-        let done = self
-            .grow(arena, &placement.need)
-            .and_then(|()| self.map(arena, placement, |space| !mapped.contains(&space)));
+        let changed = self
+            .change(arena, |layout, is_busy| Some(layout.succeed(old, number, &placement.slots, is_busy)));
+        let done = changed.and_then(|()| {
+            self.map(arena, number, placement, |space| !mapped.contains(&space))
+                .inspect_err(|_| self.forget(arena, number))
+        });
         if done.is_ok() {
             let mut state = self.arenas.state();
-            let mut binding = Binding { arena: Some(arena), ..Binding::new(placement) };
+            let mut binding = Binding::new(placement);
             if let Some(old) = state.bindings.get_mut(&old) {
                 old.arena = None;
                 (binding.counted, binding.last) = (old.counted, old.last.clone());
             }
+            let counted = binding.counted;
             state.bindings.insert(number, binding);
+            drop(state);
+            self.forget(arena, old);
+            self.arrive(arena, number, counted);
         }
         self.settle_down(arena);
         done
@@ -174,33 +190,83 @@ impl Mapper<'_> {
 
     /// Unmaps the buffers of bindings that have ended.
     pub(super) fn end(&mut self, unbound: Vec<UnboundBinding>) {
-        for UnboundBinding { placement, .. } in &unbound {
+        for UnboundBinding { number, arena, placement } in &unbound {
             placement.buffers.iter().for_each(|(space, _)| space.unmap());
+            self.forget(*arena, *number);
         }
         // Behind all of them: chunks may go that several map.
         unbound.iter().for_each(|unbound| self.settle_down(unbound.arena));
     }
 
-    /// Makes chunks until an arena has as many as are needed.
-    fn grow(&mut self, arena: u64, need: &Counts) -> Result<()> {
-        let arena = self.chunks.entry(arena).or_default();
-        for ((chunks, &need), size) in arena.iter_mut().zip(need).zip(self.classes.0) {
-            while chunks.len() < need as usize {
-                chunks.push(mapping::chunk(self.device, self.memory, size)?);
+    /// Gives an arena the layout that `choose` makes of its own, if any, and the chunks for it. Bindings that have other
+    /// chunks there map them; `choose` is told which must keep theirs. If there is no memory all is as it was, unless what
+    /// was given back is not there any more: then bindings are without memory, as behind a trim.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn change(
+        &mut self,
+        arena: u64,
+        choose: impl Fn(&Layout, &dyn Fn(u64) -> bool) -> Option<Layout>,
+    ) -> Result<()> {
+        let sizes = *self.sizes;
+        let fresh = || ArenaChunks { layout: Layout::new(sizes), memory: HashMap::new() };
+        let before = self.chunks.entry(arena).or_insert_with(fresh).layout.clone();
+        let idle: HashSet<u64> = self.arenas.state().idle().into_iter().collect();
+        let Some(next) = choose(&before, &|user| !idle.contains(&user)) else { return Ok(()) };
+        let changed: Vec<u64> = before.changed(&next).collect();
+        let Some(aside) = self.arenas.state().set_aside(&changed) else {
+            // A launch has come first.
+            let Some(next) = choose(&before, &|_| true) else { return Ok(()) };
+            return self.make(arena, next).inspect_err(|_| drop(self.make(arena, before)));
+        };
+        aside.iter().flat_map(|(_, placement, _)| &placement.buffers).for_each(|(space, _)| space.unmap());
+        let made = self.make(arena, next).inspect_err(|_| {
+            if self.make(arena, before).is_err() {
+                changed.iter().for_each(|&binding| self.forget(arena, binding));
+            }
+        });
+        for (binding, placement, counted) in aside {
+            let is_there = self.chunks[&arena].layout.of(binding).next().is_some();
+            if is_there && self.map(arena, binding, &placement, |_| true).is_ok() {
+                self.arrive(arena, binding, counted);
+            } else {
+                self.forget(arena, binding);
+            }
+        }
+        made
+    }
+
+    /// Gives an arena a layout, with the chunks for it: those that it has stay.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: some chunks are missing then.
+    fn make(&mut self, arena: u64, layout: Layout) -> Result<()> {
+        let Some(chunks) = self.chunks.get_mut(&arena) else { return Ok(()) };
+        chunks.layout = layout;
+        chunks.memory.retain(|number, _| chunks.layout.chunks().contains_key(number));
+        for (&number, &bytes) in chunks.layout.chunks() {
+            if let Entry::Vacant(missing) = chunks.memory.entry(number) {
+                missing.insert(mapping::chunk(self.device, self.memory, bytes)?);
             }
         }
         Ok(())
     }
 
-    /// Shows an arena's chunks to those buffers of a placement that `wanted` names.
-    fn map(&self, arena: u64, placement: &Placement, wanted: impl Fn(*const Space) -> bool) -> Result<()> {
-        let Some(arena) = self.chunks.get(&arena) else { return Ok(()) };
+    /// Maps an arena's chunks to those buffers of a binding that `wanted` names.
+    fn map(
+        &self,
+        arena: u64,
+        binding: u64,
+        placement: &Placement,
+        wanted: impl Fn(*const Space) -> bool,
+    ) -> Result<()> {
+        let Some(ArenaChunks { layout, memory }) = self.chunks.get(&arena) else { return Ok(()) };
         let wanted = || placement.buffers.iter().filter(|(space, _)| wanted(Arc::as_ptr(space)));
-        for (n, (space, numbers)) in wanted().enumerate() {
-            let chunks = arena.iter().zip(numbers).flat_map(|(chunks, ranges)| {
-                ranges.iter().flat_map(|range| &chunks[range.start as usize..range.end as usize])
-            });
-            if let Err(error) = space.map(chunks) {
+        for (n, (space, slots)) in wanted().enumerate() {
+            let chunks = layout.of_buffer(binding, slots, space.bytes());
+            let mapped = space.map(&self.arenas.calls, chunks.iter().map(|chunk| &memory[chunk]));
+            if let Err(error) = mapped {
                 wanted().take(n).for_each(|(space, _)| space.unmap());
                 return Err(error);
             }
@@ -208,21 +274,35 @@ impl Mapper<'_> {
         Ok(())
     }
 
-    /// Lets go of the chunks of an arena that no binding needs, and of the arena without bindings.
+    /// Notes that a binding's buffers map what an arena's layout says.
+    fn arrive(&self, arena: u64, binding: u64, counted: bool) {
+        if let Some(binding) = self.arenas.state().bindings.get_mut(&binding) {
+            (binding.arena, binding.counted) = (Some(arena), counted);
+        }
+    }
+
+    /// Takes a binding out of an arena's layout: its buffers map nothing.
+    fn forget(&mut self, arena: u64, binding: u64) {
+        if let Some(chunks) = self.chunks.get_mut(&arena) {
+            chunks.layout.remove(binding);
+        }
+    }
+
+    /// Lets go of the chunks of an arena that no binding has, of the arena without bindings, and of what is much more than
+    /// they need.
     fn settle_down(&mut self, arena: u64) {
-        let need = {
-            let mut state = self.arenas.state();
-            state.recount(self.device, self.classes, arena);
-            let need = state.need(arena);
-            if need == [0; CLASSES] {
-                state.arenas.retain(|each| each.number != arena);
-            }
-            need
-        };
-        if need == [0; CLASSES] {
+        // If there is no memory the arena stays as large as it is.
+        let _ = self.change(arena, |layout, is_busy| layout.smaller(is_busy));
+        let Some(chunks) = self.chunks.get_mut(&arena) else { return };
+        chunks.memory.retain(|number, _| chunks.layout.chunks().contains_key(number));
+        let is_empty = chunks.layout.is_empty();
+        if is_empty {
             self.chunks.remove(&arena);
-        } else if let Some(chunks) = self.chunks.get_mut(&arena) {
-            chunks.iter_mut().zip(need).for_each(|(chunks, need)| chunks.truncate(need as usize));
+        }
+        let mut state = self.arenas.state();
+        state.recount(self.device, arena);
+        if is_empty {
+            state.arenas.retain(|each| each.number != arena);
         }
     }
 }
@@ -233,6 +313,21 @@ impl State {
         let number = self.next();
         self.arenas.push(Arena { number, claimed: false, user: None, counted: (0, 0) });
         number
+    }
+
+    /// Takes bindings out of their arenas for the time that their buffers are unmapped; each with its placement, and whether
+    /// it counts. `None` if a launch of one is in flight or about to be published.
+    fn set_aside(&mut self, bindings: &[u64]) -> Option<Vec<(u64, Arc<Placement>, bool)>> {
+        let idle = self.idle();
+        if !bindings.iter().all(|binding| idle.contains(binding)) {
+            return None;
+        }
+        let aside = bindings.iter().filter_map(|number| {
+            let binding = self.bindings.get_mut(number)?;
+            binding.arena = None;
+            Some((*number, binding.placement.clone(), std::mem::take(&mut binding.counted)))
+        });
+        Some(aside.collect())
     }
 
     fn is_claimed(&self, arena: u64) -> bool {
