@@ -13,6 +13,8 @@ pub(super) struct Host {
     pub(super) agent: hsa::Agent,
     /// Fine-grained memory.
     pub(super) memory: hsa::Pool,
+    /// Memory that host and devices see alike at fences only; fine-grained where there is none.
+    pub(super) coarse_grained: hsa::Pool,
     /// Where kernels find their arguments.
     pub(super) kernargs: hsa::Pool,
 }
@@ -23,11 +25,13 @@ impl Host {
         let mut pools = agent.pools()?;
         pools.retain(|pool| pool.properties().alloc_allowed);
         let kernargs = pools.iter().find(|pool| pool.properties().is_kernarg()).cloned();
+        let coarse_grained = pools.iter().find(|pool| pool.properties().is_coarse_grained()).cloned();
         pools.retain(|pool| pool.properties().is_fine_grained());
         let memory = pools.iter().find(|pool| !pool.properties().is_kernarg()).or(pools.first());
         Ok(memory.map(|memory| Self {
             agent: agent.clone(),
             memory: memory.clone(),
+            coarse_grained: coarse_grained.unwrap_or_else(|| memory.clone()),
             // There is one for them (HSA Runtime 1.2, 2.11), but other fine-grained memory serves as well.
             kernargs: kernargs.unwrap_or_else(|| memory.clone()),
         }))

@@ -77,6 +77,8 @@ pub(crate) struct DeviceInner {
     pub(crate) agent: hsa::Agent,
     /// Memory of the host that is near.
     pub(crate) host: hsa::Pool,
+    /// Memory of the same socket that host and device see alike at fences only.
+    pub(crate) coarse_host: hsa::Pool,
     pub(crate) local: hsa::Pool,
     /// Device memory that is coherent while kernels run, on devices that have it.
     pub(crate) fine_grained: Option<hsa::Pool>,

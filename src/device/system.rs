@@ -224,6 +224,7 @@ impl Device {
             system,
             agent: agent.clone(),
             host: host.memory.clone(),
+            coarse_host: host.coarse_grained.clone(),
             local: local.clone(),
             fine_grained,
             properties,

@@ -19,7 +19,7 @@ use crate::{
 /// [`Error::OutOfMemory`].
 pub(crate) fn allocate_managed_variable(device: &Device, bytes: u64) -> Result<Arc<Region>> {
     // CAST: a 64-bit process.
-    insert_host(device, bytes as usize, Origin::Managed, 0, true)
+    insert_host(device, &device.0.host, bytes as usize, Origin::Managed, 0, true)
 }
 
 /// Undoes [`allocate_managed_variable`].

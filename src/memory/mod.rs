@@ -120,18 +120,57 @@ fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) ->
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) -> Result<Arc<Region>> {
-    insert_host(device, bytes, origin, flags, false)
+    insert_host(device, &device.0.host, bytes, origin, flags, false)
+}
+
+/// As [`allocate_host`], for memory that host and devices see alike at the ends of launches and not while kernels run.
+///
+/// # Errors
+/// As there.
+pub fn allocate_host_coarse_grained(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
+    insert_host(device, &device.0.coarse_host, bytes, Origin::Host, flags, false)
+}
+
+/// As [`allocate_host`], from the socket that the calling thread's memory policy names (`set_mempolicy(2)`): pages of the
+/// process that are pinned. `coarse_grained` as in [`allocate_host_coarse_grained`].
+///
+/// # Errors
+/// [`Error::OutOfMemory`], also where pages cannot be pinned.
+pub fn allocate_host_by_policy(
+    device: &Device,
+    bytes: usize,
+    flags: u32,
+    coarse_grained: bool,
+) -> Result<Arc<Region>> {
+    let system = System::get()?;
+    let mut pages = memmap2::MmapMut::map_anon(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
+    let pool = coarse_grained.then_some(&device.0.coarse_host);
+    let start = pages.as_mut_ptr();
+    // SAFETY: the region keeps the pages, and drops them behind the lock.
+    let pinned = unsafe { system.runtime().lock(start, pages.len(), &system.gpu_agents(), pool) };
+    let pinned = pinned.map_err(|_| memory_report::short(bytes))?;
+    Ok(system.memory().insert(Region {
+        address: start as u64,
+        bytes: bytes as u64,
+        origin: Origin::Host,
+        device: device.ordinal(),
+        flags,
+        device_address: pinned.agent_address(),
+        marks: Default::default(),
+        backing: Backing::Held(Box::new((pinned, pages))),
+    }))
 }
 
 fn insert_host(
     device: &Device,
+    pool: &hsa::Pool,
     bytes: usize,
     origin: Origin,
     flags: u32,
     is_variable: bool,
 ) -> Result<Arc<Region>> {
     let system = System::get()?;
-    let memory = device.0.host.allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
+    let memory = pool.allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
     let memory = memory.held_by(memory_report::USER);
     memory.allow_access(&system.gpu_agents())?;
     let address = memory.address();
@@ -619,5 +658,46 @@ impl System {
     pub fn memory(&self) -> &'static Table {
         static TABLE: LazyLock<Table> = LazyLock::new(Table::default);
         &TABLE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hsa_sys::{
+        HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
+        HSA_EXT_POINTER_TYPE_HSA, HSA_EXT_POINTER_TYPE_LOCKED,
+    };
+
+    use super::*;
+
+    #[test]
+    fn host_memory_is_as_coherent_as_it_is_asked_for_and_pinned_pages_are_the_callers() {
+        let device = Device::get(0).unwrap();
+        let about = |region: &Region| {
+            let runtime = System::get().unwrap().runtime();
+            runtime.pointer_info(region.address).unwrap().unwrap()
+        };
+        let (fine, coarse) = (
+            HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED.0,
+            HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED.0,
+        );
+        for (region, grain) in [
+            (allocate_host(&device, 100, Origin::Host, 0).unwrap(), fine),
+            (allocate_host_coarse_grained(&device, 100, 0).unwrap(), coarse),
+        ] {
+            let about = about(&region);
+            assert_eq!(about.kind, HSA_EXT_POINTER_TYPE_HSA);
+            assert_eq!(about.flags & (fine | coarse), grain);
+            free_host(region.address).unwrap();
+        }
+        for coarse_grained in [false, true] {
+            let region = allocate_host_by_policy(&device, 100, 0, coarse_grained).unwrap();
+            assert_eq!(about(&region).kind, HSA_EXT_POINTER_TYPE_LOCKED);
+            free_host(region.address).unwrap();
+            let after = System::get().unwrap().runtime().pointer_info(region.address).unwrap();
+            assert!(after.is_some(), "pinned as long as the region lives");
+            drop(region);
+        }
+        assert!(allocate_host_by_policy(&device, usize::MAX / 4, 0, false).is_err());
     }
 }

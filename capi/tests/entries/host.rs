@@ -85,6 +85,7 @@ fn pinned_memory_is_the_hosts_and_the_devices_with_all_flags() {
         hipHostMallocNumaUser,
         hipHostMallocCoherent,
         hipHostMallocNonCoherent,
+        hipHostMallocNumaUser | hipHostMallocNonCoherent,
         hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined,
     ];
     for flags in flags {

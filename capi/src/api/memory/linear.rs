@@ -46,7 +46,14 @@ pub(super) unsafe fn allocate_host(
         // SAFETY: the caller's pointer, which is not null.
         return unsafe { caller::write(address, std::ptr::null_mut()) };
     }
-    let region = memory::allocate_host(&device, bytes, Origin::Host, flags)?;
+    let coarse_grained = flags & hipHostMallocNonCoherent != 0;
+    let region = if flags & hipHostMallocNumaUser != 0 {
+        memory::allocate_host_by_policy(&device, bytes, flags, coarse_grained)
+    } else if coarse_grained {
+        memory::allocate_host_coarse_grained(&device, bytes, flags)
+    } else {
+        memory::allocate_host(&device, bytes, Origin::Host, flags)
+    }?;
     // SAFETY: as above.
     unsafe { caller::write(address, region.address as usize as *mut c_void) }
 }
