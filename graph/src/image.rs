@@ -272,6 +272,8 @@ struct Encoder<'a> {
     signal_of: Vec<Vec<u32>>,
     /// Signal that fires when the launch may begin; for lanes that begin on their own.
     entry: Option<u32>,
+    /// By lane: the widest scope that has been acquired since anything of the launch ran in it.
+    acquired: Vec<Scope>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -288,7 +290,8 @@ impl<'a> Encoder<'a> {
         let image =
             Image { lanes: queues.map(lane).collect(), places: vec![None; units], ..Image::default() };
         let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
-        Self { plan, image, signal_of, entry: None }
+        let acquired = vec![Scope::None; image.lanes.len()];
+        Self { plan, image, signal_of, entry: None, acquired }
     }
 
     /// Lanes that begin on their own wait for the stream's earlier work through a marker on lane 0.
@@ -298,11 +301,11 @@ impl<'a> Encoder<'a> {
         }
         let signal = self.new_signal();
         self.entry = Some(signal);
-        self.push(0, barrier(true, Scope::System, Scope::System));
+        self.barrier_and(0, true, Scope::System, Scope::System);
         self.patch(0, Field::Completion, Source::Launch(signal));
         for lane in 1..self.image.lanes.len() {
             if self.plan.lanes[lane].entry {
-                self.wait_packets(lane as u32, &[signal], Scope::System);
+                self.wait_packets(lane as u32, &[signal]);
             }
         }
     }
@@ -341,22 +344,33 @@ impl<'a> Encoder<'a> {
             let other = &self.plan.lanes[w.lane as usize];
             other.kind == LaneKind::Host || other.device != lane.device
         };
-        let acquire = if self.plan.waits(at).iter().any(foreign) { Scope::System } else { Scope::Agent };
+        // What is before the launch, and may be the host's work.
+        let first = at.position == 0 && (lane.entry || at.lane == 0);
+        let waits = !after.is_empty() || first && lane.entry;
+        let acquire = match () {
+            () if first || self.plan.waits(at).iter().any(foreign) => Scope::System,
+            () if waits || step.barrier || step.action == Action::Fence => Scope::Agent,
+            // What the barrier packet of an antichain has acquired its other packets need not acquire again: all of
+            // them depend on the same completed work.
+            () => Scope::None,
+        };
+        let acquire = self.missing(at.lane, waits, acquire);
         // What waits may be the host or another device, and the end of the graph is the end of the launch.
         let last = at.lane == 0 && at.position as usize + 1 == lane.steps.len();
         let release = if last || done.is_some() { Scope::System } else { Scope::Agent };
         match step.action {
             Action::Fence => {
                 let (own, others) = after.split_at(after.len().min(SIGNALS_PER_BARRIER_AND));
-                self.wait_packets(at.lane, others, acquire);
-                self.push(at.lane, barrier(step.barrier, acquire, release));
+                self.wait_packets(at.lane, others);
+                self.barrier_and(at.lane, step.barrier, acquire, release);
                 for (n, &signal) in own.iter().enumerate() {
                     self.patch(at.lane, Field::Dependency(n as u8), Source::Launch(signal));
                 }
             }
             Action::Node(unit) => {
-                self.wait_packets(at.lane, &after, acquire);
-                self.node(at, unit, step.barrier, release, last || done.is_some(), content)?;
+                self.wait_packets(at.lane, &after);
+                let fences = Fences { barrier: step.barrier, acquire, release };
+                self.node(at.lane, unit, fences, last || done.is_some(), content)?;
             }
         }
         if let Some(signal) = done {
@@ -376,14 +390,28 @@ impl<'a> Encoder<'a> {
         for (position, step) in (0u32..).zip(&queue.steps) {
             let last = position as usize + 1 == queue.steps.len();
             let release = if last { Scope::System } else { Scope::Agent };
+            let acquire = match (position, step.barrier || step.action == Action::Fence) {
+                (0, _) => Scope::System,
+                (_, true) => self.missing(0, false, Scope::Agent),
+                (_, false) => Scope::None,
+            };
             match step.action {
-                Action::Fence => drop(self.push(0, barrier(step.barrier, Scope::Agent, release))),
+                Action::Fence => self.barrier_and(0, step.barrier, acquire, release),
                 Action::Node(unit) => {
-                    self.node(StepRef { lane: 0, position }, unit, step.barrier, release, last, content)?;
+                    let fences = Fences { barrier: step.barrier, acquire, release };
+                    self.node(0, unit, fences, last, content)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// What a packet must acquire of `wanted`: nothing that the packets directly before it in its lane have acquired, if
+    /// the first of those had waited for all before it and none of them has run anything. A packet that `waits` for
+    /// another lane needs what that lane has released meanwhile.
+    #[inline]
+    fn missing(&self, lane: u32, waits: bool, wanted: Scope) -> Scope {
+        if !waits && self.acquired[lane as usize] >= wanted { Scope::None } else { wanted }
     }
 
     /// The packet of a step that runs a unit, behind what it waits for. Its end may be `told` to another lane, or to a
@@ -391,40 +419,28 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn node<F>(
         &mut self,
-        at: StepRef,
+        lane: u32,
         unit: u32,
-        barrier_bit: bool,
-        release: Scope,
+        fences: Fences,
         told: bool,
         content: &impl Fn(u32, Fences) -> Result<Content, F>,
     ) -> Result<(), F> {
-        let first = at.position == 0 && at.lane == 0;
-        let fences = Fences {
-            barrier: barrier_bit,
-            // What the barrier packet of an antichain has acquired its other packets need not acquire again: all of
-            // them depend on the same completed work.
-            acquire: match (first, barrier_bit) {
-                (true, _) => Scope::System,
-                (_, true) => Scope::Agent,
-                (_, false) => Scope::None,
-            },
-            release,
-        };
         match content(unit, fences)? {
             Content::Packet(packet) => {
-                let at_packet = self.push(at.lane, packet);
-                self.image.places[unit as usize] = Some((at.lane, at_packet));
+                let at_packet = self.push(lane, packet);
+                self.acquired[lane as usize] = Scope::None;
+                self.image.places[unit as usize] = Some((lane, at_packet));
             }
             Content::Record => {
-                let event = self.event_packet(at.lane, unit, fences, Field::Completion);
+                let event = self.event_packet(lane, unit, fences.barrier, Field::Completion);
                 if told {
                     // A packet has room for one signal, which is the event's here.
-                    self.push(at.lane, barrier(false, Scope::None, release));
-                    self.patch(at.lane, Field::Dependency(0), event);
+                    self.barrier_and(lane, false, Scope::None, fences.release);
+                    self.patch(lane, Field::Dependency(0), event);
                 }
             }
             Content::Wait => {
-                self.event_packet(at.lane, unit, fences, Field::Dependency(0));
+                self.event_packet(lane, unit, fences.barrier, Field::Dependency(0));
             }
         }
         Ok(())
@@ -432,11 +448,12 @@ impl<'a> Encoder<'a> {
 
     /// A barrier-AND packet that fires an event, or waits for one. The host may have made what the event stands for
     /// visible, or look at what it does: both ends are at system scope.
-    fn event_packet(&mut self, lane: u32, unit: u32, fences: Fences, field: Field) -> Source {
+    fn event_packet(&mut self, lane: u32, unit: u32, barrier_bit: bool, field: Field) -> Source {
         // CAST: a plan has fewer than 2^32 steps.
         let event = Source::Event(self.image.events.len() as u32);
         self.image.events.push(EventPoint { unit, lane });
-        self.push(lane, barrier(fences.barrier, Scope::System, Scope::System));
+        let acquire = self.missing(lane, matches!(field, Field::Dependency(_)), Scope::System);
+        self.barrier_and(lane, barrier_bit, acquire, Scope::System);
         self.patch(lane, field, event);
         event
     }
@@ -446,14 +463,25 @@ impl<'a> Encoder<'a> {
         self.image.signals - 1
     }
 
-    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired.
-    fn wait_packets(&mut self, lane: u32, signals: &[u32], acquire: Scope) {
+    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired. They acquire nothing: the packet
+    /// that they are for launches behind the last of them, and acquires what all those signals stand for.
+    fn wait_packets(&mut self, lane: u32, signals: &[u32]) {
         for some in signals.chunks(SIGNALS_PER_BARRIER_AND) {
-            self.push(lane, barrier(false, acquire, Scope::None));
+            self.barrier_and(lane, false, Scope::None, Scope::None);
             for (n, &signal) in some.iter().enumerate() {
                 self.patch(lane, Field::Dependency(n as u8), Source::Launch(signal));
             }
         }
+    }
+
+    /// A barrier-AND packet that waits for nothing yet.
+    fn barrier_and(&mut self, lane: u32, barrier: bool, acquire: Scope, release: Scope) {
+        let acquired = &mut self.acquired[lane as usize];
+        *acquired = if barrier { acquire.max(*acquired) } else { Scope::None };
+        self.push(
+            lane,
+            BarrierAnd { fences: Fences { barrier, acquire, release }, ..BarrierAnd::default() }.packet(),
+        );
     }
 
     #[inline]
@@ -473,11 +501,6 @@ impl<'a> Encoder<'a> {
         let packet = image.packets.len() as u32 - 1;
         image.patches.push(Patch { packet, field, source });
     }
-}
-
-/// A barrier-AND packet that waits for nothing yet.
-fn barrier(bit: bool, acquire: Scope, release: Scope) -> Packet {
-    BarrierAnd { fences: Fences { barrier: bit, acquire, release }, ..BarrierAnd::default() }.packet()
 }
 
 #[cfg(test)]
