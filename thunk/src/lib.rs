@@ -10,7 +10,7 @@
 //! unsafe {
 //!     assert_eq!(hsaKmtOpenKFD(), HSAKMT_STATUS_SUCCESS);
 //!     let session = session::current()?;
-//!     assert_eq!(session.topology.nodes(), 2); // the host and one gfx90a
+//!     assert_eq!(session.topology.nodes().count(), 2); // the host and one gfx90a
 //!     assert_eq!(hsaKmtCloseKFD(), HSAKMT_STATUS_SUCCESS);
 //! }
 //! # Ok::<(), thunk::abi::HSAKMT_STATUS>(())
