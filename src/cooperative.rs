@@ -86,8 +86,8 @@ struct Order {
 
 /// A kernel that is to be published; while it is not, no other may be published that waits for anything.
 ///
-/// The device runs such kernels in the order in which they are published. A kernel in front of this one that waits for its stream could
-/// wait for this one: streams share queues, and what this one is to run for may hold that stream back.
+/// The device runs such kernels in the order in which they are published. A kernel in front of this one that waits for its
+/// stream could wait for this one: streams share queues, and what this one is to run for may hold that stream back.
 pub(crate) struct Expected(Arc<AtomicUsize>);
 
 impl Expected {

@@ -45,7 +45,7 @@ pub(super) enum Group {
 }
 
 /// Lanes that find a queue of their own whenever they are needed: all that stand alone, what ordinary streams have, and one
-/// of each other group but restricted ones, whose number nobody knows.
+/// of each other group but restricted ones, of which programs make any number.
 pub(super) const RESERVED: [LaneKind; 14] = [
     LaneKind::Stream { priority: Priority::Normal, index: 0 },
     LaneKind::Stream { priority: Priority::Normal, index: 1 },

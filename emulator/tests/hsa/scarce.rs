@@ -23,7 +23,7 @@ fn session_with(traits: &str, seed: Option<u64>) -> Session {
 }
 
 #[test]
-fn signals_beyond_the_events_interrupt_nobody_and_still_end_waits() {
+fn signals_beyond_the_events_raise_no_interrupt_and_still_end_waits() {
     for (traits, beyond) in [("scarce", 0), ("", 1)] {
         let session = session(traits);
         let queue = session.queue(0, 64);
