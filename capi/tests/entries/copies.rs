@@ -3,7 +3,10 @@ use std::ptr;
 use capi::{error::hipError_t, types::*};
 
 use super::*;
-use crate::program::{counters, doubles};
+use crate::{
+    functions::{hipGraphAddKernelNode, hipGraphCreate, hipGraphDestroy},
+    program::{counters, doubles},
+};
 
 unsafe extern "C" {
     fn hipMemcpyHtoD(dst: hipDeviceptr_t, src: *const c_void, bytes: usize) -> hipError_t;
@@ -245,14 +248,36 @@ fn a_kernel_is_launched_as_older_headers_do() {
         (&raw mut bytes).cast(),
         key(HIP_LAUNCH_PARAM_END),
     ];
-    // SAFETY: a kernel with its arguments, and a stream.
-    unsafe {
-        let _ = hipGetLastError();
-        hipLaunchKernelGGLImpl(doubles() as usize, &one, &block, 0, hipStream_t::NULL, extra.as_mut_ptr());
-        assert_eq!(hipGetLastError(), capi::error::hipSuccess);
+    let (mut graph, mut node) = (hipGraph_t::NULL, hipGraphNode_t::NULL);
+    ok!(hipGraphCreate(&mut graph, 0));
+    // SAFETY: it takes nothing.
+    let _ = unsafe { hipGetLastError() };
+    // A program may point the list at an int: what lies beside it makes the size anything. A node's buffer is copied as
+    // the list says.
+    for size in [8, 0, 4, usize::MAX << 32 | 8] {
+        bytes = size;
+        // SAFETY: a kernel with its arguments, and a stream.
+        unsafe {
+            let kernel = doubles() as usize;
+            hipLaunchKernelGGLImpl(kernel, &one, &block, 0, hipStream_t::NULL, extra.as_mut_ptr());
+        }
+        ok!(hipGetLastError());
+        let params = hipKernelNodeParams {
+            blockDim: block,
+            extra: extra.as_mut_ptr(),
+            func: doubles().cast_mut(),
+            gridDim: one,
+            kernelParams: ptr::null_mut(),
+            sharedMemBytes: 0,
+        };
+        let code = if size == 8 { capi::error::hipSuccess } else { capi::error::hipErrorInvalidValue };
+        // SAFETY: the list ends, and its buffer has what is read.
+        let (added, last) =
+            unsafe { (hipGraphAddKernelNode(&mut node, graph, ptr::null(), 0, &params), hipGetLastError()) };
+        assert_eq!((added, last), (code, code), "{size:#x}");
     }
-    ok!(hipStreamSynchronize(hipStream_t::NULL));
-    assert_eq!(memory.read(), [6.0; 8]);
+    ok!(hipStreamSynchronize(hipStream_t::NULL), hipGraphDestroy(graph));
+    assert_eq!(memory.read(), [48.0; 8]);
     // It has no result: the error is the thread's.
     // SAFETY: what is no kernel, which is refused.
     unsafe {

@@ -54,11 +54,6 @@ impl KernelGiven {
         // SAFETY: the caller's arguments, as the kernel's metadata describes them.
         let arguments = unsafe { Given::new(code, params.kernelParams, params.extra) }?;
         code.check_size(grid, block, shared_bytes).map_err(|_| hipErrorInvalidValue)?;
-        if let Given::Packed(bytes) = &arguments
-            && bytes.len() < code.argument_bytes()
-        {
-            return Err(hipErrorInvalidValue);
-        }
         Ok(Self { function, grid, block, shared_bytes, arguments })
     }
 

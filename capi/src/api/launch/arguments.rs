@@ -25,20 +25,24 @@ pub fn buffer_list(buffer: &[u8], bytes: &mut usize) -> [*mut c_void; 5] {
     ]
 }
 
-/// Packs what a caller gave for a kernel, by either of the two routes.
+/// Packs what a caller gave for the launch of a kernel on a stream, by either of the two routes. Of a buffer the bytes
+/// that the kernel takes are read, whatever the list says of its size.
 ///
 /// # Errors
 /// `hipErrorInvalidValue` if both routes are taken, if a kernel with arguments gets none, or for a malformed list.
 ///
 /// # Safety
-/// `parameters` is null or holds a pointer to each argument of the kernel; `extra` is null or a list that ends.
+/// `parameters` is null or holds a pointer to each argument of the kernel; `extra` is null or a list that ends, whose
+/// buffer holds the kernel's arguments.
+// HIP: programs point the list at a 32-bit size, whose upper half is then what lies beside it. 5.2.3 reads the kernel's
+// own bytes (tests/conformance/module_launch.hip).
 pub unsafe fn pack(
     code: &KernelCode,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> Result<Kernargs, hipError_t> {
     // SAFETY: the caller's promise.
-    match unsafe { Given::new(code, parameters, extra) }? {
+    match unsafe { Given::with_size(code, parameters, extra, |_, kernels| Some(kernels)) }? {
         Given::Packed(bytes) => Ok(bytes),
         Given::Apart(apart) => {
             let mut bytes = Kernargs::zeroed(code.argument_bytes());
@@ -65,15 +69,32 @@ impl Given {
     /// they are copied once, to where they stay.
     ///
     /// # Errors
-    /// As [`pack`].
+    /// As [`pack`], and `hipErrorInvalidValue` for a buffer of fewer bytes than the kernel takes, or of more than any
+    /// kernel can take.
     ///
     /// # Safety
-    /// As [`pack`].
+    /// `parameters` is null or holds a pointer to each argument of the kernel; `extra` is null or a list that ends, whose
+    /// buffer has the size that the list says.
     #[inline]
     pub unsafe fn new(
         code: &KernelCode,
         parameters: *mut *mut c_void,
         extra: *mut *mut c_void,
+    ) -> Result<Self, hipError_t> {
+        // The size of a kernarg segment has 32 bits (LLVM AMDGPU usage, kernel descriptor).
+        let sized = |size, kernels| (kernels..=u32::MAX as usize).contains(&size).then_some(size);
+        // SAFETY: the caller's promise.
+        unsafe { Self::with_size(code, parameters, extra, sized) }
+    }
+
+    /// As [`Given::new`]; `size` says how many bytes of a buffer to read, of the size that the list says and that of the
+    /// kernel's arguments, or that the list is refused.
+    #[inline]
+    unsafe fn with_size(
+        code: &KernelCode,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+        size: impl FnOnce(usize, usize) -> Option<usize>,
     ) -> Result<Self, hipError_t> {
         match (parameters.is_null(), extra.is_null()) {
             (false, false) => Err(hipErrorInvalidValue),
@@ -81,7 +102,7 @@ impl Given {
             (true, true) => Err(hipErrorInvalidValue),
             (true, false) => {
                 // SAFETY: the caller's promise.
-                unsafe { packed(extra) }.map(Self::Packed)
+                unsafe { packed(extra, |listed| size(listed, code.argument_bytes())) }.map(Self::Packed)
             }
             (false, true) => {
                 // SAFETY: the caller's promise.
@@ -155,8 +176,12 @@ pub unsafe fn pack_into(
     Ok(())
 }
 
-unsafe fn packed(extra: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
-    let (mut buffer, mut size) = (std::ptr::null::<u8>(), None);
+/// The arguments in the buffer of a list, as many bytes as `size` makes of the size that the list says.
+unsafe fn packed(
+    extra: *mut *mut c_void,
+    size: impl FnOnce(usize) -> Option<usize>,
+) -> Result<Kernargs, hipError_t> {
+    let (mut buffer, mut listed) = (std::ptr::null::<u8>(), None);
     let mut at = extra;
     // Two keys and an end; a longer list is not one of ours.
     for _ in 0..3 {
@@ -171,14 +196,14 @@ unsafe fn packed(extra: *mut *mut c_void) -> Result<Kernargs, hipError_t> {
             BUFFER_POINTER => buffer = value.cast(),
             BUFFER_SIZE => {
                 // SAFETY: the value of this key points to a size.
-                size = Some(unsafe { caller::read(value.cast::<usize>()) }?);
+                listed = Some(unsafe { caller::read(value.cast::<usize>()) }?);
             }
             _ => return Err(hipErrorInvalidValue),
         }
         // SAFETY: as above.
         at = unsafe { at.add(2) };
     }
-    let size = size.ok_or(hipErrorInvalidValue)?;
-    // SAFETY: the buffer has the size given with it.
+    let size = listed.and_then(size).ok_or(hipErrorInvalidValue)?;
+    // SAFETY: the buffer has so many bytes, by the caller's promise.
     Ok(unsafe { caller::read_slice(buffer, size) }?.into())
 }

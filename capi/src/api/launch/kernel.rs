@@ -222,6 +222,11 @@ pub(super) unsafe fn launch_packed(
     if function.is_null() {
         return Err(hipErrorInvalidDeviceFunction);
     }
+    let function = register::kernel(function)?;
+    // The launch reads as much as the kernel takes.
+    if packed.len() < function.code(object::stream(stream)?.device())?.argument_bytes() {
+        return Err(hipErrorInvalidValue);
+    }
     let mut bytes = packed.len();
     let mut extra = arguments::buffer_list(packed, &mut bytes);
     let launch = Launch {
@@ -236,7 +241,7 @@ pub(super) unsafe fn launch_packed(
         priority: None,
     };
     // SAFETY: the list and what it names live until the call returns; the arguments are the caller's.
-    unsafe { launch.run(register::kernel(function)?) }
+    unsafe { launch.run(function) }
 }
 
 entry! {
