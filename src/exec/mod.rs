@@ -58,6 +58,7 @@ mod launch_queues;
 mod lowering;
 mod named;
 mod node_work;
+mod packet_list;
 mod pages;
 mod placement;
 #[cfg(test)]
