@@ -109,7 +109,7 @@ pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options,
     RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
-    Residence, SameLaunch,
+    Residence, SameLaunch, costs, named_costs,
 };
 pub use graph::Node as GraphNode;
 /// Makes allocations fail, for tests of programs that call the runtime and of the runtime itself.

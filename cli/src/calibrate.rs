@@ -1,7 +1,8 @@
 //! `aqlipse calibrate`: measures what the cost table of a device's family says, and writes another one.
 //!
-//! Each value is the time by which a launch gets longer with each node, or layer, of a graph of empty kernels: what the
-//! launch costs by itself drops out.
+//! Each value is the time by which a launch gets longer with each node, or layer, of a graph of kernels that do next to
+//! nothing: what the launch costs by itself drops out. Some values are the difference of two such times: of a chain with
+//! its acquires and without, and of a chain with arguments in the host's memory and in the device's.
 
 use std::{error, fs, path::PathBuf, time::Instant};
 
@@ -11,7 +12,7 @@ use aqlipse::{
         Candidate, CostFile,
         cost::{CDNA2, CDNA3},
     },
-    typed::{Graph, Kernel, Launch, Node},
+    typed::{DeviceBuffer, Graph, Kernel, Launch, Node},
 };
 use aqlipse_bench::{machine::Machine, timing::quartiles};
 use clap::Args;
@@ -34,6 +35,12 @@ pub struct Calibration {
 enum Probe {
     /// A chain of kernels on one queue.
     Chain,
+    /// The same, in which nothing is acquired.
+    Bare,
+    /// The same of kernels that read arguments, which lie in the device's memory.
+    Near,
+    /// The same of kernels whose arguments lie in the host's memory.
+    Distant,
     /// Kernels that depend on nothing, on one queue.
     Independent,
     /// Layers of two kernels on two queues, each behind both of the layer before.
@@ -53,14 +60,23 @@ enum Step {
 const LENGTHS: [usize; 2] = [128, 384];
 const TIMES: usize = 15;
 
+/// What is left as it is where the device has no arguments in its own memory to compare with.
+const FIRST_LOAD: &str = "first_load_ns";
+
 impl Probe {
-    const ALL: [Self; 4] = [Self::Chain, Self::Independent, Self::Crossing, Self::Host];
+    const ALL: [Self; 7] =
+        [Self::Chain, Self::Bare, Self::Near, Self::Distant, Self::Independent, Self::Crossing, Self::Host];
+
+    /// Whether its kernels have arguments.
+    fn has_arguments(self) -> bool {
+        matches!(self, Self::Near | Self::Distant)
+    }
 
     /// The plan under which the probe shows what it is for.
     fn plan(self) -> (Candidate, usize) {
         match self {
             Self::Crossing => (Candidate::Strict, 2),
-            Self::Chain | Self::Independent | Self::Host => (Candidate::Levels, 1),
+            _ => (Candidate::Levels, 1),
         }
     }
 
@@ -68,7 +84,9 @@ impl Probe {
     fn nodes(self, length: usize) -> Vec<(Step, Vec<usize>)> {
         let chain = |at: usize| at.checked_sub(1).into_iter().collect();
         match self {
-            Self::Chain => (0..length).map(|at| (Step::Kernel, chain(at))).collect(),
+            Self::Chain | Self::Bare | Self::Near | Self::Distant => {
+                (0..length).map(|at| (Step::Kernel, chain(at))).collect()
+            }
             Self::Independent => vec![(Step::Kernel, Vec::new()); length],
             Self::Crossing => {
                 let before = |at: usize| (at / 2 * 2).saturating_sub(2)..at / 2 * 2;
@@ -87,6 +105,9 @@ impl Probe {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Slopes {
     chain: f64,
+    bare: f64,
+    near: f64,
+    distant: f64,
     independent: f64,
     crossing: f64,
     host: f64,
@@ -101,6 +122,9 @@ impl Slopes {
             let slope = (long - short) / (LENGTHS[1] - LENGTHS[0]) as f64;
             *match probe {
                 Probe::Chain => &mut slopes.chain,
+                Probe::Bare => &mut slopes.bare,
+                Probe::Near => &mut slopes.near,
+                Probe::Distant => &mut slopes.distant,
                 Probe::Independent => &mut slopes.independent,
                 Probe::Crossing => &mut slopes.crossing,
                 Probe::Host => &mut slopes.host,
@@ -110,15 +134,17 @@ impl Slopes {
     }
 
     /// The values of a cost table that follow.
-    fn values(self) -> [(&'static str, u32); 4] {
+    fn values(self) -> [(&'static str, u32); 6] {
         // CAST: saturates; a slope below zero is noise about nothing.
         let whole = |slope: f64| slope.round().max(0.0) as u32;
         [
             ("packet_ns", whole(self.independent)),
-            ("dependent_ns", whole(self.chain)),
+            ("dependent_ns", whole(self.bare)),
+            ("acquire_ns", whole(self.chain - self.bare)),
             ("cross_queue_ns", whole(self.crossing)),
             // To the host, and from there to the next kernel.
             ("host_wake_ns", whole(self.host - self.crossing)),
+            (FIRST_LOAD, whole(self.distant - self.near)),
         ]
     }
 }
@@ -138,6 +164,13 @@ pub fn run(calibration: &Calibration) -> Result<(), Box<dyn error::Error>> {
     eprintln!("{source}");
     let units = ("compute_units", device.properties().compute_units);
     for (name, value) in std::iter::once(units).chain(slopes.values()) {
+        if name == FIRST_LOAD && !device.has_own_arguments() {
+            eprintln!(
+                "{name:<16}{:>10}: the device's own memory holds no arguments to compare with",
+                "as before"
+            );
+            continue;
+        }
         if !file.set(name, value, &source) {
             return Err(format!("{name} would be {value}, which no cost table may say").into());
         }
@@ -168,12 +201,23 @@ fn source(device: &Device) -> String {
     format!("aqlipse calibrate {}, median of {TIMES} on {name} ({by}){what}", env!("CARGO_PKG_VERSION"))
 }
 
+/// The kernel of a probe's nodes.
+fn launch(device: &Device, probe: Probe) -> aqlipse::Result<Launch> {
+    let module = Module::first_that_fits(device, &OBJECTS)?;
+    if !probe.has_arguments() {
+        // SAFETY: the kernel touches no memory.
+        let kernel = unsafe { Kernel::trusted(module.kernel("empty")?) };
+        return kernel.launch(device, [1; 3], [64, 1, 1], 0, &[]);
+    }
+    // SAFETY: kernels/demo.cpp: it touches the ticket and the one stamp that its index names, by a single work-item.
+    let kernel = unsafe { Kernel::trusted(module.kernel("stamp")?) };
+    let [ticket, stamps] = [DeviceBuffer::<u32>::new(device, 1)?, DeviceBuffer::<u32>::new(device, 1)?];
+    kernel.launch(device, [1; 3], [1; 3], 0, &[&ticket, &stamps, &0u32])
+}
+
 /// The median time from a launch to its end.
 fn time(device: &Device, probe: Probe, length: usize) -> aqlipse::Result<f64> {
-    let kernel = Module::first_that_fits(device, &OBJECTS)?.kernel("empty")?;
-    // SAFETY: the kernel touches no memory.
-    let kernel = unsafe { Kernel::trusted(kernel) };
-    let launch: Launch = kernel.launch(device, [1; 3], [64, 1, 1], 0, &[])?;
+    let launch = launch(device, probe)?;
     let mut graph = Graph::new(device);
     let mut ids: Vec<Node> = Vec::new();
     for (step, after) in probe.nodes(length) {
@@ -184,8 +228,13 @@ fn time(device: &Device, probe: Probe, length: usize) -> aqlipse::Result<f64> {
         });
     }
     let (candidate, lanes) = probe.plan();
-    let options = Options { candidate: Some(candidate), lanes, ..Options::default() };
+    let arguments_on_host = probe == Probe::Distant;
+    let options = Options { candidate: Some(candidate), lanes, arguments_on_host, ..Options::default() };
     let exec = graph.instantiate_with(options)?;
+    if probe == Probe::Bare {
+        // SAFETY: the kernels touch no memory.
+        unsafe { exec.omit_acquires() };
+    }
     if exec.report().lanes != lanes {
         return Err(aqlipse::Error::IllegalState(
             "a graph to calibrate with runs on other queues than it should",
@@ -210,6 +259,7 @@ mod tests {
         schedule::{Class, CostTable, Problem, candidate, check},
     };
     use aqlipse_cli::simulate::{self, Program};
+    use hsa::packet::Scope;
 
     use super::*;
 
@@ -228,22 +278,36 @@ mod tests {
         check(&planned, &plan).unwrap();
         let nothing = vec![0; nodes.len()];
         let real = Problem::new(&preds, &succs, &classes, &nothing).unwrap();
-        let program = Program::of_plan(&real, &plan).unwrap();
+        let mut program = Program::of_plan(&real, &plan).unwrap();
         assert_eq!(program.queues.len(), lanes, "{probe:?}");
+        program.host_arguments = probe == Probe::Distant;
+        if probe == Probe::Bare {
+            let packets = program.queues.iter_mut().flat_map(|queue| &mut queue.packets).skip(1);
+            packets.for_each(|packet| packet.fences.acquire = Scope::None);
+        }
         simulate::run(&program, table).unwrap().makespan_ns as f64
     }
 
     #[test]
     fn a_device_that_is_as_a_table_says_is_measured_to_be_so() {
-        let faster = CostTable { packet_ns: 200, dependent_ns: 900, cross_queue_ns: 3_000, ..CDNA3.table };
+        let faster = CostTable {
+            packet_ns: 200,
+            dependent_ns: 900,
+            cross_queue_ns: 3_000,
+            acquire_ns: 150,
+            first_load_ns: 700,
+            ..CDNA3.table
+        };
         for table in [CDNA3.table, faster] {
             let slopes =
                 Slopes::measure(|probe, length| Ok::<_, ()>(simulated(&table, probe, length))).unwrap();
             let expected = [
                 ("packet_ns", table.packet_ns),
                 ("dependent_ns", table.dependent_ns),
+                ("acquire_ns", table.acquire_ns),
                 ("cross_queue_ns", table.cross_queue_ns),
                 ("host_wake_ns", table.host_wake_ns),
+                (FIRST_LOAD, table.first_load_ns),
             ];
             assert_eq!(slopes.values(), expected);
         }

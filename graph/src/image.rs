@@ -5,7 +5,11 @@ use std::ops::Range;
 use hsa::packet::{BarrierAnd, Fences, Packet, Scope, SignalPlace as Field};
 use smallvec::SmallVec;
 
-use crate::schedule::{Action, Lane, LaneKind, Plan, StepRef, plan::SIGNALS_PER_BARRIER_AND};
+use crate::schedule::{
+    Action, Lane, LaneKind, Plan, StepRef,
+    fences::{self, Acquired},
+    plan::SIGNALS_PER_BARRIER_AND,
+};
 
 /// How a plan does not fit its units: a defect of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -272,8 +276,7 @@ struct Encoder<'a> {
     signal_of: Vec<Vec<u32>>,
     /// Signal that fires when the launch may begin; for lanes that begin on their own.
     entry: Option<u32>,
-    /// By lane: the widest scope that has been acquired since anything of the launch ran in it.
-    acquired: Vec<Scope>,
+    acquired: Acquired,
 }
 
 const NONE: u32 = u32::MAX;
@@ -290,18 +293,17 @@ impl<'a> Encoder<'a> {
         let image =
             Image { lanes: queues.map(lane).collect(), places: vec![None; units], ..Image::default() };
         let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
-        let acquired = vec![Scope::None; image.lanes.len()];
-        Self { plan, image, signal_of, entry: None, acquired }
+        Self { plan, image, signal_of, entry: None, acquired: Acquired::at_entry(plan) }
     }
 
     /// Lanes that begin on their own wait for the stream's earlier work through a marker on lane 0.
     fn enter(&mut self) {
-        if !self.plan.lanes[1..].iter().any(|l| l.entry) {
+        if !fences::has_marker(self.plan) {
             return;
         }
         let signal = self.new_signal();
         self.entry = Some(signal);
-        self.barrier_and(0, true, Scope::System, Scope::System);
+        self.barrier_and(0, fences::MARKER);
         self.patch(0, Field::Completion, Source::Launch(signal));
         for lane in 1..self.image.lanes.len() {
             if self.plan.lanes[lane].entry {
@@ -339,38 +341,19 @@ impl<'a> Encoder<'a> {
             self.image.host.push(HostStep { after: after.into_iter().collect(), unit, done });
             return Ok(());
         }
-        // What the host or another device has released is outside of what this device's caches agree about.
-        let foreign = |w: &StepRef| {
-            let other = &self.plan.lanes[w.lane as usize];
-            other.kind == LaneKind::Host || other.device != lane.device
-        };
-        // What is before the launch, and may be the host's work.
-        let first = at.position == 0 && (lane.entry || at.lane == 0);
-        let waits = !after.is_empty() || first && lane.entry;
-        let acquire = match () {
-            () if first || self.plan.waits(at).iter().any(foreign) => Scope::System,
-            () if waits || step.barrier || step.action == Action::Fence => Scope::Agent,
-            // What the barrier packet of an antichain has acquired its other packets need not acquire again: all of
-            // them depend on the same completed work.
-            () => Scope::None,
-        };
-        let acquire = self.missing(at.lane, waits, acquire);
-        // What waits may be the host or another device, and the end of the graph is the end of the launch.
-        let last = at.lane == 0 && at.position as usize + 1 == lane.steps.len();
-        let release = if last || done.is_some() { Scope::System } else { Scope::Agent };
+        let fences = self.acquired.of_step(self.plan, at);
         match step.action {
             Action::Fence => {
                 let (own, others) = after.split_at(after.len().min(SIGNALS_PER_BARRIER_AND));
                 self.wait_packets(at.lane, others);
-                self.barrier_and(at.lane, step.barrier, acquire, release);
+                self.barrier_and(at.lane, fences);
                 for (n, &signal) in own.iter().enumerate() {
                     self.patch(at.lane, Field::Dependency(n as u8), Source::Launch(signal));
                 }
             }
             Action::Node(unit) => {
                 self.wait_packets(at.lane, &after);
-                let fences = Fences { barrier: step.barrier, acquire, release };
-                self.node(at.lane, unit, fences, last || done.is_some(), content)?;
+                self.node(at.lane, unit, fences, content)?;
             }
         }
         if let Some(signal) = done {
@@ -389,53 +372,36 @@ impl<'a> Encoder<'a> {
         // CAST: a plan has fewer than 2^32 steps.
         for (position, step) in (0u32..).zip(&queue.steps) {
             let last = position as usize + 1 == queue.steps.len();
-            let release = if last { Scope::System } else { Scope::Agent };
-            let acquire = match (position, step.barrier || step.action == Action::Fence) {
-                (0, _) => Scope::System,
-                (_, true) => self.missing(0, false, Scope::Agent),
-                (_, false) => Scope::None,
-            };
+            let fences = self.acquired.of_only_step(step, position == 0, last);
             match step.action {
-                Action::Fence => self.barrier_and(0, step.barrier, acquire, release),
-                Action::Node(unit) => {
-                    let fences = Fences { barrier: step.barrier, acquire, release };
-                    self.node(0, unit, fences, last, content)?;
-                }
+                Action::Fence => self.barrier_and(0, fences),
+                Action::Node(unit) => self.node(0, unit, fences, content)?,
             }
         }
         Ok(())
     }
 
-    /// What a packet must acquire of `wanted`: nothing that the packets directly before it in its lane have acquired, if
-    /// the first of those had waited for all before it and none of them has run anything. A packet that `waits` for
-    /// another lane needs what that lane has released meanwhile.
-    #[inline]
-    fn missing(&self, lane: u32, waits: bool, wanted: Scope) -> Scope {
-        if !waits && self.acquired[lane as usize] >= wanted { Scope::None } else { wanted }
-    }
-
-    /// The packet of a step that runs a unit, behind what it waits for. Its end may be `told` to another lane, or to a
-    /// wait for the launch.
+    /// The packet of a step that runs a unit, behind what it waits for.
     #[inline]
     fn node<F>(
         &mut self,
         lane: u32,
         unit: u32,
         fences: Fences,
-        told: bool,
         content: &impl Fn(u32, Fences) -> Result<Content, F>,
     ) -> Result<(), F> {
         match content(unit, fences)? {
             Content::Packet(packet) => {
                 let at_packet = self.push(lane, packet);
-                self.acquired[lane as usize] = Scope::None;
+                self.acquired.ran(lane);
                 self.image.places[unit as usize] = Some((lane, at_packet));
             }
             Content::Record => {
                 let event = self.event_packet(lane, unit, fences.barrier, Field::Completion);
-                if told {
+                // The end is told to another lane, or to a wait for the launch.
+                if fences.release == Scope::System {
                     // A packet has room for one signal, which is the event's here.
-                    self.barrier_and(lane, false, Scope::None, fences.release);
+                    self.barrier_and(lane, Fences { release: Scope::System, ..Fences::NONE });
                     self.patch(lane, Field::Dependency(0), event);
                 }
             }
@@ -446,14 +412,13 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// A barrier-AND packet that fires an event, or waits for one. The host may have made what the event stands for
-    /// visible, or look at what it does: both ends are at system scope.
+    /// A barrier-AND packet that fires an event, or waits for one.
     fn event_packet(&mut self, lane: u32, unit: u32, barrier_bit: bool, field: Field) -> Source {
         // CAST: a plan has fewer than 2^32 steps.
         let event = Source::Event(self.image.events.len() as u32);
         self.image.events.push(EventPoint { unit, lane });
-        let acquire = self.missing(lane, matches!(field, Field::Dependency(_)), Scope::System);
-        self.barrier_and(lane, barrier_bit, acquire, Scope::System);
+        let waits = matches!(field, Field::Dependency(_));
+        self.barrier_and(lane, self.acquired.of_event(lane, barrier_bit, waits));
         self.patch(lane, field, event);
         event
     }
@@ -463,11 +428,10 @@ impl<'a> Encoder<'a> {
         self.image.signals - 1
     }
 
-    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired. They acquire nothing: the packet
-    /// that they are for launches behind the last of them, and acquires what all those signals stand for.
+    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired.
     fn wait_packets(&mut self, lane: u32, signals: &[u32]) {
         for some in signals.chunks(SIGNALS_PER_BARRIER_AND) {
-            self.barrier_and(lane, false, Scope::None, Scope::None);
+            self.barrier_and(lane, fences::WAIT);
             for (n, &signal) in some.iter().enumerate() {
                 self.patch(lane, Field::Dependency(n as u8), Source::Launch(signal));
             }
@@ -475,13 +439,9 @@ impl<'a> Encoder<'a> {
     }
 
     /// A barrier-AND packet that waits for nothing yet.
-    fn barrier_and(&mut self, lane: u32, barrier: bool, acquire: Scope, release: Scope) {
-        let acquired = &mut self.acquired[lane as usize];
-        *acquired = if barrier { acquire.max(*acquired) } else { Scope::None };
-        self.push(
-            lane,
-            BarrierAnd { fences: Fences { barrier, acquire, release }, ..BarrierAnd::default() }.packet(),
-        );
+    fn barrier_and(&mut self, lane: u32, fences: Fences) {
+        self.acquired.passed(lane, fences);
+        self.push(lane, BarrierAnd { fences, ..BarrierAnd::default() }.packet());
     }
 
     #[inline]

@@ -432,12 +432,17 @@ impl Device {
         drop(forgotten);
     }
 
+    /// Whether kernel arguments of executables on this device alone lie in its own memory, not in the host's.
+    pub fn has_own_arguments(&self) -> bool {
+        !Arc::ptr_eq(&self.0.kernargs, &self.0.arguments)
+    }
+
     /// Bytes of kernel-argument memory, the host's and the device's own: reserved, and in use.
     pub fn kernarg_bytes(&self) -> (u64, u64) {
         let (host, device) = (self.0.kernargs.footprint(), self.0.arguments.footprint());
-        match Arc::ptr_eq(&self.0.kernargs, &self.0.arguments) {
-            true => host,
-            false => (host.0 + device.0, host.1 + device.1),
+        match self.has_own_arguments() {
+            false => host,
+            true => (host.0 + device.0, host.1 + device.1),
         }
     }
 }

@@ -208,6 +208,7 @@ const RESIDENT: Options = Options {
     resident: true,
     resident_by_launcher: false,
     conditionals_on_host: false,
+    arguments_on_host: false,
 };
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::{env, ffi::OsStr, fs, path::Path, sync::OnceLock};
 
+use super::Options;
 use crate::{
     device::{Device, Properties},
     error::{Error, Result},
@@ -17,7 +18,7 @@ const VARIABLE: &str = "AQLIPSE_COSTS";
 ///
 /// # Errors
 /// [`Error::NotInitialized`] that says which file of `AQLIPSE_COSTS` cannot be read, or which of its lines is wrong.
-pub(super) fn table(device: &Device) -> Result<CostTable> {
+pub fn costs(device: &Device) -> Result<CostTable> {
     static FILES: OnceLock<Result<Vec<CostFile>>> = OnceLock::new();
     let files = FILES.get_or_init(|| read(&env::var_os(VARIABLE).unwrap_or_default()));
     let Properties { arch: target, compute_units, .. } = device.properties();
@@ -25,6 +26,25 @@ pub(super) fn table(device: &Device) -> Result<CostTable> {
     // Devices of one family differ in their units.
     let shipped = || CostTable { compute_units: *compute_units, ..CostTable::of_target(target) };
     Ok(own.map_or_else(shipped, |file| file.table))
+}
+
+/// The table for an executable on `devices`, the first of which is where launches begin.
+///
+/// # Errors
+/// As [`costs`].
+pub(super) fn of_graph(devices: &[Device], options: Options) -> Result<CostTable> {
+    let table = costs(&devices[0])?;
+    // As `unit::place_arguments` has it.
+    let near = matches!(devices, [device] if device.has_own_arguments()) && !options.arguments_on_host;
+    Ok(if near { table } else { table.with_host_arguments() })
+}
+
+/// The files that `AQLIPSE_COSTS` names, in its order. They are read anew.
+///
+/// # Errors
+/// As an instantiation's: [`Error::NotInitialized`] with the file, and the line.
+pub fn named_costs() -> Result<Vec<CostFile>> {
+    read(&env::var_os(VARIABLE).unwrap_or_default())
 }
 
 fn read(paths: &OsStr) -> Result<Vec<CostFile>> {

@@ -100,7 +100,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     }
 
     fn costs(&self) -> Result<CostTable, Failure> {
-        Ok(costs::table(&self.units.devices[0])?)
+        Ok(costs::of_graph(&self.units.devices, self.options)?)
     }
 
     fn durations(&self, flat: &FlatGraph) -> Option<Vec<Option<u32>>> {
@@ -113,7 +113,8 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn place(&mut self) -> Result<(), Failure> {
         let Units { units, devices, kernarg_bytes, .. } = &self.units;
-        let (arena, offsets) = place_arguments(devices, units, *kernarg_bytes)?;
+        let (arena, offsets) =
+            place_arguments(devices, units, *kernarg_bytes, self.options.arguments_on_host)?;
         (self.arguments, self.offsets) = (arena.address(), offsets);
         self.arena = Some(arena);
         Ok(())

@@ -58,6 +58,7 @@ mod launch_queues;
 mod lowering;
 mod named;
 mod node_work;
+mod packet_list;
 mod pages;
 mod placement;
 #[cfg(test)]
@@ -85,6 +86,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
+pub use costs::{costs, named_costs};
 pub use failure::Failure;
 pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
@@ -154,6 +156,8 @@ pub struct Options {
     pub resident_by_launcher: bool,
     /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
     pub conditionals_on_host: bool,
+    /// Kernel arguments lie in the host's memory, but for those of bodies of conditional nodes: to measure or test that.
+    pub arguments_on_host: bool,
 }
 
 /// A graph that is ready to run, as often as wanted.

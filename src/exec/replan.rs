@@ -110,7 +110,7 @@ impl Exec {
         let numbers = units::numbers(&self.0.devices, &self.0.placements);
         let order = compile::Units { preds: &preds, classes: &classes, main: &state.main, devices: &numbers };
         let durations = units::durations(&state.units, flat, &state.main, known);
-        let table = costs::table(&self.0.devices[0])?;
+        let table = costs::of_graph(&self.0.devices, self.0.options)?;
         let known = Known { table: &table, durations: durations.as_deref(), urgencies: &[] };
         let device = self.0.devices[0].properties();
         let compute_units = |unit: u32| state.units[unit as usize].compute_units(device);
@@ -180,7 +180,7 @@ mod tests {
             state.units.iter().map(|unit| unit.compute_units(device.properties())).collect();
         let problem = Problem::new(&preds, &succs, &classes, &durations).unwrap().with_units(&units).unwrap();
         crate::schedule::check(&problem, plan).unwrap();
-        time_ns(&problem, plan, &costs::table(device).unwrap())
+        time_ns(&problem, plan, &costs::costs(device).unwrap())
     }
 
     #[test]

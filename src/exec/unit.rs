@@ -237,10 +237,15 @@ pub(super) fn replace(units: &mut [Unit], main: usize, pin: Option<Unit>, unit: 
 }
 
 /// A place for the kernel arguments of every unit on one of `devices`, of so many `bytes`, written and published.
-pub(super) fn place_arguments(devices: &[Device], units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
+pub(super) fn place_arguments(
+    devices: &[Device],
+    units: &[Unit],
+    bytes: usize,
+    on_host: bool,
+) -> Result<(Block, Vec<u32>)> {
     u32::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
     let block = match devices {
-        [device] => device.0.arguments.take(bytes)?,
+        [device] if !on_host => device.0.arguments.take(bytes)?,
         // All of them reach the host's memory, near or far.
         _ => devices[0].0.kernargs.take(bytes)?,
     };

@@ -105,8 +105,13 @@ impl Exec {
         for (unit, reset) in units.iter_mut().zip(conditionals.resets().map_err(failed)?) {
             *unit = reset;
         }
-        let (arena, offsets) =
-            place_arguments(&self.0.devices, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
+        let (arena, offsets) = place_arguments(
+            &self.0.devices,
+            &units,
+            unit::kernarg_bytes(&units),
+            self.0.options.arguments_on_host,
+        )
+        .map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let image = &state.image;

@@ -30,8 +30,8 @@ pub(super) enum Style {
     Relaxed,
     /// The fewest waits, and every step of a queue is a barrier.
     Strict,
-    /// As AMD's releases do it: every step is a barrier, and one that needs other queues has a fence before it that
-    /// waits for the latest step of each that it needs, unless its queue has waited for that or a later one itself.
+    /// As AMD's releases do it: every step is a barrier, and one that needs other queues waits for the latest step of
+    /// each that it needs, unless its queue has waited for that or a later one itself.
     Published,
 }
 
@@ -226,7 +226,7 @@ impl<'p> Emitter<'p> {
         self.waits = waits;
     }
 
-    /// Appends a fence that waits for the latest of the `needs` in each other lane, if there is one to wait for.
+    /// Fills `waits` with the latest of the `needs` in each other lane that the lane has not waited for.
     fn wait_for_latest(&mut self, lane: usize) {
         self.waits.clear();
         let waited = &mut self.state[lane].waited;
@@ -240,10 +240,6 @@ impl<'p> Emitter<'p> {
                 *waited = latest.position + 1;
                 self.waits.push(*latest);
             }
-        }
-        if !self.waits.is_empty() {
-            self.push(Action::Fence, lane, Drain::Always);
-            self.waits.clear();
         }
     }
 

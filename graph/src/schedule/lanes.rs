@@ -94,7 +94,7 @@ fn remaining_paths(problem: &Problem<'_>, table: &CostTable) -> Vec<u64> {
     let mut remaining = vec![0u64; problem.len()];
     for node in problem.nodes().rev() {
         let behind = problem.succs.row(node).iter().map(|&succ| remaining[succ as usize]).max().unwrap_or(0);
-        let gap = if problem.class(node) == Class::Join { 0 } else { table.dependent_ns };
+        let gap = if problem.class(node) == Class::Join { 0 } else { table.behind_ns() };
         remaining[node as usize] = behind + u64::from(problem.cost(node)) + u64::from(gap);
     }
     remaining
@@ -161,7 +161,7 @@ impl<'p> Placement<'p> {
         self.finish[node as usize] = finish;
         // CAST: lanes are at most MAX_QUEUES and the host's.
         self.lane_of[node as usize] = lane as u8;
-        self.free[lane] = finish + if lane == host { 0 } else { u64::from(self.table.dependent_ns) };
+        self.free[lane] = finish + if lane == host { 0 } else { u64::from(self.table.behind_ns()) };
         self.nodes.push(node);
     }
 
@@ -169,7 +169,7 @@ impl<'p> Placement<'p> {
     fn earliest_starts(&mut self, node: u32) {
         let Self { problem, table, all_queues, finish, lane_of, after_join, at, .. } = self;
         let host = *all_queues;
-        let cross = u64::from(table.cross_queue_ns);
+        let cross = u64::from(table.across_ns());
         at.fill(0);
         if problem.preds.row(node).is_empty() {
             // Lanes other than the first are held back by a signal when the launch begins.
@@ -186,7 +186,7 @@ impl<'p> Placement<'p> {
             for (lane, at) in at.iter_mut().enumerate() {
                 let gap = match (lane == lane_of[pred as usize] as usize, lane == host) {
                     (true, true) => 0,
-                    (true, false) => u64::from(table.dependent_ns),
+                    (true, false) => u64::from(table.behind_ns()),
                     (false, true) => u64::from(table.host_wake_ns),
                     (false, false) => cross,
                 };

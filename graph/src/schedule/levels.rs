@@ -97,7 +97,7 @@ impl Levels {
             let ends = (0u64..)
                 .zip(level)
                 .map(|(at, &node)| at * u64::from(table.packet_ns) + u64::from(problem.weight(node)));
-            ends.max().unwrap_or(0) + u64::from(table.dependent_ns)
+            ends.max().unwrap_or(0) + u64::from(table.behind_ns())
         };
         self.each().map(level_ns).sum()
     }

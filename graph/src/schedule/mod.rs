@@ -72,6 +72,7 @@ pub mod check;
 pub mod cost;
 mod emit;
 mod estimate;
+pub(crate) mod fences;
 mod guess;
 mod lanes;
 mod levels;

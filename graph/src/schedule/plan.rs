@@ -84,6 +84,11 @@ impl Lane {
         &self.waits[start..self.steps[position as usize].waits_end as usize]
     }
 
+    /// What its steps wait for, step by step.
+    pub(super) fn all_waits(&self) -> &[StepRef] {
+        &self.waits
+    }
+
     /// The number of waits of all steps.
     pub fn wait_count(&self) -> usize {
         self.waits.len()

@@ -78,7 +78,7 @@ impl Conditional {
         branches: bool,
     ) -> Result<Self> {
         let (arena, offsets) =
-            place_arguments(std::slice::from_ref(&device), &units, unit::kernarg_bytes(&units))?;
+            place_arguments(std::slice::from_ref(&device), &units, unit::kernarg_bytes(&units), false)?;
         let packet = |step: &PacketStep| {
             let address = arena.address() + u64::from(offsets[step.unit as usize]);
             match disabled.contains(&step.unit) {

@@ -18,9 +18,11 @@ pub struct CostTable {
     pub compute_units: u32,
     /// Nanoseconds between two packets that the packet processors launch, over all queues of a device together.
     pub packet_ns: u32,
-    /// Nanoseconds from a packet's completion to the start of a packet behind its barrier bit, in the same queue.
+    /// Nanoseconds from a packet's completion to the start of a packet behind its barrier bit, in the same queue, that
+    /// acquires nothing.
     pub dependent_ns: u32,
-    /// Nanoseconds from a packet's completion to the start of a packet that waits for its signal in another queue.
+    /// Nanoseconds from a packet's completion to the start of a packet that waits for its signal in another queue, the
+    /// barrier-AND packet and the acquire with it.
     pub cross_queue_ns: u32,
     /// Nanoseconds from a packet's completion to the start of a host call that waits for its signal.
     pub host_wake_ns: u32,
@@ -28,6 +30,12 @@ pub struct CostTable {
     pub kernel_ns: u32,
     /// A host call of unknown duration, in nanoseconds.
     pub host_call_ns: u32,
+    /// Nanoseconds by which a packet starts later because it acquires, at agent or at system scope.
+    pub acquire_ns: u32,
+    /// Nanoseconds by which a kernel takes longer because its arguments lie in the host's memory, not in the device's.
+    pub first_load_ns: u32,
+    /// Nanoseconds by which packets behind a barrier bit start later because the completion before raises an interrupt.
+    pub interrupt_ns: u32,
 }
 
 /// CDNA 2.
@@ -54,6 +62,30 @@ impl CostTable {
         [&CDNA2, &CDNA3].iter().find(|file| file.serves(target)).unwrap_or(&&CDNA3).table
     }
 
+    /// From a packet's completion to the start of one behind its barrier bit that acquires what it has released.
+    #[inline]
+    pub(super) fn behind_ns(&self) -> u32 {
+        self.dependent_ns.saturating_add(self.acquire_ns)
+    }
+
+    /// What a signal takes on its way to another queue: a crossing less the launch of the barrier packet there.
+    #[inline]
+    pub fn way_ns(&self) -> u32 {
+        self.cross_queue_ns.saturating_sub(self.packet_ns)
+    }
+
+    /// From a packet's completion to the start of one that waits for its signal in another queue. The packet acquires
+    /// while the dispatcher is busy with the barrier packet before it.
+    #[inline]
+    pub(super) fn across_ns(&self) -> u32 {
+        self.cross_queue_ns.max(self.way_ns().saturating_add(self.acquire_ns))
+    }
+
+    /// The table for kernels whose arguments lie in the host's memory: those of unknown duration take longer.
+    pub fn with_host_arguments(self) -> Self {
+        Self { kernel_ns: self.kernel_ns.saturating_add(self.first_load_ns), ..self }
+    }
+
     /// The duration of a node of which nothing is known, in nanoseconds.
     #[inline]
     pub fn guess(&self, class: Class) -> u32 {
@@ -66,6 +98,6 @@ impl CostTable {
 
     /// Whether a plan that takes so much longer than it must leaves enough for more queues to pay: a fork and a join.
     pub(super) fn worth_more_lanes(&self, above_floor_ns: u64) -> bool {
-        above_floor_ns > 2 * u64::from(self.cross_queue_ns)
+        above_floor_ns > 2 * u64::from(self.across_ns())
     }
 }
