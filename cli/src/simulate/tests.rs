@@ -18,6 +18,12 @@ const TABLE: CostTable = CostTable {
     host_wake_ns: 4_000,
     kernel_ns: 0,
     host_call_ns: 0,
+    // Of copies, which are kernels here.
+    engine_copy_ns: 0,
+    engine_bytes_per_us: 1,
+    blit_bytes_per_us: 1,
+    engine_min_bytes: 0,
+    staged_bytes: 0,
 };
 
 fn kernel(node: u32, duration_ns: u32, units: u32, barrier: bool) -> Packet {
