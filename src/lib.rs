@@ -103,13 +103,13 @@ mod user_object;
 pub use aqlipse_graph::memory::graph::{MemoryBuffer, MemoryGraph};
 pub use device::{
     ARGUMENTS_VARIABLE, Backend, Device, Fence, Properties, QueueCount, RING_VARIABLE, Rings, System,
-    WATCHDOG_VARIABLE, WaitPolicy,
+    WATCHDOG_VARIABLE, WaitPolicy, named_costs,
 };
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use exec::{
     CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options,
     RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
-    Residence, SameLaunch, costs, named_costs,
+    Residence, SameLaunch,
 };
 pub use graph::Node as GraphNode;
 /// Makes allocations fail, for tests of programs that call the runtime and of the runtime itself.

@@ -1,8 +1,9 @@
 //! `aqlipse calibrate`: measures what the cost table of a device's family says, and writes another one.
 //!
-//! Each value is the time by which a launch gets longer with each node, or layer, of a graph of kernels that do next to
-//! nothing: what the launch costs by itself drops out. Some values are the difference of two such times: of a chain with
-//! its acquires and without, and of a chain with arguments in the host's memory and in the device's.
+//! Each time of a packet is that by which a launch gets longer with each node, or layer, of a graph of kernels that do next
+//! to nothing: what the launch costs by itself drops out. Some values are the difference of two such times: of a chain with
+//! its acquires and without, and of a chain with arguments in the host's memory and in the device's. What a launch costs
+//! drops out of copies, too, which are measured by a few sizes, by kernel and by engine.
 
 use std::{error, fs, path::PathBuf, time::Instant};
 
@@ -12,7 +13,7 @@ use aqlipse::{
         Candidate, CostFile,
         cost::{CDNA2, CDNA3},
     },
-    typed::{DeviceBuffer, Graph, Kernel, Launch, Node},
+    typed::{DeviceBuffer, ExecGraph, Graph, HostBuffer, Kernel, Launch, Node},
 };
 use aqlipse_bench::{machine::Machine, timing::quartiles};
 use clap::Args;
@@ -149,6 +150,60 @@ impl Slopes {
     }
 }
 
+/// Bytes of copies from pinned memory that are compared.
+const COPIED: [usize; 2] = [1 << 20, 16 << 20];
+
+/// What copies of [`COPIED`] bytes take in a graph, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Copies {
+    by_kernel: [f64; 2],
+    by_engine: [f64; 2],
+}
+
+impl Copies {
+    /// Nothing if engines do not copy: the device has none, or the table that is used now is against it.
+    fn measure(device: &Device) -> aqlipse::Result<Option<Self>> {
+        let times = |copies_by_kernels| -> aqlipse::Result<Option<[f64; 2]>> {
+            let [small, large] = COPIED.map(|bytes| copy_time(device, bytes, copies_by_kernels));
+            Ok(small?.zip(large?).map(|(small, large)| [small, large]))
+        };
+        let (by_kernel, by_engine) = (times(true)?, times(false)?);
+        Ok(by_kernel.zip(by_engine).map(|(by_kernel, by_engine)| Self { by_kernel, by_engine }))
+    }
+
+    /// The values of a cost table that follow.
+    fn values(self) -> [(&'static str, u32); 3] {
+        let more = (COPIED[1] - COPIED[0]) as f64;
+        // Where more bytes take no more time, the clock says nothing: the fastest bus that a table may have.
+        let rate = |[small, large]: [f64; 2]| more / (large - small).max(1.0) * 1000.0;
+        let [kernel, engine] = [rate(self.by_kernel), rate(self.by_engine)];
+        let of_bytes = |rate: f64| COPIED[0] as f64 / rate * 1000.0;
+        let fixed = self.by_engine[0] - of_bytes(engine) - (self.by_kernel[0] - of_bytes(kernel));
+        // CAST: saturates.
+        let whole = |value: f64| value.round().max(0.0) as u32;
+        let whole_rate = |rate: f64| whole(rate).clamp(1, 10_000_000);
+        [
+            ("engine_copy_ns", whole(fixed)),
+            ("engine_bytes_per_us", whole_rate(engine)),
+            ("blit_bytes_per_us", whole_rate(kernel)),
+        ]
+    }
+}
+
+/// The median time from a launch to its end of a copy from pinned memory beside an empty kernel; nothing if it does not go
+/// the way that it should.
+fn copy_time(device: &Device, bytes: usize, copies_by_kernels: bool) -> aqlipse::Result<Option<f64>> {
+    let (from, to) = (HostBuffer::new(device, bytes / 4, 0u32)?, DeviceBuffer::new(device, bytes / 4)?);
+    let mut graph = Graph::new(device);
+    graph.kernel(&empty_kernel(device)?, &[])?;
+    graph.upload(to.slice(), &from, &[])?;
+    let exec = graph.instantiate_with(Options { copies_by_kernels, ..Options::default() })?;
+    if (exec.report().counts.engine_copies == 0) != copies_by_kernels {
+        return Ok(None);
+    }
+    median(device, &exec).map(Some)
+}
+
 /// Measures a device and prints or writes its table.
 ///
 /// # Errors
@@ -163,7 +218,8 @@ pub fn run(calibration: &Calibration) -> Result<(), Box<dyn error::Error>> {
     let slopes = Slopes::measure(|probe, length| time(&device, probe, length))?;
     eprintln!("{source}");
     let units = ("compute_units", device.properties().compute_units);
-    for (name, value) in std::iter::once(units).chain(slopes.values()) {
+    let copies = Copies::measure(&device)?.map(Copies::values).into_iter().flatten();
+    for (name, value) in std::iter::once(units).chain(slopes.values()).chain(copies) {
         if name == FIRST_LOAD && !device.has_own_arguments() {
             eprintln!(
                 "{name:<16}{:>10}: the device's own memory holds no arguments to compare with",
@@ -174,7 +230,7 @@ pub fn run(calibration: &Calibration) -> Result<(), Box<dyn error::Error>> {
         if !file.set(name, value, &source) {
             return Err(format!("{name} would be {value}, which no cost table may say").into());
         }
-        eprintln!("{name:<16}{value:>10}");
+        eprintln!("{name:<20}{value:>10}");
     }
     if device.backend() == Backend::Emulated {
         eprintln!("The device is emulated: these are times of the emulator, and say nothing about a GPU.");
@@ -240,6 +296,19 @@ fn time(device: &Device, probe: Probe, length: usize) -> aqlipse::Result<f64> {
             "a graph to calibrate with runs on other queues than it should",
         ));
     }
+    median(device, &exec)
+}
+
+/// A launch of a kernel that does nothing.
+fn empty_kernel(device: &Device) -> aqlipse::Result<Launch> {
+    let kernel = Module::first_that_fits(device, &OBJECTS)?.kernel("empty")?;
+    // SAFETY: the kernel touches no memory.
+    let kernel = unsafe { Kernel::trusted(kernel) };
+    kernel.launch(device, [1; 3], [64, 1, 1], 0, &[])
+}
+
+/// The median time from a launch to its end.
+fn median(device: &Device, exec: &ExecGraph) -> aqlipse::Result<f64> {
     let stream = Stream::new(device, StreamKind::NonBlocking, 0);
     let mut taken = Vec::with_capacity(TIMES);
     for _ in 0..TIMES {
@@ -314,11 +383,29 @@ mod tests {
     }
 
     #[test]
+    fn copies_that_take_a_fixed_time_and_one_for_their_bytes_are_measured_to_do_so() {
+        let takes =
+            |fixed: f64, bytes_per_us: f64| COPIED.map(|bytes| fixed + bytes as f64 / bytes_per_us * 1000.0);
+        let copies = Copies { by_kernel: takes(9_000.0, 20_000.0), by_engine: takes(12_500.0, 25_000.0) };
+        let expected =
+            [("engine_copy_ns", 3_500), ("engine_bytes_per_us", 25_000), ("blit_bytes_per_us", 20_000)];
+        assert_eq!(copies.values(), expected);
+        let none = Copies { by_kernel: [1.0; 2], by_engine: [0.0; 2] };
+        let mut file = CDNA3.clone();
+        assert!(
+            none.values().iter().all(|(name, value)| file.set(name, *value, "a test")),
+            "a table may say so"
+        );
+    }
+
+    #[test]
     fn the_device_at_hand_can_be_calibrated() {
         let device = Device::get(0).unwrap();
         for probe in Probe::ALL {
             assert!(time(&device, probe, 8).unwrap() > 0.0, "{probe:?}");
         }
+        let copies = Copies::measure(&device).unwrap();
+        assert_eq!(copies.is_some(), device.properties().copy_engines);
         assert_eq!(source(&device).contains("not of a GPU"), device.backend() == Backend::Emulated);
     }
 }

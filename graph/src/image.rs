@@ -24,9 +24,9 @@ pub enum Error {
     /// A step waits for one that fires no signal.
     #[error("step {} of lane {} is waited for and fires no signal", .0.position, .0.lane)]
     NoSignal(StepRef),
-    /// A fence stands on the lane of the host's calls.
-    #[error("step {} of lane {} is a fence among calls on the host", .0.position, .0.lane)]
-    HostFence(StepRef),
+    /// A fence stands on the lane of the host's calls, or on one of a copy engine.
+    #[error("step {} of lane {} is a fence, and no queue's", .0.position, .0.lane)]
+    NotAQueue(StepRef),
     /// Packets wait for each other.
     #[error("the packets of lane {lane} from {packet} on wait for packets behind them")]
     Circle {
@@ -75,6 +75,8 @@ pub struct LaneImage {
     pub packets: Vec<Packet>,
     /// Ascending by packet.
     pub patches: Vec<Patch>,
+    /// If a copy engine does the lane's work: its steps, ascending by packet. Each has packets that can take its place.
+    pub engine: Vec<EngineStep>,
 }
 
 impl LaneImage {
@@ -93,6 +95,18 @@ impl LaneImage {
     pub fn patches_of(&self, packet: u32) -> &[Patch] {
         self.patches_among(packet as usize..packet as usize + 1)
     }
+}
+
+/// One copy by a copy engine, or the packets that a launch publishes in its place.
+pub struct EngineStep {
+    /// Signals that must be 0 before, that of the engine's step before among them: engines promise no order.
+    pub after: SmallVec<[u32; 4]>,
+    /// The unit.
+    pub unit: u32,
+    /// The signal that falls to 0 behind it.
+    pub done: u32,
+    /// The packets that do the same: some that wait, and the unit's.
+    pub packets: Range<u32>,
 }
 
 /// One step of the host's worker.
@@ -119,7 +133,7 @@ pub struct Run {
 /// Everything that a launch publishes.
 #[derive(Default)]
 pub struct Image {
-    /// The queues; lane 0 is the launch stream's, or one that takes its place on another device.
+    /// The queues, then the copy engines; lane 0 is the launch stream's, or one that takes its place on another device.
     pub lanes: Vec<LaneImage>,
     /// The steps of the host's worker, in their order.
     pub host: Vec<HostStep>,
@@ -133,7 +147,7 @@ pub struct Image {
     pub places: Vec<Option<(u32, u32)>>,
     /// Counts the changes of packets.
     edition: u64,
-    /// Packets of each kind, as they were encoded.
+    /// Packets of each kind, as they were encoded, without those in place of copies by engines.
     pub counts: hsa::Counts,
 }
 
@@ -150,6 +164,16 @@ impl Image {
         *old = new;
     }
 
+    /// The queues: lanes without a copy engine.
+    pub fn queues(&self) -> usize {
+        self.lanes.iter().filter(|lane| lane.engine.is_empty()).count()
+    }
+
+    /// The copies by engines, lane by lane.
+    pub fn engine_steps(&self) -> impl Iterator<Item = &EngineStep> {
+        self.lanes.iter().flat_map(|lane| &lane.engine)
+    }
+
     /// Whether a launch has nothing of its own but packets and the signal at its end.
     pub fn needs_nothing(&self) -> bool {
         self.host.is_empty() && self.events.is_empty() && self.signals == 0
@@ -164,7 +188,10 @@ impl Image {
     /// Bytes that the image holds on the host.
     pub fn bytes(&self) -> usize {
         let lanes = self.lanes.iter();
-        let lanes = lanes.map(|l| size_of_val(&l.packets[..]) + size_of_val(&l.patches[..])).sum::<usize>();
+        let bytes = |l: &LaneImage| {
+            size_of_val(&l.packets[..]) + size_of_val(&l.patches[..]) + size_of_val(&l.engine[..])
+        };
+        let lanes = lanes.map(bytes).sum::<usize>();
         let points = size_of_val(&self.places[..]) + size_of_val(&self.events[..]);
         lanes + size_of_val(&self.host[..]) + size_of_val(&self.runs[..]) + points
     }
@@ -208,6 +235,9 @@ pub fn encode<F: From<Error>>(
 /// That is what keeps queues that several streams share from deadlock, however their packets mix and however full the
 /// rings are, if slots are claimed in the order of the runs: the packet whose slot was claimed first of those that have
 /// not completed can always run. See [`publication`](super::publication).
+///
+/// A copy by an engine is a run of its own, of the packets in its place. It comes as soon as all that it waits for has
+/// been published, so that the engine starts early; an engine's ring is another queue whose order is that of the runs.
 fn runs(image: &Image) -> Result<Vec<Run>, Error> {
     if image.signals == 0 && image.host.is_empty() {
         // Nothing waits for anything in the launch.
@@ -220,12 +250,25 @@ fn runs(image: &Image) -> Result<Vec<Run>, Error> {
     let mut runs: Vec<Run> = Vec::new();
     let mut next = vec![0u32; image.lanes.len()];
     let mut host = image.host.iter().peekable();
+    let mut engines: Vec<_> = image.lanes.iter().map(|lane| lane.engine.iter().peekable()).collect();
+    let mut awaited = vec![false; image.signals as usize];
+    image.engine_steps().flat_map(|step| &step.after).for_each(|&signal| awaited[signal as usize] = true);
     loop {
         let mut progress = false;
-        for (number, lane) in image.lanes.iter().enumerate() {
+        for (number, steps) in engines.iter_mut().enumerate() {
+            while let Some(step) = steps.next_if(|step| step.after.iter().all(|&s| published[s as usize])) {
+                published[step.done as usize] = true;
+                next[number] = step.packets.end;
+                // CAST: a device has few lanes.
+                runs.push(Run { lane: number as u32, start: step.packets.start, end: step.packets.end });
+                progress = true;
+            }
+        }
+        let mut engine_may_start = false;
+        for (number, lane) in image.lanes.iter().enumerate().filter(|(_, lane)| lane.engine.is_empty()) {
             let start = next[number];
             let mut end = start;
-            while (end as usize) < lane.packets.len() {
+            while !engine_may_start && (end as usize) < lane.packets.len() {
                 let patches = lane.patches_of(end);
                 // An event was recorded before the launch, or by the packet before.
                 let ready = |p: &Patch| match (p.field, p.source) {
@@ -238,6 +281,7 @@ fn runs(image: &Image) -> Result<Vec<Run>, Error> {
                 for patch in patches {
                     if let (Field::Completion, Source::Launch(signal)) = (patch.field, patch.source) {
                         published[signal as usize] = true;
+                        engine_may_start |= awaited[signal as usize];
                     }
                 }
                 end += 1;
@@ -283,12 +327,13 @@ const NONE: u32 = u32::MAX;
 
 impl<'a> Encoder<'a> {
     fn new(plan: &'a Plan, units: usize) -> Self {
-        let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue);
+        let queues = plan.lanes.iter().filter(|l| l.kind != LaneKind::Host);
         // Nearly always a packet for each step.
         let lane = |l: &Lane| LaneImage {
             device: l.device,
             packets: Vec::with_capacity(l.steps.len()),
             patches: Vec::new(),
+            engine: Vec::new(),
         };
         let image =
             Image { lanes: queues.map(lane).collect(), places: vec![None; units], ..Image::default() };
@@ -327,19 +372,24 @@ impl<'a> Encoder<'a> {
             }
             after.push(signal);
         }
-        let done = step.signals.then(|| self.new_signal());
+        let by_engine = matches!(lane.kind, LaneKind::Engine(_));
+        // An engine cannot copy without one, and its next step waits for it.
+        let done = (step.signals || by_engine).then(|| self.new_signal());
         if let Some(signal) = done {
             self.signal_of[at.lane as usize][at.position as usize] = signal;
         }
         if lane.kind == LaneKind::Host {
             let Action::Node(unit) = step.action else {
-                return Err(Error::HostFence(at).into());
+                return Err(Error::NotAQueue(at).into());
             };
             if lane.entry && at.position == 0 {
                 after.extend(self.entry);
             }
             self.image.host.push(HostStep { after: after.into_iter().collect(), unit, done });
             return Ok(());
+        }
+        if by_engine {
+            return self.engine_step(at, after, done, content);
         }
         let fences = self.acquired.of_step(self.plan, at);
         match step.action {
@@ -359,6 +409,36 @@ impl<'a> Encoder<'a> {
         if let Some(signal) = done {
             self.patch(at.lane, Field::Completion, Source::Launch(signal));
         }
+        Ok(())
+    }
+
+    /// A copy by an engine, with the packets that can take its place.
+    fn engine_step<F: From<Error>>(
+        &mut self,
+        at: StepRef,
+        mut after: SmallVec<[u32; 8]>,
+        done: Option<u32>,
+        content: &impl Fn(u32, Fences) -> Result<Content, F>,
+    ) -> Result<(), F> {
+        let (Action::Node(unit), Some(done)) = (self.plan.step(at).action, done) else {
+            return Err(Error::NotAQueue(at).into());
+        };
+        if let Some(before) = at.position.checked_sub(1) {
+            after.push(self.signal_of[at.lane as usize][before as usize]);
+        }
+        let lane = &self.image.lanes[at.lane as usize];
+        // The packets that wait for the launch's start are the first step's.
+        let start = lane.engine.last().map_or(0, |step| step.packets.end);
+        self.wait_packets(at.lane, &after);
+        if at.position == 0 && self.plan.lanes[at.lane as usize].entry {
+            after.extend(self.entry);
+        }
+        self.node(at.lane, unit, fences::COPY, content)?;
+        self.patch(at.lane, Field::Completion, Source::Launch(done));
+        let lane = &mut self.image.lanes[at.lane as usize];
+        // CAST: a plan has fewer than 2^32 steps.
+        let packets = start..lane.packets.len() as u32;
+        lane.engine.push(EngineStep { after: after.into_iter().collect(), unit, done, packets });
         Ok(())
     }
 
@@ -446,7 +526,9 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     fn push(&mut self, lane: u32, packet: Packet) -> u32 {
-        self.image.counts.add(&packet);
+        if self.plan.lanes[lane as usize].kind == LaneKind::Queue {
+            self.image.counts.add(&packet);
+        }
         let packets = &mut self.image.lanes[lane as usize].packets;
         // CAST: a plan has fewer than 2^32 steps.
         let at = packets.len() as u32;

@@ -201,6 +201,8 @@ impl Agent {
         driver_node: u32 = HSA_AMD_AGENT_INFO_DRIVER_NODE_ID;
         /// Free device memory in bytes; ROCr 5.2.3 does not know it.
         memory_available: u64 = HSA_AMD_AGENT_INFO_MEMORY_AVAIL;
+        /// Engines that copy between the host and the device, beside its compute units.
+        copy_engines: u32 = HSA_AMD_AGENT_INFO_NUM_SDMA_ENG;
         /// Accelerator dies; ROCr 5.2.3 does not know it.
         xcc_count: u32 = HSA_AMD_AGENT_INFO_NUM_XCC;
         /// How deep runs of packets may nest that its packet processor branches to; only packet processors that

@@ -87,7 +87,8 @@ impl SignalPool {
         signal.silent_store(initial, Ordering::Relaxed);
         self.used.fetch_add(1, Ordering::Relaxed);
         let signal = Some(signal);
-        Ok(Arc::new(PooledSignal { signal, epoch, is_known: AtomicBool::new(false), pool: self.clone() }))
+        let (is_known, in_engine) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Arc::new(PooledSignal { signal, epoch, is_known, in_engine, pool: self.clone() }))
     }
 }
 
@@ -124,6 +125,8 @@ pub(crate) struct PooledSignal {
     epoch: u64,
     /// Whether a packet may have it since it was taken or armed.
     is_known: AtomicBool,
+    /// Whether a copy engine may have it.
+    in_engine: AtomicBool,
     pool: Arc<SignalPool>,
 }
 
@@ -140,6 +143,14 @@ impl PooledSignal {
             self.is_known.store(true, Ordering::Relaxed);
         }
         self.signal().handle()
+    }
+
+    /// The signal for a copy engine, which waits for it or fires it. Unlike a queue, an engine is not destroyed when a fault
+    /// has taken what it waits for: the signal is never used again if it has not fired.
+    pub(crate) fn for_engine(&self) -> &hsa::Signal {
+        self.is_known.store(true, Ordering::Relaxed);
+        self.in_engine.store(true, Ordering::Relaxed);
+        self.signal()
     }
 
     /// The fault epoch of the queues whose packets use the signal.
@@ -236,6 +247,8 @@ impl Drop for PooledSignal {
             // What no packet has was taken for a launch that failed.
             if signal.load(Ordering::Acquire) == 0 || !*self.is_known.get_mut() {
                 free.quiet.push_back(signal);
+            } else if *self.in_engine.get_mut() {
+                std::mem::forget(signal);
             } else {
                 free.pending.push_back((signal, self.epoch));
             }

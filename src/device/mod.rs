@@ -4,6 +4,8 @@ pub(crate) mod above;
 mod advice;
 mod arguments;
 mod backend;
+mod costs;
+mod engines;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod heap;
@@ -26,7 +28,7 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -41,10 +43,12 @@ pub use queues::QueueCount;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::System;
 pub use wait::WaitPolicy;
+pub use costs::named_costs;
 pub use watchdog::WATCHDOG_VARIABLE;
 
 use self::{
     above::{Above, Services, Streams},
+    engines::Engines,
     fault::Faults,
     fence::{Keep, PooledSignal, SignalPool},
     lane::Lane,
@@ -57,7 +61,7 @@ pub(crate) use self::{
     lane_kind::{LANES, LaneKind},
     units::Units,
 };
-use crate::error::Result;
+use crate::{error::Result, schedule::CostTable};
 
 const KERNARG_SLAB: usize = 256 * 1024;
 /// A graph of 100,000 kernels that is instantiated again and again has its arguments where those before it were: fresh pages
@@ -105,6 +109,9 @@ pub(crate) struct DeviceInner {
     wait: PolicyCell,
     /// Launches on streams of other devices in which the device takes part, oldest first.
     participations: Mutex<VecDeque<Fence>>,
+    /// What its packets and copies cost, looked up once.
+    costs: OnceLock<Result<CostTable>>,
+    engines: Engines,
     pub(crate) services: Above<dyn Services>,
     pub(crate) streams: Above<dyn Streams>,
 }

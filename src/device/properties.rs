@@ -61,6 +61,9 @@ pub struct Properties {
     pub cooperative: bool,
     /// Compute units that such kernels run on.
     pub cooperative_units: u32,
+    /// Whether it has engines that copy beside its compute units, and ROCr uses them: `HSA_ENABLE_SDMA=0` says that it
+    /// does not.
+    pub copy_engines: bool,
     /// Identifier of the device.
     pub uuid: [u8; 16],
 }
@@ -119,9 +122,16 @@ impl Properties {
             cooperative: agent.cooperative_queues()?,
             // Older runtimes do not tell.
             cooperative_units: agent.cooperative_compute_units().map_or(units, |some| some.min(units)),
+            // Older runtimes do not tell, and know no device that has none.
+            copy_engines: !engines_are_off() && agent.copy_engines().map_or(true, |engines| engines > 0),
             uuid: uuid(&agent.uuid()?),
         })
     }
+}
+
+/// Whether ROCr is told to copy by kernels of its own where it would use copy engines.
+fn engines_are_off() -> bool {
+    std::env::var_os("HSA_ENABLE_SDMA").is_some_and(|value| value == "0")
 }
 
 /// Major and minor number that HIP reports for a processor: the digits of its name but for the stepping.

@@ -242,6 +242,8 @@ impl Device {
             placement: Placement::new(system.rings),
             wait: Default::default(),
             participations: Mutex::default(),
+            costs: Default::default(),
+            engines: Default::default(),
             services: Default::default(),
             streams: Default::default(),
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
 
-use aqlipse_graph::image::{LaneImage, Source};
+use aqlipse_graph::image::{EngineStep, LaneImage, Source};
 
 use super::{
     Exec, State, events::Points, in_flight::InFlightSlot, launch_queues::LaunchQueues, publication,
@@ -58,7 +58,8 @@ impl Exec {
                 })
                 .collect(),
         };
-        let lanes: Vec<LaunchLane> = state.image.lanes.iter().map(lane).collect();
+        let queues = state.image.lanes.iter().filter(|lane| lane.engine.is_empty());
+        let lanes: Vec<LaunchLane> = queues.map(lane).collect();
         let long = lanes.iter().map(|lane| lane.packets.len()).sum::<usize>() > LONG;
         LaunchImage { lanes, signals: state.image.signals, beginning: if long { BEGINNING } else { 0 } }
     }
@@ -179,6 +180,9 @@ impl Exec {
         }
         submission.flush()?;
 
+        if state.waits_for_others {
+            stream.device().hold_engines(&fence);
+        }
         let points = Points::new(state, &launch_queues, &mut flight)?;
         let watches = match state.profiled {
             0 => None,
@@ -200,7 +204,10 @@ impl Exec {
             fill(slots, &state.image.lanes, lane, &flight, last);
             watches.iter().for_each(|watches| watches.fill(lane, slots));
         };
-        publication::publish(&state.image, launch_queues.lanes(), fill).map_err(report)?;
+        // A launch that is measured has kernels copy, whose packets say how long they take.
+        let engines_serve = watches.is_none() && launch_queues.engines_serve();
+        let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
+        publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -294,6 +301,18 @@ impl Exec {
 }
 
 impl State {
+    /// Has a copy engine do a step of a launch; says whether it does. One that is disabled, or is of memory that an engine
+    /// does not copy by now, is left to packets, as is one that the HSA runtime refuses.
+    fn copy_by_engine(&self, step: &EngineStep, flight: &InFlightSlot) -> bool {
+        let Some(copy) = self.copies.get(&step.unit).filter(|_| !self.is_disabled(step.unit)) else {
+            return false;
+        };
+        let signals = flight.signals();
+        let after = step.after.iter().map(|&signal| &*signals[signal as usize]);
+        let submitted = copy.submit(after, &signals[step.done as usize]);
+        submitted.inspect_err(|error| tracing::warn!("a copy engine refuses a copy: {error}")).is_ok()
+    }
+
     /// Where a unit's kernel arguments are.
     pub(super) fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
         match self.moved.get(&unit) {

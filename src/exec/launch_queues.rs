@@ -81,12 +81,16 @@ impl<'e> LaunchQueues<'e> {
         let mut taken: SmallVec<[usize; 2]> = SmallVec::from_elem(0, devices.len());
         for (at, lane) in image.lanes.iter().enumerate() {
             let number = usize::from(lane.device);
-            let (device, nth) = (&devices[number], taken[number]);
-            taken[number] += 1;
-            if home && lanes.is_empty() {
+            let device = &devices[number];
+            // Packets in place of an engine's copies are rare: they go to a queue that there is.
+            let by_engine = !lane.engine.is_empty();
+            if home && (lanes.is_empty() || by_engine && number == 0) {
                 lanes.push(own.clone());
+                taken[0] += usize::from(!by_engine);
                 continue;
             }
+            let nth = if by_engine { 0 } else { taken[number] };
+            taken[number] += usize::from(!by_engine);
             let lane = match known.lane(at) {
                 Some(lane) => lane,
                 None => {
@@ -150,6 +154,11 @@ impl<'e> LaunchQueues<'e> {
         let (device, epoch) = self.home();
         let pool = if attended { &device.0.signals } else { &device.0.edges };
         pool.take(1, epoch)
+    }
+
+    /// Whether copies of the launch may go to copy engines.
+    pub(super) fn engines_serve(&self) -> bool {
+        self.devices.iter().all(Device::engines_serve)
     }
 
     /// Lets a fault of any of the devices take the launch on all of them, until `completion` fires.

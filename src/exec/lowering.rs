@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use aqlipse_graph::{
     compile::{self, Target},
     image::Content,
-    schedule::CostTable,
+    schedule::{CostTable, engines::EngineCopy},
 };
 use hsa::packet::Fences;
 
 use super::{
     Options,
     conditional::Conditionals,
-    costs,
     failure::Failure,
     resident,
     unit::{self, place_arguments},
@@ -37,6 +36,8 @@ pub(super) struct Lowering<'a> {
     pub(super) units: Units,
     /// As [`units::numbers`].
     numbers: Vec<u16>,
+    /// As [`units::engine_copies`].
+    copies: Vec<EngineCopy>,
     pub(super) conditionals: Conditionals,
     /// The kernel arguments of all units.
     pub(super) arena: Option<Block>,
@@ -54,6 +55,7 @@ impl<'a> Lowering<'a> {
             known: template.instances().durations().known(),
             units: Units::default(),
             numbers: Vec::new(),
+            copies: Vec::new(),
             conditionals: Conditionals::default(),
             arena: None,
             arguments: 0,
@@ -85,6 +87,10 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         if resident {
             resident::check_units(flat, &self.units)?;
         }
+        if resident || self.options.copies_by_kernels {
+            self.units.copies.clear();
+        }
+        self.copies = units::engine_copies(&self.units.copies);
         let Units { units, preds, main, placements, devices, .. } = &self.units;
         self.numbers = units::numbers(devices, placements);
         debug_assert!(
@@ -96,11 +102,11 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn units(&self) -> compile::Units<'_> {
         let Units { preds, classes, main, .. } = &self.units;
-        compile::Units { preds, classes, main, devices: &self.numbers }
+        compile::Units { preds, classes, copies: &self.copies, main, devices: &self.numbers }
     }
 
     fn costs(&self) -> Result<CostTable, Failure> {
-        Ok(costs::of_graph(&self.units.devices, self.options)?)
+        Ok(unit::costs(&self.units.devices, self.options)?)
     }
 
     fn durations(&self, flat: &FlatGraph) -> Option<Vec<Option<u32>>> {

@@ -4,7 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`costs`], [`tradeoff`] | what plans are compared by: the cost table of a device, time or bytes |
+//! | [`tradeoff`] | what plans are compared by: time or bytes |
 //! | [`placement`] | which device does a node's work |
 //! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
 //! | [`references`] | user objects |
@@ -32,7 +32,7 @@
 //! | [`replan`] | another plan for an executable, with what is known by now |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `costs`, `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
+//! 1. `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
 //! 2. `node_work`, `pages`
 //! 3. `units`, `shape`, `host_work`
 //! 4. `conditional`, `resident`
@@ -46,7 +46,6 @@ mod arguments;
 #[cfg(test)]
 mod caches;
 mod conditional;
-mod costs;
 mod differences;
 mod enable;
 mod events;
@@ -86,7 +85,6 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
-pub use costs::{costs, named_costs};
 pub use failure::Failure;
 pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
@@ -118,6 +116,7 @@ use crate::{
     durations::Instances,
     error::{Error, Result},
     graph::{FlatGraph, GraphId, Node, NodeId},
+    memory::EngineCopy,
     memory_report::Account,
     module::KernelCode,
     pool::exec_memory::ExecMemory,
@@ -154,6 +153,8 @@ pub struct Options {
     pub resident: bool,
     /// A kernel publishes a resident graph even if the packet processor could take it: to measure or test that.
     pub resident_by_launcher: bool,
+    /// No copy goes to a copy engine: to measure or test that. Copies of [resident](Options::resident) graphs never do.
+    pub copies_by_kernels: bool,
     /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
     pub conditionals_on_host: bool,
     /// Kernel arguments lie in the host's memory, but for those of bodies of conditional nodes: to measure or test that.
@@ -219,10 +220,14 @@ struct State {
     image: Image,
     /// Whether a launch on a stream of the executable's device is packets for that stream's queue and nothing else.
     is_plain: bool,
+    /// Whether a launch waits for what may be submitted later, or elsewhere.
+    waits_for_others: bool,
     /// So many launches from now on measure how long their kernels take.
     profiled: u32,
     units: Vec<Unit>,
     main: Vec<u32>,
+    /// The copies that engines could do, by unit.
+    copies: HashMap<u32, EngineCopy>,
     conditionals: Conditionals,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
     arena: Arc<Block>,
@@ -260,7 +265,8 @@ pub struct Report {
     pub bounds: Bounds,
     /// Devices that take part.
     pub devices: usize,
-    /// Queues that the graph runs on, of all devices.
+    /// Queues that the graph runs on, of all devices; how many of its copies go to copy engines, the
+    /// [counts](Report::counts) say.
     pub lanes: usize,
     /// Kernel dispatch packets of a launch.
     pub kernel_packets: usize,
@@ -348,6 +354,10 @@ impl Exec {
         if let Some(residence) = residence {
             tracing::debug!("launches of a resident graph: {residence:?}");
         }
+        let engine_copies = plan.counts().engine_copies;
+        if engine_copies > 0 {
+            tracing::debug!("copies of a graph that copy engines do: {engine_copies}");
+        }
         let resident_bytes = residence.map_or(0, |residence| residence.bytes(&image));
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
@@ -365,10 +375,12 @@ impl Exec {
         let last = template.instances().last().take();
         let mut state = State {
             is_plain: false,
+            waits_for_others: units.waits_for_others,
             profiled: 0,
             image,
             units: units.units,
             main: units.main,
+            copies: units.copies,
             conditionals,
             arena: Arc::new(arena),
             arena_since: 0,
@@ -454,6 +466,7 @@ impl Exec {
         }
         let (before, mut unit) = node_work::unit_of(&device, parameters)?;
         unit.print_to(self.0.fifos.of(placement))?;
+        let copy = node_work::engine_copy(&device, parameters)?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
@@ -468,6 +481,7 @@ impl Exec {
             state.units[main as usize - 1] = pin;
         }
         state.units[main as usize] = unit;
+        state.replace_copy(main, copy);
         state.parameters.set(node, parameters.clone());
         state.parameters.forget_arguments(flat);
         _kept = state.replace_alive(node, objects);
@@ -511,7 +525,7 @@ impl State {
     /// Finds out, after a change, what launches on one of so many devices are.
     fn settle(&mut self, devices: usize) {
         let plain = self.image.is_plain() && self.conditionals.is_empty() && devices == 1;
-        self.is_plain = plain && self.profiled == 0;
+        self.is_plain = plain && self.profiled == 0 && !self.waits_for_others;
     }
 
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
@@ -576,6 +590,15 @@ impl State {
         self.image.replace(lane, packet, new);
         if let Some(resident) = self.resident.as_ref().filter(|_| self.image.edition() != edition) {
             resident.withdraw();
+        }
+    }
+
+    /// Lets a copy engine do what a unit copies from now on, if it does the unit's work; or a kernel again.
+    fn replace_copy(&mut self, unit: u32, copy: Option<EngineCopy>) {
+        match copy {
+            Some(copy) => drop(self.copies.insert(unit, copy)),
+            None if self.copies.is_empty() => {}
+            None => drop(self.copies.remove(&unit)),
         }
     }
 
@@ -698,7 +721,7 @@ impl Report {
             counts: plan.counts(),
             bounds,
             devices: 1,
-            lanes: image.lanes.len(),
+            lanes: image.queues(),
             kernel_packets: packets.kernel_dispatch,
             barrier_packets: packets.barrier_and,
             barrier_bits: packets.barrier_bits,

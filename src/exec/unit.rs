@@ -7,6 +7,7 @@ use std::{mem::discriminant, sync::Arc};
 use aqlipse_graph::image::{self, Content};
 use hsa::packet::{BarrierAnd, Branch, Fences, Packet};
 
+use super::Options;
 use crate::{
     device::{Device, Properties, slabs::Block},
     error::{Error, Result},
@@ -14,7 +15,7 @@ use crate::{
     hostcall::fifo::Fifo,
     memory::peer::Relay,
     module::Dispatch,
-    schedule::Class,
+    schedule::{Class, CostTable},
     stream::Event,
 };
 
@@ -234,6 +235,17 @@ pub(super) fn replace(units: &mut [Unit], main: usize, pin: Option<Unit>, unit: 
     }
     units[main] = unit;
     Ok(())
+}
+
+/// The table by which plans for an executable on `devices` are compared; launches begin on the first of them.
+///
+/// # Errors
+/// As [`Device::costs`].
+pub(super) fn costs(devices: &[Device], options: Options) -> Result<CostTable> {
+    let table = *devices[0].costs()?;
+    // As `place_arguments` has it.
+    let near = matches!(devices, [device] if device.has_own_arguments()) && !options.arguments_on_host;
+    Ok(if near { table } else { table.with_host_arguments() })
 }
 
 /// A place for the kernel arguments of every unit on one of `devices`, of so many `bytes`, written and published.

@@ -10,11 +10,12 @@ use std::{collections::HashMap, mem, sync::Arc};
 use super::{
     Exec,
     conditional::Change,
+    node_work,
     shape::{Pair, Reason, Refusal, moved_to},
     unit::{self, Unit, packet_in_place_of, place_arguments},
 };
 use crate::{
-    device::fence::Keep,
+    device::{Device, fence::Keep},
     error::Error,
     graph::{Node, NodeId},
     template::Template,
@@ -57,7 +58,7 @@ impl Exec {
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let failed = |error: Error| Refusal::new(error);
         template.graph().check_conditions().map_err(|error| failed(error.into()))?;
-        let (mut changes, mut given) = (Vec::new(), Vec::new());
+        let (mut changes, mut copies, mut given) = (Vec::new(), Vec::new(), Vec::new());
         let mut in_bodies: HashMap<u32, Vec<Change<'_>>> = HashMap::new();
         let paired = self.0.shape.pair(place, template.graph(), self.0.options.node_priority)?;
         for Pair { mine, named, node, placed } in paired.nodes {
@@ -76,6 +77,10 @@ impl Exec {
                 let placement = self.placement(flat);
                 let (pin, mut unit) = moved_to(placement, named, node, placed)?;
                 unit.print_to(self.0.fifos.of(placement)).map_err(|error| Refusal::at(named, error))?;
+                let copy = Device::get(usize::from(placement.device))
+                    .and_then(|device| node_work::engine_copy(&device, node))
+                    .map_err(|error| Refusal::at(named, error))?;
+                copies.push((flat, copy));
                 changes.push((flat, named, pin, unit));
             }
             given.push(mine);
@@ -129,6 +134,9 @@ impl Exec {
         // From here on nothing fails.
         for (lane, packet, new) in packets {
             state.replace_packet(lane, packet, new);
+        }
+        for (flat, copy) in copies {
+            state.replace_copy(state.main[flat as usize], copy);
         }
         let alive = match place {
             0 => mem::take(&mut state.taken_over).into_values().flatten().collect(),

@@ -2,6 +2,7 @@
 
 mod array;
 pub(crate) mod batch;
+mod engine;
 pub mod external;
 pub mod ipc;
 mod ledger;
@@ -20,6 +21,7 @@ use std::sync::{Arc, LazyLock};
 use hsa_sys::{HSA_AMD_MEMORY_POOL_STANDARD_FLAG, HSA_AMD_MEMORY_POOL_UNCACHED_FLAG};
 
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
+pub(crate) use engine::EngineCopy;
 pub use ledger::{Advice, Processor};
 pub use managed::{advice, advise};
 pub(crate) use managed::{allocate_managed_variable, forget_managed_variable};

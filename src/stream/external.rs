@@ -30,7 +30,7 @@ impl Stream {
         }
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
-        self.run_on_host(move || {
+        self.wait_on_host(move || {
             // A fault takes what would have followed: the rest is not needed.
             waits.iter().all(|(semaphore, value)| semaphore.wait_unless(*value, || faults.epoch() != epoch));
         })
@@ -49,6 +49,17 @@ impl Stream {
     pub(super) fn wait_for_other_process(&self, event: Arc<SharedEvent>, number: u64) -> Result<()> {
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
-        self.run_on_host(move || event.wait_unless(number, || faults.epoch() != epoch))
+        self.wait_on_host(move || event.wait_unless(number, || faults.epoch() != epoch))
+    }
+
+    /// Holds what follows back until `wait` returns, which waits for what may be behind work that is yet to be submitted: no
+    /// copy engine must come to wait for it.
+    fn wait_on_host(&self, wait: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.start_worker()?;
+        let mut submission = self.submission()?;
+        let end = submission.armed_fence()?;
+        submission.run_on_host(|| wait)?;
+        self.device().hold_engines(&end);
+        submission.ending(end).map(drop)
     }
 }

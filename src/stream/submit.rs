@@ -16,6 +16,7 @@ use crate::{
         slabs::Block,
     },
     error::{Error, Result},
+    memory::EngineCopy,
     module::Dispatch,
     module::KernelCode,
 };
@@ -347,6 +348,31 @@ impl<'a> Submission<'a> {
             self.state.code = Some(dispatch.code.clone());
         }
         Ok(())
+    }
+
+    /// Appends a copy: by a copy engine if there is one for it that takes it, else by a kernel.
+    pub(crate) fn copy_bytes(&mut self, engine: Option<&EngineCopy>, dispatch: &Dispatch) -> Result<()> {
+        if let Some(copy) = engine.filter(|_| self.stream.device.engines_serve())
+            && self.copy_by_engine(copy)?
+        {
+            return Ok(());
+        }
+        self.dispatch(dispatch)
+    }
+
+    /// Has an engine copy behind everything before, and holds what follows back until it has; says whether one does.
+    fn copy_by_engine(&mut self, copy: &EngineCopy) -> Result<bool> {
+        let (reached, copied) = (self.edge()?, self.edge()?);
+        self.mark(&reached);
+        // Published before the engine gets the copy: it waits for nothing but what was submitted before, to queues or to
+        // engines, as every packet does.
+        self.flush()?;
+        if let Err(error) = copy.submit([&*reached].into_iter(), &copied) {
+            tracing::warn!("a copy engine refuses a copy: {error}");
+            return Ok(false);
+        }
+        self.wait_signal(copied);
+        Ok(true)
     }
 
     /// Copies kernel arguments to where the device reads them.

@@ -37,7 +37,7 @@ impl Stream {
             let action = WordAction::Wait { condition, mask };
             return self.record_steps([WordStep { address, value, action }].into());
         }
-        self.run_alone(&self.device().blit()?.wait_value(at, condition, value, mask))
+        self.run_waiting(&self.device().blit()?.wait_value(at, condition, value, mask))
     }
 
     /// Writes words and waits for words, one after the other.
@@ -52,11 +52,25 @@ impl Stream {
         if self.is_capturing() {
             return self.record_steps(steps.into());
         }
-        self.run_alone(&self.device().blit()?.word_steps(&reached))
+        let dispatch = self.device().blit()?.word_steps(&reached);
+        if steps.iter().any(WordStep::waits) {
+            self.run_waiting(&dispatch)
+        } else {
+            self.run_alone(&dispatch)
+        }
     }
 
     fn record_steps(&self, steps: Box<[WordStep]>) -> Result<()> {
         self.record(Node::BatchMemOp(steps))
+    }
+
+    /// As [`Stream::run_alone`], for what waits for a word: no copy engine must come to wait for it.
+    fn run_waiting(&self, dispatch: &Dispatch) -> Result<()> {
+        let mut submission = self.submission()?;
+        let end = submission.armed_fence()?;
+        submission.dispatch(dispatch)?;
+        self.device().hold_engines(&end);
+        submission.ending(end).map(drop)
     }
 
     fn run_alone(&self, dispatch: &Dispatch) -> Result<()> {

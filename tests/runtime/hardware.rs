@@ -75,6 +75,12 @@ fn host_reads(device: &Device) -> Option<[u64; 3]> {
         let counted = emulator::counters(device.ordinal())?;
         return Some([counted.near_host_reads, counted.far_host_reads, counted.early_host_reads]);
     }
+    let counted = thunk_counters(device)?;
+    Some([counted[13], counted[14], counted[15]])
+}
+
+/// What the thunk below ROCr has counted of a device, as `aqlipse_thunk.h` lists it.
+pub fn thunk_counters(device: &Device) -> Option<[u64; 32]> {
     // SAFETY: nothing is loaded that is not there; the function is the one of `aqlipse_thunk.h`, whose structure fits.
     unsafe {
         let thunk = libc::dlopen(c"libhsakmt.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
@@ -83,7 +89,7 @@ fn host_reads(device: &Device) -> Option<[u64; 3]> {
         let read = std::mem::transmute::<*mut libc::c_void, Option<Read>>(read)?;
         let mut counted = [0; 32];
         assert_eq!(read(device.ordinal() as u32, &raw mut counted), 0);
-        Some([counted[13], counted[14], counted[15]])
+        Some(counted)
     }
 }
 

@@ -15,6 +15,7 @@ mod copies;
 mod dags;
 mod devices;
 mod enabled;
+mod engines;
 mod events;
 mod faults;
 mod free_lists;

@@ -6,7 +6,7 @@
 
 use std::error;
 
-use aqlipse::{Device, costs};
+use aqlipse::Device;
 use aqlipse_bench::{machine::Machine, sampling::Effort, shape::Shape};
 use aqlipse_cli::simulate::{Program, published, run};
 use aqlipse_graph::schedule::{CostTable, Policy};
@@ -146,7 +146,7 @@ fn period_ns(program: &Program, table: &CostTable) -> Result<u64, Box<dyn error:
 /// A file of `AQLIPSE_COSTS`; a graph that is not what it should be; a file that cannot be written.
 pub fn limits(filter: &str, quick: bool, output: &Output) -> Result<(), Box<dyn error::Error>> {
     let device = Device::get(0)?;
-    let table = costs(&device)?;
+    let table = *device.costs()?;
     let sizes = if quick { &SIZES[..3] } else { &SIZES[..] };
     let effort = if quick { super::QUICK_EFFORT } else { super::EFFORT };
     let cases = SHAPES.iter().flat_map(|&shape| sizes.iter().map(move |&nodes| (shape, nodes)));
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_device_s_part_is_that_of_the_executable_s_packets() {
         let device = Device::get(0).unwrap();
-        let (bench, table) = (Bench::new(&device).unwrap(), costs(&device).unwrap());
+        let (bench, table) = (Bench::new(&device).unwrap(), *device.costs().unwrap());
         let behind = u64::from(table.dependent_ns + table.acquire_ns);
         let row = |shape, nodes| Row::of(&bench, &table, (shape, nodes), ONCE).unwrap();
         let chain = row(Shape::Straight, 64);

@@ -23,6 +23,12 @@ const TABLE: CostTable = CostTable {
     acquire_ns: 5,
     first_load_ns: 70,
     interrupt_ns: 600,
+    // Of copies, which are kernels here.
+    engine_copy_ns: 0,
+    engine_bytes_per_us: 1,
+    blit_bytes_per_us: 1,
+    engine_min_bytes: 0,
+    staged_bytes: 0,
 };
 
 fn kernel(node: u32, duration_ns: u32, units: u32, barrier: bool) -> Packet {

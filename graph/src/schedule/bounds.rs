@@ -42,9 +42,12 @@ impl Bounds {
             let after = |&pred: &u32| {
                 let gap = match (problem.class(pred), class) {
                     // What a join stands for is not looked up: the gap behind it is the least there can be.
-                    (_, Class::Join) | (Class::Host | Class::Join, Class::Host) => 0,
-                    (Class::Packet, Class::Host) => table.host_wake_ns,
-                    (Class::Host, Class::Packet) => table.across_ns(),
+                    (_, Class::Join)
+                    | (Class::Host | Class::Join, Class::Host)
+                    | (Class::Engine(_) | Class::Join, Class::Engine(_)) => 0,
+                    (Class::Packet | Class::Engine(_), Class::Host) => table.host_wake_ns,
+                    (Class::Host | Class::Engine(_), Class::Packet) => table.across_ns(),
+                    (Class::Host | Class::Packet, Class::Engine(_)) => table.cross_queue_ns,
                     (Class::Packet, Class::Packet) if problem.device(pred) != problem.device(node) => {
                         table.across_ns()
                     }

@@ -56,16 +56,20 @@ fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
     for &at in plan.order() {
         let (step, waits) = (plan.step(at), plan.waits(at));
         let lane = &plan.lanes[at.lane as usize];
-        let is_host = lane.kind == LaneKind::Host;
-        let crossing = u64::from(if is_host { table.host_wake_ns } else { table.across_ns() });
+        let is_queue = lane.kind == LaneKind::Queue;
+        let crossing = u64::from(match lane.kind {
+            LaneKind::Queue => table.across_ns(),
+            LaneKind::Host => table.host_wake_ns,
+            LaneKind::Engine(_) => table.cross_queue_ns,
+        });
         let signalled =
             waits.iter().map(|wait| lanes[wait.lane as usize].done[wait.position as usize] + crossing);
         let signalled = signalled.max().unwrap_or(if lane.entry && at.position == 0 { crossing } else { 0 });
         let progress = &mut lanes[at.lane as usize];
         let mut start = progress.free.max(signalled);
-        let acquire = u64::from(if !is_host && acquired.acquires(plan, at) { table.acquire_ns } else { 0 });
+        let acquire = u64::from(if is_queue && acquired.acquires(plan, at) { table.acquire_ns } else { 0 });
         if step.barrier && at.position > 0 {
-            let drain = if is_host { 0 } else { u64::from(table.dependent_ns) + acquire };
+            let drain = if is_queue { u64::from(table.dependent_ns) + acquire } else { 0 };
             start = start.max(progress.drained + drain);
         } else if at.position == 0 {
             start = start.max(acquire);
@@ -74,7 +78,7 @@ fn estimate(plan: &Plan, problem: &Problem<'_>, table: &CostTable) -> u64 {
             Action::Node(node) => u64::from(problem.weight(node)),
             Action::Fence => 0,
         };
-        if !is_host {
+        if is_queue {
             let barrier_ands = step.barrier_ands(waits.len()) as u64;
             let own = barrier_ands + u64::from(step.action != Action::Fence);
             packets[usize::from(lane.device)] += own;

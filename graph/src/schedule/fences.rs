@@ -14,6 +14,10 @@ pub(crate) const MARKER: Fences = Fences::SYSTEM;
 /// the last of them, and acquires what all those signals stand for.
 pub(crate) const WAIT: Fences = Fences::NONE;
 
+/// Of the packet that does a copy in place of an engine. An engine bypasses the device's caches, and so does this packet:
+/// whatever does the copy, it sees all that was released at system scope, and what waits for it acquires at that scope.
+pub(crate) const COPY: Fences = Fences::SYSTEM;
+
 /// By queue: the widest scope that has been acquired since anything of the launch ran in it.
 pub(crate) struct Acquired(Vec<Scope>);
 
@@ -31,10 +35,10 @@ impl Acquired {
     pub(crate) fn of_step(&self, plan: &Plan, at: StepRef) -> Fences {
         let lane = &plan.lanes[at.lane as usize];
         let (step, waits) = (plan.step(at), plan.waits(at));
-        // What the host or another device has released is outside of what this device's caches agree about.
+        // What the host, an engine or another device has released is outside of what this device's caches agree about.
         let foreign = |wait: &StepRef| {
             let other = &plan.lanes[wait.lane as usize];
-            other.kind == LaneKind::Host || other.device != lane.device
+            other.kind != LaneKind::Queue || other.device != lane.device
         };
         let entered = at.position == 0 && lane.entry;
         let wanted = match () {

@@ -89,6 +89,11 @@ impl RunCopy {
 }
 
 impl WordStep {
+    /// Whether it holds back what follows until the word is written.
+    pub fn waits(&self) -> bool {
+        self.action != WordAction::Write
+    }
+
     /// What updates of an executable cannot change of it.
     pub(super) fn mark(&self) -> u8 {
         u8::from(self.value.is_wide()) << 1 | u8::from(self.action == WordAction::Write)

@@ -9,17 +9,17 @@
 use hsa::packet::{Fences, Scope};
 
 use super::super::{Image, Patch, Source};
-use super::Field;
+use super::{Field, unit_at};
 use crate::template::Csr;
 
-/// The start or the end of a packet or a host step, or the beginning of all.
+/// The start or the end of a packet, a host step or a copy by an engine, or the beginning of all.
 type Event = usize;
 
 /// What happens before all.
 const BEGINNING: Event = 0;
 
 struct Step {
-    /// Nothing for the host's.
+    /// Nothing for the host's and for copies by engines.
     queue: Option<usize>,
     device: usize,
     fences: Fences,
@@ -44,26 +44,35 @@ const fn end(step: usize) -> Event {
 }
 
 impl Order {
-    fn of(image: &Image) -> Self {
+    /// Copies that `by_engine` says of are done by engines, the others by the packets in their place.
+    fn of(image: &Image, mut by_engine: impl FnMut() -> bool) -> Self {
         let (mut steps, mut queues) = (Vec::new(), Vec::new());
         let mut edges: Vec<(Event, Event)> = Vec::new();
         let mut fired: Vec<Vec<Event>> = vec![Vec::new(); image.signals as usize];
         let mut waits: Vec<(usize, u32)> = Vec::new();
-        for (queue, lane) in image.lanes.iter().enumerate() {
-            let first = steps.len();
-            for (packet, content) in (0u32..).zip(&lane.packets) {
+        for (number, lane) in image.lanes.iter().enumerate() {
+            let mut queue: Vec<usize> = Vec::new();
+            let mut copied = vec![false; lane.packets.len()];
+            for copy in lane.engine.iter().filter(|_| by_engine()) {
+                copied[copy.packets.start as usize..copy.packets.end as usize].fill(true);
+                let step = steps.len();
+                let unit = Some(copy.unit);
+                steps.push(Step { queue: None, device: lane.device.into(), fences: Fences::NONE, unit });
+                // HSA promises no order among copies.
+                waits.extend(copy.after.iter().map(|&signal| (step, signal)));
+                fired[copy.done as usize].push(end(step));
+            }
+            for (packet, content) in lane.packets.iter().enumerate().filter(|(packet, _)| !copied[*packet]) {
                 let step = steps.len();
                 let fences = content.header().unwrap().fences;
-                let place = Some((queue as u32, packet));
-                let unit = image.places.iter().position(|at| *at == place).map(|unit| unit as u32);
-                steps.push(Step { queue: Some(queue), device: lane.device.into(), fences, unit });
-                if step > first {
-                    edges.push((start(step - 1), start(step)));
-                }
+                let unit = unit_at(image, number, packet);
+                steps.push(Step { queue: Some(number), device: lane.device.into(), fences, unit });
+                edges.extend(queue.last().map(|&before| (start(before), start(step))));
                 if fences.barrier {
-                    edges.extend((first..step).map(|before| (end(before), start(step))));
+                    edges.extend(queue.iter().map(|&before| (end(before), start(step))));
                 }
-                for &Patch { field, source, .. } in lane.patches_of(packet) {
+                queue.push(step);
+                for &Patch { field, source, .. } in lane.patches_of(packet as u32) {
                     let Source::Launch(signal) = source else { continue };
                     match field {
                         Field::Completion => fired[signal as usize].push(end(step)),
@@ -71,7 +80,7 @@ impl Order {
                     }
                 }
             }
-            queues.push((first..steps.len()).collect());
+            queues.push(queue);
         }
         let first = steps.len();
         for host in &image.host {
@@ -192,9 +201,13 @@ impl Word {
 }
 
 /// What an image leaves unproved of the words that units see of those in `preds`, and of what was before, and of what
-/// everybody sees at the end of the launch.
-pub(super) fn unproved(image: &Image, preds: &Csr) -> Option<String> {
-    let order = Order::of(image);
+/// everybody sees at the end of the launch. Copies that `by_engine` says of are done by engines.
+pub(super) fn unproved(
+    image: &Image,
+    preds: &Csr,
+    by_engine: impl FnMut() -> bool,
+) -> Option<String> {
+    let order = Order::of(image, by_engine);
     let mut steps: Vec<Option<usize>> = vec![None; preds.len()];
     for (number, step) in order.steps.iter().enumerate() {
         if let Some(unit) = step.unit {

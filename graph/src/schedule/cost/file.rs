@@ -60,9 +60,12 @@ const FAMILY: &str = "family";
 /// A second: no packet and no signal takes that long.
 const MOST_NS: u32 = 1_000_000_000;
 const MOST_UNITS: u32 = 1 << 16;
+/// 10 TB/s: no bus is that fast.
+const MOST_BYTES_PER_US: u32 = 10_000_000;
+const MOST_BYTES: u32 = 1 << 30;
 
 /// The values of a table by name, with the least and the most that each may be.
-fn fields(table: &mut CostTable) -> [(&'static str, &mut u32, u32, u32); 10] {
+fn fields(table: &mut CostTable) -> [(&'static str, &mut u32, u32, u32); 15] {
     [
         ("compute_units", &mut table.compute_units, 1, MOST_UNITS),
         ("packet_ns", &mut table.packet_ns, 0, MOST_NS),
@@ -74,6 +77,11 @@ fn fields(table: &mut CostTable) -> [(&'static str, &mut u32, u32, u32); 10] {
         ("acquire_ns", &mut table.acquire_ns, 0, MOST_NS),
         ("first_load_ns", &mut table.first_load_ns, 0, MOST_NS),
         ("interrupt_ns", &mut table.interrupt_ns, 0, MOST_NS),
+        ("engine_copy_ns", &mut table.engine_copy_ns, 0, MOST_NS),
+        ("engine_bytes_per_us", &mut table.engine_bytes_per_us, 1, MOST_BYTES_PER_US),
+        ("blit_bytes_per_us", &mut table.blit_bytes_per_us, 1, MOST_BYTES_PER_US),
+        ("engine_min_bytes", &mut table.engine_min_bytes, 0, MOST_BYTES),
+        ("staged_bytes", &mut table.staged_bytes, 0, MOST_BYTES),
     ]
 }
 
@@ -102,6 +110,11 @@ impl CostFile {
             acquire_ns: 0,
             first_load_ns: 0,
             interrupt_ns: 0,
+            engine_copy_ns: 0,
+            engine_bytes_per_us: 0,
+            blit_bytes_per_us: 0,
+            engine_min_bytes: 0,
+            staged_bytes: 0,
         };
         let (mut family, mut sources) = (None, Vec::new());
         for (line, content) in (1..).zip(text.lines()) {
@@ -186,7 +199,9 @@ impl CostFile {
 /// The file: what [`CostFile::parse`] reads.
 impl fmt::Display for CostFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::from("# Times in nanoseconds by which plans are compared and simulated.\n");
+        let mut text = String::from(
+            "# Times, sizes and rates by which plans are compared and simulated, and copies choose.\n",
+        );
         text += "# name\tvalue\tsource\n";
         writeln!(text, "{FAMILY}\t{}\t{}", self.family.0, self.family.1)?;
         let mut table = self.table;
@@ -263,9 +278,9 @@ mod tests {
             "{error}"
         );
         let error = with("host_wake_ns\t10000\tassumed\n", "");
-        assert_eq!((error.line, error.reason), (13, Reason::Missing("host_wake_ns")));
+        assert_eq!((error.line, error.reason), (18, Reason::Missing("host_wake_ns")));
         let error = refused(&format!("{TEXT}packet_ns\t1\tagain\n"));
-        assert_eq!((error.line, error.reason), (14, Reason::Twice("packet_ns")));
+        assert_eq!((error.line, error.reason), (19, Reason::Twice("packet_ns")));
         assert_eq!(refused("").reason, Reason::Missing(FAMILY));
         assert!(CostFile::parse("\0\t\t\u{7f}\nfamily").is_err());
     }
