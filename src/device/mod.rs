@@ -12,6 +12,7 @@ mod hosts;
 pub(crate) mod lane;
 mod lane_kind;
 pub(crate) mod once;
+pub(crate) mod own_lanes;
 pub(crate) mod pause;
 mod properties;
 mod queues;
@@ -49,6 +50,7 @@ use self::{
     fence::{Keep, PooledSignal, SignalPool},
     lane::Lane,
     lane_kind::BODIES,
+    own_lanes::OwnLanes,
     rings::Placement,
     slabs::Slabs,
     wait::PolicyCell,
@@ -99,6 +101,8 @@ pub(crate) struct DeviceInner {
     lanes: Mutex<Vec<Option<Arc<Lane>>>>,
     /// The sets of units that streams were restricted to.
     restrictions: Mutex<Vec<Units>>,
+    /// Lanes of one stream or launch each.
+    own_lanes: OwnLanes,
     next_lane: AtomicUsize,
     /// Where lanes that are created get their rings.
     placement: Placement,
@@ -236,12 +240,12 @@ impl Device {
             if let Some(services) = device.0.services.get() {
                 services.before_queues_stop();
             }
-            // Queues whose kernels publish to other queues stop before those: they have lower numbers.
-            let dead: Vec<_> = {
+            let mut dead: Vec<(LaneKind, _)> = {
                 let mut lanes = device.0.lanes.lock();
                 let lanes = lanes.iter_mut().enumerate();
                 lanes.filter_map(|(number, slot)| Some((number.into(), stale(slot)?))).collect()
             };
+            dead.sort_by_key(|(kind, _)| kind.stop_order());
             // Stopped first: a launch may still hold one, so that it is not destroyed here.
             queues::distinct(dead).iter().for_each(|(_, lane)| lane.stop());
         }
@@ -331,7 +335,7 @@ impl Device {
 
     fn create_lane(&self, kind: LaneKind) -> Result<Arc<Lane>> {
         self.refuse_if_lost()?;
-        let (producers, priority) = match kind {
+        let (producers, priority) = match self.place_of(kind) {
             LaneKind::Stream { priority, .. } => (hsa::Producers::Multi, priority),
             LaneKind::WaveSync => (hsa::Producers::Cooperative, hsa::Priority::Normal),
             _ => (hsa::Producers::Multi, hsa::Priority::Normal),
@@ -374,7 +378,7 @@ impl Device {
 
     /// The units that a lane is restricted to, if it is.
     pub(crate) fn restriction(&self, lane: impl Into<LaneKind>) -> Option<Units> {
-        match lane.into() {
+        match self.place_of(lane.into()) {
             LaneKind::Restricted { set, .. } => self.0.restrictions.lock().get(set).cloned(),
             _ => None,
         }
@@ -387,20 +391,21 @@ impl Device {
     }
 
     /// The `n`th lane behind `lane` of the same priority; another one for each `n` below [`LANES`], though two may share a
-    /// queue.
+    /// queue. Beside a lane of one stream are those that other streams of its priority share.
+    #[cfg(test)]
     pub(crate) fn lane_beside(&self, lane: impl Into<LaneKind>, n: usize) -> Result<Arc<Lane>> {
-        self.lane(lane.into().beside(n))
+        self.lane(self.place_of(lane.into()).beside(n))
     }
 
-    /// As [`Device::lane_beside`], but a lane of this priority. Work of a stream that is restricted to some units stays
-    /// on those.
+    /// The `n`th lane behind `lane`, but of this priority. Work of a stream that is restricted to some units stays on those.
+    /// Beside a lane of one stream are those that other streams share.
     pub(crate) fn lane_beside_of(
         &self,
         lane: impl Into<LaneKind>,
         n: usize,
         priority: i32,
     ) -> Result<Arc<Lane>> {
-        self.lane(lane.into().of_priority(priority).beside(n))
+        self.lane(self.place_of(lane.into()).of_priority(priority).beside(n))
     }
 
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.

@@ -238,6 +238,7 @@ impl Device {
             packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),
+            own_lanes: Default::default(),
             next_lane: Default::default(),
             placement: Placement::new(system.rings),
             wait: Default::default(),

@@ -184,6 +184,8 @@ struct Inner {
     fifos: Fifos,
     /// The priority of each queue, where nodes decide about it.
     priorities: Vec<i32>,
+    /// Whether a node waits for what packets may bring about that are published later.
+    waits: bool,
     account: Account,
     state: Mutex<State>,
 }
@@ -401,6 +403,7 @@ impl Exec {
             bodies,
             fifos: units.fifos,
             priorities,
+            waits: units.waits,
             account,
             state: Mutex::new(state),
         });

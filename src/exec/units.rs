@@ -36,6 +36,8 @@ pub(super) struct Units {
     pub(super) fifos: Fifos,
     /// The different kernels, by their objects.
     pub(super) codes: HashMap<u64, KernelCode>,
+    /// Whether one of them waits for what packets may bring about that are published later.
+    pub(super) waits: bool,
     /// The object of the latest kernel.
     latest: Option<u64>,
     /// Bytes that the units hold.
@@ -123,6 +125,7 @@ impl Units {
                     (DevicePlacement::on(placed), None, nested.next().expect("a compiled node"))
                 }
                 Some(node) => {
+                    these.waits |= node.waits();
                     let placement = DevicePlacement::of(placed, node).map_err(failed)?;
                     let device = at(usize::from(placement.device)).map_err(failed)?;
                     let (before, unit) = unit_of(device, node).map_err(failed)?;
