@@ -313,7 +313,10 @@ impl State {
     pub(super) fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
         match self.moved.get(&unit) {
             Some(moved) => (moved.block.clone(), 0),
-            None => (self.arena.clone(), self.offsets[unit as usize] as usize),
+            None => {
+                let (block, offset) = self.arena.at(self.offsets[unit as usize]);
+                (block.clone(), offset)
+            }
         }
     }
 }

@@ -11,15 +11,14 @@ use hsa::packet::Fences;
 
 use super::{
     Options,
+    arena::Arena,
     conditional::Conditionals,
     costs,
     failure::Failure,
-    resident,
-    unit::{self, place_arguments},
+    resident, unit,
     units::{self, Units},
 };
 use crate::{
-    device::slabs::Block,
     error::{Error, Result},
     external::ExternalSemaphore,
     graph::{FlatGraph, Node, NodeId},
@@ -39,9 +38,9 @@ pub(super) struct Lowering<'a> {
     numbers: Vec<u16>,
     pub(super) conditionals: Conditionals,
     /// The kernel arguments of all units.
-    pub(super) arena: Option<Block>,
-    /// Its address.
-    arguments: u64,
+    pub(super) arena: Option<Arena>,
+    /// Its address, if it is of one device.
+    arguments: Option<u64>,
     /// Where each unit's arguments begin there.
     pub(super) offsets: Vec<u32>,
 }
@@ -56,7 +55,7 @@ impl<'a> Lowering<'a> {
             numbers: Vec::new(),
             conditionals: Conditionals::default(),
             arena: None,
-            arguments: 0,
+            arguments: None,
             offsets: Vec::new(),
         }
     }
@@ -113,8 +112,8 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn place(&mut self) -> Result<(), Failure> {
         let Units { units, devices, kernarg_bytes, .. } = &self.units;
-        let (arena, offsets) = place_arguments(devices, units, *kernarg_bytes)?;
-        (self.arguments, self.offsets) = (arena.address(), offsets);
+        let (arena, offsets) = Arena::place(devices, &self.numbers, units, *kernarg_bytes)?;
+        (self.arguments, self.offsets) = (arena.base(), offsets);
         self.arena = Some(arena);
         Ok(())
     }
@@ -122,7 +121,11 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     // A packet that is returned through several calls is copied by each.
     #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
-        let kernarg = self.arguments + u64::from(self.offsets[unit as usize]);
+        let place = self.offsets[unit as usize];
+        let kernarg = match self.arguments {
+            Some(base) => base + u64::from(place),
+            None => self.arena.as_ref().map_or(0, |arena| arena.address(place)),
+        };
         match unit::content(&self.units.units, unit, fences, kernarg) {
             Ok(content) => Ok(content),
             Err(error) => Err(error.into()),

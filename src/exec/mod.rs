@@ -11,6 +11,7 @@
 //! | [`launch_queues`] | the devices and queues of one launch |
 //! | [`publication`] | the packets of a launch, published to several queues |
 //! | [`mod@unit`] | what a node's work is |
+//! | [`arena`] | where units have their kernel arguments |
 //! | [`node_work`] | the unit that does a node's work |
 //! | [`pages`] | host memory that copy nodes name |
 //! | [`units`] | the units of a flat graph |
@@ -32,7 +33,7 @@
 //! | [`replan`] | another plan for an executable, with what is known by now |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `costs`, `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
+//! 1. `costs`, `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`, `arena`
 //! 2. `node_work`, `pages`
 //! 3. `units`, `shape`, `host_work`
 //! 4. `conditional`, `resident`
@@ -42,6 +43,7 @@
 //! 8. `launch`
 //! 9. `arguments`, `enable`, `update`, `replan`, `named`
 
+mod arena;
 mod arguments;
 #[cfg(test)]
 mod caches;
@@ -98,6 +100,7 @@ use aqlipse_graph::{
 };
 
 use self::{
+    arena::Arena,
     conditional::Conditionals,
     in_flight::InFlightSlots,
     launch_queues::QueueCache,
@@ -223,7 +226,7 @@ struct State {
     main: Vec<u32>,
     conditionals: Conditionals,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
-    arena: Arc<Block>,
+    arena: Arc<Arena>,
     arena_since: Version,
     offsets: Vec<u32>,
     moved: HashMap<u32, Moved>,
@@ -546,10 +549,12 @@ impl State {
         }
     }
 
-    fn wrote_arena(&mut self) {
-        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, &self.arena));
+    /// As [`State::wrote`] for the block of a place in the arena.
+    fn wrote_arena(&mut self, place: u32) {
+        let (block, _) = self.arena.at(place);
+        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, block));
         if self.resident.is_some() || !known {
-            self.wrote(self.arena.clone());
+            self.wrote(block.clone());
         }
     }
 
@@ -593,12 +598,12 @@ impl State {
                 moved.block.address()
             }
             None if !in_flight && bytes <= old.kernargs.len() => {
-                let offset = self.offsets[unit as usize];
-                self.arena.write(offset as usize, &dispatch.kernargs);
-                self.arena.address() + u64::from(offset)
+                let place = self.offsets[unit as usize];
+                self.arena.write(place, &dispatch.kernargs);
+                self.arena.address(place)
             }
             _ => {
-                let block = Arc::new(self.arena.another(bytes)?);
+                let block = Arc::new(self.arena.at(self.offsets[unit as usize]).0.another(bytes)?);
                 block.write(0, &dispatch.kernargs);
                 let address = block.address();
                 let before = self.moved.insert(unit, Moved { block, since: self.launches });
@@ -613,7 +618,7 @@ impl State {
         }
         match self.moved.get(&unit) {
             Some(moved) => self.wrote(moved.block.clone()),
-            None => self.wrote_arena(),
+            None => self.wrote_arena(self.offsets[unit as usize]),
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {

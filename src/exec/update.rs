@@ -9,9 +9,11 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use super::{
     Exec,
+    arena::Arena,
     conditional::Change,
     shape::{Pair, Reason, Refusal, moved_to},
-    unit::{self, Unit, packet_in_place_of, place_arguments},
+    unit::{self, Unit, packet_in_place_of},
+    units,
 };
 use crate::{
     device::fence::Keep,
@@ -105,8 +107,9 @@ impl Exec {
         for (unit, reset) in units.iter_mut().zip(conditionals.resets().map_err(failed)?) {
             *unit = reset;
         }
+        let numbers = units::numbers(&self.0.devices, &self.0.placements);
         let (arena, offsets) =
-            place_arguments(&self.0.devices, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
+            Arena::place(&self.0.devices, &numbers, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let image = &state.image;
@@ -114,7 +117,7 @@ impl Exec {
         for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
             if let &Some((lane, packet)) = place {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
-                let address = arena.address() + u64::from(*offset);
+                let address = arena.address(*offset);
                 let enabled = !state.disabled.contains(&number);
                 let new = packet_in_place_of(old, enabled, |fences| unit.packet(fences, address));
                 packets.push((lane, packet, new.map_err(failed)?));
