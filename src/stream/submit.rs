@@ -392,7 +392,7 @@ impl<'a> Submission<'a> {
 
     /// Notes that a wait on the stream, which [stands apart](Submission::stand_apart) for it, is over with `fence`.
     pub(crate) fn held_until(&mut self, fence: &Fence) {
-        if let Some(apart) = &mut self.state.apart {
+        if let Some(apart) = self.state.apart.as_mut().filter(|apart| apart.until.is_none()) {
             apart.until = Some(fence.signal().clone());
         }
     }

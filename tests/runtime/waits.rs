@@ -105,7 +105,8 @@ fn what_writes_a_word_may_come_behind_the_wait_on_whatever_queue() {
 #[test]
 fn a_stream_of_any_kind_waits_by_itself_and_in_its_order() {
     let plain = |kind| Stream::new(&device(), kind, 0);
-    let kinds: [(&str, Box<dyn Fn() -> Stream>); 5] = [
+    type Make = Box<dyn Fn() -> Stream>;
+    let kinds: [(&str, Make); 5] = [
         ("non-blocking", Box::new(move || plain(StreamKind::NonBlocking))),
         ("urgent", Box::new(|| Stream::new(&device(), StreamKind::NonBlocking, -1))),
         ("idle", Box::new(|| Stream::new(&device(), StreamKind::NonBlocking, 1))),
