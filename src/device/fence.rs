@@ -87,8 +87,8 @@ impl SignalPool {
         signal.silent_store(initial, Ordering::Relaxed);
         self.used.fetch_add(1, Ordering::Relaxed);
         let signal = Some(signal);
-        let (is_known, in_engine) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Arc::new(PooledSignal { signal, epoch, is_known, in_engine, pool: self.clone() }))
+        let (is_known, in_engine, is_open) = Default::default();
+        Ok(Arc::new(PooledSignal { signal, epoch, is_known, in_engine, is_open, pool: self.clone() }))
     }
 }
 
@@ -127,6 +127,8 @@ pub(crate) struct PooledSignal {
     is_known: AtomicBool,
     /// Whether a copy engine may have it.
     in_engine: AtomicBool,
+    /// Whether what it stands for may come behind packets that are published later.
+    is_open: AtomicBool,
     pool: Arc<SignalPool>,
 }
 
@@ -134,7 +136,19 @@ impl PooledSignal {
     /// Makes it 1, for packets that are yet to be published: those that had it before are over.
     pub(crate) fn arm(&self) {
         self.is_known.store(false, Ordering::Relaxed);
+        self.is_open.store(false, Ordering::Relaxed);
         self.silent_store(1, Ordering::Relaxed);
+    }
+
+    /// Notes, before any other thread has it, that it falls behind a wait for what packets may bring about that are
+    /// published later: no lane that streams share must wait for it.
+    pub(crate) fn open(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was [noted so](PooledSignal::open) and has not fired.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed) && !self.is_over()
     }
 
     /// Its name in packets.

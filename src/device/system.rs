@@ -238,12 +238,12 @@ impl Device {
             packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),
+            own_lanes: Default::default(),
             next_lane: Default::default(),
             placement: Placement::new(system.rings),
             wait: Default::default(),
             participations: Mutex::default(),
             costs: Default::default(),
-            engines: Default::default(),
             services: Default::default(),
             streams: Default::default(),
         };

@@ -11,14 +11,13 @@ use hsa::packet::Fences;
 
 use super::{
     Options,
+    arena::{self, Arena},
     conditional::Conditionals,
     failure::Failure,
-    resident,
-    unit::{self, place_arguments},
+    resident, unit,
     units::{self, Units},
 };
 use crate::{
-    device::slabs::Block,
     error::{Error, Result},
     external::ExternalSemaphore,
     graph::{FlatGraph, Node, NodeId},
@@ -40,9 +39,9 @@ pub(super) struct Lowering<'a> {
     copies: Vec<EngineCopy>,
     pub(super) conditionals: Conditionals,
     /// The kernel arguments of all units.
-    pub(super) arena: Option<Block>,
-    /// Its address.
-    arguments: u64,
+    pub(super) arena: Option<Arena>,
+    /// Its address, if it is of one device.
+    arguments: Option<u64>,
     /// Where each unit's arguments begin there.
     pub(super) offsets: Vec<u32>,
 }
@@ -58,7 +57,7 @@ impl<'a> Lowering<'a> {
             copies: Vec::new(),
             conditionals: Conditionals::default(),
             arena: None,
-            arguments: 0,
+            arguments: None,
             offsets: Vec::new(),
         }
     }
@@ -106,7 +105,7 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     }
 
     fn costs(&self) -> Result<CostTable, Failure> {
-        Ok(unit::costs(&self.units.devices, self.options)?)
+        Ok(arena::costs(&self.units.devices, self.options)?)
     }
 
     fn durations(&self, flat: &FlatGraph) -> Option<Vec<Option<u32>>> {
@@ -119,9 +118,9 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn place(&mut self) -> Result<(), Failure> {
         let Units { units, devices, kernarg_bytes, .. } = &self.units;
-        let (arena, offsets) =
-            place_arguments(devices, units, *kernarg_bytes, self.options.arguments_on_host)?;
-        (self.arguments, self.offsets) = (arena.address(), offsets);
+        let on_host = self.options.arguments_on_host;
+        let (arena, offsets) = Arena::place(devices, &self.numbers, units, *kernarg_bytes, on_host)?;
+        (self.arguments, self.offsets) = (arena.base(), offsets);
         self.arena = Some(arena);
         Ok(())
     }
@@ -129,7 +128,11 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     // A packet that is returned through several calls is copied by each.
     #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
-        let kernarg = self.arguments + u64::from(self.offsets[unit as usize]);
+        let place = self.offsets[unit as usize];
+        let kernarg = match self.arguments {
+            Some(base) => base + u64::from(place),
+            None => self.arena.as_ref().map_or(0, |arena| arena.address(place)),
+        };
         match unit::content(&self.units.units, unit, fences, kernarg) {
             Ok(content) => Ok(content),
             Err(error) => Err(error.into()),

@@ -11,6 +11,7 @@
 //! | [`launch_queues`] | the devices and queues of one launch |
 //! | [`publication`] | the packets of a launch, published to several queues |
 //! | [`mod@unit`] | what a node's work is |
+//! | [`arena`] | where units have their kernel arguments |
 //! | [`node_work`] | the unit that does a node's work |
 //! | [`pages`] | host memory that copy nodes name |
 //! | [`units`] | the units of a flat graph |
@@ -32,7 +33,7 @@
 //! | [`replan`] | another plan for an executable, with what is known by now |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
+//! 1. `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`, `arena`
 //! 2. `node_work`, `pages`
 //! 3. `units`, `shape`, `host_work`
 //! 4. `conditional`, `resident`
@@ -42,6 +43,7 @@
 //! 8. `launch`
 //! 9. `arguments`, `enable`, `update`, `replan`, `named`
 
+mod arena;
 mod arguments;
 #[cfg(test)]
 mod caches;
@@ -98,6 +100,7 @@ use aqlipse_graph::{
 };
 
 use self::{
+    arena::Arena,
     conditional::Conditionals,
     in_flight::InFlightSlots,
     launch_queues::QueueCache,
@@ -189,6 +192,8 @@ struct Inner {
     fifos: Fifos,
     /// The priority of each queue, where nodes decide about it.
     priorities: Vec<i32>,
+    /// Whether a node waits for what packets may bring about that are published later.
+    waits: bool,
     account: Account,
     state: Mutex<State>,
 }
@@ -220,8 +225,6 @@ struct State {
     image: Image,
     /// Whether a launch on a stream of the executable's device is packets for that stream's queue and nothing else.
     is_plain: bool,
-    /// Whether a launch waits for what may be submitted later, or elsewhere.
-    waits_for_others: bool,
     /// So many launches from now on measure how long their kernels take.
     profiled: u32,
     units: Vec<Unit>,
@@ -230,7 +233,7 @@ struct State {
     copies: HashMap<u32, EngineCopy>,
     conditionals: Conditionals,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
-    arena: Arc<Block>,
+    arena: Arc<Arena>,
     arena_since: Version,
     offsets: Vec<u32>,
     moved: HashMap<u32, Moved>,
@@ -375,7 +378,6 @@ impl Exec {
         let last = template.instances().last().take();
         let mut state = State {
             is_plain: false,
-            waits_for_others: units.waits_for_others,
             profiled: 0,
             image,
             units: units.units,
@@ -417,6 +419,7 @@ impl Exec {
             bodies,
             fifos: units.fifos,
             priorities,
+            waits: units.waits,
             account,
             state: Mutex::new(state),
         });
@@ -525,7 +528,7 @@ impl State {
     /// Finds out, after a change, what launches on one of so many devices are.
     fn settle(&mut self, devices: usize) {
         let plain = self.image.is_plain() && self.conditionals.is_empty() && devices == 1;
-        self.is_plain = plain && self.profiled == 0 && !self.waits_for_others;
+        self.is_plain = plain && self.profiled == 0;
     }
 
     /// Whether the device may still read what the latest launch uses: also if a fault has taken it, as its queue need not
@@ -561,10 +564,12 @@ impl State {
         }
     }
 
-    fn wrote_arena(&mut self) {
-        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, &self.arena));
+    /// As [`State::wrote`] for the block of a place in the arena.
+    fn wrote_arena(&mut self, place: u32) {
+        let (block, _) = self.arena.at(place);
+        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, block));
         if self.resident.is_some() || !known {
-            self.wrote(self.arena.clone());
+            self.wrote(block.clone());
         }
     }
 
@@ -617,12 +622,12 @@ impl State {
                 moved.block.address()
             }
             None if !in_flight && bytes <= old.kernargs.len() => {
-                let offset = self.offsets[unit as usize];
-                self.arena.write(offset as usize, &dispatch.kernargs);
-                self.arena.address() + u64::from(offset)
+                let place = self.offsets[unit as usize];
+                self.arena.write(place, &dispatch.kernargs);
+                self.arena.address(place)
             }
             _ => {
-                let block = Arc::new(self.arena.another(bytes)?);
+                let block = Arc::new(self.arena.at(self.offsets[unit as usize]).0.another(bytes)?);
                 block.write(0, &dispatch.kernargs);
                 let address = block.address();
                 let before = self.moved.insert(unit, Moved { block, since: self.launches });
@@ -637,7 +642,7 @@ impl State {
         }
         match self.moved.get(&unit) {
             Some(moved) => self.wrote(moved.block.clone()),
-            None => self.wrote_arena(),
+            None => self.wrote_arena(self.offsets[unit as usize]),
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {

@@ -14,7 +14,7 @@ use aqlipse_graph::{
 };
 
 use super::{
-    Exec, Report, State,
+    Exec, Report, State, arena,
     failure::Failure,
     lanes,
     launch_queues::QueueCache,
@@ -120,7 +120,7 @@ impl Exec {
             devices: &numbers,
         };
         let durations = units::durations(&state.units, flat, &state.main, known);
-        let table = unit::costs(&self.0.devices, self.0.options)?;
+        let table = arena::costs(&self.0.devices, self.0.options)?;
         let known = Known { table: &table, durations: durations.as_deref(), urgencies: &[] };
         let device = self.0.devices[0].properties();
         let compute_units = |unit: u32| state.units[unit as usize].compute_units(device);

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    graph::{FlatGraph, Memcpy, Node, NodeId, WordStep, csr::Csr},
+    graph::{FlatGraph, Memcpy, Node, NodeId, csr::Csr},
     hostcall::fifo::Fifo,
     memory::EngineCopy,
     module::{Dispatch, KernelCode},
@@ -31,9 +31,6 @@ pub(super) struct Units {
     pub(super) main: Vec<u32>,
     /// The copies that engines could do, by unit: those that are large enough.
     pub(super) copies: HashMap<u32, EngineCopy>,
-    /// Whether a node, or one in a body, waits for what may be submitted later, or elsewhere: for a word in memory, for a
-    /// semaphore.
-    pub(super) waits_for_others: bool,
     /// Where each unit works.
     pub(super) placements: Vec<DevicePlacement>,
     /// The devices that take part: first that on which launches begin and end, then those with packets, then others.
@@ -42,6 +39,8 @@ pub(super) struct Units {
     pub(super) fifos: Fifos,
     /// The different kernels, by their objects.
     pub(super) codes: HashMap<u64, KernelCode>,
+    /// Whether one of them waits for what packets may bring about that are published later.
+    pub(super) waits: bool,
     /// The object of the latest kernel.
     latest: Option<u64>,
     /// Bytes that the units hold.
@@ -125,12 +124,12 @@ impl Units {
                     (DevicePlacement::on(placed), None, kernel_unit(placed, kernel).map_err(failed)?)
                 }
                 Some(node @ Node::Conditional(_)) => {
-                    these.waits_for_others |= waits_for_others(node);
+                    these.waits |= waits(node);
                     // PANIC: there is one for each conditional node, in this order.
                     (DevicePlacement::on(placed), None, nested.next().expect("a compiled node"))
                 }
                 Some(node) => {
-                    these.waits_for_others |= waits_for_others(node);
+                    these.waits |= waits(node);
                     let placement = DevicePlacement::of(placed, node).map_err(failed)?;
                     let device = at(usize::from(placement.device)).map_err(failed)?;
                     let (before, unit) = unit_of(device, node).map_err(failed)?;
@@ -161,8 +160,8 @@ impl Units {
             these.push(unit, placement);
         }
         these.preds = own.unwrap_or_else(|| flat.preds().clone());
-        if these.waits_for_others {
-            // Their engine would come to wait for it: see `Device::hold_engines`.
+        if these.waits {
+            // No engine would do them: see `Exec::publish`.
             these.copies.clear();
         }
         these.devices = devices_of(device, &these)?;
@@ -211,13 +210,9 @@ impl Units {
     }
 }
 
-/// Whether a node waits for what may be submitted later, or one does that is nested in it.
-fn waits_for_others(node: &Node) -> bool {
-    match node {
-        Node::SemaphoreWait(_) => true,
-        Node::BatchMemOp(steps) => steps.iter().any(WordStep::waits),
-        node => node.nested().iter().any(|graph| graph.nodes().any(|(_, node)| waits_for_others(node))),
-    }
+/// Whether a node waits for what packets may bring about that are published later, or one does that is nested in it.
+fn waits(node: &Node) -> bool {
+    node.waits() || node.nested().iter().any(|graph| graph.nodes().any(|(_, node)| waits(node)))
 }
 
 /// A copy as an engine of `device` would do it, if it is one for an engine and large enough beside kernels.

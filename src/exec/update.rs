@@ -9,10 +9,12 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use super::{
     Exec,
+    arena::Arena,
     conditional::Change,
     node_work,
     shape::{Pair, Reason, Refusal, moved_to},
-    unit::{self, Unit, packet_in_place_of, place_arguments},
+    unit::{self, Unit, packet_in_place_of},
+    units,
 };
 use crate::{
     device::{Device, fence::Keep},
@@ -110,13 +112,10 @@ impl Exec {
         for (unit, reset) in units.iter_mut().zip(conditionals.resets().map_err(failed)?) {
             *unit = reset;
         }
-        let (arena, offsets) = place_arguments(
-            &self.0.devices,
-            &units,
-            unit::kernarg_bytes(&units),
-            self.0.options.arguments_on_host,
-        )
-        .map_err(failed)?;
+        let numbers = units::numbers(&self.0.devices, &self.0.placements);
+        let (bytes, on_host) = (unit::kernarg_bytes(&units), self.0.options.arguments_on_host);
+        let (arena, offsets) =
+            Arena::place(&self.0.devices, &numbers, &units, bytes, on_host).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let image = &state.image;
@@ -124,7 +123,7 @@ impl Exec {
         for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
             if let &Some((lane, packet)) = place {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
-                let address = arena.address() + u64::from(*offset);
+                let address = arena.address(*offset);
                 let enabled = !state.disabled.contains(&number);
                 let new = packet_in_place_of(old, enabled, |fences| unit.packet(fences, address));
                 packets.push((lane, packet, new.map_err(failed)?));

@@ -41,6 +41,7 @@ mod tradeoff;
 mod typed;
 mod updates;
 mod values;
+mod waits;
 
 use std::{
     env,

@@ -89,9 +89,9 @@ impl RunCopy {
 }
 
 impl WordStep {
-    /// Whether it holds back what follows until the word is written.
+    /// Whether it waits for the word.
     pub fn waits(&self) -> bool {
-        self.action != WordAction::Write
+        matches!(self.action, WordAction::Wait { .. })
     }
 
     /// What updates of an executable cannot change of it.
