@@ -187,10 +187,9 @@ impl Stream {
     /// # Safety
     /// The source is readable host memory.
     unsafe fn copy_from_host(&self, copy: Memcpy) -> Result<()> {
+        let pages = if self.is_staged(&copy)? { None } else { copy.source_span() };
         // SAFETY: the caller's promise; the pages are let go before the call returns.
-        if !self.is_staged(&copy)?
-            && let Some(pinned) = unsafe { self.pin(copy.source_span()) }
-        {
+        if let Some(pinned) = unsafe { self.pin(pages) } {
             return self.copy_and_wait(&copy.with_source(pinned.agent_address()));
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
@@ -211,10 +210,9 @@ impl Stream {
     /// # Safety
     /// The destination is writable host memory.
     unsafe fn copy_to_host(&self, copy: Memcpy) -> Result<()> {
+        let pages = if self.is_staged(&copy)? { None } else { copy.destination_span() };
         // SAFETY: the caller's promise; the pages are let go before the call returns.
-        if !self.is_staged(&copy)?
-            && let Some(pinned) = unsafe { self.pin(copy.destination_span()) }
-        {
+        if let Some(pinned) = unsafe { self.pin(pages) } {
             return self.copy_and_wait(&copy.with_destination(pinned.agent_address()));
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
