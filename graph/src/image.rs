@@ -169,6 +169,12 @@ impl Image {
         self.lanes.iter().filter(|lane| lane.engine.is_empty()).count()
     }
 
+    /// Whether copy engines do any of its work.
+    pub fn has_engines(&self) -> bool {
+        // Their lanes are the last.
+        self.lanes.last().is_some_and(|lane| !lane.engine.is_empty())
+    }
+
     /// The copies by engines, lane by lane.
     pub fn engine_steps(&self) -> impl Iterator<Item = &EngineStep> {
         self.lanes.iter().flat_map(|lane| &lane.engine)

@@ -228,7 +228,8 @@ impl Exec {
         // A launch that is measured has kernels copy, whose packets say how long they take.
         // An engine does its copies in order, whatever launches they are of: one that waits for packets that are published
         // later would hold them up.
-        let engines_serve = watches.is_none() && !is_held && launch_queues.engines_serve();
+        let may_copy = watches.is_none() && !is_held;
+        let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
         let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
         publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
         if let Some(bracket) = bracket {

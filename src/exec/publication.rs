@@ -58,10 +58,11 @@ pub(super) fn publish(
     {
         copy(beginning, image, true, |slots| fill(first.lane, slots));
     }
-    let has_engines = image.engine_steps().next().is_some();
+    let has_engines = image.has_engines();
     let mut pause = Pause::default();
     while let Some(next) = queue.next {
-        if let Some(step) = step_of(image, next).filter(|_| has_engines)
+        if has_engines
+            && let Some(step) = step_of(image, next)
             && engine(step)
         {
             queue.skip();
