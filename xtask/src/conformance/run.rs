@@ -31,6 +31,8 @@ pub struct Libraries {
     pub thunk: PathBuf,
     /// Where our library writes down what programs call.
     pub calls: Option<PathBuf>,
+    /// Traits of the emulated devices.
+    pub hardware: Option<String>,
 }
 
 impl Libraries {
@@ -43,6 +45,7 @@ impl Libraries {
             hip: absolute(dist.join("lib")),
             thunk: absolute(thunk.map_or_else(|| dist.join("thunk"), PathBuf::from)),
             calls: None,
+            hardware: None,
         }
     }
 
@@ -151,6 +154,7 @@ fn environment(
     let emulate = format!("{devices}x{ARCHITECTURE}");
     command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
     command.envs(libraries.calls.iter().map(|file| (calls::VARIABLE, file)));
+    command.envs(libraries.hardware.iter().map(|traits| ("AQLIPSE_EMULATE_HARDWARE", traits)));
     match configuration {
         Configuration::Ours => command.env("AQLIPSE_DEVICE", "emulated"),
         Configuration::Rocr => command.env("AQLIPSE_DEVICE", "rocr"),
@@ -175,7 +179,8 @@ mod tests {
 
     #[test]
     fn amds_library_is_the_one_that_no_folder_of_ours_hides() {
-        let libraries = Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None };
+        let libraries =
+            Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None, hardware: None };
         let path = |configuration| libraries.search_path(configuration);
         assert_eq!(path(Configuration::Ours), [Path::new("/dist/lib")]);
         assert_eq!(path(Configuration::Rocr), [Path::new("/dist/lib"), Path::new("/dist/thunk")]);
