@@ -116,8 +116,9 @@ fn closure(events: usize, edges: &[(Event, Event)]) -> Vec<Vec<bool>> {
     let mut ready: Vec<Event> = (0..events).filter(|&event| open[event] == 0).collect();
     while let Some(event) = ready.pop() {
         for &next in &after[event] {
-            for first in 0..events {
-                before[next][first] |= before[event][first] || first == event;
+            let known = before[event].clone();
+            for (first, (next, known)) in before[next].iter_mut().zip(known).enumerate() {
+                *next |= known || first == event;
             }
             open[next] -= 1;
             if open[next] == 0 {
