@@ -16,7 +16,8 @@ use crate::{
 
 entry! {
     fn hsa_system_get_info(attribute: hsa_system_info_t, value: *mut c_void) {
-        let answer = system_info(&runtime::get()?, attribute).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        let runtime = runtime::get()?;
+        let answer = system_info(&runtime, attribute).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         // SAFETY: the program's output pointer has room for the attribute.
         unsafe { answer.give(value) }
     }

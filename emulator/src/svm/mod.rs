@@ -152,6 +152,9 @@ impl Svm {
     }
 
     /// Notes where pages are to be prefetched to, before [`Svm::prefetch`] does it.
+    ///
+    /// # Errors
+    /// [`SvmError`].
     pub fn announce(&self, start: u64, end: u64, to: Place) -> Result<(), SvmError> {
         let known = self.pieces(start, end)?;
         self.change(&mut self.lock(), start, end, &known, |_, range| range.attributes.prefetched = Some(to));
