@@ -38,7 +38,7 @@ use parking_lot::{Mutex, MutexGuard};
 pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
 pub use fence::Fence;
-pub use properties::Properties;
+pub use properties::{Properties, Sharing};
 pub use queues::QueueCount;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::System;

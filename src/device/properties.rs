@@ -57,6 +57,8 @@ pub struct Properties {
     pub host_atomics: bool,
     /// Whether there is device memory that is coherent while kernels run.
     pub fine_grained: bool,
+    /// How host and device share memory of the process.
+    pub managed: Sharing,
     /// Whether kernels can be launched whose blocks wait for each other.
     pub cooperative: bool,
     /// Compute units that such kernels run on.
@@ -66,6 +68,20 @@ pub struct Properties {
     pub copy_engines: bool,
     /// Identifier of the device.
     pub uuid: [u8; 16],
+}
+
+/// How host and device share memory of the process, by what the HSA runtime says of its driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sharing {
+    /// Whether managed memory goes where it is used, and both can use it at a time. Else it is pinned memory of the host.
+    pub moves: bool,
+    /// Whether kernels reach all memory of the process, with faults that are retried (XNACK).
+    pub pageable: bool,
+    /// Whether they do so by the host's own page tables.
+    pub host_page_tables: bool,
+    /// Whether the host reaches managed memory that lies on the device, so that its touch does not move it.
+    pub host_reaches_device: bool,
 }
 
 /// Blocks in x, y, z that no device takes more of, whatever its packets could say.
@@ -119,6 +135,7 @@ impl Properties {
             // Only the pools tell: the caller sets these.
             host_atomics: true,
             fine_grained: false,
+            managed: Sharing::default(),
             cooperative: agent.cooperative_queues()?,
             // Older runtimes do not tell.
             cooperative_units: agent.cooperative_compute_units().map_or(units, |some| some.min(units)),

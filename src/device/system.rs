@@ -17,6 +17,7 @@ use super::{
     fence::SignalPool,
     holders,
     hosts::Hosts,
+    properties::Sharing,
     rings::Placement,
     slabs::{Reach, Slabs},
     watchdog,
@@ -41,6 +42,8 @@ pub struct System {
     /// How long a queue may stand still before it is reported.
     watchdog: Option<Duration>,
     gpus: Vec<hsa::Agent>,
+    /// Pages of the process that devices reach and the driver moves, where it can.
+    shared_memory: Option<hsa::SharedMemory>,
 }
 
 impl System {
@@ -102,6 +105,7 @@ impl System {
         let hosts = Hosts::among(&agents)?;
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
+        let shared_memory = runtime.shared_memory();
         Ok(System {
             runtime,
             backend,
@@ -112,6 +116,7 @@ impl System {
             arguments,
             watchdog,
             gpus,
+            shared_memory,
         })
     }
 
@@ -142,6 +147,11 @@ impl System {
 
     pub(crate) fn runtime(&self) -> &Arc<hsa::Runtime> {
         &self.runtime
+    }
+
+    /// Pages of the process that devices reach and the driver moves, where it can.
+    pub(crate) fn shared_memory(&self) -> Option<&hsa::SharedMemory> {
+        self.shared_memory.as_ref()
     }
 
     /// Memory of the host for what is no device's in particular.
@@ -194,6 +204,15 @@ impl Device {
         let local_bytes = local.properties().size;
         let mut properties = Properties::of(agent, local_bytes, lds, large_bar)?;
         properties.fine_grained = fully_fine;
+        if let Some(shared) = system.shared_memory() {
+            properties.managed = Sharing {
+                moves: true,
+                pageable: shared.is_accessible_by_default(),
+                host_page_tables: shared.is_accessible_by_default()
+                    && agent.iommu_version().is_ok_and(|version| version == 1),
+                host_reaches_device: agent.svm_direct_host_access().unwrap_or(false),
+            };
+        }
         // A device whose own memory the host's is has no link to it.
         properties.host_atomics = host.memory.link(agent)?.is_none_or(|link| link.atomics);
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;

@@ -11,6 +11,7 @@ mod event;
 mod external;
 pub(crate) mod host;
 pub(crate) mod legacy;
+mod managed;
 mod memory;
 #[cfg(test)]
 mod model;

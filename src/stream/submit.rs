@@ -321,7 +321,12 @@ impl<'a> Submission<'a> {
 
     /// A signal with value 1 that packets alone wait for.
     pub(crate) fn edge(&self) -> Result<Arc<PooledSignal>> {
-        self.stream.device.0.edges.take(1, self.lane.epoch())
+        self.edges(1)
+    }
+
+    /// As [`Submission::edge`], with value `initial`.
+    pub(crate) fn edges(&self, initial: i64) -> Result<Arc<PooledSignal>> {
+        self.stream.device.0.edges.take(initial, self.lane.epoch())
     }
 
     /// Queues `job` for the stream's host worker.

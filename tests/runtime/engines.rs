@@ -10,7 +10,7 @@ use aqlipse::{
 };
 use fastrand::Rng;
 
-use super::{devices::with_devices, hardware::thunk_counters, *};
+use super::{devices::with_devices, *};
 
 /// Words of the buffers: large enough for an engine.
 const WORDS: usize = 32 * 1024;

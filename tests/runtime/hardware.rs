@@ -81,20 +81,6 @@ fn host_reads(device: &Device) -> Option<[u64; 3]> {
     Some([counted[13], counted[14], counted[15]])
 }
 
-/// What the thunk below ROCr has counted of a device, as `aqlipse_thunk.h` lists it.
-pub fn thunk_counters(device: &Device) -> Option<[u64; 32]> {
-    // SAFETY: nothing is loaded that is not there; the function is the one of `aqlipse_thunk.h`, whose structure fits.
-    unsafe {
-        let thunk = libc::dlopen(c"libhsakmt.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        let read = (!thunk.is_null()).then(|| libc::dlsym(thunk, c"aqlipseThunkCounters".as_ptr()))?;
-        type Read = unsafe extern "C" fn(u32, *mut [u64; 32]) -> i32;
-        let read = std::mem::transmute::<*mut libc::c_void, Option<Read>>(read)?;
-        let mut counted = [0; 32];
-        assert_eq!(read(device.ordinal() as u32, &raw mut counted), 0);
-        Some(counted)
-    }
-}
-
 /// What `work` adds to a device's [`host_reads`].
 fn reads_during(device: &Device, work: impl FnOnce()) -> Option<[u64; 3]> {
     let before = host_reads(device);

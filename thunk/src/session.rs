@@ -55,6 +55,10 @@ impl Interrupts for Line {
         self.queues.report(&self.events, queue, self.nodes.of(device), fault);
     }
 
+    fn owns(&self, address: u64) -> bool {
+        current().is_ok_and(|session| session.memory.owns(address))
+    }
+
     fn lost(&self, device: u32, loss: Loss) {
         queue::report_loss(&self.events, self.nodes.of(device), loss);
     }

@@ -66,6 +66,10 @@ counters! {
     far_host_reads,
     /// Of both, those that a wave makes before it stores anything.
     early_host_reads,
+    /// Accesses to pages of the program's own that the device did not reach, and that were made to succeed.
+    page_faults,
+    /// Pages with memory that came to the device's, or went away from there.
+    migrated_pages,
 }
 
 /// A number that any thread reads.

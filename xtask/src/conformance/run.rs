@@ -19,6 +19,8 @@ const LIMIT_SECONDS: u32 = 60;
 const STRICT_LIMIT_SECONDS: u32 = 600;
 /// How the emulated device orders packets and keeps memory coherent.
 const EMULATOR: [&str; 2] = ["AQLIPSE_EMULATE_COHERENCE", "AQLIPSE_EMULATE_SEED"];
+/// What the emulated device has of hardware's manners.
+const HARDWARE: &str = "AQLIPSE_EMULATE_HARDWARE";
 /// What `timeout` exits with when the time is up.
 const TIMED_OUT: i32 = 124;
 
@@ -153,6 +155,8 @@ fn environment(
     // The thunk shows them to AMD's ROCr as the emulator shows them to us.
     let emulate = format!("{devices}x{ARCHITECTURE}");
     command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
+    // The outputs of HIP 6.3 were recorded on a driver that moves no pages.
+    command.env(HARDWARE, env::var_os(HARDWARE).unwrap_or_else(|| "no-svm".into()));
     command.envs(libraries.calls.iter().map(|file| (calls::VARIABLE, file)));
     command.envs(libraries.hardware.iter().map(|traits| ("AQLIPSE_EMULATE_HARDWARE", traits)));
     match configuration {
