@@ -18,6 +18,12 @@ pub fn is_emulated() -> bool {
     std::env::var("AQLIPSE_DEVICE").map_or(true, |device| device != "rocr")
 }
 
+/// Whether ROCr has been told to load `libdtif.so`. It makes no memory events then (docs/adr/0042), so that nothing tells it
+/// that a whole device is lost.
+pub fn is_without_events() -> bool {
+    !is_emulated() && std::env::var_os("HSA_ENABLE_DTIF").is_some_and(|told| told == "1")
+}
+
 /// Whether packets run in an order that a seed draws: one at a time then, on emulated devices in the process or below
 /// ROCr.
 pub fn is_seeded() -> bool {
