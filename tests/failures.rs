@@ -14,7 +14,7 @@ fn program(test: &str, failures: &str) -> Option<Program> {
 #[test]
 fn a_device_that_was_reset_is_lost_until_the_program_resets_it() {
     if is_without_events() {
-        return; // The program would wait without end.
+        return; // ROCr ends the process.
     }
     let Some(program) = program("a_device_that_was_reset_is_lost", "reset@40") else { return };
     program.run().expect_passed(&"reset");
@@ -23,7 +23,7 @@ fn a_device_that_was_reset_is_lost_until_the_program_resets_it() {
 #[test]
 fn damaged_memory_loses_its_device_with_an_error_of_its_own() {
     if is_without_events() {
-        return; // The program would wait without end.
+        return; // ROCr ends the process.
     }
     let Some(program) = program("a_device_with_damaged_memory_is_lost", "memory-error@40") else { return };
     program.run().expect_passed(&"memory-error");

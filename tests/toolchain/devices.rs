@@ -18,8 +18,8 @@ pub fn is_emulated() -> bool {
     std::env::var("AQLIPSE_DEVICE").map_or(true, |device| device != "rocr")
 }
 
-/// Whether ROCr has been told to load `libdtif.so`. It makes no memory events then (docs/adr/0042), so that nothing tells it
-/// that a whole device is lost.
+/// Whether ROCr has been told to load `libdtif.so` (docs/adr/0042). It makes no events then: its waits spin, and it hears that
+/// a whole device is lost from its own queues on it, whose handler ends the process.
 pub fn is_without_events() -> bool {
     !is_emulated() && std::env::var_os("HSA_ENABLE_DTIF").is_some_and(|told| told == "1")
 }
