@@ -405,11 +405,11 @@ mod tests {
         #[derive(clap::Parser)]
         struct Line {
             #[command(flatten)]
-            options: Options,
+            selection: crate::bench::Selection,
         }
         let environment = |words: &str, has_gpu| {
             let line = <Line as clap::Parser>::parse_from(["bench"].into_iter().chain(words.split(' ')));
-            let environment = line.options.environment(has_gpu);
+            let environment = line.selection.against.environment(has_gpu);
             environment.map(|environment| (environment.thunk.is_some(), environment.null_kernels))
         };
         for gpu in [false, true] {
