@@ -131,6 +131,22 @@ mod tests {
         assert!(!accepted("aqlipse bench --limits --simulate"));
     }
 
+    /// The commands of the page for a first card, up to where their output goes.
+    #[test]
+    fn the_page_of_the_first_card_has_commands_that_there_are() {
+        let page = include_str!("../../docs/first-card.md");
+        let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let parts = blocks.flat_map(|block| block.split(['\n', '|', ';', '&']));
+        let commands: Vec<_> = parts
+            .map(|part| part.split('>').next().unwrap_or_default().trim())
+            .filter(|part| part.starts_with("aqlipse "))
+            .collect();
+        assert!(commands.len() >= 6, "{commands:?}");
+        for command in commands {
+            assert!(accepted(command), "{command}");
+        }
+    }
+
     #[test]
     fn what_only_comparisons_know_needs_one() {
         let against = "aqlipse bench --against libamdhip64.so.5";

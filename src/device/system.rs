@@ -169,18 +169,25 @@ impl System {
     }
 
     /// The GPUs that memory of another process is mapped for, if `device` asks for it: all, where they can be named.
-    ///
-    /// ROCr's runtime 1.18 takes the list of agents of `hsa_amd_ipc_memory_attach` for a list of what they point to:
-    /// with a second agent it crashes, and with none it refuses. It does so since it has several drivers, which the
-    /// releases before 1.15 (ROCm 6.4) do not have.
     pub(crate) fn importing_agents(&self, device: &Device) -> Vec<hsa::Agent> {
-        const FIRST: (u16, u16) = (1, 15);
-        let version = || self.runtime.version().unwrap_or(FIRST);
-        match self.backend == Backend::Rocr && version() >= FIRST {
+        let for_one = || imports_for_one(self.runtime.version().ok(), self.runtime.extensions().ok());
+        match self.backend == Backend::Rocr && for_one() {
             true => vec![device.0.agent.clone()],
             false => self.gpu_agents(),
         }
     }
+}
+
+/// Whether memory of another process must be mapped for one agent, by the versions that ROCr says it has.
+///
+/// ROCr takes the list of agents of `hsa_amd_ipc_memory_attach` for a list of what they point to: with a second agent it
+/// crashes, and with none it refuses. It does so since it has several drivers, which the releases before runtime 1.15
+/// (ROCm 6.4) do not have. One that was built without AMD's profiler calls itself 1.1 (its `core/runtime/runtime.cpp`), so
+/// that its extensions count, too: they were 1.6 in the last releases before.
+fn imports_for_one(version: Option<(u16, u16)>, extensions: Option<(u16, u16)>) -> bool {
+    let is_new = version.is_some_and(|version| version >= (1, 15));
+    // ROCr 5.2.3 does not know that it has any.
+    is_new || extensions.is_some_and(|extensions| extensions > (1, 6))
 }
 
 impl Device {
@@ -348,4 +355,23 @@ pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {
 /// The emulator's description of the latest fault: kernel, pc, instruction, lane, address.
 fn fault_report(system: &System) -> Option<String> {
     (system.backend == Backend::Emulated).then(emulator::take_fault_report).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rocr_since_1_15_imports_for_one_agent_whatever_it_calls_itself() {
+        for (version, extensions, is_for_one) in [
+            ((1, 1), None, false),
+            ((1, 14), Some((1, 6)), false),
+            ((1, 1), Some((1, 6)), false),
+            ((1, 15), Some((1, 6)), true),
+            ((1, 18), Some((1, 11)), true),
+            ((1, 1), Some((1, 11)), true),
+        ] {
+            assert_eq!(imports_for_one(Some(version), extensions), is_for_one, "{version:?} {extensions:?}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::{
     entry::Result,
     event::Events,
     memory::Memory,
-    queue::{self, Queues},
+    queue::Queues,
     topology::{Nodes, Topology},
 };
 
@@ -60,7 +60,7 @@ impl Interrupts for Line {
     }
 
     fn lost(&self, device: u32, loss: Loss) {
-        queue::report_loss(&self.events, self.nodes.of(device), loss);
+        self.queues.report_loss(&self.events, self.nodes.of(device), loss);
     }
 }
 

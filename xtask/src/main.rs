@@ -162,4 +162,21 @@ mod tests {
             assert!(Cli::try_parse_from(["xtask", "test"].iter().chain(wrong)).is_err(), "{wrong:?}");
         }
     }
+
+    /// The commands of the page for a first card, up to where their output goes.
+    #[test]
+    fn the_page_of_the_first_card_has_commands_that_there_are() {
+        let page = include_str!("../../docs/first-card.md");
+        let (commands, tests): (Vec<_>, Vec<_>) = page
+            .split("cargo xtask ")
+            .skip(1)
+            .filter_map(|rest| rest.split(['\n', '`']).next()?.split(" 2>&1").next())
+            .partition(|command| !command.starts_with("test"));
+        assert_eq!(commands, ["dist"]);
+        assert!(tests.len() >= 3, "{tests:?}");
+        for words in tests.iter().filter(|command| **command != "test").map(|command| command.split(' ')) {
+            let parsed = Cli::try_parse_from(["xtask"].into_iter().chain(words)).unwrap().command;
+            assert!(matches!(parsed, Command::Test { rocr: Some(_), .. }), "{tests:?}");
+        }
+    }
 }
