@@ -37,13 +37,13 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
+pub use costs::named_costs;
 pub use fence::Fence;
 pub use properties::{Properties, Sharing};
 pub use queues::QueueCount;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::System;
 pub use wait::WaitPolicy;
-pub use costs::named_costs;
 pub use watchdog::WATCHDOG_VARIABLE;
 
 use self::{

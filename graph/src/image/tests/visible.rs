@@ -203,11 +203,7 @@ impl Word {
 
 /// What an image leaves unproved of the words that units see of those in `preds`, and of what was before, and of what
 /// everybody sees at the end of the launch. Copies that `by_engine` says of are done by engines.
-pub(super) fn unproved(
-    image: &Image,
-    preds: &Csr,
-    by_engine: impl FnMut() -> bool,
-) -> Option<String> {
+pub(super) fn unproved(image: &Image, preds: &Csr, by_engine: impl FnMut() -> bool) -> Option<String> {
     let order = Order::of(image, by_engine);
     let mut steps: Vec<Option<usize>> = vec![None; preds.len()];
     for (number, step) in order.steps.iter().enumerate() {
