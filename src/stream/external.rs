@@ -24,7 +24,7 @@ impl Stream {
     /// the stream holds up no other one.
     ///
     /// # Errors
-    /// As [`Stream::signal_semaphores`]; [`Error::OutOfMemory`] if the device has no queue left.
+    /// As [`Stream::signal_semaphores`]; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the device has no queue left.
     pub fn wait_semaphores(&self, waits: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
         if self.is_capturing() {
             return self.record(Node::SemaphoreWait(waits.into()));
