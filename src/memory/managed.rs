@@ -10,37 +10,12 @@ use super::{
     Backing, Origin, Region,
     ledger::{Advice, Ledger, Processor},
     marks::Marks,
-    pages::{self, Pages},
+    pages::{self, Managed, Memory, Pages},
 };
 use crate::{
     device::{Device, System},
     error::{Error, Result},
 };
-
-/// Memory that host and device share.
-pub(crate) struct Managed {
-    memory: Memory,
-    advice: Ledger,
-    /// Whether it is a variable, which only its module frees.
-    pub(super) is_variable: bool,
-}
-
-enum Memory {
-    /// Where devices and host meet.
-    Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
-    /// It goes where it is used.
-    Paged(Pages),
-}
-
-impl Managed {
-    /// The pages, if the driver moves them.
-    pub(crate) fn pages(&self) -> Option<&Pages> {
-        match &self.memory {
-            Memory::Paged(pages) => Some(pages),
-            Memory::Pinned(_) => None,
-        }
-    }
-}
 
 /// Allocates memory that host and devices share; the caller's `flags` are remembered.
 ///

@@ -1,7 +1,8 @@
-//! Pages of the process's own that all devices reach: managed memory where the driver moves it.
+//! The memory behind a managed region: pinned, or pages of the process's own, which the driver moves.
 
 use memmap2::{MmapMut, UncheckedAdvice};
 
+use super::ledger::Ledger;
 use crate::{
     device::System,
     error::{Error, Result},
@@ -13,6 +14,33 @@ use hsa::{Agent, Attribute, SharedMemory};
 const PAGE: usize = 4096;
 /// The driver moves so many bytes at once; a range that is as large begins at a multiple of them.
 const BLOCK: usize = 2 << 20;
+
+/// Memory that host and device share.
+pub(crate) struct Managed {
+    pub(super) memory: Memory,
+    /// What a program has said about it.
+    pub(super) advice: Ledger,
+    /// Whether it is a variable, which only its module frees.
+    pub(super) is_variable: bool,
+}
+
+/// Where it comes from.
+pub(super) enum Memory {
+    /// Where devices and host meet.
+    Pinned(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
+    /// It goes where it is used.
+    Paged(Pages),
+}
+
+impl Managed {
+    /// The pages, if the driver moves them.
+    pub(crate) fn pages(&self) -> Option<&Pages> {
+        match &self.memory {
+            Memory::Paged(pages) => Some(pages),
+            Memory::Pinned(_) => None,
+        }
+    }
+}
 
 /// Pages, mapped and shared with the devices until they are dropped.
 pub(crate) struct Pages {

@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use parking_lot::RwLock;
 
-use super::{managed::Managed, mapped::Mapped, marks::Marks};
+use super::{mapped::Mapped, marks::Marks, pages::Managed};
 use crate::{
     device::{Device, fence::Keep},
     error::{Error, Result},

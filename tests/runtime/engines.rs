@@ -505,21 +505,24 @@ fn a_fault_beside_a_copy_ends_the_launch_and_engines_are_left_alone() {
 }
 
 #[test]
-fn no_copy_waits_in_an_engine_while_a_stream_waits_for_a_word() {
-    let (fork, waiting, other) = (Fork::new(WORDS), stream(), stream());
+fn no_copy_waits_in_an_engine_for_what_ends_with_a_later_word() {
+    let (held, free) = (Fork::new(WORDS), Fork::new(WORDS));
+    let (waiting, other) = (stream(), stream());
     let word = Pinned::new(1, 0);
-    let exec = fork.exec();
+    let (late, early) = (held.exec(), free.exec());
     waiting.wait_value(word.address(), Condition::Equal, Word::U32(1), u64::MAX).unwrap();
-    // Its copy would stand in the engine, before the one that the writer of the word comes behind.
-    expect_engine_copies(0, || {
-        exec.launch(&other).unwrap();
+    // The copy of the stream that waits would stand in the engine before the one that the writer of the word comes behind.
+    expect_engine_copies(1, || {
+        late.launch(&waiting).unwrap();
+        early.launch(&other).unwrap();
         other.write_value(word.address(), Word::U32(1)).unwrap();
         waiting.synchronize().unwrap();
         other.synchronize().unwrap();
     });
-    fork.check(1);
+    held.check(1);
+    free.check(1);
     expect_engine_copies(1, || {
-        exec.launch(&waiting).unwrap();
+        late.launch(&waiting).unwrap();
         waiting.synchronize().unwrap();
     });
 }

@@ -261,8 +261,6 @@ pub fn isa_oracle(samples: &str) -> Result {
 /// workspace, which is built already: see [`run_all`].
 const RUNTIME_PACKAGES: [&str; 8] =
     ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "hsa"];
-pub(crate) const RUNTIME: &str =
-    "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(hsa))";
 
 /// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
@@ -289,7 +287,7 @@ fn only<'c>(tests: &'c mut Command, nextest: bool, without: &[&str]) -> &'c mut 
     if nextest {
         let names: Vec<_> =
             without.iter().map(|name| format!(" and not (binary(=main) and test(/^{name}/))")).collect();
-        tests.args(["-E", &format!("{RUNTIME}{}", names.concat())])
+        tests.args(["-E", &format!("{}{}", unkind::RUNTIME, names.concat())])
     } else {
         // Any part of a name is meant here, so `device::` takes the unit tests of that module along.
         tests.arg("--").args(without.iter().flat_map(|name| ["--skip", name]))

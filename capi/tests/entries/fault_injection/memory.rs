@@ -177,7 +177,8 @@ pub fn batches() {
 
 /// A copy that fails for want of memory has left both ends as they were, and does not touch them later.
 pub fn refused_copies() {
-    const COUNT: usize = 1 << 16;
+    // More bytes than go through staging memory, for which a copy can wait.
+    const COUNT: usize = 1 << 20;
     let (memory, stream) = (Words::new(COUNT, 0), stream());
     let mut gate = ptr::null_mut();
     tried!(hipExtMallocWithFlags(&mut gate, 8, hipMallocSignalMemory));
