@@ -185,6 +185,17 @@ fn the_host_side_has_no_memory_errors() {
     }
 }
 
+/// A client of the public header, linked with `libhiprtc.so`.
+#[test]
+fn programs_compile_at_run_time_through_a_library_of_its_own() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let path = compile_host(&toolchain, "rtc.cpp", &[], &["hiprtc"]);
+    for arch in ["gfx90a", "gfx942"].into_iter().filter(|arch| offers(arch)) {
+        let program = Program::new(&toolchain, &path, arch).env("AQLIPSE_RTC_CACHE", "0");
+        program.run().expect_passed(arch);
+    }
+}
+
 /// The program measures itself and says what it found.
 #[test]
 fn relaunches_leave_memory_as_it_was() {
