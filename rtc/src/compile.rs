@@ -188,10 +188,13 @@ fn arguments(request: &Request<'_>, compiler: &Compiler, scratch: &Scratch) -> V
     arguments.push(format!("--offload-arch={}", request.target.name));
     arguments.push(format!("-ffile-prefix-map={}/=", folder(HEADERS)));
     // Headers of the program come first, then this crate's in place of HIP's own.
-    arguments.extend(["-I".into(), folder(HEADERS), "-I".into(), folder(PRELUDE)]);
-    for header in ["__clang_hip_runtime_wrapper.h".into(), shown(&scratch.path(PRELUDE).join(prelude::FIRST))]
-    {
-        arguments.extend(["-include".into(), header]);
+    // The compiler's own precede those of another one, which CuPy names where Debian's hipcc is installed.
+    for include in [folder(HEADERS), folder(PRELUDE), shown(&compiler.headers)] {
+        arguments.extend(["-I".into(), include]);
+    }
+    let wrapper = compiler.headers.join("__clang_hip_runtime_wrapper.h");
+    for header in [wrapper, scratch.path(PRELUDE).join(prelude::FIRST)] {
+        arguments.extend(["-include".into(), shown(&header)]);
     }
     if !options.has("-std=") && !options.has("--std=") {
         arguments.push("-std=c++17".into());

@@ -36,6 +36,8 @@ pub struct Compiler {
     pub major: u32,
     /// Path, version, size and time of change: what makes the same of the same source.
     pub identity: String,
+    /// The folder of its own headers.
+    pub headers: PathBuf,
     /// The folder of device libraries, if there is one.
     pub bitcode: Option<PathBuf>,
     /// Constants of device libraries that were assembled, by their text.
@@ -94,12 +96,14 @@ impl Compiler {
         if !ask("--print-targets")?.lines().any(|line| line.trim_start().starts_with("amdgcn")) {
             return Err(format!("without the AMDGPU target: {version}"));
         }
+        let headers = PathBuf::from(ask("--print-resource-dir")?.trim()).join("include");
         let bitcode = bitcode(path);
         let libraries = bitcode.iter().flat_map(|folder| LIBRARIES.map(|library| folder.join(library)));
         let libraries: Vec<_> = libraries.filter_map(|library| self::stamp(&library)).collect();
         Ok(Self {
             path: path.into(),
             major,
+            headers,
             identity: format!("{version}\n{stamp}\n{}", libraries.join("\n")),
             bitcode,
             controls: Mutex::default(),

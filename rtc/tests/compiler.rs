@@ -217,6 +217,18 @@ fn options_reach_the_compiler() {
 }
 
 #[test]
+fn headers_of_another_compiler_do_not_come_before_its_own() {
+    let others = "/usr/lib/llvm-15/lib/clang/15.0.6/include";
+    if !found() || !Path::new(others).exists() {
+        eprintln!("skipped: missing package: clang-15");
+        return;
+    }
+    let options = ["--offload-arch=gfx90a", "-I", others];
+    let program = compiled("__global__ void f(float* x) { *x = sinf(*x); }", &[], &options);
+    assert_eq!(program.log(), "");
+}
+
+#[test]
 fn sources_may_have_types_of_their_own_and_headers_in_place_of_hips() {
     if !found() {
         return;
@@ -265,7 +277,7 @@ fn script(folder: &Path, name: &str, text: &str) -> String {
 #[test]
 fn a_compiler_that_is_missing_or_dies_is_an_error_with_its_text() {
     let folder = tempfile::tempdir().unwrap();
-    let answers = "case $1 in --version) echo clang version 22.0.0; exit;; --print-targets) echo '  amdgcn - AMD'; exit;; esac";
+    let answers = "case $1 in --version) echo clang version 22.0.0; exit;; --print-targets) echo '  amdgcn - AMD'; exit;; --print-resource-dir) echo /none; exit;; esac";
     let dies = script(folder.path(), "dies", &format!("{answers}\necho deep trouble >&2\nkill -SEGV $$"));
     let old = script(folder.path(), "old", "echo clang version 9.0.0");
     let other = script(
@@ -363,11 +375,11 @@ fn the_cache_answers_without_the_compiler_until_a_header_changes() {
         );
         fs::read_to_string(at("runs")).unwrap().len()
     };
-    // Two questions; controls and the program.
-    assert_eq!(run(), 4);
-    assert_eq!(run(), 6, "two questions");
+    // Three questions; controls and the program.
+    assert_eq!(run(), 5);
+    assert_eq!(run(), 8, "three questions");
     fs::write(at("value.h"), "#define VALUE 22").unwrap();
-    assert_eq!(run(), 10, "the header is another one");
+    assert_eq!(run(), 13, "the header is another one");
 }
 
 #[test]
