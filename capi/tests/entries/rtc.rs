@@ -524,9 +524,16 @@ fn a_linker_answers_in_the_logs_of_its_caller() {
     let text = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
     assert!(text.contains("twice"), "{text}");
     assert_eq!(values[1] as usize, text.len());
-    ok!(add(linker, &defines), hipLinkComplete(linker, &mut code, &mut size));
+    let file = env::temp_dir().join(format!("aqlipse-test-{}-defines.bc", std::process::id()));
+    std::fs::write(&file, &defines).unwrap();
+    let path = CString::new(file.to_str().unwrap()).unwrap();
+    ok!(
+        hipLinkAddFile(linker, kind, path.as_ptr(), 0, ptr::null_mut(), ptr::null_mut()),
+        hipLinkComplete(linker, &mut code, &mut size),
+    );
     check_linked(code, size);
     ok!(hipLinkDestroy(linker));
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]
