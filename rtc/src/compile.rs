@@ -1,6 +1,9 @@
 //! One run of the compiler: a source to a code object or bitcode.
 
-use std::path::{Component, Path};
+use std::{
+    fs,
+    path::{Component, Path},
+};
 
 use crate::{
     Error,
@@ -133,6 +136,15 @@ fn build(request: &Request<'_>, compiler: &Compiler, controls: &str) -> Result<(
     for (name, text) in prelude::FILES {
         scratch.write(&format!("{PRELUDE}/{name}"), text.as_bytes())?;
     }
+    // The compiler's own headers precede those of another one, which CuPy names where Debian's hipcc is installed. Its
+    // folder as an option would be left out, as one that is searched anyway.
+    for header in fs::read_dir(&compiler.headers).into_iter().flatten().flatten() {
+        let name = header.file_name().to_string_lossy().into_owned();
+        if name.starts_with("__clang_hip_") {
+            let text = format!("#include \"{}\"\n", header.path().display());
+            scratch.write(&format!("{PRELUDE}/{name}"), text.as_bytes())?;
+        }
+    }
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
     let line = format!("#line 1 \"{name}\"\n");
     let names = names::declarations(request.expressions);
@@ -188,8 +200,7 @@ fn arguments(request: &Request<'_>, compiler: &Compiler, scratch: &Scratch) -> V
     arguments.push(format!("--offload-arch={}", request.target.name));
     arguments.push(format!("-ffile-prefix-map={}/=", folder(HEADERS)));
     // Headers of the program come first, then this crate's in place of HIP's own.
-    // The compiler's own precede those of another one, which CuPy names where Debian's hipcc is installed.
-    for include in [folder(HEADERS), folder(PRELUDE), shown(&compiler.headers)] {
+    for include in [folder(HEADERS), folder(PRELUDE)] {
         arguments.extend(["-I".into(), include]);
     }
     let wrapper = compiler.headers.join("__clang_hip_runtime_wrapper.h");
