@@ -9,7 +9,7 @@ use hsa_sys::{amd_signal_t, hsa_signal_t};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    device::{Device, fence::PooledSignal},
+    device::{Device, Fence, fence::PooledSignal},
     error::{Error, Result},
     memory_report,
     stream::submit::Submission,
@@ -83,13 +83,17 @@ impl<'c> ConditionGuard<'c> {
     }
 
     /// Holds a launch back until those that used the conditions before are over.
-    pub(crate) fn wait(&self, submission: &mut Submission<'_>) {
+    ///
+    /// # Errors
+    /// As [`Submission::wait`].
+    pub(crate) fn wait(&self, submission: &mut Submission<'_>) -> Result<()> {
         for (signal, lane) in self.0.iter().filter_map(|last| last.as_ref()) {
             // On the same queue the barrier bit of whatever follows already orders it.
             if *lane != submission.lane().id() && !signal.is_over() {
-                submission.wait_signal(signal.clone());
+                submission.wait(&Fence::new(signal.clone(), Vec::new()), *lane)?;
             }
         }
+        Ok(())
     }
 
     /// Ends the turn with the launch that has used it.

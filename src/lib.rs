@@ -102,8 +102,8 @@ mod user_object;
 
 pub use aqlipse_graph::memory::graph::{MemoryBuffer, MemoryGraph};
 pub use device::{
-    ARGUMENTS_VARIABLE, Backend, Device, Fence, Properties, QueueCount, RING_VARIABLE, Rings, System,
-    WATCHDOG_VARIABLE, WaitPolicy,
+    ARGUMENTS_VARIABLE, Backend, Device, Fence, Properties, QueueCount, RING_VARIABLE, Rings, Sharing,
+    System, WATCHDOG_VARIABLE, WaitPolicy, named_costs,
 };
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use exec::{

@@ -1,6 +1,9 @@
-//! What `cargo xtask dist` puts beside this command.
+//! What `cargo xtask dist` puts beside this command, and what the machine has.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 /// Our library, in the folder `lib`.
 pub const LIBRARY: &str = "libamdhip64.so";
@@ -16,6 +19,11 @@ pub fn library_folder() -> Option<PathBuf> {
 /// The folder of [`THUNK`].
 pub fn thunk_folder() -> Option<PathBuf> {
     folder("thunk", THUNK)
+}
+
+/// Whether the kernel drives an AMD GPU.
+pub fn has_gpu() -> bool {
+    Path::new("/dev/kfd").exists()
 }
 
 /// `../name` of an installed command, or the `dist/name` of the target folder that a build runs from.

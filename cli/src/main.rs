@@ -114,6 +114,9 @@ mod tests {
     fn the_doctor_needs_a_file_and_a_sensible_time() {
         let memory = "aqlipse doctor memory";
         assert!(accepted(&format!("{memory} graph.json --svg plan.svg --json --plan-ms 100")));
+        assert!(accepted("aqlipse doctor packets forkjoin8/145 --lanes 2"));
+        assert!(!accepted("aqlipse doctor packets forkjoin8/145 --lanes 9"));
+        assert!(!accepted("aqlipse doctor packets"));
         for wrong in ["", "--json", "graph.json --plan-ms -1", "graph.json --plan-ms 3600001", "one two"] {
             assert!(!accepted(format!("{memory} {wrong}").trim_end()), "{wrong}");
         }
@@ -124,6 +127,24 @@ mod tests {
         assert!(accepted("aqlipse bench --simulate --filter full --json out.json"));
         assert!(!accepted("aqlipse bench --simulate --quick"));
         assert!(!accepted("aqlipse bench --simulate --against libamdhip64.so.5"));
+        assert!(accepted("aqlipse bench --limits --quick --filter full2/ --json"));
+        assert!(!accepted("aqlipse bench --limits --simulate"));
+    }
+
+    /// The commands of the page for a first card, up to where their output goes.
+    #[test]
+    fn the_page_of_the_first_card_has_commands_that_there_are() {
+        let page = include_str!("../../docs/first-card.md");
+        let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let parts = blocks.flat_map(|block| block.split(['\n', '|', ';', '&']));
+        let commands: Vec<_> = parts
+            .map(|part| part.split('>').next().unwrap_or_default().trim())
+            .filter(|part| part.starts_with("aqlipse "))
+            .collect();
+        assert!(commands.len() >= 6, "{commands:?}");
+        for command in commands {
+            assert!(accepted(command), "{command}");
+        }
     }
 
     #[test]

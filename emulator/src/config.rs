@@ -25,6 +25,8 @@ pub struct Config {
     pub null_kernels: bool,
     /// Devices have caches that keep coherent what fences ask for and nothing else.
     pub strict_coherence: bool,
+    /// Whether devices retry accesses to pages that are not mapped, as `HSA_XNACK=1` has it on cards.
+    pub xnack: bool,
     /// What hardware does that the emulator spares programs otherwise.
     pub hardware: Hardware,
 }
@@ -38,6 +40,7 @@ impl Default for Config {
             local_memory: None,
             null_kernels: false,
             strict_coherence: false,
+            xnack: false,
             hardware: Hardware::default(),
         }
     }
@@ -85,7 +88,7 @@ pub enum ConfigError {
 
 impl Config {
     /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL`,
-    /// `AQLIPSE_EMULATE_COHERENCE` and `AQLIPSE_EMULATE_HARDWARE`.
+    /// `AQLIPSE_EMULATE_COHERENCE`, `AQLIPSE_EMULATE_HARDWARE`, and ROCr's `HSA_XNACK`.
     ///
     /// # Errors
     /// [`ConfigError`] naming the variable that makes no sense.
@@ -112,6 +115,8 @@ impl Config {
         if let Some(coherence) = given("AQLIPSE_EMULATE_COHERENCE") {
             config.strict_coherence = word("AQLIPSE_EMULATE_COHERENCE", &coherence, ["off", "strict"])? == 1;
         }
+        // As ROCr reads it: what is no number counts as 0.
+        config.xnack = given("HSA_XNACK").is_some_and(|mode| mode.trim() == "1");
         if let Some(hardware) = given("AQLIPSE_EMULATE_HARDWARE") {
             config.hardware = hardware.parse().map_err(ConfigError::Hardware)?;
         }

@@ -19,6 +19,7 @@ use crate::{
     heap::Backing,
     os::hidden,
     signal::{self, Signal, Watch, Watcher},
+    svm::{Place, Svm},
 };
 
 /// Copies a range as `memmove` does.
@@ -85,8 +86,18 @@ impl Rect {
 
 /// What is copied.
 pub(crate) enum Work {
-    Linear { destination: u64, source: u64, size: usize },
+    Linear {
+        destination: u64,
+        source: u64,
+        size: usize,
+    },
     Rect(Rect),
+    /// Pages that move to where they will be used.
+    Prefetch {
+        svm: Arc<Svm>,
+        pages: (u64, u64),
+        to: Place,
+    },
 }
 
 impl Work {
@@ -94,6 +105,7 @@ impl Work {
         match self {
             Self::Linear { size, .. } => *size as u64,
             Self::Rect(rect) => rect.bytes(),
+            Self::Prefetch { .. } => 0,
         }
     }
 }
@@ -101,7 +113,7 @@ impl Work {
 /// A copy that was asked for.
 pub(crate) struct Copy {
     pub(crate) work: Work,
-    pub(crate) completion: Signal,
+    pub(crate) completion: Option<Signal>,
     /// Blocks that must not vanish before the copy is done.
     pub(crate) _backing: Vec<Arc<Backing>>,
     /// The device that copies, for the times in the completion signal.
@@ -219,12 +231,13 @@ fn serve(shared: &Shared) {
 fn perform(shared: &Shared, request: &Copy) {
     let ticks = || request.device.as_ref().map_or(0, |d| d.ticks());
     let start = ticks();
-    // SAFETY: `Copier::submit`'s caller keeps what is copied mapped until the signal below.
-    unsafe {
-        match request.work {
-            Work::Linear { destination, source, size } => copy(destination, source, size),
-            Work::Rect(ref rect) => rect.copy(),
-        }
+    let mut done = Ok(());
+    match request.work {
+        // SAFETY: `Copier::submit`'s caller keeps what is copied mapped until the signal below.
+        Work::Linear { destination, source, size } => unsafe { copy(destination, source, size) },
+        // SAFETY: as above.
+        Work::Rect(ref rect) => unsafe { rect.copy() },
+        Work::Prefetch { ref svm, pages: (start, end), to } => done = svm.prefetch(start, end, to),
     }
     if let Some(device) = request.device.as_ref().filter(|_| shared.engine) {
         device.tally.engine_copies.add_shared(1);
@@ -232,9 +245,13 @@ fn perform(shared: &Shared, request: &Copy) {
     }
     // A program that sees the completion finds the copier free.
     shared.outstanding.fetch_sub(1, Ordering::SeqCst);
-    if request.completion.is_alive() {
-        request.completion.set_times(start, ticks());
-        request.completion.complete();
+    if let Some(completion) = request.completion.filter(|completion| completion.is_alive()) {
+        completion.set_times(start, ticks());
+        match done {
+            Ok(()) => completion.complete(),
+            // The header's word for an error.
+            Err(_) => completion.store(-1),
+        }
     }
 }
 

@@ -389,7 +389,7 @@ fn place(
     resolve: impl Fn(&str) -> Option<u64>,
 ) -> Result<Loaded, hsa_status_t> {
     let object = CodeObject::parse(Bytes::shared(bytes)).map_err(refuse)?;
-    let target: TargetId = device.card.isa.parse().map_err(refuse)?;
+    let target: TargetId = device.card.isa_name(device.xnack).parse().map_err(refuse)?;
     let identity = object.identity();
     if !object.target().runs_on(identity.generic_version, &target) {
         tracing::warn!(code = %object.target(), device = %target, "the code object is for another target");

@@ -25,6 +25,8 @@ pub struct Hardware {
     pub few_queues: bool,
     /// A process locks at most 1 GiB of host memory.
     pub little_locked_memory: bool,
+    /// The kernel driver has no shared virtual memory, as where it is built without device-private pages.
+    pub no_svm: bool,
 }
 
 /// Interrupt events of a process, as the kernel driver limits them.
@@ -112,6 +114,7 @@ impl Hardware {
             "few-events" => &mut [&mut self.few_events],
             "few-queues" => &mut [&mut self.few_queues],
             "little-locked-memory" => &mut [&mut self.little_locked_memory],
+            "no-svm" => &mut [&mut self.no_svm],
             "scarce" => &mut [&mut self.few_events, &mut self.few_queues, &mut self.little_locked_memory],
             _ => return false,
         };
@@ -134,10 +137,10 @@ impl fmt::Display for UnknownTrait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no trait of hardware (discrete, no-bar, no-atomics, two-sockets, scarce, few-events, few-queues ",
+            "{:?} is no trait of hardware (discrete, no-bar, no-atomics, two-sockets, scarce, few-events, few-queues, ",
             self.0
         )?;
-        f.write_str("and little-locked-memory are; reset, memory-error, hang and ")?;
+        f.write_str("little-locked-memory and no-svm are; reset, memory-error, hang and ")?;
         f.write_str(
             "queue-error with @ and the number of a dispatch, and : and that of a device: reset@3, hang@1:0)",
         )

@@ -41,6 +41,7 @@
 //! | `workers` | the threads that run workgroups |
 //! | `queue`, `signal` | control blocks and rings; signals, waits that sleep, handlers |
 //! | `heap`, `vmem` | pools and locked host memory; reserved addresses and mappings |
+//! | `svm` | shared virtual memory: pages of the program that devices reach by attributes |
 //! | `executable` | code objects placed in device memory |
 //! | `copy` | copies that the function table is asked for: what shaders do, and copy engines |
 //! | `sdma` | copy engines that serve rings of packets, for clients of the driver |
@@ -58,7 +59,7 @@
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
-//! 5. `dispatch`, `heap`
+//! 5. `dispatch`, `heap`, `svm`
 //! 6. `executable`, `queue`, `vmem`, `workers`
 //! 7. `copy`, `fault`
 //! 8. `processor`, `sdma`
@@ -84,6 +85,7 @@ mod queue;
 mod runtime;
 mod sdma;
 mod signal;
+mod svm;
 mod vmem;
 mod workers;
 

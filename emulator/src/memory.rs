@@ -4,13 +4,13 @@
 //! share structure: an insertion copies one chunk and the list of chunks if a snapshot is out, and
 //! nothing if none is, so that a program with 100,000 allocations pays microseconds for one more.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::RwLock;
 
 pub(crate) mod coherence;
 
-use crate::isa::Target;
+use crate::{isa::Target, os};
 use coherence::Caches;
 pub use coherence::Grain;
 
@@ -36,6 +36,15 @@ pub struct Allocation {
     pub backing: Option<Arc<dyn Send + Sync>>,
 }
 
+/// What pages of the program's own are to devices: they come and go, and a device's touch may bring them.
+pub(crate) trait Pager: Send + Sync {
+    /// Lets a device reach `start..end`, to store if `write`, because it touches the range; `false` if it may not.
+    fn fault(&self, device: u32, start: u64, end: u64, write: bool) -> bool;
+
+    /// Whether the process still has all pages of a range that a device reaches. What it has not is forgotten.
+    fn is_there(&self, start: u64, end: u64) -> bool;
+}
+
 /// An allocation with its bounds beside the pointer, so that a search stays in one array.
 #[derive(Clone)]
 struct Entry {
@@ -51,14 +60,23 @@ pub struct Snapshot {
     firsts: Vec<u64>,
     /// Never empty inside.
     chunks: Vec<Arc<Vec<Entry>>>,
+    /// The ranges of a [`Pager`] that the device reaches; those above may lie over them.
+    pages: Option<Arc<Snapshot>>,
 }
 
 impl Snapshot {
     /// The allocation that contains `address`.
     #[inline]
     pub fn find(&self, address: u64) -> Option<&Allocation> {
-        let entry = self.at_or_below(address)?;
-        (address < entry.end).then_some(&entry.allocation)
+        match self.at_or_below(address) {
+            Some(entry) if address < entry.end => Some(&entry.allocation),
+            _ => self.pages.as_ref()?.find(address),
+        }
+    }
+
+    /// Whether `address` is a pager's to map, and of no other allocation.
+    pub(crate) fn is_paged(&self, address: u64) -> bool {
+        self.pages.is_some() && self.at_or_below(address).is_none_or(|entry| address >= entry.end)
     }
 
     /// The allocation closest to `address`, for error messages.
@@ -97,6 +115,11 @@ impl Snapshot {
             }
         }
         None
+    }
+
+    /// The pager's ranges.
+    fn paged(&mut self) -> &mut Self {
+        Arc::make_mut(self.pages.get_or_insert_default())
     }
 
     #[inline]
@@ -158,6 +181,34 @@ impl Snapshot {
     }
 }
 
+/// What something other than a wave touches of a device's memory: kept mapped as long as this lives.
+pub(crate) struct Held<'a> {
+    map: &'a Map,
+    /// The newest one is the last.
+    snapshots: Vec<Arc<Snapshot>>,
+}
+
+impl<'a> Held<'a> {
+    pub(crate) fn new(map: &'a Map) -> Self {
+        Self { map, snapshots: vec![map.snapshot()] }
+    }
+
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        // PANIC: there is one from the beginning.
+        self.snapshots.last().unwrap_or_else(|| unreachable!())
+    }
+
+    /// As [`Snapshot::first_gap`], once the pager has been asked for what is missing.
+    pub(crate) fn first_gap(&mut self, start: u64, end: u64, write: bool) -> Option<u64> {
+        let gap = self.snapshot().first_gap(start, end, write)?;
+        if !self.map.fault(gap, end, write) {
+            return Some(gap);
+        }
+        self.snapshots.push(self.map.snapshot());
+        self.snapshot().first_gap(start, end, write)
+    }
+}
+
 /// The live map. In cache lines of its own: the packet processor locks it for each packet.
 #[derive(Default)]
 #[repr(align(128))]
@@ -167,6 +218,8 @@ pub struct Map {
     caches: Option<Box<Caches>>,
     /// Whether waves tell where they read.
     is_watched: bool,
+    /// What maps pages of the program's own, and the device's number to it.
+    pager: OnceLock<(Weak<dyn Pager>, u32)>,
 }
 
 impl Map {
@@ -210,6 +263,51 @@ impl Map {
             caches.forget(range.start, range.end, range.backing.is_some());
         }
         removed
+    }
+
+    /// From now on touches of what the map does not hold go to `pager`, which calls the device `device`.
+    pub(crate) fn page_by(&self, pager: Weak<dyn Pager>, device: u32) {
+        // A map has one pager.
+        let _ = self.pager.set((pager, device));
+    }
+
+    /// Changes the pager's ranges: takes those away that start at `gone`, adds `come`. No reader sees what is between.
+    pub(crate) fn repage(&self, gone: &[u64], come: Vec<Allocation>) {
+        let removed: Vec<_> = self.change(|map| {
+            let pages = map.paged();
+            let removed = gone.iter().filter_map(|start| pages.remove(*start)).collect();
+            for allocation in come {
+                let (start, end) = (allocation.start, allocation.end);
+                pages.insert(Entry { start, end, allocation: Arc::new(allocation) });
+            }
+            if pages.is_empty() {
+                map.pages = None;
+            }
+            removed
+        });
+        if let Some(caches) = &self.caches {
+            for range in removed {
+                caches.forget(range.start, range.end, os::is_mapped(range.start, range.end));
+            }
+        }
+    }
+
+    /// Whether the device reaches `start..end`, to store if `write`, once its pager has been asked for what is missing.
+    pub(crate) fn reaches(&self, start: u64, end: u64, write: bool) -> bool {
+        Held::new(self).first_gap(start, end, write).is_none()
+    }
+
+    /// Has the pager bring pages that the device touches; `false` if there is none, or the device may not.
+    #[cold]
+    pub(crate) fn fault(&self, start: u64, end: u64, write: bool) -> bool {
+        let Some((pager, device)) = self.pager.get() else { return false };
+        pager.upgrade().is_some_and(|pager| pager.fault(*device, start, end, write))
+    }
+
+    /// Whether the process still has the pages of a range of the pager's.
+    pub(crate) fn has_pages(&self, start: u64, end: u64) -> bool {
+        let pager = self.pager.get().and_then(|(pager, _)| pager.upgrade());
+        pager.is_some_and(|pager| pager.is_there(start, end))
     }
 
     fn change<T>(&self, f: impl FnOnce(&mut Snapshot) -> T) -> T {

@@ -4,9 +4,11 @@ mod event;
 pub mod hidden;
 #[cfg(test)]
 mod model;
+mod pieces;
 mod shared;
 
 pub use event::Event;
+pub use pieces::{Piece, pieces};
 pub use shared::{SharedMemory, is_process, name_of};
 
 use std::{
@@ -298,20 +300,35 @@ pub fn core() -> u32 {
 
 /// Whether every page of `start..end` is mapped in this process.
 pub fn is_mapped(start: u64, end: u64) -> bool {
+    resident(start, end).is_some()
+}
+
+/// How many pages of `start..end` have memory; `None` if one is not mapped in this process.
+pub fn resident(start: u64, end: u64) -> Option<u64> {
     const CHUNK: u64 = 1024;
     let page = PAGE as u64;
     let (mut at, end) = (start / page * page, end.saturating_add(page - 1) / page * page);
-    let mut residency = [0u8; CHUNK as usize];
+    let (mut count, mut residency) = (0, [0u8; CHUNK as usize]);
     while at < end {
         let size = (end - at).min(CHUNK * page);
         // SAFETY: the kernel checks the range; the answer has room for one byte per page.
         let result = unsafe { libc::mincore(at as *mut libc::c_void, size as usize, residency.as_mut_ptr()) };
         if result != 0 {
-            return false;
+            return None;
         }
+        let pages = &residency[..(size / page) as usize];
+        count += pages.iter().map(|known| u64::from(known & 1)).sum::<u64>();
         at += size;
     }
-    true
+    Some(count)
+}
+
+/// Gives all pages of `start..end` memory; whether the kernel knows how (Linux 5.14).
+pub fn populate(start: u64, end: u64) -> bool {
+    // SAFETY: no page changes; the kernel checks the range.
+    unsafe {
+        libc::madvise(start as *mut libc::c_void, (end - start) as usize, libc::MADV_POPULATE_READ) == 0
+    }
 }
 
 /// Bytes of physical memory.

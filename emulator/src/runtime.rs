@@ -22,6 +22,7 @@ use crate::{
     processor::{Client, Processor},
     queue,
     signal::{self, Handlers},
+    svm::Svm,
     vmem::VirtualMemory,
     workers::Workers,
 };
@@ -37,6 +38,7 @@ pub(crate) struct Runtime {
     pub(crate) engines: Vec<Vec<Copier>>,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) executables: Executables,
+    pub(crate) svm: Arc<Svm>,
     pub(crate) vmem: VirtualMemory,
     pub(crate) heap: Heap,
     pub(crate) devices: Arc<[Arc<Device>]>,
@@ -77,6 +79,11 @@ impl Runtime {
             .collect::<Result<_, _>>()?;
         Ok(Self {
             heap: Heap::new(Arc::clone(&devices)),
+            svm: Svm::new(
+                Arc::clone(&devices),
+                config.xnack && !config.hardware.no_svm,
+                Box::new(is_the_runtimes),
+            ),
             vmem: VirtualMemory::new(Arc::clone(&devices)),
             executables: Executables::new(Arc::clone(&devices)),
             processors,
@@ -98,6 +105,11 @@ impl Runtime {
         &self.devices[0].hardware
     }
 
+    /// Shared virtual memory, if the hardware has it.
+    pub(crate) fn svm_of_hardware(&self) -> Option<&Arc<Svm>> {
+        (!self.hardware().no_svm).then_some(&self.svm)
+    }
+
     /// All agents: the sockets of the host, then the GPUs.
     pub(crate) fn agents(&self) -> impl Iterator<Item = Agent> {
         let gpus = self.devices.iter().map(|device| Agent::Gpu(device.index));
@@ -113,6 +125,13 @@ impl Runtime {
     pub(crate) fn all_gpus(&self) -> u32 {
         (1 << self.devices.len()) - 1
     }
+}
+
+/// Whether memory at an address was allocated from the runtime.
+fn is_the_runtimes(address: u64) -> bool {
+    let Ok(runtime) = get() else { return false };
+    let of_heap = || runtime.heap.find(address).is_some_and(|known| !known.locked);
+    of_heap() || runtime.vmem.find(address).is_some() || runtime.executables.holds(address, 1)
 }
 
 struct Life {

@@ -145,6 +145,9 @@ fn whole_pages(value: u64) -> bool {
 /// Upper half of every handle, so that a small number or an address is none.
 const TAG: u64 = 0x766d_656d << 32;
 
+/// Calls of the kernel driver for each address at which a device is let reach a handle.
+const CALLS_TO_MAP: u64 = 3;
+
 impl VirtualMemory {
     /// Nothing reserved, nothing mapped.
     pub(crate) fn new(devices: Arc<[Arc<Device>]>) -> Self {
@@ -216,6 +219,7 @@ impl VirtualMemory {
         {
             return Err(HSA_STATUS_ERROR_OUT_OF_RESOURCES);
         }
+        device.iter().for_each(|device| device.tally.handle_calls.add_shared(1));
         let pinned = kind == MEMORY_TYPE_PINNED.0;
         let memory = match self.store.take(&share::name(pool, kind), size, pinned) {
             Ok(memory) => memory,
@@ -370,6 +374,7 @@ impl VirtualMemory {
                     device.map.remove(*start);
                 }
                 if *permission != Permission::None {
+                    device.tally.handle_calls.add_shared(CALLS_TO_MAP);
                     device.show(Allocation {
                         start: *start,
                         end: start + range.size as u64,

@@ -46,7 +46,7 @@ impl Target<&'static str, (), ()> for Paper {
     }
 
     fn units(&self) -> Units<'_> {
-        Units { preds: &self.preds, classes: &self.classes, main: &self.main, devices: &[] }
+        Units { preds: &self.preds, classes: &self.classes, copies: &[], main: &self.main, devices: &[] }
     }
 
     fn costs(&self) -> Result<CostTable, Infallible> {

@@ -5,7 +5,11 @@ use std::ops::Range;
 use hsa::packet::{BarrierAnd, Fences, Packet, Scope, SignalPlace as Field};
 use smallvec::SmallVec;
 
-use crate::schedule::{Action, Lane, LaneKind, Plan, StepRef, plan::SIGNALS_PER_BARRIER_AND};
+use crate::schedule::{
+    Action, Lane, LaneKind, Plan, StepRef,
+    fences::{self, Acquired},
+    plan::SIGNALS_PER_BARRIER_AND,
+};
 
 /// How a plan does not fit its units: a defect of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +24,9 @@ pub enum Error {
     /// A step waits for one that fires no signal.
     #[error("step {} of lane {} is waited for and fires no signal", .0.position, .0.lane)]
     NoSignal(StepRef),
-    /// A fence stands on the lane of the host's calls.
-    #[error("step {} of lane {} is a fence among calls on the host", .0.position, .0.lane)]
-    HostFence(StepRef),
+    /// A fence stands on the lane of the host's calls, or on one of a copy engine.
+    #[error("step {} of lane {} is a fence, and no queue's", .0.position, .0.lane)]
+    NotAQueue(StepRef),
     /// Packets wait for each other.
     #[error("the packets of lane {lane} from {packet} on wait for packets behind them")]
     Circle {
@@ -71,6 +75,8 @@ pub struct LaneImage {
     pub packets: Vec<Packet>,
     /// Ascending by packet.
     pub patches: Vec<Patch>,
+    /// If a copy engine does the lane's work: its steps, ascending by packet. Each has packets that can take its place.
+    pub engine: Vec<EngineStep>,
 }
 
 impl LaneImage {
@@ -89,6 +95,18 @@ impl LaneImage {
     pub fn patches_of(&self, packet: u32) -> &[Patch] {
         self.patches_among(packet as usize..packet as usize + 1)
     }
+}
+
+/// One copy by a copy engine, or the packets that a launch publishes in its place.
+pub struct EngineStep {
+    /// Signals that must be 0 before, that of the engine's step before among them: engines promise no order.
+    pub after: SmallVec<[u32; 4]>,
+    /// The unit.
+    pub unit: u32,
+    /// The signal that falls to 0 behind it.
+    pub done: u32,
+    /// The packets that do the same: some that wait, and the unit's.
+    pub packets: Range<u32>,
 }
 
 /// One step of the host's worker.
@@ -115,7 +133,7 @@ pub struct Run {
 /// Everything that a launch publishes.
 #[derive(Default)]
 pub struct Image {
-    /// The queues; lane 0 is the launch stream's, or one that takes its place on another device.
+    /// The queues, then the copy engines; lane 0 is the launch stream's, or one that takes its place on another device.
     pub lanes: Vec<LaneImage>,
     /// The steps of the host's worker, in their order.
     pub host: Vec<HostStep>,
@@ -129,7 +147,7 @@ pub struct Image {
     pub places: Vec<Option<(u32, u32)>>,
     /// Counts the changes of packets.
     edition: u64,
-    /// Packets of each kind, as they were encoded.
+    /// Packets of each kind, as they were encoded, without those in place of copies by engines.
     pub counts: hsa::Counts,
 }
 
@@ -146,6 +164,22 @@ impl Image {
         *old = new;
     }
 
+    /// The queues: lanes without a copy engine.
+    pub fn queues(&self) -> usize {
+        self.lanes.iter().filter(|lane| lane.engine.is_empty()).count()
+    }
+
+    /// Whether copy engines do any of its work.
+    pub fn has_engines(&self) -> bool {
+        // Their lanes are the last.
+        self.lanes.last().is_some_and(|lane| !lane.engine.is_empty())
+    }
+
+    /// The copies by engines, lane by lane.
+    pub fn engine_steps(&self) -> impl Iterator<Item = &EngineStep> {
+        self.lanes.iter().flat_map(|lane| &lane.engine)
+    }
+
     /// Whether a launch has nothing of its own but packets and the signal at its end.
     pub fn needs_nothing(&self) -> bool {
         self.host.is_empty() && self.events.is_empty() && self.signals == 0
@@ -160,7 +194,10 @@ impl Image {
     /// Bytes that the image holds on the host.
     pub fn bytes(&self) -> usize {
         let lanes = self.lanes.iter();
-        let lanes = lanes.map(|l| size_of_val(&l.packets[..]) + size_of_val(&l.patches[..])).sum::<usize>();
+        let bytes = |l: &LaneImage| {
+            size_of_val(&l.packets[..]) + size_of_val(&l.patches[..]) + size_of_val(&l.engine[..])
+        };
+        let lanes = lanes.map(bytes).sum::<usize>();
         let points = size_of_val(&self.places[..]) + size_of_val(&self.events[..]);
         lanes + size_of_val(&self.host[..]) + size_of_val(&self.runs[..]) + points
     }
@@ -204,6 +241,9 @@ pub fn encode<F: From<Error>>(
 /// That is what keeps queues that several streams share from deadlock, however their packets mix and however full the
 /// rings are, if slots are claimed in the order of the runs: the packet whose slot was claimed first of those that have
 /// not completed can always run. See [`publication`](super::publication).
+///
+/// A copy by an engine is a run of its own, of the packets in its place. It comes as soon as all that it waits for has
+/// been published, so that the engine starts early; an engine's ring is another queue whose order is that of the runs.
 fn runs(image: &Image) -> Result<Vec<Run>, Error> {
     if image.signals == 0 && image.host.is_empty() {
         // Nothing waits for anything in the launch.
@@ -216,12 +256,25 @@ fn runs(image: &Image) -> Result<Vec<Run>, Error> {
     let mut runs: Vec<Run> = Vec::new();
     let mut next = vec![0u32; image.lanes.len()];
     let mut host = image.host.iter().peekable();
+    let mut engines: Vec<_> = image.lanes.iter().map(|lane| lane.engine.iter().peekable()).collect();
+    let mut awaited = vec![false; image.signals as usize];
+    image.engine_steps().flat_map(|step| &step.after).for_each(|&signal| awaited[signal as usize] = true);
     loop {
         let mut progress = false;
-        for (number, lane) in image.lanes.iter().enumerate() {
+        for (number, steps) in engines.iter_mut().enumerate() {
+            while let Some(step) = steps.next_if(|step| step.after.iter().all(|&s| published[s as usize])) {
+                published[step.done as usize] = true;
+                next[number] = step.packets.end;
+                // CAST: a device has few lanes.
+                runs.push(Run { lane: number as u32, start: step.packets.start, end: step.packets.end });
+                progress = true;
+            }
+        }
+        let mut engine_may_start = false;
+        for (number, lane) in image.lanes.iter().enumerate().filter(|(_, lane)| lane.engine.is_empty()) {
             let start = next[number];
             let mut end = start;
-            while (end as usize) < lane.packets.len() {
+            while !engine_may_start && (end as usize) < lane.packets.len() {
                 let patches = lane.patches_of(end);
                 // An event was recorded before the launch, or by the packet before.
                 let ready = |p: &Patch| match (p.field, p.source) {
@@ -234,6 +287,7 @@ fn runs(image: &Image) -> Result<Vec<Run>, Error> {
                 for patch in patches {
                     if let (Field::Completion, Source::Launch(signal)) = (patch.field, patch.source) {
                         published[signal as usize] = true;
+                        engine_may_start |= awaited[signal as usize];
                     }
                 }
                 end += 1;
@@ -272,36 +326,35 @@ struct Encoder<'a> {
     signal_of: Vec<Vec<u32>>,
     /// Signal that fires when the launch may begin; for lanes that begin on their own.
     entry: Option<u32>,
-    /// By lane: the widest scope that has been acquired since anything of the launch ran in it.
-    acquired: Vec<Scope>,
+    acquired: Acquired,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<'a> Encoder<'a> {
     fn new(plan: &'a Plan, units: usize) -> Self {
-        let queues = plan.lanes.iter().filter(|l| l.kind == LaneKind::Queue);
+        let queues = plan.lanes.iter().filter(|l| l.kind != LaneKind::Host);
         // Nearly always a packet for each step.
         let lane = |l: &Lane| LaneImage {
             device: l.device,
             packets: Vec::with_capacity(l.steps.len()),
             patches: Vec::new(),
+            engine: Vec::new(),
         };
         let image =
             Image { lanes: queues.map(lane).collect(), places: vec![None; units], ..Image::default() };
         let signal_of = plan.lanes.iter().map(|l| vec![NONE; l.steps.len()]).collect();
-        let acquired = vec![Scope::None; image.lanes.len()];
-        Self { plan, image, signal_of, entry: None, acquired }
+        Self { plan, image, signal_of, entry: None, acquired: Acquired::at_entry(plan) }
     }
 
     /// Lanes that begin on their own wait for the stream's earlier work through a marker on lane 0.
     fn enter(&mut self) {
-        if !self.plan.lanes[1..].iter().any(|l| l.entry) {
+        if !fences::has_marker(self.plan) {
             return;
         }
         let signal = self.new_signal();
         self.entry = Some(signal);
-        self.barrier_and(0, true, Scope::System, Scope::System);
+        self.barrier_and(0, fences::MARKER);
         self.patch(0, Field::Completion, Source::Launch(signal));
         for lane in 1..self.image.lanes.len() {
             if self.plan.lanes[lane].entry {
@@ -325,13 +378,15 @@ impl<'a> Encoder<'a> {
             }
             after.push(signal);
         }
-        let done = step.signals.then(|| self.new_signal());
+        let by_engine = matches!(lane.kind, LaneKind::Engine(_));
+        // An engine cannot copy without one, and its next step waits for it.
+        let done = (step.signals || by_engine).then(|| self.new_signal());
         if let Some(signal) = done {
             self.signal_of[at.lane as usize][at.position as usize] = signal;
         }
         if lane.kind == LaneKind::Host {
             let Action::Node(unit) = step.action else {
-                return Err(Error::HostFence(at).into());
+                return Err(Error::NotAQueue(at).into());
             };
             if lane.entry && at.position == 0 {
                 after.extend(self.entry);
@@ -339,43 +394,57 @@ impl<'a> Encoder<'a> {
             self.image.host.push(HostStep { after: after.into_iter().collect(), unit, done });
             return Ok(());
         }
-        // What the host or another device has released is outside of what this device's caches agree about.
-        let foreign = |w: &StepRef| {
-            let other = &self.plan.lanes[w.lane as usize];
-            other.kind == LaneKind::Host || other.device != lane.device
-        };
-        // What is before the launch, and may be the host's work.
-        let first = at.position == 0 && (lane.entry || at.lane == 0);
-        let waits = !after.is_empty() || first && lane.entry;
-        let acquire = match () {
-            () if first || self.plan.waits(at).iter().any(foreign) => Scope::System,
-            () if waits || step.barrier || step.action == Action::Fence => Scope::Agent,
-            // What the barrier packet of an antichain has acquired its other packets need not acquire again: all of
-            // them depend on the same completed work.
-            () => Scope::None,
-        };
-        let acquire = self.missing(at.lane, waits, acquire);
-        // What waits may be the host or another device, and the end of the graph is the end of the launch.
-        let last = at.lane == 0 && at.position as usize + 1 == lane.steps.len();
-        let release = if last || done.is_some() { Scope::System } else { Scope::Agent };
+        if by_engine {
+            return self.engine_step(at, after, done, content);
+        }
+        let fences = self.acquired.of_step(self.plan, at);
         match step.action {
             Action::Fence => {
                 let (own, others) = after.split_at(after.len().min(SIGNALS_PER_BARRIER_AND));
                 self.wait_packets(at.lane, others);
-                self.barrier_and(at.lane, step.barrier, acquire, release);
+                self.barrier_and(at.lane, fences);
                 for (n, &signal) in own.iter().enumerate() {
                     self.patch(at.lane, Field::Dependency(n as u8), Source::Launch(signal));
                 }
             }
             Action::Node(unit) => {
                 self.wait_packets(at.lane, &after);
-                let fences = Fences { barrier: step.barrier, acquire, release };
-                self.node(at.lane, unit, fences, last || done.is_some(), content)?;
+                self.node(at.lane, unit, fences, content)?;
             }
         }
         if let Some(signal) = done {
             self.patch(at.lane, Field::Completion, Source::Launch(signal));
         }
+        Ok(())
+    }
+
+    /// A copy by an engine, with the packets that can take its place.
+    fn engine_step<F: From<Error>>(
+        &mut self,
+        at: StepRef,
+        mut after: SmallVec<[u32; 8]>,
+        done: Option<u32>,
+        content: &impl Fn(u32, Fences) -> Result<Content, F>,
+    ) -> Result<(), F> {
+        let (Action::Node(unit), Some(done)) = (self.plan.step(at).action, done) else {
+            return Err(Error::NotAQueue(at).into());
+        };
+        if let Some(before) = at.position.checked_sub(1) {
+            after.push(self.signal_of[at.lane as usize][before as usize]);
+        }
+        let lane = &self.image.lanes[at.lane as usize];
+        // The packets that wait for the launch's start are the first step's.
+        let start = lane.engine.last().map_or(0, |step| step.packets.end);
+        self.wait_packets(at.lane, &after);
+        if at.position == 0 && self.plan.lanes[at.lane as usize].entry {
+            after.extend(self.entry);
+        }
+        self.node(at.lane, unit, fences::COPY, content)?;
+        self.patch(at.lane, Field::Completion, Source::Launch(done));
+        let lane = &mut self.image.lanes[at.lane as usize];
+        // CAST: a plan has fewer than 2^32 steps.
+        let packets = start..lane.packets.len() as u32;
+        lane.engine.push(EngineStep { after: after.into_iter().collect(), unit, done, packets });
         Ok(())
     }
 
@@ -389,53 +458,36 @@ impl<'a> Encoder<'a> {
         // CAST: a plan has fewer than 2^32 steps.
         for (position, step) in (0u32..).zip(&queue.steps) {
             let last = position as usize + 1 == queue.steps.len();
-            let release = if last { Scope::System } else { Scope::Agent };
-            let acquire = match (position, step.barrier || step.action == Action::Fence) {
-                (0, _) => Scope::System,
-                (_, true) => self.missing(0, false, Scope::Agent),
-                (_, false) => Scope::None,
-            };
+            let fences = self.acquired.of_only_step(step, position == 0, last);
             match step.action {
-                Action::Fence => self.barrier_and(0, step.barrier, acquire, release),
-                Action::Node(unit) => {
-                    let fences = Fences { barrier: step.barrier, acquire, release };
-                    self.node(0, unit, fences, last, content)?;
-                }
+                Action::Fence => self.barrier_and(0, fences),
+                Action::Node(unit) => self.node(0, unit, fences, content)?,
             }
         }
         Ok(())
     }
 
-    /// What a packet must acquire of `wanted`: nothing that the packets directly before it in its lane have acquired, if
-    /// the first of those had waited for all before it and none of them has run anything. A packet that `waits` for
-    /// another lane needs what that lane has released meanwhile.
-    #[inline]
-    fn missing(&self, lane: u32, waits: bool, wanted: Scope) -> Scope {
-        if !waits && self.acquired[lane as usize] >= wanted { Scope::None } else { wanted }
-    }
-
-    /// The packet of a step that runs a unit, behind what it waits for. Its end may be `told` to another lane, or to a
-    /// wait for the launch.
+    /// The packet of a step that runs a unit, behind what it waits for.
     #[inline]
     fn node<F>(
         &mut self,
         lane: u32,
         unit: u32,
         fences: Fences,
-        told: bool,
         content: &impl Fn(u32, Fences) -> Result<Content, F>,
     ) -> Result<(), F> {
         match content(unit, fences)? {
             Content::Packet(packet) => {
                 let at_packet = self.push(lane, packet);
-                self.acquired[lane as usize] = Scope::None;
+                self.acquired.ran(lane);
                 self.image.places[unit as usize] = Some((lane, at_packet));
             }
             Content::Record => {
                 let event = self.event_packet(lane, unit, fences.barrier, Field::Completion);
-                if told {
+                // The end is told to another lane, or to a wait for the launch.
+                if fences.release == Scope::System {
                     // A packet has room for one signal, which is the event's here.
-                    self.barrier_and(lane, false, Scope::None, fences.release);
+                    self.barrier_and(lane, Fences { release: Scope::System, ..Fences::NONE });
                     self.patch(lane, Field::Dependency(0), event);
                 }
             }
@@ -446,14 +498,13 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// A barrier-AND packet that fires an event, or waits for one. The host may have made what the event stands for
-    /// visible, or look at what it does: both ends are at system scope.
+    /// A barrier-AND packet that fires an event, or waits for one.
     fn event_packet(&mut self, lane: u32, unit: u32, barrier_bit: bool, field: Field) -> Source {
         // CAST: a plan has fewer than 2^32 steps.
         let event = Source::Event(self.image.events.len() as u32);
         self.image.events.push(EventPoint { unit, lane });
-        let acquire = self.missing(lane, matches!(field, Field::Dependency(_)), Scope::System);
-        self.barrier_and(lane, barrier_bit, acquire, Scope::System);
+        let waits = matches!(field, Field::Dependency(_));
+        self.barrier_and(lane, self.acquired.of_event(lane, barrier_bit, waits));
         self.patch(lane, field, event);
         event
     }
@@ -463,11 +514,10 @@ impl<'a> Encoder<'a> {
         self.image.signals - 1
     }
 
-    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired. They acquire nothing: the packet
-    /// that they are for launches behind the last of them, and acquires what all those signals stand for.
+    /// Barrier-AND packets that hold the rest of the lane back until `signals` have fired.
     fn wait_packets(&mut self, lane: u32, signals: &[u32]) {
         for some in signals.chunks(SIGNALS_PER_BARRIER_AND) {
-            self.barrier_and(lane, false, Scope::None, Scope::None);
+            self.barrier_and(lane, fences::WAIT);
             for (n, &signal) in some.iter().enumerate() {
                 self.patch(lane, Field::Dependency(n as u8), Source::Launch(signal));
             }
@@ -475,18 +525,16 @@ impl<'a> Encoder<'a> {
     }
 
     /// A barrier-AND packet that waits for nothing yet.
-    fn barrier_and(&mut self, lane: u32, barrier: bool, acquire: Scope, release: Scope) {
-        let acquired = &mut self.acquired[lane as usize];
-        *acquired = if barrier { acquire.max(*acquired) } else { Scope::None };
-        self.push(
-            lane,
-            BarrierAnd { fences: Fences { barrier, acquire, release }, ..BarrierAnd::default() }.packet(),
-        );
+    fn barrier_and(&mut self, lane: u32, fences: Fences) {
+        self.acquired.passed(lane, fences);
+        self.push(lane, BarrierAnd { fences, ..BarrierAnd::default() }.packet());
     }
 
     #[inline]
     fn push(&mut self, lane: u32, packet: Packet) -> u32 {
-        self.image.counts.add(&packet);
+        if self.plan.lanes[lane as usize].kind == LaneKind::Queue {
+            self.image.counts.add(&packet);
+        }
         let packets = &mut self.image.lanes[lane as usize].packets;
         // CAST: a plan has fewer than 2^32 steps.
         let at = packets.len() as u32;

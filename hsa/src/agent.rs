@@ -201,12 +201,16 @@ impl Agent {
         driver_node: u32 = HSA_AMD_AGENT_INFO_DRIVER_NODE_ID;
         /// Free device memory in bytes; ROCr 5.2.3 does not know it.
         memory_available: u64 = HSA_AMD_AGENT_INFO_MEMORY_AVAIL;
+        /// Engines that copy between the host and the device, beside its compute units.
+        copy_engines: u32 = HSA_AMD_AGENT_INFO_NUM_SDMA_ENG;
         /// Accelerator dies; ROCr 5.2.3 does not know it.
         xcc_count: u32 = HSA_AMD_AGENT_INFO_NUM_XCC;
         /// How deep runs of packets may nest that its packet processor branches to; only packet processors that
         /// branch know it.
         branch_depth: u32 = AQLIPSE_AGENT_INFO_BRANCH_DEPTH;
-        /// Whether the device can access all of the process's memory.
+        /// 1 if the device uses the host's page tables by an IOMMU of version 2, else 0.
+        iommu_version: u32 = HSA_AMD_AGENT_INFO_IOMMU_SUPPORT;
+        /// Whether the host reaches shared virtual memory that lies on the device.
         svm_direct_host_access: bool = HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS;
     }
 

@@ -136,6 +136,8 @@ extern "C" fn system_get_info(attribute: hsa_system_info_t, value: *mut c_void) 
     match attribute {
         HSA_SYSTEM_INFO_VERSION_MAJOR => answer(value, 1_u16),
         HSA_SYSTEM_INFO_VERSION_MINOR => answer(value, 2_u16),
+        HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR => answer(value, 1_u16),
+        HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR => answer(value, 6_u16),
         HSA_SYSTEM_INFO_TIMESTAMP => answer(value, 12_345_u64),
         HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY => answer(value, 100_000_000_u64),
         _ => HSA_STATUS_ERROR_INVALID_ARGUMENT,

@@ -306,6 +306,8 @@ functions! {
     ends(Mapping) optional hsa_amd_vmem_unmap(va: *mut c_void, size: usize);
     wants() optional hsa_amd_vmem_set_access(va: *mut c_void, size: usize,
         desc: *const hsa_amd_memory_access_desc_t, desc_cnt: usize);
+    wants() optional hsa_amd_svm_prefetch_async(ptr: *mut c_void, size: usize, agent: hsa_agent_t,
+        num_dep_signals: u32, dep_signals: *const hsa_signal_t, completion_signal: hsa_signal_t);
     wants() optional hsa_amd_vmem_export_shareable_handle(dmabuf_fd: *mut c_int,
         handle: hsa_amd_vmem_alloc_handle_t, flags: u64);
     wants() optional hsa_amd_portable_export_dmabuf(ptr: *const c_void, size: usize, dmabuf: *mut c_int,

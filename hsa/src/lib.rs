@@ -37,6 +37,7 @@
 //! | `memory` | pinned host memory, lookup of addresses, fills and copies |
 //! | `ipc` | allocations and ranges that other processes map |
 //! | `vmem` | reserved addresses and memory mapped to them |
+//! | `svm` | pages of the process that agents reach, by attributes |
 //! | `signal`, `condition` | signals, waits, dispatch times; what a wait is for |
 //! | [`packet`] | packet builders and the reader of packet images |
 //! | `batch` | a run of packets and its counts |
@@ -69,6 +70,7 @@ mod queue;
 pub mod ring;
 mod runtime;
 mod signal;
+mod svm;
 mod sync;
 mod token;
 mod vmem;
@@ -92,4 +94,5 @@ pub use queue::{
 pub use ring::Claim;
 pub use runtime::Runtime;
 pub use signal::{DispatchTime, Signal, WaitState, Waiters};
+pub use svm::{Attribute, SharedMemory};
 pub use vmem::{Access, PhysicalMemory, Reservation, VirtualMemory};

@@ -250,7 +250,7 @@ impl Runtime {
         check("hsa_amd_memory_fill", unsafe { (self.api().hsa_amd_memory_fill)(address, value, count) })
     }
 
-    /// Copies `len` bytes by a copy engine after all `deps` have become 0, and decrements `completion`
+    /// Copies `len` bytes by a copy engine, if the runtime has one for the two agents, after all `deps` have become 0, and decrements `completion`
     /// afterwards.
     ///
     /// # Errors

@@ -79,6 +79,16 @@ impl Runtime {
         Ok((major, minor))
     }
 
+    /// Version of AMD's extensions (`HSA_AMD_INTERFACE_VERSION_*` of its header): major, minor.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: ROCr 5.2.3 does not know the question.
+    pub fn extensions(&self) -> Result<(u16, u16), Error> {
+        let [major] = self.info(HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR)?.u16s();
+        let [minor] = self.info(HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR)?.u16s();
+        Ok((major, minor))
+    }
+
     /// The system clock now, in ticks; dispatch times are on the same clock.
     ///
     /// # Errors

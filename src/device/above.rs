@@ -36,6 +36,9 @@ pub(crate) trait Streams: Any + Send + Sync {
 
     /// Lets go of what completed work needed.
     fn let_go_of_what_is_over(&self);
+
+    /// Has streams give lanes back that they have for themselves, and that nothing is in flight on.
+    fn leave_own_lanes(&self);
 }
 
 /// The value that one module above stores with a device.

@@ -87,7 +87,8 @@ impl SignalPool {
         signal.silent_store(initial, Ordering::Relaxed);
         self.used.fetch_add(1, Ordering::Relaxed);
         let signal = Some(signal);
-        Ok(Arc::new(PooledSignal { signal, epoch, is_known: AtomicBool::new(false), pool: self.clone() }))
+        let (is_known, in_engine, is_open) = Default::default();
+        Ok(Arc::new(PooledSignal { signal, epoch, is_known, in_engine, is_open, pool: self.clone() }))
     }
 }
 
@@ -124,6 +125,10 @@ pub(crate) struct PooledSignal {
     epoch: u64,
     /// Whether a packet may have it since it was taken or armed.
     is_known: AtomicBool,
+    /// Whether a copy engine may have it.
+    in_engine: AtomicBool,
+    /// Whether what it stands for may come behind packets that are published later.
+    is_open: AtomicBool,
     pool: Arc<SignalPool>,
 }
 
@@ -131,7 +136,19 @@ impl PooledSignal {
     /// Makes it 1, for packets that are yet to be published: those that had it before are over.
     pub(crate) fn arm(&self) {
         self.is_known.store(false, Ordering::Relaxed);
+        self.is_open.store(false, Ordering::Relaxed);
         self.silent_store(1, Ordering::Relaxed);
+    }
+
+    /// Notes, before any other thread has it, that it falls behind a wait for what packets may bring about that are
+    /// published later: no lane that streams share must wait for it.
+    pub(crate) fn open(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was [noted so](PooledSignal::open) and has not fired.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed) && !self.is_over()
     }
 
     /// Its name in packets.
@@ -140,6 +157,14 @@ impl PooledSignal {
             self.is_known.store(true, Ordering::Relaxed);
         }
         self.signal().handle()
+    }
+
+    /// The signal for a copy engine, which waits for it or fires it. Unlike a queue, an engine is not destroyed when a fault
+    /// has taken what it waits for: the signal is never used again if it has not fired.
+    pub(crate) fn for_engine(&self) -> &hsa::Signal {
+        self.is_known.store(true, Ordering::Relaxed);
+        self.in_engine.store(true, Ordering::Relaxed);
+        self.signal()
     }
 
     /// The fault epoch of the queues whose packets use the signal.
@@ -236,6 +261,8 @@ impl Drop for PooledSignal {
             // What no packet has was taken for a launch that failed.
             if signal.load(Ordering::Acquire) == 0 || !*self.is_known.get_mut() {
                 free.quiet.push_back(signal);
+            } else if *self.in_engine.get_mut() {
+                std::mem::forget(signal);
             } else {
                 free.pending.push_back((signal, self.epoch));
             }

@@ -29,6 +29,8 @@ pub(crate) enum LaneKind {
     Resident { index: usize },
     /// For streams that are restricted to a set of units.
     Restricted { set: usize, index: usize },
+    /// For one stream or launch at a time; see [`own_lanes`](super::own_lanes).
+    Own { number: usize },
 }
 
 /// Lanes whose work can be on one queue.
@@ -40,12 +42,12 @@ pub(super) enum Group {
     Restricted(usize),
     /// For bodies.
     Bodies,
-    /// None: device code publishes there, or kernels run there that others would wait for.
+    /// None: device code publishes there, or kernels run there that others would wait for, maybe without end.
     Alone,
 }
 
 /// Lanes that find a queue of their own whenever they are needed: all that stand alone, what ordinary streams have, and one
-/// of each other group but restricted ones, of which programs make any number.
+/// of each other group but restricted ones and those of one stream, of which programs make any number.
 pub(super) const RESERVED: [LaneKind; 14] = [
     LaneKind::Stream { priority: Priority::Normal, index: 0 },
     LaneKind::Stream { priority: Priority::Normal, index: 1 },
@@ -82,9 +84,11 @@ impl LaneKind {
             Self::Stream { priority, .. } => Group::Streams(priority),
             Self::Restricted { set, .. } => Group::Restricted(set),
             Self::Body { .. } => Group::Bodies,
-            Self::Cooperative | Self::WaveSync | Self::ResidentLaunches | Self::Resident { .. } => {
-                Group::Alone
-            }
+            Self::Cooperative
+            | Self::WaveSync
+            | Self::ResidentLaunches
+            | Self::Resident { .. }
+            | Self::Own { .. } => Group::Alone,
         }
     }
 
@@ -98,10 +102,11 @@ impl LaneKind {
             Self::WaveSync => "cooperative kernels with global wave sync",
             Self::Body { .. } => "bodies of conditional nodes",
             Self::ResidentLaunches | Self::Resident { .. } => "resident graphs",
+            Self::Own { .. } => "streams and graphs that wait for memory",
         }
     }
 
-    /// The number that stands for the lane. Queues that publish to others have lower numbers than those.
+    /// The number that stands for the lane.
     pub(crate) fn number(self) -> usize {
         let (group, index) = match self {
             Self::Stream { priority: Priority::Normal, index } => (0, index),
@@ -112,9 +117,19 @@ impl LaneKind {
             Self::ResidentLaunches => (4, 0),
             Self::WaveSync => (4, 1),
             Self::Resident { index } => (5, index),
-            Self::Restricted { set, index } => (6 + set, index),
+            Self::Restricted { set, index } => (6 + 2 * set, index),
+            Self::Own { number } => (7 + 2 * (number / LANES), number % LANES),
         };
         group * LANES + index
+    }
+
+    /// When its queue is stopped of several that are: those to which kernels on others publish come after these.
+    pub(super) fn stop_order(self) -> u32 {
+        match self {
+            Self::ResidentLaunches => 1,
+            Self::Resident { .. } => 2,
+            _ => 0,
+        }
     }
 
     /// The `n`th lane behind this one of the same priority or set of units; another one for each `n` below [`LANES`], though
@@ -127,8 +142,17 @@ impl LaneKind {
         }
     }
 
+    /// The first lane of the same priority or set of units.
+    pub(super) fn first(self) -> Self {
+        match self {
+            Self::Stream { priority, .. } => Self::Stream { priority, index: 0 },
+            Self::Restricted { set, .. } => Self::Restricted { set, index: 0 },
+            other => other,
+        }
+    }
+
     /// The lane for streams of this priority with the same index; a restricted one stays what it is.
-    pub(super) fn of_priority(self, priority: i32) -> Self {
+    pub(crate) fn of_priority(self, priority: i32) -> Self {
         match self {
             Self::Stream { index, .. } => Self::Stream { priority: Self::priority(priority), index },
             other => other,
@@ -148,7 +172,8 @@ impl From<usize> for LaneKind {
             (4, 0) => Self::ResidentLaunches,
             (4, _) => Self::WaveSync,
             (5, index) => Self::Resident { index },
-            (group, index) => Self::Restricted { set: group - 6, index },
+            (group, index) if group % 2 == 0 => Self::Restricted { set: (group - 6) / 2, index },
+            (group, index) => Self::Own { number: (group - 7) / 2 * LANES + index },
         }
     }
 }
@@ -165,28 +190,32 @@ mod tests {
         let resident = (0..LANES).map(|index| LaneKind::Resident { index });
         let restricted =
             (0..3).flat_map(|set| (0..LANES).map(move |index| LaneKind::Restricted { set, index }));
+        let own = (0..3 * LANES).map(|number| LaneKind::Own { number });
         streams
             .chain([LaneKind::Cooperative])
             .chain(bodies)
             .chain([LaneKind::ResidentLaunches, LaneKind::WaveSync])
             .chain(resident)
             .chain(restricted)
+            .chain(own)
             .collect()
     }
 
     #[test]
     fn each_lane_has_its_own_number_which_leads_back_to_it() {
         let lanes = all();
-        assert!(lanes.is_sorted_by(|one, other| one.number() < other.number()));
-        for lane in lanes {
-            assert_eq!(LaneKind::from(lane.number()), lane);
+        for (n, lane) in lanes.iter().enumerate() {
+            assert_eq!(LaneKind::from(lane.number()), *lane);
+            assert!(lanes[..n].iter().all(|other| other.number() != lane.number()), "{lane:?}");
         }
         assert_eq!(LaneKind::DEFAULT.number(), 0);
     }
 
     #[test]
     fn each_group_that_is_known_has_a_queue_and_a_lane_that_stands_alone_is_one() {
-        for lane in all().into_iter().filter(|lane| !matches!(lane, LaneKind::Restricted { .. })) {
+        let of_programs =
+            |lane: &LaneKind| matches!(lane, LaneKind::Restricted { .. } | LaneKind::Own { .. });
+        for lane in all().into_iter().filter(|lane| !of_programs(lane)) {
             assert!(RESERVED.iter().any(|reserved| reserved.group() == lane.group()), "{lane:?}");
             assert!(lane.group() != Group::Alone || RESERVED.contains(&lane), "{lane:?}");
         }

@@ -4,6 +4,7 @@ pub(crate) mod above;
 mod advice;
 mod arguments;
 mod backend;
+mod costs;
 pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod heap;
@@ -12,6 +13,7 @@ mod hosts;
 pub(crate) mod lane;
 mod lane_kind;
 pub(crate) mod once;
+pub(crate) mod own_lanes;
 pub(crate) mod pause;
 mod properties;
 mod queues;
@@ -26,7 +28,7 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -35,8 +37,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
+pub use costs::named_costs;
 pub use fence::Fence;
-pub use properties::Properties;
+pub use properties::{Properties, Sharing};
 pub use queues::QueueCount;
 pub use rings::{RING_VARIABLE, Rings};
 pub use system::System;
@@ -49,6 +52,7 @@ use self::{
     fence::{Keep, PooledSignal, SignalPool},
     lane::Lane,
     lane_kind::BODIES,
+    own_lanes::OwnLanes,
     rings::Placement,
     slabs::Slabs,
     wait::PolicyCell,
@@ -57,7 +61,7 @@ pub(crate) use self::{
     lane_kind::{LANES, LaneKind},
     units::Units,
 };
-use crate::error::Result;
+use crate::{error::Result, schedule::CostTable};
 
 const KERNARG_SLAB: usize = 256 * 1024;
 /// A graph of 100,000 kernels that is instantiated again and again has its arguments where those before it were: fresh pages
@@ -99,12 +103,16 @@ pub(crate) struct DeviceInner {
     lanes: Mutex<Vec<Option<Arc<Lane>>>>,
     /// The sets of units that streams were restricted to.
     restrictions: Mutex<Vec<Units>>,
+    /// Lanes of one stream or launch each.
+    own_lanes: OwnLanes,
     next_lane: AtomicUsize,
     /// Where lanes that are created get their rings.
     placement: Placement,
     wait: PolicyCell,
     /// Launches on streams of other devices in which the device takes part, oldest first.
     participations: Mutex<VecDeque<Fence>>,
+    /// What its packets and copies cost, looked up once.
+    costs: OnceLock<Result<CostTable>>,
     pub(crate) services: Above<dyn Services>,
     pub(crate) streams: Above<dyn Streams>,
 }
@@ -236,12 +244,12 @@ impl Device {
             if let Some(services) = device.0.services.get() {
                 services.before_queues_stop();
             }
-            // Queues whose kernels publish to other queues stop before those: they have lower numbers.
-            let dead: Vec<_> = {
+            let mut dead: Vec<(LaneKind, _)> = {
                 let mut lanes = device.0.lanes.lock();
                 let lanes = lanes.iter_mut().enumerate();
                 lanes.filter_map(|(number, slot)| Some((number.into(), stale(slot)?))).collect()
             };
+            dead.sort_by_key(|(kind, _)| kind.stop_order());
             // Stopped first: a launch may still hold one, so that it is not destroyed here.
             queues::distinct(dead).iter().for_each(|(_, lane)| lane.stop());
         }
@@ -331,7 +339,7 @@ impl Device {
 
     fn create_lane(&self, kind: LaneKind) -> Result<Arc<Lane>> {
         self.refuse_if_lost()?;
-        let (producers, priority) = match kind {
+        let (producers, priority) = match self.place_of(kind) {
             LaneKind::Stream { priority, .. } => (hsa::Producers::Multi, priority),
             LaneKind::WaveSync => (hsa::Producers::Cooperative, hsa::Priority::Normal),
             _ => (hsa::Producers::Multi, hsa::Priority::Normal),
@@ -374,7 +382,7 @@ impl Device {
 
     /// The units that a lane is restricted to, if it is.
     pub(crate) fn restriction(&self, lane: impl Into<LaneKind>) -> Option<Units> {
-        match lane.into() {
+        match self.place_of(lane.into()) {
             LaneKind::Restricted { set, .. } => self.0.restrictions.lock().get(set).cloned(),
             _ => None,
         }
@@ -387,20 +395,21 @@ impl Device {
     }
 
     /// The `n`th lane behind `lane` of the same priority; another one for each `n` below [`LANES`], though two may share a
-    /// queue.
+    /// queue. Beside a lane of one stream are those that other streams of its priority share.
+    #[cfg(test)]
     pub(crate) fn lane_beside(&self, lane: impl Into<LaneKind>, n: usize) -> Result<Arc<Lane>> {
-        self.lane(lane.into().beside(n))
+        self.lane(self.place_of(lane.into()).beside(n))
     }
 
-    /// As [`Device::lane_beside`], but a lane of this priority. Work of a stream that is restricted to some units stays
-    /// on those.
+    /// The `n`th lane behind `lane`, but of this priority. Work of a stream that is restricted to some units stays on those.
+    /// Beside a lane of one stream are those that other streams share.
     pub(crate) fn lane_beside_of(
         &self,
         lane: impl Into<LaneKind>,
         n: usize,
         priority: i32,
     ) -> Result<Arc<Lane>> {
-        self.lane(lane.into().of_priority(priority).beside(n))
+        self.lane(self.place_of(lane.into()).of_priority(priority).beside(n))
     }
 
     /// Notes that the device takes part in a launch on a stream of another, which fires `signal` at its end.
@@ -432,12 +441,23 @@ impl Device {
         drop(forgotten);
     }
 
+    /// Whether kernel arguments of executables on this device alone lie in its own memory, not in the host's.
+    pub fn has_own_arguments(&self) -> bool {
+        !Arc::ptr_eq(&self.0.kernargs, &self.0.arguments)
+    }
+
+    /// Whether copies may go to the device's copy engines. Behind a fault none may: an engine still has what waits for lost
+    /// packets, and whatever followed would wait behind it.
+    pub(crate) fn engines_serve(&self) -> bool {
+        self.0.properties.copy_engines && self.0.faults.epoch() == 0
+    }
+
     /// Bytes of kernel-argument memory, the host's and the device's own: reserved, and in use.
     pub fn kernarg_bytes(&self) -> (u64, u64) {
         let (host, device) = (self.0.kernargs.footprint(), self.0.arguments.footprint());
-        match Arc::ptr_eq(&self.0.kernargs, &self.0.arguments) {
-            true => host,
-            false => (host.0 + device.0, host.1 + device.1),
+        match self.has_own_arguments() {
+            false => host,
+            true => (host.0 + device.0, host.1 + device.1),
         }
     }
 }

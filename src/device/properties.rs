@@ -57,12 +57,31 @@ pub struct Properties {
     pub host_atomics: bool,
     /// Whether there is device memory that is coherent while kernels run.
     pub fine_grained: bool,
+    /// How host and device share memory of the process.
+    pub managed: Sharing,
     /// Whether kernels can be launched whose blocks wait for each other.
     pub cooperative: bool,
     /// Compute units that such kernels run on.
     pub cooperative_units: u32,
+    /// Whether it has engines that copy beside its compute units, and ROCr uses them: `HSA_ENABLE_SDMA=0` says that it
+    /// does not.
+    pub copy_engines: bool,
     /// Identifier of the device.
     pub uuid: [u8; 16],
+}
+
+/// How host and device share memory of the process, by what the HSA runtime says of its driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sharing {
+    /// Whether managed memory goes where it is used, and both can use it at a time. Else it is pinned memory of the host.
+    pub moves: bool,
+    /// Whether kernels reach all memory of the process, with faults that are retried (XNACK).
+    pub pageable: bool,
+    /// Whether they do so by the host's own page tables.
+    pub host_page_tables: bool,
+    /// Whether the host reaches managed memory that lies on the device, so that its touch does not move it.
+    pub host_reaches_device: bool,
 }
 
 /// Blocks in x, y, z that no device takes more of, whatever its packets could say.
@@ -116,12 +135,20 @@ impl Properties {
             // Only the pools tell: the caller sets these.
             host_atomics: true,
             fine_grained: false,
+            managed: Sharing::default(),
             cooperative: agent.cooperative_queues()?,
             // Older runtimes do not tell.
             cooperative_units: agent.cooperative_compute_units().map_or(units, |some| some.min(units)),
+            // Older runtimes do not tell, and know no device that has none.
+            copy_engines: !engines_are_off() && agent.copy_engines().map_or(true, |engines| engines > 0),
             uuid: uuid(&agent.uuid()?),
         })
     }
+}
+
+/// Whether ROCr is told to copy by kernels of its own where it would use copy engines.
+fn engines_are_off() -> bool {
+    std::env::var_os("HSA_ENABLE_SDMA").is_some_and(|value| value == "0")
 }
 
 /// Major and minor number that HIP reports for a processor: the digits of its name but for the stepping.

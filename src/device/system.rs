@@ -17,6 +17,7 @@ use super::{
     fence::SignalPool,
     holders,
     hosts::Hosts,
+    properties::Sharing,
     rings::Placement,
     slabs::{Reach, Slabs},
     watchdog,
@@ -41,6 +42,8 @@ pub struct System {
     /// How long a queue may stand still before it is reported.
     watchdog: Option<Duration>,
     gpus: Vec<hsa::Agent>,
+    /// Pages of the process that devices reach and the driver moves, where it can.
+    shared_memory: Option<hsa::SharedMemory>,
 }
 
 impl System {
@@ -102,6 +105,7 @@ impl System {
         let hosts = Hosts::among(&agents)?;
         let timestamp_hz = runtime.timestamp_frequency();
         runtime.on_event(Box::new(record_event))?;
+        let shared_memory = runtime.shared_memory();
         Ok(System {
             runtime,
             backend,
@@ -112,6 +116,7 @@ impl System {
             arguments,
             watchdog,
             gpus,
+            shared_memory,
         })
     }
 
@@ -144,6 +149,11 @@ impl System {
         &self.runtime
     }
 
+    /// Pages of the process that devices reach and the driver moves, where it can.
+    pub(crate) fn shared_memory(&self) -> Option<&hsa::SharedMemory> {
+        self.shared_memory.as_ref()
+    }
+
     /// Memory of the host for what is no device's in particular.
     pub(crate) fn host_pool(&self) -> &hsa::Pool {
         &self.hosts.first().memory
@@ -159,18 +169,25 @@ impl System {
     }
 
     /// The GPUs that memory of another process is mapped for, if `device` asks for it: all, where they can be named.
-    ///
-    /// ROCr's runtime 1.18 takes the list of agents of `hsa_amd_ipc_memory_attach` for a list of what they point to:
-    /// with a second agent it crashes, and with none it refuses. It does so since it has several drivers, which the
-    /// releases before 1.15 (ROCm 6.4) do not have.
     pub(crate) fn importing_agents(&self, device: &Device) -> Vec<hsa::Agent> {
-        const FIRST: (u16, u16) = (1, 15);
-        let version = || self.runtime.version().unwrap_or(FIRST);
-        match self.backend == Backend::Rocr && version() >= FIRST {
+        let for_one = || imports_for_one(self.runtime.version().ok(), self.runtime.extensions().ok());
+        match self.backend == Backend::Rocr && for_one() {
             true => vec![device.0.agent.clone()],
             false => self.gpu_agents(),
         }
     }
+}
+
+/// Whether memory of another process must be mapped for one agent, by the versions that ROCr says it has.
+///
+/// ROCr takes the list of agents of `hsa_amd_ipc_memory_attach` for a list of what they point to: with a second agent it
+/// crashes, and with none it refuses. It does so since it has several drivers, which the releases before runtime 1.15
+/// (ROCm 6.4) do not have. One that was built without AMD's profiler calls itself 1.1 (its `core/runtime/runtime.cpp`), so
+/// that its extensions count, too: they were 1.6 in the last releases before.
+fn imports_for_one(version: Option<(u16, u16)>, extensions: Option<(u16, u16)>) -> bool {
+    let is_new = version.is_some_and(|version| version >= (1, 15));
+    // ROCr 5.2.3 does not know that it has any.
+    is_new || extensions.is_some_and(|extensions| extensions > (1, 6))
 }
 
 impl Device {
@@ -194,6 +211,15 @@ impl Device {
         let local_bytes = local.properties().size;
         let mut properties = Properties::of(agent, local_bytes, lds, large_bar)?;
         properties.fine_grained = fully_fine;
+        if let Some(shared) = system.shared_memory() {
+            properties.managed = Sharing {
+                moves: true,
+                pageable: shared.is_accessible_by_default(),
+                host_page_tables: shared.is_accessible_by_default()
+                    && agent.iommu_version().is_ok_and(|version| version == 1),
+                host_reaches_device: agent.svm_direct_host_access().unwrap_or(false),
+            };
+        }
         // A device whose own memory the host's is has no link to it.
         properties.host_atomics = host.memory.link(agent)?.is_none_or(|link| link.atomics);
         let isa = agent.isa_names()?.into_iter().next().ok_or(Error::NoDevice)?;
@@ -238,10 +264,12 @@ impl Device {
             packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),
+            own_lanes: Default::default(),
             next_lane: Default::default(),
             placement: Placement::new(system.rings),
             wait: Default::default(),
             participations: Mutex::default(),
+            costs: Default::default(),
             services: Default::default(),
             streams: Default::default(),
         };
@@ -327,4 +355,23 @@ pub(super) fn queue_error(status: hsa_sys::hsa_status_t) -> Error {
 /// The emulator's description of the latest fault: kernel, pc, instruction, lane, address.
 fn fault_report(system: &System) -> Option<String> {
     (system.backend == Backend::Emulated).then(emulator::take_fault_report).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rocr_since_1_15_imports_for_one_agent_whatever_it_calls_itself() {
+        for (version, extensions, is_for_one) in [
+            ((1, 1), None, false),
+            ((1, 14), Some((1, 6)), false),
+            ((1, 1), Some((1, 6)), false),
+            ((1, 15), Some((1, 6)), true),
+            ((1, 18), Some((1, 11)), true),
+            ((1, 1), Some((1, 11)), true),
+        ] {
+            assert_eq!(imports_for_one(Some(version), extensions), is_for_one, "{version:?} {extensions:?}");
+        }
+    }
 }

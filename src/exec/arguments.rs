@@ -86,8 +86,9 @@ impl Exec {
         }
         let arguments = &mut dispatch.kernargs[..dispatch.code.argument_bytes()];
         write(&dispatch.code, arguments)?;
-        state.arena.write(state.offsets[main as usize] as usize, arguments);
-        state.wrote_arena();
+        let place = state.offsets[main as usize];
+        state.arena.write(place, arguments);
+        state.wrote_arena(place);
         state.parameters.set_arguments(flat);
         Ok(true)
     }
@@ -110,7 +111,7 @@ impl Exec {
             return false;
         }
         if state.in_flight() {
-            let Ok(arena) = state.arena.another(state.arena.len()) else { return false };
+            let Ok(arena) = state.arena.another() else { return false };
             let had = mem::replace(&mut state.arena, Arc::new(arena));
             let launched = mem::replace(&mut state.arena_since, state.launches) < state.launches;
             if launched {
@@ -124,7 +125,8 @@ impl Exec {
         } else {
             state.give_arguments(graph, false);
         }
-        state.wrote_arena();
+        // It has one block, as there is one device.
+        state.wrote_arena(0);
         state.parameters.take_over_all(template.shared_graph());
         true
     }
@@ -170,13 +172,13 @@ impl State {
             dispatch.kernargs[..bytes].copy_from_slice(&kernel.kernargs[..bytes]);
             let offset = self.offsets[main as usize];
             if !empty {
-                self.arena.write(offset as usize, &dispatch.kernargs[..bytes]);
+                self.arena.write(offset, &dispatch.kernargs[..bytes]);
                 continue;
             }
-            self.arena.write(offset as usize, &dispatch.kernargs);
+            self.arena.write(offset, &dispatch.kernargs);
             if let Some((lane, packet)) = self.image.places[main as usize] {
                 let mut new = self.image.lanes[lane as usize].packets[packet as usize];
-                let set = new.set_kernarg_address(self.arena.address() + u64::from(offset));
+                let set = new.set_kernarg_address(self.arena.address(offset));
                 debug_assert!(set.is_ok(), "no node is disabled: its packet is a dispatch");
                 self.replace_packet(lane, packet, new);
             }

@@ -207,7 +207,9 @@ const RESIDENT: Options = Options {
     memory: None,
     resident: true,
     resident_by_launcher: false,
+    copies_by_kernels: false,
     conditionals_on_host: false,
+    arguments_on_host: false,
 };
 
 #[test]

@@ -10,6 +10,16 @@ use crate::{
     error::{Error, Result},
 };
 
+/// Whether one of the events that a launch waits for lies behind a wait for packets that may be published later.
+pub(super) fn wait_for_open(state: &State) -> bool {
+    let waited_for = |unit: u32| match &state.units[unit as usize] {
+        Unit::Wait(event) => event.fence(),
+        _ => None,
+    };
+    let mut fences = state.image.events.iter().filter_map(|point| waited_for(point.unit));
+    fences.any(|(fence, _)| fence.signal().is_open())
+}
+
 /// What the events of a launch's record nodes will stand for, in the order of the plan.
 ///
 /// Neither the signals of these points nor those that wait nodes wait for are of the launch's own, which are armed again
@@ -17,13 +27,15 @@ use crate::{
 pub(super) struct Points(SmallVec<[Fence; 2]>);
 
 impl Points {
-    /// Notes in `flight` what the waited-for events stand for now, and makes points for those that are to be recorded.
+    /// Notes in `flight` what the waited-for events stand for now, and makes points for those that are to be recorded. The
+    /// launch `is_held` if what is before them may have to wait for packets that are published later.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] for signals.
     pub(super) fn new(
         state: &State,
         launch_queues: &LaunchQueues<'_>,
+        is_held: bool,
         flight: &mut InFlightSlot,
     ) -> Result<Self> {
         let mut points = SmallVec::new();
@@ -32,6 +44,9 @@ impl Points {
             let signal = match &state.units[point.unit as usize] {
                 Unit::Record(_) => {
                     let signal = device.0.signals.take(1, epoch)?;
+                    if is_held {
+                        signal.open();
+                    }
                     points.push(Fence::new(signal.clone(), Vec::new()));
                     Some(signal)
                 }

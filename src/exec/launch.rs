@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use hsa::packet::{BarrierAnd, Fences, NO_SIGNAL, Packet, Scope, SignalPlace as Field};
 
-use aqlipse_graph::image::{LaneImage, Source};
+use aqlipse_graph::image::{EngineStep, Image, LaneImage, Source};
 
 use super::{
-    Exec, State, events::Points, in_flight::InFlightSlot, launch_queues::LaunchQueues, publication,
+    Exec, State,
+    events::{self, Points},
+    in_flight::InFlightSlot,
+    launch_queues::{Beside, LaunchQueues, QueueCache},
+    publication,
     script::Script,
 };
 use crate::{
@@ -15,7 +19,7 @@ use crate::{
     device::{
         Fence,
         fence::{Keep, PooledSignal},
-        lane::{BEGINNING, LONG, Slots},
+        lane::{BEGINNING, LONG, Lane, Slots},
         slabs::Block,
     },
     error::Result,
@@ -58,9 +62,29 @@ impl Exec {
                 })
                 .collect(),
         };
-        let lanes: Vec<LaunchLane> = state.image.lanes.iter().map(lane).collect();
+        let queues = state.image.lanes.iter().filter(|lane| lane.engine.is_empty());
+        let lanes: Vec<LaunchLane> = queues.map(lane).collect();
         let long = lanes.iter().map(|lane| lane.packets.len()).sum::<usize>() > LONG;
         LaunchImage { lanes, signals: state.image.signals, beginning: if long { BEGINNING } else { 0 } }
+    }
+
+    /// Lets no packet but the first of each queue acquire anything, until the next update: to measure what acquires take.
+    ///
+    /// # Safety
+    /// No kernel reads what another of the same launch has written.
+    pub unsafe fn omit_acquires(&self) {
+        let mut state = self.state();
+        for lane in 0..state.image.lanes.len() {
+            for packet in 1..state.image.lanes[lane].packets.len() {
+                let mut bare = state.image.lanes[lane].packets[packet];
+                // A packet of another format has no fences to change.
+                let Ok(header) = bare.header() else { continue };
+                if bare.set_fences(Fences { acquire: Scope::None, ..header.fences }).is_ok() {
+                    // CAST: a plan has fewer than 2^32 packets.
+                    state.replace_packet(lane as u32, packet as u32, bare);
+                }
+            }
+        }
     }
 
     /// Launches the graph behind what is on `stream`, and behind its own earlier launches; on a capturing stream it
@@ -123,10 +147,28 @@ impl Exec {
             stream.start_worker()?;
         }
         let own = stream.submission()?.lane().clone();
-        let (devices, priorities) = (&self.0.devices, &self.0.priorities);
-        let launch_queues =
-            LaunchQueues::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
+        let launch_queues = self.queues(&state.image, stream, &own, &mut state.known, Beside::Shared)?;
         state.slots.prepare(&state.image, &launch_queues)
+    }
+
+    fn queues<'e>(
+        &'e self,
+        image: &Image,
+        stream: &Stream,
+        own: &Arc<Lane>,
+        known: &mut QueueCache,
+        beside: Beside<'_>,
+    ) -> Result<LaunchQueues<'e>> {
+        LaunchQueues::new(&self.0.devices, image, stream, own, &self.0.priorities, known, beside)
+    }
+
+    /// Moves the stream to a lane of its own for a launch that waits for what packets may bring about that are published
+    /// later. Returns whether the launch may have to wait for such, be it for what is on the stream.
+    fn hold(&self, state: &State, submission: &mut Submission<'_>) -> Result<bool> {
+        if self.0.waits || events::wait_for_open(state) {
+            submission.stand_apart()?;
+        }
+        Ok(submission.is_held())
     }
 
     fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
@@ -144,23 +186,25 @@ impl Exec {
         let conditions = state.conditionals.conditions();
         let turn = ConditionGuard::take(&conditions)?;
         let mut submission = stream.submission()?;
-        turn.wait(&mut submission);
+        turn.wait(&mut submission)?;
+        if let Some((fence, lane)) = &state.last {
+            submission.wait(fence, *lane)?;
+        }
+        let is_held = self.hold(state, &mut submission)?;
         let fence = submission.armed_fence()?;
-        let (devices, priorities, own) = (&self.0.devices, &self.0.priorities, submission.lane().clone());
-        let launch_queues =
-            LaunchQueues::new(devices, &state.image, stream, &own, priorities, &mut state.known)?;
+        let own = submission.lane().clone();
+        let before = state.last.as_ref().filter(|_| is_held).map(|(fence, _)| fence.clone());
+        let beside = if is_held { Beside::Own(before.as_ref()) } else { Beside::Shared };
+        let launch_queues = self.queues(&state.image, stream, &own, &mut state.known, beside)?;
         let mut flight = state.slots.take(&state.image, &launch_queues)?;
         let bracket = launch_queues.has_guest().then(|| Bracket::new(&launch_queues)).transpose()?;
         launch_queues.stand_together(fence.signal());
-        if let Some((fence, lane)) = &state.last {
-            submission.wait(fence, *lane);
-        }
         if let Some(bracket) = &bracket {
             submission.mark(&bracket.entry);
         }
         submission.flush()?;
 
-        let points = Points::new(state, &launch_queues, &mut flight)?;
+        let points = Points::new(state, &launch_queues, is_held, &mut flight)?;
         let watches = match state.profiled {
             0 => None,
             _ => {
@@ -181,7 +225,13 @@ impl Exec {
             fill(slots, &state.image.lanes, lane, &flight, last);
             watches.iter().for_each(|watches| watches.fill(lane, slots));
         };
-        publication::publish(&state.image, launch_queues.lanes(), fill).map_err(report)?;
+        // A launch that is measured has kernels copy, whose packets say how long they take.
+        // An engine does its copies in order, whatever launches they are of: one that waits for packets that are published
+        // later would hold them up.
+        let may_copy = watches.is_none() && !is_held;
+        let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
+        let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
+        publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -192,6 +242,10 @@ impl Exec {
             device.takes_part(fence.signal());
         }
         points.record(state, &launch_queues);
+        if is_held {
+            launch_queues.end_behind(&fence);
+            submission.held_until(&fence);
+        }
         // What all launches use the executable keeps, and lets go behind the latest.
         if !state.conditionals.is_empty() {
             fence.keep_all(state.conditionals.keep());
@@ -228,9 +282,15 @@ impl Exec {
     fn publish_plain(&self, state: &mut State, stream: &Stream) -> Result<()> {
         let mut submission = stream.submission()?;
         if let Some((fence, lane)) = &state.last {
-            submission.wait(fence, *lane);
+            submission.wait(fence, *lane)?;
+        }
+        if self.0.waits {
+            submission.stand_apart()?;
         }
         let fence = submission.copy(&state.image.lanes[0].packets)?;
+        if self.0.waits {
+            submission.held_until(&fence);
+        }
         let memory = &self.0.resources.memory;
         if !memory.is_empty() {
             memory.launched(stream.0.id, &fence);
@@ -275,11 +335,26 @@ impl Exec {
 }
 
 impl State {
+    /// Has a copy engine do a step of a launch; says whether it does. One that is disabled, or is of memory that an engine
+    /// does not copy by now, is left to packets, as is one that the HSA runtime refuses.
+    fn copy_by_engine(&self, step: &EngineStep, flight: &InFlightSlot) -> bool {
+        let Some(copy) = self.copies.get(&step.unit).filter(|_| !self.is_disabled(step.unit)) else {
+            return false;
+        };
+        let signals = flight.signals();
+        let after = step.after.iter().map(|&signal| &*signals[signal as usize]);
+        let submitted = copy.submit(after, &signals[step.done as usize]);
+        submitted.inspect_err(|error| tracing::warn!("a copy engine refuses a copy: {error}")).is_ok()
+    }
+
     /// Where a unit's kernel arguments are.
     pub(super) fn arguments_of(&self, unit: u32) -> (Arc<Block>, usize) {
         match self.moved.get(&unit) {
             Some(moved) => (moved.block.clone(), 0),
-            None => (self.arena.clone(), self.offsets[unit as usize] as usize),
+            None => {
+                let (block, offset) = self.arena.at(self.offsets[unit as usize]);
+                (block.clone(), offset)
+            }
         }
     }
 }

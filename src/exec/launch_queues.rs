@@ -7,7 +7,9 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use crate::{
-    device::{Device, LANES, LaneKind, fault::Faults, fence::PooledSignal, lane::Lane},
+    device::{
+        Device, Fence, LANES, LaneKind, fault::Faults, fence::PooledSignal, lane::Lane, own_lanes::OwnLane,
+    },
     error::Result,
     stream::Stream,
 };
@@ -25,6 +27,18 @@ pub(super) struct LaunchQueues<'e> {
     /// By lane of the image. The first is the stream's own, unless the stream is of another device.
     lanes: SmallVec<[Arc<Lane>; LANES]>,
     numbers: SmallVec<[u16; 4]>,
+    /// Those of them that no other launch has.
+    own: Vec<OwnLane>,
+}
+
+/// Which lanes a launch has beside that of its stream.
+#[derive(Clone, Copy)]
+pub(super) enum Beside<'f> {
+    /// Those that it shares.
+    Shared,
+    /// Lanes of its own, behind the end of the executable's latest launch: something in the launch, or what is on its stream,
+    /// waits for packets that may be published later.
+    Own(Option<&'f Fence>),
 }
 
 /// The queues that a launch has found, for the next one: asking the device takes a lock that all streams share. Not held:
@@ -53,9 +67,9 @@ impl QueueCache {
 
 impl<'e> LaunchQueues<'e> {
     /// Finds the queues for a launch on `stream`, whose packets go to `own`. Where nodes decide about it, lanes have
-    /// `priorities`, by lane of the image. `known` are those of an earlier launch.
+    /// `priorities`, by lane of the image. `known` are those of an earlier launch that shared its lanes.
     ///
-    /// Two lanes of an image may share a queue: their packets find slots in an order in which none waits for a later one.
+    /// Two shared lanes of an image may share a queue: their packets find slots in an order in which none waits for a later one.
     ///
     /// # Errors
     /// The fault that has just taken one of the devices.
@@ -66,9 +80,10 @@ impl<'e> LaunchQueues<'e> {
         own: &Arc<Lane>,
         priorities: &[i32],
         known: &mut QueueCache,
+        beside: Beside<'_>,
     ) -> Result<Self> {
         let asking = (stream.device().ordinal(), stream.lane_number());
-        if known.stream != asking {
+        if matches!(beside, Beside::Shared) && known.stream != asking {
             *known = QueueCache { stream: asking, lanes: std::mem::take(&mut known.lanes) };
             known.lanes.clear();
         }
@@ -78,26 +93,39 @@ impl<'e> LaunchQueues<'e> {
             epochs[0] = own.epoch();
         }
         let mut lanes: SmallVec<[Arc<Lane>; LANES]> = SmallVec::new();
+        let mut own_lanes = Vec::new();
         let mut taken: SmallVec<[usize; 2]> = SmallVec::from_elem(0, devices.len());
         for (at, lane) in image.lanes.iter().enumerate() {
             let number = usize::from(lane.device);
-            let (device, nth) = (&devices[number], taken[number]);
-            taken[number] += 1;
-            if home && lanes.is_empty() {
+            let device = &devices[number];
+            // Packets in place of an engine's copies are rare: they go to a queue that there is.
+            let by_engine = !lane.engine.is_empty();
+            if home && (lanes.is_empty() || by_engine && number == 0) {
                 lanes.push(own.clone());
+                taken[0] += usize::from(!by_engine);
                 continue;
             }
-            let lane = match known.lane(at) {
-                Some(lane) => lane,
-                None => {
-                    let base = base(stream, device);
-                    let lane = match priorities.get(at) {
-                        Some(&priority) => device.lane_beside_of(base, nth, priority)?,
-                        None => device.lane_beside(base, nth)?,
-                    };
-                    known.found(at, &lane);
+            let nth = if by_engine { 0 } else { taken[number] };
+            taken[number] += usize::from(!by_engine);
+            let like = || {
+                let beside = base(stream, device).beside(nth);
+                priorities.get(at).map_or(beside, |&priority| beside.of_priority(priority))
+            };
+            let lane = match beside {
+                Beside::Own(behind) => {
+                    let fresh = device.own_lane(like(), behind);
+                    let lane = device.lane(fresh.kind())?;
+                    own_lanes.push(fresh);
                     lane
                 }
+                Beside::Shared => match known.lane(at) {
+                    Some(lane) => lane,
+                    None => {
+                        let lane = device.lane(like())?;
+                        known.found(at, &lane);
+                        lane
+                    }
+                },
             };
             if lane.epoch() != epochs[number] {
                 // A fault has just taken the device's other queues.
@@ -107,7 +135,12 @@ impl<'e> LaunchQueues<'e> {
         }
         let foreign_stream = (!home).then(|| (stream.device().clone(), own.epoch()));
         let numbers = image.lanes.iter().map(|lane| lane.device).collect();
-        Ok(Self { devices, epochs, foreign_stream, lanes, numbers })
+        Ok(Self { devices, epochs, foreign_stream, lanes, numbers, own: own_lanes })
+    }
+
+    /// Gives back the lanes that no other launch has, on which all of this one is over with `fence`.
+    pub(super) fn end_behind(self, fence: &Fence) {
+        self.own.into_iter().for_each(|lane| lane.end_behind(fence));
     }
 
     /// Whether the stream is of another device than the one on which the launch begins and ends.
@@ -152,6 +185,11 @@ impl<'e> LaunchQueues<'e> {
         pool.take(1, epoch)
     }
 
+    /// Whether copies of the launch may go to copy engines.
+    pub(super) fn engines_serve(&self) -> bool {
+        self.devices.iter().all(Device::engines_serve)
+    }
+
     /// Lets a fault of any of the devices take the launch on all of them, until `completion` fires.
     pub(super) fn stand_together(&self, completion: &Arc<PooledSignal>) {
         if self.devices.len() == 1 && self.foreign_stream.is_none() {
@@ -167,7 +205,7 @@ impl<'e> LaunchQueues<'e> {
 
 /// The lane on `device` beside which a launch on `stream` finds its lanes: of the stream's priority.
 fn base(stream: &Stream, device: &Device) -> LaneKind {
-    match LaneKind::from(stream.lane_number()) {
+    match stream.device().place_of(stream.lane_number().into()) {
         // A restriction to some units is one of the stream's own device.
         LaneKind::Restricted { index, .. } if stream.device() != device => LaneKind::DEFAULT.beside(index),
         lane => lane,

@@ -5,21 +5,19 @@ use std::collections::HashMap;
 use aqlipse_graph::{
     compile::{self, Target},
     image::Content,
-    schedule::CostTable,
+    schedule::{CostTable, engines::EngineCopy},
 };
 use hsa::packet::Fences;
 
 use super::{
     Options,
+    arena::{self, Arena},
     conditional::Conditionals,
-    costs,
     failure::Failure,
-    resident,
-    unit::{self, place_arguments},
+    resident, unit,
     units::{self, Units},
 };
 use crate::{
-    device::slabs::Block,
     error::{Error, Result},
     external::ExternalSemaphore,
     graph::{FlatGraph, Node, NodeId},
@@ -37,11 +35,13 @@ pub(super) struct Lowering<'a> {
     pub(super) units: Units,
     /// As [`units::numbers`].
     numbers: Vec<u16>,
+    /// As [`units::engine_copies`].
+    copies: Vec<EngineCopy>,
     pub(super) conditionals: Conditionals,
     /// The kernel arguments of all units.
-    pub(super) arena: Option<Block>,
-    /// Its address.
-    arguments: u64,
+    pub(super) arena: Option<Arena>,
+    /// Its address, if it is of one device.
+    arguments: Option<u64>,
     /// Where each unit's arguments begin there.
     pub(super) offsets: Vec<u32>,
 }
@@ -54,9 +54,10 @@ impl<'a> Lowering<'a> {
             known: template.instances().durations().known(),
             units: Units::default(),
             numbers: Vec::new(),
+            copies: Vec::new(),
             conditionals: Conditionals::default(),
             arena: None,
-            arguments: 0,
+            arguments: None,
             offsets: Vec::new(),
         }
     }
@@ -85,6 +86,10 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         if resident {
             resident::check_units(flat, &self.units)?;
         }
+        if resident || self.options.copies_by_kernels {
+            self.units.copies.clear();
+        }
+        self.copies = units::engine_copies(&self.units.copies);
         let Units { units, preds, main, placements, devices, .. } = &self.units;
         self.numbers = units::numbers(devices, placements);
         debug_assert!(
@@ -96,11 +101,11 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn units(&self) -> compile::Units<'_> {
         let Units { preds, classes, main, .. } = &self.units;
-        compile::Units { preds, classes, main, devices: &self.numbers }
+        compile::Units { preds, classes, copies: &self.copies, main, devices: &self.numbers }
     }
 
     fn costs(&self) -> Result<CostTable, Failure> {
-        Ok(costs::table(&self.units.devices[0])?)
+        Ok(arena::costs(&self.units.devices, self.options)?)
     }
 
     fn durations(&self, flat: &FlatGraph) -> Option<Vec<Option<u32>>> {
@@ -113,8 +118,9 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
 
     fn place(&mut self) -> Result<(), Failure> {
         let Units { units, devices, kernarg_bytes, .. } = &self.units;
-        let (arena, offsets) = place_arguments(devices, units, *kernarg_bytes)?;
-        (self.arguments, self.offsets) = (arena.address(), offsets);
+        let on_host = self.options.arguments_on_host;
+        let (arena, offsets) = Arena::place(devices, &self.numbers, units, *kernarg_bytes, on_host)?;
+        (self.arguments, self.offsets) = (arena.base(), offsets);
         self.arena = Some(arena);
         Ok(())
     }
@@ -122,7 +128,11 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
     // A packet that is returned through several calls is copied by each.
     #[inline(always)]
     fn content(&self, unit: u32, fences: Fences) -> Result<Content, Failure> {
-        let kernarg = self.arguments + u64::from(self.offsets[unit as usize]);
+        let place = self.offsets[unit as usize];
+        let kernarg = match self.arguments {
+            Some(base) => base + u64::from(place),
+            None => self.arena.as_ref().map_or(0, |arena| arena.address(place)),
+        };
         match unit::content(&self.units.units, unit, fences, kernarg) {
             Ok(content) => Ok(content),
             Err(error) => Err(error.into()),

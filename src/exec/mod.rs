@@ -4,13 +4,14 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`costs`], [`tradeoff`] | what plans are compared by: the cost table of a device, time or bytes |
+//! | [`tradeoff`] | what plans are compared by: time or bytes |
 //! | [`placement`] | which device does a node's work |
 //! | [`differences`], [`failure`] | why an update or an instantiation is refused, in words |
 //! | [`references`] | user objects |
 //! | [`launch_queues`] | the devices and queues of one launch |
 //! | [`publication`] | the packets of a launch, published to several queues |
 //! | [`mod@unit`] | what a node's work is |
+//! | [`arena`] | where units have their kernel arguments |
 //! | [`node_work`] | the unit that does a node's work |
 //! | [`pages`] | host memory that copy nodes name |
 //! | [`units`] | the units of a flat graph |
@@ -32,7 +33,7 @@
 //! | [`replan`] | another plan for an executable, with what is known by now |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `costs`, `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`
+//! 1. `tradeoff`, `placement`, `differences`, `failure`, `references`, `launch_queues`, `publication`, `unit`, `arena`
 //! 2. `node_work`, `pages`
 //! 3. `units`, `shape`, `host_work`
 //! 4. `conditional`, `resident`
@@ -42,11 +43,11 @@
 //! 8. `launch`
 //! 9. `arguments`, `enable`, `update`, `replan`, `named`
 
+mod arena;
 mod arguments;
 #[cfg(test)]
 mod caches;
 mod conditional;
-mod costs;
 mod differences;
 mod enable;
 mod events;
@@ -58,6 +59,7 @@ mod launch_queues;
 mod lowering;
 mod named;
 mod node_work;
+mod packet_list;
 mod pages;
 mod placement;
 #[cfg(test)]
@@ -98,6 +100,7 @@ use aqlipse_graph::{
 };
 
 use self::{
+    arena::Arena,
     conditional::Conditionals,
     in_flight::InFlightSlots,
     launch_queues::QueueCache,
@@ -116,6 +119,7 @@ use crate::{
     durations::Instances,
     error::{Error, Result},
     graph::{FlatGraph, GraphId, Node, NodeId},
+    memory::EngineCopy,
     memory_report::Account,
     module::KernelCode,
     pool::exec_memory::ExecMemory,
@@ -152,8 +156,12 @@ pub struct Options {
     pub resident: bool,
     /// A kernel publishes a resident graph even if the packet processor could take it: to measure or test that.
     pub resident_by_launcher: bool,
+    /// No copy goes to a copy engine: to measure or test that. Copies of [resident](Options::resident) graphs never do.
+    pub copies_by_kernels: bool,
     /// The host drives conditional nodes even if the packet processor branches: to measure or test that.
     pub conditionals_on_host: bool,
+    /// Kernel arguments lie in the host's memory, but for those of bodies of conditional nodes: to measure or test that.
+    pub arguments_on_host: bool,
 }
 
 /// A graph that is ready to run, as often as wanted.
@@ -184,6 +192,8 @@ struct Inner {
     fifos: Fifos,
     /// The priority of each queue, where nodes decide about it.
     priorities: Vec<i32>,
+    /// Whether a node waits for what packets may bring about that are published later.
+    waits: bool,
     account: Account,
     state: Mutex<State>,
 }
@@ -219,9 +229,11 @@ struct State {
     profiled: u32,
     units: Vec<Unit>,
     main: Vec<u32>,
+    /// The copies that engines could do, by unit.
+    copies: HashMap<u32, EngineCopy>,
     conditionals: Conditionals,
     /// Kernel arguments of all units but those that were given new ones while a launch was in flight, or longer ones.
-    arena: Arc<Block>,
+    arena: Arc<Arena>,
     arena_since: Version,
     offsets: Vec<u32>,
     moved: HashMap<u32, Moved>,
@@ -256,7 +268,8 @@ pub struct Report {
     pub bounds: Bounds,
     /// Devices that take part.
     pub devices: usize,
-    /// Queues that the graph runs on, of all devices.
+    /// Queues that the graph runs on, of all devices; how many of its copies go to copy engines, the
+    /// [counts](Report::counts) say.
     pub lanes: usize,
     /// Kernel dispatch packets of a launch.
     pub kernel_packets: usize,
@@ -344,6 +357,10 @@ impl Exec {
         if let Some(residence) = residence {
             tracing::debug!("launches of a resident graph: {residence:?}");
         }
+        let engine_copies = plan.counts().engine_copies;
+        if engine_copies > 0 {
+            tracing::debug!("copies of a graph that copy engines do: {engine_copies}");
+        }
         let resident_bytes = residence.map_or(0, |residence| residence.bytes(&image));
         let report = Report {
             allocated_bytes: allocated_bytes.sum(),
@@ -365,6 +382,7 @@ impl Exec {
             image,
             units: units.units,
             main: units.main,
+            copies: units.copies,
             conditionals,
             arena: Arc::new(arena),
             arena_since: 0,
@@ -401,6 +419,7 @@ impl Exec {
             bodies,
             fifos: units.fifos,
             priorities,
+            waits: units.waits,
             account,
             state: Mutex::new(state),
         });
@@ -450,6 +469,7 @@ impl Exec {
         }
         let (before, mut unit) = node_work::unit_of(&device, parameters)?;
         unit.print_to(self.0.fifos.of(placement))?;
+        let copy = node_work::engine_copy(&device, parameters)?;
         // What the node kept is the caller's: it is dropped behind the lock.
         let _kept;
         let mut state = self.state();
@@ -464,6 +484,7 @@ impl Exec {
             state.units[main as usize - 1] = pin;
         }
         state.units[main as usize] = unit;
+        state.replace_copy(main, copy);
         state.parameters.set(node, parameters.clone());
         state.parameters.forget_arguments(flat);
         _kept = state.replace_alive(node, objects);
@@ -543,10 +564,12 @@ impl State {
         }
     }
 
-    fn wrote_arena(&mut self) {
-        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, &self.arena));
+    /// As [`State::wrote`] for the block of a place in the arena.
+    fn wrote_arena(&mut self, place: u32) {
+        let (block, _) = self.arena.at(place);
+        let known = self.unpublished.last().is_some_and(|last| Arc::ptr_eq(last, block));
         if self.resident.is_some() || !known {
-            self.wrote(self.arena.clone());
+            self.wrote(block.clone());
         }
     }
 
@@ -575,6 +598,15 @@ impl State {
         }
     }
 
+    /// Lets a copy engine do what a unit copies from now on, if it does the unit's work; or a kernel again.
+    fn replace_copy(&mut self, unit: u32, copy: Option<EngineCopy>) {
+        match copy {
+            Some(copy) => drop(self.copies.insert(unit, copy)),
+            None if self.copies.is_empty() => {}
+            None => drop(self.copies.remove(&unit)),
+        }
+    }
+
     fn replace_dispatch(&mut self, unit: u32, dispatch: &crate::module::Dispatch) -> Result<()> {
         let Unit::Dispatch(old) = &self.units[unit as usize] else {
             return Err(Error::InvalidValue("the node runs no kernel"));
@@ -590,12 +622,12 @@ impl State {
                 moved.block.address()
             }
             None if !in_flight && bytes <= old.kernargs.len() => {
-                let offset = self.offsets[unit as usize];
-                self.arena.write(offset as usize, &dispatch.kernargs);
-                self.arena.address() + u64::from(offset)
+                let place = self.offsets[unit as usize];
+                self.arena.write(place, &dispatch.kernargs);
+                self.arena.address(place)
             }
             _ => {
-                let block = Arc::new(self.arena.another(bytes)?);
+                let block = Arc::new(self.arena.at(self.offsets[unit as usize]).0.another(bytes)?);
                 block.write(0, &dispatch.kernargs);
                 let address = block.address();
                 let before = self.moved.insert(unit, Moved { block, since: self.launches });
@@ -610,7 +642,7 @@ impl State {
         }
         match self.moved.get(&unit) {
             Some(moved) => self.wrote(moved.block.clone()),
-            None => self.wrote_arena(),
+            None => self.wrote_arena(self.offsets[unit as usize]),
         }
         // A launch that is publishing holds the state's lock; the image is ours.
         if let Some((lane, packet)) = self.image.places[unit as usize] {
@@ -694,7 +726,7 @@ impl Report {
             counts: plan.counts(),
             bounds,
             devices: 1,
-            lanes: image.lanes.len(),
+            lanes: image.queues(),
             kernel_packets: packets.kernel_dispatch,
             barrier_packets: packets.barrier_and,
             barrier_bits: packets.barrier_bits,

@@ -9,7 +9,7 @@ use crate::{
     device::Device,
     error::{Error, Result},
     graph::{HostFn, Kernel, Memcpy, Node},
-    memory::{self, Ends, batch, peer::Relay},
+    memory::{self, Ends, EngineCopy, batch, peer::Relay},
     module::Function,
     stream::value,
 };
@@ -61,6 +61,14 @@ pub(super) fn unit_of(device: &Device, node: &Node) -> Result<(Option<Unit>, Uni
             | Node::SemaphoreWait(_) => unit_of_parts(device, node)?,
         },
     ))
+}
+
+/// What an engine of a device would copy for a node, if it could do the node's work.
+pub(super) fn engine_copy(device: &Device, node: &Node) -> Result<Option<EngineCopy>> {
+    match node {
+        Node::Memcpy(copy) => EngineCopy::of(device, copy),
+        _ => Ok(None),
+    }
 }
 
 fn copy_units(device: &Device, copy: &Memcpy) -> Result<(Option<Unit>, Unit)> {

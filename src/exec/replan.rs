@@ -14,7 +14,7 @@ use aqlipse_graph::{
 };
 
 use super::{
-    Exec, Report, State, costs,
+    Exec, Report, State, arena,
     failure::Failure,
     lanes,
     launch_queues::QueueCache,
@@ -108,9 +108,19 @@ impl Exec {
         let classes: Vec<Class> = state.units.iter().map(Unit::class).collect();
         let preds = preds(flat, &state.units, &state.main, &self.0.placements);
         let numbers = units::numbers(&self.0.devices, &self.0.placements);
-        let order = compile::Units { preds: &preds, classes: &classes, main: &state.main, devices: &numbers };
+        let copies = match self.0.options.copies_by_kernels {
+            true => Vec::new(),
+            false => units::engine_copies(&state.copies),
+        };
+        let order = compile::Units {
+            preds: &preds,
+            classes: &classes,
+            copies: &copies,
+            main: &state.main,
+            devices: &numbers,
+        };
         let durations = units::durations(&state.units, flat, &state.main, known);
-        let table = costs::table(&self.0.devices[0])?;
+        let table = arena::costs(&self.0.devices, self.0.options)?;
         let known = Known { table: &table, durations: durations.as_deref(), urgencies: &[] };
         let device = self.0.devices[0].properties();
         let compute_units = |unit: u32| state.units[unit as usize].compute_units(device);
@@ -180,7 +190,7 @@ mod tests {
             state.units.iter().map(|unit| unit.compute_units(device.properties())).collect();
         let problem = Problem::new(&preds, &succs, &classes, &durations).unwrap().with_units(&units).unwrap();
         crate::schedule::check(&problem, plan).unwrap();
-        time_ns(&problem, plan, &costs::table(device).unwrap())
+        time_ns(&problem, plan, device.costs().unwrap())
     }
 
     #[test]

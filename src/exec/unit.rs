@@ -8,7 +8,7 @@ use aqlipse_graph::image::{self, Content};
 use hsa::packet::{BarrierAnd, Branch, Fences, Packet};
 
 use crate::{
-    device::{Device, Properties, slabs::Block},
+    device::Properties,
     error::{Error, Result},
     graph::{HostFn, Memcpy},
     hostcall::fifo::Fifo,
@@ -234,26 +234,4 @@ pub(super) fn replace(units: &mut [Unit], main: usize, pin: Option<Unit>, unit: 
     }
     units[main] = unit;
     Ok(())
-}
-
-/// A place for the kernel arguments of every unit on one of `devices`, of so many `bytes`, written and published.
-pub(super) fn place_arguments(devices: &[Device], units: &[Unit], bytes: usize) -> Result<(Block, Vec<u32>)> {
-    u32::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    let block = match devices {
-        [device] => device.0.arguments.take(bytes)?,
-        // All of them reach the host's memory, near or far.
-        _ => devices[0].0.kernargs.take(bytes)?,
-    };
-    let mut offsets = Vec::with_capacity(units.len());
-    let mut end = 0;
-    for unit in units {
-        // CAST: no more than `bytes`.
-        offsets.push(end as u32);
-        if let Unit::Dispatch(dispatch) = unit {
-            block.write(end, &dispatch.kernargs);
-            end += unit.kernarg_bytes();
-        }
-    }
-    block.publish()?;
-    Ok((block, offsets))
 }

@@ -13,10 +13,11 @@ use super::{
 use crate::{
     device::{Device, System},
     error::{Error, Result},
-    graph::{FlatGraph, Node, NodeId, csr::Csr},
+    graph::{FlatGraph, Memcpy, Node, NodeId, csr::Csr},
     hostcall::fifo::Fifo,
+    memory::EngineCopy,
     module::{Dispatch, KernelCode},
-    schedule::Class,
+    schedule::{Class, engines},
 };
 
 /// The units of a graph with their order.
@@ -28,6 +29,8 @@ pub(super) struct Units {
     pub(super) preds: Csr,
     /// Unit of each flat node that does the node's work.
     pub(super) main: Vec<u32>,
+    /// The copies that engines could do, by unit: those that are large enough.
+    pub(super) copies: HashMap<u32, EngineCopy>,
     /// Where each unit works.
     pub(super) placements: Vec<DevicePlacement>,
     /// The devices that take part: first that on which launches begin and end, then those with packets, then others.
@@ -36,6 +39,8 @@ pub(super) struct Units {
     pub(super) fifos: Fifos,
     /// The different kernels, by their objects.
     pub(super) codes: HashMap<u64, KernelCode>,
+    /// Whether one of them waits for what packets may bring about that are published later.
+    pub(super) waits: bool,
     /// The object of the latest kernel.
     latest: Option<u64>,
     /// Bytes that the units hold.
@@ -118,11 +123,13 @@ impl Units {
                 Some(Node::Kernel(kernel)) => {
                     (DevicePlacement::on(placed), None, kernel_unit(placed, kernel).map_err(failed)?)
                 }
-                Some(Node::Conditional(_)) => {
+                Some(node @ Node::Conditional(_)) => {
+                    these.waits |= waits(node);
                     // PANIC: there is one for each conditional node, in this order.
                     (DevicePlacement::on(placed), None, nested.next().expect("a compiled node"))
                 }
                 Some(node) => {
+                    these.waits |= waits(node);
                     let placement = DevicePlacement::of(placed, node).map_err(failed)?;
                     let device = at(usize::from(placement.device)).map_err(failed)?;
                     let (before, unit) = unit_of(device, node).map_err(failed)?;
@@ -144,10 +151,19 @@ impl Units {
                 these.push(pin, placement);
             }
             // CAST: a unit or two for each node, of which there are fewer than 2^31.
-            these.main[index as usize] = these.units.len() as u32;
+            let main = these.units.len() as u32;
+            these.main[index as usize] = main;
+            if let (Some(Node::Memcpy(copy)), Unit::Dispatch(_)) = (work[index as usize], &unit) {
+                let device = at(usize::from(placement.device)).map_err(failed)?;
+                these.copies.extend(large_copy(device, copy).map_err(failed)?.map(|copy| (main, copy)));
+            }
             these.push(unit, placement);
         }
         these.preds = own.unwrap_or_else(|| flat.preds().clone());
+        if these.waits {
+            // No engine would do them: see `Exec::publish`.
+            these.copies.clear();
+        }
         these.devices = devices_of(device, &these)?;
         these.let_print()?;
         Ok(these)
@@ -192,6 +208,33 @@ impl Units {
         }
         Ok(())
     }
+}
+
+/// Whether a node waits for what packets may bring about that are published later, or one does that is nested in it.
+fn waits(node: &Node) -> bool {
+    node.waits() || node.nested().iter().any(|graph| graph.nodes().any(|(_, node)| waits(node)))
+}
+
+/// A copy as an engine of `device` would do it, if it is one for an engine and large enough beside kernels.
+fn large_copy(device: &Device, copy: &Memcpy) -> Result<Option<EngineCopy>> {
+    match copy {
+        Memcpy::Linear { bytes, .. } if device.costs()?.prefers_engine(*bytes, true) => {
+            EngineCopy::of(device, copy)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What the scheduler is told of copies, ascending by unit.
+pub(super) fn engine_copies(copies: &HashMap<u32, EngineCopy>) -> Vec<engines::EngineCopy> {
+    let of = |(&unit, copy): (&u32, &EngineCopy)| engines::EngineCopy {
+        unit,
+        engine: copy.engine(),
+        bytes: copy.bytes(),
+    };
+    let mut copies: Vec<_> = copies.iter().map(of).collect();
+    copies.sort_unstable_by_key(|copy| copy.unit);
+    copies
 }
 
 /// The number, among the `devices` that take part, of each unit's; nothing if there is but one.

@@ -9,12 +9,15 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use super::{
     Exec,
+    arena::Arena,
     conditional::Change,
+    node_work,
     shape::{Pair, Reason, Refusal, moved_to},
-    unit::{self, Unit, packet_in_place_of, place_arguments},
+    unit::{self, Unit, packet_in_place_of},
+    units,
 };
 use crate::{
-    device::fence::Keep,
+    device::{Device, fence::Keep},
     error::Error,
     graph::{Node, NodeId},
     template::Template,
@@ -57,7 +60,7 @@ impl Exec {
     fn take_over(&self, place: usize, template: &Template) -> Result<(), Refusal> {
         let failed = |error: Error| Refusal::new(error);
         template.graph().check_conditions().map_err(|error| failed(error.into()))?;
-        let (mut changes, mut given) = (Vec::new(), Vec::new());
+        let (mut changes, mut copies, mut given) = (Vec::new(), Vec::new(), Vec::new());
         let mut in_bodies: HashMap<u32, Vec<Change<'_>>> = HashMap::new();
         let paired = self.0.shape.pair(place, template.graph(), self.0.options.node_priority)?;
         for Pair { mine, named, node, placed } in paired.nodes {
@@ -76,6 +79,10 @@ impl Exec {
                 let placement = self.placement(flat);
                 let (pin, mut unit) = moved_to(placement, named, node, placed)?;
                 unit.print_to(self.0.fifos.of(placement)).map_err(|error| Refusal::at(named, error))?;
+                let copy = Device::get(usize::from(placement.device))
+                    .and_then(|device| node_work::engine_copy(&device, node))
+                    .map_err(|error| Refusal::at(named, error))?;
+                copies.push((flat, copy));
                 changes.push((flat, named, pin, unit));
             }
             given.push(mine);
@@ -105,8 +112,10 @@ impl Exec {
         for (unit, reset) in units.iter_mut().zip(conditionals.resets().map_err(failed)?) {
             *unit = reset;
         }
+        let numbers = units::numbers(&self.0.devices, &self.0.placements);
+        let (bytes, on_host) = (unit::kernarg_bytes(&units), self.0.options.arguments_on_host);
         let (arena, offsets) =
-            place_arguments(&self.0.devices, &units, unit::kernarg_bytes(&units)).map_err(failed)?;
+            Arena::place(&self.0.devices, &numbers, &units, bytes, on_host).map_err(failed)?;
         let in_flight = state.in_flight();
         // A launch that is publishing holds the state's lock; the image is ours.
         let image = &state.image;
@@ -114,7 +123,7 @@ impl Exec {
         for (number, ((unit, place), offset)) in (0u32..).zip(units.iter().zip(&image.places).zip(&offsets)) {
             if let &Some((lane, packet)) = place {
                 let old = &image.lanes[lane as usize].packets[packet as usize];
-                let address = arena.address() + u64::from(*offset);
+                let address = arena.address(*offset);
                 let enabled = !state.disabled.contains(&number);
                 let new = packet_in_place_of(old, enabled, |fences| unit.packet(fences, address));
                 packets.push((lane, packet, new.map_err(failed)?));
@@ -124,6 +133,9 @@ impl Exec {
         // From here on nothing fails.
         for (lane, packet, new) in packets {
             state.replace_packet(lane, packet, new);
+        }
+        for (flat, copy) in copies {
+            state.replace_copy(state.main[flat as usize], copy);
         }
         let alive = match place {
             0 => mem::take(&mut state.taken_over).into_values().flatten().collect(),

@@ -1,6 +1,6 @@
 //! What a program has said about managed memory, byte range by byte range.
 //!
-//! Managed memory is host memory that every device reaches, so nothing moves: advice is remembered for later calls.
+//! Whether the driver heeds it or not, it is remembered for later calls.
 
 use std::collections::BTreeMap;
 

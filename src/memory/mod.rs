@@ -2,13 +2,15 @@
 
 mod array;
 pub(crate) mod batch;
+mod engine;
 pub mod external;
 pub mod ipc;
 mod ledger;
-mod managed;
+pub(crate) mod managed;
 mod mapped;
 mod marks;
 pub mod meter;
+mod pages;
 pub(crate) mod peer;
 mod rows;
 pub(crate) mod stream_pool;
@@ -20,8 +22,9 @@ use std::sync::{Arc, LazyLock};
 use hsa_sys::{HSA_AMD_MEMORY_POOL_STANDARD_FLAG, HSA_AMD_MEMORY_POOL_UNCACHED_FLAG};
 
 pub use array::{Array, ArrayShape, ChannelKind, ElementFormat, MipmappedArray};
+pub(crate) use engine::EngineCopy;
 pub use ledger::{Advice, Processor};
-pub use managed::{advice, advise};
+pub use managed::{Saying, advice, advise, allocate_managed};
 pub(crate) use managed::{allocate_managed_variable, forget_managed_variable};
 pub use marks::Marks;
 pub use peer::{Right, can_access_peer, disable_peer_access, enable_peer_access, link};
@@ -120,7 +123,7 @@ fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) ->
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) -> Result<Arc<Region>> {
-    insert_host(device, &device.0.host, bytes, origin, flags, false)
+    insert_host(device, &device.0.host, bytes, origin, flags)
 }
 
 /// As [`allocate_host`], for memory that host and devices see alike at the ends of launches and not while kernels run.
@@ -128,7 +131,7 @@ pub fn allocate_host(device: &Device, bytes: usize, origin: Origin, flags: u32) 
 /// # Errors
 /// As there.
 pub fn allocate_host_coarse_grained(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
-    insert_host(device, &device.0.coarse_host, bytes, Origin::Host, flags, false)
+    insert_host(device, &device.0.coarse_host, bytes, Origin::Host, flags)
 }
 
 /// As [`allocate_host`], from the socket that the calling thread's memory policy names (`set_mempolicy(2)`): pages of the
@@ -167,14 +170,10 @@ fn insert_host(
     bytes: usize,
     origin: Origin,
     flags: u32,
-    is_variable: bool,
 ) -> Result<Arc<Region>> {
-    let system = System::get()?;
-    let memory = pool.allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
-    let memory = memory.held_by(memory_report::USER);
-    memory.allow_access(&system.gpu_agents())?;
+    let memory = pinned(pool, bytes)?;
     let address = memory.address();
-    Ok(system.memory().insert(Region {
+    Ok(System::get()?.memory().insert(Region {
         address,
         bytes: bytes as u64,
         origin,
@@ -182,11 +181,16 @@ fn insert_host(
         flags,
         device_address: address,
         marks: Default::default(),
-        backing: match origin {
-            Origin::Managed => Backing::Managed { memory, advice: ledger::Ledger::new(), is_variable },
-            _ => Backing::Allocation(memory),
-        },
+        backing: Backing::Allocation(memory),
     }))
+}
+
+/// Memory of the host that all devices reach.
+fn pinned(pool: &hsa::Pool, bytes: usize) -> Result<hsa::Allocation> {
+    let memory = pool.allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
+    let memory = memory.held_by(memory_report::USER);
+    memory.allow_access(&System::get()?.gpu_agents())?;
+    Ok(memory)
 }
 
 /// Frees what [`allocate`], an asynchronous allocation or a graph gave, after all work of its device.

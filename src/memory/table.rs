@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use parking_lot::RwLock;
 
-use super::{ledger::Ledger, mapped::Mapped, marks::Marks};
+use super::{managed::Managed, mapped::Mapped, marks::Marks};
 use crate::{
     device::{Device, fence::Keep},
     error::{Error, Result},
@@ -75,13 +75,7 @@ pub struct Region {
 pub(crate) enum Backing {
     Allocation(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
     /// Memory that host and device share, and what has been said about it.
-    Managed {
-        #[allow(dead_code, reason = "held for its Drop")]
-        memory: hsa::Allocation,
-        advice: Ledger,
-        /// Whether it is a variable, which only its module frees.
-        is_variable: bool,
-    },
+    Managed(Managed),
     /// A range that a stream-ordered pool or a graph hands out.
     Owned(Arc<dyn Owner>),
     /// The HSA runtime placed it with a module's code.
@@ -117,7 +111,15 @@ pub(crate) trait Owner: Any + Send + Sync {
 impl Region {
     /// Whether it is a managed variable of a module.
     pub(crate) fn is_managed_variable(&self) -> bool {
-        matches!(self.backing, Backing::Managed { is_variable: true, .. })
+        self.managed().is_some_and(|managed| managed.is_variable)
+    }
+
+    /// What there is beside of memory that host and device share.
+    pub(crate) fn managed(&self) -> Option<&Managed> {
+        match &self.backing {
+            Backing::Managed(managed) => Some(managed),
+            _ => None,
+        }
     }
 
     /// Whether it is an allocation: memory of a pool stays here while it is free for a stream to have again.

@@ -58,7 +58,7 @@ impl Stream {
         }
         let submission = self.0.own_submission()?;
         // A stream that is restricted to some units stays on their lanes, which have one priority.
-        let lane = match LaneKind::from(self.lane_number()) {
+        let lane = match LaneKind::from(submission.home()) {
             restricted @ LaneKind::Restricted { .. } => restricted,
             _ => self.device().assign_lane(priority),
         };

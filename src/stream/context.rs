@@ -134,7 +134,7 @@ impl ExecutionContext {
         let end = Stream::make_in(device, StreamKind::NonBlocking, 0, device.assign_lane(0), self.0.id);
         let mut submission = end.submission()?;
         for (fence, lane) in in_flight {
-            submission.wait(&fence, lane);
+            submission.wait(&fence, lane)?;
         }
         submission.finish()?;
         end.record_event_now(event)

@@ -2,7 +2,8 @@
 //!
 //! A cooperative kernel runs on its device's queue for such kernels, behind a marker on the stream; the stream goes on
 //! when it is over. Mostly the kernel is published at once, with a packet in front of it that waits for the marker. While
-//! other kernels are expected on that queue (see [`Expected`]), the stream's worker publishes it at the marker.
+//! other kernels are expected on that queue (see [`Expected`]), or the stream waits for what packets may bring about that are
+//! published later, the stream's worker publishes it at the marker.
 
 #[cfg(test)]
 mod model;
@@ -61,6 +62,8 @@ struct Part<'s> {
     /// Falls when the work before the kernel is over, and when the kernel is.
     entry: Arc<PooledSignal>,
     done: Arc<PooledSignal>,
+    /// Whether the stream may be waiting for packets that are published later.
+    is_held: bool,
 }
 
 impl Stream {
@@ -111,7 +114,8 @@ impl Stream {
     }
 
     /// Puts a marker on the stream, and lets what follows wait until `done` falls. If `expected` is given, and others are
-    /// expected as well, the stream's worker publishes the kernel; otherwise it comes back, and the caller does.
+    /// expected as well or the stream is held, the stream's worker publishes the kernel; otherwise it comes back, and the
+    /// caller does.
     fn enter(
         &self,
         dispatch: Dispatch,
@@ -120,7 +124,8 @@ impl Stream {
     ) -> Result<(Part<'_>, Option<Expected>)> {
         let mut submission = self.submission()?;
         // Packets wait for both, and seldom the stream's worker: whether it does is known when they are published.
-        let is_alone = expected.as_ref().is_none_or(Expected::is_alone);
+        let is_held = submission.is_held();
+        let is_alone = expected.as_ref().is_none_or(|expected| expected.is_alone() && !is_held);
         let entry = if is_alone { submission.edge() } else { submission.signal(1) }?;
         let done = if dispatch.code.prints() { submission.signal(1) } else { submission.edge() }?;
         let kernarg = submission.place(&dispatch.kernargs)?;
@@ -132,9 +137,9 @@ impl Stream {
         // The wait may have been published already when something fails.
         let give_up = |_: &Error| done.store(0, Ordering::Release);
         submission.flush().inspect_err(give_up)?;
-        let part = Part { stream: self, dispatch, kernarg, init_kernarg, entry, done: done.clone() };
+        let part = Part { stream: self, dispatch, kernarg, init_kernarg, entry, done: done.clone(), is_held };
         let expected = match expected {
-            Some(expected) if !expected.is_alone() => {
+            Some(expected) if is_held || !expected.is_alone() => {
                 submission.push_job(part.job(expected)).inspect_err(give_up)?;
                 None
             }
@@ -306,10 +311,17 @@ fn tie(parts: &[Part<'_>], how: Together) -> Result<()> {
     for part in parts {
         let faults = part.stream.device().0.faults.clone();
         let mut submission = part.stream.submission()?;
-        for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
-            other.done.takes_along(&faults, part.done.epoch());
-            tie_to(&mut submission, &other.entry, &other.done, how);
-        }
+        let tie = |submission: &mut Submission<'_>| {
+            for other in parts.iter().filter(|other| !std::ptr::eq(*other, part)) {
+                other.done.takes_along(&faults, part.done.epoch());
+                tie_to(submission, &other.entry, &other.done, how);
+            }
+            Ok(())
+        };
+        match parts.iter().any(|part| part.is_held) {
+            true => submission.hold(tie),
+            false => tie(&mut submission),
+        }?;
         submission.finish()?;
     }
     Ok(())

@@ -1,19 +1,19 @@
-//! Copies on a stream: by kernel where the device reaches both ends, through pinning or staging where not.
+//! Copies on a stream: by kernel or by copy engine where the device reaches both ends, through pinning or staging where
+//! not. The device's cost table says which.
+
+use std::sync::Arc;
 
 use super::{Node, Stream, StreamKind, host};
 use crate::{
     callback,
-    device::{fence::Keep, slabs::Block},
+    device::{Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
-    memory::{self, Ends, peer::Relay},
+    memory::{self, Ends, EngineCopy, peer::Relay},
 };
 use aqlipse_graph::{Memcpy, RunCopy};
 
-/// Pageable copies up to this size go through staging memory: pinning costs more than copying them.
-const STAGED: usize = 64 * 1024;
-
-/// Staging memory for one step of a larger copy whose host pages cannot be pinned.
-const STEP: usize = 1024 * 1024;
+/// Staging memory for one step of a copy: while the device copies one, the host copies the next.
+const STEP: usize = 512 * 1024;
 
 impl Stream {
     /// Copies memory. Host memory that no device reaches is read before the call returns, and has been
@@ -49,9 +49,9 @@ impl Stream {
         match ends {
             // HIP: such a copy is complete on return. A host function must not wait for the stream that waits for it.
             Ends::Pinned if matches!(copy, Memcpy::Linear { .. }) && !callback::is_inside() => {
-                self.copy_by_kernel_and_wait(&copy)
+                self.copy_and_wait(&copy)
             }
-            Ends::Reachable | Ends::Pinned => self.copy_by_kernel(&copy, []),
+            Ends::Reachable | Ends::Pinned => self.copy_in_order(&copy, []),
             Ends::FromHost => {
                 // SAFETY: the caller's promise.
                 unsafe { self.copy_from_host(copy) }
@@ -137,44 +137,60 @@ impl Stream {
         self.complete()
     }
 
-    fn copy_by_kernel(&self, copy: &Memcpy, keeps: impl IntoIterator<Item = Keep>) -> Result<()> {
+    fn copy_in_order(&self, copy: &Memcpy, keeps: impl IntoIterator<Item = Keep>) -> Result<()> {
         if let Some(dispatch) = self.device().blit()?.memcpy(&memory::device_addresses(copy))? {
+            let engine = self.engine_copy(copy)?;
             let mut submission = self.submission()?;
-            submission.dispatch(&dispatch)?;
+            submission.copy_bytes(engine.as_ref(), &dispatch)?;
             keeps.into_iter().for_each(|keep| submission.keep(keep));
             submission.finish()?;
         }
         Ok(())
     }
 
-    /// As [`Stream::copy_by_kernel`], and waits. Operands may be the caller's again when it returns, whatever it says: what
-    /// it waits with is there before the kernel is published.
-    fn copy_by_kernel_and_wait(&self, copy: &Memcpy) -> Result<()> {
+    /// As [`Stream::copy_in_order`], and waits. Operands may be the caller's again when it returns, whatever it says.
+    fn copy_and_wait(&self, copy: &Memcpy) -> Result<()> {
+        let end = self.copy_and_fence(copy, [])?;
+        end.map_or(Ok(()), |end| self.device().wait(&end, self.attributes().wait))
+    }
+
+    /// As [`Stream::copy_in_order`], and says when the copy is over; nothing if there is nothing to copy. What there is to
+    /// wait for is there before the copy is published.
+    fn copy_and_fence(&self, copy: &Memcpy, keeps: impl IntoIterator<Item = Keep>) -> Result<Option<Fence>> {
         let Some(dispatch) = self.device().blit()?.memcpy(&memory::device_addresses(copy))? else {
-            return Ok(());
+            return Ok(None);
         };
+        let engine = self.engine_copy(copy)?;
         let mut submission = self.submission()?;
         let end = submission.armed_fence()?;
-        submission.dispatch(&dispatch)?;
-        self.device().wait(&submission.ending(end)?, self.attributes().wait)
+        submission.copy_bytes(engine.as_ref(), &dispatch)?;
+        keeps.into_iter().for_each(|keep| submission.keep(keep));
+        submission.ending(end).map(Some)
+    }
+
+    /// The copy as a copy engine does it, if that is the better way.
+    fn engine_copy(&self, copy: &Memcpy) -> Result<Option<EngineCopy>> {
+        match copy {
+            Memcpy::Linear { bytes, .. } if self.device().costs()?.prefers_engine_on_stream(*bytes) => {
+                EngineCopy::of(self.device(), copy)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a copy of pageable memory goes through staging memory: pinning its pages costs more.
+    fn is_staged(&self, copy: &Memcpy) -> Result<bool> {
+        let most = u64::from(self.device().costs()?.staged_bytes);
+        Ok(matches!(copy, Memcpy::Linear { bytes, .. } if *bytes <= most))
     }
 
     /// # Safety
     /// The source is readable host memory.
     unsafe fn copy_from_host(&self, copy: Memcpy) -> Result<()> {
-        if let Memcpy::Linear { dst, src, bytes, kind } = copy
-            && bytes as usize <= STAGED
-        {
-            let block = self.stage(bytes as usize)?;
-            self.wait_for_host_functions()?;
-            // SAFETY: the caller's promise.
-            block.write(0, unsafe { memory::host_bytes(src, bytes) });
-            let staged = Memcpy::Linear { dst, src: block.address(), bytes, kind };
-            return self.copy_by_kernel(&staged, [Keep::Block(block)]);
-        }
+        let pages = if self.is_staged(&copy)? { None } else { copy.source_span() };
         // SAFETY: the caller's promise; the pages are let go before the call returns.
-        if let Some(pinned) = unsafe { self.pin(copy.source_span()) } {
-            return self.copy_by_kernel_and_wait(&copy.with_source(pinned.agent_address()));
+        if let Some(pinned) = unsafe { self.pin(pages) } {
+            return self.copy_and_wait(&copy.with_source(pinned.agent_address()));
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box from host memory that cannot be pinned"));
@@ -186,7 +202,7 @@ impl Stream {
             // SAFETY: the caller's promise.
             block.write(0, unsafe { memory::host_bytes(src + at, len) });
             let step = Memcpy::Linear { dst: dst + at, src: block.address(), bytes: len, kind };
-            self.copy_by_kernel(&step, [Keep::Block(block)])?;
+            self.copy_in_order(&step, [Keep::Block(block)])?;
         }
         Ok(())
     }
@@ -194,23 +210,30 @@ impl Stream {
     /// # Safety
     /// The destination is writable host memory.
     unsafe fn copy_to_host(&self, copy: Memcpy) -> Result<()> {
-        let small = matches!(copy, Memcpy::Linear { bytes, .. } if bytes as usize <= STAGED);
+        let pages = if self.is_staged(&copy)? { None } else { copy.destination_span() };
         // SAFETY: the caller's promise; the pages are let go before the call returns.
-        if !small && let Some(pinned) = unsafe { self.pin(copy.destination_span()) } {
-            return self.copy_by_kernel_and_wait(&copy.with_destination(pinned.agent_address()));
+        if let Some(pinned) = unsafe { self.pin(pages) } {
+            return self.copy_and_wait(&copy.with_destination(pinned.agent_address()));
         }
         let Memcpy::Linear { dst, src, bytes, kind } = copy else {
             return Err(Error::NotSupported("copying a box to host memory that cannot be pinned"));
         };
+        // The step that the device copies while the host copies the one before.
+        let mut under_way: Option<Staged> = None;
         for at in (0..bytes).step_by(STEP) {
             let len = (bytes - at).min(STEP as u64);
-            let block = self.stage(len as usize)?;
+            let block = Arc::new(self.stage(len as usize)?);
             let step = Memcpy::Linear { dst: block.address(), src: src + at, bytes: len, kind };
-            self.copy_by_kernel_and_wait(&step)?;
-            // SAFETY: the caller's promise.
-            block.read(unsafe { memory::host_bytes_mut(dst + at, len) });
+            // The device writes there until the fence has fired, whatever becomes of this call.
+            let end = self.copy_and_fence(&step, [Keep::Other(block.clone())])?;
+            let before = under_way.replace(Staged { block, end, dst: dst + at, len });
+            if let Some(before) = before {
+                // SAFETY: the caller's promise.
+                unsafe { before.take(self) }?;
+            }
         }
-        Ok(())
+        // SAFETY: the caller's promise.
+        under_way.map_or(Ok(()), |last| unsafe { last.take(self) })
     }
 
     /// Waits for the stream if a host function is under way anywhere: it may be about to write what the next copy
@@ -237,5 +260,29 @@ impl Stream {
         // SAFETY: the caller's promise.
         let pinned = unsafe { memory::pin(self.device(), address, bytes) };
         pinned.inspect_err(|e| tracing::debug!("pinning {bytes} bytes at {address:#x}: {e}")).ok()
+    }
+}
+
+/// A step of a copy to the host that lies in staging memory when `end` has fired.
+struct Staged {
+    block: Arc<Block>,
+    end: Option<Fence>,
+    dst: u64,
+    len: u64,
+}
+
+impl Staged {
+    /// Copies it to where it belongs.
+    ///
+    /// # Safety
+    /// The destination is writable host memory.
+    unsafe fn take(self, stream: &Stream) -> Result<()> {
+        let Self { block, end, dst, len } = self;
+        if let Some(end) = end {
+            stream.device().wait(&end, stream.attributes().wait)?;
+        }
+        // SAFETY: the caller's promise.
+        block.read(unsafe { memory::host_bytes_mut(dst, len) });
+        Ok(())
     }
 }

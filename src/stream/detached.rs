@@ -61,8 +61,9 @@ impl StreamInner {
     fn detached(&self, lane: std::sync::Arc<crate::device::lane::Lane>) -> Result<Option<DetachedWork>> {
         let id = lane.id();
         let state = self.state.lock();
-        Submission::new(self, state, lane).close()?;
-        let state = std::mem::take(&mut *self.state.lock());
+        let end = Submission::new(self, state, lane).close()?;
+        let mut state = std::mem::take(&mut *self.state.lock());
+        state.leave_behind(&end);
         let rest = state.into_rest();
         Ok(rest.map(|(fence, rest)| DetachedWork {
             work: DetachedEnd { fence, lane: id, kind: self.kind, context: self.context },

@@ -90,6 +90,10 @@ impl above::Streams for Streams {
     fn let_go_of_what_is_over(&self) {
         self.retire_detached();
     }
+
+    fn leave_own_lanes(&self) {
+        self.roll.each(|known| known.stream.try_to_go_home());
+    }
 }
 
 impl Device {

@@ -20,17 +20,18 @@ impl Stream {
         self.run_on_host(move || signals.iter().for_each(|(semaphore, value)| semaphore.signal(*value)))
     }
 
-    /// Holds what follows back until each of the semaphores has been signalled with its value.
+    /// Holds what follows back until each of the semaphores has been signalled with its value. Like [`Stream::wait_value`],
+    /// the stream holds up no other one.
     ///
     /// # Errors
-    /// As [`Stream::signal_semaphores`].
+    /// As [`Stream::signal_semaphores`]; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the device has no queue left.
     pub fn wait_semaphores(&self, waits: Vec<(ExternalSemaphore, u64)>) -> Result<()> {
         if self.is_capturing() {
             return self.record(Node::SemaphoreWait(waits.into()));
         }
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
-        self.run_on_host(move || {
+        self.hold_on_host(move || {
             // A fault takes what would have followed: the rest is not needed.
             waits.iter().all(|(semaphore, value)| semaphore.wait_unless(*value, || faults.epoch() != epoch));
         })
@@ -49,6 +50,15 @@ impl Stream {
     pub(super) fn wait_for_other_process(&self, event: Arc<SharedEvent>, number: u64) -> Result<()> {
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
-        self.run_on_host(move || event.wait_unless(number, || faults.epoch() != epoch))
+        self.hold_on_host(move || event.wait_unless(number, || faults.epoch() != epoch))
+    }
+
+    /// Holds what follows back until `wait` returns. What it waits for may come behind work that is published later, here or
+    /// in another process.
+    fn hold_on_host(&self, wait: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.start_worker()?;
+        let mut submission = self.submission()?;
+        submission.hold(|submission| submission.run_on_host(|| wait))?;
+        submission.finish()
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn catch_up(stream: &StreamInner) -> Result<Submission<'_>> {
     };
     let mut submission = stream.own_submission()?;
     for (fence, lane) in &fences {
-        submission.wait(fence, *lane);
+        submission.wait(fence, *lane)?;
     }
     submission.flush()?;
     frees.iter().for_each(|frees| stream.order.learn(frees));

@@ -11,6 +11,7 @@ mod event;
 mod external;
 pub(crate) mod host;
 pub(crate) mod legacy;
+mod managed;
 mod memory;
 #[cfg(test)]
 mod model;
@@ -622,6 +623,9 @@ impl StreamInner {
 
     fn open<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<Submission<'s>> {
         // With the state locked, so that no submission comes with an older lane than the one before.
+        if state.may_go_home() {
+            self.go_home(&mut state);
+        }
         let number = self.lane_number();
         let lane = match state.lane(number) {
             Some(lane) => lane,
@@ -630,6 +634,21 @@ impl StreamInner {
         let mut submission = Submission::new(self, state, lane);
         submission.reserve_closing()?;
         Ok(submission)
+    }
+
+    /// Brings the stream back to a lane that it shares, if it needs none of its own and no other thread has it; blocks nothing.
+    fn try_to_go_home(&self) {
+        if let Some(mut state) = self.state.try_lock()
+            && state.may_go_home()
+        {
+            self.go_home(&mut state);
+        }
+    }
+
+    fn go_home(&self, state: &mut State) {
+        if let Some(home) = state.go_home() {
+            self.lane.store(home, Ordering::Relaxed);
+        }
     }
 
     /// A fence behind what is on the stream, whatever captures or faults there are.

@@ -62,7 +62,7 @@ impl Ordered for Held {
         if !fence.is_on(&self.device) && !fence.is_over() {
             submission.watch(fence);
         }
-        submission.wait(fence, lane);
+        submission.wait(fence, lane)?;
         submission.finish()
     }
 }

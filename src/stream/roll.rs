@@ -44,6 +44,11 @@ impl<S: Clone, O> Roll<S, O> {
         (entries.streams.clone(), entries.detached.iter().map(of).collect())
     }
 
+    /// Lets `visit` look at each stream. It must not block, nor drop what others left.
+    pub(crate) fn each(&self, visit: impl FnMut(&S)) {
+        self.entries().streams.iter().for_each(visit);
+    }
+
     /// Takes detached work out that is `over`.
     pub(crate) fn take_detached(&self, over: impl FnMut(&mut O) -> bool) -> Vec<O> {
         self.entries().detached.extract_if(.., over).collect()

@@ -13,9 +13,11 @@ use crate::{
     device::{
         fence::{Fence, Keep, PooledSignal},
         lane::{Lane, Slots},
+        own_lanes::OwnLane,
         slabs::Block,
     },
     error::{Error, Result},
+    memory::EngineCopy,
     module::Dispatch,
     module::KernelCode,
 };
@@ -45,6 +47,8 @@ pub(crate) struct State {
     kernargs: Option<(Block, usize)>,
     /// The kernel that `keeps` has seen last.
     code: Option<KernelCode>,
+    /// Where the stream is while it is on a lane of its own.
+    apart: Option<Apart>,
     /// The lane with a number, as it was found last. Not held: after a fault it must go when the device gives it up.
     lane: Option<(usize, Weak<Lane>)>,
     /// Packets of the submission that is open. Here because it is used again and again: a submission is moved about.
@@ -58,6 +62,23 @@ impl State {
     pub(super) fn awaited_lane(&self) -> Option<u64> {
         let last = self.past.last.as_ref()?;
         (!last.fence.is_over()).then_some(last.lane)
+    }
+}
+
+/// A lane of a stream's own, to which it moves when it is to wait for what packets may bring about that are published later.
+/// It goes home once nothing of it is in flight.
+struct Apart {
+    lane: OwnLane,
+    /// The number of the lane that it was on, and comes back to.
+    home: usize,
+    /// Falls when the wait is over; none while it is being put on the stream.
+    until: Option<Arc<PooledSignal>>,
+}
+
+impl Apart {
+    /// Whether what follows on the stream may have to wait for packets that are published later.
+    fn is_held(&self) -> bool {
+        self.until.as_ref().is_none_or(|until| !until.is_over())
     }
 }
 
@@ -145,6 +166,23 @@ impl State {
         Some((fence, Box::new((self.past, self.kernargs))))
     }
 
+    /// Whether the stream is on a lane of its own that it needs no longer: nothing is in flight.
+    pub(super) fn may_go_home(&self) -> bool {
+        self.apart.is_some() && !self.has_rest()
+    }
+
+    /// Gives up the lane of the stream's own; returns the number of the one that it comes back to.
+    pub(super) fn go_home(&mut self) -> Option<usize> {
+        self.apart.take().map(|apart| apart.home)
+    }
+
+    /// Gives up the lane of the stream's own, on which all is over with `fence`.
+    pub(super) fn leave_behind(&mut self, fence: &Fence) {
+        if let Some(apart) = self.apart.take() {
+            apart.lane.end_behind(fence);
+        }
+    }
+
     /// Whether something may still be in flight or is kept for it.
     pub(super) fn has_rest(&self) -> bool {
         !self.tail.is_empty()
@@ -184,8 +222,8 @@ impl<'a> Submission<'a> {
         lane.ask_for_next_slot();
         let mut released = Released::default();
         if state.epoch != lane.epoch() {
-            let lane_of = state.lane.take();
-            let mut fresh = State { epoch: lane.epoch(), lane: lane_of, ..State::default() };
+            let (lane_of, apart) = (state.lane.take(), state.apart.take());
+            let mut fresh = State { epoch: lane.epoch(), lane: lane_of, apart, ..State::default() };
             // Nothing of an older epoch runs any more.
             fresh.past.over = stream.activity();
             released._state = Some(Box::new(std::mem::replace(&mut *state, fresh)));
@@ -202,7 +240,7 @@ impl<'a> Submission<'a> {
         let behind = state.behind.clone();
         let mut submission = Self { stream, state, lane, released };
         if let Some((fence, lane)) = behind {
-            submission.wait(&fence, lane);
+            submission.follow(&fence, lane);
         }
         submission
     }
@@ -222,14 +260,25 @@ impl<'a> Submission<'a> {
             (_, Some(last)) if self.state.tail.is_empty() && self.state.keeps.is_empty() => {
                 Ok(last.fence.clone())
             }
-            (Some(closing), _) => self.fence_ending(closing),
+            (Some(closing), _) => {
+                if self.is_held() {
+                    closing.signal().open();
+                }
+                self.fence_ending(closing)
+            }
             (None, _) => self.fence_so_far(),
         }
     }
 
-    /// Publishes the packets, and has what follows on the stream published to the lane with number `lane`, behind them.
+    /// Publishes the packets, and has what follows on the stream published to the lane with number `lane`, behind them; once
+    /// the stream comes back there, if it is on a lane of its own and waits.
     pub(crate) fn move_to(mut self, lane: usize) -> Result<()> {
+        if let Some(apart) = self.state.apart.as_mut().filter(|apart| apart.is_held()) {
+            apart.home = lane;
+            return self.finish();
+        }
         let fence = self.fence_so_far()?;
+        self.state.leave_behind(&fence);
         self.state.behind = Some((fence, self.lane.id()));
         // ORDER: the state is locked, as it is where the number is read to publish.
         self.stream.lane.store(lane, Ordering::Relaxed);
@@ -244,10 +293,11 @@ impl<'a> Submission<'a> {
             let lost = Error::LaunchFailure("the queues of a device that faulted".into());
             return Err(self.report(lost));
         }
-        if lane.id() != self.lane.id() {
+        // A lane that others share must not wait for what this stream waits for.
+        if lane.id() != self.lane.id() && !self.is_held() {
             let before = self.fence_so_far()?;
             let home = std::mem::replace(&mut self.lane, lane);
-            self.wait(&before, home.id());
+            self.follow(&before, home.id());
             // Once the kernel is published, what follows must find its end.
             let end = self.armed_fence()?;
             self.dispatch(dispatch)?;
@@ -271,7 +321,12 @@ impl<'a> Submission<'a> {
 
     /// A signal with value 1 that packets alone wait for.
     pub(crate) fn edge(&self) -> Result<Arc<PooledSignal>> {
-        self.stream.device.0.edges.take(1, self.lane.epoch())
+        self.edges(1)
+    }
+
+    /// As [`Submission::edge`], with value `initial`.
+    pub(crate) fn edges(&self, initial: i64) -> Result<Arc<PooledSignal>> {
+        self.stream.device.0.edges.take(initial, self.lane.epoch())
     }
 
     /// Queues `job` for the stream's host worker.
@@ -299,8 +354,87 @@ impl<'a> Submission<'a> {
         fence.signal().takes_along(&self.stream.device.0.faults, self.lane.epoch());
     }
 
-    /// Holds everything that follows back until `fence` has fired.
-    pub(crate) fn wait(&mut self, fence: &Fence, lane: u64) {
+    /// Whether what follows may have to wait for packets that are published later. The stream is on a lane of its own then.
+    pub(crate) fn is_held(&self) -> bool {
+        self.state.apart.as_ref().is_some_and(Apart::is_held)
+    }
+
+    /// The number of the lane that the stream shares with others, or will when it comes back.
+    pub(crate) fn home(&self) -> usize {
+        self.state.apart.as_ref().map_or(self.stream.lane_number(), |apart| apart.home)
+    }
+
+    /// Moves the stream to a lane of its own, if it is on none: a wait follows for what packets may bring about that are
+    /// published later, until [`Submission::held_until`] says what it ends with.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if there is neither such a lane nor a queue for one.
+    pub(crate) fn stand_apart(&mut self) -> Result<()> {
+        if let Some(apart) = &mut self.state.apart {
+            apart.until = None;
+            return Ok(());
+        }
+        let (device, home) = (&self.stream.device, self.stream.lane_number());
+        let own = device.own_lane(home, None);
+        let lane = device.lane(own.kind())?;
+        if lane.epoch() != self.lane.epoch() {
+            return Err(self.report(Error::LaunchFailure("the queues of a device that faulted".into())));
+        }
+        self.flush()?;
+        let has_past = !self.state.tail.is_empty() || self.state.past.last.is_some();
+        let before = has_past.then(|| self.fence_so_far()).transpose()?;
+        let number = own.kind().number();
+        let shared = std::mem::replace(&mut self.lane, self.state.found_lane(number, lane));
+        // ORDER: the state is locked, as it is where the number is read to publish.
+        self.stream.lane.store(number, Ordering::Relaxed);
+        self.state.apart = Some(Apart { lane: own, home, until: None });
+        if let Some(before) = before {
+            self.follow(&before, shared.id());
+            // Whatever becomes of this submission.
+            self.state.behind = Some((before, shared.id()));
+        }
+        Ok(())
+    }
+
+    /// Notes that a wait on the stream, which [stands apart](Submission::stand_apart) for it, is over with `fence`.
+    pub(crate) fn held_until(&mut self, fence: &Fence) {
+        if let Some(apart) = self.state.apart.as_mut().filter(|apart| apart.until.is_none()) {
+            apart.until = Some(fence.signal().clone());
+        }
+    }
+
+    /// Publishes what `wait` appends, which waits for what packets may bring about that are published later: on a lane of
+    /// the stream's own.
+    ///
+    /// # Errors
+    /// As [`Submission::stand_apart`], and those of `wait`.
+    pub(crate) fn hold(&mut self, wait: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.stand_apart()?;
+        let end = self.armed_fence()?;
+        wait(self)?;
+        self.flush()?;
+        let end = self.fence_ending(end)?;
+        self.held_until(&end);
+        Ok(())
+    }
+
+    /// Holds everything that follows back until `fence` has fired, which lies on the lane with this identity. If that may
+    /// take packets that are published later, the stream moves to a lane of its own.
+    ///
+    /// # Errors
+    /// As [`Submission::stand_apart`].
+    pub(crate) fn wait(&mut self, fence: &Fence, lane: u64) -> Result<()> {
+        if lane != self.lane.id() && fence.signal().is_open() {
+            return self.hold(|this| {
+                this.wait_signal(fence.signal().clone());
+                Ok(())
+            });
+        }
+        self.follow(fence, lane);
+        Ok(())
+    }
+
+    fn follow(&mut self, fence: &Fence, lane: u64) {
         if lane == self.lane.id() {
             // On the same queue the barrier bit of whatever follows already orders it. A fence of the stream's is not what
             // follows, unless it comes behind.
@@ -347,6 +481,31 @@ impl<'a> Submission<'a> {
             self.state.code = Some(dispatch.code.clone());
         }
         Ok(())
+    }
+
+    /// Appends a copy: by a copy engine if there is one for it that takes it, else by a kernel.
+    pub(crate) fn copy_bytes(&mut self, engine: Option<&EngineCopy>, dispatch: &Dispatch) -> Result<()> {
+        if let Some(copy) = engine.filter(|_| !self.is_held() && self.stream.device.engines_serve())
+            && self.copy_by_engine(copy)?
+        {
+            return Ok(());
+        }
+        self.dispatch(dispatch)
+    }
+
+    /// Has an engine copy behind everything before, and holds what follows back until it has; says whether one does.
+    fn copy_by_engine(&mut self, copy: &EngineCopy) -> Result<bool> {
+        let (reached, copied) = (self.edge()?, self.edge()?);
+        self.mark(&reached);
+        // Published before the engine gets the copy: it waits for nothing but what was submitted before, to queues or to
+        // engines, as every packet does.
+        self.flush()?;
+        if let Err(error) = copy.submit([&*reached].into_iter(), &copied) {
+            tracing::warn!("a copy engine refuses a copy: {error}");
+            return Ok(false);
+        }
+        self.wait_signal(copied);
+        Ok(true)
     }
 
     /// Copies kernel arguments to where the device reads them.
@@ -458,13 +617,17 @@ impl<'a> Submission<'a> {
 
     /// A fence that nothing else has, for a packet that is yet to be published.
     pub(crate) fn armed_fence(&mut self) -> Result<Fence> {
-        match self.state.free_fence(self.lane.epoch()) {
+        let fence = match self.state.free_fence(self.lane.epoch()) {
             Some(fence) => {
                 fence.arm();
-                Ok(fence)
+                fence
             }
-            None => Ok(Fence::new(self.signal(1)?, Vec::new())),
+            None => Fence::new(self.signal(1)?, Vec::new()),
+        };
+        if self.is_held() {
+            fence.signal().open();
         }
+        Ok(fence)
     }
 
     /// Takes note of packets that were published past this submission and that end with `fence`.

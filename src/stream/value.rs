@@ -27,23 +27,25 @@ impl Stream {
 
     /// Holds what follows back until the word at `address` meets `condition`; the bits that `mask` lacks do not count.
     ///
-    /// What writes the word must not be behind this wait: a stream that shares its queue with this one is.
+    /// The stream waits on a queue that it shares with no other stream, so that any other one may write the word, now or
+    /// later. A stream that waits for this one, by an event or because one of them is the default stream, moves to a queue
+    /// of its own as well. Each comes back to a queue that it shares when it is used and nothing of it is in flight.
     ///
     /// # Errors
-    /// As [`Stream::write_value`].
+    /// As [`Stream::write_value`]; [`Error::OutOfMemory`] if the device has no queue left.
     pub fn wait_value(&self, address: u64, condition: Condition, value: Word, mask: u64) -> Result<()> {
         let at = word_at(self.device(), address, value)?;
         if self.is_capturing() {
             let action = WordAction::Wait { condition, mask };
             return self.record_steps([WordStep { address, value, action }].into());
         }
-        self.run_alone(&self.device().blit()?.wait_value(at, condition, value, mask))
+        self.hold_by(&self.device().blit()?.wait_value(at, condition, value, mask))
     }
 
-    /// Writes words and waits for words, one after the other.
+    /// Writes words and waits for words, one after the other; a step that waits does so as [`Stream::wait_value`].
     ///
     /// # Errors
-    /// As [`Stream::write_value`]; nothing is done then.
+    /// As [`Stream::wait_value`]; nothing is done then.
     pub fn word_steps(&self, steps: &[WordStep]) -> Result<()> {
         let reached = device_steps(self.device(), steps)?;
         if steps.is_empty() {
@@ -52,11 +54,19 @@ impl Stream {
         if self.is_capturing() {
             return self.record_steps(steps.into());
         }
-        self.run_alone(&self.device().blit()?.word_steps(&reached))
+        let dispatch = self.device().blit()?.word_steps(&reached);
+        if steps.iter().any(WordStep::waits) { self.hold_by(&dispatch) } else { self.run_alone(&dispatch) }
     }
 
     fn record_steps(&self, steps: Box<[WordStep]>) -> Result<()> {
         self.record(Node::BatchMemOp(steps))
+    }
+
+    /// Runs what waits for a word.
+    fn hold_by(&self, dispatch: &Dispatch) -> Result<()> {
+        let mut submission = self.submission()?;
+        submission.hold(|submission| submission.dispatch(dispatch))?;
+        submission.finish()
     }
 
     fn run_alone(&self, dispatch: &Dispatch) -> Result<()> {

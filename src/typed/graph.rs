@@ -360,6 +360,15 @@ impl ExecGraph {
         self.0.device_graph()
     }
 
+    /// As [`Exec::omit_acquires`].
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn omit_acquires(&self) {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.0.omit_acquires() };
+    }
+
     /// As [`Exec::launch_image`].
     pub fn launch_image(&self) -> LaunchImage {
         self.0.launch_image()

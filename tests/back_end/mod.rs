@@ -5,8 +5,10 @@
 //! | [`memory`] | pools, pinned memory, lookup of addresses, copies, virtual memory |
 //! | [`signals`] | values, waits and handlers of both kinds of signal |
 //! | [`queues`] | limits, priorities, masks, errors, barriers, times |
+//! | [`newer`] | what ROCr 5.2.3 lacks: queries of queues and of mapped memory, memory as descriptors |
 
 mod memory;
+mod newer;
 mod queues;
 mod signals;
 

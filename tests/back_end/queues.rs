@@ -19,7 +19,8 @@ fn queue(size: u32) -> Result<Queue, Error> {
     Queue::create(&machine().gpu, size, QueueOptions::default(), wrong)
 }
 
-fn small() -> Queue {
+/// A queue of the least size.
+pub(super) fn small() -> Queue {
     queue(machine().gpu.queue_min_size().expect("a limit")).expect("a queue")
 }
 

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicI64, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -37,6 +37,23 @@ fn every_operation_does_to_the_value_what_its_name_says() {
             signal.silent_store(signal.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
             assert_eq!(signal.load(Ordering::Relaxed), i64::MAX - 1, "{kind:?} {order:?}");
         }
+    }
+}
+
+// Kernels of resident graphs and of conditional nodes, and packets that wait for memory, find values there.
+#[test]
+fn the_value_lies_where_the_handle_says_that_the_structure_does() {
+    for kind in KINDS {
+        let signal = signal(-3, kind);
+        // CAST: addresses of a 64-bit process.
+        let at = signal.handle().handle as usize + std::mem::offset_of!(hsa_sys::amd_signal_t, value);
+        // SAFETY: the structure lives as long as the signal, and everybody reaches the value by atomics.
+        let value = unsafe { AtomicI64::from_ptr(std::ptr::with_exposed_provenance_mut(at)) };
+        assert_eq!(value.load(Ordering::Acquire), -3, "{kind:?}");
+        signal.store(5, Ordering::Release);
+        assert_eq!(value.load(Ordering::Acquire), 5, "{kind:?}");
+        value.store(i64::MIN, Ordering::Release);
+        assert_eq!(signal.wait(Condition::Less, 0, Some(LONG), WaitState::Active), i64::MIN, "{kind:?}");
     }
 }
 

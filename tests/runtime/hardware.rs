@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use aqlipse::{
-    ARGUMENTS_VARIABLE, Backend, Error, Event, Options,
+    ARGUMENTS_VARIABLE, Backend, Error, Event, Exec, GraphNode, Options, Template,
+    graph::{ConditionalKind, Memcpy, Memset, RunCopy},
     memory::{self, Origin},
-    typed::Graph,
+    typed::{ExecGraph, Graph},
 };
 
 use super::{
     resident::{Way, chain},
+    updates::kernel_node,
     *,
 };
 
@@ -75,16 +77,8 @@ fn host_reads(device: &Device) -> Option<[u64; 3]> {
         let counted = emulator::counters(device.ordinal())?;
         return Some([counted.near_host_reads, counted.far_host_reads, counted.early_host_reads]);
     }
-    // SAFETY: nothing is loaded that is not there; the function is the one of `aqlipse_thunk.h`, whose structure fits.
-    unsafe {
-        let thunk = libc::dlopen(c"libhsakmt.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        let read = (!thunk.is_null()).then(|| libc::dlsym(thunk, c"aqlipseThunkCounters".as_ptr()))?;
-        type Read = unsafe extern "C" fn(u32, *mut [u64; 32]) -> i32;
-        let read = std::mem::transmute::<*mut libc::c_void, Option<Read>>(read)?;
-        let mut counted = [0; 32];
-        assert_eq!(read(device.ordinal() as u32, &raw mut counted), 0);
-        Some([counted[13], counted[14], counted[15]])
-    }
+    let counted = thunk_counters(device)?;
+    Some([counted[13], counted[14], counted[15]])
 }
 
 /// What `work` adds to a device's [`host_reads`].
@@ -141,28 +135,178 @@ fn devices_read_memory_of_the_socket_that_they_are_near() {
     }
 }
 
+/// A way to launch a graph again, by its name.
+type Relaunch = (&'static str, Box<dyn FnMut(&Stream)>);
+
+/// Graphs on device memory, of several shapes, and what is done with them between launches; and that memory.
+fn relaunches() -> (Vec<Relaunch>, (Vec<DeviceBuffer<u32>>, Log)) {
+    let launched = |exec: ExecGraph| Box::new(move |stream: &Stream| exec.launch(stream).unwrap());
+    let mut all: Vec<Relaunch> = Vec::new();
+    let data: Vec<_> = (0..4).map(|_| buffer(&[1; 1000])).collect();
+
+    let mut graph = Graph::new(&device());
+    (0..8).fold(Vec::new(), |after, _| vec![graph.kernel(&affine(&data[0], 3, 1), &after).unwrap()]);
+    all.push(("a chain", launched(graph.instantiate().unwrap())));
+    all.push(("four queues", launched(allocations::fork_join(4, 3, &data))));
+
+    let (mut template, words) = (Template::new(&device()), data[1].slice());
+    let copied = Memcpy::linear(data[2].slice().address(), words.address(), words.bytes());
+    let filled = Memset { dst: words.address(), pitch: 4, value: 7, element_size: 4, width: 1000, height: 1 };
+    let (fill, copy) = (GraphNode::Memset(filled), GraphNode::Memcpy(copied.clone()));
+    let first = template.add(fill, &[]).unwrap();
+    let second = template.add(copy, &[first]).unwrap();
+    let (part, address) = template.add_allocation(&device(), 4000, &[second]).unwrap();
+    let third =
+        template.add(GraphNode::Memcpy(Memcpy::linear(address, words.address(), 4000)), &[part]).unwrap();
+    template.add_free(address, &[third]).unwrap();
+    let runs = [RunCopy { dst: data[3].slice().address(), src: words.address(), bytes: 400 }; 3];
+    template.add(GraphNode::MemcpyBatch(runs.into()), &[first]).unwrap();
+    let exec = Exec::new(&template, Options::default()).unwrap();
+    all.push(("copies and fills", Box::new(move |stream| exec.launch(stream).unwrap())));
+
+    let (mut outer, mut inner) = (Graph::new(&device()), Graph::new(&device()));
+    inner.kernel(&affine(&data[3], 2, 0), &[]).unwrap();
+    let before = outer.kernel(&affine(&data[3], 1, 1), &[]).unwrap();
+    outer.child(&inner, &[before]).unwrap();
+    all.push(("a graph in a graph", launched(outer.instantiate().unwrap())));
+
+    let (mut outer, mut body) = (Graph::new(&device()), Graph::new(&device()));
+    let (counter, condition) = (buffer(&[0]), outer.condition(1).unwrap());
+    let reset = outer.kernel(&affine(&counter, 0, 3), &[]).unwrap();
+    body.kernel(&affine(&data[0], 1, 2), &[]).unwrap();
+    body.kernel(&single(&kernels().count_down, &[&counter, &condition]), &[]).unwrap();
+    outer.conditional(&condition, ConditionalKind::While, vec![body], &[reset]).unwrap();
+    all.push(("a loop", launched(outer.instantiate().unwrap())));
+
+    let log = Log::new(1000);
+    let resident = Way::Buffer.instantiate(&chain(&log, [1, 2, 3]));
+    all.push(("packets on the device", launched(resident)));
+
+    let mut graph = Graph::new(&device());
+    let first = graph.kernel(&log.append(1), &[]).unwrap();
+    let second = graph.kernel(&log.append(2), &[first]).unwrap();
+    let exec = graph.instantiate().unwrap();
+    let updated = log.append(9);
+    all.push((
+        "updates of a node, in flight and not",
+        Box::new(move |stream| {
+            for node in [first, second, first] {
+                exec.set_kernel(node, &updated).unwrap();
+                exec.launch(stream).unwrap();
+            }
+            stream.synchronize().unwrap();
+            exec.set_kernel(second, &updated).unwrap();
+            exec.launch(stream).unwrap();
+        }),
+    ));
+
+    let [one, other] = [1, 2].map(|value| {
+        let mut template = Template::new(&device());
+        let first = template.add(GraphNode::Kernel(kernel_node(&log, value)), &[]).unwrap();
+        template.add(GraphNode::Memset(filled), &[first]).unwrap();
+        template
+    });
+    let exec = Exec::new(&one, Options::default()).unwrap();
+    all.push((
+        "updates of everything, in flight and not",
+        Box::new(move |stream| {
+            for template in [&other, &one, &other] {
+                exec.update(template).unwrap();
+                exec.launch(stream).unwrap();
+            }
+            stream.synchronize().unwrap();
+            exec.update(&one).unwrap();
+            exec.launch(stream).unwrap();
+        }),
+    ));
+    (all, (data, log))
+}
+
 #[test]
 fn kernels_of_a_graph_that_is_launched_again_read_nothing_of_the_hosts() {
     let test = "runtime::hardware::kernels_of_a_graph_that_is_launched_again_read_nothing_of_the_hosts";
-    in_child(test, &[(HARDWARE, "two-sockets"), (ARGUMENTS_VARIABLE, "device")], || {
-        if device().backend() != Backend::Emulated {
-            return; // ROCr 5.2.3 has no fine-grained memory of devices.
+    if std::env::var(CHILD).is_err() && device().backend() != Backend::Emulated {
+        return; // ROCr 5.2.3 has no fine-grained memory of devices.
+    }
+    for target in ["gfx90a", "gfx942"] {
+        let variables =
+            [(HARDWARE, "two-sockets"), (ARGUMENTS_VARIABLE, "device"), ("AQLIPSE_EMULATE", target)];
+        in_child(test, &variables, || {
+            let stream = stream();
+            let (all, _memory) = relaunches();
+            for (what, mut relaunch) in all {
+                relaunch(&stream);
+                stream.synchronize().unwrap();
+                let again = || {
+                    for _ in 0..3 {
+                        relaunch(&stream);
+                        stream.synchronize().unwrap();
+                    }
+                    relaunch(&stream);
+                    relaunch(&stream);
+                    stream.synchronize().unwrap();
+                };
+                assert_eq!(reads_during(&device(), again), Some([0; 3]), "{what} on {target}");
+            }
+            // The counters count: an eager launch has its arguments in memory of the host.
+            let data = buffer(&[1]);
+            let eager = reads_during(&device(), || {
+                stream.run(&affine(&data, 1, 1)).unwrap();
+                stream.synchronize().unwrap();
+            });
+            assert!(eager.is_some_and(|[near, _, early]| near > 0 && early > 0));
+        });
+        if std::env::var(CHILD).is_ok() {
+            return;
         }
-        let (stream, log) = (stream(), Log::new(12));
-        let mut graph = Graph::new(&device());
-        let first = graph.kernel(&log.append(1), &[]).unwrap();
-        let second = graph.kernel(&log.append(2), &[first]).unwrap();
-        let third = graph.kernel(&log.append(3), &[first]).unwrap();
-        graph.kernel(&log.append(4), &[second, third]).unwrap();
-        let exec = graph.instantiate().unwrap();
-        let launch = || {
-            exec.launch(&stream).unwrap();
+    }
+}
+
+/// Graphs whose kernels run on two devices, relaunched and updated.
+#[test]
+fn each_device_of_a_graph_has_the_arguments_of_its_kernels() {
+    let test = "runtime::hardware::each_device_of_a_graph_has_the_arguments_of_its_kernels";
+    for traits in ["two-sockets", "two-sockets,discrete", "two-sockets,no-bar"] {
+        in_child(test, &[(HARDWARE, traits), ("AQLIPSE_EMULATE", "2xgfx90a")], || {
+            let devices = Device::all().unwrap();
+            let ([here, there], true) = ([&devices[0], &devices[1]], devices.len() == 2) else { return };
+            let (stream, logs) = (stream(), [here, there].map(|device| buffer_on(device, &[0; 64])));
+            let append =
+                |at: usize, value: u32| single_on(&devices[at], &kernels().append, &[&logs[at], &value]);
+            let mut graph = Graph::new(here);
+            let first = graph.kernel(&append(0, 1), &[]).unwrap();
+            let second = graph.kernel(&append(1, 2), &[first]).unwrap();
+            let third = graph.kernel(&append(0, 3), &[second]).unwrap();
+            let fourth = graph.kernel(&append(1, 4), &[second]).unwrap();
+            let exec = graph.instantiate().unwrap();
+            let launch = || exec.launch(&stream).unwrap();
+            launch();
             stream.synchronize().unwrap();
-        };
-        launch();
-        assert_eq!(reads_during(&device(), || (0..2).for_each(|_| launch())), Some([0; 3]));
-        assert_eq!(log.entries().len(), 12);
-    });
+            let work = || {
+                launch();
+                // While it is in flight, and when it is over.
+                exec.set_kernel(second, &append(1, 12)).unwrap();
+                exec.set_kernel(third, &append(0, 13)).unwrap();
+                launch();
+                stream.synchronize().unwrap();
+                exec.set_kernel(fourth, &append(1, 14)).unwrap();
+                exec.set_kernel(second, &append(1, 22)).unwrap();
+                launch();
+                stream.synchronize().unwrap();
+            };
+            let mut far = None;
+            let near = reads_during(here, || far = reads_during(there, work));
+            let words = |log: &DeviceBuffer<u32>| log.read(&stream).unwrap();
+            assert_eq!(words(&logs[0])[..9], [8, 1, 3, 1, 3, 1, 13, 1, 13]);
+            assert_eq!(words(&logs[1])[..9], [8, 2, 4, 2, 4, 12, 4, 22, 14]);
+            if here.backend() == Backend::Emulated {
+                assert_eq!([near, far], [Some([0; 3]); 2], "{traits}");
+            }
+        });
+        if std::env::var(CHILD).is_ok() {
+            return;
+        }
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod copies;
 mod dags;
 mod devices;
 mod enabled;
+mod engines;
 mod events;
 mod faults;
 mod free_lists;
@@ -23,6 +24,7 @@ mod graphs;
 mod hardware;
 mod interrupts;
 mod lifetimes;
+mod managed;
 mod measured;
 mod objects;
 mod parts;
@@ -40,6 +42,7 @@ mod tradeoff;
 mod typed;
 mod updates;
 mod values;
+mod waits;
 
 use std::{
     env,
@@ -194,6 +197,24 @@ impl Gate {
 
 /// Set for a child process: the test that it is to run.
 const CHILD: &str = "AQLIPSE_TEST_CHILD";
+
+/// The words of the counters of `aqlipse_thunk.h`, if ROCr runs on that thunk.
+pub fn thunk_counters(device: &Device) -> Option<[u64; 32]> {
+    let open = |name: &std::ffi::CStr| {
+        // SAFETY: nothing is loaded that is not there.
+        unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) }
+    };
+    let thunk = [c"libdtif.so", c"libhsakmt.so.1"].into_iter().map(open).find(|thunk| !thunk.is_null())?;
+    type Read = unsafe extern "C" fn(u32, *mut [u64; 32]) -> i32;
+    // SAFETY: the function is the one of the header, whose structure fits.
+    unsafe {
+        let read = libc::dlsym(thunk, c"aqlipseThunkCounters".as_ptr());
+        let read = std::mem::transmute::<*mut libc::c_void, Option<Read>>(read)?;
+        let mut counted = [0; 32];
+        assert_eq!(read(device.ordinal() as u32, &raw mut counted), 0);
+        Some(counted)
+    }
+}
 
 /// Runs `body` in a process of its own, with `variables` set before the device starts. `test` is the path of the
 /// calling test, which the child runs again.

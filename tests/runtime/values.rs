@@ -18,20 +18,20 @@ use aqlipse::{
 use super::{Gate, affine, buffer, device, stream};
 
 /// Eight bytes that host and device share.
-struct Shared(Arc<Region>);
+pub struct Shared(Arc<Region>);
 
 impl Shared {
-    fn new(value: u64) -> Self {
+    pub fn new(value: u64) -> Self {
         let shared = Self(memory::allocate_host(&device(), 8, Origin::Host, 0).unwrap());
         shared.word().store(value, SeqCst);
         shared
     }
 
-    fn address(&self) -> u64 {
+    pub fn address(&self) -> u64 {
         self.0.address
     }
 
-    fn word(&self) -> &AtomicU64 {
+    pub fn word(&self) -> &AtomicU64 {
         // SAFETY: eight aligned bytes of host memory that live as long as the region, which only atomics touch.
         unsafe { AtomicU64::from_ptr(self.address() as usize as *mut u64) }
     }

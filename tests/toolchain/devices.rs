@@ -18,6 +18,12 @@ pub fn is_emulated() -> bool {
     std::env::var("AQLIPSE_DEVICE").map_or(true, |device| device != "rocr")
 }
 
+/// Whether ROCr has been told to load `libdtif.so` (docs/adr/0042). It makes no events then: its waits spin, and it hears that
+/// a whole device is lost from its own queues on it, whose handler ends the process.
+pub fn is_without_events() -> bool {
+    !is_emulated() && std::env::var_os("HSA_ENABLE_DTIF").is_some_and(|told| told == "1")
+}
+
 /// Whether packets run in an order that a seed draws: one at a time then, on emulated devices in the process or below
 /// ROCr.
 pub fn is_seeded() -> bool {

@@ -23,7 +23,7 @@ use std::{
 };
 
 pub use build::{Build, Compiler, MATRIX, Output};
-pub use devices::{is_emulated, is_seeded, offers};
+pub use devices::{is_emulated, is_seeded, is_without_events, offers};
 pub use process::Program;
 
 /// Where Debian puts the device libraries.
@@ -105,6 +105,11 @@ impl Toolchain {
         let given = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let folders = std::iter::once(self.lib()).chain(env::split_paths(&given));
         env::join_paths(folders).expect("folders without colons")
+    }
+
+    /// The driver library of ours that emulates GPUs below ROCr.
+    pub fn thunk(&self) -> PathBuf {
+        self.dist.join("thunk")
     }
 
     /// The `aqlipse` command.

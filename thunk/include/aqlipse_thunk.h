@@ -26,6 +26,8 @@ typedef struct aqlipse_thunk_counters {
   uint64_t near_host_reads;     // reads by waves of memory of the socket that is near; counted where there are two
   uint64_t far_host_reads;      // reads by waves of memory of the other socket
   uint64_t early_host_reads;    // of both, those before the wave's first store
+  uint64_t page_faults;         // accesses to pages of the program's own that succeeded after a fault (XNACK)
+  uint64_t migrated_pages;      // pages that came to the device's memory, or went away from there
 } aqlipse_thunk_counters_t;
 
 // Reads the counters of device `device` (the first is 0), each on its own: the device goes on meanwhile. Returns 0, or

@@ -33,6 +33,8 @@ pub struct Reports {
     pub event: u32,
     /// Whether it is a copy engine's.
     pub copies: bool,
+    /// The node of its device.
+    pub node: u32,
 }
 
 /// The queues of the process.
@@ -41,7 +43,7 @@ pub struct Queues {
     reports: Mutex<HashMap<u64, Reports>>,
 }
 
-/// Exceptions of queues, as the kernel driver's interface numbers them (`EC_QUEUE_*` of `linux/kfd_ioctl.h`); bit
+/// Exceptions of queues and of their devices, as the kernel driver's interface numbers them (`EC_*` of `linux/kfd_ioctl.h`); bit
 /// `n - 1` of the error reason is exception `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -59,6 +61,8 @@ pub enum Exception {
     PacketDispatchWorkGroupSizeInvalid = 21,
     PacketDispatchRegisterInvalid = 22,
     PreemptionError = 30,
+    DeviceRasError = 34,
+    DeviceFatalHalt = 35,
 }
 
 impl Exception {
@@ -151,40 +155,60 @@ impl Queues {
         if reports.copies {
             // ROCr gives such a queue nothing to report to. Hardware's engine hangs until the device is reset.
             drop(table);
-            report_loss(events, node, Loss::Hang);
+            self.report_loss(events, node, Loss::Hang);
             return;
         }
-        if reports.reason != 0 {
-            // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
-            // first; the value is a naturally aligned 64-bit word that is changed by atomics only.
-            let reason = unsafe { AtomicI64::from_ptr(reports.reason as *mut i64) };
-            // ORDER: Release. A thread that sees the bit sees what the queue did before it stopped.
-            let exception = match Exception::of(fault.status) {
-                // ROCr keeps this one to itself, for it expects the event. It creates none with `libdtif.so`, where the
-                // program would wait forever.
-                Exception::WaveMemoryViolation if newer::is_spoken() => Exception::WaveApertureViolation,
-                exception => exception,
-            };
-            reason.fetch_or(exception.bit(), Ordering::Release);
+        let exception = match Exception::of(fault.status) {
+            // ROCr keeps this one to itself, for it expects the event. It creates none with `libdtif.so`, where the
+            // program would wait forever.
+            Exception::WaveMemoryViolation if newer::is_spoken() => Exception::WaveApertureViolation,
+            exception => exception,
+        };
+        reports.tell(events, exception);
+    }
+
+    /// Passes on that the device of a node has lost all its queues. ROCr 5.2.3 listens to events of memory alone; their
+    /// error types name hangs, too. Without such an event, as with `libdtif.so`, each queue tells of it.
+    pub fn report_loss(&self, events: &Events, node: u32, loss: Loss) {
+        let fault = HsaMemoryAccessFault {
+            NodeId: node,
+            VirtualAddress: 0,
+            Failure: match loss {
+                Loss::Hang => failure::HANG,
+                Loss::Memory => failure::SRAM_ECC | failure::IMPRECISE,
+            },
+            Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
+        };
+        if events.report_fault(&fault) > 0 {
+            return;
         }
-        events.interrupt(reports.event);
+        let exception = match loss {
+            Loss::Hang => Exception::DeviceFatalHalt,
+            Loss::Memory => Exception::DeviceRasError,
+        };
+        // Held to the end, as in `report`.
+        let table = self.lock();
+        let lost: Vec<_> =
+            table.values().filter(|reports| reports.node == node && reports.reason != 0).collect();
+        if lost.is_empty() {
+            tracing::error!(node, ?loss, "the device is lost, and the client has nothing to be told by");
+        }
+        lost.into_iter().for_each(|reports| reports.tell(events, exception));
     }
 }
 
-/// Passes on that the device of a node has lost all its queues. ROCr 5.2.3 listens to events of memory alone; their error types name
-/// hangs, too.
-pub fn report_loss(events: &Events, node: u32, loss: Loss) {
-    let fault = HsaMemoryAccessFault {
-        NodeId: node,
-        VirtualAddress: 0,
-        Failure: match loss {
-            Loss::Hang => failure::HANG,
-            Loss::Memory => failure::SRAM_ECC | failure::IMPRECISE,
-        },
-        Flags: HSA_EVENTID_MEMORY_FATAL_PROCESS.0,
-    };
-    if events.report_fault(&fault) == 0 {
-        tracing::error!(node, ?loss, "the device is lost, and no memory event exists to report it with");
+impl Reports {
+    /// Sets an exception in the queue's error reason, and the event of that. The caller has locked the table of queues, so
+    /// that the queue is not destroyed meanwhile.
+    fn tell(&self, events: &Events, exception: Exception) {
+        if self.reason != 0 {
+            // SAFETY: the client's signal lives until it has destroyed the queue, which takes the queue off the table
+            // first; the value is a naturally aligned 64-bit word that is changed by atomics only.
+            let reason = unsafe { AtomicI64::from_ptr(self.reason as *mut i64) };
+            // ORDER: Release. A thread that sees the bit sees what the queue did before it stopped.
+            reason.fetch_or(exception.bit(), Ordering::Release);
+        }
+        events.interrupt(self.event);
     }
 }
 
@@ -209,12 +233,31 @@ mod tests {
             memory: None,
             report: "an unknown packet".into(),
         };
-        queues.insert(1, Reports { reason: 0, event: 0, copies: false });
+        queues.insert(1, Reports { reason: 0, event: 0, copies: false, node: 0 });
         queues.report(&events, 1, 0, &fault);
         assert_eq!(events.is_set(event), Ok(false), "a queue of packets has its own ways");
-        queues.insert(2, Reports { reason: 0, event: 0, copies: true });
+        queues.insert(2, Reports { reason: 0, event: 0, copies: true, node: 0 });
         queues.report(&events, 2, 0, &fault);
         assert_eq!(events.is_set(event), Ok(true));
+    }
+
+    #[test]
+    fn a_lost_device_stops_its_queues_where_no_event_can_tell() {
+        let (events, queues) = (Events::new().unwrap(), Queues::default());
+        let reasons = [const { AtomicI64::new(0) }; 3];
+        for (id, (reason, node)) in (1..).zip(reasons.iter().zip([1, 1, 2])) {
+            let reason = reason.as_ptr().expose_provenance() as u64;
+            queues.insert(id, Reports { reason, event: 0, copies: false, node });
+        }
+        let told = || reasons.each_ref().map(|reason| reason.load(Ordering::Acquire));
+        queues.report_loss(&events, 1, Loss::Hang);
+        assert_eq!(told(), [1 << 34, 1 << 34, 0]);
+        queues.report_loss(&events, 2, Loss::Memory);
+        assert_eq!(told(), [1 << 34, 1 << 34, 1 << 33]);
+        let event = events.create(HSA_EVENTTYPE_MEMORY, false, false).unwrap();
+        queues.report_loss(&events, 2, Loss::Hang);
+        assert_eq!((told()[2], events.is_set(event)), (1 << 33, Ok(true)), "an event tells");
+        (1..=3).for_each(|id| assert!(queues.remove(id)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{
     entry::Result,
     event::Events,
     memory::Memory,
-    queue::{self, Queues},
+    queue::Queues,
     topology::{Nodes, Topology},
 };
 
@@ -55,8 +55,12 @@ impl Interrupts for Line {
         self.queues.report(&self.events, queue, self.nodes.of(device), fault);
     }
 
+    fn owns(&self, address: u64) -> bool {
+        current().is_ok_and(|session| session.memory.owns(address))
+    }
+
     fn lost(&self, device: u32, loss: Loss) {
-        queue::report_loss(&self.events, self.nodes.of(device), loss);
+        self.queues.report_loss(&self.events, self.nodes.of(device), loss);
     }
 }
 

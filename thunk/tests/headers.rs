@@ -32,14 +32,14 @@ fn all_structures() -> Vec<Structure> {
     structures! {
         HsaVersionInfo HsaSystemProperties HsaNodeProperties HsaMemoryProperties HsaCacheProperties
         HsaIoLinkProperties HsaQueueResource HsaSyncVar HsaMemoryAccessFault HsaEventData HsaEventDescriptor
-        HsaEvent HsaClockCounters HsaGpuTileConfig HsaPointerInfo
+        HsaEvent HsaClockCounters HsaGpuTileConfig HSA_SVM_ATTRIBUTE HsaPointerInfo
     }
 }
 
 fn all_enumerations() -> Vec<(&'static str, &'static [(&'static str, u32)])> {
     enumerations! {
         HSAKMT_STATUS HSA_HEAPTYPE HSA_IOLINKTYPE HSA_QUEUE_TYPE HSA_EVENTTYPE HSA_EVENTID_MEMORYFLAGS
-        HSA_POINTER_TYPE
+        HSA_SVM_ATTR_TYPE HSA_POINTER_TYPE
     }
 }
 
@@ -70,13 +70,15 @@ fn structures_constants_and_bit_fields_equal_the_headers() {
             structure.align as i64,
         );
         for field in structure.fields {
-            let what = format!("{name}.{}", field.name);
+            // Rust reserves `type`.
+            let member = field.name.trim_start_matches("r#");
+            let what = format!("{name}.{member}");
             comparison.check(
                 &format!("offset of {what}"),
-                &format!("offsetof({name}, {})", field.name),
+                &format!("offsetof({name}, {member})"),
                 field.offset as i64,
             );
-            let size = format!("sizeof((({name} *)0)->{})", field.name);
+            let size = format!("sizeof((({name} *)0)->{member})");
             comparison.check(&format!("size of {what}"), &size, field.size as i64);
         }
     }

@@ -15,6 +15,7 @@
 //! | [`thunk`] | the part of `dist` that AMD's own runtime loads |
 //! | [`suite`] | `test`: install what is missing, build, run every test |
 //! | [`rocr`] | the part of `test` that knows a user's ROCr |
+//! | [`unkind`] | the part of `test` that has devices behave as hardware |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
 //! | [`compat`] | `compat`: write COMPAT.md |
@@ -54,6 +55,7 @@ pub mod suite;
 pub mod surface;
 pub mod thunk;
 pub mod triton;
+pub mod unkind;
 
 /// Why a command of xtask failed.
 #[derive(Debug, thiserror::Error)]

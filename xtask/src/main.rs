@@ -43,6 +43,10 @@ enum Command {
         /// Test on the ROCr library in this folder: on the machine's AMD GPU if it has one, else on the thunk
         #[arg(long, value_name = "FOLDER", conflicts_with = "device")]
         rocr: Option<PathBuf>,
+        /// Run all that runs on a device, conformance programs too, on emulated devices with these traits of hardware (as
+        /// in AQLIPSE_EMULATE_HARDWARE), or with each in turn: in order, in a random legal order, and with strict caches
+        #[arg(long, value_name = "TRAITS", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with_all = ["device", "rocr"])]
+        hardware: Option<String>,
         /// Arguments of nextest
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "NEXTEST ARGS")]
         arguments: Vec<String>,
@@ -98,11 +102,12 @@ fn run(command: Command) -> Result {
         Command::Kernels { triton: true, check: Check { check: false } } => triton::rebuild(),
         Command::Kernels { triton: true, check: Check { check: true } } => triton::check(),
         Command::Dist { debug } => dist::build(Profile::of(debug)).map(drop),
-        Command::Test { device, rocr, arguments } => {
-            let on = match (&device, &rocr) {
-                (_, Some(folder)) => On::Rocr(folder),
-                (Some(device), None) => On::Device(device),
-                (None, None) => On::All,
+        Command::Test { device, rocr, hardware, arguments } => {
+            let on = match (&device, &rocr, &hardware) {
+                (_, Some(folder), _) => On::Rocr(folder),
+                (Some(device), None, _) => On::Device(device),
+                (None, None, Some(traits)) => On::Hardware(traits),
+                (None, None, None) => On::All,
             };
             suite::run_all(on, &words(&arguments))
         }
@@ -135,7 +140,8 @@ mod tests {
     #[test]
     fn what_is_not_ours_is_nextests() {
         let words = ["xtask", "test", "--device", "gfx942", "-E", "test(a)", "--device", "--check"];
-        let Command::Test { device, rocr: None, arguments } = Cli::try_parse_from(words).unwrap().command
+        let Command::Test { device, rocr: None, hardware: None, arguments } =
+            Cli::try_parse_from(words).unwrap().command
         else {
             panic!("another command");
         };
@@ -146,13 +152,31 @@ mod tests {
     #[test]
     fn a_users_rocr_is_a_folder_and_a_device_of_its_own() {
         let words = ["xtask", "test", "--rocr", "/opt/rocm/lib", "back_end::"];
-        let Command::Test { device: None, rocr, arguments } = Cli::try_parse_from(words).unwrap().command
+        let Command::Test { device: None, rocr, hardware: None, arguments } =
+            Cli::try_parse_from(words).unwrap().command
         else {
             panic!("another command");
         };
         assert_eq!((rocr, arguments), (Some("/opt/rocm/lib".into()), vec!["back_end::".to_owned()]));
         for wrong in [&["--rocr"][..], &["--rocr", "lib", "--device", "rocr"]] {
             assert!(Cli::try_parse_from(["xtask", "test"].iter().chain(wrong)).is_err(), "{wrong:?}");
+        }
+    }
+
+    /// The commands of the page for a first card, up to where their output goes.
+    #[test]
+    fn the_page_of_the_first_card_has_commands_that_there_are() {
+        let page = include_str!("../../docs/first-card.md");
+        let (commands, tests): (Vec<_>, Vec<_>) = page
+            .split("cargo xtask ")
+            .skip(1)
+            .filter_map(|rest| rest.split(['\n', '`']).next()?.split(" 2>&1").next())
+            .partition(|command| !command.starts_with("test"));
+        assert_eq!(commands, ["dist"]);
+        assert!(tests.len() >= 3, "{tests:?}");
+        for words in tests.iter().filter(|command| **command != "test").map(|command| command.split(' ')) {
+            let parsed = Cli::try_parse_from(["xtask"].into_iter().chain(words)).unwrap().command;
+            assert!(matches!(parsed, Command::Test { rocr: Some(_), .. }), "{tests:?}");
         }
     }
 }

@@ -74,7 +74,7 @@ impl Rocr {
     /// # Errors
     /// [`Error::Usage`] if it needs a GPU and there is none, or a folder's name has a colon.
     pub fn choose(&self, command: &mut Command, thunk: &Path, has_gpu: bool) -> Result {
-        let mut folders = vec![self.folder.clone()];
+        let mut folders = Vec::new();
         if !has_gpu {
             match self.way {
                 Way::Linked => {}
@@ -85,8 +85,10 @@ impl Rocr {
                     return Err(Error::Usage(format!("{} {text}", self.folder.join(LIBRARY).display())));
                 }
             }
+            // First: a package's folder has the driver library that belongs to the card.
             folders.push(thunk.to_owned());
         }
+        folders.push(self.folder.clone());
         command.env("AQLIPSE_DEVICE", "rocr").env("LD_LIBRARY_PATH", library_path(folders)?);
         Ok(())
     }
@@ -141,7 +143,8 @@ mod tests {
         assert_eq!(rocr.way(), Way::Linked);
         let path = fs::canonicalize(&linked).unwrap().display().to_string();
         let without = variables(&rocr, false).unwrap();
-        assert!(has(&without, "LD_LIBRARY_PATH", &format!("{path}:/the/thunk")), "{without:?}");
+        // The folder may have AMD's libhsakmt.so.1 as well, as Debian's has.
+        assert!(has(&without, "LD_LIBRARY_PATH", &format!("/the/thunk:{path}")), "{without:?}");
         assert!(
             has(&without, "AQLIPSE_DEVICE", "rocr") && !has(&without, "HSA_ENABLE_DTIF", ""),
             "{without:?}"

@@ -9,7 +9,7 @@ use crate::{
     rocr::{Rocr, library_path},
     run,
     skips::Skips,
-    target_dir,
+    target_dir, unkind,
 };
 
 /// Installs what is missing, builds everything and runs every test; says at its end what it skipped, and why.
@@ -22,7 +22,7 @@ use crate::{
 pub fn run_all(on: On<'_>, arguments: &[&str]) -> Result {
     let rocr = match on {
         On::Rocr(folder) => Some(Rocr::find(folder)?),
-        On::All | On::Device(_) => None,
+        On::All | On::Device(_) | On::Hardware(_) => None,
     };
     let mut skips = Skips::default();
     let outcome = run_steps(on, rocr.as_ref(), arguments, &mut skips);
@@ -39,6 +39,9 @@ pub enum On<'a> {
     Device(&'a str),
     /// The ROCr in a folder; only what runs on a device is tested.
     Rocr(&'a Path),
+    /// Emulated devices with these traits of hardware, or with each of [`unkind::TRAITS`] if that is empty; only what runs
+    /// on a device is tested.
+    Hardware(&'a str),
 }
 
 fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Skips) -> Result {
@@ -67,7 +70,7 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
     let choose_any = |command: &mut Command| match (on, rocr) {
         (On::Device(device), _) => choose(command, device, &dist),
         (On::Rocr(_), Some(rocr)) => rocr.choose(command, &dist.join("thunk"), has_gpu()),
-        (On::All | On::Rocr(_), _) => Ok(()),
+        (On::All | On::Rocr(_) | On::Hardware(_), _) => Ok(()),
     };
     let prepared = |arguments: &[&str]| -> Result<Command> {
         let mut command = cargo();
@@ -97,6 +100,21 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
     };
     let everything = matches!(on, On::All) && arguments.is_empty();
     let on_device = || runner(if nextest { &["--workspace"] } else { &RUNTIME_PACKAGES });
+    let on_hardware = |run: &unkind::Run| {
+        let mut command = on_device()?;
+        if let Some(device) = run.device {
+            choose(&mut command, device, &dist)?;
+        }
+        command.args(["-E", &run.tests]).envs(run.variables());
+        Result::Ok(command)
+    };
+    if let On::Hardware(traits) = on {
+        if !(nextest && complete) {
+            return Err(Error::Usage("--hardware needs cargo-nextest and the packages of the tests".into()));
+        }
+        let run = |run: &unkind::Run| run_tests(on_hardware(run)?.args(arguments));
+        return run_all_on_hardware(traits, arguments, run);
+    }
     let mut tests = runner(&["--workspace"])?;
     if rocr.is_some() {
         // What else is tested brings its own ROCr, or needs none.
@@ -144,14 +162,9 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
                     run_tests(tests.env("AQLIPSE_EMULATE_SEED", seed.to_string()))?;
                 }
             }
-            // On cards behind PCIe, whose memory the host may not touch; beside two sockets; with little of everything.
             if nextest {
-                for (device, traits, tests) in UNKIND {
-                    let mut command = on_device()?;
-                    if let Some(device) = device {
-                        choose(&mut command, device, &dist)?;
-                    }
-                    run_tests(command.args(["-E", tests]).env("AQLIPSE_EMULATE_HARDWARE", traits))?;
+                for run in unkind::selection() {
+                    run_tests(&mut on_hardware(&run)?)?;
                 }
             }
             // In its own environment: it runs on every device that there is.
@@ -200,6 +213,37 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
     run(&mut models())
 }
 
+/// Runs all that runs on a device with some traits of hardware, or with each, the conformance programs too if there are no
+/// `arguments`. All of it runs, whatever fails.
+fn run_all_on_hardware(
+    traits: &str,
+    arguments: &[&str],
+    mut run: impl FnMut(&unkind::Run) -> Result,
+) -> Result {
+    let mut outcomes = Vec::new();
+    for one in unkind::everything(traits, &REPETITIONS) {
+        let device = one.device.unwrap_or("emulated");
+        let what =
+            format!("{device} {}", one.variables().map(|(_, value)| value).collect::<Vec<_>>().join(" "));
+        outcomes.push((what, run(&one)));
+    }
+    let chosen = [traits];
+    let all = if traits.is_empty() { &unkind::TRAITS[..] } else { &chosen };
+    for traits in all.iter().filter(|_| arguments.is_empty()) {
+        let outcome = conformance::command(&conformance::Options {
+            configurations: vec![conformance::Configuration::Ours],
+            hardware: Some((*traits).into()),
+            seeds: 1,
+            ..conformance::Options::default()
+        });
+        outcomes.push((format!("conformance programs {traits}"), outcome));
+    }
+    for (what, outcome) in &outcomes {
+        println!("{what}: {}", outcome.as_ref().map_or_else(ToString::to_string, |()| "passed".into()));
+    }
+    outcomes.into_iter().try_for_each(|(_, outcome)| outcome)
+}
+
 /// The whole comparison with LLVM's disassembler: every value of every field of every opcode, then `samples` random
 /// encodings an opcode. Takes minutes; [`run_all`] takes a sample of it.
 ///
@@ -217,27 +261,11 @@ pub fn isa_oracle(samples: &str) -> Result {
 /// workspace, which is built already: see [`run_all`].
 const RUNTIME_PACKAGES: [&str; 8] =
     ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "hsa"];
-const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(hsa))";
+pub(crate) const RUNTIME: &str =
+    "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(hsa))";
 
 /// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
-
-/// Traits of hardware that the emulated devices spare programs otherwise, on which back end (or the default one), and the
-/// tests that run with them.
-const UNKIND: [(Option<&str>, &str, &str); 7] = [
-    (None, "discrete", ON_CARDS),
-    (None, "no-bar", ON_CARDS),
-    (Some("rocr"), "no-bar", ON_CARDS),
-    (None, "two-sockets", ON_CARDS),
-    (Some("rocr"), "two-sockets", ON_CARDS),
-    (None, "scarce", ON_CARDS),
-    (Some("rocr"), "scarce", ON_CARDS),
-];
-
-/// Tests of the runtime that run on any device; not that which runs them again with rings in device memory, where each
-/// store of a packet would be two signals.
-const ON_CARDS: &str = "(package(aqlipse) and kind(lib)) or \
-    (binary(=main) and test(/^runtime::/) and not test(tests_pass_with_rings_in_device_memory))";
 
 /// How many seeds `AQLIPSE_STRICT_SEEDS` asks for; the programs of the tests read it, too.
 fn strict_seeds() -> Result<u64> {

@@ -239,13 +239,12 @@ fn a_kernel_is_launched_as_older_headers_do() {
     );
     assert_eq!(memory.read(), [3.0; 8]);
 
-    let mut bytes = size_of_val(&address);
     let key = |key: usize| key as *mut c_void;
     let mut extra = [
         key(HIP_LAUNCH_PARAM_BUFFER_POINTER),
         (&raw mut address).cast(),
         key(HIP_LAUNCH_PARAM_BUFFER_SIZE),
-        (&raw mut bytes).cast(),
+        ptr::null_mut(),
         key(HIP_LAUNCH_PARAM_END),
     ];
     let (mut graph, mut node) = (hipGraph_t::NULL, hipGraphNode_t::NULL);
@@ -254,8 +253,8 @@ fn a_kernel_is_launched_as_older_headers_do() {
     let _ = unsafe { hipGetLastError() };
     // A program may point the list at an int: what lies beside it makes the size anything. A node's buffer is copied as
     // the list says.
-    for size in [8, 0, 4, usize::MAX << 32 | 8] {
-        bytes = size;
+    for mut size in [8, 0, 4, usize::MAX << 32 | 8] {
+        extra[3] = (&raw mut size).cast();
         // SAFETY: a kernel with its arguments, and a stream.
         unsafe {
             let kernel = doubles() as usize;

@@ -100,3 +100,29 @@ fn advice_is_for_managed_memory_and_known_devices() {
     ok!(hipFree(address));
     fails!(hipErrorInvalidValue, hipMemRangeGetAttribute(out, 4, attribute, address, BYTES));
 }
+
+unsafe extern "C" {
+    fn hipDeviceGetAttribute(value: *mut c_int, attribute: hipDeviceAttribute_t, device: c_int)
+    -> hipError_t;
+}
+
+#[test]
+fn attributes_say_what_managed_memory_does() {
+    let device = aqlipse::Device::get(0).unwrap();
+    let said = device.properties().managed;
+    if device.backend() == aqlipse::Backend::Emulated {
+        let no_svm = std::env::var("AQLIPSE_EMULATE_HARDWARE").is_ok_and(|traits| traits.contains("no-svm"));
+        assert_eq!((said.moves, said.pageable), (!no_svm, !no_svm && std::env::var("HSA_XNACK").is_ok()));
+    }
+    for (attribute, expected) in [
+        (hipDeviceAttributeManagedMemory, true),
+        (hipDeviceAttributeConcurrentManagedAccess, said.moves),
+        (hipDeviceAttributePageableMemoryAccess, said.pageable),
+        (hipDeviceAttributePageableMemoryAccessUsesHostPageTables, said.host_page_tables),
+        (hipDeviceAttributeDirectManagedMemAccessFromHost, said.host_reaches_device),
+    ] {
+        let mut value = 7;
+        ok!(hipDeviceGetAttribute(&mut value, attribute, 0));
+        assert_eq!(value, c_int::from(expected), "{attribute:?}");
+    }
+}

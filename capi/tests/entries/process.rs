@@ -10,7 +10,7 @@ use std::{
 const ROLE: &str = "AQLIPSE_TEST_ROLE";
 
 /// Longer than anything here takes, on a busy machine too.
-pub const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_secs(200);
 
 /// What this process is to do in a test that has several.
 pub fn role() -> Option<String> {

@@ -128,6 +128,29 @@ impl Bench {
         })
     }
 
+    /// The packets of a graph of `nodes` empty kernels, and the launch call with nothing else on the device.
+    ///
+    /// # Errors
+    /// As [`Bench::figures`].
+    pub fn launch_call(
+        &self,
+        shape: Shape,
+        nodes: usize,
+        effort: Effort,
+    ) -> Result<(LaunchImage, Quartiles)> {
+        self.verify(shape, nodes)?;
+        let exec = build(&self.device, shape, nodes, |_| &self.empty[0])?.0.instantiate()?;
+        self.stream.synchronize()?;
+        let call = sample(effort, || {
+            let start = Instant::now();
+            exec.launch(&self.stream)?;
+            let call = nanoseconds(start);
+            self.stream.synchronize()?;
+            Ok([call])
+        })?;
+        Ok((exec.launch_image(), call))
+    }
+
     /// Runs a graph of the same shape whose kernels write when they ran, twice, and checks every node and
     /// edge.
     fn verify(&self, shape: Shape, nodes: usize) -> Result<Report> {

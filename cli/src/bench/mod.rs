@@ -6,9 +6,11 @@
 //! | [`floor`] | the copy that no launch can do without |
 //! | [`against`] | this library beside others |
 //! | [`simulate`] | plans in virtual time, beside AMD's ways to lay graphs out |
+//! | [`limits`] | the host's part of a launch beside the device's |
 
 pub mod against;
 mod floor;
+mod limits;
 mod measure;
 mod simulate;
 
@@ -37,9 +39,14 @@ pub struct Selection {
     /// Fewer sizes and samples: seconds instead of minutes.
     #[arg(long)]
     quick: bool,
-    /// Compare plans in virtual time with AMD's ways to lay the same graphs out, instead of measuring.
+    /// Compare plans in virtual time with AMD's ways to lay the same graphs out, instead of measuring; by the cost tables
+    /// that `AQLIPSE_COSTS` names, or else by those of gfx942 and gfx90a.
     #[arg(long, conflicts_with_all = ["quick", "against"])]
     simulate: bool,
+    /// Say for the shapes of GraphBench whether the host or the device limits launches: the launch call measured, the
+    /// device's time by the cost table.
+    #[arg(long, conflicts_with_all = ["simulate", "against"])]
+    limits: bool,
     #[command(flatten)]
     against: against::Options,
 }
@@ -87,7 +94,10 @@ const QUICK_EFFORT: Effort =
 /// [`Error::InvalidValue`] if the filter leaves nothing; a graph that is not what it should be; a file that
 /// cannot be written; [`against::Error`].
 pub fn run(selection: &Selection) -> Result<(), Box<dyn error::Error>> {
-    let Selection { output, filter, quick, simulate, against } = selection;
+    let Selection { output, filter, quick, simulate, limits, against } = selection;
+    if *limits {
+        return limits::limits(filter, *quick, output);
+    }
     if *simulate {
         return simulate::simulate(filter, output);
     }

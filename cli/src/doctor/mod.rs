@@ -1,6 +1,7 @@
 //! `aqlipse doctor`: what is wrong with a graph and what would help, and what devices have.
 
 mod memory;
+mod packets;
 mod picture;
 mod queues;
 mod report;
@@ -14,6 +15,8 @@ use clap::Subcommand;
 pub enum Examination {
     /// Say how many bytes a graph's memory takes, what is alive at the peak, and which missing edge or free blocks reuse.
     Memory(memory::Request),
+    /// Say what each packet of a graph waits for, acquires and releases, as an executable publishes them.
+    Packets(packets::Request),
     /// Say how many hardware queues the runtime takes of each device.
     Queues,
 }
@@ -22,6 +25,7 @@ pub enum Examination {
 pub fn run(examination: &Examination) -> Result<(), Box<dyn Error>> {
     match examination {
         Examination::Memory(request) => memory::run(request),
+        Examination::Packets(request) => packets::run(request),
         Examination::Queues => Ok(queues::run()?),
     }
 }

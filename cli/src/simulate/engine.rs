@@ -2,6 +2,7 @@
 
 use super::program::{HostCall, Packet, Program, Work};
 use aqlipse_graph::schedule::CostTable;
+use hsa::packet::Scope;
 
 /// When everything ran, in nanoseconds from the launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +84,10 @@ struct Progress {
     next: usize,
     /// Kernels that have launched and not completed.
     open: usize,
-    /// When the latest kernel completed.
+    /// When the latest kernel completed, with the interrupt that it raised.
     drained: Option<u64>,
+    /// When the latest barrier-AND packet had raised its interrupt.
+    raised: u64,
     last_launch: u64,
 }
 
@@ -151,15 +154,17 @@ impl<'p> Machine<'p> {
         let progress = &self.queues[queue];
         let packet = self.program.queues[queue].packets.get(progress.next)?;
         let mut at = progress.last_launch;
-        if packet.barrier {
+        if packet.fences.barrier {
             if progress.open > 0 {
                 return None;
             }
             at = at.max(progress.drained.map_or(0, |drained| drained + u64::from(self.table.dependent_ns)));
+            at = at.max(progress.raised);
         }
+        let acquires = packet.fences.acquire != Scope::None;
+        let acquire = u64::from(if acquires { self.table.acquire_ns } else { 0 });
         // What a crossing takes in all includes the launch of the barrier packet.
-        let way = u64::from(self.table.cross_queue_ns.saturating_sub(self.table.packet_ns));
-        self.seen(&packet.waits, way).map(|seen| at.max(seen))
+        self.seen(&packet.waits, u64::from(self.table.way_ns())).map(|seen| at.max(seen) + acquire)
     }
 
     fn host_may_start(&self, call: &HostCall) -> Option<u64> {
@@ -182,6 +187,7 @@ impl<'p> Machine<'p> {
 
     fn complete(&mut self) {
         let now = self.now;
+        let table = self.table;
         let mut running = std::mem::take(&mut self.running);
         running.retain(|kernel| {
             if kernel.left > 0 {
@@ -189,7 +195,8 @@ impl<'p> Machine<'p> {
             }
             let progress = &mut self.queues[kernel.queue];
             progress.open -= 1;
-            progress.drained = Some(now);
+            let interrupt = if kernel.packet.interrupts { table.interrupt_ns } else { 0 };
+            progress.drained = progress.drained.max(Some(now + u64::from(interrupt)));
             self.nodes[kernel.work.node as usize] = Some((kernel.start, now));
             self.fire(kernel.packet.signal);
             false
@@ -226,17 +233,21 @@ impl<'p> Machine<'p> {
         progress.next += 1;
         progress.last_launch = self.now;
         let Some(work) = packet.work else {
+            if packet.interrupts {
+                progress.raised = self.now + u64::from(self.table.interrupt_ns);
+            }
             self.fire(packet.signal);
             return;
         };
         progress.open += 1;
         let wanted = work.units.clamp(1, self.table.compute_units.max(1));
+        let first_load = if self.program.host_arguments { self.table.first_load_ns } else { 0 };
         self.running.push(Running {
             queue,
             packet,
             work,
             start: self.now,
-            left: u64::from(work.duration_ns) * u64::from(wanted),
+            left: (u64::from(work.duration_ns) + u64::from(first_load)) * u64::from(wanted),
             wanted,
             granted: 0,
         });

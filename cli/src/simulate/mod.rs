@@ -7,6 +7,9 @@
 //! |---|---|---|
 //! | dispatch | the packet processors of a device launch one packet at a time, over all its queues | `packet_ns` |
 //! | barrier bit | the packet launches behind the last completion of a kernel before it in its queue | `dependent_ns` |
+//! | acquire | at agent or system scope: the packet launches so much later, as far as the packet processors are not busy with others meanwhile | `acquire_ns` |
+//! | interrupt | what is behind a barrier bit launches so much later, if the completion before it raises one | `interrupt_ns` |
+//! | arguments | in the host's memory they make each kernel longer | `first_load_ns` |
 //! | barrier-AND | holds its queue until its signals are seen, which takes a signal's way from where it fires | `cross_queue_ns`, with one packet in it |
 //! | host call | one at a time, behind the signals that it waits for | `host_wake_ns` |
 //! | occupancy | a kernel takes as many compute units as it can use; the kernel that started first chooses first, and one that gets fewer takes longer | `compute_units` |

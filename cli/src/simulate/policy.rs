@@ -1,8 +1,15 @@
 //! The packets that AMD's releases publish for a graph, by what is known of them: [`Policy`] says where its nodes go.
 //!
 //! Where the descriptions leave something open, what is better for them is taken: one wait for the latest of a stream
-//! covers all before it, what a stream has waited for once it does not wait for again, and the cost of the launch on the
-//! host is not counted.
+//! covers all before it, what a stream has waited for once it does not wait for again, kernels fire signals themselves,
+//! and the cost of the launch on the host is not counted.
+//!
+//! Fences are those that the packet processor of the emulated device has seen of AMD's 5.2.3: each kernel has the barrier
+//! bit and acquires and releases at agent scope (header 0x0b02), a barrier-AND packet that waits for another queue has
+//! neither fences nor the barrier bit (0x0003), and a marker has all, at system scope (0x1503). What the first kernel
+//! acquires directly behind the marker is not counted.
+
+use hsa::packet::{Fences, Scope};
 
 use super::program::{HostCall, Packet, Program, Queue, Work};
 use aqlipse_graph::schedule::{
@@ -21,6 +28,15 @@ pub fn published(policy: Policy, problem: &Problem<'_>) -> Program {
     }
     layout.finish()
 }
+
+/// The fences of each kernel, in each of their libraries that has been watched.
+const KERNEL: Fences = Fences::AGENT;
+
+/// Those of a barrier-AND packet that waits for another stream, before a kernel.
+const WAIT: Fences = Fences::NONE;
+
+/// Those of a marker: what a launch begins behind, and what ends it.
+const MARKER: Fences = Fences::SYSTEM;
 
 /// Where a node's packet or host call is.
 #[derive(Clone, Copy)]
@@ -49,7 +65,7 @@ impl<'p> Layout<'p> {
         // The entry: the other streams wait for what is before the launch on the first.
         let nodes = problem.len() as u32;
         let mut program = Program { queues, nodes, ..Program::default() };
-        program.queues[0].packets.push(Packet { barrier: true, ..Packet::default() });
+        program.queues[0].packets.push(Packet { fences: MARKER, ..Packet::default() });
         Self {
             problem,
             program,
@@ -108,10 +124,10 @@ impl<'p> Layout<'p> {
         if waits.is_empty() && stream != 0 && self.program.queues[stream].packets.is_empty() {
             waits.push(ENTRY);
         }
-        self.wait(stream, &waits);
+        self.wait(stream, WAIT, &waits);
         let work = Some(Work::of(self.problem, node));
         let packets = &mut self.program.queues[stream].packets;
-        packets.push(Packet { work, barrier: true, ..Packet::default() });
+        packets.push(Packet { work, fences: KERNEL, ..Packet::default() });
         self.place_of[node as usize] = Some(Place::Stream(stream, packets.len() - 1));
     }
 
@@ -128,10 +144,10 @@ impl<'p> Layout<'p> {
     }
 
     /// Barrier-AND packets for up to five signals each.
-    fn wait(&mut self, stream: usize, signallers: &[Place]) {
+    fn wait(&mut self, stream: usize, fences: Fences, signallers: &[Place]) {
         for some in signallers.chunks(aqlipse_graph::schedule::plan::SIGNALS_PER_BARRIER_AND) {
             let waits = some.iter().map(|&by| self.signal(by)).collect();
-            self.program.queues[stream].packets.push(Packet { barrier: true, waits, ..Packet::default() });
+            self.program.queues[stream].packets.push(Packet { fences, waits, ..Packet::default() });
         }
     }
 
@@ -147,13 +163,18 @@ impl<'p> Layout<'p> {
         if self.program.host.len() > self.known_calls[0] {
             open.push(Place::Host(self.program.host.len() - 1));
         }
-        self.wait(0, &open);
+        self.wait(0, MARKER, &open);
         let entry_waited_for = self.program.queues[0].packets[0].signal.is_some();
         if !entry_waited_for && self.program.queues[0].packets.len() > 1 {
             // Nothing waits for it: the first kernel's barrier bit does that.
             self.program.queues[0].packets.remove(0);
+        } else if let [_, first, ..] = &mut self.program.queues[0].packets[..]
+            && first.work.is_some()
+        {
+            // The marker has acquired directly before it.
+            first.fences.acquire = Scope::None;
         }
         self.program.queues.retain(|queue| !queue.packets.is_empty());
-        self.program
+        self.program.interrupting_the_host()
     }
 }

@@ -1,8 +1,9 @@
 //! What runs in virtual time: queues of packets, host calls, and signals between them.
 
-use hsa::packet::{Fences, KernelDispatch, Kind, SignalPlace};
+use hsa::packet::{Fences, KernelDispatch, Kind, Scope, SignalPlace};
 use smallvec::SmallVec;
 
+use aqlipse::LaunchImage;
 use aqlipse_graph::{
     image::{Content, Error, Image, Source, encode},
     schedule::{Class, Plan, Problem},
@@ -24,12 +25,14 @@ pub struct Work {
 pub struct Packet {
     /// The kernel; a barrier-AND packet has none.
     pub work: Option<Work>,
-    /// Whether the packet launches only after all before it in its queue have completed.
-    pub barrier: bool,
+    /// Whether the packet launches only after all before it in its queue have completed, and what it acquires.
+    pub fences: Fences,
     /// Signals that must have fired before it launches.
     pub waits: SmallVec<[u32; 5]>,
     /// The signal that its completion fires.
     pub signal: Option<u32>,
+    /// Whether its completion raises an interrupt.
+    pub interrupts: bool,
 }
 
 /// A queue of a device.
@@ -65,6 +68,8 @@ pub struct Program {
     pub signals: u32,
     /// Nodes of the graph, joins included.
     pub nodes: u32,
+    /// Whether kernels find their arguments in the host's memory, not in the device's.
+    pub host_arguments: bool,
 }
 
 impl Program {
@@ -83,6 +88,30 @@ impl Program {
         Ok(Self::of_image(&image, problem))
     }
 
+    /// The packets of an executable's launch, with kernels that do nothing. Steps of the host and events are left out.
+    pub fn of_launch(image: &LaunchImage) -> Self {
+        let mut nodes = 0;
+        let queues = image.lanes.iter().map(|lane| {
+            let mut packets: Vec<Packet> = Vec::with_capacity(lane.packets.len());
+            for packet in &lane.packets {
+                let fences = packet.header().map_or(Fences::NONE, |header| header.fences);
+                let kernel = packet.kind() == Some(Kind::KernelDispatch);
+                let work = kernel.then_some(Work { node: nodes, duration_ns: 0, units: 1 });
+                nodes += u32::from(kernel);
+                packets.push(Packet { work, fences, ..Packet::default() });
+            }
+            for &(packet, place, signal) in &lane.patches {
+                let packet = &mut packets[packet as usize];
+                match place {
+                    SignalPlace::Dependency(_) => packet.waits.push(signal),
+                    SignalPlace::Completion => packet.signal = Some(signal),
+                }
+            }
+            Queue { device: 0, packets }
+        });
+        Self { queues: queues.collect(), signals: image.signals, nodes, ..Self::default() }
+    }
+
     fn of_image(image: &Image, problem: &Problem<'_>) -> Self {
         let mut node_at: Vec<Vec<Option<u32>>> =
             image.lanes.iter().map(|lane| vec![None; lane.packets.len()]).collect();
@@ -93,7 +122,10 @@ impl Program {
         }
         let queues = image.lanes.iter().zip(&node_at).map(|(lane, node_at)| {
             let packets = (0u32..).zip(&lane.packets).zip(node_at).map(|((at, packet), &node)| {
-                let mut this = Packet { barrier: packet.barrier(), ..Packet::default() };
+                let mut this = Packet {
+                    fences: packet.header().map_or(Fences::NONE, |header| header.fences),
+                    ..Packet::default()
+                };
                 if packet.kind() == Some(Kind::KernelDispatch) {
                     this.work = node.map(|node| Work::of(problem, node));
                 }
@@ -109,19 +141,54 @@ impl Program {
             });
             Queue { device: lane.device, packets: packets.collect() }
         });
-        let host = image.host.iter().map(|step| HostCall {
-            node: step.unit,
-            duration_ns: problem.cost(step.unit),
-            waits: step.after.iter().copied().collect(),
-            signal: step.done,
-        });
-        Self {
+        let host: Vec<HostCall> = image
+            .host
+            .iter()
+            .map(|step| HostCall {
+                node: step.unit,
+                duration_ns: problem.cost(step.unit),
+                waits: step.after.iter().copied().collect(),
+                signal: step.done,
+            })
+            .collect();
+        let this = Self {
             queues: queues.collect(),
-            host: host.collect(),
+            host,
             signals: image.signals,
             // CAST: a problem numbers its nodes in 32 bits.
             nodes: problem.len() as u32,
+            host_arguments: false,
+        };
+        this.interrupting_the_host()
+    }
+
+    /// The same, where the signals that host calls wait for raise interrupts.
+    pub(super) fn interrupting_the_host(mut self) -> Self {
+        let mut waited = vec![false; self.signals as usize];
+        self.host.iter().flat_map(|call| &call.waits).for_each(|&signal| waited[signal as usize] = true);
+        for packet in self.queues.iter_mut().flat_map(|queue| &mut queue.packets) {
+            packet.interrupts = packet.signal.is_some_and(|signal| waited[signal as usize]);
         }
+        self
+    }
+
+    /// The same, where every signal raises an interrupt, as those of AMD's releases until late 2024 do.
+    pub fn interrupting(mut self) -> Self {
+        for packet in self.queues.iter_mut().flat_map(|queue| &mut queue.packets) {
+            packet.interrupts = packet.signal.is_some();
+        }
+        self
+    }
+
+    /// The same, where kernels find their arguments in the host's memory.
+    pub fn with_host_arguments(self) -> Self {
+        Self { host_arguments: true, ..self }
+    }
+
+    /// Packets that acquire something.
+    pub fn acquires(&self) -> usize {
+        let packets = self.queues.iter().flat_map(|queue| &queue.packets);
+        packets.filter(|packet| packet.fences.acquire != Scope::None).count()
     }
 
     /// Packets of all queues.

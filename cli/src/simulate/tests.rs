@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use hsa::packet::{Fences, Scope};
+
 use aqlipse_graph::{
     Csr,
     schedule::{self, Bounds, Candidate, Class, CostTable, Policy, Problem},
@@ -18,10 +20,20 @@ const TABLE: CostTable = CostTable {
     host_wake_ns: 4_000,
     kernel_ns: 0,
     host_call_ns: 0,
+    acquire_ns: 5,
+    first_load_ns: 70,
+    interrupt_ns: 600,
+    // Of copies, which are kernels here.
+    engine_copy_ns: 0,
+    engine_bytes_per_us: 1,
+    blit_bytes_per_us: 1,
+    engine_min_bytes: 0,
+    staged_bytes: 0,
 };
 
 fn kernel(node: u32, duration_ns: u32, units: u32, barrier: bool) -> Packet {
-    Packet { work: Some(Work { node, duration_ns, units }), barrier, ..Packet::default() }
+    let fences = Fences { barrier, ..Fences::NONE };
+    Packet { work: Some(Work { node, duration_ns, units }), fences, ..Packet::default() }
 }
 
 fn queues(queues: &[&[Packet]]) -> Program {
@@ -33,6 +45,7 @@ fn queues(queues: &[&[Packet]]) -> Program {
         host: Vec::new(),
         signals: packets().map(signal).max().unwrap_or(0),
         nodes: packets().map(work).max().unwrap_or(0),
+        host_arguments: false,
     }
 }
 
@@ -61,6 +74,45 @@ fn a_wait_for_another_queue_takes_a_signal_s_way() {
     let program = queues(&[&[signals], &[waits, kernel(1, 50, 1, false)]]);
     let timeline = run(&program, &TABLE).unwrap();
     assert_eq!(timeline.nodes[1], Some((100 + 300, 100 + 300 + 50)));
+}
+
+#[test]
+fn an_acquire_holds_its_packet_back_and_what_is_behind_it() {
+    let acquiring =
+        |packet: Packet, acquire| Packet { fences: Fences { acquire, ..packet.fences }, ..packet };
+    for scope in [Scope::Agent, Scope::System] {
+        let second = acquiring(kernel(1, 7, 1, true), scope);
+        assert_eq!(makespan(&queues(&[&[kernel(0, 100, 1, true), second]])), 100 + 20 + 5 + 7);
+    }
+    // Without the barrier bit it acquires while the packet before runs.
+    let packets = [kernel(0, 100, 1, true), acquiring(kernel(1, 100, 1, false), Scope::Agent)];
+    let timeline = run(&queues(&[&packets]), &TABLE).unwrap();
+    assert_eq!(timeline.nodes[1], Some((5, 105)));
+    // Behind a barrier-AND packet it acquires when that has launched; a release takes nothing.
+    let signals = Packet { signal: Some(0), ..kernel(0, 100, 1, true) };
+    let waits = Packet { waits: [0].into_iter().collect(), ..Packet::default() };
+    let behind = acquiring(kernel(1, 50, 1, false), Scope::Agent);
+    let timeline = run(&queues(&[&[signals], &[waits, behind]]), &TABLE).unwrap();
+    assert_eq!(timeline.nodes[1], Some((100 + 300 - 1 + 5, 100 + 300 - 1 + 5 + 50)));
+}
+
+#[test]
+fn arguments_in_the_host_s_memory_make_each_kernel_longer() {
+    let chain = queues(&[&[kernel(0, 100, 1, true), kernel(1, 100, 1, true)]]);
+    assert_eq!(makespan(&chain), 100 + 20 + 100);
+    assert_eq!(makespan(&chain.with_host_arguments()), 170 + 20 + 170);
+}
+
+#[test]
+fn an_interrupt_holds_back_what_waits_for_the_completion_in_its_queue() {
+    let signals = Packet { signal: Some(0), ..kernel(0, 100, 1, true) };
+    let waits = Packet { waits: [0].into_iter().collect(), ..Packet::default() };
+    let program = queues(&[&[signals, kernel(1, 10, 1, true)], &[waits, kernel(2, 50, 1, false)]]);
+    let [quiet, loud] =
+        [program.clone(), program.interrupting()].map(|program| run(&program, &TABLE).unwrap());
+    assert_eq!((quiet.nodes[1], loud.nodes[1]), (Some((120, 130)), Some((720, 730))));
+    // Another queue sees the signal as before.
+    assert_eq!((quiet.nodes[2], loud.nodes[2]), (Some((400, 450)), Some((400, 450))));
 }
 
 #[test]
@@ -260,10 +312,11 @@ proptest! {
         mut dag in dags(40),
         lanes in 1usize..5,
         packet_ns in prop_oneof![Just(0), Just(1), Just(870), Just(9_000)],
+        acquire_ns in prop_oneof![Just(0), Just(46), Just(2_000)],
         compute_units in 1u32..400,
     ) {
         dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
-        let table = CostTable { packet_ns, compute_units, ..CostTable::default() };
+        let table = CostTable { packet_ns, compute_units, acquire_ns, ..CostTable::default() };
         let problem = dag.problem();
         for kind in KINDS {
             let plan = schedule::candidate(&problem, kind, lanes, &table);
@@ -277,10 +330,11 @@ proptest! {
     fn a_plan_with_a_policy_s_barriers_and_waits_runs_as_what_it_publishes(
         mut dag in dags(60),
         packet_ns in prop_oneof![Just(0), Just(870), Just(9_000)],
+        acquire_ns in prop_oneof![Just(0), Just(46), Just(2_000)],
         compute_units in 1u32..400,
     ) {
         dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
-        let table = CostTable { packet_ns, compute_units, ..CostTable::default() };
+        let table = CostTable { packet_ns, compute_units, acquire_ns, ..CostTable::default() };
         let problem = dag.problem();
         for policy in Policy::ALL {
             let plan = schedule::candidate(&problem, Candidate::Published(policy), 4, &table);
@@ -296,11 +350,12 @@ proptest! {
     fn a_plan_for_known_durations_never_loses_to_a_policy(
         mut dag in dags(60),
         packet_ns in prop_oneof![Just(0), Just(870), Just(9_000)],
+        acquire_ns in prop_oneof![Just(0), Just(46), Just(2_000)],
         compute_units in 1u32..400,
         with_units in any::<bool>(),
     ) {
         dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
-        let table = CostTable { packet_ns, compute_units, ..CostTable::default() };
+        let table = CostTable { packet_ns, compute_units, acquire_ns, ..CostTable::default() };
         if !with_units {
             dag.units.fill(1);
         }

@@ -48,6 +48,8 @@ pub struct Device {
     pub code: Arc<Registry>,
     /// Whether dispatches complete without executing.
     pub null_kernels: bool,
+    /// Whether code is for devices that retry accesses that fault.
+    pub xnack: bool,
     /// What hardware does that the emulator spares programs otherwise.
     pub hardware: Hardware,
     /// What its packet processor and its copy engines have done.
@@ -77,6 +79,7 @@ impl Device {
             map: Arc::new(map.watched(config.hardware.two_sockets)),
             code: Arc::default(),
             null_kernels: config.null_kernels,
+            xnack: config.xnack && !config.hardware.no_svm,
             hardware: config.hardware.clone(),
             tally: Tally::default(),
             data_path: OnceLock::new(),

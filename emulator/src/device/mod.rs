@@ -22,7 +22,7 @@ pub struct Card {
     pub name: &'static str,
     /// `HSA_AMD_AGENT_INFO_PRODUCT_NAME`.
     pub product: &'static str,
-    /// Full name of its only instruction set.
+    /// Full name of its only instruction set, without retries of accesses that fault.
     pub isa: &'static str,
     /// PCI device identifier.
     pub chip_id: u32,
@@ -68,6 +68,13 @@ pub struct Card {
     pub firmware: u32,
     /// Firmware version of the copy engines.
     pub copy_firmware: u32,
+}
+
+impl Card {
+    /// Full name of the instruction set, with or without retries of accesses that fault.
+    pub fn isa_name(&self, xnack: bool) -> String {
+        if xnack { self.isa.replace("xnack-", "xnack+") } else { self.isa.to_owned() }
+    }
 }
 
 /// The card behind a target.

@@ -53,6 +53,10 @@ counters! {
     engine_bytes,
     /// Ranges of memory that the device was let reach: each is a call of the kernel driver.
     mappings,
+    /// Calls of the kernel driver that handles of virtual memory take on hardware until the device reaches them: one to
+    /// make the handle, and three for each address at which it is mapped for the device, as ROCr has the handle exported as
+    /// a dma-buf, imported, and mapped.
+    handle_calls,
     /// Queues that were given the place of another, where there are more than the device serves at a time.
     quanta,
     /// Reads by waves of memory of the socket that is near. Where the host has two sockets these three are counted, and
@@ -62,6 +66,10 @@ counters! {
     far_host_reads,
     /// Of both, those that a wave makes before it stores anything.
     early_host_reads,
+    /// Accesses to pages of the program's own that the device did not reach, and that were made to succeed.
+    page_faults,
+    /// Pages with memory that came to the device's, or went away from there.
+    migrated_pages,
 }
 
 /// A number that any thread reads.

@@ -43,6 +43,7 @@ use parking_lot::Mutex;
 pub use crate::{
     fault::{Loss, QueueFault},
     processor::Interrupts,
+    svm::{Attributes, Change, Place, Reach, Svm, SvmError, flag as svm_flag, pages},
     vmem::store::{Bytes, Store},
 };
 pub use copy_queue::{CopyEngine, CopyQueueDescriptor, CreatedCopyQueue};
@@ -106,7 +107,8 @@ pub struct Driver {
     engines: Vec<Vec<Engine>>,
     queues: Mutex<Queues>,
     doorbells: Doorbells,
-    devices: Vec<Arc<Device>>,
+    devices: Arc<[Arc<Device>]>,
+    svm: Arc<Svm>,
     /// Bytes of host memory that devices may reach.
     locked: AtomicU64,
 }
@@ -122,7 +124,7 @@ impl Driver {
             os::hidden::begin()?;
         }
         let numbered = config.devices.iter().zip(0..);
-        let devices: Vec<_> =
+        let devices: Arc<[_]> =
             numbered.map(|(target, index)| Arc::new(Device::new(index, *target, config))).collect();
         let workers = Workers::start(config.seed.is_some())?;
         let start = |device: &Arc<Device>| {
@@ -130,14 +132,15 @@ impl Driver {
             Processor::start(Arc::clone(device), Arc::clone(&workers), client, config.seed)
         };
         let doorbells = Doorbells::map()?;
-        for device in &devices {
+        for device in devices.iter() {
             // The kernel driver maps a process's doorbells to its devices as well: kernels may publish packets.
             device.map.insert(doorbells.allocation());
         }
         let processors = devices.iter().map(start).collect::<Result<_, _>>()?;
         let engines = devices.iter().map(|device| Engine::all(device, &interrupts)).collect();
         let (queues, locked) = (Mutex::default(), AtomicU64::new(0));
-        Ok(Self { processors, engines, queues, doorbells, devices, locked })
+        let svm = Svm::new(Arc::clone(&devices), false, Box::new(move |address| interrupts.owns(address)));
+        Ok(Self { processors, engines, queues, doorbells, devices, svm, locked })
     }
 
     /// The devices, by index.
@@ -206,7 +209,7 @@ impl Driver {
     /// # Panics
     /// If there is no such device.
     pub fn reaches(&self, device: u32, start: u64, end: u64, write: bool) -> bool {
-        self.device(device).map.snapshot().covers(start, end, write)
+        self.device(device).map.reaches(start, end, write)
     }
 
     /// Charges `bytes` of local memory to a device, if it has as many.
@@ -255,6 +258,21 @@ impl Driver {
     /// The clock of the system, nanoseconds: `CLOCK_BOOTTIME`, of which the devices' are fractions.
     pub fn nanoseconds() -> u64 {
         os::now()
+    }
+
+    /// Pages of the program's own that devices reach by attributes; `None` where the hardware has no such thing.
+    pub fn svm(&self) -> Option<&Svm> {
+        (!self.devices[0].hardware.no_svm).then_some(&*self.svm)
+    }
+
+    /// Has devices retry accesses to pages that are not mapped, or not; `false` while there are queues.
+    pub fn set_xnack(&self, on: bool) -> bool {
+        let queues = self.queues.lock();
+        let is_idle = queues.is_empty();
+        if is_idle {
+            self.svm.set_retries(on);
+        }
+        is_idle
     }
 
     /// What a device has done so far.

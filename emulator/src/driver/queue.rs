@@ -96,6 +96,11 @@ impl Queues {
         }
     }
 
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
     /// Puts a queue into a free slot.
     pub(super) fn fill(&mut self, slot: usize, queue: AnyQueue) {
         self.0[slot] = Some(queue);

@@ -16,8 +16,8 @@ use crate::{
 
 entry! {
     fn hsa_system_get_info(attribute: hsa_system_info_t, value: *mut c_void) {
-        runtime::get()?;
-        let answer = system_info(attribute).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        let runtime = runtime::get()?;
+        let answer = system_info(&runtime, attribute).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         // SAFETY: the program's output pointer has room for the attribute.
         unsafe { answer.give(value) }
     }
@@ -61,9 +61,9 @@ entry! {
     }
 
     fn hsa_isa_get_info_alt(isa: hsa_isa_t, attribute: hsa_isa_info_t, value: *mut c_void) {
-        runtime::get()?;
+        let runtime = runtime::get()?;
         let card = isa_card(isa).ok_or(HSA_STATUS_ERROR_INVALID_ISA)?;
-        let answer = isa_info(card, attribute).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
+        let answer = isa_info(card, runtime.svm.retries(), attribute).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         // SAFETY: the program's output pointer has room for the attribute.
         unsafe { answer.give(value) }
     }
@@ -80,7 +80,7 @@ fn isa_card(isa: hsa_isa_t) -> Option<&'static Card> {
     [Target::Gfx90a, Target::Gfx942].into_iter().find(|t| isa_handle(*t) == isa).map(card)
 }
 
-fn system_info(attribute: hsa_system_info_t) -> Option<Answer> {
+fn system_info(runtime: &Runtime, attribute: hsa_system_info_t) -> Option<Answer> {
     Some(match attribute {
         HSA_SYSTEM_INFO_VERSION_MAJOR => Answer::U16(1),
         HSA_SYSTEM_INFO_VERSION_MINOR => Answer::U16(2),
@@ -93,11 +93,11 @@ fn system_info(attribute: hsa_system_info_t) -> Option<Answer> {
         HSA_AMD_SYSTEM_INFO_BUILD_VERSION => {
             Answer::Text(concat!("aqlipse-", env!("CARGO_PKG_VERSION")).into(), 64)
         }
-        HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED
-        | HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT
-        | HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED
-        | HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED
-        | HSA_AMD_SYSTEM_INFO_XNACK_ENABLED => Answer::Bool(false),
+        HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED => Answer::Bool(runtime.svm_of_hardware().is_some()),
+        HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT | HSA_AMD_SYSTEM_INFO_XNACK_ENABLED => {
+            Answer::Bool(runtime.svm.retries())
+        }
+        HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED | HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED => Answer::Bool(false),
         HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED => Answer::Bool(true),
         HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR => Answer::U16(1),
         HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR => Answer::U16(14),
@@ -267,7 +267,8 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
         NUM_SHADER_ARRAYS_PER_SE => Answer::U32(1),
         HDP_FLUSH => Answer::Pointers(device.flush_registers()?),
         UUID => Answer::Text(format!("GPU-{:012x}{:04x}", u64::from(card.chip_id), device.index), 21),
-        SVM_DIRECT_HOST_ACCESS => Answer::Bool(true),
+        // PCIe: the host's touch moves pages.
+        SVM_DIRECT_HOST_ACCESS => Answer::Bool(false),
         MEMORY_AVAIL => Answer::U64(device.available()),
         TIMESTAMP_FREQUENCY => Answer::U64(card.timestamp_frequency),
         UCODE_VERSION => Answer::U32(card.firmware),
@@ -286,11 +287,15 @@ fn gpu_info(device: &Device, attribute: hsa_agent_info_t) -> Option<Answer> {
     })
 }
 
-fn isa_info(card: &Card, attribute: hsa_isa_info_t) -> Option<Answer> {
+fn isa_info(card: &Card, xnack: bool, attribute: hsa_isa_info_t) -> Option<Answer> {
+    let name = card.isa_name(xnack);
     Some(match attribute {
         // CAST: a short name. The end mark is counted, as ROCr does.
-        HSA_ISA_INFO_NAME_LENGTH => Answer::U32(card.isa.len() as u32 + 1),
-        HSA_ISA_INFO_NAME => Answer::Text(card.isa.into(), card.isa.len() + 1),
+        HSA_ISA_INFO_NAME_LENGTH => Answer::U32(name.len() as u32 + 1),
+        HSA_ISA_INFO_NAME => {
+            let room = name.len() + 1;
+            Answer::Text(name, room)
+        }
         HSA_ISA_INFO_CALL_CONVENTION_COUNT => Answer::U32(1),
         HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONT_SIZE => Answer::U32(64),
         HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONTS_PER_COMPUTE_UNIT => Answer::U32(card.waves_per_unit),

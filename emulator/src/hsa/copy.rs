@@ -9,7 +9,7 @@ use crate::{
     agent::Agent,
     copy::{Copier, Copy, Rect, Window, Work},
     device::Device,
-    memory::Snapshot,
+    memory::Map,
     runtime::{self, Runtime},
     signal::Signal,
 };
@@ -54,20 +54,36 @@ impl<'a> Route<'a> {
     }
 }
 
+fn signal(signal: hsa_signal_t) -> Result<Signal, hsa_status_t> {
+    Signal::find(signal.handle).ok_or(HSA_STATUS_ERROR_INVALID_SIGNAL)
+}
+
+/// Signals that a call waits for.
+///
+/// # Safety
+/// A non-null `dependencies` has as many elements.
+pub(super) unsafe fn awaited(
+    count: u32,
+    dependencies: *const hsa_signal_t,
+) -> Result<Vec<Signal>, hsa_status_t> {
+    // SAFETY: the caller's.
+    let all = unsafe { list(dependencies, count as usize) }?;
+    all.iter().filter(|s| s.handle != 0).map(|s| signal(*s)).collect()
+}
+
+/// The signal that a call completes, if the program wants one.
+pub(super) fn completed(completion: hsa_signal_t) -> Result<Option<Signal>, hsa_status_t> {
+    (completion.handle != 0).then(|| signal(completion)).transpose()
+}
+
 /// What a call says about waiting and completion, checked.
 fn signals(
     count: u32,
     dependencies: *const hsa_signal_t,
     completion: hsa_signal_t,
 ) -> Result<(Vec<Signal>, Signal), hsa_status_t> {
-    let find = |s: &hsa_signal_t| Signal::find(s.handle).ok_or(HSA_STATUS_ERROR_INVALID_SIGNAL);
     // SAFETY: the program's input array.
-    let dependencies = unsafe { list(dependencies, count as usize) }?
-        .iter()
-        .filter(|s| s.handle != 0)
-        .map(find)
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok((dependencies, find(&completion)?))
+    Ok((unsafe { awaited(count, dependencies) }?, signal(completion)?))
 }
 
 /// The copier of an engine, or the one for what no engine does.
@@ -89,8 +105,8 @@ fn submit(
     // A device that copies reaches both ranges; the host alone may copy what the runtime does not know.
     let known = may_name(runtime, route.to, destination, size) && may_name(runtime, route.from, source, size);
     let reached = route.device.is_none_or(|device| {
-        let map = device.map.snapshot();
-        covers(&map, destination, size as u64, true) && covers(&map, source, size as u64, false)
+        let map = &device.map;
+        covers(map, destination, size as u64, true) && covers(map, source, size as u64, false)
     });
     if size > 0 && !(known && reached) {
         return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -108,7 +124,7 @@ fn hand_over(
     (dependencies, completion): (Vec<Signal>, Signal),
 ) -> Result<(), hsa_status_t> {
     let backing = ranges.iter().filter_map(|at| runtime.heap.backing(*at, 1)).collect();
-    let copy = Copy { work, completion, _backing: backing, device: route.device.cloned() };
+    let copy = Copy { work, completion: Some(completion), _backing: backing, device: route.device.cloned() };
     // SAFETY: known ranges are kept by `backing`; the program vouches for the host's until the completion signal says
     // that they are no longer needed.
     let submitted = unsafe { copier(runtime, route, engine).submit(copy, &dependencies) };
@@ -119,8 +135,8 @@ fn hand_over(
 }
 
 /// Whether a device that has this map reaches a range.
-fn covers(map: &Snapshot, start: u64, size: u64, write: bool) -> bool {
-    start.checked_add(size).is_some_and(|end| map.covers(start, end, write))
+fn covers(map: &Map, start: u64, size: u64, write: bool) -> bool {
+    start.checked_add(size).is_some_and(|end| map.reaches(start, end, write))
 }
 
 /// The box of one side of a copy, if the API's rules for boxes hold: multiples of 4, and no row or slice that wraps.
@@ -261,8 +277,8 @@ entry! {
             // A box without bytes has no rows.
             depth: if range.x == 0 || range.y == 0 { 0 } else { range.z.into() },
         };
-        let map = device.map.snapshot();
-        let reached = |(to, from)| covers(&map, to, rect.width, true) && covers(&map, from, rect.width, false);
+        let map = &device.map;
+        let reached = |(to, from)| covers(map, to, rect.width, true) && covers(map, from, rect.width, false);
         if !rect.rows().all(reached) {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }

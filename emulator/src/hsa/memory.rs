@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use hsa_sys::*;
 
-use super::{Answer, entry, list, present, store, unsupported};
+use super::{Answer, entry, list, present, store};
 use crate::{
     agent::Agent,
     copy,
@@ -62,9 +62,16 @@ fn lock(
 /// Whether the program may name `size` bytes from `start` for `agent`: the host may be given any
 /// address, a GPU only memory that the runtime knows.
 pub(super) fn may_name(runtime: &Runtime, agent: Agent, start: u64, size: usize) -> bool {
-    let size = size as u64;
+    let svm = || runtime.svm_of_hardware();
     agent.gpu().is_none()
-        || runtime.heap.backing(start, size).is_some()
+        || is_known(runtime, start, size)
+        || svm().is_some_and(|svm| svm.knows(start, size as u64))
+}
+
+/// Whether the runtime gave the memory, or locked it.
+fn is_known(runtime: &Runtime, start: u64, size: usize) -> bool {
+    let size = size as u64;
+    runtime.heap.backing(start, size).is_some()
         || runtime.heap.is_locked(start, size)
         || runtime.vmem.covers(start, size)
         || runtime.executables.holds(start, size)
@@ -249,12 +256,17 @@ entry! {
         }
         let bytes = count.checked_mul(4).ok_or(HSA_STATUS_ERROR_INVALID_ARGUMENT)?;
         let start = ptr as u64;
-        if !start.is_multiple_of(4) || !may_name(&runtime, Agent::Gpu(0), start, bytes) {
+        let shared = || runtime.svm_of_hardware().is_some_and(|svm| svm.knows(start, bytes as u64));
+        let paged = || {
+            let end = start.checked_add(bytes as u64).filter(|_| shared());
+            end.is_some_and(|end| runtime.devices[0].map.reaches(start, end, true))
+        };
+        if !start.is_multiple_of(4) || !(is_known(&runtime, start, bytes) || paged()) {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
         // Held so that the block cannot vanish under the fill.
         let _backing = runtime.heap.backing(start, bytes as u64);
-        // SAFETY: the range is memory that the runtime knows, aligned for u32.
+        // SAFETY: the range is memory that the runtime knows or a device may write, aligned for u32.
         unsafe { std::slice::from_raw_parts_mut(hidden::at(start).cast::<u32>(), count) }.fill(value);
         Ok(())
     }
@@ -369,10 +381,4 @@ fn give_agents(
         store(count, agents.len() as u32)?;
         store(place, array)
     }
-}
-
-unsupported! {
-    fn hsa_amd_svm_attributes_set(*mut c_void, usize, *mut hsa_amd_svm_attribute_pair_t, usize);
-    fn hsa_amd_svm_attributes_get(*mut c_void, usize, *mut hsa_amd_svm_attribute_pair_t, usize);
-    fn hsa_amd_svm_prefetch_async(*mut c_void, usize, hsa_agent_t, u32, *const hsa_signal_t, hsa_signal_t);
 }

@@ -15,6 +15,7 @@ mod queue;
 mod share;
 mod signal;
 mod status;
+mod svm;
 mod vmem;
 
 use std::{
@@ -304,9 +305,9 @@ static TABLE: Api = Api {
     hsa_amd_memory_async_copy_on_engine: Some(copy::hsa_amd_memory_async_copy_on_engine),
     hsa_amd_memory_copy_engine_status: Some(copy::hsa_amd_memory_copy_engine_status),
     hsa_amd_memory_get_preferred_copy_engine: Some(copy::hsa_amd_memory_get_preferred_copy_engine),
-    hsa_amd_svm_attributes_set: Some(memory::hsa_amd_svm_attributes_set),
-    hsa_amd_svm_attributes_get: Some(memory::hsa_amd_svm_attributes_get),
-    hsa_amd_svm_prefetch_async: Some(memory::hsa_amd_svm_prefetch_async),
+    hsa_amd_svm_attributes_set: Some(svm::hsa_amd_svm_attributes_set),
+    hsa_amd_svm_attributes_get: Some(svm::hsa_amd_svm_attributes_get),
+    hsa_amd_svm_prefetch_async: Some(svm::hsa_amd_svm_prefetch_async),
     hsa_amd_vmem_address_reserve: Some(vmem::hsa_amd_vmem_address_reserve),
     hsa_amd_vmem_address_reserve_align: Some(vmem::hsa_amd_vmem_address_reserve_align),
     hsa_amd_vmem_address_free: Some(vmem::hsa_amd_vmem_address_free),

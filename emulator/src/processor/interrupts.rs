@@ -17,6 +17,11 @@ pub trait Interrupts: Send + Sync {
     /// A queue has stopped for good.
     fn queue_error(&self, queue: u64, device: u32, fault: &QueueFault);
 
+    /// Whether the client has memory at an address that it took from the driver: devices do not reach it on demand.
+    fn owns(&self, _address: u64) -> bool {
+        false
+    }
+
     /// All queues of a device have stopped for good.
     fn lost(&self, device: u32, loss: Loss);
 }

@@ -19,7 +19,7 @@ use crate::{
     copy,
     device::Device,
     fault::{self, QueueFault},
-    memory::Snapshot,
+    memory::Held,
     os::{self, hidden},
     processor::{Interrupts, LONG_NAP, NAP, SPIN},
     queue::State,
@@ -182,8 +182,7 @@ fn step(
 /// Does what a packet asks for.
 fn execute(device: &Device, interrupts: &dyn Interrupts, command: &Command) -> Result<Outcome, Fault> {
     // Keeps what it covers mapped.
-    let memory = device.map.snapshot();
-    let memory = &*memory;
+    let memory = &mut Held::new(&device.map);
     let mut stored = None;
     match *command {
         Command::Nothing => {}
@@ -244,13 +243,13 @@ fn execute(device: &Device, interrupts: &dyn Interrupts, command: &Command) -> R
 }
 
 /// Checks that the device may touch a range.
-fn reach(memory: &Snapshot, what: &str, start: u64, bytes: u64, write: bool) -> Result<(), Fault> {
+fn reach(memory: &mut Held<'_>, what: &str, start: u64, bytes: u64, write: bool) -> Result<(), Fault> {
     let gap = match start.checked_add(bytes) {
         Some(end) => memory.first_gap(start, end, write),
         None => Some(start),
     };
     let Some(address) = gap else { return Ok(()) };
-    let read_only = memory.find(address).is_some();
+    let read_only = memory.snapshot().find(address).is_some();
     let why = if read_only { "may not write to" } else { "does not reach" };
     let reason = format!("{what} {bytes} bytes at {start:#x}, and the device {why} {address:#x}");
     Err(Fault { status: HSA_STATUS_ERROR_MEMORY_FAULT, memory: Some((address, read_only)), reason })
@@ -264,14 +263,19 @@ fn aligned(what: &str, address: u64, bytes: u64) -> Result<(), Fault> {
     Err(Fault { status: HSA_STATUS_ERROR_MEMORY_FAULT, memory: Some((address, false)), reason })
 }
 
-fn dword<'a>(memory: &'a Snapshot, what: &str, address: u64, write: bool) -> Result<&'a AtomicU32, Fault> {
+fn dword<'a>(
+    memory: &'a mut Held<'_>,
+    what: &str,
+    address: u64,
+    write: bool,
+) -> Result<&'a AtomicU32, Fault> {
     aligned(what, address, 4)?;
     reach(memory, what, address, 4, write)?;
     // SAFETY: aligned, and the snapshot keeps it mapped.
     Ok(unsafe { AtomicU32::from_ptr(hidden::at(address).cast()) })
 }
 
-fn quadword<'a>(memory: &'a Snapshot, what: &str, address: u64) -> Result<&'a AtomicU64, Fault> {
+fn quadword<'a>(memory: &'a mut Held<'_>, what: &str, address: u64) -> Result<&'a AtomicU64, Fault> {
     aligned(what, address, 8)?;
     reach(memory, what, address, 8, true)?;
     // SAFETY: aligned, and the snapshot keeps it mapped.

@@ -22,29 +22,58 @@ impl Wave {
 
     /// What [`Wave::allows`] says, by the map.
     fn knows(&mut self, first: u64, last: u64, write: bool) -> bool {
-        let fits = |a: &Allocation| last < a.end && first <= last && (a.writable || !write);
         let access = Access { pc: self.pc, write };
-        if let Some(a) = self.memory.find(first).filter(|a| fits(a)) {
-            access.note(a, &mut self.near, &self.surroundings, &mut self.has_stored);
+        let end = last.checked_add(1).filter(|&end| first < end);
+        if self.memory.is_paged(first) && !(self.has_page(first) && self.has_page(last)) {
+            self.renew();
+        }
+        if self.finds(&access, first, last) {
             return true;
         }
         // Host pages that are pinned twice, and mappings side by side, are several ranges without a gap.
-        let end = last.checked_add(1).filter(|&end| first < end);
-        if end.is_some_and(|end| self.memory.covers(first, end, write)) {
+        if self.covers(first, end, write) {
             return true;
         }
         // An allocation may have been made since the snapshot was taken.
+        self.renew() && (self.finds(&access, first, last) || self.covers(first, end, write))
+    }
+
+    /// Whether the process still has the page of an address that the pager has mapped.
+    fn has_page(&self, address: u64) -> bool {
+        self.surroundings.map.has_pages(address, address.saturating_add(1))
+    }
+
+    /// What [`Wave::allows`] says, once the pager has brought what is missing.
+    #[cold]
+    fn faults(&mut self, first: u64, last: u64, write: bool) -> bool {
+        let end = last.checked_add(1).filter(|&end| first < end);
+        end.is_some_and(|end| self.surroundings.map.fault(first, end, write))
+            && self.knows(first, last, write)
+    }
+
+    fn covers(&self, first: u64, end: Option<u64>, write: bool) -> bool {
+        end.is_some_and(|end| self.memory.covers(first, end, write))
+    }
+
+    /// Whether one allocation of the snapshot allows an access; it is remembered then.
+    fn finds(&mut self, access: &Access, first: u64, last: u64) -> bool {
+        let fits = |a: &Allocation| last < a.end && first <= last && (a.writable || !access.write);
+        let found = self.memory.find(first).filter(|a| fits(a));
+        if let Some(a) = found {
+            access.note(a, &mut self.near, &self.surroundings, &mut self.has_stored);
+        }
+        found.is_some()
+    }
+
+    /// Takes a new snapshot; `false` if there is none.
+    fn renew(&mut self) -> bool {
         let fresh = self.surroundings.map.snapshot();
         if std::sync::Arc::ptr_eq(&fresh, &self.memory) {
             return false;
         }
         self.memory = fresh;
         self.near.clear();
-        let found = self.memory.find(first).filter(|a| fits(a));
-        if let Some(a) = found {
-            access.note(a, &mut self.near, &self.surroundings, &mut self.has_stored);
-        }
-        found.is_some() || end.is_some_and(|end| self.memory.covers(first, end, write))
+        true
     }
 
     /// Checks one lane's access of `bytes` bytes.
@@ -60,7 +89,10 @@ impl Wave {
         write: bool,
     ) -> Result<(), FaultKind> {
         let last = address.wrapping_add(u64::from(bytes) - 1);
-        if self.allows(address, last, write) || self.view.is_some() && self.reaches(address, last, write) {
+        if self.allows(address, last, write)
+            || self.view.is_some() && self.reaches(address, last, write)
+            || self.view.is_none() && self.faults(address, last, write)
+        {
             Ok(())
         } else {
             Err(FaultKind::Memory { address, lane: lane as u8, bytes: bytes as u8, write })
@@ -70,7 +102,7 @@ impl Wave {
     /// What [`Wave::allows`] says, of a device with caches.
     #[cold]
     fn reaches(&mut self, first: u64, last: u64, write: bool) -> bool {
-        let reached = self.knows(first, last, write);
+        let reached = self.knows(first, last, write) || self.faults(first, last, write);
         self.near.clear();
         reached
     }
@@ -94,7 +126,7 @@ struct Access {
 impl Access {
     /// Remembers which allocation the instruction touches. Where reads are watched nothing is remembered, so that each
     /// access comes here.
-    fn note(self, a: &Allocation, near: &mut Near, surroundings: &Surroundings, has_stored: &mut bool) {
+    fn note(&self, a: &Allocation, near: &mut Near, surroundings: &Surroundings, has_stored: &mut bool) {
         if !surroundings.map.is_watched() {
             near.remember(self.pc, a);
         } else if self.write {

@@ -14,4 +14,5 @@ mod session;
 mod share;
 mod signals;
 mod sockets;
+mod svm;
 mod units;

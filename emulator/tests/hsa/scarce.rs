@@ -146,22 +146,26 @@ fn each_handle_of_virtual_memory_costs_a_call() {
     let session = session("");
     let (hsa, missing) = (session.hsa, "the emulator has all functions");
     let pool = session.pools(session.gpu(0))[0];
-    let mappings = || emulator::counters(0).expect("a device").mappings;
+    let counters = || emulator::counters(0).expect("a device");
     let mut base = null_mut();
     // SAFETY: output pointers of ours, and what they were given.
     unsafe {
         ok(hsa.hsa_amd_vmem_address_reserve.expect(missing)(&mut base, 8 * PAGE, 0, 0));
+        let first = counters();
         for at in 0..8 {
             let mut handle = hsa_amd_vmem_alloc_handle_t { handle: 0 };
             ok(hsa.hsa_amd_vmem_handle_create.expect(missing)(pool, PAGE, MEMORY_TYPE_NONE, 0, &mut handle));
             ok(hsa.hsa_amd_vmem_map.expect(missing)(base.byte_add(at * PAGE), PAGE, 0, handle, 0));
         }
-        let before = mappings();
+        let before = counters();
+        assert_eq!(before.handle_calls - first.handle_calls, 8, "one for each handle");
         let access = hsa_amd_memory_access_desc_t {
             permissions: HSA_ACCESS_PERMISSION_RW,
             agent_handle: session.gpu(0),
         };
         ok(hsa.hsa_amd_vmem_set_access.expect(missing)(base, 8 * PAGE, &access, 1));
-        assert_eq!(mappings() - before, 8);
+        let after = counters();
+        assert_eq!(after.mappings - before.mappings, 8);
+        assert_eq!(after.handle_calls - before.handle_calls, 3 * 8, "export, import and mapping of each");
     }
 }

@@ -16,7 +16,7 @@ pub mod priority;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use hsa::packet::Fences;
 
@@ -25,6 +25,7 @@ use crate::{
     memory::order::PlannedOrder,
     schedule::{
         self, Bounds, Candidate, Class, CostTable, Fault, Plan, Problem,
+        engines::{self, Around, EngineCopy},
         memory::{Allocation, Goal, LimitExceeded, Sharing, Tradeoff},
     },
     template::{self, Csr, FlatGraph, Graph, GraphId, Node, flatten::flatten},
@@ -48,8 +49,10 @@ pub struct Options {
 pub struct Units<'a> {
     /// The units that each is behind.
     pub preds: &'a Csr,
-    /// How each is executed.
+    /// How each is executed, where no copy engine does it.
     pub classes: &'a [Class],
+    /// Those that copy engines could do as well, which the scheduler chooses among.
+    pub copies: &'a [EngineCopy],
     /// The unit that does the work of each flat node.
     pub main: &'a [u32],
     /// The number of each unit's device, from 0 without gaps; empty if there is one device.
@@ -238,7 +241,17 @@ pub fn schedule<T>(
     options: &Options,
     memory: Option<(Goal, Vec<Allocation>)>,
 ) -> Result<Scheduled, CompileError<T>> {
-    let (classes, table) = (units.classes, known.table);
+    let table = known.table;
+    let succs = units.preds.transposed();
+    let classes = match units.copies {
+        [] => Cow::Borrowed(units.classes),
+        copies => {
+            let Units { preds, classes, devices, .. } = *units;
+            let around = Around { preds, succs: &succs, classes, devices };
+            Cow::Owned(engines::choose(&around, copies, table))
+        }
+    };
+    let classes = &*classes;
     let mut costs: Vec<u32> = classes.iter().map(|class| table.guess(*class)).collect();
     let mut guessed = true;
     if let Some(durations) = known.durations {
@@ -248,7 +261,12 @@ pub fn schedule<T>(
         let unknown = |(class, known): (&Class, &Option<u32>)| *class == Class::Packet && known.is_none();
         guessed = classes.iter().zip(durations).any(unknown);
     }
-    let succs = units.preds.transposed();
+    for copy in units.copies {
+        if let Class::Engine(_) = classes[copy.unit as usize] {
+            // What is known is how long a kernel copies.
+            costs[copy.unit as usize] = u32::try_from(table.engine_ns(copy.bytes)).unwrap_or(u32::MAX);
+        }
+    }
     let mut problem = Problem::new(units.preds, &succs, classes, &costs)?;
     if guessed {
         problem = problem.with_guessed_durations();

@@ -64,7 +64,8 @@ pub fn order(
     let place = |unit: u32| match classes[unit as usize] {
         _ if sites.contains_key(&unit) => Some(Place::Conditional),
         Class::Join => None,
-        Class::Packet => Some(Place::Packet),
+        // The bodies' copies are kernels.
+        Class::Packet | Class::Engine(_) => Some(Place::Packet),
         Class::Host => Some(Place::Host),
     };
     let ranks = levels::ranks(preds, |unit| place(unit).is_none());

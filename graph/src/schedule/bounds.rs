@@ -42,15 +42,16 @@ impl Bounds {
             let after = |&pred: &u32| {
                 let gap = match (problem.class(pred), class) {
                     // What a join stands for is not looked up: the gap behind it is the least there can be.
-                    (_, Class::Join) | (Class::Host | Class::Join, Class::Host) => 0,
-                    (Class::Packet, Class::Host) => table.host_wake_ns,
-                    (Class::Host, Class::Packet) => table.cross_queue_ns,
+                    (_, Class::Join)
+                    | (Class::Host | Class::Join, Class::Host)
+                    | (Class::Engine(_) | Class::Join, Class::Engine(_)) => 0,
+                    (Class::Packet | Class::Engine(_), Class::Host) => table.host_wake_ns,
+                    (Class::Host | Class::Engine(_), Class::Packet) => table.across_ns(),
+                    (Class::Host | Class::Packet, Class::Engine(_)) => table.cross_queue_ns,
                     (Class::Packet, Class::Packet) if problem.device(pred) != problem.device(node) => {
-                        table.cross_queue_ns
+                        table.across_ns()
                     }
-                    (Class::Packet | Class::Join, Class::Packet) => {
-                        table.dependent_ns.min(table.cross_queue_ns)
-                    }
+                    (Class::Packet | Class::Join, Class::Packet) => table.behind_ns().min(table.across_ns()),
                 };
                 Some(finish[pred as usize]? + u64::from(gap))
             };
@@ -75,7 +76,7 @@ impl Bounds {
 
     /// As [`Bounds::with`], for packets of one device.
     fn of_packets(problem: &Problem<'_>, table: &CostTable, cost: impl Fn(u32) -> u32) -> Self {
-        let gap = u64::from(table.dependent_ns.min(table.cross_queue_ns));
+        let gap = u64::from(table.behind_ns().min(table.across_ns()));
         let packets = problem.len();
         let (mut critical_path_ns, mut work_ns) = (0, 0);
         // When what comes behind each node may start at the earliest.

@@ -220,7 +220,7 @@ impl<'p> Checker<'p> {
         })
     }
 
-    /// Finds the step of each node: one for packet and host nodes, none for joins.
+    /// Finds the step of each node: none for joins, one for others.
     fn locate(&self, problem: &Problem<'_>) -> Result<Vec<Option<StepRef>>, Fault> {
         let mut found = vec![None; problem.len()];
         for at in self.steps() {
@@ -229,6 +229,9 @@ impl<'p> Checker<'p> {
                 let lane = &self.plan.lanes[at.lane as usize];
                 let fits = match lane.kind {
                     LaneKind::Queue => *class == Class::Packet && lane.device == problem.device(node),
+                    LaneKind::Engine(engine) => {
+                        *class == Class::Engine(engine) && lane.device == problem.device(node)
+                    }
                     LaneKind::Host => *class == Class::Host,
                 };
                 if !fits || found[node as usize].replace(at).is_some() {
@@ -292,7 +295,7 @@ impl<'p> Checker<'p> {
                 (0, LaneKind::Queue) => {
                     lane.device == 0 && lane.steps.first().is_some_and(|step| step.barrier)
                 }
-                (0, LaneKind::Host) => false,
+                (0, _) => false,
                 _ => lane.steps.is_empty() || lane.entry || !self.plan.waits(first).is_empty(),
             }
         };
@@ -344,7 +347,7 @@ impl<'p> Checker<'p> {
             }
             row[lane] = at.position;
             after_start[index * width..][..width].copy_from_slice(&row);
-            if self.plan.step(at).barrier || self.plan.lanes[lane].kind == LaneKind::Host {
+            if self.plan.step(at).barrier || self.plan.lanes[lane].kind != LaneKind::Queue {
                 barrier[lane] = Some(index);
             }
         }

@@ -30,8 +30,8 @@ pub(super) enum Style {
     Relaxed,
     /// The fewest waits, and every step of a queue is a barrier.
     Strict,
-    /// As AMD's releases do it: every step is a barrier, and one that needs other queues has a fence before it that
-    /// waits for the latest step of each that it needs, unless its queue has waited for that or a later one itself.
+    /// As AMD's releases do it: every step is a barrier, and one that needs other queues waits for the latest step of
+    /// each that it needs, unless its queue has waited for that or a later one itself.
     Published,
 }
 
@@ -44,12 +44,17 @@ pub(super) fn emit(
     queues: &[u16],
     style: Style,
 ) -> Plan {
-    let has_host = problem.classes.contains(&Class::Host);
-    let mut emitter = Emitter::new(problem, queues, has_host, style);
+    let engines = problem.engines();
+    let mut emitter = Emitter::new(problem, queues, &engines, style);
     emitter.reserve(order.len());
     for &node in order {
         let lane = match problem.class(node) {
-            Class::Host => queues.len(),
+            Class::Host => queues.len() + engines.len(),
+            Class::Engine(engine) => {
+                // PANIC: those are the engines of all nodes.
+                let at = engines.binary_search(&(problem.device(node), engine));
+                queues.len() + at.expect("an engine of the problem's")
+            }
             _ => lane_of.map_or(0, |lane_of| lane_of[node as usize] as usize),
         };
         emitter.node(node, lane);
@@ -100,12 +105,13 @@ struct Emitter<'p> {
 }
 
 impl<'p> Emitter<'p> {
-    fn new(problem: &'p Problem<'p>, queues: &[u16], has_host: bool, style: Style) -> Self {
-        let width = queues.len() + usize::from(has_host);
-        let lane = |at: usize| match queues.get(at) {
-            Some(device) => Lane::on_device(*device),
-            None => Lane::new(LaneKind::Host),
-        };
+    fn new(problem: &'p Problem<'p>, queues: &[u16], engines: &[(u16, u8)], style: Style) -> Self {
+        let queues = queues.iter().map(|&device| Lane::on_device(device, LaneKind::Queue));
+        let engines =
+            engines.iter().map(|&(device, engine)| Lane::on_device(device, LaneKind::Engine(engine)));
+        let host = problem.classes.contains(&Class::Host).then(|| Lane::new(LaneKind::Host));
+        let lanes: Vec<Lane> = queues.chain(engines).chain(host).collect();
+        let width = lanes.len();
         let state = || State {
             last_barrier: Vec::new(),
             started: Vec::new(),
@@ -118,7 +124,7 @@ impl<'p> Emitter<'p> {
         Self {
             problem,
             style,
-            lanes: (0..width).map(lane).collect(),
+            lanes,
             state: (0..width).map(|_| state()).collect(),
             places: vec![None; problem.len()],
             order: Vec::new(),
@@ -226,7 +232,7 @@ impl<'p> Emitter<'p> {
         self.waits = waits;
     }
 
-    /// Appends a fence that waits for the latest of the `needs` in each other lane, if there is one to wait for.
+    /// Fills `waits` with the latest of the `needs` in each other lane that the lane has not waited for.
     fn wait_for_latest(&mut self, lane: usize) {
         self.waits.clear();
         let waited = &mut self.state[lane].waited;
@@ -240,10 +246,6 @@ impl<'p> Emitter<'p> {
                 *waited = latest.position + 1;
                 self.waits.push(*latest);
             }
-        }
-        if !self.waits.is_empty() {
-            self.push(Action::Fence, lane, Drain::Always);
-            self.waits.clear();
         }
     }
 
@@ -309,7 +311,7 @@ impl<'p> Emitter<'p> {
             self.lanes[wait.lane as usize].steps[wait.position as usize].signals = true;
         }
         let barrier = match self.lanes[lane].kind {
-            LaneKind::Host => true,
+            LaneKind::Host | LaneKind::Engine(_) => true,
             // The stream's earlier work in the queue must be done before anything of the graph starts.
             LaneKind::Queue if position == 0 => lane == 0,
             LaneKind::Queue => {

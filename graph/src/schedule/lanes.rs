@@ -1,6 +1,6 @@
 //! Chains merged onto a few lanes: list scheduling by longest remaining path, with the cost of crossing lanes.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::chains::Chains;
@@ -8,11 +8,14 @@ use super::cost::CostTable;
 use super::levels::Levels;
 use super::{Class, Problem};
 
+/// Lanes beside the queues in a list schedule: the host's, and copy engines by their numbers, of all devices together.
+const ASIDES: usize = 3;
+
 /// An order of the nodes other than joins, and a lane for each packet node.
 pub(super) struct Order {
     /// In topological order, by planned start.
     pub nodes: Vec<u32>,
-    /// By node; of no meaning for host nodes and joins.
+    /// By node; of meaning for packets only.
     pub lane_of: Vec<u8>,
     /// The device of each lane that is used, at least one; the first is of device 0.
     pub queues: Vec<u16>,
@@ -94,7 +97,7 @@ fn remaining_paths(problem: &Problem<'_>, table: &CostTable) -> Vec<u64> {
     let mut remaining = vec![0u64; problem.len()];
     for node in problem.nodes().rev() {
         let behind = problem.succs.row(node).iter().map(|&succ| remaining[succ as usize]).max().unwrap_or(0);
-        let gap = if problem.class(node) == Class::Join { 0 } else { table.dependent_ns };
+        let gap = if problem.class(node) == Class::Join { 0 } else { table.behind_ns() };
         remaining[node as usize] = behind + u64::from(problem.cost(node)) + u64::from(gap);
     }
     remaining
@@ -107,7 +110,7 @@ struct Placement<'p> {
     queues: usize,
     /// Of all devices.
     all_queues: usize,
-    /// When each lane is free; the host's is the last.
+    /// When each lane is free; those beside the queues are the last.
     free: Vec<u64>,
     /// By node: when it has completed; of no meaning for joins.
     finish: Vec<u64>,
@@ -129,24 +132,25 @@ impl<'p> Placement<'p> {
             table,
             queues,
             all_queues,
-            free: vec![0; all_queues + 1],
+            free: vec![0; all_queues + ASIDES],
             finish: vec![0; problem.len()],
             lane_of: vec![0; problem.len()],
-            after_join: vec![0; if has_joins { problem.len() * (all_queues + 1) } else { 0 }],
+            after_join: vec![0; if has_joins { problem.len() * (all_queues + ASIDES) } else { 0 }],
             nodes: Vec::with_capacity(problem.len()),
-            at: vec![0; all_queues + 1],
+            at: vec![0; all_queues + ASIDES],
         }
     }
 
     fn place(&mut self, node: u32, chains: &Chains) {
         self.earliest_starts(node);
-        let (width, host) = (self.all_queues + 1, self.all_queues);
+        let (width, host) = (self.all_queues + ASIDES, self.all_queues);
         let lane = match self.problem.class(node) {
             Class::Join => {
                 self.after_join[node as usize * width..][..width].copy_from_slice(&self.at);
                 return;
             }
             Class::Host => host,
+            Class::Engine(engine) => host + 1 + usize::from(engine) % (ASIDES - 1),
             Class::Packet => {
                 let chained = chains.prev(node).map(|prev| self.lane_of[prev as usize] as usize);
                 let first = usize::from(self.problem.device(node)) * self.queues;
@@ -159,9 +163,9 @@ impl<'p> Placement<'p> {
         let start = self.at[lane].max(self.free[lane]);
         let finish = start + u64::from(self.problem.cost(node));
         self.finish[node as usize] = finish;
-        // CAST: lanes are at most MAX_QUEUES and the host's.
+        // CAST: lanes are at most MAX_QUEUES and those beside them.
         self.lane_of[node as usize] = lane as u8;
-        self.free[lane] = finish + if lane == host { 0 } else { u64::from(self.table.dependent_ns) };
+        self.free[lane] = finish + if lane >= host { 0 } else { u64::from(self.table.behind_ns()) };
         self.nodes.push(node);
     }
 
@@ -169,26 +173,27 @@ impl<'p> Placement<'p> {
     fn earliest_starts(&mut self, node: u32) {
         let Self { problem, table, all_queues, finish, lane_of, after_join, at, .. } = self;
         let host = *all_queues;
-        let cross = u64::from(table.cross_queue_ns);
+        let cross = u64::from(table.across_ns());
         at.fill(0);
         if problem.preds.row(node).is_empty() {
             // Lanes other than the first are held back by a signal when the launch begins.
             at[1..host].fill(cross);
+            at[host + 1..].fill(cross);
         }
         for &pred in problem.preds.row(node) {
             if problem.class(pred) == Class::Join {
-                let after = &after_join[pred as usize * (host + 1)..][..host + 1];
+                let after = &after_join[pred as usize * (host + ASIDES)..][..host + ASIDES];
                 for (at, after) in at.iter_mut().zip(after) {
                     *at = (*at).max(*after);
                 }
                 continue;
             }
             for (lane, at) in at.iter_mut().enumerate() {
-                let gap = match (lane == lane_of[pred as usize] as usize, lane == host) {
-                    (true, true) => 0,
-                    (true, false) => u64::from(table.dependent_ns),
-                    (false, true) => u64::from(table.host_wake_ns),
-                    (false, false) => cross,
+                let gap = match (lane == lane_of[pred as usize] as usize, lane.cmp(&host)) {
+                    (true, Ordering::Less) => u64::from(table.behind_ns()),
+                    (true, _) => 0,
+                    (false, Ordering::Equal) => u64::from(table.host_wake_ns),
+                    (false, _) => cross,
                 };
                 *at = (*at).max(finish[pred as usize] + gap);
             }
@@ -223,6 +228,9 @@ pub(super) fn number_lanes(
                 queues.push(problem.device(node));
             }
         }
+        if queues.is_empty() {
+            queues.push(0);
+        }
         if problem.device_count == 1 {
             break;
         }
@@ -230,9 +238,6 @@ pub(super) fn number_lanes(
     for &node in nodes.iter().filter(|&&node| is_packet(node)) {
         let lane = &mut lane_of[node as usize];
         *lane = number[*lane as usize];
-    }
-    if queues.is_empty() {
-        queues.push(0);
     }
     queues
 }

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::template::Csr;
 
 use super::cost::CostTable;
-use super::plan::{Action, Candidate, Lane, Plan, Step, StepRef};
+use super::plan::{Action, Candidate, Lane, LaneKind, Plan, Step, StepRef};
 use super::{Class, Problem, SEARCHED_FULLY};
 
 /// The nodes other than joins, level by level.
@@ -97,7 +97,7 @@ impl Levels {
             let ends = (0u64..)
                 .zip(level)
                 .map(|(at, &node)| at * u64::from(table.packet_ns) + u64::from(problem.weight(node)));
-            ends.max().unwrap_or(0) + u64::from(table.dependent_ns)
+            ends.max().unwrap_or(0) + u64::from(table.behind_ns())
         };
         self.each().map(level_ns).sum()
     }
@@ -105,7 +105,7 @@ impl Levels {
     /// The plan of a graph of one device without host nodes: a barrier bit on the first packet of each level, whose last
     /// completion some packet of the level waits for, and a fence behind the last level if it has several.
     pub(super) fn plan(&self, problem: &Problem<'_>) -> Plan {
-        let mut lane = Lane::on_device(0);
+        let mut lane = Lane::on_device(0, LaneKind::Queue);
         let single = self.each().last().is_some_and(|level| level.len() == 1);
         lane.steps.reserve_exact(self.nodes.len() + usize::from(!single));
         lane.steps.extend(self.nodes.iter().map(|&node| Step::of_node(node)));
@@ -258,9 +258,10 @@ pub(super) fn uniform(problem: &Problem<'_>) -> bool {
 /// The nodes other than joins by ascending rank, and within a rank in a good order for launching.
 fn sorted(problem: &Problem<'_>, ranks: Vec<Rank>) -> Levels {
     let (mut nodes, ends) = sorted_by_rank(problem, &ranks);
-    let has_host = problem.has_host();
-    if has_host || !uniform(problem) {
-        // Host calls first, as they start off the lane; what waits for one last, as it holds the lane back. Of the rest,
+    let has_asides = problem.has_asides();
+    if has_asides || !uniform(problem) {
+        // Host calls and copies by engines first, as they start off the lane; what waits for one last, as it holds the
+        // lane back. Of the rest,
         // what needs the level before comes first: its barrier bit would wait for the others otherwise. Of equal ones,
         // the longest first.
         let ready_earlier = |node: u32| {
@@ -271,8 +272,8 @@ fn sorted(problem: &Problem<'_>, ranks: Vec<Rank>) -> Levels {
         };
         let key = |&node: &u32| {
             let phase = match problem.class(node) {
-                Class::Host => 0,
-                _ if has_host && waits_for_host(problem, node) => 2,
+                Class::Host | Class::Engine(_) => 0,
+                _ if has_asides && waits_for_aside(problem, node) => 2,
                 _ => 1,
             };
             (phase, ready_earlier(node), Reverse(problem.cost(node)))
@@ -305,7 +306,7 @@ pub(super) fn ranks(preds: &Csr, is_join: impl Fn(u32) -> bool) -> Vec<Rank> {
     ranks
 }
 
-/// As [`ranks`], with the host nodes that hold a node back.
+/// As [`ranks`], with the host nodes and the copies by engines that hold a node back.
 fn ranks_by_host_depth(problem: &Problem<'_>) -> Vec<Rank> {
     let mut ranks: Vec<Rank> = Vec::with_capacity(problem.len());
     for node in problem.nodes() {
@@ -313,7 +314,7 @@ fn ranks_by_host_depth(problem: &Problem<'_>) -> Vec<Rank> {
             let (depth, level) = ranks[pred as usize];
             match problem.class(pred) {
                 Class::Join => (depth, level),
-                Class::Host if problem.class(node) != Class::Host => (depth + 1, 0),
+                class @ (Class::Host | Class::Engine(_)) if problem.class(node) != class => (depth + 1, 0),
                 _ => (depth, level + 1),
             }
         };
@@ -376,10 +377,10 @@ fn ends_of_runs(ranks: &[Rank]) -> Vec<u32> {
     ends
 }
 
-/// Whether a node has a host node among its predecessors, looking through one join.
-fn waits_for_host(problem: &Problem<'_>, node: u32) -> bool {
-    let is_host = |&pred: &u32| problem.class(pred) == Class::Host;
+/// Whether a node has one that runs beside the queues among its predecessors, looking through one join.
+fn waits_for_aside(problem: &Problem<'_>, node: u32) -> bool {
+    let is_aside = |&pred: &u32| problem.is_aside(pred);
     problem.preds.row(node).iter().any(|pred| {
-        is_host(pred) || problem.class(*pred) == Class::Join && problem.preds.row(*pred).iter().any(is_host)
+        is_aside(pred) || problem.class(*pred) == Class::Join && problem.preds.row(*pred).iter().any(is_aside)
     })
 }

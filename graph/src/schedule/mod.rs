@@ -17,7 +17,8 @@
 //! this, and share nothing else.
 //!
 //! Host nodes run on a worker thread, one after the other: a lane of its own kind in which every step is a barrier.
-//! Joins are points in the order only: no step stands for them.
+//! A copy engine of a device is such a lane, too. HSA promises no order among asynchronous copies, so a launch lets each
+//! step wait for the signal of the step before it. Which copies are for engines, [`engines`] says. Joins are points in the order only: no step stands for them.
 //!
 //! A queue belongs to a device, and a packet runs on a queue of its own device alone. Nothing else is different with
 //! several devices: an edge between two of them is a wait for a signal, as between any two lanes.
@@ -27,7 +28,7 @@
 //! |---|---|
 //! | [`Candidate::Levels`] | one queue of each device; antichains by longest path from the roots, a barrier bit between levels, no signals but between devices |
 //! | [`Candidate::Balanced`] | the same, but packets of like durations share levels, as far as the order allows |
-//! | [`Candidate::HostDepth`] | the same, but packets that no host node holds back come first |
+//! | [`Candidate::HostDepth`] | the same, but packets that no host node and no copy engine holds back come first |
 //! | [`Candidate::Serial`] | one queue of each device, level by level, every packet behind the one before it |
 //! | [`Candidate::Strict`] | Nimble's chains list-scheduled onto `k` queues of each device, each strictly in order, the unique fewest waits |
 //! | [`Candidate::Relaxed`] | the same lanes with barrier bits only where a dependency within the lane needs one |
@@ -71,7 +72,9 @@ pub mod chains;
 pub mod check;
 pub mod cost;
 mod emit;
+pub mod engines;
 mod estimate;
+pub(crate) mod fences;
 mod guess;
 mod lanes;
 mod levels;
@@ -123,6 +126,8 @@ pub enum Class {
     Packet,
     /// By the host's worker thread.
     Host,
+    /// By the copy engine with this number of the node's device.
+    Engine(u8),
     /// Not at all: a point in the order.
     Join,
 }
@@ -218,8 +223,8 @@ impl<'a> Problem<'a> {
         Self { guessed: true, ..self }
     }
 
-    /// Spreads the packet nodes over several devices: a number for each node, of meaning for packet nodes only. The
-    /// launch ends on device 0.
+    /// Spreads the packet nodes and those of copy engines over several devices: a number for each node, of meaning for
+    /// these only. The launch ends on device 0.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::Devices`].
@@ -227,7 +232,8 @@ impl<'a> Problem<'a> {
         if devices.len() != self.len() {
             return Err(Error::LengthMismatch { nodes: self.len(), found: devices.len() });
         }
-        let packets = || self.nodes().filter(|&node| self.class(node) == Class::Packet);
+        let on_device = |node: &u32| matches!(self.class(*node), Class::Packet | Class::Engine(_));
+        let packets = || self.nodes().filter(on_device);
         let top = packets().map(|node| devices[node as usize]).max().unwrap_or(0);
         let mut found = vec![false; usize::from(top) + 1];
         packets().for_each(|node| found[usize::from(devices[node as usize])] = true);
@@ -281,12 +287,31 @@ impl<'a> Problem<'a> {
 
     /// Whether all is packets of one device, and points in their order.
     fn is_plain(&self) -> bool {
-        self.device_count == 1 && !self.has_host()
+        self.device_count == 1 && !self.has_asides()
     }
 
-    /// Whether any node is a call on the host.
-    fn has_host(&self) -> bool {
-        !self.all_packets && self.classes.contains(&Class::Host)
+    /// Whether a node runs beside the queues: a call on the host, a copy by an engine.
+    fn is_aside(&self, node: u32) -> bool {
+        matches!(self.class(node), Class::Host | Class::Engine(_))
+    }
+
+    /// Whether any node runs beside the queues.
+    fn has_asides(&self) -> bool {
+        !self.all_packets && self.nodes().any(|node| self.is_aside(node))
+    }
+
+    /// Device and number of each copy engine that a node needs, ascending.
+    fn engines(&self) -> Vec<(u16, u8)> {
+        let mut engines: Vec<(u16, u8)> = Vec::new();
+        if !self.all_packets {
+            engines.extend(self.nodes().filter_map(|node| match self.class(node) {
+                Class::Engine(engine) => Some((self.device(node), engine)),
+                _ => None,
+            }));
+            engines.sort_unstable();
+            engines.dedup();
+        }
+        engines
     }
 
     /// The class of urgency of a packet node.
@@ -305,7 +330,7 @@ impl<'a> Problem<'a> {
         self.device_count
     }
 
-    /// The device of a packet node.
+    /// The device of a packet node, or of one of a copy engine.
     fn device(&self, node: u32) -> u16 {
         // Most graphs have one device.
         self.devices.get(node as usize).copied().unwrap_or(0)
@@ -375,7 +400,7 @@ impl<'a> Problem<'a> {
 
 /// Plans a graph for at most `lanes` queues of each device (1 to [`MAX_LANES`]; other numbers count as the nearest).
 pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
-    let has_host = problem.has_host();
+    let has_asides = problem.has_asides();
     let one_device = problem.device_count == 1;
     let levels = Levels::of(problem);
     if !problem.urgencies.is_empty()
@@ -409,14 +434,14 @@ pub fn plan(problem: &Problem<'_>, lanes: usize, table: &CostTable) -> Plan {
         }
     }
     let mut best = one_lane(problem, &levels, Candidate::Levels, table);
-    if has_host {
+    if has_asides {
         let by_host_depth = Levels::by_host_depth(problem);
         best = cheaper(best, one_lane(problem, &by_host_depth, Candidate::HostDepth, table));
     } else if !levels::uniform(problem) {
         best =
             cheaper(best, one_lane(problem, &levels::balanced(problem, table), Candidate::Balanced, table));
     }
-    if has_host || !one_device {
+    if has_asides || !one_device {
         // What waits for many packets of another lane waits for a fence behind them; in a lane that is in order anyway
         // the last of them serves, and nothing that follows is held back by the fence.
         best = cheaper(best, one_lane(problem, &levels, Candidate::Serial, table));
@@ -566,9 +591,8 @@ fn mostly_chains(problem: &Problem<'_>, links: usize) -> bool {
 
 /// The plan of a kind that needs one queue of each device.
 fn one_lane(problem: &Problem<'_>, levels: &Levels, kind: Candidate, table: &CostTable) -> Plan {
-    let plain = problem.device_count == 1 && !problem.classes.contains(&Class::Host);
     let plan = match kind {
-        Candidate::Levels if plain => levels.plan(problem),
+        Candidate::Levels if problem.is_plain() => levels.plan(problem),
         Candidate::Serial => problem.on_one_lane_each(&levels.nodes, Style::Strict),
         _ => problem.on_one_lane_each(&levels.nodes, Style::Relaxed),
     };

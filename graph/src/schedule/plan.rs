@@ -16,6 +16,9 @@ pub enum LaneKind {
     Queue,
     /// The host's worker thread, one step after the other.
     Host,
+    /// The copy engine of the lane's device with this number, one copy after the other. Packets of a queue can take a
+    /// copy's place.
+    Engine(u8),
 }
 
 /// What a step does.
@@ -45,7 +48,7 @@ pub struct Step {
 pub struct Lane {
     /// What executes the lane.
     pub kind: LaneKind,
-    /// The device of a queue, as the problem numbers devices; the host's worker serves them all.
+    /// The device of a queue or an engine, as the problem numbers devices; the host's worker serves them all.
     pub device: u16,
     /// Whether the launch itself must hold the lane back until earlier work in the stream is done. A lane without it
     /// begins after a step of another lane, or is lane 0, whose first step's barrier bit does it.
@@ -60,8 +63,8 @@ impl Lane {
         Self { kind, device: 0, entry: false, steps: Vec::new(), waits: Vec::new() }
     }
 
-    pub(super) fn on_device(device: u16) -> Self {
-        Self { device, ..Self::new(LaneKind::Queue) }
+    pub(super) fn on_device(device: u16, kind: LaneKind) -> Self {
+        Self { device, ..Self::new(kind) }
     }
 
     pub(super) fn push(&mut self, action: Action, barrier: bool, waits: &[StepRef]) {
@@ -82,6 +85,11 @@ impl Lane {
             _ => self.steps[position as usize - 1].waits_end as usize,
         };
         &self.waits[start..self.steps[position as usize].waits_end as usize]
+    }
+
+    /// What its steps wait for, step by step.
+    pub(super) fn all_waits(&self) -> &[StepRef] {
+        &self.waits
     }
 
     /// The number of waits of all steps.
@@ -165,7 +173,8 @@ pub enum Candidate {
 /// earlier in [`Plan::order`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The queues, then the host's lane if there are host nodes. Lane 0 is a queue of device 0 and never empty.
+    /// The queues, then the copy engines, then the host's lane if there are host nodes. Lane 0 is a queue of device 0 and
+    /// never empty.
     pub lanes: Vec<Lane>,
     /// How the plan was made.
     pub candidate: Candidate,
@@ -186,6 +195,8 @@ pub struct Counts {
     pub barrier_bits: usize,
     /// Host calls.
     pub host_calls: usize,
+    /// Copies by copy engines.
+    pub engine_copies: usize,
     /// Waits of one lane for another.
     pub waits: usize,
     /// Steps that another lane waits for; the launch's own completion is not counted.
@@ -284,9 +295,16 @@ impl Plan {
             let (step, waits) = (self.step(at), self.waits(at).len());
             counts.waits += waits;
             counts.signals += usize::from(step.signals);
-            if self.lanes[at.lane as usize].kind == LaneKind::Host {
-                counts.host_calls += 1;
-                continue;
+            match self.lanes[at.lane as usize].kind {
+                LaneKind::Queue => {}
+                LaneKind::Host => {
+                    counts.host_calls += 1;
+                    continue;
+                }
+                LaneKind::Engine(_) => {
+                    counts.engine_copies += 1;
+                    continue;
+                }
             }
             counts.packets += usize::from(step.action != Action::Fence);
             counts.barrier_bits += usize::from(step.barrier);

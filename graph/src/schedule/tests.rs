@@ -44,13 +44,20 @@ impl Dag {
 
     /// Spreads the nodes over devices; numbers without a packet are left out.
     fn spread(mut self, device: impl Fn(u32) -> u16) -> Self {
-        let packets = || (0..).zip(&self.classes).filter(|(_, class)| **class == Class::Packet);
+        let on_device = |class: &Class| matches!(class, Class::Packet | Class::Engine(_));
+        let packets = || (0..).zip(&self.classes).filter(|(_, class)| on_device(class));
         let mut used: Vec<u16> = packets().map(|(node, _)| device(node)).collect();
         used.sort_unstable();
         used.dedup();
         let number = |node| used.binary_search(&device(node)).unwrap_or(0) as u16;
         self.devices = (0..self.classes.len() as u32).map(number).collect();
         self
+    }
+
+    /// Makes packets of what runs beside the queues.
+    fn on_queues_alone(&mut self) {
+        let asides = self.classes.iter_mut().filter(|class| !matches!(class, Class::Packet | Class::Join));
+        asides.for_each(|class| *class = Class::Packet);
     }
 
     /// Plans the graph in every way, checks all plans, and returns the one that the cost table prefers.
@@ -206,12 +213,16 @@ fn packets_whose_hosts_wait_for_fences_may_run_one_by_one() {
     }
     dag.classes[7] = Class::Join;
     dag.costs = vec![5_000; 11];
-    let serial = candidate(&dag.problem(), Candidate::Serial, 1, &cost::CDNA3.table).estimate_ns();
-    let others = [Candidate::Levels, Candidate::HostDepth];
-    for other in others.map(|kind| candidate(&dag.problem(), kind, 1, &cost::CDNA3.table)) {
-        assert!(serial < other.estimate_ns(), "{:?}", other.candidate);
+    let time = |kind, interrupt_ns| {
+        let table = CostTable { interrupt_ns, ..cost::CDNA3.table };
+        candidate(&dag.problem(), kind, 1, &table).estimate_ns()
+    };
+    for other in [Candidate::Levels, Candidate::HostDepth] {
+        assert!(time(Candidate::Serial, 0) < time(other, 0), "{other:?}");
+        // Where packets behind the one that the host waits for are held back too, less is lost to fences.
+        assert!(time(Candidate::Serial, 5_000) > time(other, 5_000), "{other:?}");
     }
-    assert!(dag.plan(2).estimate_ns() <= serial);
+    assert!(dag.plan(2).estimate_ns() <= time(Candidate::Serial, cost::CDNA3.table.interrupt_ns));
 }
 
 #[test]
@@ -260,7 +271,7 @@ fn chains_of_parallel_paths_are_the_paths() {
 fn bounds_of_a_chain_and_of_independent_packets() {
     let table = cost::CDNA3.table;
     let bounds = Bounds::of(&shapes::chain(10).problem(), &table);
-    let length = 10 * u64::from(table.kernel_ns) + 9 * u64::from(table.dependent_ns);
+    let length = 10 * u64::from(table.kernel_ns) + 9 * u64::from(table.behind_ns());
     assert_eq!((bounds.critical_path_ns, bounds.packets), (length, 10));
     let bounds = Bounds::of(&shapes::independent(100).problem(), &table);
     assert_eq!(bounds.critical_path_ns, u64::from(table.kernel_ns));
@@ -285,6 +296,31 @@ fn small_plan() -> (Dag, Plan) {
     let plan = candidate(&dag.problem(), Candidate::Levels, 1, &cost::CDNA3.table);
     check(&dag.problem(), &plan).unwrap();
     (dag, plan)
+}
+
+#[test]
+fn copies_of_an_engine_are_a_lane_of_its_own() {
+    let mut dag = Dag::new(5, &[(0, 3), (1, 4), (2, 4), (3, 4)]);
+    (dag.classes[0], dag.classes[1], dag.classes[2]) = (Class::Engine(0), Class::Engine(0), Class::Engine(1));
+    let plan = dag.plan(1);
+    let kinds: Vec<LaneKind> = plan.lanes.iter().map(|lane| lane.kind).collect();
+    assert_eq!(kinds, [LaneKind::Queue, LaneKind::Engine(0), LaneKind::Engine(1)]);
+    assert!(plan.lanes[1].steps.iter().all(|step| step.barrier), "an engine's copies are in order");
+    let counts = plan.counts();
+    assert_eq!((counts.packets, counts.engine_copies, counts.host_calls), (2, 3, 0));
+}
+
+#[test]
+fn the_checker_refuses_a_copy_on_another_engine() {
+    let mut dag = Dag::new(3, &[(0, 2), (1, 2)]);
+    dag.classes[0] = Class::Engine(0);
+    let plan = dag.plan(1);
+    let mut worse = plan.clone();
+    worse.lanes[1].kind = LaneKind::Engine(1);
+    assert_eq!(check(&dag.problem(), &worse), Err(Fault::Misplaced(0)));
+    let mut worse = plan;
+    worse.lanes[1].kind = LaneKind::Queue;
+    assert_eq!(check(&dag.problem(), &worse), Err(Fault::Misplaced(0)));
 }
 
 #[test]
@@ -367,9 +403,11 @@ fn a_hundred_thousand_nodes_are_planned_and_checked() {
     }
 }
 
-/// Random DAGs: packets mostly, some host nodes and joins, durations over three orders of magnitude.
+/// Random DAGs: packets mostly, some host nodes, copies by engines and joins, durations over three orders of magnitude.
 fn dags(max_nodes: usize) -> impl Strategy<Value = Dag> {
-    let class = prop_oneof![8 => Just(Class::Packet), 1 => Just(Class::Host), 2 => Just(Class::Join)];
+    let engine = (0u8..2).prop_map(Class::Engine);
+    let class =
+        prop_oneof![8 => Just(Class::Packet), 1 => Just(Class::Host), 1 => engine, 2 => Just(Class::Join)];
     let costs = prop_oneof![Just(5_000u32..5_001), Just(100..300_000)];
     (1..=max_nodes, costs, 0.1f64..3.0).prop_flat_map(move |(nodes, costs, density)| {
         let edges = ((nodes as f64 * density) as usize).max(1);
@@ -478,7 +516,7 @@ proptest! {
         prop_assert!(plan.estimate_ns() <= serial.estimate_ns());
         prop_assert!(plan.estimate_ns() >= Bounds::of(&problem, &table).makespan_ns(&table));
         // A packet's path in packets is a lower bound on the barrier bits of a one-lane plan without host nodes.
-        if !dag.classes.contains(&Class::Host) {
+        if !problem.has_asides() {
             let levels = candidate(&problem, Candidate::Levels, 1, &table).counts();
             let path = shapes::longest_path(&dag);
             prop_assert!(levels.barrier_bits - levels.barrier_ands <= path.max(1));
@@ -488,7 +526,7 @@ proptest! {
 
     #[test]
     fn levels_without_host_nodes_need_no_search_for_barriers(mut dag in dags(40)) {
-        dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+        dag.on_queues_alone();
         let problem = dag.problem();
         let levels = levels::Levels::of(&problem);
         let searched = emit::emit(&problem, &levels.nodes, None, &[0], emit::Style::Relaxed);
@@ -499,7 +537,7 @@ proptest! {
     fn plans_of_guessed_durations_are_valid(mut dag in dags(60), lanes in 1usize..5, unit in 1u32..200) {
         // Half of them are packets only, which are planned with an eye on compute units.
         if unit.is_multiple_of(2) {
-            dag.classes.iter_mut().filter(|class| **class == Class::Host).for_each(|class| *class = Class::Packet);
+            dag.on_queues_alone();
         }
         let units: Vec<u32> = (0..).map(|at| at * unit % 300).take(dag.classes.len()).collect();
         let problem = dag.problem().with_guessed_durations();

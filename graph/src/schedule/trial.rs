@@ -14,12 +14,14 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
+use hsa::packet::Scope;
 use smallvec::SmallVec;
 
 use super::Problem;
 use super::cost::CostTable;
+use super::fences::{self, Acquired};
 use super::guess;
-use super::plan::{Action, Plan, SIGNALS_PER_BARRIER_AND};
+use super::plan::{Action, Plan, SIGNALS_PER_BARRIER_AND, StepRef};
 
 /// How many more sets of durations so many plans at most are compared with, round by round.
 const ROUNDS: [(usize, u32); 3] = [(usize::MAX, 2), (4, 4), (2, 4)];
@@ -105,6 +107,8 @@ struct Packet {
     /// `NONE` for a barrier-AND.
     node: u32,
     barrier: bool,
+    /// Whether it acquires anything.
+    acquires: bool,
     /// Where its waits end; they start where those of the packet before it end.
     waits_end: u32,
 }
@@ -120,7 +124,8 @@ struct Packets {
 
 impl Packets {
     fn of(plan: &Plan) -> Self {
-        let entry = plan.lanes.iter().any(|lane| lane.entry);
+        let entry = fences::has_marker(plan);
+        let mut acquired = Acquired::at_entry(plan);
         // By lane and position.
         let mut place_of: Vec<Vec<u32>> = Vec::with_capacity(plan.lanes.len());
         let mut lanes = Vec::with_capacity(plan.lanes.len());
@@ -139,13 +144,13 @@ impl Packets {
             lanes.push((start, end));
         }
         let mut this = Self { packets: Vec::with_capacity(end as usize), waits: Vec::new(), lanes };
-        for (number, lane) in plan.lanes.iter().enumerate() {
+        for (number, lane) in (0..).zip(&plan.lanes) {
             if entry && number == 0 {
-                this.push(NONE, true);
+                this.push(NONE, fences::MARKER.barrier, fences::MARKER.acquire != Scope::None);
             }
             if lane.entry {
                 this.waits.push(0);
-                this.push(NONE, false);
+                this.push(NONE, false, false);
             }
             for (at, step) in (0..).zip(&lane.steps) {
                 let places =
@@ -158,19 +163,20 @@ impl Packets {
                 let (own, others) = waits.split_at(own);
                 for some in others.chunks(SIGNALS_PER_BARRIER_AND) {
                     this.waits.extend(some);
-                    this.push(NONE, false);
+                    this.push(NONE, fences::WAIT.barrier, fences::WAIT.acquire != Scope::None);
                 }
                 this.waits.extend(own);
-                this.push(node, step.barrier);
+                let acquires = acquired.acquires(plan, StepRef { lane: number, position: at });
+                this.push(node, step.barrier, acquires);
             }
         }
         this
     }
 
     /// Appends a packet whose waits are there.
-    fn push(&mut self, node: u32, barrier: bool) {
+    fn push(&mut self, node: u32, barrier: bool, acquires: bool) {
         // CAST: a plan has fewer than 2^32 waits.
-        self.packets.push(Packet { node, barrier, waits_end: self.waits.len() as u32 });
+        self.packets.push(Packet { node, barrier, acquires, waits_end: self.waits.len() as u32 });
     }
 
     fn waits(&self, packet: u32) -> &[u32] {
@@ -193,13 +199,15 @@ struct Progress {
 }
 
 impl Progress {
-    /// When the next packet may launch, as far as its lane and its signals say; `OPEN` if that depends on what is to come.
-    fn ready(&self, packets: &Packets, fired: &[u64], way: u64) -> u64 {
+    /// When the next packet may launch, as far as its lane and its signals say, and has acquired; `OPEN` if that depends on
+    /// what is to come.
+    fn ready(&self, packets: &Packets, fired: &[u64], way: u64, acquire: u64) -> u64 {
         if self.next == self.end {
             return OPEN;
         }
         let mut at = self.turn;
-        if packets.packets[self.next as usize].barrier {
+        let packet = &packets.packets[self.next as usize];
+        if packet.barrier {
             if self.running > 0 {
                 return OPEN;
             }
@@ -211,7 +219,7 @@ impl Progress {
                 fired => at = at.max(fired + way),
             }
         }
-        at
+        if packet.acquires { at + acquire } else { at }
     }
 }
 
@@ -248,6 +256,8 @@ struct Trial<'p> {
     table: &'p CostTable,
     /// What a signal takes on its way: a crossing less the launch of the barrier packet.
     way: u64,
+    /// What an acquire takes.
+    acquire: u64,
     lanes: Vec<Progress>,
     /// By lane: when its next packet may launch; `OPEN` while that depends on completions to come.
     ready: Vec<u64>,
@@ -264,7 +274,8 @@ impl<'p> Trial<'p> {
         Self {
             problem,
             table,
-            way: u64::from(table.cross_queue_ns.saturating_sub(table.packet_ns)),
+            way: u64::from(table.way_ns()),
+            acquire: u64::from(table.acquire_ns),
             lanes: Vec::new(),
             ready: Vec::new(),
             fired: Vec::new(),
@@ -284,7 +295,8 @@ impl<'p> Trial<'p> {
         let lanes = packets.lanes.iter();
         self.lanes.extend(lanes.map(|&(next, end)| Progress { next, end, ..Progress::default() }));
         self.ready.clear();
-        self.ready.extend(self.lanes.iter().map(|lane| lane.ready(packets, &self.fired, self.way)));
+        self.ready
+            .extend(self.lanes.iter().map(|lane| lane.ready(packets, &self.fired, self.way, self.acquire)));
         let (mut dispatcher, mut end) = (0, 0);
         loop {
             // Of lanes that the dispatcher keeps waiting, the one that has waited longest is next.
@@ -320,7 +332,7 @@ impl<'p> Trial<'p> {
                     self.start(packet, lane as u32, now, durations[node as usize], self.problem.units(node));
                 }
             }
-            self.ready[lane] = self.lanes[lane].ready(packets, &self.fired, self.way);
+            self.ready[lane] = self.lanes[lane].ready(packets, &self.fired, self.way, self.acquire);
         }
     }
 
@@ -333,7 +345,7 @@ impl<'p> Trial<'p> {
     /// Looks which lanes need wait no longer.
     fn look_again(&mut self, packets: &Packets) {
         for (lane, ready) in self.lanes.iter().zip(&mut self.ready).filter(|(_, ready)| **ready == OPEN) {
-            *ready = lane.ready(packets, &self.fired, self.way);
+            *ready = lane.ready(packets, &self.fired, self.way, self.acquire);
         }
     }
 
@@ -405,8 +417,8 @@ mod tests {
             let problem = problem.with_units(&units).unwrap();
             time_ns(&problem, &candidate(&problem, Candidate::Levels, 1, &table), &table)
         };
-        // The fence that ends the launch drains.
-        let drain = u64::from(table.dependent_ns);
+        // The first packet acquires; the fence that ends the launch drains, and acquires.
+        let drain = u64::from(table.dependent_ns + 2 * table.acquire_ns);
         assert_eq!(time([50, 50]), 10_000 + drain);
         assert_eq!(time([100, 100]), 20_000 + drain);
         // More than there are count as all.

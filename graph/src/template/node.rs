@@ -113,6 +113,15 @@ impl<K, E, S> Node<K, E, S> {
 }
 
 impl<K, E, S> Node<K, E, S> {
+    /// Whether it waits for a word or a semaphore, which work may change that comes after the graph's.
+    pub fn waits(&self) -> bool {
+        match self {
+            Self::BatchMemOp(steps) => steps.iter().any(WordStep::waits),
+            Self::SemaphoreWait(_) => true,
+            _ => false,
+        }
+    }
+
     /// What updates of an executable cannot change of a node with several parts: one mark for each, in order.
     ///
     /// CUDA fixes the number and the types of batched memory operations (`cuGraphExecBatchMemOpNodeSetParams`) and the

@@ -89,6 +89,11 @@ impl RunCopy {
 }
 
 impl WordStep {
+    /// Whether it waits for the word.
+    pub fn waits(&self) -> bool {
+        matches!(self.action, WordAction::Wait { .. })
+    }
+
     /// What updates of an executable cannot change of it.
     pub(super) fn mark(&self) -> u8 {
         u8::from(self.value.is_wide()) << 1 | u8::from(self.action == WordAction::Write)

@@ -43,6 +43,7 @@ fn every_object_keeps_the_runtime_alive() {
 fn clock_converts_both_ways() {
     let runtime = runtime();
     assert_eq!(runtime.version(), Ok((1, 2)));
+    assert_eq!(runtime.extensions(), Ok((1, 6)));
     assert_eq!(runtime.timestamp(), Ok(12_345));
     assert_eq!(runtime.timestamp_frequency(), 100_000_000);
     assert_eq!(runtime.ticks_to_duration(150), Duration::from_nanos(1500));

@@ -19,10 +19,11 @@ use crate::{
     device::{Device, slabs::Block},
     error::{Error, Result},
     exec::{
+        arena::Arena,
         failure::Failure,
         placement::DevicePlacement,
         shape::{Reason, Refusal, moved_to, not_changed, refuse_elsewhere},
-        unit::{self, Unit, place_arguments, place_of},
+        unit::{self, Unit, place_of},
     },
     graph::{self, Condition, Node, NodeId},
     stream::Word,
@@ -40,7 +41,7 @@ pub(super) struct Conditional {
     pub(super) units: Vec<Unit>,
     /// Those that do not run.
     pub(super) disabled: HashSet<u32>,
-    arena: Arc<Block>,
+    arena: Arc<Arena>,
     offsets: Vec<u32>,
     /// What the structure's order says, with nothing to signal.
     pub(super) packets: Vec<Packet>,
@@ -77,10 +78,10 @@ impl Conditional {
         disabled: HashSet<u32>,
         branches: bool,
     ) -> Result<Self> {
-        let (arena, offsets) =
-            place_arguments(std::slice::from_ref(&device), &units, unit::kernarg_bytes(&units))?;
+        let bytes = unit::kernarg_bytes(&units);
+        let (arena, offsets) = Arena::place(std::slice::from_ref(&device), &[], &units, bytes, false)?;
         let packet = |step: &PacketStep| {
-            let address = arena.address() + u64::from(offsets[step.unit as usize]);
+            let address = arena.address(offsets[step.unit as usize]);
             match disabled.contains(&step.unit) {
                 true => Ok(place_of(step.fences)),
                 false => units[step.unit as usize].packet(step.fences, address),
@@ -134,7 +135,8 @@ impl Conditional {
 
     /// Where a unit's kernel arguments are.
     pub(super) fn arguments_of(&self, unit: u32) -> Option<(Arc<Block>, usize)> {
-        self.offsets.get(unit as usize).map(|&offset| (self.arena.clone(), offset as usize))
+        let (block, offset) = self.arena.at(*self.offsets.get(unit as usize)?);
+        Some((block.clone(), offset))
     }
 
     /// The same node after changes of what is inside, or of itself.

@@ -18,7 +18,7 @@ use crate::{
         units::{Fifos, Units},
     },
     graph::{
-        Condition, Conditional, ConditionalKind, FlatGraph, Graph, GraphId, Node, NodeId, WordAction, flatten,
+        Condition, Conditional, ConditionalKind, FlatGraph, Graph, GraphId, Node, NodeId, WordStep, flatten,
     },
 };
 
@@ -135,9 +135,7 @@ impl Compiled {
                     return Err(refused.into());
                 }
                 // Bodies of several launches may share a queue, and must not wait there for each other.
-                Some(Node::BatchMemOp(steps))
-                    if steps.iter().any(|step| matches!(step.action, WordAction::Wait { .. })) =>
-                {
+                Some(Node::BatchMemOp(steps)) if steps.iter().any(WordStep::waits) => {
                     let refused = Error::NotSupported("a wait for memory in the body of a conditional node");
                     return Err(refused.into());
                 }

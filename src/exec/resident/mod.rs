@@ -38,7 +38,7 @@ use self::{
 use super::{Exec, Options, State};
 use crate::{
     capture,
-    device::{Device, Fence, LaneKind, fence::Keep},
+    device::{Device, Fence, fence::Keep},
     error::{Error, Result},
     resident_queues::Handle,
     stream::{Stream, submit::Submission},
@@ -208,7 +208,7 @@ impl Exec {
             return Ok(());
         }
         if let Some((fence, lane)) = last {
-            submission.wait(fence, *lane);
+            submission.wait(fence, *lane)?;
         }
         // Before anything is published: what is on its way to the device must have a fence.
         let fence = submission.armed_fence()?;
@@ -230,7 +230,7 @@ impl Exec {
         let State { image, resident, last, launches, .. } = state;
         let resident = resident.as_mut().ok_or(NOT_RESIDENT)?;
         if let Some((fence, lane)) = last {
-            submission.wait(fence, *lane);
+            submission.wait(fence, *lane)?;
         }
         // As in `upload_resident`.
         let fence = submission.armed_fence()?;
@@ -252,7 +252,7 @@ impl Exec {
             return Err(Error::NotSupported("a resident graph on a stream of another device"));
         }
         // Its queues may use all units.
-        if matches!(LaneKind::from(stream.lane_number()), LaneKind::Restricted { .. }) {
+        if self.0.device.restriction(stream.lane_number()).is_some() {
             return Err(Error::NotSupported("a resident graph on a stream that is restricted to some units"));
         }
         Ok(())

@@ -43,6 +43,8 @@ bits! {
         CAPABILITY_ASIC_REVISION = "ui32.ASICRevision": 22, 4;
         /// Caches and registers have error correction: part of the name of the instruction set.
         CAPABILITY_SRAM_EDC_SUPPORT = "ui32.SRAM_EDCSupport": 26, 1;
+        /// Pages of the client's own can be shared with it.
+        CAPABILITY_SVM_API_SUPPORTED = "ui32.SVMAPISupported": 27, 1;
     }
     "HSA_ENGINE_ID"."Value" {
         /// Firmware of the packet processor.

@@ -88,6 +88,18 @@ enumeration! {
         HSA_EVENTID_MEMORY_FATAL_VM = 2,
     }
 
+    /// What is said about pages that host and devices share.
+    pub enum HSA_SVM_ATTR_TYPE {
+        HSA_SVM_ATTR_PREFERRED_LOC = 0,
+        HSA_SVM_ATTR_PREFETCH_LOC = 1,
+        HSA_SVM_ATTR_ACCESS = 2,
+        HSA_SVM_ATTR_ACCESS_IN_PLACE = 3,
+        HSA_SVM_ATTR_NO_ACCESS = 4,
+        HSA_SVM_ATTR_SET_FLAGS = 5,
+        HSA_SVM_ATTR_CLR_FLAGS = 6,
+        HSA_SVM_ATTR_GRANULARITY = 7,
+    }
+
     /// What an address belongs to.
     pub enum HSA_POINTER_TYPE {
         HSA_POINTER_UNKNOWN = 0,

@@ -200,6 +200,14 @@ layout! {
         36 => Reserved: [u32; 7],
     }
 
+    /// Something that is said about pages.
+    [size = 8, align = 4]
+    #[repr(packed(4))]
+    pub struct HSA_SVM_ATTRIBUTE {
+        0 => r#type: u32,
+        4 => value: u32,
+    }
+
     /// What is known of an address.
     [size = 68, align = 4]
     #[repr(packed(4))]

@@ -12,7 +12,7 @@ use hsa_sys::layout::layout;
 
 layout! {
     /// Counts since the driver was opened.
-    [size = 128, align = 8]
+    [size = 144, align = 8]
     pub struct aqlipse_thunk_counters_t {
         0 => kernels: u64,
         8 => barrier_and: u64,
@@ -30,6 +30,8 @@ layout! {
         104 => near_host_reads: u64,
         112 => far_host_reads: u64,
         120 => early_host_reads: u64,
+        128 => page_faults: u64,
+        136 => migrated_pages: u64,
     }
 }
 
@@ -58,6 +60,8 @@ entry! {
             near_host_reads: counted.near_host_reads,
             far_host_reads: counted.far_host_reads,
             early_host_reads: counted.early_host_reads,
+            page_faults: counted.page_faults,
+            migrated_pages: counted.migrated_pages,
         })
     }
 }

@@ -8,6 +8,7 @@ pub mod event;
 pub mod memory;
 pub mod queue;
 pub mod refused;
+pub mod svm;
 pub mod topology;
 
 /// Says once per process that something is not offered; the client gets a status.

@@ -61,7 +61,7 @@ fn create(asked: &Asked, resource: Out<HsaQueueResource>) -> Result {
         let descriptor = CopyQueueDescriptor { ring: ring.address(), bytes, engine };
         let created = session.driver.create_copy_queue(device, &descriptor);
         let created = created.map_err(|error| queue::status(&error))?;
-        session.queues.insert(created.id, Reports { reason: 0, event, copies: true });
+        session.queues.insert(created.id, Reports { reason: 0, event, copies: true, node });
         resources.QueueId = created.id;
         resources.QueueDoorBell = created.doorbell;
         resources.QueueRptrValue = created.read_pointer;
@@ -84,7 +84,7 @@ fn create(asked: &Asked, resource: Out<HsaQueueResource>) -> Result {
         priority: queue::priority(priority),
     };
     let created = session.driver.create_queue(device, &descriptor).map_err(|error| queue::status(&error))?;
-    let reports = Reports { reason: resources.ErrorReason as u64, event, copies: false };
+    let reports = Reports { reason: resources.ErrorReason as u64, event, copies: false, node };
     session.queues.insert(created.id, reports);
     resources.QueueId = created.id;
     resources.QueueDoorBell = created.doorbell;

@@ -52,10 +52,6 @@ refused! {
     );
     /// Unmaps a buffer of a graphics driver.
     fn hsaKmtUnmapGraphicHandle(node: u32, address: u64, size: u64);
-    /// Gives memory attributes of shared virtual memory: it needs faults that can be retried.
-    fn hsaKmtSVMSetAttr(address: *mut c_void, size: u64, count: u32, attributes: *mut c_void);
-    /// Reads attributes of shared virtual memory.
-    fn hsaKmtSVMGetAttr(address: *mut c_void, size: u64, count: u32, attributes: *mut c_void);
     /// Takes the streaming performance monitor.
     fn hsaKmtSPMAcquire(node: u32);
     /// Gives back the streaming performance monitor.

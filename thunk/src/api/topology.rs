@@ -105,18 +105,6 @@ entry! {
         })
     }
 
-    /// Whether faults can be retried: no.
-    fn hsaKmtGetXNACKMode(enable: Out<i32>) {
-        session::current()?;
-        enable.write(0)
-    }
-
-    /// Turns retrying of faults off, which it is; it cannot be turned on.
-    fn hsaKmtSetXNACKMode(enable: i32) {
-        session::current()?;
-        if enable == 0 { Ok(()) } else { Err(HSAKMT_STATUS_NOT_SUPPORTED) }
-    }
-
     /// Chooses caching of memory: devices see the host's memory as the host does, so that every choice holds.
     fn hsaKmtSetMemoryPolicy(node: u32, _default: u32, _alternate: u32, _address: In<u8>, _size: u64) {
         session::current()?.topology.device(node).map(drop)

@@ -200,6 +200,11 @@ impl Memory {
         self.with(|regions| regions.unmap(&*self.driver, address))
     }
 
+    /// Whether an address is of memory that was allocated here.
+    pub fn owns(&self, address: u64) -> bool {
+        self.with(|regions| regions.is_allocated(address))
+    }
+
     /// What is known of an address.
     pub fn pointer_info(&self, address: u64) -> Option<HsaPointerInfo> {
         self.with(|regions| regions.pointer_info(address))

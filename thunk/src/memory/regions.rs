@@ -413,6 +413,12 @@ impl Regions {
         allocation.content.bytes().filter(|_| inside).map(|bytes| (Arc::clone(bytes), allocation.base))
     }
 
+    /// Whether an address is in an allocation.
+    pub(crate) fn is_allocated(&self, address: u64) -> bool {
+        let below = self.allocations.range(..=address).next_back();
+        below.is_some_and(|(_, allocation)| address < allocation.end())
+    }
+
     /// Node, size and bytes of the allocation at `base`.
     pub(crate) fn allocated_at(&self, base: u64) -> Option<(u32, u64, Arc<Bytes>)> {
         let allocation = self.allocations.get(&base)?;

@@ -6,16 +6,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
     io,
     mem::ManuallyDrop,
-    os::fd::AsRawFd,
     sync::{Arc, OnceLock, Weak},
 };
 
 use emulator::{
     driver::Bytes,
-    os::{Mapping, PAGE, SharedMemory},
+    os::{self, Mapping, PAGE, Piece, SharedMemory},
 };
 use parking_lot::Mutex;
 
@@ -141,85 +139,7 @@ unsafe fn close(start: u64, end: u64) -> io::Result<()> {
 /// The parts of `start..end` that are mapped to a file.
 fn pieces_of(inode: u64, start: u64, end: u64) -> Vec<(u64, u64)> {
     let cut = |piece: Piece| (piece.start.max(start), piece.end.min(end));
-    let Ok(maps) = File::open("/proc/self/maps") else { return Vec::new() };
-    let mut pieces = Vec::new();
-    let mut at = start;
-    while at < end {
-        match piece_at_or_above(&maps, at) {
-            Ok(Some(piece)) if piece.start < end => {
-                at = piece.end;
-                pieces.push(piece);
-            }
-            Ok(_) => break,
-            // A kernel before 6.11 lists the whole address space.
-            Err(_) => {
-                let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-                let inside = |piece: &Piece| piece.start < end && start < piece.end;
-                pieces = maps.lines().filter_map(parse).filter(inside).collect();
-                break;
-            }
-        }
-    }
-    pieces.into_iter().filter(|piece| piece.inode == inode).map(cut).collect()
-}
-
-/// A part of the process's address space.
-struct Piece {
-    start: u64,
-    end: u64,
-    /// Of the file behind it; 0 without one.
-    inode: u64,
-}
-
-/// `struct procmap_query` (`linux/fs.h`).
-#[repr(C)]
-#[derive(Default)]
-struct Query {
-    size: u64,
-    flags: u64,
-    address: u64,
-    start: u64,
-    end: u64,
-    vma_flags: u64,
-    page_size: u64,
-    offset: u64,
-    inode: u64,
-    device: [u32; 2],
-    name_size: u32,
-    build_id_size: u32,
-    name: u64,
-    build_id: u64,
-}
-
-const _: () = assert!(size_of::<Query>() == 104);
-
-/// `PROCMAP_QUERY` and `PROCMAP_QUERY_COVERING_OR_NEXT_VMA`.
-const QUERY: libc::Ioctl = 0xc068_6611_u32 as libc::Ioctl;
-const COVERING_OR_NEXT: u64 = 0x10;
-
-/// The mapping that contains an address, else the next one above; `None` if there is none.
-fn piece_at_or_above(maps: &File, address: u64) -> io::Result<Option<Piece>> {
-    let size = size_of::<Query>() as u64;
-    let mut query = Query { size, flags: COVERING_OR_NEXT, address, ..Query::default() };
-    // SAFETY: the structure is the command's, and asks for no name.
-    if unsafe { libc::ioctl(maps.as_raw_fd(), QUERY, &raw mut query) } == 0 {
-        return Ok(Some(Piece { start: query.start, end: query.end, inode: query.inode }));
-    }
-    match io::Error::last_os_error() {
-        error if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
-        error => Err(error),
-    }
-}
-
-/// A line of `/proc/self/maps`: range, rights, offset, device, inode, path.
-fn parse(line: &str) -> Option<Piece> {
-    let mut words = line.split_ascii_whitespace();
-    let (start, end) = words.next()?.split_once('-')?;
-    Some(Piece {
-        start: u64::from_str_radix(start, 16).ok()?,
-        end: u64::from_str_radix(end, 16).ok()?,
-        inode: words.nth(3)?.parse().ok()?,
-    })
+    os::pieces(start, end).into_iter().filter(|piece| piece.inode == inode).map(cut).collect()
 }
 
 #[cfg(test)]
@@ -249,9 +169,7 @@ mod tests {
 
     /// The inode of what lies at an address.
     fn lies_at(address: u64) -> Option<u64> {
-        let maps = fs::read_to_string("/proc/self/maps").unwrap();
-        let piece = maps.lines().filter_map(parse).find(|piece| (piece.start..piece.end).contains(&address));
-        piece.map(|piece| piece.inode)
+        os::pieces(address, address + 1).first().map(|piece| piece.inode)
     }
 
     fn is_reserved(address: u64) -> bool {
@@ -302,21 +220,6 @@ mod tests {
         drop(reservation);
         word(foreign.address()).store(1, std::sync::atomic::Ordering::Relaxed);
         assert_eq!(lies_at(base + SIZE), None);
-    }
-
-    #[test]
-    fn the_kernel_and_its_list_say_the_same() {
-        let (_reservation, base) = reserved(2);
-        let list = fs::read_to_string("/proc/self/maps").unwrap();
-        let listed =
-            list.lines().filter_map(parse).find(|piece| (piece.start..piece.end).contains(&base)).unwrap();
-        let maps = File::open("/proc/self/maps").unwrap();
-        // A kernel before 6.11 does not answer.
-        if let Ok(asked) = piece_at_or_above(&maps, base + SIZE) {
-            assert_eq!(asked.unwrap().inode, listed.inode);
-        }
-        assert_eq!(pieces_of(listed.inode, base, base + 2 * SIZE), [(base, base + 2 * SIZE)]);
-        assert_eq!(pieces_of(listed.inode + 1, base, base + 2 * SIZE), []);
     }
 
     #[test]

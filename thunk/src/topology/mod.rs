@@ -11,12 +11,12 @@ use crate::{
     abi::{
         CACHE_TYPE_DATA, CACHE_TYPE_HSACU, CAPABILITY_ASIC_REVISION, CAPABILITY_DOORBELL_TYPE,
         CAPABILITY_MEM_EDC_SUPPORT, CAPABILITY_QUEUE_SIZE_POWER_OF_TWO, CAPABILITY_SRAM_EDC_SUPPORT,
-        ENGINE_ID_MAJOR, ENGINE_ID_MINOR, ENGINE_ID_STEPPING, ENGINE_ID_UCODE, ENGINE_VERSION_SDMA,
-        HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, HSA_HEAPTYPE_GPU_LDS,
-        HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE,
-        HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties, HsaMemoryProperties,
-        HsaNodeProperties, LINK_NO_ATOMICS_32, LINK_NO_ATOMICS_64, LINK_OVERRIDE, Zero, field,
-        newer::Additions,
+        CAPABILITY_SVM_API_SUPPORTED, ENGINE_ID_MAJOR, ENGINE_ID_MINOR, ENGINE_ID_STEPPING, ENGINE_ID_UCODE,
+        ENGINE_VERSION_SDMA, HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC,
+        HSA_HEAPTYPE_GPU_LDS, HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS,
+        HSA_PUBLIC_NAME_SIZE, HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties,
+        HsaMemoryProperties, HsaNodeProperties, LINK_NO_ATOMICS_32, LINK_NO_ATOMICS_64, LINK_OVERRIDE, Zero,
+        field, newer::Additions,
     },
     entry::Result,
 };
@@ -79,7 +79,13 @@ impl Topology {
     /// What a node is.
     pub fn node(&self, node: u32) -> Result<HsaNodeProperties> {
         let mut properties = match self.device(node)? {
-            Some((index, device)) => describe(index, device),
+            Some((index, device)) => {
+                let mut properties = describe(index, device);
+                if !self.hardware.no_svm {
+                    properties.Capability |= CAPABILITY_SVM_API_SUPPORTED;
+                }
+                properties
+            }
             None => host::describe(),
         };
         properties.NumMemoryBanks = self.memory(node)?.len() as u32;

@@ -37,7 +37,7 @@ use std::{
 };
 
 use clap::Args;
-use configuration::Configuration;
+pub use configuration::Configuration;
 use programs::Program;
 use recorded::Recording;
 use report::{Side, Verdict};
@@ -76,6 +76,9 @@ pub struct Options {
     /// With how many seeds programs run on our library with strict caches, too
     #[arg(long = "strict", value_name = "SEEDS", default_value_t = 0)]
     pub seeds: u64,
+    /// Traits of hardware that the emulated devices have, as in `AQLIPSE_EMULATE_HARDWARE`
+    #[arg(long, value_name = "TRAITS")]
+    pub hardware: Option<String>,
     /// How many programs run at a time
     #[arg(long, value_name = "N", default_value_t = processors())]
     pub jobs: NonZero<usize>,
@@ -102,6 +105,7 @@ impl Default for Options {
             accept: false,
             newer: false,
             seeds: 0,
+            hardware: None,
             jobs: processors(),
             configurations: Configuration::ALL.to_vec(),
             calls: None,
@@ -123,8 +127,10 @@ impl Options {
         if self.seeds > 0 && !self.has(Configuration::Ours) {
             return refuse("--strict compares with what ours prints");
         }
-        if self.accept && !self.has_all() {
-            return refuse("--accept writes what is expected of all configurations");
+        if self.accept && !(self.has_all() && self.hardware.is_none()) {
+            return refuse(
+                "--accept writes what is expected of all configurations, on devices without --hardware",
+            );
         }
         Ok(())
     }
@@ -144,7 +150,7 @@ impl Options {
 
     /// Whether the report of this run is the report.
     fn is_whole(&self) -> bool {
-        self.filters.is_empty() && self.has_all()
+        self.filters.is_empty() && self.has_all() && self.hardware.is_none()
     }
 }
 
@@ -195,8 +201,11 @@ fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
     let recording = Recording::read(&programs::directory(), &programs)?;
     expected::check_names(&programs::directory(), &programs)?;
     let programs = programs::select(programs, &options.filters)?;
-    let libraries =
-        Libraries { calls: options.calls.clone(), ..Libraries::of(&dist(Profile::of(options.debug))?) };
+    let libraries = Libraries {
+        calls: options.calls.clone(),
+        hardware: options.hardware.clone(),
+        ..Libraries::of(&dist(Profile::of(options.debug))?)
+    };
     probe::check(&options.chosen().collect::<Vec<_>>(), &libraries)?;
 
     let next = AtomicUsize::new(0);

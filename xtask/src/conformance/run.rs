@@ -19,6 +19,8 @@ const LIMIT_SECONDS: u32 = 60;
 const STRICT_LIMIT_SECONDS: u32 = 600;
 /// How the emulated device orders packets and keeps memory coherent.
 const EMULATOR: [&str; 2] = ["AQLIPSE_EMULATE_COHERENCE", "AQLIPSE_EMULATE_SEED"];
+/// What the emulated device has of hardware's manners.
+const HARDWARE: &str = "AQLIPSE_EMULATE_HARDWARE";
 /// What `timeout` exits with when the time is up.
 const TIMED_OUT: i32 = 124;
 
@@ -31,6 +33,8 @@ pub struct Libraries {
     pub thunk: PathBuf,
     /// Where our library writes down what programs call.
     pub calls: Option<PathBuf>,
+    /// Traits of the emulated devices.
+    pub hardware: Option<String>,
 }
 
 impl Libraries {
@@ -43,6 +47,7 @@ impl Libraries {
             hip: absolute(dist.join("lib")),
             thunk: absolute(thunk.map_or_else(|| dist.join("thunk"), PathBuf::from)),
             calls: None,
+            hardware: None,
         }
     }
 
@@ -150,7 +155,10 @@ fn environment(
     // The thunk shows them to AMD's ROCr as the emulator shows them to us.
     let emulate = format!("{devices}x{ARCHITECTURE}");
     command.env_clear().envs(kept).env("LD_LIBRARY_PATH", path).env("AQLIPSE_EMULATE", emulate);
+    // The outputs of HIP 6.3 were recorded on a driver that moves no pages.
+    command.env(HARDWARE, env::var_os(HARDWARE).unwrap_or_else(|| "no-svm".into()));
     command.envs(libraries.calls.iter().map(|file| (calls::VARIABLE, file)));
+    command.envs(libraries.hardware.iter().map(|traits| ("AQLIPSE_EMULATE_HARDWARE", traits)));
     match configuration {
         Configuration::Ours => command.env("AQLIPSE_DEVICE", "emulated"),
         Configuration::Rocr => command.env("AQLIPSE_DEVICE", "rocr"),
@@ -175,7 +183,8 @@ mod tests {
 
     #[test]
     fn amds_library_is_the_one_that_no_folder_of_ours_hides() {
-        let libraries = Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None };
+        let libraries =
+            Libraries { hip: "/dist/lib".into(), thunk: "/dist/thunk".into(), calls: None, hardware: None };
         let path = |configuration| libraries.search_path(configuration);
         assert_eq!(path(Configuration::Ours), [Path::new("/dist/lib")]);
         assert_eq!(path(Configuration::Rocr), [Path::new("/dist/lib"), Path::new("/dist/thunk")]);

@@ -56,6 +56,27 @@ fn the_readme_lists_ten_variables_of_the_page() {
     assert!(few.is_subset(&all), "{few:?}");
 }
 
+/// Names of variables of ours anywhere in a text. A name that ends with `_` stands for many.
+fn named(text: &str) -> BTreeSet<String> {
+    let is_of_name = |at: char| at.is_ascii_uppercase() || at == '_';
+    let starts = text.match_indices(OURS).map(|(at, _)| &text[at..]);
+    let names = starts.map(|rest| &rest[..rest.find(|at| !is_of_name(at)).unwrap_or(rest.len())]);
+    names.filter(|name| !name.ends_with('_')).map(String::from).collect()
+}
+
+#[test]
+fn documents_name_variables_that_there_are() {
+    let all = listed("docs/environment.md");
+    for document in documents() {
+        // A change log and a decision may name what is gone since.
+        if document.ends_with("CHANGELOG.md") || document.parent().unwrap().ends_with("adr") {
+            continue;
+        }
+        let unknown: Vec<_> = named(&read(&document).unwrap()).difference(&all).cloned().collect();
+        assert!(unknown.is_empty(), "{} names {unknown:?}", document.display());
+    }
+}
+
 /// The documents at the top and below `docs`.
 fn documents() -> Vec<PathBuf> {
     let folders = ["", "docs", "docs/adr"].map(|folder| root().join(folder));

@@ -59,6 +59,10 @@ macro_rules! fill {
         $out.canMapHostMemory = 1;
         $out.concurrentKernels = 1;
         $out.managedMemory = 1;
+        $out.concurrentManagedAccess = $p.managed.moves.into();
+        $out.directManagedMemAccessFromHost = $p.managed.host_reaches_device.into();
+        $out.pageableMemoryAccess = $p.managed.pageable.into();
+        $out.pageableMemoryAccessUsesHostPageTables = $p.managed.host_page_tables.into();
         $out.cooperativeLaunch = c_int::from($p.cooperative);
         $out.cooperativeMultiDeviceLaunch = c_int::from($p.cooperative);
         $out.cooperativeMultiDeviceUnmatchedFunc = c_int::from($p.cooperative);

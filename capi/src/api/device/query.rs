@@ -237,6 +237,10 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         | hipDeviceAttributeGlobalL1CacheSupported
         | hipDeviceAttributeLocalL1CacheSupported
         | hipDeviceAttributeCanUseStreamWaitValue => 1,
+        hipDeviceAttributeConcurrentManagedAccess => p.managed.moves.into(),
+        hipDeviceAttributeDirectManagedMemAccessFromHost => p.managed.host_reaches_device.into(),
+        hipDeviceAttributePageableMemoryAccess => p.managed.pageable.into(),
+        hipDeviceAttributePageableMemoryAccessUsesHostPageTables => p.managed.host_page_tables.into(),
         hipDeviceAttributeEccEnabled
         // Copies are kernels.
         | hipDeviceAttributeAsyncEngineCount
@@ -244,13 +248,9 @@ fn attribute_value(device: &Device, attribute: hipDeviceAttribute_t) -> Option<c
         | hipDeviceAttributeCanUseHostPointerForRegisteredMem
         | hipDeviceAttributeComputeMode
         | hipDeviceAttributeComputePreemptionSupported
-        | hipDeviceAttributeConcurrentManagedAccess
-        | hipDeviceAttributeDirectManagedMemAccessFromHost
         | hipDeviceAttributeIntegrated
         | hipDeviceAttributeIsMultiGpuBoard
         | hipDeviceAttributeKernelExecTimeout
-        | hipDeviceAttributePageableMemoryAccess
-        | hipDeviceAttributePageableMemoryAccessUsesHostPageTables
         | hipDeviceAttributeImageSupport
         // What CUDA's devices tell of themselves, and Windows.
         | hipDeviceAttributeLuidDeviceNodeMask

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use aqlipse::{
     Device, Stream, capture,
-    memory::{self, Advice, Origin, Processor},
+    memory::{self, Advice, Origin, Processor, Saying},
 };
 
 use crate::{
@@ -21,7 +21,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let device = current::device()?;
-        let region = memory::allocate_host(&device, bytes, Origin::Managed, flags)?;
+        let region = memory::allocate_managed(&device, bytes, flags)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(address, region.address as usize as *mut c_void) }
     }
@@ -67,9 +67,9 @@ pub(super) fn processor_of(location: hipMemLocation) -> Result<Processor, hipErr
 }
 
 entry! {
-    /// Remembers advice about managed memory, none of which moves.
+    /// Says something about managed memory, to the driver where it moves it.
     fn hipMemAdvise(address: *const c_void, bytes: usize, advice: hipMemoryAdvise, device: c_int) -> hipError_t {
-        remember(address, bytes, advice, || processor(device))
+        say(address, bytes, advice, || processor(device))
     }
 }
 
@@ -81,11 +81,11 @@ entry! {
         advice: hipMemoryAdvise,
         location: hipMemLocation,
     ) -> hipError_t {
-        remember(address, bytes, advice, || processor_of(location))
+        say(address, bytes, advice, || processor_of(location))
     }
 }
 
-fn remember(
+fn say(
     address: *const c_void,
     bytes: usize,
     advice: hipMemoryAdvise,
@@ -98,23 +98,18 @@ fn remember(
     );
     // The other kinds ignore the processor that is named.
     let processor = if with_processor { who()? } else { Processor::Host };
-    let change = |said: &mut Advice| match advice {
-        hipMemAdviseSetReadMostly => said.read_mostly = true,
-        hipMemAdviseUnsetReadMostly => said.read_mostly = false,
-        hipMemAdviseSetPreferredLocation => said.preferred = Some(processor),
-        hipMemAdviseUnsetPreferredLocation => said.preferred = None,
-        hipMemAdviseSetAccessedBy => said.set_accessed_by(processor, true),
-        hipMemAdviseUnsetAccessedBy => said.set_accessed_by(processor, false),
-        hipMemAdviseSetCoarseGrain => said.coarse_grained = true,
-        _ => said.coarse_grained = false,
+    let saying = match advice {
+        hipMemAdviseSetReadMostly => Saying::ReadMostly(true),
+        hipMemAdviseUnsetReadMostly => Saying::ReadMostly(false),
+        hipMemAdviseSetPreferredLocation => Saying::Preferred(Some(processor)),
+        hipMemAdviseUnsetPreferredLocation => Saying::Preferred(None),
+        hipMemAdviseSetAccessedBy => Saying::AccessedBy(processor, true),
+        hipMemAdviseUnsetAccessedBy => Saying::AccessedBy(processor, false),
+        hipMemAdviseSetCoarseGrain => Saying::CoarseGrained(true),
+        hipMemAdviseUnsetCoarseGrain => Saying::CoarseGrained(false),
+        _ => return Err(hipErrorInvalidValue),
     };
-    let known = hipMemAdviseSetReadMostly.0..=hipMemAdviseUnsetAccessedBy.0;
-    if !known.contains(&advice.0)
-        && !matches!(advice, hipMemAdviseSetCoarseGrain | hipMemAdviseUnsetCoarseGrain)
-    {
-        return Err(hipErrorInvalidValue);
-    }
-    Ok(memory::advise(address as u64, bytes as u64, change)?)
+    Ok(memory::advise(address as u64, bytes as u64, saying)?)
 }
 
 entry! {
@@ -136,7 +131,7 @@ entry! {
 }
 
 entry! {
-    /// Remembers where managed memory will be used; it is within reach of every processor as it is.
+    /// Has managed memory moved to where it will be used, in the stream's order; where it does not move, remembers it.
     fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, device: c_int, stream: hipStream_t) -> hipError_t {
         let stream = object::stream(stream)?;
         let processor = processor(device)?;
@@ -157,7 +152,7 @@ fn prefetch(
     if !address.is_null() && bytes > 0 && memory::find(address as u64)?.is_none() {
         return Err(hipErrorNotSupported);
     }
-    Ok(memory::advise(address as u64, bytes as u64, |said| said.prefetched = Some(processor))?)
+    Ok(stream.prefetch(&[(address as u64, bytes as u64)], &[processor])?)
 }
 
 /// What all parts of a range have in common, if they do.

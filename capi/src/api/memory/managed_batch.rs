@@ -1,8 +1,8 @@
 //! Batches of managed ranges that are discarded, or prefetched to somewhere.
 //!
-//! AMD's library needs devices that resume faulting accesses (XNACK) for these, for its managed memory moves. Ours is
-//! within reach of the host and all devices where it is, so that a batch has nothing to wait for: a prefetch is
-//! remembered for queries, and a discarded range keeps the bytes that it may lose.
+//! AMD's library needs devices that resume faulting accesses (XNACK) for these. Ours has managed memory that moves with
+//! and without them. Where the driver moves none a batch has nothing to wait for: a prefetch is remembered for queries, and
+//! a discarded range keeps the bytes that it may lose.
 
 use std::ffi::{c_ulonglong, c_void};
 
@@ -91,14 +91,15 @@ impl Destinations {
 
 /// Discards ranges, prefetches them, or both; all or none.
 ///
-/// To discard is to allow that contents are lost. What that saves is a copy when pages move; managed memory has one place
-/// here and never moves, so nothing is lost and nothing is left to do.
+/// To discard is to allow that contents are lost. What that saves is a copy when pages move: whole pages of memory that
+/// moves give their memory up.
 ///
 /// # Safety
 /// The arrays are null or readable for their count.
 // HIP restricts the stream by nothing. CUDA rules out the legacy one, which would be no gain here.
 unsafe fn batch(
     ranges: &Ranges,
+    discards: bool,
     destinations: Option<&Destinations>,
     flags: c_ulonglong,
     stream: hipStream_t,
@@ -112,15 +113,18 @@ unsafe fn batch(
     // SAFETY: as above.
     let processors = destinations.map(|to| unsafe { to.read(read.len()) }).transpose()?;
     capture::refuse_uncapturable(&stream, "discarding or prefetching memory")?;
-    for ((start, bytes), processor) in read.into_iter().zip(processors.unwrap_or_default()) {
-        memory::advise(start, bytes, |said| said.prefetched = Some(processor))?;
+    if discards {
+        stream.discard(&read)?;
     }
-    Ok(())
+    match processors {
+        Some(processors) => Ok(stream.prefetch(&read, &processors)?),
+        None => Ok(()),
+    }
 }
 
 entry! {
-    /// Remembers where ranges of managed memory will be used. What may be discarded before that is kept.
-    fn hipMemPrefetchBatchAsync, hipMemDiscardAndPrefetchBatchAsync, hipDrvMemDiscardAndPrefetchBatchAsync(
+    /// Has ranges of managed memory moved to where they will be used.
+    fn hipMemPrefetchBatchAsync(
         starts: *mut *mut c_void,
         sizes: *mut usize,
         count: usize,
@@ -132,7 +136,25 @@ entry! {
     ) -> hipError_t {
         let to = Destinations { locations, places, count: location_count };
         // SAFETY: the caller's arrays.
-        unsafe { batch(&Ranges { starts, sizes, count }, Some(&to), flags, stream) }
+        unsafe { batch(&Ranges { starts, sizes, count }, false, Some(&to), flags, stream) }
+    }
+}
+
+entry! {
+    /// Has ranges of managed memory moved to where they will be used, without what they hold.
+    fn hipMemDiscardAndPrefetchBatchAsync, hipDrvMemDiscardAndPrefetchBatchAsync(
+        starts: *mut *mut c_void,
+        sizes: *mut usize,
+        count: usize,
+        locations: *mut hipMemLocation,
+        places: *mut usize,
+        location_count: usize,
+        flags: c_ulonglong,
+        stream: hipStream_t,
+    ) -> hipError_t {
+        let to = Destinations { locations, places, count: location_count };
+        // SAFETY: the caller's arrays.
+        unsafe { batch(&Ranges { starts, sizes, count }, true, Some(&to), flags, stream) }
     }
 }
 
@@ -146,6 +168,6 @@ entry! {
         stream: hipStream_t,
     ) -> hipError_t {
         // SAFETY: the caller's arrays.
-        unsafe { batch(&Ranges { starts, sizes, count }, None, flags, stream) }
+        unsafe { batch(&Ranges { starts, sizes, count }, true, None, flags, stream) }
     }
 }

@@ -44,12 +44,11 @@ pub struct Environment {
     pub null_kernels: bool,
 }
 
-/// Ours in process and on ROCr, then the others, in the order in which they are named.
+/// Ours on each of `places`, then the others, in the order in which they are named.
 ///
-/// Without a thunk ours is measured once, and the others run on what they find.
-pub fn all(ours: &Path, others: &[PathBuf], thunk: bool) -> Vec<Contestant> {
-    let mut all = vec![(Below::Emulator, true, ours)];
-    all.extend(thunk.then_some((Below::Rocr, true, ours)));
+/// Without a thunk the others run on what they find.
+pub fn all(ours: &Path, places: &[Below], others: &[PathBuf], thunk: bool) -> Vec<Contestant> {
+    let mut all: Vec<_> = places.iter().map(|&below| (below, true, ours)).collect();
     let below = if thunk { Below::Rocr } else { Below::Own };
     all.extend(others.iter().map(|library| (below, false, library.as_path())));
     let contestant = |(label, (below, ours, library)): (char, (Below, bool, &Path))| {
@@ -118,7 +117,7 @@ mod tests {
     #[test]
     fn ours_comes_first_and_twice_with_a_thunk() {
         let others = [PathBuf::from("/opt/lib/libamdhip64.so.6"), PathBuf::from("libamdhip64.so.5")];
-        let all = all(Path::new("ours.so"), &others, true);
+        let all = all(Path::new("ours.so"), &[Below::Emulator, Below::Rocr], &others, true);
         let described: Vec<_> = all.iter().map(|c| (c.label, c.name.as_str(), c.below)).collect();
         assert_eq!(
             described,
@@ -133,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_thunk_the_others_keep_their_device() {
-        let all = all(Path::new("ours.so"), &["a.so".into()], false);
-        assert_eq!(all.iter().map(|c| c.below).collect::<Vec<_>>(), [Below::Emulator, Below::Own]);
-        let set = variables(&all[1], &Environment { thunk: None, null_kernels: true });
-        assert!(
-            !set.iter().any(|(name, _)| name == "AQLIPSE_DEVICE" || name == "LD_LIBRARY_PATH"),
-            "{set:?}"
-        );
+    fn without_a_thunk_all_keep_the_device_that_they_find() {
+        let all = all(Path::new("ours.so"), &[Below::Own], &["a.so".into()], false);
+        assert_eq!(all.iter().map(|c| c.below).collect::<Vec<_>>(), [Below::Own; 2]);
+        for contestant in &all {
+            let set = variables(contestant, &Environment { thunk: None, null_kernels: true });
+            let is_told = |name: &str| name == "AQLIPSE_DEVICE" || name == "LD_LIBRARY_PATH";
+            assert!(!set.iter().any(|(name, _)| is_told(name)), "{set:?}");
+        }
     }
 
     #[test]
     fn the_thunk_comes_before_every_other_library() {
-        let rocr = &all(Path::new("ours.so"), &[], true)[1];
+        let rocr = &all(Path::new("ours.so"), &[Below::Emulator, Below::Rocr], &[], true)[1];
         let set = variables(rocr, &Environment { thunk: Some("/thunk".into()), null_kernels: false });
         let value = |name| set.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
         assert!(

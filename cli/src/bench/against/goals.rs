@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_goal_holds_or_is_missed_by_the_median_or_beside_a_copy_by_the_mean() {
-        let entries = contestant::all("ours.so".as_ref(), &[], false);
+        let entries = contestant::all("ours.so".as_ref(), &[Below::Emulator], &[], false);
         let mut results = Results::new(entries, true);
         let case = |shape, nodes| Case::Graph { shape, nodes };
         let times =

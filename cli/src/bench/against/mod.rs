@@ -11,6 +11,7 @@
 //! | [`costs`] | what a graph costs, beside the copy of its packets |
 //! | [`goals`] | those costs, and what they may be |
 //! | [`session`] | a stream, a kernel and graphs of it |
+//! | [`named`] | the files of libraries that the user names |
 //! | [`library`] | the functions of a `libamdhip64`, found by name |
 //! | [`counters`] | the packets that the thunk counts |
 //! | [`protocol`] | what a worker tells |
@@ -22,6 +23,7 @@ mod costs;
 mod counters;
 mod goals;
 mod library;
+mod named;
 mod plot;
 mod process;
 mod protocol;
@@ -57,15 +59,15 @@ pub struct Options {
     /// Measure, through the C ABI, all that graphs cost the host, beside what it may cost.
     #[arg(long, conflicts_with_all = ["full", "execute", "svg"])]
     goals: bool,
-    /// Measure this library beside another `libamdhip64`: a file, or a name such as `libamdhip64.so.5`. May
-    /// be given several times.
+    /// Measure this library beside another `libamdhip64`: a file, its folder, or a name such as
+    /// `libamdhip64.so.5`. May be given several times.
     #[arg(long, value_name = "LIBRARY")]
     against: Vec<PathBuf>,
     /// The folder of the thunk, which lets AMD's ROCr run on the emulated device [default: beside this
-    /// command].
+    /// command, and none on a machine with an AMD GPU].
     #[arg(long, value_name = "FOLDER", requires = "against")]
     thunk: Option<PathBuf>,
-    /// Let the other libraries run on the device that they find without a thunk.
+    /// Let all libraries run on the device that they find without a thunk.
     #[arg(long, requires = "against", conflicts_with = "thunk")]
     no_thunk: bool,
     /// Shapes of the graphs, as `straight,branches8`.
@@ -81,7 +83,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", requires = "against")]
     svg: Option<PathBuf>,
     /// Packets of kernels complete without executing, which leaves the runtimes' own time; this is the
-    /// default.
+    /// default where devices are emulated.
     #[arg(long, requires = "against")]
     null_kernels: bool,
     /// Kernels execute.
@@ -127,6 +129,9 @@ pub enum Error {
         thunk = installed::THUNK
     )]
     Thunk(String),
+    /// What the user calls a library is none.
+    #[error("--against {}: {reason}", named.display())]
+    NoLibrary { named: PathBuf, reason: &'static str },
     /// More libraries than labels.
     #[error("no more than {MOST_LIBRARIES} libraries")]
     Libraries,
@@ -184,11 +189,9 @@ impl Options {
         if self.against.len() > MOST_LIBRARIES {
             return Err(Error::Libraries);
         }
-        let alone = self.against.is_empty();
-        let thunk = if self.no_thunk || alone { None } else { Some(self.thunk_folder()?) };
         Ok(Plan {
             goals: self.goals,
-            environment: Environment { thunk, null_kernels: !self.execute },
+            environment: self.environment(installed::has_gpu())?,
             cases,
             // Goals are held against processes enough for both modes of what waits for a thread.
             rounds: usize::from(self.rounds.unwrap_or(if self.goals {
@@ -198,6 +201,19 @@ impl Options {
             })),
             budget: extent.budget,
         })
+    }
+
+    /// What all workers have around them, on a machine that has an AMD GPU or not.
+    fn environment(&self, has_gpu: bool) -> Result<Environment, Error> {
+        let bare = self.no_thunk || (has_gpu && self.thunk.is_none());
+        if self.against.is_empty() {
+            return Ok(Environment { thunk: None, null_kernels: !self.execute });
+        }
+        if bare {
+            // No GPU completes kernels without executing them.
+            return Ok(Environment { thunk: None, null_kernels: self.null_kernels });
+        }
+        Ok(Environment { thunk: Some(self.thunk_folder()?), null_kernels: !self.execute })
     }
 
     fn thunk_folder(&self) -> Result<PathBuf, Error> {
@@ -216,7 +232,15 @@ impl Options {
 pub fn run(options: &Options, quick: bool, filter: &str, output: &Output) -> Result<(), Error> {
     let plan = options.plan(quick, filter)?;
     let ours = installed::library_folder().ok_or(Error::Library)?.join(installed::LIBRARY);
-    let contestants = contestant::all(&ours, &options.against, plan.environment.thunk.is_some());
+    let others = options.against.iter().map(|name| named::file(name)).collect::<Result<Vec<_>, _>>()?;
+    let thunk = plan.environment.thunk.is_some();
+    let places = match (thunk, plan.goals) {
+        (true, _) => &[Below::Emulator, Below::Rocr][..],
+        // Goals are set for it, whatever else there is.
+        (false, true) => &[Below::Emulator],
+        (false, false) => &[Below::Own],
+    };
+    let contestants = contestant::all(&ours, places, &others, thunk);
     let results = measure(&plan, contestants)?;
     let machine = Machine::here();
     let goals = goals::Table { plan: &plan, results: &results, machine: &machine };
@@ -374,6 +398,31 @@ mod tests {
         assert_eq!(row["times"]["call"]["over"], json!({ "A": 42.0 / 11.0 }));
         assert_eq!(row["counters_per_wait"]["barrier_and"], json!(1.5));
         assert!(super::row(&results, 'B', case).is_none());
+    }
+
+    #[test]
+    fn a_gpu_is_measured_where_there_is_one_unless_a_thunk_is_named() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            selection: crate::bench::Selection,
+        }
+        let environment = |words: &str, has_gpu| {
+            let line = <Line as clap::Parser>::parse_from(["bench"].into_iter().chain(words.split(' ')));
+            let environment = line.selection.against.environment(has_gpu);
+            environment.map(|environment| (environment.thunk.is_some(), environment.null_kernels))
+        };
+        for gpu in [false, true] {
+            assert_eq!(environment("--goals", gpu).unwrap(), (false, true), "in process");
+            assert_eq!(environment("--against a.so --no-thunk", gpu).unwrap(), (false, false));
+            assert_eq!(environment("--against a.so --no-thunk --null-kernels", gpu).unwrap(), (false, true));
+            let named = environment("--against a.so --thunk /nowhere", gpu);
+            assert!(matches!(named, Err(Error::Thunk(_))), "{named:?}");
+        }
+        assert_eq!(environment("--against a.so", true).unwrap(), (false, false));
+        // Whether there is a thunk beside a test depends on what is built.
+        let emulated = environment("--against a.so", false);
+        assert!(matches!(emulated, Ok((true, true)) | Err(Error::Thunk(_))), "{emulated:?}");
     }
 
     #[test]

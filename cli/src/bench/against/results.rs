@@ -195,7 +195,7 @@ pub mod tests {
     use super::*;
     use aqlipse_bench::shape::Shape;
 
-    use crate::bench::against::contestant;
+    use crate::bench::against::contestant::{self, Below};
 
     const CASE: Case = Case::Graph { shape: Shape::Straight, nodes: 16 };
 
@@ -218,7 +218,9 @@ pub mod tests {
     }
 
     fn three() -> Results {
-        Results::new(contestant::all("ours.so".as_ref(), &["libamdhip64.so.5".into()], true), true)
+        let ours = [Below::Emulator, Below::Rocr];
+        let others = ["libamdhip64.so.5".into()];
+        Results::new(contestant::all("ours.so".as_ref(), &ours, &others, true), true)
     }
 
     /// Ours with 10 and 12 microseconds, ours on ROCr without a device, the other with 40; 16 and 128 nodes.

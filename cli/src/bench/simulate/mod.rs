@@ -12,12 +12,13 @@ mod workloads;
 
 use std::error;
 
-use aqlipse_cli::simulate::{Program, published, run};
+use aqlipse_cli::simulate::{Program, Stuck, published, run};
 use aqlipse_graph::schedule::{
     self, Bounds, Candidate, CostFile, CostTable, Plan, Policy, Problem, bounds, cost,
 };
 use serde_json::{Value, json};
 
+pub(super) use self::workloads::shaped;
 use self::{random::Family, workload::Workload};
 use super::{Output, number};
 
@@ -45,7 +46,15 @@ struct Row {
     /// No duration is known, but units are, as when a program's graph is instantiated.
     unknown: Ours,
     /// By [`Policy::ALL`].
-    policies: Vec<(u64, usize)>,
+    policies: Vec<Theirs>,
+}
+
+/// What a release of AMD's publishes.
+struct Theirs {
+    packets: usize,
+    /// Packets that acquire something.
+    acquires: usize,
+    makespan_ns: u64,
 }
 
 /// All graphs with the costs of one family.
@@ -61,6 +70,8 @@ struct Ours {
     lanes: usize,
     waits: usize,
     packets: usize,
+    /// Packets that acquire something.
+    acquires: usize,
     makespan_ns: u64,
 }
 
@@ -79,6 +90,7 @@ impl Ours {
             lanes: plan.lanes.len(),
             waits: plan.counts().waits,
             packets: program.packets(),
+            acquires: program.acquires(),
             makespan_ns: run(&program, table)?.makespan_ns,
         })
     }
@@ -95,7 +107,8 @@ impl Row {
         let work_over_units_ns = workload.work_ns(table.compute_units);
         let policy = |policy: &Policy| {
             let program = published(*policy, &real);
-            run(&program, table).map(|timeline| (timeline.makespan_ns, program.packets()))
+            let makespan_ns = run(&program, table)?.makespan_ns;
+            Ok(Theirs { packets: program.packets(), acquires: program.acquires(), makespan_ns })
         };
         Ok(Self {
             name: workload.name.clone(),
@@ -107,13 +120,13 @@ impl Row {
             fewest_syncs: bounds::fewest_syncs(&real),
             unknown: Ours::new(blind, &guessed, &real, table)?,
             known,
-            policies: Policy::ALL.iter().map(policy).collect::<Result<_, _>>()?,
+            policies: Policy::ALL.iter().map(policy).collect::<Result<_, Stuck>>()?,
         })
     }
 
     /// The best of AMD's ways.
     fn best_policy_ns(&self) -> u64 {
-        self.policies.iter().map(|(makespan, _)| *makespan).min().unwrap_or(u64::MAX)
+        self.policies.iter().map(|theirs| theirs.makespan_ns).min().unwrap_or(u64::MAX)
     }
 
     fn line(&self) {
@@ -121,14 +134,15 @@ impl Row {
         let ours = |ours: &Ours| {
             let plan = format!("{:?} x{}", ours.candidate, ours.lanes);
             format!(
-                "{plan:<14}{:>6}{:>10}{:>7}{:>7}",
+                "{plan:<14}{:>6}{:>6}{:>10}{:>7}{:>7}",
                 ours.packets,
+                ours.acquires,
                 us(ours.makespan_ns),
                 over(ours.makespan_ns, self.floor_ns),
                 over(self.best_policy_ns(), ours.makespan_ns),
             )
         };
-        let policies = self.policies.iter().map(|(makespan, _)| format!("{:>10}", us(*makespan)));
+        let policies = self.policies.iter().map(|theirs| format!("{:>10}", us(theirs.makespan_ns)));
         println!(
             "{:<37}{:>6}{:>9}{:>9}{:>9}{:>9}{:>7} | {}{:>6} | {} |{}",
             self.name,
@@ -152,10 +166,18 @@ impl Row {
                 "lanes": ours.lanes,
                 "waits": ours.waits,
                 "packets": ours.packets,
+                "acquires": ours.acquires,
                 "makespan_ns": ours.makespan_ns,
             })
         };
-        let policy = |(policy, (makespan, packets)): (&Policy, &(u64, usize))| json!({ "policy": policy.name(), "packets": packets, "makespan_ns": makespan });
+        let policy = |(policy, theirs): (&Policy, &Theirs)| {
+            json!({
+                "policy": policy.name(),
+                "packets": theirs.packets,
+                "acquires": theirs.acquires,
+                "makespan_ns": theirs.makespan_ns,
+            })
+        };
         json!({
             "graph": self.name,
             "kernels": self.kernels,
@@ -177,9 +199,11 @@ impl Row {
 /// A plan that the checker refuses; a file that cannot be written.
 pub fn simulate(filter: &str, output: &Output) -> Result<(), Box<dyn error::Error>> {
     let mut reports = Vec::new();
+    let named = aqlipse::named_costs()?;
     // Of a device with a third of the compute units too, where kernels get into each other's way.
-    for file in [&cost::CDNA3, &cost::CDNA2] {
-        let file: &CostFile = file;
+    let shipped: [&CostFile; 2] = [&cost::CDNA3, &cost::CDNA2];
+    let files = if named.is_empty() { shipped.into() } else { named.iter().collect::<Vec<_>>() };
+    for file in files {
         if !output.only_json() {
             header(file);
         }
@@ -226,23 +250,30 @@ fn header(file: &CostFile) {
         "costs     of {} ({}), {} compute units",
         file.family.0, file.family.1, file.table.compute_units
     );
+    for (name, value) in [("dependent_ns", file.table.dependent_ns), ("acquire_ns", file.table.acquire_ns)] {
+        println!("{name:<14}{value:>6}: {}", file.source(name).unwrap_or("unknown"));
+    }
     println!("graphs    of kernels whose durations and compute units are chosen, not measured");
     println!("time      virtual, of the packets alone: every packet lies in its queue at time 0");
     println!(
         "path      the longest path with its gaps; work/u all units always busy; work/k one kernel a queue at a time"
     );
     println!("floor     the longest path, all packets launched, or all units busy, whichever takes longest");
+    println!("acq       packets that acquire what others have released");
     println!("syncs     the fewest waits if no two independent kernels may share a queue (Nimble)");
     println!(
-        "AMD's     as their pull requests describe them, at their best where those leave something open"
+        "AMD's     as their pull requests describe them, at their best where those leave something open; with the fences"
+    );
+    println!(
+        "          that their 5.2.3 publishes: each kernel acquires, what waits for another queue does not"
     );
     println!("/floor    time over the floor; AMD/ the best of AMD's ways over ours");
     println!();
     println!(
-        "{:<37}{:>6}{:^43} | {:^50} | {:^44} | {:^39}",
+        "{:<37}{:>6}{:^43} | {:^56} | {:^50} | {:^39}",
         "", "", "bounds", "ours, durations known", "ours, durations unknown", "AMD's, us"
     );
-    let ours = format!("{:<14}{:>6}{:>10}{:>7}{:>7}", "plan", "packets", "us", "/floor", "AMD/");
+    let ours = format!("{:<14}{:>6}{:>6}{:>10}{:>7}{:>7}", "plan", "packets", "acq", "us", "/floor", "AMD/");
     println!(
         "{:<37}{:>6}{:>9}{:>9}{:>9}{:>9}{:>7} | {ours}{:>6} | {ours} |{:>10}{:>10}{:>10}{:>10}",
         "graph",
@@ -294,6 +325,8 @@ fn us(ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use aqlipse_bench::shape::Shape;
+
     use super::*;
 
     #[test]
@@ -331,6 +364,24 @@ mod tests {
                 let gain = mean(&rows, |row| row.unknown.makespan_ns as f64 / row.best_policy_ns() as f64);
                 assert!(gain < 1.0, "{gain} of the best of AMD's, {family:?}, {}", file.family.0);
             }
+        }
+    }
+
+    /// AMD's chain has the fences of ours; of layers ours acquires once, and AMD's with each kernel.
+    #[test]
+    fn what_an_acquire_takes_is_charged_to_each_packet_that_has_one() {
+        let of = |acquire_ns| {
+            let table = CostTable { acquire_ns, ..cost::CDNA3.table };
+            let row = |shape| Row::of(&shaped(shape, 64, "empty", |_| 0), &table).unwrap();
+            [row(Shape::Straight), row(Shape::Full(2))]
+        };
+        let ([chain, layers], [longer, wider]) = (of(0), of(100));
+        for (before, row, levels) in [(&chain, &longer, 64), (&layers, &wider, 33)] {
+            assert_eq!(row.known.acquires, levels, "{}", row.name);
+            assert_eq!(row.known.makespan_ns, before.known.makespan_ns + 100 * levels as u64, "{}", row.name);
+            let (one_queue, before) = (&row.policies[0], &before.policies[0]);
+            assert_eq!((one_queue.packets, one_queue.acquires), (64, 64), "{}", row.name);
+            assert_eq!(one_queue.makespan_ns, before.makespan_ns + 100 * 64, "{}", row.name);
         }
     }
 

@@ -31,7 +31,8 @@ pub fn all() -> Vec<Workload> {
     all
 }
 
-fn shaped(shape: Shape, nodes: usize, what: &str, duration_ns: impl Fn(usize) -> u32) -> Workload {
+/// A graph of a benchmark's shape.
+pub fn shaped(shape: Shape, nodes: usize, what: &str, duration_ns: impl Fn(usize) -> u32) -> Workload {
     let mut builder = Builder::default();
     for node in 0..nodes {
         builder.preds.push_row(shape.dependencies(node, nodes).map(|before| before as u32));

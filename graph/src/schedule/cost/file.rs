@@ -60,9 +60,12 @@ const FAMILY: &str = "family";
 /// A second: no packet and no signal takes that long.
 const MOST_NS: u32 = 1_000_000_000;
 const MOST_UNITS: u32 = 1 << 16;
+/// 10 TB/s: no bus is that fast.
+const MOST_BYTES_PER_US: u32 = 10_000_000;
+const MOST_BYTES: u32 = 1 << 30;
 
 /// The values of a table by name, with the least and the most that each may be.
-fn fields(table: &mut CostTable) -> [(&'static str, &mut u32, u32, u32); 7] {
+fn fields(table: &mut CostTable) -> [(&'static str, &mut u32, u32, u32); 15] {
     [
         ("compute_units", &mut table.compute_units, 1, MOST_UNITS),
         ("packet_ns", &mut table.packet_ns, 0, MOST_NS),
@@ -71,11 +74,27 @@ fn fields(table: &mut CostTable) -> [(&'static str, &mut u32, u32, u32); 7] {
         ("host_wake_ns", &mut table.host_wake_ns, 0, MOST_NS),
         ("kernel_ns", &mut table.kernel_ns, 0, MOST_NS),
         ("host_call_ns", &mut table.host_call_ns, 0, MOST_NS),
+        ("acquire_ns", &mut table.acquire_ns, 0, MOST_NS),
+        ("first_load_ns", &mut table.first_load_ns, 0, MOST_NS),
+        ("interrupt_ns", &mut table.interrupt_ns, 0, MOST_NS),
+        ("engine_copy_ns", &mut table.engine_copy_ns, 0, MOST_NS),
+        ("engine_bytes_per_us", &mut table.engine_bytes_per_us, 1, MOST_BYTES_PER_US),
+        ("blit_bytes_per_us", &mut table.blit_bytes_per_us, 1, MOST_BYTES_PER_US),
+        ("engine_min_bytes", &mut table.engine_min_bytes, 0, MOST_BYTES),
+        ("staged_bytes", &mut table.staged_bytes, 0, MOST_BYTES),
     ]
 }
 
+/// Values that files of earlier versions lack, with what counts then and why.
+const LATER: [(&str, u32, &str); 3] = [
+    ("acquire_ns", 0, "not in the file: dependent_ns was measured with the acquire in it"),
+    ("first_load_ns", 2_500, "not in the file: as in gfx942.tsv"),
+    ("interrupt_ns", 500, "not in the file: assumed"),
+];
+
 impl CostFile {
-    /// Reads a table. Empty lines, and lines that begin with `#`, say nothing; each value stands there once.
+    /// Reads a table. Empty lines, and lines that begin with `#`, say nothing; each value stands there once. A value that
+    /// files of earlier versions lack has a default, and its source says so.
     ///
     /// # Errors
     /// The first line that is wrong, or what is missing.
@@ -88,6 +107,14 @@ impl CostFile {
             host_wake_ns: 0,
             kernel_ns: 0,
             host_call_ns: 0,
+            acquire_ns: 0,
+            first_load_ns: 0,
+            interrupt_ns: 0,
+            engine_copy_ns: 0,
+            engine_bytes_per_us: 0,
+            blit_bytes_per_us: 0,
+            engine_min_bytes: 0,
+            staged_bytes: 0,
         };
         let (mut family, mut sources) = (None, Vec::new());
         for (line, content) in (1..).zip(text.lines()) {
@@ -119,6 +146,16 @@ impl CostFile {
             *place = number
                 .ok_or_else(|| failed(Reason::Number { name, found: value.to_owned(), least, most }))?;
             sources.push((name, source.to_owned()));
+        }
+        let mut all = fields(&mut table);
+        for (name, value, source) in LATER {
+            let place = all.iter_mut().find(|(known, ..)| *known == name);
+            if let Some((_, place, ..)) = place
+                && !sources.iter().any(|(known, _)| *known == name)
+            {
+                **place = value;
+                sources.push((name, source.to_owned()));
+            }
         }
         let missing = |name| FileError { line: text.lines().count() + 1, reason: Reason::Missing(name) };
         let family = family.ok_or_else(|| missing(FAMILY))?;
@@ -162,7 +199,9 @@ impl CostFile {
 /// The file: what [`CostFile::parse`] reads.
 impl fmt::Display for CostFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::from("# Times in nanoseconds by which plans are compared and simulated.\n");
+        let mut text = String::from(
+            "# Times, sizes and rates by which plans are compared and simulated, and copies choose.\n",
+        );
         text += "# name\tvalue\tsource\n";
         writeln!(text, "{FAMILY}\t{}\t{}", self.family.0, self.family.1)?;
         let mut table = self.table;
@@ -206,6 +245,23 @@ mod tests {
     }
 
     #[test]
+    fn files_of_earlier_versions_count_the_acquire_as_a_part_of_what_they_measured() {
+        let new = ["acquire_ns", "first_load_ns", "interrupt_ns"];
+        let old: Vec<&str> =
+            TEXT.lines().filter(|line| !new.iter().any(|name| line.starts_with(name))).collect();
+        assert_eq!(old.len() + new.len(), TEXT.lines().count());
+        let file = CostFile::parse(&old.join("\n")).unwrap();
+        assert_eq!((file.table.acquire_ns, file.table.interrupt_ns), (0, CDNA3.table.interrupt_ns));
+        assert_eq!(file.table.first_load_ns, CDNA3.table.first_load_ns);
+        for name in new {
+            assert!(file.source(name).unwrap().starts_with("not in the file"), "{name}");
+        }
+        // What is written has the rows.
+        let again = CostFile::parse(&file.to_string()).unwrap();
+        assert_eq!((again.table, again.source("acquire_ns")), (file.table, file.source("acquire_ns")));
+    }
+
+    #[test]
     fn a_malformed_file_names_the_line_and_the_value() {
         let with = |from: &str, to: &str| refused(&TEXT.replace(from, to));
         let error = with("packet_ns\t870", "packet_ns 870");
@@ -222,9 +278,9 @@ mod tests {
             "{error}"
         );
         let error = with("host_wake_ns\t10000\tassumed\n", "");
-        assert_eq!((error.line, error.reason), (10, Reason::Missing("host_wake_ns")));
+        assert_eq!((error.line, error.reason), (18, Reason::Missing("host_wake_ns")));
         let error = refused(&format!("{TEXT}packet_ns\t1\tagain\n"));
-        assert_eq!((error.line, error.reason), (11, Reason::Twice("packet_ns")));
+        assert_eq!((error.line, error.reason), (19, Reason::Twice("packet_ns")));
         assert_eq!(refused("").reason, Reason::Missing(FAMILY));
         assert!(CostFile::parse("\0\t\t\u{7f}\nfamily").is_err());
     }

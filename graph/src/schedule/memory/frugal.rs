@@ -91,7 +91,7 @@ impl<'p> Walk<'p> {
         while let Some(node) = nodes.pop() {
             match self.problem.class(node) {
                 Class::Join => nodes.extend(self.pass(node)),
-                Class::Packet | Class::Host => self.ready.push(node),
+                Class::Packet | Class::Host | Class::Engine(_) => self.ready.push(node),
             }
         }
     }

@@ -67,7 +67,7 @@ fn nearest<'p>(problem: &Problem<'_>, join: u32, next: impl Fn(u32) -> &'p [u32]
         for &node in next(at).iter().filter(|&&node| seen.insert(node)) {
             match problem.class(node) {
                 Class::Join => open.push(node),
-                Class::Packet | Class::Host => found.push(node),
+                Class::Packet | Class::Host | Class::Engine(_) => found.push(node),
             }
         }
     }

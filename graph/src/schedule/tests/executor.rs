@@ -28,7 +28,7 @@ pub(super) fn run(dag: &Dag, plan: &Plan, seed: u64) -> Result<(), String> {
             let position = next[lane];
             let Some(step) = plan.lanes[lane].steps.get(position) else { return false };
             let drained = status[lane][..position].iter().all(|&status| status == Status::Complete);
-            let in_order = step.barrier || plan.lanes[lane].kind == LaneKind::Host;
+            let in_order = step.barrier || plan.lanes[lane].kind != LaneKind::Queue;
             let mut waits = plan.lanes[lane].waits(position as u32).iter();
             (!in_order || drained)
                 && waits.all(|wait| status[wait.lane as usize][wait.position as usize] == Status::Complete)
@@ -41,9 +41,9 @@ pub(super) fn run(dag: &Dag, plan: &Plan, seed: u64) -> Result<(), String> {
         if start {
             let lane = startable[random.usize(..startable.len())];
             let at = StepRef { lane: lane as u32, position: next[lane] as u32 };
-            let (queue, device) = (plan.lanes[lane].kind == LaneKind::Queue, plan.lanes[lane].device);
+            let (kind, device) = (plan.lanes[lane].kind, plan.lanes[lane].device);
             if let Action::Node(node) = plan.step(at).action
-                && queue
+                && kind != LaneKind::Host
                 && dag.devices.get(node as usize).is_some_and(|&wanted| wanted != device)
             {
                 return Err(format!("node {node} runs on device {device}"));

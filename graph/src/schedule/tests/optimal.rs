@@ -17,7 +17,7 @@ pub(super) fn best(dag: &Dag, lanes: usize, table: &CostTable, known: u64) -> u6
 fn remaining_paths(dag: &Dag, table: &CostTable) -> Vec<u64> {
     let mut remaining = vec![0; dag.preds.len()];
     for node in (0..dag.preds.len()).rev() {
-        let gap = u64::from(table.dependent_ns.min(table.cross_queue_ns));
+        let gap = u64::from(table.behind_ns().min(table.across_ns()));
         let behind = dag.succs.row(node as u32).iter().map(|&succ| remaining[succ as usize] + gap).max();
         remaining[node] = u64::from(dag.costs[node]) + behind.unwrap_or(0);
     }
@@ -109,7 +109,7 @@ impl Search<'_> {
         if first && barrier {
             return None;
         }
-        let cross = u64::from(self.table.cross_queue_ns);
+        let cross = u64::from(self.table.across_ns());
         let mut known = progress.known;
         let mut start = progress.free;
         let foreign = preds & !progress.nodes & !known;
@@ -118,7 +118,7 @@ impl Search<'_> {
             known |= partial.known[pred] | 1 << pred;
         }
         if barrier {
-            start = start.max(progress.drained + u64::from(self.table.dependent_ns));
+            start = start.max(progress.drained + u64::from(self.table.behind_ns()));
             known |= progress.nodes;
         }
         if preds & !known != 0 {
@@ -127,6 +127,8 @@ impl Search<'_> {
         // Every lane but the first is held back by a signal when the launch begins.
         if first && lane > 0 && foreign == 0 {
             start = start.max(cross);
+        } else if first && lane == 0 {
+            start = start.max(u64::from(self.table.acquire_ns));
         }
         if start + self.remaining[node] >= self.best {
             return None;
@@ -160,10 +162,9 @@ impl Search<'_> {
         let own = &partial.lanes[0];
         let open = partial.last.map_or(0, |last| own.nodes & !(partial.known[last] | 1 << last));
         let drain =
-            if open != 0 || own.nodes != 0 { own.drained + u64::from(self.table.dependent_ns) } else { 0 };
+            if open != 0 || own.nodes != 0 { own.drained + u64::from(self.table.behind_ns()) } else { 0 };
         let others = partial.lanes[1..].iter().filter(|lane| lane.nodes != 0);
-        let others =
-            others.map(|lane| lane.drained + u64::from(self.table.cross_queue_ns)).max().unwrap_or(0);
+        let others = others.map(|lane| lane.drained + u64::from(self.table.across_ns())).max().unwrap_or(0);
         own.free.max(drain).max(others).max(packets + u64::from(self.table.packet_ns))
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::template::{MemAlloc, MemFree};
 use fastrand::Rng;
 
-/// A graph with nested graphs two deep; events stand for packets, and allocations only for order.
+/// A graph with nested graphs two deep; events stand for packets and copies by engines, and allocations only for order.
 fn template(random: &mut Rng, nodes: usize, depth: usize) -> Graph<u32, u32, ()> {
     let mut graph: Graph<u32, u32, ()> = Graph::new();
     let mut ids: Vec<NodeId> = Vec::new();
@@ -41,7 +41,9 @@ fn try_template(random: &mut Rng) -> Result<usize, String> {
     let (modulus, rest) = (2 + random.usize(..12) as u32, random.usize(..12) as u32);
     let enabled = |node: NodeId| node.index() % modulus != rest;
     let flat = flatten(&graph, |node, _| enabled(node)).map_err(|error| error.to_string())?;
+    let engine = random.usize(..3) == 0;
     let classes = flat.work.iter().map(|work| match work {
+        Some(Node::EventWait(_)) if engine => Class::Engine(0),
         None => Class::Join,
         Some(Node::Host(_)) => Class::Host,
         Some(Node::MemAlloc(_) | Node::MemFree(_)) => Class::Join,

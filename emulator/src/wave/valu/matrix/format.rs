@@ -73,7 +73,7 @@ impl Element for F32Flushed {
 }
 
 impl Element for Xf32 {
-    /// The manual says that the fraction is rounded; the measurements say truncated. A NaN stays one.
+    /// The manual is not of one mind; measurements say that the fraction is truncated (ADR 10). A NaN stays one.
     #[inline(always)]
     fn decode(word: u32) -> f32 {
         let quiet = if word & 0x7fff_ffff > 0x7f80_0000 { 1 << 22 } else { 0 };

@@ -4,8 +4,8 @@
 
 use std::{env, ffi::OsStr, fs, path::Path, sync::OnceLock};
 
+use super::{Device, Properties};
 use crate::{
-    device::{Device, Properties},
     error::{Error, Result},
     schedule::{CostFile, CostTable},
 };
@@ -13,18 +13,33 @@ use crate::{
 /// Files of cost tables, as `aqlipse calibrate` writes them, separated as `PATH` is.
 const VARIABLE: &str = "AQLIPSE_COSTS";
 
-/// The table that plans for a device are compared by. The environment is looked at once.
-///
-/// # Errors
-/// [`Error::NotInitialized`] that says which file of `AQLIPSE_COSTS` cannot be read, or which of its lines is wrong.
-pub(super) fn table(device: &Device) -> Result<CostTable> {
+impl Device {
+    /// The table that plans for the device are compared by, and that says which way copies go. The environment is looked at
+    /// once.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialized`] that says which file of `AQLIPSE_COSTS` cannot be read, or which of its lines is wrong.
+    pub fn costs(&self) -> Result<&CostTable> {
+        self.0.costs.get_or_init(|| table(&self.0.properties)).as_ref().map_err(Error::clone)
+    }
+}
+
+fn table(properties: &Properties) -> Result<CostTable> {
     static FILES: OnceLock<Result<Vec<CostFile>>> = OnceLock::new();
     let files = FILES.get_or_init(|| read(&env::var_os(VARIABLE).unwrap_or_default()));
-    let Properties { arch: target, compute_units, .. } = device.properties();
+    let Properties { arch: target, compute_units, .. } = properties;
     let own = files.as_ref().map_err(Error::clone)?.iter().find(|file| file.serves(target));
     // Devices of one family differ in their units.
     let shipped = || CostTable { compute_units: *compute_units, ..CostTable::of_target(target) };
     Ok(own.map_or_else(shipped, |file| file.table))
+}
+
+/// The files that `AQLIPSE_COSTS` names, in its order. They are read anew.
+///
+/// # Errors
+/// As an instantiation's: [`Error::NotInitialized`] with the file, and the line.
+pub fn named_costs() -> Result<Vec<CostFile>> {
+    read(&env::var_os(VARIABLE).unwrap_or_default())
 }
 
 fn read(paths: &OsStr) -> Result<Vec<CostFile>> {

@@ -1,0 +1,94 @@
+//! Test runs on emulated devices that behave as hardware does where it is unkind: `AQLIPSE_EMULATE_HARDWARE`.
+
+use crate::suite::RUNTIME;
+
+/// The traits with which everything must run: cards behind PCIe, whose memory the host may not touch; beside two sockets;
+/// with little of everything.
+pub const TRAITS: [&str; 4] = ["discrete", "no-bar", "two-sockets", "scarce"];
+
+/// How a device goes about its work: in order, in a random legal order, and with caches that keep coherent only what fences
+/// ask for.
+const ORDERS: [&[(&str, &str)]; 3] = [
+    &[],
+    &[("AQLIPSE_EMULATE_SEED", "5")],
+    &[("AQLIPSE_EMULATE_COHERENCE", "strict"), ("AQLIPSE_EMULATE_SEED", "6")],
+];
+
+/// Tests of the runtime that run on any device; not that which runs them again with rings in device memory, where each
+/// store of a packet would be two signals.
+const ON_CARDS: &str = "(package(aqlipse) and kind(lib)) or \
+    (binary(=main) and test(/^runtime::/) and not test(tests_pass_with_rings_in_device_memory))";
+
+/// Of the runtime, what depends most on the order of packets and on what fences make visible.
+const SELECTED: &str = "binary(=main) and test(/^runtime::(events|relaunches|streams|updates|waits)::/)";
+
+/// One run of tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The value of `AQLIPSE_DEVICE`, or the default one.
+    pub device: Option<&'static str>,
+    /// The traits.
+    pub traits: String,
+    /// Further variables for the device.
+    pub order: &'static [(&'static str, &'static str)],
+    /// The tests, as nextest is told of them.
+    pub tests: String,
+}
+
+impl Run {
+    fn new(device: Option<&'static str>, traits: &str, order: usize, tests: &str) -> Self {
+        Self { device, traits: traits.into(), order: ORDERS[order], tests: tests.into() }
+    }
+
+    /// The variables of the device.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        std::iter::once(("AQLIPSE_EMULATE_HARDWARE", self.traits.as_str())).chain(self.order.iter().copied())
+    }
+}
+
+/// What every change must pass.
+pub fn selection() -> Vec<Run> {
+    let in_order = TRAITS.iter().map(|traits| Run::new(None, traits, 0, ON_CARDS));
+    // The memory of ROCr's devices is not the host's to hide: programs map it by themselves.
+    let on_rocr = TRAITS[1..].iter().map(|traits| Run::new(Some("rocr"), traits, 0, ON_CARDS));
+    let strict = ["discrete", "two-sockets", "scarce"].map(|traits| Run::new(None, traits, 2, SELECTED));
+    in_order.chain(on_rocr).chain(strict).collect()
+}
+
+/// Everything that runs on a device, with some traits or with each of [`TRAITS`] if there are none, but for tests whose names
+/// begin with one of `without`.
+pub fn everything(traits: &str, without: &[&str]) -> Vec<Run> {
+    let chosen = [traits];
+    let all = if traits.is_empty() { &TRAITS[..] } else { &chosen };
+    let without: String =
+        without.iter().map(|name| format!(" and not (binary(=main) and test(/^{name}/))")).collect();
+    let tests = format!("{RUNTIME} and not test(tests_pass_with_rings_in_device_memory){without}");
+    let mut runs = Vec::new();
+    for traits in all {
+        runs.extend((0..ORDERS.len()).map(|order| Run::new(None, traits, order, &tests)));
+        if traits.split(',').all(|one| one != "discrete") {
+            runs.push(Run::new(Some("rocr"), traits, 0, &tests));
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_runs_with_every_trait_in_every_order() {
+        let runs = everything("", &["device::"]);
+        for traits in TRAITS {
+            for order in ORDERS {
+                let is_meant =
+                    |run: &&Run| run.traits == traits && run.order == order && run.device.is_none();
+                let run = runs.iter().find(is_meant).unwrap();
+                assert!(run.tests.contains("not (binary(=main) and test(/^device::/))"));
+                assert!(run.variables().any(|variable| variable == ("AQLIPSE_EMULATE_HARDWARE", traits)));
+            }
+        }
+        assert!(everything("few-queues", &[]).iter().all(|run| run.traits == "few-queues"));
+    }
+}
