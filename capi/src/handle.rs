@@ -54,6 +54,8 @@ pub enum Kind {
     Library,
     ExecutionContext,
     ResourceDescriptor,
+    Program,
+    Linker,
     /// Named by the runtime, in no [`Table`].
     PhysicalMemory,
 }

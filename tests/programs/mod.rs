@@ -186,6 +186,17 @@ fn the_host_side_has_no_memory_errors() {
     }
 }
 
+/// A client of the public header, linked with `libhiprtc.so`.
+#[test]
+fn programs_compile_at_run_time_through_a_library_of_its_own() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let path = compile_host(&toolchain, "rtc.cpp", &[], &["hiprtc"]);
+    for arch in ["gfx90a", "gfx942"].into_iter().filter(|arch| offers(arch)) {
+        let program = Program::new(&toolchain, &path, arch).env("AQLIPSE_RTC_CACHE", "0");
+        program.run().expect_passed(arch);
+    }
+}
+
 /// How many rounds the program makes that relaunches: fewer on a ROCr without events, whose waits spin and take 10 ms.
 fn rounds() -> &'static [&'static str] {
     if is_without_events() { &["1000"] } else { &[] }

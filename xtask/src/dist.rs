@@ -20,6 +20,13 @@ pub const SONAME: &str = "libamdhip64.so.7";
 pub const LINKS: [&str; 5] =
     ["libamdhip64.so", "libamdhip64.so.4", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
 
+/// File that holds the run-time compiler; every name in [`RTC_LINKS`] points to it.
+pub const RTC_LIBRARY: &str = "libhiprtc.so.7.2.0";
+/// Its `DT_SONAME`.
+pub const RTC_SONAME: &str = "libhiprtc.so.7";
+/// Names under which clients know it.
+pub const RTC_LINKS: [&str; 4] = ["libhiprtc.so", "libhiprtc.so.5", "libhiprtc.so.6", "libhiprtc.so.7"];
+
 /// Headers for what no release of HIP declares.
 const HEADERS: [&str; 3] = ["hip_graph_conditional.h", "device_graph.h", "graph_plan.h"];
 
@@ -37,21 +44,29 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
 
     let release: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
     // At once: by itself each would ask other features of what they share, and have it compiled again.
-    let packages = ["capi", "thunk", "aqlipse-cli"].map(|package| ["--package", package]);
+    let packages = ["capi", "hiprtc-c", "thunk", "aqlipse-cli"].map(|package| ["--package", package]);
     run(cargo().arg("build").args(packages.concat()).args(["--lib", "--bin", "aqlipse"]).args(release))?;
     let built = target.join(if profile == Profile::Release { "release" } else { "debug" });
 
     let exports = exports()?;
-    link(&Shared {
-        archive: &built.join("libcapi.a"),
-        library: &lib.join(LIBRARY),
-        soname: SONAME,
-        script: &version_script(&surface::NODES, &exports),
-        symbols: &exports.iter().map(|export| export.symbol.as_str()).collect::<Vec<_>>(),
-        profile,
-    })?;
-    for name in LINKS {
-        replace(&lib.join(name), |path| symlink(LIBRARY, path))?;
+    let rtc = stubs::rtc_exports(&exports);
+    for (archive, library, soname, nodes, exports) in [
+        ("libcapi.a", LIBRARY, SONAME, surface::NODES.to_vec(), &exports),
+        ("libhiprtc_c.a", RTC_LIBRARY, RTC_SONAME, stubs::nodes_of(&rtc), &rtc),
+    ] {
+        link(&Shared {
+            archive: &built.join(archive),
+            library: &lib.join(library),
+            soname,
+            script: &version_script(&nodes, exports),
+            symbols: &exports.iter().map(|export| export.symbol.as_str()).collect::<Vec<_>>(),
+            profile,
+        })?;
+    }
+    let links =
+        LINKS.map(|name| (name, LIBRARY)).into_iter().chain(RTC_LINKS.map(|name| (name, RTC_LIBRARY)));
+    for (name, library) in links {
+        replace(&lib.join(name), |path| symlink(library, path))?;
     }
     stubs::link_all(&exports, &lib)?;
     replace(&bin.join("aqlipse"), |path| fs::copy(built.join("aqlipse"), path).map(drop))?;

@@ -74,7 +74,8 @@ fn said(report: &str) -> Vec<(String, String)> {
 /// Tests that `#[ignore]` leaves to hand, by file and name, with their reasons.
 fn by_hand(root: &Path) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
-    for folder in ["capi", "cli", "emulator", "hsa", "loader", "src", "tests", "thunk", "xtask/tests"] {
+    for folder in ["capi", "cli", "emulator", "hsa", "loader", "rtc", "src", "tests", "thunk", "xtask/tests"]
+    {
         for path in compat::files(&root.join(folder))? {
             let file = path.strip_prefix(root).unwrap_or(&path).display().to_string();
             found.extend(

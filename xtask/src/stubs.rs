@@ -1,5 +1,5 @@
-//! What programs are linked with: a folder for each ABI of HIP with a `libamdhip64.so` of its SONAME and its names, which
-//! has no code. At run time the loader finds the one library under that SONAME, which tells the ABI by it.
+//! What programs are linked with: a folder for each ABI of HIP with a `libamdhip64.so` of its SONAME and its names, and a
+//! `libhiprtc.so` since there is one; they have no code. At run time the loader finds the one library under that SONAME, which tells the ABI by it.
 
 use std::{fmt::Write, fs, ops::RangeInclusive, path::Path};
 
@@ -53,7 +53,20 @@ pub fn exports_of(exports: &[Export], abi: u32) -> Vec<Export> {
     exports.iter().filter(|export| export.origin == Origin::Extension || is_known(export)).cloned().collect()
 }
 
-/// Links the library of every ABI, in folders below `lib`.
+/// The first ABI with a `libhiprtc.so`.
+const FIRST_RTC: u32 = 5;
+
+/// The names of `libhiprtc.so`.
+pub fn rtc_exports(exports: &[Export]) -> Vec<Export> {
+    exports.iter().filter(|export| export.symbol.starts_with("hiprtc")).cloned().collect()
+}
+
+/// The version nodes of some names, oldest first.
+pub fn nodes_of(exports: &[Export]) -> Vec<&'static str> {
+    NODES.into_iter().filter(|node| exports.iter().any(|export| export.node == *node)).collect()
+}
+
+/// Links the libraries of every ABI, in folders below `lib`.
 ///
 /// # Errors
 /// [`crate::Error`] of the linker and the files.
@@ -61,14 +74,17 @@ pub fn link_all(exports: &[Export], lib: &Path) -> Result {
     for abi in ABIS {
         let folder = lib.join(format!("hip{abi}"));
         fs::create_dir_all(&folder).map_err(file_error(&folder))?;
-        link(&exports_of(exports, abi), abi, &folder.join("libamdhip64.so"))?;
+        link(&exports_of(exports, abi), abi, &folder, "libamdhip64.so")?;
+        if abi >= FIRST_RTC {
+            link(&rtc_exports(exports), abi, &folder, "libhiprtc.so")?;
+        }
     }
     Ok(())
 }
 
-fn link(exports: &[Export], abi: u32, library: &Path) -> Result {
-    let nodes: Vec<_> =
-        NODES.into_iter().filter(|node| exports.iter().any(|export| export.node == *node)).collect();
+fn link(exports: &[Export], abi: u32, folder: &Path, name: &str) -> Result {
+    let nodes = nodes_of(exports);
+    let library = &folder.join(name);
     let aside = aside(library);
     let [script, source] = ["map", "s"].map(|extension| aside.with_added_extension(extension));
     fs::write(&script, version_script(&nodes, exports)).map_err(file_error(&script))?;
@@ -76,7 +92,7 @@ fn link(exports: &[Export], abi: u32, library: &Path) -> Result {
     let mut command = cc();
     command.args(["-shared", "-nostdlib", "-o"]).arg(&aside).arg(&source);
     command.arg(format!("-Wl,--version-script={}", script.display()));
-    command.arg(format!("-Wl,-soname,libamdhip64.so.{abi}"));
+    command.arg(format!("-Wl,-soname,{name}.{abi}"));
     command.args(["-Wl,-z,noexecstack", "-Wl,--no-undefined-version", "-Wl,--strip-all"]);
     run(&mut command)?;
     for intermediate in [&script, &source] {
@@ -104,6 +120,12 @@ mod tests {
 
     fn has(abi: u32, symbol: &str) -> bool {
         exports_of(&exports().unwrap(), abi).iter().any(|export| export.symbol == symbol)
+    }
+
+    #[test]
+    fn the_run_time_compiler_has_all_of_its_names() {
+        let rtc = rtc_exports(&exports().unwrap());
+        assert_eq!((rtc.len(), nodes_of(&rtc)), (18, vec!["hip_4.2", "hip_5.3"]));
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
     };
     let prepared = |arguments: &[&str]| -> Result<Command> {
         let mut command = cargo();
-        command.args(arguments).env("AQLIPSE_DIST", &dist);
+        command.args(arguments).env("AQLIPSE_DIST", &dist).env("AQLIPSE_RTC_CACHE", "0");
         if complete {
             command.env("AQLIPSE_REQUIRE_PACKAGES", "1");
         } else {

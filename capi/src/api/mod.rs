@@ -9,6 +9,7 @@
 //! | `exec` | executable graphs |
 //! | `interop` | other APIs and processes |
 //! | `module` | device code and its kernels |
+//! | `rtc` | compiling and linking at run time |
 //! | `launch` | kernel launches |
 //! | `memory` | allocations, copies, fills |
 //! | `graph` | graph templates and their nodes |
@@ -19,7 +20,7 @@
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
 //! 1. `runtime`, `device`, `pool`, `event`, `exec`, `interop`
 //! 2. `module`
-//! 3. `launch`, `memory`
+//! 3. `launch`, `memory`, `rtc`
 //! 4. `graph`
 //! 5. `capture`
 //! 6. `stream`
@@ -39,5 +40,6 @@ mod memory;
 mod module;
 mod per_thread;
 mod pool;
+mod rtc;
 mod runtime;
 mod stream;

@@ -113,6 +113,10 @@ handles! {
     hipKernel_t,
     /// A linker in the middle of its work.
     hipLinkState_t,
+    /// A program that is compiled at run time.
+    hiprtcProgram,
+    /// A linker in the middle of its work, by its other name.
+    hiprtcLinkState,
     /// A context.
     hipCtx_t,
     /// An execution context.

@@ -55,6 +55,7 @@ mod program;
 mod random;
 mod reasons;
 mod refusals;
+mod rtc;
 mod scale;
 mod soak;
 mod stream_attributes;

@@ -16,9 +16,8 @@
 hipError_t hipDrvGetErrorName(hipError_t error, const char **name);
 hipError_t hipDrvGetErrorString(hipError_t error, const char **text);
 hipError_t hipExtGetLastError(void);
-hipError_t hipLinkComplete(void);
+hipError_t hipInitDevice(void);
 const char *hiprtcGetErrorString(int result);
-int hiprtcLinkDestroy(void *state);
 const char *amd_dbgapi_get_build_name(void);
 const char *amd_dbgapi_get_git_hash(void);
 size_t amd_dbgapi_get_build_id(void);
@@ -76,11 +75,9 @@ static int values(void) {
 }
 
 static int refusals(void) {
-  CHECK(hipLinkComplete() == hipErrorNotSupported);
-  CHECK(hipLinkComplete() == hipErrorNotSupported);
+  CHECK(hipInitDevice() == hipErrorNotSupported);
+  CHECK(hipInitDevice() == hipErrorNotSupported);
   CHECK(hipGetLastError() == hipErrorNotSupported);
-  // HIPRTC_ERROR_INTERNAL_ERROR, which is not HIP's error state.
-  CHECK(hiprtcLinkDestroy(NULL) == 11);
   CHECK(hipGetLastError() == hipSuccess);
   return 0;
 }

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Which package may depend on which.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("hsa-sys", &[]),
     ("hsa", &["hsa-sys"]),
     ("loader", &[]),
     ("emulator", &["hsa-sys", "loader"]),
     ("aqlipse-graph", &["hsa"]),
     ("aqlipse", &["aqlipse-graph", "hsa", "hsa-sys", "loader", "emulator"]),
-    ("capi", &["aqlipse"]),
+    ("hiprtc", &["loader"]),
+    ("capi", &["aqlipse", "hiprtc"]),
+    ("hiprtc-c", &[]),
     ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator"]),
     ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "aqlipse-graph", "hsa", "hsa-sys", "emulator"]),
     ("thunk", &["hsa-sys", "emulator"]),

@@ -9,9 +9,9 @@ use std::{
 use xtask::{compare, compat, read, root};
 
 /// Where variables of the environment are read.
-const SOURCES: [&str; 14] = [
-    "benches", "capi", "cli", "emulator", "examples", "fuzz", "graph", "hsa", "kernels", "loader", "src",
-    "tests", "thunk", "xtask",
+const SOURCES: [&str; 15] = [
+    "benches", "capi", "cli", "emulator", "examples", "fuzz", "graph", "hsa", "kernels", "loader", "rtc",
+    "src", "tests", "thunk", "xtask",
 ];
 /// Starts the names of all variables.
 const OURS: &str = "AQLIPSE_";

@@ -1,5 +1,5 @@
-//! Options of a module's loader. They are those of CUDA's just-in-time compiler, of which there is none here; what remains
-//! is to answer in the logs that a caller gives room for.
+//! Options of a module's loader and of linkers. Most are those of CUDA's just-in-time compiler, of which there is none here;
+//! what remains is to answer in the logs that a caller gives room for.
 
 use std::ffi::{c_char, c_uint, c_void};
 
@@ -21,7 +21,7 @@ struct Log {
 }
 
 /// Both logs of the caller's.
-pub(super) struct Logs {
+pub(in crate::api) struct Logs {
     info: Option<Log>,
     error: Option<Log>,
 }
@@ -36,7 +36,7 @@ impl Logs {
     /// Both arrays are null or have `count` elements; the buffers among the values are null or as large as the sizes beside
     /// them, and stay.
     // HIP: 5.2.3 takes any option and any value (tests/conformance/module_load_options.hip).
-    pub(super) unsafe fn find(
+    pub(in crate::api) unsafe fn find(
         count: c_uint,
         options: *const hipJitOption,
         values: *mut *mut c_void,
@@ -61,16 +61,27 @@ impl Logs {
         })
     }
 
-    /// Writes what went wrong, or nothing, into the log of errors, and nothing into the other; each as a string that is cut
-    /// where the room ends, and its length without the end.
+    /// Writes what went wrong, or nothing, into the log of errors, and nothing into the other.
+    ///
+    /// # Errors
+    /// As [`Logs::tell_both`].
+    ///
+    /// # Safety
+    /// As [`Logs::find`].
+    pub(super) unsafe fn tell(self, error: &str) -> Result<(), hipError_t> {
+        // SAFETY: the caller's promise.
+        unsafe { self.tell_both("", error) }
+    }
+
+    /// Writes a text into each log, as a string that is cut where the room ends, and its length without the end.
     ///
     /// # Errors
     /// As [`caller::write_text`].
     ///
     /// # Safety
     /// As [`Logs::find`].
-    pub(super) unsafe fn tell(self, error: &str) -> Result<(), hipError_t> {
-        for (log, text) in [(self.info, ""), (self.error, error)] {
+    pub(in crate::api) unsafe fn tell_both(self, info: &str, error: &str) -> Result<(), hipError_t> {
+        for (log, text) in [(self.info, info), (self.error, error)] {
             let Some(Log { buffer, room, filled }) = log.filter(|log| !log.buffer.is_null() && log.room > 0)
             else {
                 continue;
