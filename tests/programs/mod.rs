@@ -3,8 +3,8 @@
 use std::env;
 
 use crate::toolchain::{
-    Build, Compiler, MATRIX, Output, Program, Toolchain, has, is_emulated, is_without_events, offers,
-    process::PASSED,
+    Build, Compiler, MATRIX, Output, Program, Toolchain, build::compile_host, has, is_emulated,
+    is_without_events, offers, process::PASSED,
 };
 
 /// Elements and launches: enough for several blocks and for the second and third launch to differ from the first.
@@ -193,7 +193,7 @@ fn programs_compile_at_run_time_through_a_library_of_its_own() {
     let path = compile_host(&toolchain, "rtc.cpp", &[], &["hiprtc"]);
     for arch in ["gfx90a", "gfx942"].into_iter().filter(|arch| offers(arch)) {
         let program = Program::new(&toolchain, &path, arch).env("AQLIPSE_RTC_CACHE", "0");
-        program.run().expect_passed(arch);
+        program.run().expect_passed(&arch);
     }
 }
 
