@@ -35,7 +35,7 @@ pub fn buffer_list(buffer: &[u8], bytes: &mut usize) -> [*mut c_void; 5] {
 /// `parameters` is null or holds a pointer to each argument of the kernel; `extra` is null or a list that ends, whose
 /// buffer holds the kernel's arguments.
 // HIP: programs point the list at a 32-bit size, whose upper half is then what lies beside it. 5.2.3 reads the kernel's
-// own bytes (tests/conformance/module_launch.hip).
+// own bytes (tests/conformance/module_buffer_size.hip).
 pub unsafe fn pack(
     code: &KernelCode,
     parameters: *mut *mut c_void,
