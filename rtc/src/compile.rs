@@ -83,7 +83,7 @@ pub fn compile(request: &Request<'_>, compiler: &Compiler, cache: Option<&Cache>
         let stamp = stamp(file.as_ref())?;
         Some((file, stamp))
     });
-    // A header that is gone already would be an entry that serves nobody.
+    // A header that is gone already would be an entry that no look-up finds.
     if let Some(dependencies) = stamped.collect() {
         entry.dependencies = dependencies;
         cache.keep(&place, &entry);

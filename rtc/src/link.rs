@@ -234,7 +234,7 @@ fn check(piece: &Piece) -> Result<(), Error> {
     Err(Error::Input { name: piece.name.clone(), why: why.into() })
 }
 
-/// All members of an archive: kernels are used by nobody in it, and must be there all the same.
+/// All members of an archive: no member uses kernels, and they must be there all the same.
 fn members(archive: &str, bytes: &[u8]) -> Result<Vec<Piece>, Error> {
     let refuse = |name: String, why: String| Error::Input { name, why };
     let damaged = |error: object::Error| refuse(archive.into(), error.to_string());

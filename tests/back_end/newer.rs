@@ -29,14 +29,14 @@ const WORD: u32 = 0x7373_7373;
 
 /// Fills the first word at an address.
 fn write(address: u64) {
-    // SAFETY: callers map memory there, which nobody else has.
+    // SAFETY: callers map memory there, which no other code uses.
     unsafe { machine().runtime.fill(address, WORD, 1).expect("a fill") };
 }
 
 /// The first word at an address.
 fn read(address: u64) -> u32 {
     let seen = machine().shared(4096);
-    // SAFETY: callers map memory there, which nobody else has; the copy is over when the host reads.
+    // SAFETY: callers map memory there, which no other code uses; the copy is over when the host reads.
     unsafe {
         machine().runtime.copy(seen.address(), address, 4).expect("a copy");
         seen.as_ptr().cast::<u32>().read_volatile()

@@ -85,7 +85,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Those of memory that nobody has spoken of, which `on_demand` reach.
+    /// Those of memory without attributes, which `on_demand` reach.
     pub(super) fn initial(on_demand: GpuSet) -> Self {
         let flags = flag::HOST_ACCESS | flag::COHERENT;
         Self {
@@ -229,7 +229,7 @@ impl Range {
         }
     }
 
-    /// Maps the pages for those that always have them so, and for nobody that does not reach them where they lie.
+    /// Maps the pages for those that always have them so, and for no device that does not reach them where they lie.
     pub(super) fn settle(&mut self, retries: bool) {
         let there = self.home.map_or(GpuSet::MAX, |device| 1 << device);
         let reach = self.attributes.on_demand | self.attributes.in_place;

@@ -1,6 +1,6 @@
 //! What the packets of a plan acquire and release.
 //!
-//! The encoder of images asks here, and so do those who time plans: what is timed is what runs. ADR 29 has the rules with
+//! The encoder of images asks here, and so do estimate and trial: what is timed is what runs. ADR 29 has the rules with
 //! their reasons.
 
 use hsa::packet::{Fences, Scope};

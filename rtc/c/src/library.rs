@@ -34,7 +34,7 @@ fn open() -> Option<Library> {
         }
     }
     let reason = reason.map(|error| error.to_string()).unwrap_or_default();
-    // Without stderr there is nobody to tell.
+    // Without stderr there is no place for the line.
     let _ = writeln!(std::io::stderr(), "aqlipse: error: libhiprtc.so needs libamdhip64.so: {reason}");
     None
 }

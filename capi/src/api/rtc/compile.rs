@@ -186,7 +186,7 @@ unsafe fn copy(
     }
     code(with(program, |program| {
         let bytes = result(program).map_err(of)?;
-        // SAFETY: the caller's buffer is as large as the result, and nobody else's.
+        // SAFETY: the caller's buffer is as large as the result, and no other call uses it.
         unsafe { out.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(())
     }))

@@ -131,7 +131,7 @@ fn closure(events: usize, edges: &[(Event, Event)]) -> Vec<Vec<bool>> {
 
 /// When a word is where, at the latest.
 struct Word {
-    /// After which events everybody sees it who acquires at system scope.
+    /// After which events an acquire at system scope sees it.
     everybody: Vec<Event>,
     /// By device, after which events its queues see it that acquire.
     devices: Vec<Vec<Event>>,
