@@ -138,7 +138,22 @@ impl Mapping {
         if !hidden::is_on() {
             return Self::reserve_aligned(size, alignment);
         }
-        let start = hidden::take(size, alignment)?;
+        Self::reserve_hidden(hidden::take(size, alignment)?, size)
+    }
+
+    /// As [`Mapping::reserve_for_devices`], at `address` (whole pages) and nowhere else.
+    ///
+    /// # Errors
+    /// The kernel's; `AlreadyExists` if something is mapped there; `OutOfMemory` where nothing can be hidden.
+    pub fn reserve_for_devices_at(address: u64, size: usize) -> io::Result<Self> {
+        if !hidden::is_on() {
+            return Self::reserve_at(address, size);
+        }
+        hidden::take_at(address, size)?;
+        Self::reserve_hidden(address, size)
+    }
+
+    fn reserve_hidden(start: u64, size: usize) -> io::Result<Self> {
         let host = Self::reserve_at(start, size)?;
         let devices = Self::reserve_at(hidden::of_device(start), size)?;
         std::mem::forget(devices);

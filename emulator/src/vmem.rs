@@ -165,12 +165,9 @@ impl VirtualMemory {
         if size == 0 || !whole_pages(size as u64) || !aligned {
             return Err(HSA_STATUS_ERROR_INVALID_ARGUMENT);
         }
+        let granted = wish != 0 && whole_pages(wish) && (alignment == 0 || wish.is_multiple_of(alignment));
         // What is hidden from the host has addresses of its own.
-        let granted = !hidden::is_on()
-            && wish != 0
-            && whole_pages(wish)
-            && (alignment == 0 || wish.is_multiple_of(alignment));
-        let there = if granted { Mapping::reserve_at(wish, size).ok() } else { None };
+        let there = if granted { Mapping::reserve_for_devices_at(wish, size).ok() } else { None };
         let anywhere = || Mapping::reserve_for_devices(size, usize::try_from(alignment).ok()?).ok();
         let mapping = there.or_else(anywhere).ok_or(HSA_STATUS_ERROR_OUT_OF_RESOURCES)?;
         let base = mapping.address();

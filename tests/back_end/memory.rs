@@ -98,7 +98,10 @@ fn access_is_granted_at_the_start_of_an_allocation_only() {
     let machine = machine();
     let memory = machine.local().allocate(PAGE).expect("memory");
     let both = [machine.cpu.clone(), machine.gpu.clone()];
-    memory.allow_access(&both).expect("access");
+    // Without a large BAR the host has none to be granted, which ROCr does not say here.
+    if machine.local().access(&machine.cpu) != Ok(PoolAccess::Never) {
+        memory.allow_access(&both).expect("access");
+    }
     let foreign = Box::new([0u8; PAGE]);
     machine.runtime.allow_access(foreign.as_ptr().addr() as u64, &both).expect_err("not an allocation");
 }

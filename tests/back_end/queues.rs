@@ -85,6 +85,10 @@ fn a_ring_is_in_device_memory_if_the_runtime_can_put_it_there() {
         let options = QueueOptions { ring: RingMemory::Device, stores, ..QueueOptions::default() };
         let queue = match Queue::create(&machine.gpu, 64, options, Box::new(|_| ())) {
             Ok(queue) => queue,
+            // Without a large BAR the host could not write packets there.
+            Err(Error::Call { .. }) if machine.local().access(&machine.cpu) == Ok(hsa::PoolAccess::Never) => {
+                continue;
+            }
             Err(error) => {
                 assert_eq!(error, Error::Unsupported { function: "hsa_amd_queue_create" });
                 assert!(machine.runtime.api().hsa_amd_queue_create.is_none());

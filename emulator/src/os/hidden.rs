@@ -63,7 +63,7 @@ const MARGIN: u64 = 1 << 33;
 
 /// [`SIZE`] once something may be hidden.
 static WINDOW: AtomicU64 = AtomicU64::new(0);
-/// The next address that is free. None is used twice: what was freed stays recognisable.
+/// The next address that is free. None is used twice unless somebody asks for it: what was freed stays recognisable.
 static NEXT: Mutex<u64> = Mutex::new(START + MARGIN);
 
 /// The handler that was there before.
@@ -115,6 +115,18 @@ pub(super) fn take(size: usize, alignment: usize) -> io::Result<u64> {
     }
     *next = end;
     Ok(start)
+}
+
+/// Takes `size` bytes of the window at `start`, where nothing may be mapped; they may have been taken and freed.
+pub(super) fn take_at(start: u64, size: usize) -> io::Result<()> {
+    let outside = || io::Error::from(io::ErrorKind::OutOfMemory);
+    let end = start.checked_add(size as u64 + super::PAGE as u64).ok_or_else(outside)?;
+    if start < START + MARGIN || end > START + SIZE - MARGIN {
+        return Err(outside());
+    }
+    let mut next = NEXT.lock();
+    *next = end.max(*next);
+    Ok(())
 }
 
 /// What the host may do with hidden memory.
@@ -225,11 +237,16 @@ unsafe extern "C" fn on_segv(signal: c_int, info: *mut siginfo_t, context: *mut 
         if unsafe { bar::on_fault(address, context.cast()) } {
             return;
         }
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the kernel's context of this signal.
+        let pc = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] };
+        #[cfg(not(target_arch = "x86_64"))]
+        let pc = 0;
         let mut line = Line::default();
         // A line that is too long is cut.
         let _ = writeln!(
             line,
-            "aqlipse: the host touched {address:#x}, memory of a device that is not the host's to touch \
+            "aqlipse: the host touched {address:#x} at pc {pc:#x}, memory of a device that is not the host's to touch \
              (AQLIPSE_EMULATE_HARDWARE=discrete)"
         );
         line.print();
