@@ -146,7 +146,8 @@ impl Session {
             HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
         })?;
         let driver = Arc::new(driver);
-        let topology = Topology::new(driver.devices(), config.hardware);
+        let registers = (0..nodes.devices()).map(|device| driver.flush_registers(device)).collect();
+        let topology = Topology::new(driver.devices(), config.hardware, registers);
         let mailboxes = events.mailboxes();
         for device in 0..nodes.devices() {
             let access = Access { writable: true, executable: false, home: Home::Device };

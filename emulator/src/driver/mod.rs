@@ -154,6 +154,16 @@ impl Driver {
         self.devices.iter().map(figures).collect()
     }
 
+    /// Address of a device's registers that flush what the host has stored to its memory, and to its registers: a page
+    /// that begins with a word for each. `None` if there is no room for it.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn flush_registers(&self, device: u32) -> Option<u64> {
+        let [memory, _] = self.device(device).flush_registers()?;
+        Some(memory.expose_provenance() as u64)
+    }
+
     fn device(&self, index: u32) -> &Device {
         // PANIC: an index that `devices` does not have is a bug of the client.
         &self.devices[index as usize]

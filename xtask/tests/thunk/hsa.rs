@@ -177,3 +177,17 @@ fn rocr_goes_on_where_events_queues_and_locked_memory_are_scarce() {
         ]
     );
 }
+
+#[test]
+fn stores_through_the_window_arrive_when_the_registers_that_rocr_tells_of_flush_them() {
+    let Some(program) = program("flush") else { return };
+    for (traits, before) in [("discrete", "old"), ("", "new")] {
+        let finished = run(topic(&program, "flush").env("AQLIPSE_EMULATE_HARDWARE", traits));
+        let before = format!("before the flush: {before}");
+        assert_eq!(
+            finished.lines(),
+            ["registers: two words, one behind the other", &before, "after the flush: new", "done"],
+            "{traits:?}"
+        );
+    }
+}
