@@ -2,6 +2,7 @@
 
 mod host;
 mod nodes;
+mod sysfs;
 
 pub use nodes::{HOST_NODE, Nodes};
 
