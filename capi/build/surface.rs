@@ -49,12 +49,14 @@ pub struct Export {
     pub capture: String,
     /// Whose it is.
     pub origin: Origin,
+    /// Whether no library is known to export it, and the newest header declares it.
+    pub is_of_newest_header: bool,
 }
 
 /// Where an exported symbol comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// One of the 590 names of AMD's releases up to 7.2.
+    /// One of the 590 names of AMD's releases up to 7.2, or one of those that the newest header has beside them.
     Release,
     /// AMD's, but newer than those.
     Newer,
@@ -75,8 +77,8 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
             return Err(fail("unknown version node"));
         }
         let origin = match provenance {
-            // Its version node is known, or was assigned by us.
-            "map" | "assigned" => Origin::Release,
+            // Its version node is known, or was assigned by us; the newest header alone declares it.
+            "map" | "assigned" | "header" => Origin::Release,
             "newer" => Origin::Newer,
             "extension" => Origin::Extension,
             _ => return Err(fail("unknown provenance")),
@@ -102,6 +104,7 @@ pub fn parse_table(text: &str) -> Result<Vec<Export>, String> {
             returns,
             capture: capture.into(),
             origin,
+            is_of_newest_header: provenance == "header",
         });
     }
     Ok(exports)

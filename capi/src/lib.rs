@@ -1,6 +1,6 @@
 //! libamdhip64.so: HIP's C ABI on top of [`aqlipse`].
 //!
-//! The library exports the names of `exports.tsv`: AMD's 590, and a few extensions (ADR 18, ADR 22). Each is written with
+//! The library exports the names of `exports.tsv`: AMD's 593, and a few extensions (ADR 18, ADR 22). Each is written with
 //! the `entry!` macro in [`api`], or generated as a refusal (`hipErrorNotSupported`) until it is. `cargo xtask dist` links
 //! the shared object: a Rust `cdylib` cannot carry symbol versions, a static library linked with a version script can.
 //!

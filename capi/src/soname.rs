@@ -24,6 +24,13 @@ pub fn major() -> u32 {
     *MAJOR.get_or_init(|| needed().major.or_else(opened).unwrap_or(NEWEST))
 }
 
+/// Whether the clients were compiled with headers before HIP 5, as far as they show it: they ask for `.so.4`, and for no name
+/// that is newer. Clients that open the library bring numbers of their own, which this does not tell. Read on the first call.
+pub fn is_before_5() -> bool {
+    static BEFORE: OnceLock<bool> = OnceLock::new();
+    *BEFORE.get_or_init(|| needed().major.is_some_and(|major| major <= 4))
+}
+
 /// Whether the clients were compiled with headers of HIP 5.2 or before, as far as they show it: they ask for `.so.5` or
 /// `.so.4`, and for no name that is newer. Read on the first call.
 pub fn is_before_5_3() -> bool {
@@ -221,6 +228,6 @@ mod tests {
     #[test]
     fn a_process_that_needs_no_libamdhip64_gets_the_newest() {
         assert_eq!(needed(), Needed::default());
-        assert_eq!((major(), is_before_5_3()), (NEWEST, false));
+        assert_eq!((major(), is_before_5(), is_before_5_3()), (NEWEST, false, false));
     }
 }

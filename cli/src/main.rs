@@ -8,6 +8,7 @@ mod flags;
 mod info;
 mod installed;
 mod run;
+mod sysfs;
 
 use std::{error::Error, ffi::OsString, process::ExitCode};
 
@@ -60,6 +61,10 @@ enum Command {
         /// Say on stderr, or in a file, what holds the devices' memory when the program ends.
         #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
         memory: Option<OsString>,
+        /// Show the program the emulated devices in /sys and /dev, as Linux shows cards, instead of the machine's own.
+        /// Needs root or user namespaces.
+        #[arg(long)]
+        sysfs: bool,
         /// The program and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<OsString>,
@@ -76,7 +81,7 @@ fn main() -> ExitCode {
         Command::Doctor(examination) => doctor::run(&examination),
         Command::Flags(selection) => flags::run(&selection).map_err(Into::into),
         Command::Info { json } => info::run(json).map_err(Into::into),
-        Command::Run { memory, program } => return run::run(&program, memory),
+        Command::Run { memory, sysfs, program } => return run::run(&program, memory, sysfs),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -166,18 +171,25 @@ mod tests {
     #[test]
     fn a_program_that_is_run_keeps_its_own_arguments() {
         let parse = |words: &[&str]| match Arguments::try_parse_from(words).unwrap().command {
-            Command::Run { memory, program } => (memory, program),
+            Command::Run { memory, sysfs, program } => (memory, sysfs, program),
             _ => panic!("{words:?}"),
         };
         let texts = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         let program = ["./program", "--memory=x", "-v"];
-        assert_eq!(parse(&["aqlipse", "run", "./program", "--memory=x", "-v"]), (None, texts(&program)));
+        assert_eq!(
+            parse(&["aqlipse", "run", "./program", "--memory=x", "-v"]),
+            (None, false, texts(&program))
+        );
         let stderr = Some("1".into());
-        assert_eq!(parse(&["aqlipse", "run", "--memory", "./program"]), (stderr, texts(&program[..1])));
+        assert_eq!(
+            parse(&["aqlipse", "run", "--memory", "./program"]),
+            (stderr, false, texts(&program[..1]))
+        );
+        assert_eq!(parse(&["aqlipse", "run", "--sysfs", "./program"]), (None, true, texts(&program[..1])));
         let file = Some("report.txt".into());
         assert_eq!(
             parse(&["aqlipse", "run", "--memory=report.txt", "--", "./program", "--memory=x", "-v"]),
-            (file, texts(&program))
+            (file, false, texts(&program))
         );
     }
 }

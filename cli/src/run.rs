@@ -10,32 +10,46 @@ use std::{
 
 use aqlipse::memory_report::REPORT_VARIABLE;
 
-use super::installed::{LIBRARY, library_folder};
+use super::{
+    installed::{LIBRARY, THUNK, library_folder, thunk_folder},
+    sysfs,
+};
 
 /// Replaces this process by `program`, with our library before every other. It reports to `memory` what is held when it
-/// ends, if that is given.
-pub fn run(program: &[OsString], memory: Option<OsString>) -> ExitCode {
-    let Some(folder) = library_folder() else {
-        eprintln!("aqlipse: {LIBRARY} is not beside this command; build it with `cargo xtask dist`");
-        return ExitCode::FAILURE;
+/// ends, if that is given, and finds the emulated devices in `/sys` and `/dev` if it is to have `sysfs`.
+pub fn run(program: &[OsString], memory: Option<OsString>, sysfs: bool) -> ExitCode {
+    let not_here = |file| {
+        eprintln!("aqlipse: {file} is not beside this command; build it with `cargo xtask dist`");
+        ExitCode::FAILURE
     };
+    let Some(folder) = library_folder() else { return not_here(LIBRARY) };
     let Some((name, arguments)) = program.split_first() else { return ExitCode::FAILURE };
-    let mut path = OsString::from(&folder);
-    if let Some(before) = env::var_os("LD_LIBRARY_PATH").filter(|p| !p.is_empty()) {
-        path.push(":");
-        path.push(before);
-    }
-    // A program with an RPATH of its own would find another library first; what is preloaded comes before that.
-    let mut preload = OsString::from(folder.join(LIBRARY));
-    if let Some(before) = env::var_os("LD_PRELOAD").filter(|p| !p.is_empty()) {
-        preload.push(":");
-        preload.push(before);
-    }
     let mut command = Command::new(name);
-    command.args(arguments).env("LD_LIBRARY_PATH", path).env("LD_PRELOAD", preload);
+    command.args(arguments).env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", &folder));
+    // A program with an RPATH of its own would find another library first; what is preloaded comes before that.
+    command.env("LD_PRELOAD", before("LD_PRELOAD", &folder.join(LIBRARY)));
     command.envs(memory.map(|wanted| (REPORT_VARIABLE, wanted)));
+    if sysfs {
+        let Some(thunk) = thunk_folder() else { return not_here(THUNK) };
+        if let Err(error) = sysfs::enter(&thunk) {
+            eprintln!("aqlipse: {error}");
+            return ExitCode::FAILURE;
+        }
+        // Without a variable the system has a path of its own.
+        command.envs(env::var_os("PATH").map(|_| ("PATH", before("PATH", &thunk.join("bin")))));
+    }
     let error = command.exec();
     eprintln!("aqlipse: {}: {error}", Path::new(name).display());
     // As a shell answers for a command that it cannot run.
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// A list of paths with `first` before what the variable holds.
+fn before(variable: &str, first: &Path) -> OsString {
+    let mut list = OsString::from(first);
+    if let Some(others) = env::var_os(variable).filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
 }

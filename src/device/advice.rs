@@ -1,6 +1,11 @@
 //! What a user can do when an HSA runtime does not start, for the text of the error.
 
-use std::{fmt::Display, fs::File, io::ErrorKind};
+use std::{
+    fmt::Display,
+    fs::File,
+    io::ErrorKind,
+    os::unix::fs::{FileTypeExt, MetadataExt},
+};
 
 use hsa_sys::LoadError;
 
@@ -43,11 +48,18 @@ pub(super) enum Driver {
 impl Driver {
     pub(super) fn find() -> Self {
         match File::options().read(true).write(true).open("/dev/kfd") {
+            Ok(file) if is_null(&file) => Self::Missing,
             Ok(_) => Self::Open,
             Err(error) if error.kind() == ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Closed,
         }
     }
+}
+
+/// Whether a device file is `/dev/null`, which stands for the driver of emulated devices under `aqlipse run --sysfs`.
+fn is_null(file: &File) -> bool {
+    let null = libc::makedev(1, 3);
+    file.metadata().is_ok_and(|found| found.file_type().is_char_device() && found.rdev() == null)
 }
 
 /// Why an HSA runtime does not come up, and what can be done.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{Region, allocate, free, give_back};
+use super::{Region, allocate, external::ExternalMemory, free, give_back};
 use crate::{
     device::{Device, System},
     error::{Error, Result},
@@ -102,6 +102,26 @@ impl ArrayShape {
             (false, 0, 1..) => Err(Error::InvalidValue("an array with slices has rows")),
             _ => Ok(()),
         }
+    }
+
+    /// The shapes of `levels` levels of a mipmapped array, this one's first.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for no level, and for more than until every side is 1.
+    fn levels(self, levels: u32) -> Result<Vec<Self>> {
+        let [width, height, depth] = self.extent;
+        let side = if self.layered { width.max(height) } else { width.max(height).max(depth) };
+        let most = side.max(1).ilog2() + 1;
+        if !(1..=most).contains(&levels) {
+            return Err(Error::InvalidValue("a mipmapped array has levels until every side is 1"));
+        }
+        let shapes = (0..levels).map(|level| {
+            // A dimension that the array lacks stays lacking, and layers are not made fewer.
+            let halved = |n: u64| if n == 0 { 0 } else { (n >> level).max(1) };
+            let depth = if self.layered { depth } else { halved(depth) };
+            Self { extent: [halved(width), halved(height), depth], ..self }
+        });
+        Ok(shapes.collect())
     }
 
     /// Bytes of so many elements, if the shape was checked.
@@ -214,7 +234,7 @@ impl Array {
 
     /// The reset of a device takes the memory of its arrays, and their addresses may be another's by now.
     fn check_alive(&self) -> Result<()> {
-        let found = System::get()?.memory().at(self.address);
+        let found = System::get()?.memory().find(self.address);
         if found.is_some_and(|region| Arc::as_ptr(&region) == self.memory.as_ptr()) {
             Ok(())
         } else {
@@ -227,6 +247,8 @@ impl Array {
 #[derive(Clone)]
 pub struct MipmappedArray {
     levels: Arc<[Array]>,
+    /// Whether the levels lie in one buffer of imported memory, which begins with the first.
+    is_mapped: bool,
 }
 
 impl MipmappedArray {
@@ -235,18 +257,8 @@ impl MipmappedArray {
     /// # Errors
     /// As [`Array::new`]; [`Error::InvalidValue`] for another number of levels.
     pub fn new(device: &Device, format: ElementFormat, shape: ArrayShape, levels: u32) -> Result<Self> {
-        let [width, height, depth] = shape.extent;
-        let side = if shape.layered { width.max(height) } else { width.max(height).max(depth) };
-        let most = side.max(1).ilog2() + 1;
-        if !(1..=most).contains(&levels) {
-            return Err(Error::InvalidValue("a mipmapped array has levels until every side is 1"));
-        }
         let mut made: Vec<Array> = Vec::new();
-        for level in 0..levels {
-            // A dimension that the array lacks stays lacking, and layers are not made fewer.
-            let halved = |n: u64| if n == 0 { 0 } else { (n >> level).max(1) };
-            let depth = if shape.layered { depth } else { halved(depth) };
-            let shape = ArrayShape { extent: [halved(width), halved(height), depth], ..shape };
+        for shape in shape.levels(levels)? {
             match Array::new(device, format, shape) {
                 Ok(array) => made.push(array),
                 Err(error) => {
@@ -256,7 +268,33 @@ impl MipmappedArray {
                 }
             }
         }
-        Ok(Self { levels: made.into() })
+        Ok(Self { levels: made.into(), is_mapped: false })
+    }
+
+    /// Shows imported memory from `offset` on as an array of `levels` levels, one behind the other without gaps, as memory
+    /// of `device` that [`MipmappedArray::free`] unmaps.
+    ///
+    /// # Errors
+    /// As [`MipmappedArray::new`] and [`ExternalMemory::buffer`].
+    pub fn in_memory(
+        device: &Device,
+        memory: &ExternalMemory,
+        offset: u64,
+        format: ElementFormat,
+        shape: ArrayShape,
+        levels: u32,
+    ) -> Result<Self> {
+        let shapes = shape.levels(levels)?;
+        shapes.iter().try_for_each(|shape| shape.check())?;
+        let bytes = shapes.iter().map(|shape| shape.bytes(format)).sum();
+        let mut address = memory.buffer(device, offset, bytes)?;
+        let region = System::get()?.memory().at(address).ok_or(Error::InvalidHandle)?;
+        let level = |shape: &ArrayShape| {
+            let level = Array { format, shape: *shape, address, memory: Arc::downgrade(&region) };
+            address += level.bytes();
+            level
+        };
+        Ok(Self { levels: shapes.iter().map(level).collect(), is_mapped: true })
     }
 
     /// The levels, the largest first.
@@ -269,7 +307,8 @@ impl MipmappedArray {
     /// # Errors
     /// As [`Array::free`].
     pub fn free(&self) -> Result<()> {
-        self.levels.iter().map(Array::free).fold(Ok(()), Result::and)
+        let count = if self.is_mapped { 1 } else { self.levels.len() };
+        self.levels[..count].iter().map(Array::free).fold(Ok(()), Result::and)
     }
 }
 

@@ -35,6 +35,13 @@ typedef struct aqlipse_thunk_counters {
 // KERNEL_IO_CHANNEL_NOT_OPENED (20) before hsa_init. Look it up with dlsym: no other libhsakmt has it.
 int aqlipseThunkCounters(uint32_t device, aqlipse_thunk_counters_t *counters);
 
+// Writes below `directory`, which must exist, a folder `sys` with what Linux would show there of the devices that the
+// environment asks for: the kernel driver's topology, PCI devices, minors of the graphics driver. It needs no open driver
+// and starts no thread. Returns 0, or an HSAKMT_STATUS: INVALID_PARAMETER (3) for a null pointer,
+// KERNEL_IO_CHANNEL_NOT_OPENED (20) for variables that make no sense, ERROR (1) for a file that cannot be written; the log
+// says which. `aqlipse run --sysfs` calls it.
+int aqlipseThunkWriteSysfs(const char *directory);
+
 #ifdef __cplusplus
 }
 #endif

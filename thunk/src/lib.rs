@@ -27,15 +27,15 @@
 //! | [`entry`] | the one way to export a function: panics become a status |
 //! | [`abi`] | status codes, flags, structures of 5.2.3 and newer, caller pointers |
 //! | [`session`] | what lives between `hsaKmtOpenKFD` and `hsaKmtCloseKFD` |
-//! | [`topology`] | nodes, memory banks, caches, links, from the cards' figures |
+//! | [`topology`] | nodes, memory banks, caches, links, from the cards' figures; the same as files of Linux |
 //! | [`memory`] | allocations, registrations, and which device reaches what |
 //! | [`event`] | events and waits with the kernel driver's semantics |
 //! | [`queue`] | where queues report why they stopped |
 //! | `client` | a ROCr of the wrong version is told so |
 //! | `log` | `AQLIPSE_LOG` |
 //!
-//! `exports.tsv` says which library exports what. `include/aqlipse_thunk.h` describes the one addition of ours, and
-//! `preload/` holds the one preload, for `rocminfo`, which looks for the kernel module before it asks ROCr.
+//! `exports.tsv` says which library exports what. `include/aqlipse_thunk.h` describes what we added. `bin/` holds the
+//! `lsmod` of programs under `aqlipse run --sysfs`.
 //!
 //! Unsafe code: [`abi`] follows caller pointers; [`event`] owns structures that the client reads, and mailboxes that
 //! devices write; [`memory`] promises the driver that memory stays; [`queue`] stores to the client's signals.

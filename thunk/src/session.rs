@@ -121,13 +121,21 @@ pub fn close() -> Result {
     Ok(())
 }
 
+/// The devices that the environment asks for.
+///
+/// # Errors
+/// `KERNEL_IO_CHANNEL_NOT_OPENED` for a variable that makes no sense; the log says which.
+pub fn config() -> Result<Config> {
+    Config::from_env().map_err(|error| {
+        tracing::error!("{error}");
+        HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
+    })
+}
+
 impl Session {
     fn new() -> Result<Self> {
         client::check()?;
-        let config = Config::from_env().map_err(|error| {
-            tracing::error!("{error}");
-            HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
-        })?;
+        let config = config()?;
         if config.devices.contains(&Target::Gfx942) && !newer::is_spoken() {
             tracing::warn!(
                 "ROCr 5 knows no gfx942 and will refuse to start: use AQLIPSE_EMULATE=gfx90a, or a newer ROCr"
@@ -146,7 +154,8 @@ impl Session {
             HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
         })?;
         let driver = Arc::new(driver);
-        let topology = Topology::new(driver.devices(), config.hardware);
+        let registers = (0..nodes.devices()).map(|device| driver.flush_registers(device)).collect();
+        let topology = Topology::new(driver.devices(), config.hardware, registers);
         let mailboxes = events.mailboxes();
         for device in 0..nodes.devices() {
             let access = Access { writable: true, executable: false, home: Home::Device };

@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Result, exports, file_error, pages, read, root, surface};
+use crate::{Error, Result, exports, file_error, headers, pages, read, root, surface};
 
 const FILE: &str = "COMPAT.md";
 /// Where tests are.
@@ -159,8 +159,10 @@ impl Surface {
              are given, succeed and do nothing, for the reason beside them, as some parts of implemented ones do\n\
              (`{ACCEPTED}`). The others return `hipErrorNotSupported`, or what their type has for a failure, and say their\n\
              name once at `AQLIPSE_LOG=warn`; beside them stands the reason, which is of `{REASONS}`. The node is the\n\
-             symbol's version.\n",
-            released.len()
+             symbol's version. The symbols are those of AMD's libraries up to 7.2 and, as a test says, all functions of\n\
+             the newest header at hand, that of HIP {}.\n",
+            released.len(),
+            headers::NEWEST
         );
         for (origin, _, why) in UNCOUNTED {
             let names = self.exports.iter().filter(|export| export.origin == origin);
@@ -206,6 +208,27 @@ impl Surface {
             let _ = writeln!(text, "| `{}` | {} | {status} | {because} |", export.symbol, export.node);
         }
     }
+}
+
+/// Functions of the newest header that are not exported or not counted, and exported names that it alone should have and
+/// does not have; `None` if its bindings are not here.
+///
+/// # Errors
+/// [`Error::File`], [`Error::Surface`].
+pub fn against_the_newest_header() -> Result<Option<Vec<String>>> {
+    let Some(newest) = headers::newest_functions()? else { return Ok(None) };
+    let exports = exports()?;
+    let counted = |name: &String| {
+        exports.iter().any(|export| export.symbol == *name && export.origin == surface::Origin::Release)
+    };
+    let missing = newest.iter().filter(|name| !counted(name));
+    let missing =
+        missing.map(|name| format!("{name} is in the header of HIP {} and not counted", headers::NEWEST));
+    let unknown =
+        exports.iter().filter(|export| export.is_of_newest_header && !newest.contains(&export.symbol));
+    let unknown =
+        unknown.map(|export| format!("{} is not in the header of HIP {}", export.symbol, headers::NEWEST));
+    Ok(Some(missing.chain(unknown).collect()))
 }
 
 /// Reads the table of reasons, whose rows are `symbol reason` or `class NAME reason`, tab-separated, after a header.
@@ -352,6 +375,7 @@ mod tests {
             returns: Returns::Error,
             capture: "none".into(),
             origin: Origin::Release,
+            is_of_newest_header: false,
         }
     }
 

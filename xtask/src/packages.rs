@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 22] = [
+pub const WANTED: [(&str, &str); 23] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -29,6 +29,7 @@ pub const WANTED: [(&str, &str); 22] = [
     ("librocrand-dev", "rocRAND's public headers"),
     ("python3-pip", "fetches AMD's pseudocode, which the vector ALU is compared with"),
     ("rocm-device-libs", "device libraries for HIP programs"),
+    ("rocm-smi", "AMD's management tool, which finds the emulated devices' files"),
     ("rocminfo", "AMD's device lister, which runs on the thunk"),
     ("valgrind", "checks the host side for memory errors"),
 ];

@@ -1,11 +1,11 @@
-//! The libraries that AMD's own runtime loads instead of its kernel driver's, and the preload for `rocminfo`.
+//! The libraries that AMD's own runtime loads instead of its kernel driver's, and the `lsmod` beside them.
 
-use std::{fmt::Write, path::Path};
+use std::{fmt::Write, fs, path::Path};
 
 use crate::{
-    Error, Result,
-    link::{Profile, Shared, cc, link, replace},
-    output, read, root,
+    Error, Result, file_error,
+    link::{Profile, Shared, link, replace},
+    read, root,
 };
 
 /// The table of exports, relative to the workspace.
@@ -14,8 +14,6 @@ pub const EXPORTS: &str = "thunk/exports.tsv";
 pub const HSAKMT: &str = "libhsakmt.so.1";
 /// The library that newer ROCr loads if told so.
 pub const DTIF: &str = "libdtif.so";
-/// What makes `rocminfo` believe in the kernel module.
-pub const PRELOAD: &str = "librocminfo_preload.so";
 /// Version node of every symbol of [`HSAKMT`].
 pub const NODE: &str = "HSAKMT_1";
 
@@ -48,10 +46,10 @@ pub fn exports() -> Result<Vec<Export>> {
     .collect()
 }
 
-/// Links both libraries and compiles the preload into `directory`.
+/// Links both libraries into `directory`, and puts commands into its folder `bin`.
 ///
 /// # Errors
-/// [`Error`] of the table, the compiler and the files.
+/// [`Error`] of the table, the linker and the files.
 pub fn link_all(archive: &Path, directory: &Path, profile: Profile) -> Result {
     let exports = exports()?;
     for library in [HSAKMT, DTIF] {
@@ -66,12 +64,9 @@ pub fn link_all(archive: &Path, directory: &Path, profile: Profile) -> Result {
             profile,
         })?;
     }
-    let source = root().join("thunk/preload/rocminfo_preload.c");
-    replace(&directory.join(PRELOAD), |path| {
-        let mut compile = cc();
-        compile.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o"]);
-        output(compile.arg(path).arg(&source).arg("-ldl")).map(drop).map_err(std::io::Error::other)
-    })
+    let bin = directory.join("bin");
+    fs::create_dir_all(&bin).map_err(file_error(&bin))?;
+    replace(&bin.join("lsmod"), |path| fs::copy(root().join("thunk/bin/lsmod"), path).map(drop))
 }
 
 /// One node for all symbols; names that are looked up by `dlsym` need none.

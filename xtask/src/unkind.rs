@@ -58,8 +58,7 @@ impl Run {
 /// What every change must pass.
 pub fn selection() -> Vec<Run> {
     let in_order = TRAITS.iter().map(|traits| Run::new(None, traits, 0, ON_CARDS));
-    // The memory of ROCr's devices is not the host's to hide: programs map it by themselves.
-    let on_rocr = TRAITS[1..].iter().map(|traits| Run::new(Some("rocr"), traits, 0, ON_CARDS));
+    let on_rocr = TRAITS.iter().map(|traits| Run::new(Some("rocr"), traits, 0, ON_CARDS));
     let strict = ["discrete", "two-sockets", "scarce"].map(|traits| Run::new(None, traits, 2, SELECTED));
     in_order.chain(on_rocr).chain(strict).collect()
 }
@@ -78,9 +77,7 @@ pub fn everything(traits: &str, without: &[&str]) -> Vec<Run> {
     for traits in all {
         runs.extend((0..2).map(|order| Run::new(None, traits, order, &tests)));
         runs.push(Run::new(None, traits, 2, &format!("{tests} and not {LARGE}")));
-        if traits.split(',').all(|one| one != "discrete") {
-            runs.push(Run::new(Some("rocr"), traits, 0, &tests));
-        }
+        runs.push(Run::new(Some("rocr"), traits, 0, &tests));
     }
     runs
 }

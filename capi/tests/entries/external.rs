@@ -38,6 +38,19 @@ unsafe extern "C" {
         memory: hipExternalMemory_t,
         description: *const hipExternalMemoryBufferDesc,
     ) -> hipError_t;
+    fn hipExternalMemoryGetMappedMipmappedArray(
+        array: *mut hipMipmappedArray_t,
+        memory: hipExternalMemory_t,
+        description: *const hipExternalMemoryMipmappedArrayDesc,
+    ) -> hipError_t;
+    fn hipFreeMipmappedArray(array: hipMipmappedArray_t) -> hipError_t;
+    fn hipGetMipmappedArrayLevel(
+        level: *mut hipArray_t,
+        array: hipMipmappedArray_t,
+        number: c_uint,
+    ) -> hipError_t;
+    fn hipMemcpyHtoA(to: hipArray_t, offset: usize, from: *const c_void, bytes: usize) -> hipError_t;
+    fn hipMemcpyAtoH(to: *mut c_void, from: hipArray_t, offset: usize, bytes: usize) -> hipError_t;
     pub fn hipDestroyExternalMemory(memory: hipExternalMemory_t) -> hipError_t;
     pub fn hipMemCreate(
         handle: *mut hipMemGenericAllocationHandle_t,
@@ -317,6 +330,82 @@ fn buffers_of_imported_memory_show_its_bytes_and_outlive_it() {
     fails!(hipErrorInvalidValue, hipMemset(part, 0, 65));
     ok!(hipFree(part), hipFree(whole));
     fails!(hipErrorInvalidValue, hipFree(part));
+}
+
+/// Floats of 8 by 4, 4 by 2 and 2 by 1.
+fn levels(offset: u64) -> hipExternalMemoryMipmappedArrayDesc {
+    hipExternalMemoryMipmappedArrayDesc {
+        offset,
+        formatDesc: hipChannelFormatDesc { x: 32, y: 0, z: 0, w: 0, f: hipChannelFormatKindFloat },
+        extent: hipExtent { width: 8, height: 4, depth: 0 },
+        flags: 0,
+        numLevels: 3,
+    }
+}
+
+// proves: hipExternalMemoryGetMappedMipmappedArray
+#[test]
+fn levels_of_an_array_in_imported_memory_lie_one_behind_the_other_and_end_with_it() {
+    let Some(descriptor) = memory_descriptor(BYTES) else { return };
+    let (mut memory, mut array) = (hipExternalMemory_t::NULL, hipMipmappedArray_t::NULL);
+    ok!(
+        hipImportExternalMemory(&mut memory, &memory_description(descriptor.into_raw_fd(), BYTES as u64)),
+        hipExternalMemoryGetMappedMipmappedArray(&mut array, memory, &levels(4096)),
+    );
+    let whole = buffer(memory, 0, BYTES as u64);
+    ok!(hipMemset(whole, 0, BYTES));
+    let level = |number| {
+        let mut level = hipArray_t::NULL;
+        ok!(hipGetMipmappedArrayLevel(&mut level, array, number));
+        level
+    };
+    let (second, third) = (level(1), level(2));
+    let input = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    ok!(
+        hipMemcpyHtoA(second, 0, input.as_ptr().cast(), 32),
+        hipMemcpyHtoA(third, 0, input.as_ptr().cast(), 8),
+    );
+    // Behind the 32 floats of the first level.
+    let (mut found, mut back) = ([0.0f32; 11], [0.0f32; 2]);
+    ok!(
+        hipMemcpy(found.as_mut_ptr().cast(), whole.wrapping_byte_add(4096 + 128), 44, hipMemcpyDeviceToHost),
+        hipMemcpyAtoH(back.as_mut_ptr().cast(), third, 0, 8),
+    );
+    assert_eq!((&found[..8], &found[8..], back), (&input[..], &[1.0, 2.0, 0.0][..], [1.0, 2.0]));
+    fails!(hipErrorInvalidValue, hipMemcpyHtoA(third, 0, input.as_ptr().cast(), 12));
+    // The array keeps the memory, and its levels end with it.
+    ok!(hipDestroyExternalMemory(memory), hipMemcpyHtoA(level(0), 0, input.as_ptr().cast(), 32));
+    ok!(hipFreeMipmappedArray(array));
+    fails!(hipErrorInvalidValue, hipFreeMipmappedArray(array));
+    fails!(hipErrorInvalidValue, hipMemcpyHtoA(second, 0, input.as_ptr().cast(), 4));
+    ok!(hipMemcpy(found.as_mut_ptr().cast(), whole.wrapping_byte_add(4096), 32, hipMemcpyDeviceToHost));
+    assert_eq!(found[..8], input);
+    ok!(hipFree(whole));
+}
+
+#[test]
+fn what_is_no_array_or_leaves_imported_memory_is_refused() {
+    let Some(descriptor) = memory_descriptor(BYTES) else { return };
+    let (mut memory, mut array) = (hipExternalMemory_t::NULL, hipMipmappedArray_t::NULL);
+    ok!(hipImportExternalMemory(&mut memory, &memory_description(descriptor.into_raw_fd(), BYTES as u64)));
+    let mut wrong = [levels(0); 6];
+    wrong[0].offset = BYTES as u64 - 4 * (32 + 8 + 2) + 4;
+    wrong[1].offset = u64::MAX;
+    wrong[2].numLevels = 0;
+    wrong[3].numLevels = 5;
+    wrong[4].formatDesc.y = 16;
+    wrong[5].extent.width = 0;
+    for description in &wrong {
+        fails!(
+            hipErrorInvalidValue,
+            hipExternalMemoryGetMappedMipmappedArray(&mut array, memory, description)
+        );
+    }
+    let right = levels(0);
+    fails!(hipErrorInvalidValue, hipExternalMemoryGetMappedMipmappedArray(ptr::null_mut(), memory, &right));
+    fails!(hipErrorInvalidValue, hipExternalMemoryGetMappedMipmappedArray(&mut array, memory, ptr::null()));
+    ok!(hipDestroyExternalMemory(memory));
+    fails!(hipErrorInvalidValue, hipExternalMemoryGetMappedMipmappedArray(&mut array, memory, &right));
 }
 
 #[test]

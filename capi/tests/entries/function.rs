@@ -34,6 +34,37 @@ unsafe extern "C" {
         lds: usize,
         limit: c_int,
     ) -> hipError_t;
+    fn hipOccupancyMaxActiveClusters(
+        clusters: *mut c_int,
+        function: *const c_void,
+        config: *const hipLaunchConfig_t,
+    ) -> hipError_t;
+    fn hipOccupancyMaxPotentialClusterSize(
+        blocks: *mut c_int,
+        function: *const c_void,
+        config: *const hipLaunchConfig_t,
+    ) -> hipError_t;
+}
+
+type ClusterQuestion =
+    unsafe extern "C" fn(*mut c_int, *const c_void, *const hipLaunchConfig_t) -> hipError_t;
+
+// proves: hipOccupancyMaxActiveClusters, hipOccupancyMaxPotentialClusterSize
+#[test]
+fn there_are_no_clusters_of_blocks() {
+    // SAFETY: all fields are plain data, for which zeros are values.
+    let mut config: hipLaunchConfig_t = unsafe { std::mem::zeroed() };
+    (config.gridDim, config.blockDim) = (dim3 { x: 8, y: 1, z: 1 }, dim3 { x: 64, y: 1, z: 1 });
+    for ask in [hipOccupancyMaxActiveClusters as ClusterQuestion, hipOccupancyMaxPotentialClusterSize] {
+        let mut answer = 7;
+        fails!(hipErrorInvalidClusterSize, ask(&mut answer, doubles(), &config));
+        fails!(hipErrorInvalidDeviceFunction, ask(&mut answer, ptr::null(), &config));
+        fails!(hipErrorInvalidValue, ask(ptr::null_mut(), doubles(), &config));
+        fails!(hipErrorInvalidValue, ask(&mut answer, doubles(), ptr::null()));
+        let attributes = hipLaunchConfig_t { numAttrs: 1, ..config };
+        fails!(hipErrorInvalidValue, ask(&mut answer, doubles(), &attributes));
+        assert_eq!(answer, 7);
+    }
 }
 
 const LDS: usize = 64 * 1024;

@@ -9,6 +9,7 @@ pub(super) const MI210: Card = Card {
     product: "AMD Instinct MI210 (emulated)",
     isa: "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-",
     chip_id: 0x740f,
+    pci_class: 0x03_8000,
     asic_revision: 1,
     family_id: 141,
     compute_units: 4,

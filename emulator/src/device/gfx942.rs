@@ -9,6 +9,7 @@ pub(super) const MI300X: Card = Card {
     product: "AMD Instinct MI300X (emulated)",
     isa: "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-",
     chip_id: 0x74a1,
+    pci_class: 0x12_0000,
     asic_revision: 1,
     family_id: 141,
     compute_units: 4,

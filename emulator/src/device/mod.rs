@@ -26,6 +26,8 @@ pub struct Card {
     pub isa: &'static str,
     /// PCI device identifier.
     pub chip_id: u32,
+    /// PCI class, with subclass and programming interface.
+    pub pci_class: u32,
     /// Revision of the chip.
     pub asic_revision: u32,
     /// Family of the chip, as the driver numbers it.

@@ -98,6 +98,25 @@ pub struct Figures {
     pub large_bar: bool,
 }
 
+impl Figures {
+    /// The devices of a configuration, which are not started.
+    pub fn of(config: &Config) -> Vec<Self> {
+        let numbered = config.devices.iter().zip(0..);
+        numbered.map(|(target, index)| Self::from(&Device::new(index, *target, config))).collect()
+    }
+}
+
+impl From<&Device> for Figures {
+    fn from(device: &Device) -> Self {
+        Self {
+            card: device.card,
+            compute_units: device.compute_units,
+            local_memory: device.local_memory,
+            large_bar: device.hardware.reaches_devices(),
+        }
+    }
+}
+
 /// Open devices; dropping it stops them.
 ///
 /// Fields are dropped in this order: threads that touch memory end before the memory goes.
@@ -145,13 +164,17 @@ impl Driver {
 
     /// The devices, by index.
     pub fn devices(&self) -> Vec<Figures> {
-        let figures = |device: &Arc<Device>| Figures {
-            card: device.card,
-            compute_units: device.compute_units,
-            local_memory: device.local_memory,
-            large_bar: device.hardware.reaches_devices(),
-        };
-        self.devices.iter().map(figures).collect()
+        self.devices.iter().map(|device| Figures::from(&**device)).collect()
+    }
+
+    /// Address of a device's registers that flush what the host has stored to its memory, and to its registers: a page
+    /// that begins with a word for each. `None` if there is no room for it.
+    ///
+    /// # Panics
+    /// If there is no such device.
+    pub fn flush_registers(&self, device: u32) -> Option<u64> {
+        let [memory, _] = self.device(device).flush_registers()?;
+        Some(memory.expose_provenance() as u64)
     }
 
     fn device(&self, index: u32) -> &Device {

@@ -3,6 +3,12 @@
 //! Only C makes these: an entry's argument list is the one place where they appear, and the entry's contract is what
 //! makes following them right.
 
+use std::{
+    ffi::{CStr, OsStr, c_char},
+    os::unix::ffi::OsStrExt,
+    path::PathBuf,
+};
+
 use super::{HSAKMT_STATUS, HSAKMT_STATUS_INVALID_PARAMETER};
 
 /// A place for a result; null is an invalid parameter.
@@ -94,6 +100,18 @@ impl<T> In<T> {
     /// Whether the caller passed nothing.
     pub fn is_null(self) -> bool {
         self.0.is_null()
+    }
+}
+
+impl In<c_char> {
+    /// Reads the path that the caller passed.
+    pub fn read_path(self) -> Result<PathBuf, HSAKMT_STATUS> {
+        if self.0.is_null() {
+            return Err(HSAKMT_STATUS_INVALID_PARAMETER);
+        }
+        // SAFETY: the caller's pointer is not null and its contract says that a string with its end is there.
+        let text = unsafe { CStr::from_ptr(self.0) };
+        Ok(OsStr::from_bytes(text.to_bytes()).into())
     }
 }
 

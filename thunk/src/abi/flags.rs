@@ -105,6 +105,11 @@ pub const fn field(mask: u32, value: u32) -> u32 {
     (value << mask.trailing_zeros()) & mask
 }
 
+/// What a bit field of `mask` reads as in `whole`.
+pub const fn value(mask: u32, whole: u32) -> u32 {
+    (whole & mask) >> mask.trailing_zeros()
+}
+
 /// Bits of `HsaAccessAttributeFailure`, which C knows only as members.
 pub mod failure {
     /// The page is not there.

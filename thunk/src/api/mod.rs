@@ -9,6 +9,7 @@ pub mod memory;
 pub mod queue;
 pub mod refused;
 pub mod svm;
+pub mod sysfs;
 pub mod topology;
 
 /// Says once per process that something is not offered; the client gets a status.

@@ -15,7 +15,10 @@ use std::sync::Arc;
 
 use emulator::{
     driver::Driver,
-    os::{self, Mapping, PAGE},
+    os::{
+        self, Mapping, PAGE,
+        hidden::{self, bar},
+    },
 };
 use parking_lot::Mutex;
 
@@ -129,13 +132,15 @@ impl Memory {
             .and_then(|device| self.files.create_if_cheap(&files::Files::name_of_local(device), bytes));
         // On cards without a large PCI window.
         let hidden = local.is_some() && flags & MEM_HOST_ACCESS == 0;
+        // Newer clients map files for the host by themselves, past the window.
+        let windowed = local.filter(|_| !hidden && file.is_none() && fixed.is_none() && hidden::is_on());
         let reserved = file.is_some() || apart != 0;
         let mapping = match fixed {
             Some(address) if reserved => Mapping::reserve_at(address, bytes),
             Some(address) => Mapping::anonymous_at(address, bytes),
             None if reserved && hidden => Mapping::reserve_for_devices(bytes, alignment),
             None if reserved => Mapping::reserve_aligned(bytes, alignment),
-            None if hidden => Mapping::of_devices(bytes, alignment),
+            None if hidden || windowed.is_some() => Mapping::of_devices(bytes, alignment),
             None => Mapping::anonymous_aligned(bytes, alignment),
         };
         let mapping = mapping.map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
@@ -151,7 +156,13 @@ impl Memory {
                 (Arc::clone(&reservation) as _, Content::Addresses(reservation))
             }
             Some(file) => (Arc::new(mapping), Content::File(Arc::new(file.into()))),
-            None => (Arc::new(mapping), Content::Private),
+            None => match windowed {
+                Some(device) => {
+                    let window = HostWindow::open(mapping, device).map_err(|_| HSAKMT_STATUS_NO_MEMORY)?;
+                    (Arc::new(window), Content::Private)
+                }
+                None => (Arc::new(mapping), Content::Private),
+            },
         };
         let allocation = Allocation::new(base, size, node, flags, scratch, backing, charge).of(content);
         self.with(|regions| regions.insert(allocation));
@@ -213,6 +224,23 @@ impl Memory {
     /// Remembers a word of the client's with what contains `address`.
     pub fn set_user_data(&self, address: u64, data: u64) -> Result {
         self.with(|regions| regions.set_user_data(address, data))
+    }
+}
+
+/// A device's memory that the host reaches through a window of PCIe, where its stores stay on their way until it flushes
+/// them or reads something back.
+struct HostWindow(Mapping);
+
+impl HostWindow {
+    fn open(memory: Mapping, device: u32) -> std::io::Result<Self> {
+        bar::open(memory.address(), memory.size() as u64, device)?;
+        Ok(Self(memory))
+    }
+}
+
+impl Drop for HostWindow {
+    fn drop(&mut self) {
+        bar::close(self.0.address());
     }
 }
 

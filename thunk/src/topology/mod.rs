@@ -2,10 +2,11 @@
 
 mod host;
 mod nodes;
+mod sysfs;
 
 pub use nodes::{HOST_NODE, Nodes};
 
-use emulator::{HARDWARE_QUEUES, Hardware, QUEUES_PER_COPY_ENGINE, driver::Figures};
+use emulator::{HARDWARE_QUEUES, Hardware, QUEUES_PER_COPY_ENGINE, driver::Figures, os::PAGE};
 
 use crate::{
     abi::{
@@ -13,10 +14,10 @@ use crate::{
         CAPABILITY_MEM_EDC_SUPPORT, CAPABILITY_QUEUE_SIZE_POWER_OF_TWO, CAPABILITY_SRAM_EDC_SUPPORT,
         CAPABILITY_SVM_API_SUPPORTED, ENGINE_ID_MAJOR, ENGINE_ID_MINOR, ENGINE_ID_STEPPING, ENGINE_ID_UCODE,
         ENGINE_VERSION_SDMA, HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC,
-        HSA_HEAPTYPE_GPU_LDS, HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_SYSTEM, HSA_IOLINKTYPE_PCIEXPRESS,
-        HSA_PUBLIC_NAME_SIZE, HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties, HsaIoLinkProperties,
-        HsaMemoryProperties, HsaNodeProperties, LINK_NO_ATOMICS_32, LINK_NO_ATOMICS_64, LINK_OVERRIDE, Zero,
-        field, newer::Additions,
+        HSA_HEAPTYPE_GPU_LDS, HSA_HEAPTYPE_GPU_SCRATCH, HSA_HEAPTYPE_MMIO_REMAP, HSA_HEAPTYPE_SYSTEM,
+        HSA_IOLINKTYPE_PCIEXPRESS, HSA_PUBLIC_NAME_SIZE, HSAKMT_STATUS_INVALID_NODE_UNIT, HsaCacheProperties,
+        HsaIoLinkProperties, HsaMemoryProperties, HsaNodeProperties, LINK_NO_ATOMICS_32, LINK_NO_ATOMICS_64,
+        LINK_OVERRIDE, Zero, field, newer::Additions,
     },
     entry::Result,
 };
@@ -50,12 +51,14 @@ const PROCESSOR_ID_STRIDE: u32 = 0x1000;
 pub struct Topology {
     devices: Vec<Figures>,
     hardware: Hardware,
+    flush_registers: Vec<Option<u64>>,
 }
 
 impl Topology {
-    /// The host and these devices.
-    pub fn new(devices: Vec<Figures>, hardware: Hardware) -> Self {
-        Self { devices, hardware }
+    /// The host and these devices; `flush_registers` has for each the address of the page of registers by which the host
+    /// flushes its stores, if the process has it.
+    pub fn new(devices: Vec<Figures>, hardware: Hardware, flush_registers: Vec<Option<u64>>) -> Self {
+        Self { devices, hardware, flush_registers }
     }
 
     /// Whose the nodes are.
@@ -105,7 +108,7 @@ impl Topology {
 
     /// A node's memory banks.
     pub fn memory(&self, node: u32) -> Result<Vec<HsaMemoryProperties>> {
-        let Some((_, device)) = self.device(node)? else {
+        let Some((index, device)) = self.device(node)? else {
             return Ok(vec![HsaMemoryProperties {
                 HeapType: HSA_HEAPTYPE_SYSTEM.0,
                 SizeInBytes: host::memory(),
@@ -128,11 +131,14 @@ impl Topology {
             MemoryClockMax: device.card.memory_clock,
             ..bank(local, device.local_memory, 0)
         };
-        Ok(vec![
+        let mut banks = vec![
             local,
             bank(HSA_HEAPTYPE_GPU_LDS, device.card.group_memory.into(), LDS_APERTURE),
             bank(HSA_HEAPTYPE_GPU_SCRATCH, SCRATCH_SIZE, SCRATCH_APERTURE),
-        ])
+        ];
+        let registers = self.flush_registers.get(index as usize).copied().flatten();
+        banks.extend(registers.map(|address| bank(HSA_HEAPTYPE_MMIO_REMAP, PAGE as u64, address)));
+        Ok(banks)
     }
 
     /// A node's caches, for the processor that the caller names.

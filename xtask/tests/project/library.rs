@@ -157,6 +157,44 @@ fn clients_linked_against_older_names_are_recognised() {
 }
 
 #[test]
+fn attributes_have_the_numbers_of_the_header_that_a_program_was_compiled_with() {
+    let attributes = |abi: u32| {
+        let name = format!("attributes{abi}");
+        let link = format!("-l:hip{abi}/libamdhip64.so");
+        let program = compile("attributes.c", &name, &["-L"], &[&link]);
+        let mut program = Command::new(&program);
+        program.env("LD_LIBRARY_PATH", lib()).env("AQLIPSE_DEVICE", "emulated");
+        let found = output(program.env("AQLIPSE_EMULATE", "gfx90a")).unwrap();
+        found.lines().map(String::from).collect::<Vec<_>>()
+    };
+    let (old, new) = (attributes(4), attributes(7));
+    // HIP 4.5 and HIP 7: the largest block, registers, compute units, cache, capability, bus, textures, errors, values.
+    let same = [
+        (0, 56),
+        (1, 26),
+        (6, 31),
+        (7, 74),
+        (9, 87),
+        (10, 71),
+        (11, 5),
+        (14, 63),
+        (16, 19),
+        (17, 57),
+        (18, 23),
+    ];
+    let more =
+        [(19, 61), (21, 67), (23, 10_002), (27, 11), (36, 58), (37, 81), (40, 3), (45, 10_010), (47, 24)];
+    let last = [(50, 65), (51, 66), (52, 10_013)];
+    for (before, since) in same.into_iter().chain(more).chain(last) {
+        assert_eq!(old[before], new[since], "{before} is {since} now");
+    }
+    assert_eq!((old[0].as_str(), old[9].as_str(), old[18].as_str()), ("0 1024", "0 64", "0 9"));
+    // Registers have no number for an answer, and HIP 4.5 has no further attributes: hipErrorInvalidValue.
+    assert!([34, 35, 53, 56, 10_013].iter().all(|&number| old[number].starts_with("1 ")), "{:?}", &old[..60]);
+    assert_eq!(attributes(5), new);
+}
+
+#[test]
 fn a_program_that_opens_the_library_gets_the_version_it_names() {
     let program = compile("open.c", "open", &["-L"], &["-ldl"]);
     for (name, major) in [("libamdhip64.so.5", 5), ("libamdhip64.so.6", 6), ("libamdhip64.so", 7)] {

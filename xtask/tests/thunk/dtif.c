@@ -174,7 +174,7 @@ int main(int count, char **arguments) {
   printf("node: %s, %u.%u.%u, dies %u, family %u, %s behind\n", node + AMD_NAME, engine >> 10 & 63, engine >> 16 & 255,
          engine >> 24, word(node, NUM_XCC), word(node, FAMILY_ID),
          word(node, NODE_PROPERTIES) == 0xeeeeeeee ? "untouched" : "overwritten");
-  if (word(node, NUM_MEMORY_BANKS) != 3 || word(node, NUM_IO_LINKS) != 1) return 1;
+  if (word(node, NUM_MEMORY_BANKS) != 4 || word(node, NUM_IO_LINKS) != 1) return 1;
 
   char links[2 * LINK];
   memset(links, 0xee, sizeof links);

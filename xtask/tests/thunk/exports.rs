@@ -57,8 +57,9 @@ fn libhsakmt_exports_all_that_amds_does() {
         return;
     }
     let mut expected = exported(Path::new(amd));
-    // The one addition of ours.
-    expected.insert("aqlipseThunkCounters".to_owned(), NODE.to_owned());
+    for ours in ["aqlipseThunkCounters", "aqlipseThunkWriteSysfs"] {
+        expected.insert(ours.to_owned(), NODE.to_owned());
+    }
     assert_eq!(exported(&thunk().join(HSAKMT)), expected);
 }
 

@@ -371,6 +371,33 @@ static void scarce(void) {
   for (int i = 0; i < QUEUES; ++i) CHECK(hsa_queue_destroy(queues[i]));
 }
 
+// What the device has at an address of its own memory.
+static int of_device(const int *data) {
+  int *copy = allocate(host_pool, sizeof *copy);
+  hsa_signal_t done = signal_at(1);
+  CHECK(hsa_amd_memory_async_copy(copy, host, data, device, sizeof *copy, 0, NULL, done));
+  await(done);
+  return *copy;
+}
+
+// A store of the host through the window of PCIe, and a flush of the host data path behind it.
+static void flush(void) {
+  hsa_amd_hdp_flush_t registers = {0};
+  CHECK(hsa_agent_get_info(device, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_HDP_FLUSH, &registers));
+  printf("registers: %s\n", !registers.HDP_MEM_FLUSH_CNTL                                        ? "none"
+                            : registers.HDP_REG_FLUSH_CNTL == registers.HDP_MEM_FLUSH_CNTL + 1 ? "two words, one behind the other"
+                                                                                               : "elsewhere");
+  int *zero = allocate(host_pool, sizeof *zero), *data = allocate(device_pool, sizeof *data);
+  *zero = 0;
+  hsa_signal_t done = signal_at(1);
+  CHECK(hsa_amd_memory_async_copy(data, device, zero, host, sizeof *data, 0, NULL, done));
+  await(done);
+  *(volatile int *)data = 7;
+  printf("before the flush: %s\n", of_device(data) == 7 ? "new" : "old");
+  *(volatile uint32_t *)registers.HDP_MEM_FLUSH_CNTL = 1;
+  printf("after the flush: %s\n", of_device(data) == 7 ? "new" : "old");
+}
+
 int main(int count, char **arguments) {
   if (count != 3) return 2;
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -382,6 +409,7 @@ int main(int count, char **arguments) {
   if (!strcmp(arguments[2], "queues")) queues();
   else if (!strcmp(arguments[2], "copies")) copies();
   else if (!strcmp(arguments[2], "scarce")) scarce();
+  else if (!strcmp(arguments[2], "flush")) flush();
   else if (!strcmp(arguments[2], "sockets")) {
     int number = 0;
     CHECK(hsa_iterate_agents(on_socket, &number));

@@ -1,55 +1,13 @@
-//! ROCr alone: `rocminfo`, and an HSA program in C.
+//! ROCr alone: an HSA program in C.
 
 use std::{path::PathBuf, process::Command};
 
 use crate::{
     CLANG, DEVICE_LIBRARIES, HIP_HEADERS, ROCR, ROCR_HEADERS, compile_c, hip_compiler, installed,
-    process::{Finished, on_thunk, run},
-    scratch, source, thunk,
+    process::{on_thunk, run},
+    scratch, source,
 };
 use xtask::{output, root};
-
-fn rocminfo(devices: &str) -> Option<Finished> {
-    let rocminfo = "/usr/bin/rocminfo";
-    if !installed(&[(rocminfo, "rocminfo"), ROCR]) {
-        return None;
-    }
-    let mut command = on_thunk(rocminfo.as_ref());
-    Some(run(command.env("LD_PRELOAD", thunk().join(xtask::thunk::PRELOAD)).env("AQLIPSE_EMULATE", devices)))
-}
-
-#[test]
-fn rocminfo_lists_the_device() {
-    let Some(finished) = rocminfo("gfx90a") else { return };
-    let lines = finished.lines();
-    for wanted in [
-        "Name: gfx90a",
-        "Uuid: GPU-00000000740f0000",
-        "Marketing Name: AMD Instinct MI210 (emulated)",
-        "Vendor Name: AMD",
-        "Device Type: GPU",
-        "L1: 16(0x10) KB",
-        "L2: 8192(0x2000) KB",
-        "Chip ID: 29711(0x740f)",
-        "Compute Unit: 4(0x4)",
-        "Wavefront Size: 64(0x40)",
-        "Max Waves Per CU: 32(0x20)",
-        "Name: amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-",
-        "*** Done ***",
-    ] {
-        let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Numbers appear as decimal and, some of them, as hexadecimal.
-        let short = wanted.split("(0x").next().unwrap();
-        assert!(lines.iter().any(|line| tidy(line).starts_with(short)), "{wanted}\n{}", finished.stdout);
-    }
-}
-
-#[test]
-fn rocminfo_lists_as_many_devices_as_configured() {
-    let Some(finished) = rocminfo("2xgfx90a") else { return };
-    let names = finished.lines().into_iter().filter(|line| line.trim() == "Device Type:             GPU");
-    assert_eq!(names.count(), 2, "{}", finished.stdout);
-}
 
 /// The HSA program and its device code.
 fn program(test: &str) -> Option<(PathBuf, PathBuf)> {
@@ -176,4 +134,18 @@ fn rocr_goes_on_where_events_queues_and_locked_memory_are_scarce() {
             "done",
         ]
     );
+}
+
+#[test]
+fn stores_through_the_window_arrive_when_the_registers_that_rocr_tells_of_flush_them() {
+    let Some(program) = program("flush") else { return };
+    for (traits, before) in [("discrete", "old"), ("", "new")] {
+        let finished = run(topic(&program, "flush").env("AQLIPSE_EMULATE_HARDWARE", traits));
+        let before = format!("before the flush: {before}");
+        assert_eq!(
+            finished.lines(),
+            ["registers: two words, one behind the other", &before, "after the flush: new", "done"],
+            "{traits:?}"
+        );
+    }
 }

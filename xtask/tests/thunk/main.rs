@@ -9,6 +9,7 @@ mod hip;
 mod hsa;
 mod process;
 mod refusals;
+mod sysfs;
 
 use std::{
     env, fs,

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use aqlipse::{Device, Properties, capture, memory::virtual_memory};
 
+use super::attribute;
 use crate::{caller, current, error::hipErrorInvalidValue, types::*};
 
 entry! {
@@ -145,7 +146,8 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let device = current::device_at(device)?;
-        let found = attribute_value(&device, attribute).ok_or(hipErrorInvalidValue)?;
+        let found = attribute::meant(attribute).and_then(|attribute| attribute_value(&device, attribute));
+        let found = found.ok_or(hipErrorInvalidValue)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(value, found) }
     }

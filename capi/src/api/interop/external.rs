@@ -11,6 +11,7 @@ use aqlipse::{
 };
 
 use crate::{
+    api::memory::mipmap,
     caller, current, descriptor,
     error::{hipError_t, hipErrorInvalidValue, hipErrorNotSupported, hipErrorOutOfMemory},
     handle::{Kind, Table},
@@ -90,6 +91,26 @@ entry! {
         let start = memory.buffer(&current::device()?, offset, bytes)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(address, start as usize as *mut c_void) }
+    }
+}
+
+entry! {
+    /// Shows a part of imported memory as a mipmapped array, which `hipFreeMipmappedArray` ends. Its levels lie there as
+    /// arrays of the library's own do: one behind the other, in rows without padding.
+    fn hipExternalMemoryGetMappedMipmappedArray(
+        array: *mut hipMipmappedArray_t,
+        memory: hipExternalMemory_t,
+        description: *const hipExternalMemoryMipmappedArrayDesc,
+    ) -> hipError_t {
+        if array.is_null() {
+            return Err(hipErrorInvalidValue);
+        }
+        // SAFETY: the caller's structure, null or readable.
+        let description = unsafe { caller::read(description) }?;
+        let memory = MEMORIES.get(memory.0).ok_or(hipErrorInvalidValue)?;
+        let made = mipmap::in_memory(&memory, &description)?;
+        // SAFETY: the caller's pointer, which is not null.
+        unsafe { caller::write(array, made) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{ffi::c_uint, sync::Arc};
 
 use aqlipse::{
     Error,
-    memory::{ElementFormat, MipmappedArray, virtual_memory},
+    memory::{ElementFormat, MipmappedArray, external::ExternalMemory, virtual_memory},
 };
 
 use super::array::{driver_format, element_format, handle, shape};
@@ -36,11 +36,31 @@ unsafe fn create(
     }
     let shape = shape(extent, flags)?;
     let device = current::device()?;
-    let array = MipmappedArray::new(&device, format, shape, levels)?;
-    let levels = array.levels().iter().map(|level| handle(level.clone(), flags, true)).collect();
-    let made = MIPMAPS.insert(Known { array, levels })?;
+    let made = remember(MipmappedArray::new(&device, format, shape, levels)?, flags)?;
     // SAFETY: the caller's pointer, which is not null.
-    unsafe { caller::write(out, hipMipmappedArray_t(made)) }
+    unsafe { caller::write(out, made) }
+}
+
+/// A handle for a mipmapped array.
+fn remember(array: MipmappedArray, flags: c_uint) -> Result<hipMipmappedArray_t, hipError_t> {
+    let levels = array.levels().iter().map(|level| handle(level.clone(), flags, true)).collect();
+    Ok(hipMipmappedArray_t(MIPMAPS.insert(Known { array, levels })?))
+}
+
+/// A mipmapped array in imported memory.
+///
+/// # Errors
+/// `hipErrorInvalidValue` for what no array is, and for one that leaves the memory.
+pub(in crate::api) fn in_memory(
+    memory: &ExternalMemory,
+    description: &hipExternalMemoryMipmappedArrayDesc,
+) -> Result<hipMipmappedArray_t, hipError_t> {
+    let format = element_format(&description.formatDesc)?;
+    let hipExtent { width, height, depth } = description.extent;
+    let shape = shape([width, height, depth], description.flags)?;
+    let (offset, levels) = (description.offset, description.numLevels);
+    let array = MipmappedArray::in_memory(&current::device()?, memory, offset, format, shape, levels)?;
+    remember(array, description.flags)
 }
 
 entry! {

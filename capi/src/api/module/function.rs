@@ -8,8 +8,8 @@ use super::register;
 use crate::{
     caller, current,
     error::{
-        hipError_t, hipErrorInvalidDeviceFunction, hipErrorInvalidHandle, hipErrorInvalidSymbol,
-        hipErrorInvalidValue,
+        hipError_t, hipErrorInvalidClusterSize, hipErrorInvalidDeviceFunction, hipErrorInvalidHandle,
+        hipErrorInvalidSymbol, hipErrorInvalidValue,
     },
     object,
     types::*,
@@ -272,6 +272,51 @@ entry! {
         let available = available.ok_or(hipErrorInvalidValue)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(bytes, available as usize) }
+    }
+}
+
+/// What is wrong with a question about clusters of blocks: these devices have none.
+///
+/// # Errors
+/// `hipErrorInvalidClusterSize`, or what is wrong with the arguments.
+unsafe fn no_clusters(
+    answer: *mut c_int,
+    function: *const c_void,
+    config: *const hipLaunchConfig_t,
+) -> Result<(), hipError_t> {
+    if answer.is_null() {
+        return Err(hipErrorInvalidValue);
+    }
+    // SAFETY: the caller's structure, null or readable.
+    let config = unsafe { caller::read(config) }?;
+    if config.attrs.is_null() && config.numAttrs > 0 {
+        return Err(hipErrorInvalidValue);
+    }
+    code_of(function)?;
+    Err(hipErrorInvalidClusterSize)
+}
+
+entry! {
+    /// Tells how many clusters of blocks run on the device at once: it has no clusters.
+    fn hipOccupancyMaxActiveClusters(
+        clusters: *mut c_int,
+        function: *const c_void,
+        config: *const hipLaunchConfig_t,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { no_clusters(clusters, function, config) }
+    }
+}
+
+entry! {
+    /// Tells how many blocks the largest cluster has: the device has no clusters.
+    fn hipOccupancyMaxPotentialClusterSize(
+        blocks: *mut c_int,
+        function: *const c_void,
+        config: *const hipLaunchConfig_t,
+    ) -> hipError_t {
+        // SAFETY: the caller's pointers.
+        unsafe { no_clusters(blocks, function, config) }
     }
 }
 

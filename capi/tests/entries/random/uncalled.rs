@@ -128,7 +128,9 @@ const UNCALLED: &[(&str, &[&str])] = &[
             "hipOccupancyAvailableDynamicSMemPerBlock",
             "hipOccupancyMaxActiveBlocksPerMultiprocessor",
             "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+            "hipOccupancyMaxActiveClusters",
             "hipOccupancyMaxPotentialBlockSize",
+            "hipOccupancyMaxPotentialClusterSize",
         ],
     ),
     (

@@ -266,6 +266,13 @@ parameters! {
         flags: 0,
         reserved: [0; 16],
     };
+    MappedMipmapDescription: hipExternalMemoryMipmappedArrayDesc = |caller| hipExternalMemoryMipmappedArrayDesc {
+        offset: caller.one_of(&[0, 0, 4096, u64::MAX]),
+        formatDesc: channel(caller),
+        extent: extent(caller),
+        flags: caller.one_of(&[0, 0, 0, 1, 99]),
+        numLevels: caller.one_of(&[1, 2, 3, 0, 99]),
+    };
 }
 
 /// As `Value`, for calls that take it as nothing in particular.

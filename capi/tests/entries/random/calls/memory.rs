@@ -100,6 +100,9 @@ calls! {
     hipExternalMemoryGetMappedBuffer(
         memory: NewMemory, from: ExternalMemory, description: BufferDescription,
     );
+    hipExternalMemoryGetMappedMipmappedArray(
+        array: NewMipmap, from: ExternalMemory, description: MappedMipmapDescription,
+    );
 
     hipMallocArray(
         array: NewArray, description: ChannelDescription, width: Width, height: Height, flags: Rarely,

@@ -1,0 +1,65 @@
+//! Device attributes by the numbers that the caller was compiled with: HIP 5 gave them others.
+
+use crate::{soname, types::*};
+
+/// The attribute that a caller means; `None` if its header has no such number.
+pub(super) fn meant(number: hipDeviceAttribute_t) -> Option<hipDeviceAttribute_t> {
+    if soname::is_before_5() { BEFORE_5.get(number.0 as usize).copied() } else { Some(number) }
+}
+
+/// The attributes of HIP 4.5 in their order, from 0 on (release notes of ROCm 5.0).
+const BEFORE_5: [hipDeviceAttribute_t; 53] = [
+    hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMaxBlockDimX,
+    hipDeviceAttributeMaxBlockDimY,
+    hipDeviceAttributeMaxBlockDimZ,
+    hipDeviceAttributeMaxGridDimX,
+    hipDeviceAttributeMaxGridDimY,
+    hipDeviceAttributeMaxGridDimZ,
+    hipDeviceAttributeMaxSharedMemoryPerBlock,
+    hipDeviceAttributeTotalConstantMemory,
+    hipDeviceAttributeWarpSize,
+    hipDeviceAttributeMaxRegistersPerBlock,
+    hipDeviceAttributeClockRate,
+    hipDeviceAttributeMemoryClockRate,
+    hipDeviceAttributeMemoryBusWidth,
+    hipDeviceAttributeMultiprocessorCount,
+    hipDeviceAttributeComputeMode,
+    hipDeviceAttributeL2CacheSize,
+    hipDeviceAttributeMaxThreadsPerMultiProcessor,
+    hipDeviceAttributeComputeCapabilityMajor,
+    hipDeviceAttributeComputeCapabilityMinor,
+    hipDeviceAttributeConcurrentKernels,
+    hipDeviceAttributePciBusId,
+    hipDeviceAttributePciDeviceId,
+    hipDeviceAttributeMaxSharedMemoryPerMultiprocessor,
+    hipDeviceAttributeIsMultiGpuBoard,
+    hipDeviceAttributeIntegrated,
+    hipDeviceAttributeCooperativeLaunch,
+    hipDeviceAttributeCooperativeMultiDeviceLaunch,
+    hipDeviceAttributeMaxTexture1DWidth,
+    hipDeviceAttributeMaxTexture2DWidth,
+    hipDeviceAttributeMaxTexture2DHeight,
+    hipDeviceAttributeMaxTexture3DWidth,
+    hipDeviceAttributeMaxTexture3DHeight,
+    hipDeviceAttributeMaxTexture3DDepth,
+    hipDeviceAttributeHdpMemFlushCntl,
+    hipDeviceAttributeHdpRegFlushCntl,
+    hipDeviceAttributeMaxPitch,
+    hipDeviceAttributeTextureAlignment,
+    hipDeviceAttributeTexturePitchAlignment,
+    hipDeviceAttributeKernelExecTimeout,
+    hipDeviceAttributeCanMapHostMemory,
+    hipDeviceAttributeEccEnabled,
+    hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc,
+    hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim,
+    hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim,
+    hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem,
+    hipDeviceAttributeAsicRevision,
+    hipDeviceAttributeManagedMemory,
+    hipDeviceAttributeDirectManagedMemAccessFromHost,
+    hipDeviceAttributeConcurrentManagedAccess,
+    hipDeviceAttributePageableMemoryAccess,
+    hipDeviceAttributePageableMemoryAccessUsesHostPageTables,
+    hipDeviceAttributeCanUseStreamWaitValue,
+];
