@@ -6,7 +6,9 @@ use std::{
     process::Command,
 };
 
-use super::{BITCODE, Toolchain, cached, device_libs, sources, stamp};
+use xtask::device_libs::{self, BITCODE};
+
+use super::{Toolchain, cached, sources, stamp};
 
 /// A compiler of HIP programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +130,7 @@ impl Build {
             Compiler::Clang22 => {
                 // Every architecture that we compile for has wavefronts of 64; clang-22 no longer says so.
                 arguments.push("-D__AMDGCN_WAVEFRONT_SIZE=64".into());
-                device_libs::directory()
+                device_libs::directory().unwrap_or_else(|error| panic!("{error}"))
             }
         };
         arguments.push(format!("--rocm-device-lib-path={}", libraries.display()));

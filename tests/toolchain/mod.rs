@@ -8,11 +8,9 @@
 //! |---|---|
 //! | [`build`] | one compiler, architecture, level: the matrix, and its cached outputs |
 //! | [`devices`] | the back end and the architectures that the suite runs on |
-//! | [`device_libs`] | the folder of device libraries that clang-22 accepts |
 //! | [`process`] | runs a program with a time limit |
 
 pub mod build;
-pub mod device_libs;
 pub mod devices;
 pub mod process;
 
@@ -25,9 +23,6 @@ use std::{
 pub use build::{Build, Compiler, MATRIX, Output};
 pub use devices::{is_emulated, is_seeded, is_without_events, offers};
 pub use process::Program;
-
-/// Where Debian puts the device libraries.
-const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
 
 /// What must exist for a test to run, and the Debian package that has it.
 const WANTED: [(&str, &str); 8] = [

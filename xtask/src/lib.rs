@@ -17,6 +17,8 @@
 //! | [`rocr`] | the part of `test` that knows a user's ROCr |
 //! | [`unkind`] | the part of `test` that has devices behave as hardware |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
+//! | [`kit`] | `kit`: what somebody with a card runs on AMD's library |
+//! | [`device_libs`] | the device libraries that clang-22 accepts |
 //! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`compare`] | `compare`: write docs/compare.md |
@@ -39,9 +41,11 @@ pub mod calls;
 pub mod compare;
 pub mod compat;
 pub mod conformance;
+pub mod device_libs;
 pub mod dist;
 pub mod headers;
 pub mod kernels;
+pub mod kit;
 pub mod link;
 pub mod packages;
 pub mod pages;

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use xtask::{
-    Result, compare, compat, conformance, dist, kernels,
+    Result, compare, compat, conformance, dist, kernels, kit,
     link::Profile,
     pseudocode, sanitize,
     suite::{self, On},
@@ -53,6 +53,8 @@ enum Command {
     },
     /// Run the same programs on our library and on AMD's; write docs/conformance*.md
     Conformance(conformance::Options),
+    /// Pack the conformance programs and the benchmark for a machine with a card and any ROCm
+    Kit(kit::Options),
     /// Run tests under a sanitizer of the compiler
     Sanitize {
         sanitizer: sanitize::Sanitizer,
@@ -112,6 +114,7 @@ fn run(command: Command) -> Result {
             suite::run_all(on, &words(&arguments))
         }
         Command::Conformance(options) => conformance::command(&options),
+        Command::Kit(options) => kit::command(&options).map(drop),
         Command::Sanitize { sanitizer, arguments } => sanitize::sanitize(sanitizer, &words(&arguments)),
         Command::IsaOracle { samples } => suite::isa_oracle(&samples.to_string()),
         Command::ValuOracle { samples } => pseudocode::valu_oracle(&samples.to_string()),

@@ -13,12 +13,10 @@ use std::{
 };
 
 use super::programs::Language;
-use crate::{Result, file_error, link::aside, output, target_dir};
+use crate::{Result, device_libs::BITCODE, file_error, link::aside, output, target_dir};
 
 /// The compiler that Debian's hipcc 5.2.3 calls.
 const COMPILER: &str = "/usr/bin/clang++-15";
-/// Where Debian puts the device libraries.
-const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
 /// The architecture that both AMD's 5.2.3 and the emulator know.
 pub const ARCHITECTURE: &str = "gfx90a";
 
@@ -33,28 +31,35 @@ pub fn directory() -> PathBuf {
 /// [`crate::Error::Failed`] with what the compiler says, [`crate::Error::File`].
 pub fn compile(source: &Path, language: Language) -> Result<PathBuf> {
     let flags = flags(language);
-    let key = key(source, &flags)?;
     let program = directory().join("bin").join(source.file_stem().unwrap_or_default());
-    if is_fresh(&program, &key) {
-        return Ok(program);
-    }
-    let folder = program.with_file_name("");
-    fs::create_dir_all(&folder).map_err(file_error(&folder))?;
-    let aside = aside(&program);
-    let object = aside.with_extension("o");
-    let compiled = output(Command::new(COMPILER).args(&flags).arg("-c").arg(source).arg("-o").arg(&object));
-    let linked = compiled.and_then(|_| {
+    cached(&program, &key(source, COMPILER, &flags)?, |aside, scratch| {
+        let object = scratch.join("host.o");
+        output(Command::new(COMPILER).args(&flags).arg("-c").arg(source).arg("-o").arg(&object))?;
         let mut link = Command::new(COMPILER);
-        output(link.arg(&object).args(["-lamdhip64", "-lpthread", "-ldl", "-o"]).arg(&aside))
-    });
-    // It does not exist if the compiler failed.
-    let _ = fs::remove_file(&object);
-    linked?;
-    fs::rename(&aside, &program).map_err(file_error(&program))?;
+        output(link.arg(&object).args(["-lamdhip64", "-lpthread", "-ldl", "-o"]).arg(aside)).map(drop)
+    })
+}
+
+/// Has `make` build a program, given its place for the time being and a folder for what lies between, unless it was built
+/// with this key before.
+///
+/// # Errors
+/// Those of `make`, [`crate::Error::File`].
+pub fn cached(program: &Path, key: &str, make: impl FnOnce(&Path, &Path) -> Result) -> Result<PathBuf> {
+    if is_fresh(program, key) {
+        return Ok(program.to_owned());
+    }
+    let aside = aside(program);
+    let scratch = aside.with_added_extension("d");
+    fs::create_dir_all(&scratch).map_err(file_error(&scratch))?;
+    let made = make(&aside, &scratch);
+    fs::remove_dir_all(&scratch).map_err(file_error(&scratch))?;
+    made?;
+    fs::rename(&aside, program).map_err(file_error(program))?;
     // Last, so that a build that was interrupted is made again.
-    let key_file = key_file(&program);
+    let key_file = key_file(program);
     fs::write(&key_file, key).map_err(file_error(&key_file))?;
-    Ok(program)
+    Ok(program.to_owned())
 }
 
 fn flags(language: Language) -> Vec<String> {
@@ -84,7 +89,10 @@ fn key_file(program: &Path) -> PathBuf {
 }
 
 /// What a program is built from, in a number: source, headers beside it, flags, compiler, HIP's headers.
-fn key(source: &Path, flags: &[String]) -> Result<String> {
+///
+/// # Errors
+/// [`crate::Error::File`].
+pub fn key(source: &Path, compiler: &str, flags: &impl Hash) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     fs::read(source).map_err(file_error(source))?.hash(&mut hasher);
     let directory = source.with_file_name("");
@@ -98,7 +106,7 @@ fn key(source: &Path, flags: &[String]) -> Result<String> {
     }
     headers.sort();
     (headers, flags).hash(&mut hasher);
-    for installed in [COMPILER, "/usr/include/hip/hip_version.h"] {
+    for installed in [compiler, "/usr/include/hip/hip_version.h"] {
         stamp(Path::new(installed)).hash(&mut hasher);
     }
     Ok(format!("{:016x}\n", hasher.finish()))
@@ -106,7 +114,7 @@ fn key(source: &Path, flags: &[String]) -> Result<String> {
 
 /// Length and time of an installed file: tells one version of a package from another. Nothing if it is missing, which
 /// the compiler will say.
-fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+pub fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.len(), metadata.modified().ok()?))
 }
@@ -143,16 +151,16 @@ mod tests {
         let folder = Folder::new("key");
         let source = folder.write("a.cpp", "int main() {}");
         let plain = flags(Language::Cpp);
-        let first = key(&source, &plain).unwrap();
+        let first = key(&source, COMPILER, &plain).unwrap();
 
         folder.write("b.cpp", "another program");
-        assert_eq!(key(&source, &plain).unwrap(), first);
-        assert_ne!(key(&source, &flags(Language::Hip)).unwrap(), first);
+        assert_eq!(key(&source, COMPILER, &plain).unwrap(), first);
+        assert_ne!(key(&source, COMPILER, &flags(Language::Hip)).unwrap(), first);
         folder.write("observe.h", "#pragma once");
-        let with_header = key(&source, &plain).unwrap();
+        let with_header = key(&source, COMPILER, &plain).unwrap();
         assert_ne!(with_header, first);
         folder.write("a.cpp", "int main() { return 1; }");
-        assert_ne!(key(&source, &plain).unwrap(), with_header);
+        assert_ne!(key(&source, COMPILER, &plain).unwrap(), with_header);
     }
 
     #[test]

@@ -7,12 +7,14 @@
 //! | [`build`] | compiles each once |
 //! | [`run`] | runs one in one configuration |
 //! | [`probe`] | makes sure that a configuration is what its name says |
-//! | [`recorded`] | what a newer release of AMD's printed |
+//! | [`recorded`] | what libraries printed that do not run here |
+//! | [`agreement`] | which libraries print the same |
 //! | [`align`] | which lines of three outputs belong together |
 //! | [`compare`] | what was printed, line by line |
 //! | [`expected`] | what we print where we differ |
 //! | [`report`] | `docs/conformance.md` and `docs/conformance-table.md` |
 
+pub mod agreement;
 pub mod align;
 pub mod build;
 pub mod compare;
@@ -26,6 +28,7 @@ pub mod report;
 pub mod run;
 
 use std::{
+    collections::BTreeMap,
     env,
     num::NonZero,
     path::PathBuf,
@@ -79,6 +82,9 @@ pub struct Options {
     /// Traits of hardware that the emulated devices have, as in `AQLIPSE_EMULATE_HARDWARE`
     #[arg(long, value_name = "TRAITS")]
     pub hardware: Option<String>,
+    /// Compare with files of the kit, too: who agrees with whom, and each line that is not ours
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub golden: Vec<PathBuf>,
     /// How many programs run at a time
     #[arg(long, value_name = "N", default_value_t = processors())]
     pub jobs: NonZero<usize>,
@@ -93,7 +99,7 @@ pub struct Options {
     pub debug: bool,
 }
 
-fn processors() -> NonZero<usize> {
+pub(crate) fn processors() -> NonZero<usize> {
     thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
@@ -106,6 +112,7 @@ impl Default for Options {
             newer: false,
             seeds: 0,
             hardware: None,
+            golden: Vec::new(),
             jobs: processors(),
             configurations: Configuration::ALL.to_vec(),
             calls: None,
@@ -162,11 +169,24 @@ impl Options {
 pub fn command(options: &Options) -> Result {
     options.check()?;
     packages::install()?;
-    let verdicts = run_all(programs::find(&programs::directory())?, options)?;
+    let programs = programs::find(&programs::directory())?;
+    let golden: Vec<_> =
+        options.golden.iter().map(|file| Recording::read(file, &programs)).collect::<Result<_>>()?;
+    let recordings = Recording::all(&programs::directory(), &programs)?;
+    let verdicts = run_all(programs, recordings.iter().find(|recording| recording.is_followed()), options)?;
     if options.newer {
         verdicts.iter().for_each(|verdict| print!("{}", report::newer(verdict)));
     }
-    let written = report::PAGES.map(|(page, text)| (page, text(&verdicts)));
+    if !golden.is_empty() {
+        for recording in &golden {
+            println!("{}:", recording.name);
+            recording.origin.iter().for_each(|(key, value)| println!("  {key}: {value}"));
+        }
+        let all: Vec<_> = recordings.iter().chain(&golden).cloned().collect();
+        print!("\n{}\n", agreement::differences(&verdicts, &golden));
+        println!("Lines that two libraries print alike:\n\n{}", agreement::matrix(&verdicts, &all));
+    }
+    let written = report::PAGES.map(|(page, text)| (page, text(&verdicts, &recordings)));
     if options.is_whole() && !options.check {
         pages::write(&written)?;
     }
@@ -182,7 +202,7 @@ pub fn command(options: &Options) -> Result {
 }
 
 /// The folder with our libraries: `AQLIPSE_DIST`, or built now.
-fn dist(profile: Profile) -> Result<PathBuf> {
+pub(crate) fn dist(profile: Profile) -> Result<PathBuf> {
     match env::var_os("AQLIPSE_DIST").filter(|folder| !folder.is_empty()) {
         Some(folder) => Ok(folder.into()),
         None => dist::build(profile),
@@ -190,7 +210,7 @@ fn dist(profile: Profile) -> Result<PathBuf> {
 }
 
 /// Runs the chosen ones of all programs in parallel and returns what became of them, in their order.
-fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
+fn run_all(programs: Vec<Program>, followed: Option<&Recording>, options: &Options) -> Result<Vec<Verdict>> {
     let missing = packages::missing_of(&PACKAGES);
     if !missing.is_empty() {
         let names = missing.join(" ");
@@ -198,7 +218,6 @@ fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
             "AMD's library and a compiler are needed: apt-get install {names} (done for you when run as root)"
         )));
     }
-    let recording = Recording::read(&programs::directory(), &programs)?;
     expected::check_names(&programs::directory(), &programs)?;
     let programs = programs::select(programs, &options.filters)?;
     let libraries = Libraries {
@@ -208,32 +227,42 @@ fn run_all(programs: Vec<Program>, options: &Options) -> Result<Vec<Verdict>> {
     };
     probe::check(&options.chosen().collect::<Vec<_>>(), &libraries)?;
 
+    in_parallel(&programs, options.jobs, |program| {
+        let newer = followed.and_then(|recording| recording.of(&program.name));
+        let verdict = run_one(program, newer, options, &libraries)?;
+        println!("{verdict}");
+        Ok(verdict)
+    })
+}
+
+/// What `work` makes of each program, in their order; so many at a time.
+///
+/// # Errors
+/// One of `work`'s, after all programs.
+pub(crate) fn in_parallel<T: Send>(
+    programs: &[Program],
+    jobs: NonZero<usize>,
+    work: impl Fn(&Program) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
-    let verdicts = Mutex::new(Vec::new());
-    let failure = Mutex::new(None);
-    let work = || {
-        // ORDER: Relaxed. The counter only hands out numbers.
-        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match run_one(program, recording.of(&program.name), options, &libraries) {
-                Ok(verdict) => {
-                    println!("{verdict}");
-                    verdicts.lock().unwrap_or_else(PoisonError::into_inner).push(verdict);
-                }
-                Err(error) => *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
-            }
+    let outcomes = Mutex::new(Vec::new());
+    let worker = || {
+        loop {
+            // ORDER: Relaxed. The counter only hands out numbers.
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(program) = programs.get(place) else { break };
+            let outcome = work(program);
+            outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((place, outcome));
         }
     };
     thread::scope(|scope| {
-        for _ in 0..options.jobs.get().min(programs.len()) {
-            scope.spawn(work);
+        for _ in 0..jobs.get().min(programs.len()) {
+            scope.spawn(worker);
         }
     });
-    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
-    let mut verdicts = verdicts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    verdicts.sort_by(|a, b| a.program.name.cmp(&b.program.name));
-    Ok(verdicts)
+    let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcomes.sort_by_key(|(place, _)| *place);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 fn run_one(
@@ -252,6 +281,7 @@ fn run_one(
                 newer: None,
                 sides: Vec::new(),
                 failures,
+                printed: BTreeMap::new(),
             });
         }
         Err(error) => return Err(error),
@@ -340,7 +370,9 @@ fn judge(program: &Program, runs: &[(Configuration, Run)], newer: Option<&str>, 
     failures.extend(stale(program, &sides));
     let amd = amd.map(|amd| (amd.end, amd.stdout.lines().count()));
     let newer = newer.map(|newer| newer.lines().count());
-    Verdict { program: program.clone(), amd, newer, sides, failures }
+    let completed = runs.iter().filter(|(_, run)| run.end == End::Completed);
+    let printed = completed.map(|(configuration, run)| (*configuration, run.stdout.clone())).collect();
+    Verdict { program: program.clone(), amd, newer, sides, failures, printed }
 }
 
 /// Markers that announce what did not happen.

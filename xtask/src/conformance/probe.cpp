@@ -13,6 +13,12 @@ int main() {
     if (started == hipSuccess) started = hipGetDeviceCount(&devices);
     std::printf("hip: %s\n", hipGetErrorName(started));
     std::printf("devices: %d\n", devices);
+    int runtime = 0, driver = 0;
+    if (hipRuntimeGetVersion(&runtime) == hipSuccess) std::printf("runtime: %d\n", runtime);
+    if (hipDriverGetVersion(&driver) == hipSuccess) std::printf("driver: %d\n", driver);
+    hipDeviceProp_t properties;
+    if (devices > 0 && hipGetDeviceProperties(&properties, 0) == hipSuccess)
+        std::printf("gpu: %s\n", properties.gcnArchName);
 
     // HIP's codes do not say why ROCr does not start.
     if (started != hipSuccess || devices == 0) {

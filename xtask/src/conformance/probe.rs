@@ -29,12 +29,7 @@ const THUNK: &str = "libhsakmt.so";
 /// # Errors
 /// [`Error::Conformance`] says what is missing or wrong and what to do.
 pub fn check(configurations: &[Configuration], libraries: &Libraries) -> Result {
-    // Compiled from a copy: sources are found by their place, and a build belongs to one.
-    let folder = build::directory().join("probe");
-    fs::create_dir_all(&folder).map_err(file_error(&folder))?;
-    let source = folder.join("probe.cpp");
-    fs::write(&source, SOURCE).map_err(file_error(&source))?;
-    let program = build::compile(&source, Language::Cpp)?;
+    let program = build::compile(&source()?, Language::Cpp)?;
     for &configuration in configurations {
         if configuration != Configuration::Ours && thunk(libraries).is_none() {
             return Err(Error::Conformance(format!(
@@ -47,6 +42,18 @@ pub fn check(configurations: &[Configuration], libraries: &Libraries) -> Result 
             .map_err(|why| Error::Conformance(format!("{configuration}: {why}")))?;
     }
     Ok(())
+}
+
+/// The probe's source: a copy, since sources are found by their place, and a build belongs to one.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn source() -> Result<PathBuf> {
+    let folder = build::directory().join("probe");
+    fs::create_dir_all(&folder).map_err(file_error(&folder))?;
+    let source = folder.join("probe.cpp");
+    fs::write(&source, SOURCE).map_err(file_error(&source))?;
+    Ok(source)
 }
 
 fn thunk(libraries: &Libraries) -> Option<PathBuf> {

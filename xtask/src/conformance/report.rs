@@ -1,11 +1,16 @@
 //! The pages that a run of all programs writes, and what the terminal shows.
 
-use std::fmt::{self, Write};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
+};
 
 use super::{
+    agreement,
     compare::{Comparison, Difference, visible},
     configuration::Configuration,
     programs::Program,
+    recorded::Recording,
     run::End,
 };
 
@@ -36,6 +41,8 @@ pub struct Verdict {
     pub sides: Vec<Side>,
     /// What is wrong, for a person to read; nothing if all is well.
     pub failures: Vec<String>,
+    /// What it printed where it completed.
+    pub printed: BTreeMap<Configuration, String>,
 }
 
 impl Verdict {
@@ -114,14 +121,14 @@ pub fn newer(verdict: &Verdict) -> String {
     text
 }
 
-/// A page: its path below the root, and its text for a run of all programs.
-pub type Page = (&'static str, fn(&[Verdict]) -> String);
+/// A page: its path below the root, and its text for a run of all programs beside all recordings.
+pub type Page = (&'static str, fn(&[Verdict], &[Recording]) -> String);
 
 /// The pages of the report.
 pub const PAGES: [Page; 2] = [("docs/conformance.md", summary), ("docs/conformance-table.md", table)];
 
 /// The page with the counts.
-pub fn summary(verdicts: &[Verdict]) -> String {
+pub fn summary(verdicts: &[Verdict], recordings: &[Recording]) -> String {
     let mut text = String::from(
         "# Conformance\n\n\
          Written by `cargo xtask conformance`; do not edit. Each program in `tests/conformance` is compiled once. The\n\
@@ -140,6 +147,12 @@ pub fn summary(verdicts: &[Verdict]) -> String {
         failed => writeln!(text, ", {failed} of which do not print what is expected.\n"),
     };
     releases(&mut text, verdicts);
+    text.push_str(
+        "\n## Who agrees with whom\n\n\
+         How many lines each two libraries print alike, of all that either prints, of the programs that completed on both.\n\
+         A name that is no library's is that of a file in [recorded](../tests/conformance/recorded).\n\n",
+    );
+    text.push_str(&agreement::matrix(verdicts, recordings));
     reasons(&mut text, verdicts);
     topics(&mut text, verdicts);
     text
@@ -251,7 +264,7 @@ fn topics(text: &mut String, verdicts: &[Verdict]) {
 }
 
 /// The page with each program and each line that differs.
-pub fn table(verdicts: &[Verdict]) -> String {
+pub fn table(verdicts: &[Verdict], recordings: &[Recording]) -> String {
     let mut text = String::from(
         "# Conformance: programs and differences\n\n\
          Written by `cargo xtask conformance`; do not edit. [The summary](conformance.md) says what is compared.\n",
@@ -260,16 +273,22 @@ pub fn table(verdicts: &[Verdict]) -> String {
         let count = counted(members.len(), "program");
         let _ = writeln!(text, "\n## {}: {count}\n", members[0].program.group());
         text.push_str(
-            "| program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |\n\
-             |---|---|---|---|---|---|\n",
+            "| program | observes | lines of 5.2.3 | lines of 6.3 | ours, emulated | ours on ROCr |",
         );
-        members.iter().for_each(|verdict| row(&mut text, verdict));
+        let others: Vec<_> = recordings.iter().filter(|recording| !recording.is_followed()).collect();
+        text.extend(others.iter().map(|recording| format!(" {} |", recording.name)));
+        text.extend(["\n|---|---|---|---|---|---|", &"---|".repeat(others.len()), "\n"]);
+        for verdict in members {
+            row(&mut text, verdict);
+            text.extend(others.iter().map(|recording| format!(" {} |", agreement::cell(verdict, recording))));
+            text.push('\n');
+        }
     }
     differences(&mut text, verdicts);
     text
 }
 
-/// The row of a program.
+/// The row of a program, up to the recordings that decide nothing.
 fn row(text: &mut String, verdict: &Verdict) {
     let name = verdict.program.file_name();
     let link = format!("[{name}](../tests/conformance/{name})");
@@ -281,7 +300,7 @@ fn row(text: &mut String, verdict: &Verdict) {
     let newer = verdict.newer.map_or_else(|| "not recorded".into(), |lines| lines.to_string());
     let cells = OURS.map(|configuration| verdict.side(configuration).map_or_else(|| "not run".into(), cell));
     let topic = escaped(&verdict.program.topic);
-    let _ = writeln!(text, "| {link} | {topic} | {older} | {newer} | {} | {} |", cells[0], cells[1]);
+    let _ = write!(text, "| {link} | {topic} | {older} | {newer} | {} | {} |", cells[0], cells[1]);
 }
 
 /// The lines that differ from the newer release, or from the one that ran, each with AMD's and the reason.

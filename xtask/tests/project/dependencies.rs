@@ -11,7 +11,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     ("loader", &[]),
     ("emulator", &["hsa-sys", "loader"]),
     ("aqlipse-graph", &["hsa"]),
-    ("aqlipse", &["aqlipse-graph", "hsa", "hsa-sys", "loader", "emulator"]),
+    ("aqlipse", &["aqlipse-graph", "hsa", "hsa-sys", "loader", "emulator", "xtask"]),
     ("hiprtc", &["loader"]),
     ("capi", &["aqlipse", "hiprtc"]),
     ("hiprtc-c", &[]),

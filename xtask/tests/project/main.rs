@@ -6,4 +6,5 @@ mod conformance;
 mod dependencies;
 mod documents;
 mod floors;
+mod kit;
 mod library;

@@ -18,7 +18,7 @@ use std::{
     sync::OnceLock,
 };
 
-use xtask::{dist, link, output, packages, root};
+use xtask::{device_libs::BITCODE, dist, link, output, packages, root};
 
 /// The directory of the libraries: `AQLIPSE_DIST`, or built now.
 fn thunk() -> &'static Path {
@@ -46,7 +46,7 @@ const ROCR: (&str, &str) = ("/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1", "
 const ROCR_HEADERS: (&str, &str) = ("/usr/include/hsa/hsa_ext_amd.h", "libhsa-runtime-dev");
 const HIP: (&str, &str) = ("/usr/lib/x86_64-linux-gnu/libamdhip64.so.5", "libamdhip64-5");
 const HIP_HEADERS: (&str, &str) = ("/usr/include/hip/hip_runtime.h", "libamdhip64-dev");
-const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
+
 const DEVICE_LIBRARIES: (&str, &str) = (BITCODE, "rocm-device-libs");
 
 /// A directory for what a test makes.

@@ -17,7 +17,14 @@ fn program(name: &str, source: &str) -> Program {
 }
 
 fn verdict(program: Program, newer: Option<usize>, sides: Vec<Side>) -> Verdict {
-    Verdict { program, amd: Some((End::Completed, 4)), newer, sides, failures: Vec::new() }
+    Verdict {
+        program,
+        amd: Some((End::Completed, 4)),
+        newer,
+        sides,
+        failures: Vec::new(),
+        printed: BTreeMap::new(),
+    }
 }
 
 /// A side that printed `ours`, compared with four lines of 5.2.3's.
@@ -35,14 +42,18 @@ fn the_pages_count_lines_by_release_and_list_what_differs() {
         side(Configuration::Ours, "a: 1\nb: 3\nc: 2\nd: 1\n", newer, &recorded.markers),
         side(Configuration::Rocr, "a: 1\nb: 3\nc: 1\nd: 4\n", newer, &recorded.markers),
     ];
-    let first = verdict(recorded, Some(4), sides);
+    let mut first = verdict(recorded, Some(4), sides);
     let crashed = Side { configuration: Configuration::Rocr, end: End::Crashed(6), comparison: None };
     let ours = side(Configuration::Ours, "a: 1\nb: 1\nc: 1\n", None, &[]);
     let mut second = verdict(program("stream_wait", ""), None, vec![ours, crashed]);
     second.failures.push("  it crashes".into());
 
+    first.printed.insert(Configuration::Ours, "a: 1\nb: 3\nc: 2\nd: 1\n".into());
+    let recorded =
+        "program\ttext\ngraph_clone\ta: 1\ngraph_clone\tb: 2\ngraph_clone\tc: 2\ngraph_clone\td: 1\n";
+    let recordings = [Recording::parse("hip-7.0".into(), recorded).unwrap()];
     let verdicts = [first, second];
-    let text = summary(&verdicts);
+    let text = summary(&verdicts, &recordings);
     let (_, tables) = text.split_once("\n\n2 programs").unwrap();
     assert_eq!(
         tables,
@@ -58,6 +69,16 @@ fn the_pages_count_lines_by_release_and_list_what_differs() {
 |---|---|---|---|
 | ours, emulated | 4 | 3 | 1 |
 | ours on ROCr | 0 | 0 | 0 |
+
+## Who agrees with whom
+
+How many lines each two libraries print alike, of all that either prints, of the programs that completed on both.
+A name that is no library's is that of a file in [recorded](../tests/conformance/recorded).
+
+| | ours, emulated | hip-7.0 |
+|---|---|---|
+| ours, emulated | 4 | 3 of 4 |
+| hip-7.0 | 3 of 4 | 4 |
 
 ## Lines that differ on purpose
 
@@ -80,7 +101,7 @@ The topic is the first word of a program's name. The counts are those of this li
 | stream | 1 | 4 | 1 |
 "
     );
-    let text = table(&verdicts);
+    let text = table(&verdicts, &[]);
     let (_, tables) = text.split_once("\n## ").unwrap();
     assert_eq!(
         tables,
@@ -117,8 +138,8 @@ A cell is empty where a library prints no such line.
 fn a_table_without_differences_says_so() {
     let ours = side(Configuration::Ours, "a: 1\nb: 1\nc: 1\nd: 1\n", None, &[]);
     let verdicts = [verdict(program("graph_clone", ""), None, vec![ours])];
-    assert!(summary(&verdicts).contains("1 program, all of which print what is expected."));
-    let text = table(&verdicts);
+    assert!(summary(&verdicts, &[]).contains("1 program, all of which print what is expected."));
+    let text = table(&verdicts, &[]);
     assert!(text.contains("| 4 | not recorded | equal | not run |"));
     assert!(text.ends_with("## Differences\n\nNone.\n"));
 }
