@@ -243,6 +243,20 @@ fn sources_may_have_types_of_their_own_and_headers_in_place_of_hips() {
 }
 
 #[test]
+fn unsigned_types_have_short_names() {
+    if !found() {
+        return;
+    }
+    compiled(
+        "typedef unsigned int uint;\n\
+         static_assert(sizeof(uchar) == 1 && sizeof(ushort) == 2 && sizeof(ulong) == 8 && sizeof(ullong) == 8, \"\");\n\
+         __global__ void f(uchar* a, uint* b) { *b = ushort(*a) + uint(1); }",
+        &[],
+        &["--offload-arch=gfx90a"],
+    );
+}
+
+#[test]
 fn other_compilers_serve_as_well() {
     if !found() || !Path::new("/usr/bin/clang-15").exists() {
         eprintln!("skipped: missing package: clang-15");

@@ -20,9 +20,11 @@
 //! | [`kit`] | `kit`: what somebody with a card runs on AMD's library |
 //! | [`device_libs`] | the device libraries that clang-22 accepts |
 //! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
+//! | [`clients`] | `clients`: run programs of others on the library; write docs/clients.md |
 //! | [`compat`] | `compat`: write COMPAT.md |
 //! | [`compare`] | `compare`: write docs/compare.md |
 //! | [`pages`] | the part of the three above that writes pages and compares them |
+//! | [`venv`] | virtual environments of Python |
 //! | [`packages`] | the Debian packages that tests want |
 //! | [`skips`] | the part of `test` that says what was not done |
 //! | [`sanitize`] | `sanitize`: tests under the compiler's sanitizers |
@@ -38,6 +40,7 @@ use std::{
 };
 
 pub mod calls;
+pub mod clients;
 pub mod compare;
 pub mod compat;
 pub mod conformance;
@@ -60,6 +63,7 @@ pub mod surface;
 pub mod thunk;
 pub mod triton;
 pub mod unkind;
+pub mod venv;
 
 /// Why a command of xtask failed.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +124,9 @@ pub enum Error {
         /// Of how many.
         programs: usize,
     },
+    /// Scripts of clients did not end as they must.
+    #[error("clients failed: {}", .0.join("; "))]
+    Clients(Vec<String>),
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use xtask::{
-    Result, compare, compat, conformance, dist, kernels, kit,
+    Result, clients, compare, compat, conformance, dist, kernels, kit,
     link::Profile,
     pseudocode, sanitize,
     suite::{self, On},
@@ -47,6 +47,9 @@ enum Command {
         /// in AQLIPSE_EMULATE_HARDWARE), or with each in turn: in order, in a random legal order, and with strict caches
         #[arg(long, value_name = "TRAITS", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with_all = ["device", "rocr"])]
         hardware: Option<String>,
+        /// Run all clients (docs/clients.md), not only the fast ones
+        #[arg(long, conflicts_with_all = ["device", "rocr", "hardware", "arguments"])]
+        clients: bool,
         /// Arguments of nextest
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "NEXTEST ARGS")]
         arguments: Vec<String>,
@@ -55,6 +58,14 @@ enum Command {
     Conformance(conformance::Options),
     /// Pack the conformance programs and the benchmark for a machine with a card and any ROCm
     Kit(kit::Options),
+    /// Install programs of others from PyPI, Debian and crates.io, and run them on the library
+    Clients {
+        /// Some of them; all without a name
+        names: Vec<String>,
+        /// Write docs/clients.md instead
+        #[arg(long, conflicts_with = "names")]
+        page: bool,
+    },
     /// Run tests under a sanitizer of the compiler
     Sanitize {
         sanitizer: sanitize::Sanitizer,
@@ -104,17 +115,19 @@ fn run(command: Command) -> Result {
         Command::Kernels { triton: true, check: Check { check: false } } => triton::rebuild(),
         Command::Kernels { triton: true, check: Check { check: true } } => triton::check(),
         Command::Dist { debug } => dist::build(Profile::of(debug)).map(drop),
-        Command::Test { device, rocr, hardware, arguments } => {
+        Command::Test { device, rocr, hardware, clients, arguments } => {
             let on = match (&device, &rocr, &hardware) {
                 (_, Some(folder), _) => On::Rocr(folder),
                 (Some(device), None, _) => On::Device(device),
                 (None, None, Some(traits)) => On::Hardware(traits),
                 (None, None, None) => On::All,
             };
-            suite::run_all(on, &words(&arguments))
+            suite::run_all(on, clients, &words(&arguments))
         }
         Command::Conformance(options) => conformance::command(&options),
         Command::Kit(options) => kit::command(&options).map(drop),
+        Command::Clients { names, page: false } => clients::command(&names),
+        Command::Clients { page: true, .. } => clients::page::write(),
         Command::Sanitize { sanitizer, arguments } => sanitize::sanitize(sanitizer, &words(&arguments)),
         Command::IsaOracle { samples } => suite::isa_oracle(&samples.to_string()),
         Command::ValuOracle { samples } => pseudocode::valu_oracle(&samples.to_string()),
@@ -143,7 +156,7 @@ mod tests {
     #[test]
     fn what_is_not_ours_is_nextests() {
         let words = ["xtask", "test", "--device", "gfx942", "-E", "test(a)", "--device", "--check"];
-        let Command::Test { device, rocr: None, hardware: None, arguments } =
+        let Command::Test { device, rocr: None, hardware: None, clients: false, arguments } =
             Cli::try_parse_from(words).unwrap().command
         else {
             panic!("another command");
@@ -155,7 +168,7 @@ mod tests {
     #[test]
     fn a_users_rocr_is_a_folder_and_a_device_of_its_own() {
         let words = ["xtask", "test", "--rocr", "/opt/rocm/lib", "back_end::"];
-        let Command::Test { device: None, rocr, hardware: None, arguments } =
+        let Command::Test { device: None, rocr, hardware: None, clients: false, arguments } =
             Cli::try_parse_from(words).unwrap().command
         else {
             panic!("another command");

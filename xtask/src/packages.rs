@@ -55,18 +55,7 @@ fn is_installed(package: &str) -> bool {
 /// # Errors
 /// [`Error::Packages`] if something is missing and `AQLIPSE_REQUIRE_PACKAGES` is set.
 pub fn install() -> Result<bool> {
-    let mut missing = missing();
-    if !missing.is_empty() && is_root() {
-        // An index that cannot be renewed, or a package that the index lacks, leaves packages missing: reported below.
-        let _ = run(Command::new("apt-get").args(["update", "--quiet"]));
-        let known: Vec<_> = missing.iter().filter(|package| has_candidate(package)).collect();
-        if !known.is_empty() {
-            let mut command = Command::new("apt-get");
-            command.env("DEBIAN_FRONTEND", "noninteractive");
-            let _ = run(command.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(known));
-        }
-        missing = self::missing();
-    }
+    let missing = install_of(&WANTED.map(|(package, _)| package));
     for package in &missing {
         let why = WANTED.iter().find(|(name, _)| name == package).map_or("", |(_, why)| why);
         eprintln!("missing Debian package {package}: {why}");
@@ -79,6 +68,23 @@ pub fn install() -> Result<bool> {
     }
     eprintln!("tests that need them will be skipped");
     Ok(false)
+}
+
+/// Installs those of some packages that are missing if we may, and returns what is missing in the end.
+pub fn install_of(packages: &[&'static str]) -> Vec<&'static str> {
+    let missing = missing_of(packages);
+    if missing.is_empty() || !is_root() {
+        return missing;
+    }
+    // An index that cannot be renewed, or a package that the index lacks, leaves packages missing.
+    let _ = run(Command::new("apt-get").args(["update", "--quiet"]));
+    let known: Vec<_> = missing.iter().filter(|package| has_candidate(package)).collect();
+    if !known.is_empty() {
+        let mut command = Command::new("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        let _ = run(command.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(known));
+    }
+    missing_of(packages)
 }
 
 /// Whether a missing package is an error.

@@ -31,15 +31,23 @@ impl Skips {
         let _ = fs::remove_file(target_dir().join(OUTPUT));
     }
 
-    /// Says what was not done, and which tests are left to hand.
+    /// Says which tests are left to hand, and what was not done.
     ///
     /// # Errors
-    /// [`Error::Skipped`] if something was not done and `AQLIPSE_REQUIRE_PACKAGES` is set; [`Error::File`].
+    /// As [`Skips::say`]; [`Error::File`].
     pub fn report(&self) -> Result {
         eprintln!("run by hand:");
         for (test, why) in by_hand(root())? {
             eprintln!("  {test}: {why}");
         }
+        self.say()
+    }
+
+    /// Says what was not done.
+    ///
+    /// # Errors
+    /// [`Error::Skipped`] if something was not done and `AQLIPSE_REQUIRE_PACKAGES` is set.
+    pub fn say(&self) -> Result {
         if self.0.is_empty() {
             eprintln!("nothing else was skipped");
             return Ok(());

@@ -3,7 +3,7 @@
 use std::{env, fs, path::Path, process::Command};
 
 use crate::{
-    Error, Result, calls, cargo, conformance, dist, headers,
+    Error, Result, calls, cargo, clients, conformance, dist, headers,
     link::Profile,
     output, packages, pseudocode, read,
     rocr::{Rocr, library_path},
@@ -14,18 +14,19 @@ use crate::{
 
 /// Installs what is missing, builds everything and runs every test; says at its end what it skipped, and why.
 ///
-/// `arguments` go to the test runner (nextest, or `cargo test` without it).
+/// `arguments` go to the test runner (nextest, or `cargo test` without it). Without them, on every device, clients run as
+/// well: all of them if `all_clients`.
 ///
 /// # Errors
 /// [`crate::Error`] of the first step that fails; [`crate::Error::Skipped`] if a step was skipped and
 /// `AQLIPSE_REQUIRE_PACKAGES` is set.
-pub fn run_all(on: On<'_>, arguments: &[&str]) -> Result {
+pub fn run_all(on: On<'_>, all_clients: bool, arguments: &[&str]) -> Result {
     let rocr = match on {
         On::Rocr(folder) => Some(Rocr::find(folder)?),
         On::All | On::Device(_) | On::Hardware(_) => None,
     };
     let mut skips = Skips::default();
-    let outcome = run_steps(on, rocr.as_ref(), arguments, &mut skips);
+    let outcome = run_steps(on, rocr.as_ref(), all_clients, arguments, &mut skips);
     let skipped = skips.report();
     outcome.and(skipped)
 }
@@ -44,7 +45,13 @@ pub enum On<'a> {
     Hardware(&'a str),
 }
 
-fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Skips) -> Result {
+fn run_steps(
+    on: On<'_>,
+    rocr: Option<&Rocr>,
+    all_clients: bool,
+    arguments: &[&str],
+    skips: &mut Skips,
+) -> Result {
     let installed = packages::install()?;
     if !installed {
         let missing = packages::missing().join(" ");
@@ -176,6 +183,10 @@ fn run_steps(on: On<'_>, rocr: Option<&Rocr>, arguments: &[&str], skips: &mut Sk
                 ..conformance::Options::default()
             })?;
         }
+    }
+    if everything {
+        let chosen = clients::CLIENTS.iter().filter(|client| client.fast || all_clients).collect::<Vec<_>>();
+        clients::run(&chosen, &dist, skips)?;
     }
     // Of the workspace, as the tests are: a package by itself asks less of what it needs, which would be built anew.
     run(&mut prepared(&["build", "--workspace", "--examples"])?)?;

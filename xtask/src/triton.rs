@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use crate::{Error, Result, file_error, read, root, run, target_dir};
+use crate::{Error, Result, file_error, read, root, run, target_dir, venv};
 
 const FOLDER: &str = "kernels/triton";
 /// What the build writes into its folder.
@@ -70,7 +70,8 @@ pub fn check() -> Result {
 
 /// Runs the build in the virtual environment and returns the folder with its outputs.
 fn build() -> Result<PathBuf> {
-    let python = environment()?;
+    let requirements = read(&root().join(FOLDER).join("requirements.txt"))?;
+    let python = venv::python(&target_dir().join("triton").join("venv"), &requirements)?;
     let outputs = target_dir().join("triton").join("outputs");
     if outputs.exists() {
         fs::remove_dir_all(&outputs).map_err(file_error(&outputs))?;
@@ -81,22 +82,6 @@ fn build() -> Result<PathBuf> {
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     run(command.env("TRITON_CACHE_DIR", target_dir().join("triton").join("cache")))?;
     Ok(outputs)
-}
-
-/// The Python of a virtual environment that has the compiler.
-fn environment() -> Result<PathBuf> {
-    let requirements = root().join(FOLDER).join("requirements.txt");
-    let wanted = read(&requirements)?;
-    let venv = target_dir().join("triton").join("venv");
-    let python = venv.join("bin").join("python");
-    // Written last, so that an installation that was interrupted is made again.
-    let installed = venv.join("installed.txt");
-    if fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements))?;
-        fs::write(&installed, wanted).map_err(file_error(&installed))?;
-    }
-    Ok(python)
 }
 
 /// The files below `folder`, by their names relative to it, in order.

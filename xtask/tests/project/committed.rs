@@ -1,6 +1,6 @@
 //! What is generated and committed is what its sources make.
 
-use xtask::{compare, compat, kernels, packages};
+use xtask::{clients, compare, compat, kernels, packages};
 
 #[test]
 fn compat_md_is_up_to_date() {
@@ -10,6 +10,11 @@ fn compat_md_is_up_to_date() {
 #[test]
 fn the_comparison_is_up_to_date_and_names_tests_that_exist() {
     compare::check().unwrap();
+}
+
+#[test]
+fn the_page_of_clients_has_their_names_versions_and_commands() {
+    clients::page::check().unwrap();
 }
 
 #[test]
