@@ -115,24 +115,11 @@ fn devices_reach_each_other() {
     }
 }
 
-/// Whether the suite runs on a ROCr that has virtual memory, which graphs take their memory from.
-fn maps_on_rocr() -> bool {
-    !is_emulated() && aqlipse::Device::get(0).is_ok_and(|device| device.shares_graph_memory())
-}
-
 // proves: hipGraphAddMemAllocNode, hipGraphMemAllocNodeGetParams
 #[test]
 fn graphs_span_devices() {
     for devices in ["2", "4"] {
-        // ROCr takes mapped memory for the host's in hsa_memory_copy, and has a device read it that does not reach it
-        // (docs/adr/0042). With two devices both reach it.
-        let arguments = [devices, "-allocations_let_the_peers_in_that_they_name"];
-        let is_taken = devices == "4" && maps_on_rocr();
-        passes_on(
-            "device_graphs",
-            &format!("{devices}x"),
-            if is_taken { &arguments } else { &arguments[..1] },
-        );
+        passes_on("device_graphs", &format!("{devices}x"), &[devices]);
     }
 }
 

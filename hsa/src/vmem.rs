@@ -15,8 +15,8 @@ use crate::ledger::Entry;
 use crate::pool::Pool;
 use crate::runtime::Runtime;
 
-/// What agents may do with mapped memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What agents may do with mapped memory, in ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     /// Nothing.
     None,

@@ -193,6 +193,18 @@ impl PooledSignal {
         policy.wait(ask, || self.sleep(FAULT_POLL))
     }
 
+    /// Sleeps until a copy has fired it that the HSA runtime has `device` do: of its faults that takes the loss alone.
+    ///
+    /// # Errors
+    /// What took the device.
+    pub(crate) fn wait_unless_lost(&self, device: &Device) -> Result<()> {
+        while !self.has_fired() {
+            device.refuse_if_lost()?;
+            self.sleep(FAULT_POLL);
+        }
+        Ok(())
+    }
+
     /// What a wait for a signal says whose device has faulted.
     fn lost(&self) -> Result<()> {
         if self.has_fired() { Ok(()) } else { Err(self.pool.faults.error()) }

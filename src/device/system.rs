@@ -226,11 +226,13 @@ impl Device {
         let target = isa.parse().map_err(|e: loader::Error| Error::NotInitialized(format!("{isa}: {e}")))?;
         let faults = Arc::new(Faults::default());
         let signals = |waiters| SignalPool::new(system.runtime.clone(), faults.clone(), waiters);
-        let gpu = vec![agent.clone()];
         // One arena serves all the devices of a graph.
         let kernargs =
             Slabs::new(host.kernargs.clone(), system.gpu_agents(), super::KERNARG_SLAB, holders::KERNARGS);
         let kernargs = Arc::new(kernargs.retaining(super::KERNARGS_RETAINED));
+        // A copy between two devices may go through it.
+        let staging =
+            Slabs::new(host.memory.clone(), system.gpu_agents(), super::STAGING_SLAB, holders::STAGING);
         // The host writes arguments between launches, and no fence of a kernel's makes a device look again for what its
         // caches hold of its coarse-grained memory.
         let arguments = match fine_grained.as_ref().filter(|_| system.arguments == Arguments::Device) {
@@ -260,7 +262,7 @@ impl Device {
             faults,
             kernargs,
             arguments,
-            staging: Arc::new(Slabs::new(host.memory.clone(), gpu, super::STAGING_SLAB, holders::STAGING)),
+            staging: Arc::new(staging),
             packets: Arc::new(Slabs::new(local.clone(), Vec::new(), super::PACKETS_SLAB, holders::PACKETS)),
             lanes: Mutex::default(),
             restrictions: Mutex::default(),

@@ -24,12 +24,12 @@ pub(super) enum Reserve {
     Nothing,
     /// For a cooperative kernel.
     Cooperative(Reserved),
-    /// For a copy of pages that cannot be pinned.
+    /// For a copy of pages that cannot be pinned, or of memory that the device may not access.
     Stage(Stage),
 }
 
-/// Where copies of one device pass, one after the other, if there is no memory for anything better.
-pub(super) type Stage = Arc<Block>;
+/// Where copies pass that the host has done for one device, one after the other.
+pub(super) type Stage = Arc<memory::Stage>;
 
 impl Reserve {
     /// Takes what `unit` needs on `device` in a launch of `epoch`; `stage` is that of an earlier step of the launch, if it
@@ -40,7 +40,9 @@ impl Reserve {
     pub(super) fn take(device: &Device, unit: &Unit, epoch: u64, stage: Option<&Stage>) -> Result<Self> {
         Ok(match unit {
             Unit::Cooperative(dispatch) => Self::Cooperative(device.reserve_cooperative(dispatch, epoch)?),
-            Unit::Pin(_) => Self::Stage(stage.map_or_else(|| new_stage(device), |stage| Ok(stage.clone()))?),
+            unit if is_staged(unit) => {
+                Self::Stage(stage.map_or_else(|| new_stage(device), |stage| Ok(stage.clone()))?)
+            }
             _ => Self::Nothing,
         })
     }
@@ -54,12 +56,17 @@ impl Reserve {
     }
 }
 
+/// Whether a unit's work may need a stage.
+pub(super) fn is_staged(unit: &Unit) -> bool {
+    matches!(unit, Unit::Pin(_) | Unit::Relay(_))
+}
+
 /// A stage for copies of a device.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn new_stage(device: &Device) -> Result<Stage> {
-    device.0.staging.take(STAGE_BYTES).map(Arc::new)
+    memory::Stage::new(device, STAGE_BYTES).map(Arc::new)
 }
 
 /// Does the work of a unit that is no packet. `arguments` are those of the next unit's kernel; what is pinned for it
@@ -83,8 +90,11 @@ pub(super) fn run_on_host(
         .unwrap_or_else(failed),
         // SAFETY: the caller that gave the node's parameters promised that its host operands are valid whenever the graph runs.
         Unit::HostCopy(copy) => unsafe { memory::host_copy(copy) },
-        // SAFETY: as above.
-        Unit::Relay(relay) => unsafe { relay.run() }.unwrap_or_else(failed),
+        Unit::Relay(relay) => {
+            let stage = reserve.stage().map_or_else(|| new_stage(device), |stage| Ok(stage.clone()));
+            // SAFETY: as above.
+            stage.and_then(|stage| unsafe { relay.run(&stage) }).unwrap_or_else(failed);
+        }
         Unit::Pin(pin) => match PinnedPages::reach(device, pin, reserve.stage().map(Arc::as_ref)) {
             Ok(pages) => {
                 if let Some((block, offset)) = arguments {

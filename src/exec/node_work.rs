@@ -9,7 +9,7 @@ use crate::{
     device::Device,
     error::{Error, Result},
     graph::{HostFn, Kernel, Memcpy, Node},
-    memory::{self, Ends, EngineCopy, batch, peer::Relay},
+    memory::{self, Ends, EngineCopy, Relay, batch},
     module::Function,
     stream::value,
 };

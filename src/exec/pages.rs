@@ -7,11 +7,11 @@ use crate::{
     device::{Device, slabs::Block},
     error::{Error, Result},
     graph::RunCopy,
-    memory,
+    memory::{self, Stage},
 };
 
-/// Bytes that the host copies at once, if there is no memory to have the device do it: what a launch has ready.
-pub(super) const STAGE_BYTES: usize = 64 << 10;
+/// Bytes that the host has copied at once, where a device does not do it alone: what a launch has ready.
+pub(super) const STAGE_BYTES: usize = 256 << 10;
 
 /// Host memory that the device can reach while a copy runs.
 pub(super) enum PinnedPages {
@@ -26,7 +26,7 @@ impl PinnedPages {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] without a stage; what pinning is refused for.
-    pub(super) fn reach(device: &Device, pin: &Pin, stage: Option<&Block>) -> Result<Option<Self>> {
+    pub(super) fn reach(device: &Device, pin: &Pin, stage: Option<&Stage>) -> Result<Option<Self>> {
         match (Self::new(device, pin), stage) {
             (Err(Error::OutOfMemory { .. }), Some(stage)) => copy_through(device, pin, stage).map(|()| None),
             (pages, _) => pages.map(Some),
@@ -58,7 +58,7 @@ impl PinnedPages {
 }
 
 /// Does the copy on the host, piece by piece: it takes no more memory than the stage.
-fn copy_through(device: &Device, pin: &Pin, stage: &Block) -> Result<()> {
+fn copy_through(device: &Device, pin: &Pin, stage: &Stage) -> Result<()> {
     let runtime = device.0.system.runtime();
     tracing::debug!("{} bytes of pageable memory are copied by the host: they cannot be pinned", pin.bytes);
     for RunCopy { dst, src, bytes } in memory::rows(&pin.copy)? {
@@ -93,7 +93,7 @@ enum Way {
 ///
 /// # Errors
 /// [`Error::InvalidValue`] for such pages; [`Error::OutOfMemory`] where processes may not call for this.
-fn transfer(stage: &Block, address: u64, bytes: usize, way: Way) -> Result<()> {
+fn transfer(stage: &Stage, address: u64, bytes: usize, way: Way) -> Result<()> {
     let local = libc::iovec { iov_base: stage.address() as usize as *mut c_void, iov_len: bytes };
     let remote = libc::iovec { iov_base: address as usize as *mut c_void, iov_len: bytes };
     // SAFETY: the call has no preconditions.

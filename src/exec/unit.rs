@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     graph::{HostFn, Memcpy},
     hostcall::fifo::Fifo,
-    memory::peer::Relay,
+    memory::Relay,
     module::Dispatch,
     schedule::Class,
     stream::Event,

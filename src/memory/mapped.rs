@@ -78,19 +78,6 @@ impl Rights {
     }
 }
 
-/// What an access right lets one do, in ascending order.
-fn rank(access: Access) -> u8 {
-    match access {
-        Access::None => 0,
-        Access::Read => 1,
-        Access::ReadWrite => 2,
-    }
-}
-
-fn lesser(a: Access, b: Access) -> Access {
-    if rank(a) <= rank(b) { a } else { b }
-}
-
 impl Mapped {
     /// Physical memory that no processor may access yet where it is mapped.
     pub(super) fn new(physical: Arc<Physical>) -> Self {
@@ -109,14 +96,14 @@ impl Mapped {
 
     /// Whether there is a device that may do as much.
     pub(super) fn lets_any_device(&self, wanted: Access) -> bool {
-        self.rights().devices.iter().any(|access| rank(*access) >= rank(wanted))
+        self.rights().devices.iter().any(|access| *access >= wanted)
     }
 
     /// Both as one: a processor may do what it may in both.
     pub(crate) fn joined(&self, other: &Self) -> Self {
         let (ours, theirs) = (self.rights().clone(), other.rights().clone());
-        let devices = ours.devices.iter().zip(&theirs.devices).map(|(a, b)| lesser(*a, *b)).collect();
-        let rights = Rights { host: lesser(ours.host, theirs.host), devices };
+        let devices = ours.devices.iter().zip(&theirs.devices).map(|(a, b)| *a.min(b)).collect();
+        let rights = Rights { host: ours.host.min(theirs.host), devices };
         Self { physical: self.physical.clone(), rights: Arc::new(Mutex::new(rights)) }
     }
 }

@@ -1,15 +1,14 @@
-//! Memory of other devices: which may access it, and copies and fills where the device of the stream may not.
+//! Memory of other devices: which may access it.
 
 use std::collections::BTreeSet;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Backing, Origin, Region, rows};
+use super::{Backing, Origin, Region};
 use crate::{
-    device::{Device, System},
+    device::Device,
     error::{Error, Result, explain},
 };
-use aqlipse_graph::{Memcpy, Memset, RunCopy};
 
 /// What a device may do with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,45 +139,5 @@ pub(crate) fn check_right(owner: &Device, device: &Device, right: Right) -> Resu
             Err(Error::PeerAccessUnsupported)
         }
         _ => Ok(()),
-    }
-}
-
-/// A copy or a fill of memory that the device of its stream may not access: the host has it done.
-#[derive(Clone, Debug)]
-pub(crate) enum Relay {
-    Copy(Memcpy),
-    Fill(Memset),
-    /// Copies in no order.
-    Batch(Box<[RunCopy]>),
-}
-
-impl Relay {
-    /// Does it, and returns when it is done.
-    ///
-    /// # Errors
-    /// What the HSA runtime refuses.
-    ///
-    /// # Safety
-    /// Operands in ordinary host memory are valid for the bytes copied.
-    pub(crate) unsafe fn run(&self) -> Result<()> {
-        let runtime = System::get()?.runtime();
-        // SAFETY: the caller's promise, and the check of the operands before.
-        let copy = |dst: u64, src: u64, bytes: u64| unsafe { runtime.copy(dst, src, bytes as usize) };
-        match self {
-            Self::Copy(all) => {
-                rows(all)?.try_for_each(|run| copy(run.dst, run.src, run.bytes))?;
-            }
-            Self::Batch(copies) => {
-                copies.iter().try_for_each(|run| copy(run.dst, run.src, run.bytes))?;
-            }
-            Self::Fill(set) => {
-                let element = &set.value.to_le_bytes()[..set.element_size as usize];
-                let row = element.repeat(set.width as usize);
-                for y in 0..set.height {
-                    copy(set.dst + y * set.pitch, row.as_ptr() as u64, row.len() as u64)?;
-                }
-            }
-        }
-        Ok(())
     }
 }

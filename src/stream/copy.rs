@@ -8,7 +8,7 @@ use crate::{
     callback,
     device::{Fence, fence::Keep, slabs::Block},
     error::{Error, Result},
-    memory::{self, Ends, EngineCopy, peer::Relay},
+    memory::{self, Ends, EngineCopy, Relay},
 };
 use aqlipse_graph::{Memcpy, RunCopy};
 
@@ -77,9 +77,10 @@ impl Stream {
     /// Operands in ordinary host memory stay valid until the stream has passed.
     pub(super) unsafe fn relay(&self, relay: Relay, waits: bool) -> Result<()> {
         let (faults, epoch) = (self.device().0.faults.clone(), self.device().0.faults.epoch());
+        let stage = memory::Stage::new(self.device(), relay.stage_bytes().min(STEP))?;
         let work = move || {
             // SAFETY: the caller's promise.
-            if let Err(error) = unsafe { relay.run() } {
+            if let Err(error) = unsafe { relay.run(&stage) } {
                 faults.record(error, epoch);
             }
         };

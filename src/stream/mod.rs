@@ -62,8 +62,7 @@ use crate::{
     error::Result,
     hostcall::fifo::{Drain, Fifo},
     memory::{
-        StreamPool,
-        peer::Relay,
+        Relay, StreamPool,
         stream_pool::{FreeLists, Order, Ordered, current::Pools},
     },
     module::Dispatch,

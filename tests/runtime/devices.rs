@@ -15,7 +15,7 @@ use std::{
 use aqlipse::{
     AllocationOptions, Backend, Error, Event, Exec, Options, Template, UpdateReason,
     capture::{self, Mode},
-    graph::{Memcpy, Memset, Node},
+    graph::{Memcpy, Memset, Node, RunCopy},
     memory::{self, Right},
     typed::Graph,
 };
@@ -242,6 +242,78 @@ fn memory_decides_which_device_copies_and_fills() {
         exec.launch(&stream).unwrap();
         stream.synchronize().unwrap();
         assert_eq!(b.read(&stream).unwrap(), [9; 64]);
+    });
+}
+
+/// Memory of `owner` that is mapped for `device` alone; nothing if the HSA runtime maps none.
+fn mapped_for(device: &Device, owner: &Device, bytes: u64) -> Option<u64> {
+    use aqlipse::memory::{Processor, virtual_memory as vmem};
+    if !vmem::is_supported().unwrap() {
+        return None;
+    }
+    let bytes = bytes.next_multiple_of(vmem::granularity(owner, false));
+    let (address, physical) =
+        (vmem::reserve(bytes, 0, 0).unwrap(), vmem::create(owner, bytes, false).unwrap());
+    vmem::map(address, bytes, physical).unwrap();
+    vmem::release(physical).unwrap();
+    vmem::set_access(address, bytes, &[(Processor::Device(device.ordinal()), vmem::Access::ReadWrite)])
+        .unwrap();
+    Some(address)
+}
+
+#[test]
+fn the_host_has_copied_and_filled_what_the_device_may_not_access() {
+    with_devices(HERE, "the_host_has_copied_and_filled_what_the_device_may_not_access", |devices| {
+        let [owner, reaching, away] = [&devices[0], &devices[1], &devices[2]];
+        // More than is under way at once, and not a multiple of it.
+        const WORDS: usize = (1 << 18) + 5;
+        let bytes = 4 * WORDS as u64;
+        let plain = memory::allocate(reaching, 4 * WORDS).unwrap().address;
+        let mapped = mapped_for(reaching, owner, bytes);
+        let stream = stream_on(away);
+        for address in [Some(plain), mapped].into_iter().flatten() {
+            let seen = buffer_on(away, &[0; WORDS]);
+            let (at, back) = (seen.slice().address(), Memcpy::linear(seen.slice().address(), address, bytes));
+            let fill = |value, width, height| {
+                let pitch = 4 * (width + 3);
+                Memset { dst: address, pitch, value, element_size: 4, width, height }
+            };
+            let copy = |copy| {
+                // SAFETY: host memory lives longer than the call.
+                unsafe { stream.memcpy_and_wait(copy) }.unwrap();
+            };
+            stream.memset(fill(7, WORDS as u64, 1)).unwrap();
+            copy(back.clone());
+            assert_eq!(seen.read(&stream).unwrap(), [7; WORDS]);
+            // Rows of 10 words and gaps of 3.
+            stream.memset(fill(8, 10, 4)).unwrap();
+            let mut expected = vec![7; WORDS];
+            (0..4).for_each(|row| expected[13 * row..][..10].fill(8));
+            let read: Vec<u32> = vec![0; WORDS];
+            copy(Memcpy::linear(read.as_ptr() as u64, address, bytes));
+            assert_eq!(read, expected);
+            let given: Vec<u32> = (0..WORDS as u32).collect();
+            copy(Memcpy::linear(address, given.as_ptr() as u64, bytes));
+            copy(back.clone());
+            assert_eq!(seen.read(&stream).unwrap(), given);
+
+            let mut template = Template::new(away);
+            let first = template.add_on(away, Node::Memset(fill(9, WORDS as u64, 1)), &[]).unwrap();
+            let second =
+                template.add_on(away, Node::Memcpy(Memcpy::linear(address, at, 8)), &[first]).unwrap();
+            let runs =
+                [(at, address), (at + 8, address + 8)].map(|(dst, src)| RunCopy { dst, src, bytes: 8 });
+            let batch = Node::MemcpyBatch(runs.into());
+            template.add_on(away, batch, &[second]).unwrap();
+            let exec = Exec::new(&template, Options::default()).unwrap();
+            for _ in 0..2 {
+                seen.write(&stream, &given).unwrap();
+                exec.launch(&stream).unwrap();
+                stream.synchronize().unwrap();
+                assert_eq!(seen.read(&stream).unwrap()[..6], [0, 1, 9, 9, 4, 5]);
+            }
+        }
+        memory::free(plain).unwrap();
     });
 }
 

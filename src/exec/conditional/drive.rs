@@ -12,10 +12,7 @@ use crate::{
     condition,
     device::{Device, fence::PooledSignal, lane::Lane},
     error::Result,
-    exec::{
-        host_work::{Reserve, Stage, new_stage, run_on_host},
-        unit::Unit,
-    },
+    exec::host_work::{Reserve, Stage, is_staged, new_stage, run_on_host},
     graph::ConditionalKind,
 };
 
@@ -52,12 +49,12 @@ impl Drive {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), a fault.
     pub(super) fn new(node: Arc<Conditional>, epoch: u64) -> Result<Self> {
-        let pins = node.units.iter().any(|unit| matches!(unit, Unit::Pin(_)));
+        let is_staged = node.units.iter().any(is_staged);
         Ok(Self {
             epoch,
             lane: node.device.body_lane()?,
             end: node.device.0.signals.take(1, epoch)?,
-            stage: pins.then(|| new_stage(&node.device)).transpose()?,
+            stage: is_staged.then(|| new_stage(&node.device)).transpose()?,
             node,
         })
     }
