@@ -59,8 +59,9 @@ impl PinnedPages {
 
 /// Does the copy on the host, piece by piece: it takes no more memory than the stage.
 fn copy_through(device: &Device, pin: &Pin, stage: &Stage) -> Result<()> {
+    let runtime = device.0.system.runtime();
     tracing::debug!("{} bytes of pageable memory are copied by the host: they cannot be pinned", pin.bytes);
-    for RunCopy { dst, src, bytes } in memory::rows(&memory::device_addresses(&pin.copy))? {
+    for RunCopy { dst, src, bytes } in memory::rows(&pin.copy)? {
         for done in (0..bytes).step_by(stage.len()) {
             // CAST: no more than the stage has.
             let piece = (bytes - done).min(stage.len() as u64) as usize;
@@ -69,10 +70,10 @@ fn copy_through(device: &Device, pin: &Pin, stage: &Stage) -> Result<()> {
                 transfer(stage, src, piece, Way::In)?;
                 // SAFETY: the stage has so many bytes; the other end was checked when the node was made, and what comes
                 // before the copy in the graph has completed.
-                unsafe { stage.copy_by(device, dst, stage.address(), piece as u64) }?;
+                unsafe { runtime.copy(dst, stage.address(), piece) }?;
             } else {
                 // SAFETY: as above.
-                unsafe { stage.copy_by(device, stage.address(), src, piece as u64) }?;
+                unsafe { runtime.copy(stage.address(), src, piece) }?;
                 transfer(stage, dst, piece, Way::Out)?;
             }
         }

@@ -87,7 +87,7 @@ impl Stage {
     ///
     /// # Safety
     /// Both ranges exist, and no other copy uses the stage.
-    pub(crate) unsafe fn copy_by(&self, device: &Device, dst: u64, src: u64, bytes: u64) -> Result<()> {
+    unsafe fn copy_by(&self, device: &Device, dst: u64, src: u64, bytes: u64) -> Result<()> {
         device.refuse_if_lost()?;
         let (runtime, agent) = (device.0.system.runtime(), &device.0.agent);
         self.copied.arm();

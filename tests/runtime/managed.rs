@@ -129,7 +129,9 @@ fn prefetched_pages_do_not_fault_and_follow_the_stream() {
             gate.open();
             stream.synchronize().unwrap();
         });
-        assert!(prefetched.is_none_or(|counted| counted == [0, PAGES]), "{prefetched:?}");
+        // Pages that several devices always have mapped are the host's (docs/adr/0048).
+        let moved = if retries() || Device::all().unwrap().len() == 1 { PAGES } else { 0 };
+        assert!(prefetched.is_none_or(|counted| counted == [0, moved]), "{prefetched:?}");
         assert_eq!((shared.first(0), shared.first(1)), (7, 7));
         let said = memory::advice(shared.span(1).0, 4096).unwrap();
         assert_eq!(said[0].prefetched, Some(DEVICE));
@@ -138,7 +140,7 @@ fn prefetched_pages_do_not_fault_and_follow_the_stream() {
             stream.prefetch(&[shared.span(1)], &[Processor::Host]).unwrap();
             stream.synchronize().unwrap();
         });
-        assert!(back.is_none_or(|counted| counted == [0, PAGES]), "{back:?}");
+        assert!(back.is_none_or(|counted| counted == [0, moved]), "{back:?}");
         assert_eq!(shared.first(1), 7);
     });
 }
