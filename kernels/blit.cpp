@@ -96,9 +96,11 @@ static inline void write_word(GLOBAL void *at, u64 value, u32 wide) {
 }
 
 // Ends when a word that anybody may write meets a condition. One work-item is enough, and leaves the rest of the
-// device to those who will write it.
-static inline void wait_word(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32 wide) {
+// device to those who will write it. If `gone` is not null, its word is 1 when nobody is left to write: then it traps.
+static inline void wait_word(const GLOBAL void *at, u64 value, u64 mask, const GLOBAL u32 *gone, u32 condition, u32 wide) {
   for (;;) {
+    // First: what was written before the writer was gone counts.
+    const bool last = gone && __scoped_atomic_load_n(gone, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM);
     const u64 word = wide ? __scoped_atomic_load_n((const GLOBAL u64 *)at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM)
                           : __scoped_atomic_load_n((const GLOBAL u32 *)at, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_SYSTEM);
     bool met;
@@ -109,14 +111,15 @@ static inline void wait_word(const GLOBAL void *at, u64 value, u64 mask, u32 con
       default: met = (~(word | value) & mask) != 0; break;
     }
     if (met) return;
+    if (last) __builtin_trap();
     __builtin_amdgcn_s_sleep(16);
   }
 }
 
 SINGLE write_value(GLOBAL void *at, u64 value, u32 wide) { write_word(at, value, wide); }
 
-SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, u32 condition, u32 wide) {
-  wait_word(at, value, mask, condition, wide);
+SINGLE wait_value(const GLOBAL void *at, u64 value, u64 mask, const GLOBAL u32 *gone, u32 condition, u32 wide) {
+  wait_word(at, value, mask, gone, condition, wide);
 }
 
 struct Run {
@@ -138,6 +141,7 @@ KERNEL copy_batch(u64 count, u64 items, u32 groups) {
 struct WordStep {
   GLOBAL void *at;
   u64 value, mask;
+  const GLOBAL u32 *gone;
   u32 action, wide;
 };
 
@@ -150,6 +154,6 @@ SINGLE word_steps(u64 count) {
     if (steps[i].action == 4)
       write_word(steps[i].at, steps[i].value, steps[i].wide);
     else
-      wait_word(steps[i].at, steps[i].value, steps[i].mask, steps[i].action, steps[i].wide);
+      wait_word(steps[i].at, steps[i].value, steps[i].mask, steps[i].gone, steps[i].action, steps[i].wide);
   }
 }

@@ -107,27 +107,36 @@ impl Blit {
     }
 
     /// The dispatch that ends when the word at device address `at` meets `condition`.
-    pub(crate) fn wait_value(&self, at: u64, condition: Condition, value: Word, mask: u64) -> Dispatch {
+    /// `gone` is the address of a word of 32 bits that is 1 when nobody will write the word any more, which is a fault, or 0.
+    pub(crate) fn wait_value(
+        &self,
+        at: u64,
+        condition: Condition,
+        value: Word,
+        mask: u64,
+        gone: u64,
+    ) -> Dispatch {
         let mask = if value.is_wide() { mask } else { mask & u64::from(u32::MAX) };
         let mut args = Arguments::default();
-        args.u64s(&[at, value.bits(), mask]);
+        args.u64s(&[at, value.bits(), mask, gone]);
         args.u32s(&[condition as u32, u32::from(value.is_wide())]);
         Dispatch { workgroup: [1, 1, 1], ..self.dispatch(&self.wait_value, [1, 1, 1], args) }
     }
 
-    /// The dispatch that writes words and waits for words, one after the other, at device addresses.
-    pub(crate) fn word_steps(&self, steps: &[WordStep]) -> Dispatch {
+    /// The dispatch that writes words and waits for words, one after the other, at device addresses; beside each the word
+    /// that [`wait_value`](Self::wait_value) calls `gone`.
+    pub(crate) fn word_steps(&self, steps: &[(WordStep, u64)]) -> Dispatch {
         /// The action that is no condition.
         const WRITE: u32 = 4;
         let mut args = Arguments::default();
         args.u64s(&[steps.len() as u64]);
-        for WordStep { address, value, action } in steps {
+        for (WordStep { address, value, action }, gone) in steps {
             let (mask, code) = match action {
                 WordAction::Write => (0, WRITE),
                 WordAction::Wait { condition, mask } if value.is_wide() => (*mask, *condition as u32),
                 WordAction::Wait { condition, mask } => (mask & u64::from(u32::MAX), *condition as u32),
             };
-            args.u64s(&[*address, value.bits(), mask]);
+            args.u64s(&[*address, value.bits(), mask, *gone]);
             args.u32s(&[code, u32::from(value.is_wide())]);
         }
         Dispatch { workgroup: [1, 1, 1], ..self.dispatch(&self.word_steps, [1, 1, 1], args) }

@@ -5,11 +5,11 @@
 //! gets there; a process that did not make the latest record waits for its number, on the host. So nothing of the
 //! event lies on a device, and it works the same on every back end.
 //!
-//! A process that dies, or whose device faults, before a record is reached never publishes it. Threads that wait for
-//! that record wait until a process records the event anew.
+//! A process that ends, or whose device faults, before a record is reached never publishes it. Waits for the latest record of
+//! a process that has ended fail; after a fault they last until a process records the event anew.
 
 use std::{
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     os::{
         fd::{AsFd, AsRawFd, OwnedFd},
         unix::fs::MetadataExt,
@@ -30,6 +30,13 @@ pub struct EventHandle {
     pub descriptor: u32,
     /// The file's, which tells it from one that took its number later.
     pub inode: u64,
+}
+
+/// Whether a process has not ended yet: one that nobody has waited for has (proc_pid_status(5), State).
+fn is_running(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
 }
 
 /// The part of an event that processes share.
@@ -92,7 +99,7 @@ impl SharedEvent {
 
     /// The number of the latest record if another process has made it; its own records, a process knows better.
     pub(crate) fn foreign(&self) -> Option<u64> {
-        let latest = self.page.issued();
+        let (latest, _) = self.page.issued();
         (latest != self.ours.load(Ordering::Acquire)).then_some(latest)
     }
 
@@ -102,12 +109,23 @@ impl SharedEvent {
     }
 
     /// Waits for a record until `is_pointless`.
-    pub(crate) fn wait_unless(&self, number: u64, is_pointless: impl Fn() -> bool) {
+    ///
+    /// # Errors
+    /// [`Error::LaunchFailure`] if the process that made the latest record has ended before it was reached.
+    pub(crate) fn wait_unless(&self, number: u64, is_pointless: impl Fn() -> bool) -> Result<()> {
         const SLICE: Option<Duration> = Some(Duration::from_millis(100));
         while !self.page.wait(SLICE, |word| word.load(Ordering::Acquire) >= number) {
+            let (latest, process) = self.page.issued();
+            // What it reached just before its end counts.
+            if latest >= number && !is_running(process) && !self.is_reached(number) {
+                return Err(Error::LaunchFailure(format!(
+                    "process {process} has ended before it reached its record of an event that is waited for"
+                )));
+            }
             if is_pointless() {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 }

@@ -24,6 +24,9 @@ const VERSION: u32 = 1;
 /// Bytes of the object.
 const SIZE: usize = 4096;
 
+/// The bits of a promised value; above is room for any process of Linux (`PID_MAX_LIMIT` is 2^22).
+const NUMBER: u64 = (1 << 42) - 1;
+
 /// What a page is used as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -32,8 +35,9 @@ pub(super) enum Kind {
     Binary = 1,
     /// `value` only grows.
     Timeline = 2,
-    /// `value` is the number of the latest record that was reached, `issued` that of the latest that was made.
-    Event = 3,
+    /// `value` is the number of the latest record that was reached, `issued` that of the latest that was made, and the process
+    /// that made it.
+    Event = 5,
     /// `value` is the ordinal of the device whose memory the pool hands out.
     Pool = 4,
 }
@@ -48,7 +52,7 @@ struct Words {
     /// Grows with every change of `value`; the futex.
     sequence: AtomicU32,
     reserved: AtomicU32,
-    /// Values that were promised; only events use it.
+    /// The latest value that was promised, and above [`NUMBER`] the process that did; only events use it.
     issued: AtomicU64,
 }
 
@@ -133,12 +137,19 @@ impl Page {
 
     /// Promises one more value, and says which.
     pub(super) fn issue(&self) -> u64 {
-        self.words().issued.fetch_add(1, Ordering::AcqRel) + 1
+        let by = u64::from(std::process::id()) << NUMBER.count_ones();
+        let next = |latest: u64| Some(by | ((latest & NUMBER) + 1) & NUMBER);
+        let issued = &self.words().issued;
+        let latest =
+            issued.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).unwrap_or_else(|latest| latest);
+        ((latest & NUMBER) + 1) & NUMBER
     }
 
-    /// The latest value that was promised.
-    pub(super) fn issued(&self) -> u64 {
-        self.words().issued.load(Ordering::Acquire)
+    /// The latest value that was promised, and the process that did.
+    pub(super) fn issued(&self) -> (u64, u32) {
+        let latest = self.words().issued.load(Ordering::Acquire);
+        // CAST: 22 bits.
+        (latest & NUMBER, (latest >> NUMBER.count_ones()) as u32)
     }
 
     /// Changes the value as `change` says, and wakes the threads that wait.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Backing, Origin, Region};
+use super::{Backing, Origin, Region, exporter::Exporter};
 use crate::{
     callback,
     device::{Device, System},
@@ -82,6 +82,7 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
     let words = hsa::MemoryHandle(handle.words);
     // CAST: a 64-bit process.
     let agents = system.importing_agents(device);
+    let exporter = Exporter::of(handle.process, device)?;
     let attached = system.runtime().attach_memory(words, handle.allocated as usize, &agents);
     let refused = |error| {
         crate::error::explain(format!("the memory of process {} cannot be mapped: {error}", handle.process));
@@ -99,7 +100,7 @@ pub fn open(device: &Device, handle: &MemoryHandle) -> Result<Arc<Region>> {
         flags: 0,
         device_address: address,
         marks: Default::default(),
-        backing: Backing::Held(Box::new(attached)),
+        backing: Backing::Imported(attached, exporter),
     }))
 }
 

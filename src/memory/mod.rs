@@ -3,6 +3,7 @@
 mod array;
 pub(crate) mod batch;
 mod engine;
+mod exporter;
 pub mod external;
 pub mod ipc;
 mod ledger;

@@ -5,6 +5,7 @@ use std::{any::Any, collections::BTreeMap, sync::Arc};
 use parking_lot::RwLock;
 
 use super::{mapped::Mapped, marks::Marks, pages::Managed};
+use crate::memory::exporter::Exporter;
 use crate::{
     device::{Device, fence::Keep},
     error::{Error, Result},
@@ -82,7 +83,9 @@ pub(crate) enum Backing {
     Elsewhere,
     /// Physical memory, mapped to reserved addresses.
     Mapped(Mapped),
-    /// Pinned pages, or memory of another process or another API.
+    /// Memory of another process.
+    Imported(#[allow(dead_code, reason = "held for its Drop")] hsa::Attachment, Option<Arc<Exporter>>),
+    /// Pinned pages, or memory of another API.
     Held(#[allow(dead_code, reason = "held for its Drop")] Box<dyn Any + Send + Sync>),
 }
 
@@ -119,6 +122,15 @@ impl Region {
         match &self.backing {
             Backing::Managed(managed) => Some(managed),
             _ => None,
+        }
+    }
+
+    /// The address of a word that becomes 1 when the process has ended whose memory it is; 0 if it is this one's, or that
+    /// is not known.
+    pub(crate) fn gone(&self) -> u64 {
+        match &self.backing {
+            Backing::Imported(_, Some(exporter)) => exporter.gone(),
+            _ => 0,
         }
     }
 

@@ -135,8 +135,7 @@ impl Event {
         self.refuse_captured(WAITING)?;
         check_unsafe_call(WAITING)?;
         if let Some((shared, number)) = self.foreign() {
-            shared.wait_unless(number, || false);
-            return Ok(());
+            return shared.wait_unless(number, || false);
         }
         match self.point()? {
             Some((fence, device)) => device.wait(&fence, self.0.wait.get().unwrap_or_default()),

@@ -46,11 +46,15 @@ impl Stream {
         })
     }
 
-    /// Holds what follows back until another process's record of an event is reached.
+    /// Holds what follows back until another process's record of an event is reached; its end before that is a fault.
     pub(super) fn wait_for_other_process(&self, event: Arc<SharedEvent>, number: u64) -> Result<()> {
         let faults = self.device().0.faults.clone();
         let epoch = faults.epoch();
-        self.hold_on_host(move || event.wait_unless(number, || faults.epoch() != epoch))
+        self.hold_on_host(move || {
+            if let Err(error) = event.wait_unless(number, || faults.epoch() != epoch) {
+                faults.record(error, epoch);
+            }
+        })
     }
 
     /// Holds what follows back until `wait` returns. What it waits for may come behind work that is published later, here or

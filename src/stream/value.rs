@@ -18,7 +18,7 @@ impl Stream {
     /// [`Error::InvalidValue`] for memory that the device does not reach or an address that is not aligned; what
     /// capture forbids.
     pub fn write_value(&self, address: u64, value: Word) -> Result<()> {
-        let at = word_at(self.device(), address, value)?;
+        let (at, _) = word_at(self.device(), address, value)?;
         if self.is_capturing() {
             return self.record_steps([WordStep { address, value, action: WordAction::Write }].into());
         }
@@ -31,15 +31,17 @@ impl Stream {
     /// later. A stream that waits for this one, by an event or because one of them is the default stream, moves to a queue
     /// of its own as well. Each comes back to a queue that it shares when it is used and nothing of it is in flight.
     ///
+    /// A wait for memory of another process ends as a fault of the device if that process ends first.
+    ///
     /// # Errors
     /// As [`Stream::write_value`]; [`Error::OutOfMemory`] if the device has no queue left.
     pub fn wait_value(&self, address: u64, condition: Condition, value: Word, mask: u64) -> Result<()> {
-        let at = word_at(self.device(), address, value)?;
+        let (at, gone) = word_at(self.device(), address, value)?;
         if self.is_capturing() {
             let action = WordAction::Wait { condition, mask };
             return self.record_steps([WordStep { address, value, action }].into());
         }
-        self.hold_by(&self.device().blit()?.wait_value(at, condition, value, mask))
+        self.hold_by(&self.device().blit()?.wait_value(at, condition, value, mask, gone))
     }
 
     /// Writes words and waits for words, one after the other; a step that waits does so as [`Stream::wait_value`].
@@ -76,25 +78,27 @@ impl Stream {
     }
 }
 
-/// The steps with the addresses by which `device` knows their words.
+/// The steps with the addresses by which `device` knows their words, each with that of the word that tells of the end of the
+/// process whose memory it is, or 0.
 ///
 /// # Errors
 /// As [`Stream::write_value`].
-pub(crate) fn device_steps(device: &Device, steps: &[WordStep]) -> Result<Vec<WordStep>> {
-    steps
-        .iter()
-        .map(|step| Ok(WordStep { address: word_at(device, step.address, step.value)?, ..*step }))
-        .collect()
+pub(crate) fn device_steps(device: &Device, steps: &[WordStep]) -> Result<Vec<(WordStep, u64)>> {
+    let reached = |step: &WordStep| {
+        let (address, gone) = word_at(device, step.address, step.value)?;
+        Ok((WordStep { address, ..*step }, gone))
+    };
+    steps.iter().map(reached).collect()
 }
 
-/// The device's address of a word.
-fn word_at(device: &Device, address: u64, word: Word) -> Result<u64> {
+/// The device's address of a word, and that of the word that tells of the end of the process whose memory it is, or 0.
+fn word_at(device: &Device, address: u64, word: Word) -> Result<(u64, u64)> {
     if !address.is_multiple_of(word.bytes()) {
         return Err(Error::InvalidValue("the word is not aligned"));
     }
     match System::get()?.memory().place(address, word.bytes())? {
         Place::Region(region) if peer::reaches(device, &region) => {
-            Ok(region.device_address + (address - region.address))
+            Ok((region.device_address + (address - region.address), region.gone()))
         }
         _ => Err(Error::InvalidValue("the word lies in memory that the device does not reach")),
     }

@@ -1,6 +1,7 @@
 use std::{
     ffi::c_uint,
-    process::Child,
+    io::{BufRead, BufReader},
+    process::{Child, Stdio},
     ptr,
     time::{Duration, Instant},
 };
@@ -8,7 +9,7 @@ use std::{
 use capi::{error::hipError_t, types::*};
 
 use super::*;
-use crate::process::{LONG, again, ends, footprint, hex, role, unhex};
+use crate::process::{LONG, again, bytes_of, ends, footprint, hex, role, unhex};
 
 unsafe extern "C" {
     fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void) -> hipError_t;
@@ -47,6 +48,14 @@ unsafe extern "C" {
         flags: std::ffi::c_ulonglong,
     ) -> hipError_t;
     fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void) -> hipError_t;
+    fn hipStreamQuery(stream: hipStream_t) -> hipError_t;
+    fn hipStreamWaitValue32(
+        stream: hipStream_t,
+        address: *mut c_void,
+        value: u32,
+        flags: c_uint,
+        mask: u32,
+    ) -> hipError_t;
 }
 
 const EVENT: c_uint = hipEventInterprocess | hipEventDisableTiming;
@@ -308,4 +317,106 @@ fn a_graph_with_an_event_between_processes_is_refused() {
     ok!(hipGraphCreate(&mut graph, 0), hipGraphAddEventRecordNode(&mut node, graph, ptr::null(), 0, shared),);
     fails!(hipErrorNotSupported, hipGraphInstantiateWithFlags(&mut exec, graph, 0));
     ok!(hipGraphDestroy(graph), hipEventDestroy(shared));
+}
+
+/// Starts the test in another process, and returns what that says of itself.
+fn writer(test: &str) -> (Child, String) {
+    let mut child = again(test, "writer").stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut said = lines.filter_map(|line| Some(line.unwrap().strip_prefix("handle: ")?.to_owned()));
+    let said = said.next();
+    (child, said.expect("the other process says its handle"))
+}
+
+/// Says a handle and lives until somebody ends this process.
+fn say_and_live(handle: &[i8]) -> ! {
+    println!("\nhandle: {}", hex(handle));
+    std::thread::sleep(LONG);
+    panic!("nobody has ended this process");
+}
+
+fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Ends a process for which a stream waits.
+fn end_while_waiting(mut child: Child, stream: hipStream_t) {
+    std::thread::sleep(Duration::from_millis(50));
+    fails!(hipErrorNotReady, hipStreamQuery(stream));
+    child.kill().unwrap();
+    // Nobody has asked for its end yet: that it is a zombie counts.
+    fails!(hipErrorLaunchFailure, hipStreamSynchronize(stream));
+    child.wait().unwrap();
+}
+
+// proves: hipStreamWaitValue32
+#[test]
+fn a_wait_for_a_word_fails_when_the_process_ends_whose_memory_it_is() {
+    const NAME: &str = "ipc::a_wait_for_a_word_fails_when_the_process_ends_whose_memory_it_is";
+    match role().as_deref() {
+        None => assert!(ends(again(NAME, "reader").spawn().unwrap()).success()),
+        Some("writer") => {
+            let memory = Memory::of(&[7u32, 0]);
+            say_and_live(&handle_of(memory.pointer()).map_or([0; 64], |handle| handle.reserved));
+        }
+        Some(_) => {
+            let (child, said) = writer(NAME);
+            let (mut memory, handle) = (ptr::null_mut(), hipIpcMemHandle_t { reserved: bytes_of(&said) });
+            if handle.reserved == [0; 64] {
+                // ROCr 5 over our thunk has no handles.
+                return end(child);
+            }
+            let stream = new_stream();
+            ok!(hipIpcOpenMemHandle(&mut memory, handle, LAZY));
+            let wait = |word: usize, value| {
+                ok!(hipStreamWaitValue32(
+                    stream,
+                    memory.wrapping_byte_add(4 * word),
+                    value,
+                    hipStreamWaitValueEq,
+                    u32::MAX
+                ));
+            };
+            // What it has written counts, also when it has ended.
+            wait(0, 7);
+            ok!(hipStreamSynchronize(stream));
+            wait(1, 7);
+            end_while_waiting(child, stream);
+        }
+    }
+}
+
+// proves: hipIpcOpenEventHandle
+#[test]
+fn a_wait_for_an_event_fails_when_the_process_ends_that_has_recorded_it() {
+    const NAME: &str = "ipc::a_wait_for_an_event_fails_when_the_process_ends_that_has_recorded_it";
+    match role().as_deref() {
+        None => assert!(ends(again(NAME, "reader").spawn().unwrap()).success()),
+        Some("writer") => {
+            let (event, mut stream) = (event(), hipStream_t::NULL);
+            let gate = std::sync::atomic::AtomicBool::new(false);
+            ok!(
+                hipStreamCreateWithFlags(&mut stream, hipStreamNonBlocking),
+                hipLaunchHostFunc(stream, Some(wait_for_the_gate), (&raw const gate).cast_mut().cast()),
+                hipEventRecord(event, stream),
+            );
+            let mut handle = hipIpcEventHandle_t { reserved: [0; 64] };
+            ok!(hipIpcGetEventHandle(&mut handle, event));
+            say_and_live(&handle.reserved);
+        }
+        Some(_) => {
+            let (child, said) = writer(NAME);
+            let (mut event, stream) = (hipEvent_t::NULL, new_stream());
+            ok!(
+                hipIpcOpenEventHandle(&mut event, hipIpcEventHandle_t { reserved: bytes_of(&said) }),
+                hipStreamWaitEvent(stream, event, 0),
+            );
+            end_while_waiting(child, stream);
+            fails!(hipErrorLaunchFailure, hipEventSynchronize(event));
+            // Recorded anew, it is this process's.
+            ok!(hipEventRecord(event, stream), hipEventSynchronize(event));
+            ok!(hipEventDestroy(event), hipStreamDestroy(stream));
+        }
+    }
 }

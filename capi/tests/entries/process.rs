@@ -64,6 +64,10 @@ pub fn hex(bytes: &[i8]) -> String {
 
 /// The bytes that [`hex`] wrote into a variable.
 pub fn unhex<const N: usize>(variable: &str) -> [i8; N] {
-    let text = env::var(variable).expect(variable);
+    bytes_of(&env::var(variable).expect(variable))
+}
+
+/// The bytes that [`hex`] wrote.
+pub fn bytes_of<const N: usize>(text: &str) -> [i8; N] {
     std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("two digits") as i8)
 }

@@ -11,6 +11,7 @@ use crate::{
     caller, current,
     error::{hipErrorInvalidConfiguration, hipErrorInvalidContext, hipErrorInvalidValue},
     object::EVENTS,
+    soname,
     types::*,
 };
 
@@ -77,11 +78,15 @@ entry! {
     }
 }
 
+/// What flags must be: the only one that there is, 0 in the headers of releases up to 5.
+fn lazy_peer_access() -> c_uint {
+    if soname::major() <= 5 { 0 } else { hipIpcMemLazyEnablePeerAccess }
+}
+
 entry! {
     /// Maps another process's device memory.
     fn hipIpcOpenMemHandle(address: *mut *mut c_void, handle: hipIpcMemHandle_t, flags: c_uint) -> hipError_t {
-        // The header: flags must be this.
-        if address.is_null() || flags != hipIpcMemLazyEnablePeerAccess {
+        if address.is_null() || flags != lazy_peer_access() {
             return Err(hipErrorInvalidValue);
         }
         let device = current::device()?;
