@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use crate::{Result, conformance::build::stamp, file_error, output, target_dir};
+use crate::{Result, file_error, output, stamp, target_dir};
 
 /// Where Debian puts the device libraries.
 pub const BITCODE: &str = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";

@@ -37,6 +37,7 @@ use std::{
     env, fs, io,
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
+    time::SystemTime,
 };
 
 pub mod calls;
@@ -205,6 +206,13 @@ fn line(command: &Command) -> String {
 /// [`Error::File`].
 pub fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(file_error(path))
+}
+
+/// Length and time of an installed file: tells one version of a package from another. Nothing if it is missing, which
+/// the compiler will say.
+pub(crate) fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
 }
 
 /// Makes an I/O error name its file.

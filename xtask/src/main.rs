@@ -188,7 +188,7 @@ mod tests {
             .skip(1)
             .filter_map(|rest| rest.split(['\n', '`']).next()?.split(" 2>&1").next())
             .partition(|command| !command.starts_with("test"));
-        assert_eq!(commands, ["dist"]);
+        assert_eq!(commands, ["dist", "kit"]);
         assert!(tests.len() >= 3, "{tests:?}");
         for words in tests.iter().filter(|command| **command != "test").map(|command| command.split(' ')) {
             let parsed = Cli::try_parse_from(["xtask"].into_iter().chain(words)).unwrap().command;

@@ -7,7 +7,7 @@ use super::{
     compare::visible,
     configuration::Configuration,
     recorded::Recording,
-    report::Verdict,
+    verdict::Verdict,
 };
 
 /// What one library printed, by program in the order of the verdicts.

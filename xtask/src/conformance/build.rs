@@ -9,11 +9,10 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
     process::Command,
-    time::SystemTime,
 };
 
 use super::programs::Language;
-use crate::{Result, device_libs::BITCODE, file_error, link::aside, output, target_dir};
+use crate::{Result, device_libs::BITCODE, file_error, link::aside, output, stamp, target_dir};
 
 /// The compiler that Debian's hipcc 5.2.3 calls.
 const COMPILER: &str = "/usr/bin/clang++-15";
@@ -110,13 +109,6 @@ pub fn key(source: &Path, compiler: &str, flags: &impl Hash) -> Result<String> {
         stamp(Path::new(installed)).hash(&mut hasher);
     }
     Ok(format!("{:016x}\n", hasher.finish()))
-}
-
-/// Length and time of an installed file: tells one version of a package from another. Nothing if it is missing, which
-/// the compiler will say.
-pub fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.len(), metadata.modified().ok()?))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! | [`run`] | runs one in one configuration |
 //! | [`probe`] | makes sure that a configuration is what its name says |
 //! | [`recorded`] | what libraries printed that do not run here |
+//! | [`verdict`] | what became of a program |
 //! | [`agreement`] | which libraries print the same |
 //! | [`align`] | which lines of three outputs belong together |
 //! | [`compare`] | what was printed, line by line |
@@ -26,6 +27,7 @@ pub mod programs;
 pub mod recorded;
 pub mod report;
 pub mod run;
+pub mod verdict;
 
 use std::{
     collections::BTreeMap,
@@ -43,8 +45,8 @@ use clap::Args;
 pub use configuration::Configuration;
 use programs::Program;
 use recorded::Recording;
-use report::{Side, Verdict};
 use run::{End, Libraries, Run};
+use verdict::{Side, Verdict};
 
 use crate::{Error, Result, dist, link::Profile, packages, pages, root};
 
@@ -197,7 +199,7 @@ pub fn command(options: &Options) -> Result {
     if options.check {
         pages::check("conformance", &written)?;
     }
-    println!("{} agree", report::counted(verdicts.len(), "program"));
+    println!("{} agree", verdict::counted(verdicts.len(), "program"));
     Ok(())
 }
 

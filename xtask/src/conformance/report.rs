@@ -1,9 +1,6 @@
 //! The pages that a run of all programs writes, and what the terminal shows.
 
-use std::{
-    collections::BTreeMap,
-    fmt::{self, Write},
-};
+use std::fmt::Write;
 
 use super::{
     agreement,
@@ -12,95 +9,8 @@ use super::{
     programs::Program,
     recorded::Recording,
     run::End,
+    verdict::{OURS, Verdict, cell, counted},
 };
-
-/// Our configurations, in the order of the report.
-const OURS: [Configuration; 2] = [Configuration::Ours, Configuration::Rocr];
-
-/// What a program did in one of our configurations.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side {
-    /// Which one.
-    pub configuration: Configuration,
-    /// How it ended.
-    pub end: End,
-    /// What it printed beside what AMD's library made it print; `None` if either did not complete.
-    pub comparison: Option<Comparison>,
-}
-
-/// What became of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// The program.
-    pub program: Program,
-    /// How it ended on AMD's library, and how many lines it printed; `None` if it did not run there.
-    pub amd: Option<(End, usize)>,
-    /// How many lines the newer release printed; `None` if that is not recorded.
-    pub newer: Option<usize>,
-    /// Our configurations.
-    pub sides: Vec<Side>,
-    /// What is wrong, for a person to read; nothing if all is well.
-    pub failures: Vec<String>,
-    /// What it printed where it completed.
-    pub printed: BTreeMap<Configuration, String>,
-}
-
-impl Verdict {
-    /// Whether nothing is wrong.
-    pub fn passed(&self) -> bool {
-        self.failures.is_empty()
-    }
-
-    /// What differs in both of our configurations, as `expected` files hold it; `None` where nothing was compared.
-    pub fn differing(&self) -> [Option<Vec<String>>; 2] {
-        OURS.map(|configuration| Some(self.side(configuration)?.comparison.as_ref()?.lines_of_ours()))
-    }
-
-    fn side(&self, configuration: Configuration) -> Option<&Side> {
-        self.sides.iter().find(|side| side.configuration == configuration)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.passed() { "ok  " } else { "FAIL" };
-        write!(f, "{word} {}", self.program.file_name())?;
-        if let Some((_, lines)) = self.amd {
-            write!(f, ": {}", counted(lines, "line"))?;
-            for side in &self.sides {
-                write!(f, "; {}: {}", side.configuration, cell(side))?;
-            }
-        }
-        self.failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
-    }
-}
-
-/// A side's result in a few words.
-fn cell(side: &Side) -> String {
-    let Some(comparison) = &side.comparison else {
-        return match side.end {
-            End::Completed => "not compared".into(),
-            end => end.to_string(),
-        };
-    };
-    let counts = [
-        (comparison.as_newer, "as 6.3 only"),
-        (comparison.as_older(), "as 5.2.3 only"),
-        (comparison.as_neither(), "as neither"),
-    ];
-    // Without a recording there is one release to agree with.
-    let word = |word| if comparison.is_recorded { word } else { "not as 5.2.3" };
-    let counts: Vec<_> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|&(count, text)| format!("{count} {}", word(text)))
-        .collect();
-    let mut words = if counts.is_empty() { "equal".into() } else { counts.join(", ") };
-    if side.end != End::Completed {
-        words = format!("{words}, {}", side.end);
-    }
-    words
-}
 
 /// The lines of a program that differ from the newer release, with the reason if there is one; nothing if it is not
 /// recorded.
@@ -338,11 +248,6 @@ fn differences(text: &mut String, verdicts: &[Verdict]) {
     text.push_str("A cell is empty where a library prints no such line.\n\n");
     text.push_str("| program | 5.2.3 | 6.3 | ours | why |\n|---|---|---|---|---|\n");
     text.push_str(&rows);
-}
-
-/// A number of things, in words.
-pub fn counted(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Text that does not end a table's cell, nor reads as HTML.

@@ -15,7 +15,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     ("hiprtc", &["loader"]),
     ("capi", &["aqlipse", "hiprtc"]),
     ("hiprtc-c", &[]),
-    ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator"]),
+    ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator", "xtask"]),
     ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "aqlipse-graph", "hsa", "hsa-sys", "emulator"]),
     ("thunk", &["hsa-sys", "emulator"]),
     ("xtask", &[]),

@@ -3,6 +3,7 @@ use crate::conformance::{
     compare::compare,
     marker::{self, Marker},
     programs::Language,
+    verdict::Side,
 };
 
 fn program(name: &str, source: &str) -> Program {
@@ -23,7 +24,7 @@ fn verdict(program: Program, newer: Option<usize>, sides: Vec<Side>) -> Verdict 
         newer,
         sides,
         failures: Vec::new(),
-        printed: BTreeMap::new(),
+        printed: Default::default(),
     }
 }
 
