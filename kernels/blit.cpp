@@ -87,12 +87,15 @@ KERNEL fill_rect(GLOBAL u8 *dst, u64 value, u64 pitch, u64 slice, u64 width, u64
       fill_row(dst + z * slice + y * pitch, value, width, id & (team - 1), team);
 }
 
-// Stores a word in one piece, with all that happened before visible to whoever sees it.
+// Stores a word in one piece, with all that happened before visible to whoever sees it. Another device
+// may wait for it: the fence behind the store writes it back from a cache that only this device sees, which packets do at the
+// end of their graph.
 static inline void write_word(GLOBAL void *at, u64 value, u32 wide) {
   if (wide)
     __scoped_atomic_store_n((GLOBAL u64 *)at, value, __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
   else
     __scoped_atomic_store_n((GLOBAL u32 *)at, u32(value), __ATOMIC_RELEASE, __MEMORY_SCOPE_SYSTEM);
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "");
 }
 
 // Ends when a word that anybody may write meets a condition. One work-item is enough, and leaves the rest of the

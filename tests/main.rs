@@ -18,5 +18,6 @@ mod registration;
 mod rocrand;
 mod runtime;
 mod services;
+mod several;
 mod toolchain;
 mod triton;

@@ -230,6 +230,22 @@ impl<T: Plain> HostBuffer<T> {
         }
     }
 
+    /// Copies `values` into it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`] for another number of them.
+    pub fn write(&self, values: &[T]) -> Result<()> {
+        if values.len() != self.len {
+            return Err(Error::InvalidValue("as many values as the buffer has elements"));
+        }
+        let start = self.address as usize as *mut T;
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { start.add(i).write_volatile(*value) };
+        }
+        Ok(())
+    }
+
     /// The elements as they are now; of those that work in flight writes, any bits.
     pub fn to_vec(&self) -> Vec<T> {
         let start = self.address as usize as *const T;

@@ -39,6 +39,10 @@ pub struct Build {
     pub level: &'static str,
     /// Further options.
     pub options: &'static [&'static str],
+    /// The folder below the library's to link with: that of a release's ABI, or nothing for that of the newest.
+    pub abi: &'static str,
+    /// Files that a program is linked with besides the library.
+    pub libraries: &'static [&'static str],
 }
 
 /// Every compiler and architecture at the lowest and the highest level.
@@ -70,12 +74,17 @@ impl fmt::Display for Build {
 impl Build {
     /// A build without further options.
     pub const fn new(compiler: Compiler, arch: &'static str, level: &'static str) -> Self {
-        Self { compiler, arch, level, options: &[] }
+        Self { compiler, arch, level, options: &[], abi: "", libraries: &[] }
     }
 
     /// The same build with further options.
     pub const fn with(self, options: &'static [&'static str]) -> Self {
         Self { options, ..self }
+    }
+
+    /// The same build, linked with the ABI that belongs to Debian's headers, and with further files.
+    pub const fn linked_with(self, libraries: &'static [&'static str]) -> Self {
+        Self { abi: "hip5", libraries, ..self }
     }
 
     /// Compiles `tests/programs/<source>`, unless that was done before, and returns the result's path.
@@ -101,7 +110,9 @@ impl Build {
             };
             check(&mut compile);
             if output == Output::Program {
-                link(self.compiler, toolchain, &[object.as_path()], &[], result);
+                let libraries = self.libraries.iter().map(Path::new);
+                let objects: Vec<_> = std::iter::once(object.as_path()).chain(libraries).collect();
+                link(self.compiler, &toolchain.lib().join(self.abi), &objects, &[], result);
             }
         })
     }
@@ -158,7 +169,7 @@ pub fn compile_host(
         compile.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-D__HIP_PLATFORM_AMD__"]);
         compile.args(files.iter().map(|(name, file)| format!("-D{name}=\"{}\"", file.display())));
         check(compile.arg("-c").arg(&path).arg("-o").arg(&object));
-        link(Compiler::Clang22, toolchain, &[object.as_path()], libraries, result);
+        link(Compiler::Clang22, &toolchain.lib(), &[object.as_path()], libraries, result);
     })
 }
 
@@ -189,9 +200,9 @@ pub fn compile_against(
     })
 }
 
-fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], libraries: &[&str], result: &Path) {
+fn link(compiler: Compiler, folder: &Path, objects: &[&Path], libraries: &[&str], result: &Path) {
     let mut link = Command::new(compiler.path());
-    link.args(objects).arg("-o").arg(result).arg("-L").arg(toolchain.lib());
+    link.args(objects).arg("-o").arg(result).arg("-L").arg(folder);
     link.args(["-lamdhip64", "-lpthread"]);
     check(link.args(libraries.iter().map(|library| format!("-l{library}"))));
 }
@@ -200,8 +211,9 @@ fn link(compiler: Compiler, toolchain: &Toolchain, objects: &[&Path], libraries:
 fn headers() -> Vec<(PathBuf, Vec<u8>)> {
     let programs = sources();
     let mut headers = Vec::new();
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("capi/include/aqlipse");
-    let shared = ["toolchain", "graph_memory", "../conformance"].map(|folder| programs.join(folder));
+    let ours = xtask::root().join("capi/include/aqlipse");
+    let shared = ["toolchain", "graph_memory", "../conformance", "../../examples/mpi"]
+        .map(|folder| programs.join(folder));
     for directory in [programs.clone(), ours].into_iter().chain(shared) {
         for entry in fs::read_dir(&directory).expect("the sources can be read") {
             let path = entry.expect("a directory can be read").path();

@@ -8,10 +8,12 @@
 //! |---|---|
 //! | [`build`] | one compiler, architecture, level: the matrix, and its cached outputs |
 //! | [`devices`] | the back end and the architectures that the suite runs on |
+//! | [`mpi`] | programs of several processes |
 //! | [`process`] | runs a program with a time limit |
 
 pub mod build;
 pub mod devices;
+pub mod mpi;
 pub mod process;
 
 use std::{
@@ -129,7 +131,7 @@ pub fn has(program: &str, package: &str) -> bool {
 
 /// The directory of the programs' sources.
 pub fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("programs")
+    xtask::root().join("tests/programs")
 }
 
 /// Returns `root/<hash of the key>/<name>`, which `make` has written, now or in an earlier run.

@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 23] = [
+pub const WANTED: [(&str, &str); 27] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -25,8 +25,12 @@ pub const WANTED: [(&str, &str); 23] = [
     ("libhsa-runtime64-1", "AMD's ROCr, to run on, and its copying kernels, to decode"),
     ("libhsa-runtime-dev", "the public HSA headers, which hsa-sys is compared with"),
     ("libhsakmt-dev", "the public headers of AMD's thunk, which ours is compared with"),
+    ("libmpich-dev", "headers of MPICH"),
+    ("libopenmpi-dev", "headers of OpenMPI"),
     ("librocrand1", "AMD's kernels for gfx90a, to run and to decode"),
     ("librocrand-dev", "rocRAND's public headers"),
+    ("mpich", "starts programs of several processes"),
+    ("openmpi-bin", "starts programs of several processes"),
     ("python3-pip", "fetches AMD's pseudocode, which the vector ALU is compared with"),
     ("rocm-device-libs", "device libraries for HIP programs"),
     ("rocm-smi", "AMD's management tool, which finds the emulated devices' files"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Which package may depend on which.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("hsa-sys", &[]),
     ("hsa", &["hsa-sys"]),
     ("loader", &[]),
@@ -17,6 +17,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     ("hiprtc-c", &[]),
     ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator", "xtask"]),
     ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "aqlipse-graph", "hsa", "hsa-sys", "emulator"]),
+    ("halo", &["aqlipse", "hiprtc"]),
     ("thunk", &["hsa-sys", "emulator"]),
     ("xtask", &[]),
 ];
