@@ -32,6 +32,21 @@ fn templates_executables_and_launches_cross_threads() {
 }
 
 #[test]
+fn what_the_host_writes_into_a_host_buffer_is_what_a_graph_uploads() {
+    let (stream, data) = (stream(), buffer(&[0u32; 5]));
+    let host = HostBuffer::new(&device(), 5, 0u32).expect("memory");
+    assert!(matches!(host.write(&[1; 4]), Err(Error::InvalidValue(_))));
+    let mut graph = Graph::new(&device());
+    graph.upload(data.slice(), &host, &[]).expect("as long");
+    let exec = graph.instantiate().expect("a graph");
+    for values in [[1, 2, 3, 4, 5], [9; 5]] {
+        host.write(&values).expect("as many values");
+        exec.launch(&stream).expect("a launch");
+        assert_eq!(data.read(&stream).expect("a copy"), values);
+    }
+}
+
+#[test]
 fn places_put_work_behind_what_they_stand_for() {
     let (stream, data) = (stream(), buffer(&[1; 300]));
     let halves = [data.slice().get(0..150).unwrap(), data.slice().get(150..300).unwrap()];
