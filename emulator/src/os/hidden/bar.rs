@@ -74,14 +74,14 @@ impl Posted {
 /// A page that one thread may touch.
 struct Step {
     page: u64,
-    /// Where the instruction stores: so many bytes behind it at most.
+    /// Where the instruction stores: in one line, unless it is a string's.
     stores: std::ops::Range<u64>,
     /// What was in the page before, of one whose bytes count.
     before: Option<Box<[u8; PAGE]>>,
 }
 
-/// The most that an instruction stores.
-const WIDEST: u64 = 64;
+/// Bytes that threads do not share: those of a cache line.
+const LINE: u64 = 64;
 
 impl Step {
     /// Whether another thread has stored to the page.
@@ -205,6 +205,8 @@ impl State {
     fn settle(&mut self) {
         for step in std::mem::take(&mut self.stepped) {
             let page = step.page;
+            // Who stores now waits: a store behind the look that follows would not be noticed.
+            let _ = protect(page, PAGE_BYTES, libc::PROT_READ);
             if step.is_disturbed() {
                 self.arrive(page);
             }
@@ -293,7 +295,8 @@ pub(super) unsafe fn on_fault(address: u64, context: *mut ucontext_t) -> bool {
         Some(before)
     };
     if !state.stepped.iter().any(|step| step.page == page) {
-        let stores = address..address + WIDEST;
+        // What crosses into the next line arrives at once: it may be another thread's store to what it has there.
+        let stores = address..(address | (LINE - 1)) + 1;
         state.stepped.push(Step { page, stores, before });
     }
     registers[libc::REG_EFL as usize] |= TRAP_FLAG;
