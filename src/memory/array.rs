@@ -5,8 +5,9 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{Region, allocate, external::ExternalMemory, free, give_back};
+use super::{Region, allocate_array, external::ExternalMemory, forget, idle};
 use crate::{
+    callback,
     device::{Device, System},
     error::{Error, Result},
 };
@@ -155,7 +156,7 @@ impl Array {
         if bytes > device.properties().total_memory {
             return Err(Error::OutOfMemory { bytes: bytes as usize });
         }
-        let memory = allocate(device, bytes as usize)?;
+        let memory = allocate_array(device, bytes as usize)?;
         Ok(Self { format, shape, address: memory.address, memory: Arc::downgrade(&memory) })
     }
 
@@ -192,7 +193,15 @@ impl Array {
     /// work, after the memory is freed.
     pub fn free(&self) -> Result<()> {
         self.check_alive()?;
-        free(self.address)
+        callback::refuse_inside()?;
+        self.give_back()?.check()
+    }
+
+    /// As [`Array::free`], but leaves a fault to be reported to a later call.
+    fn give_back(&self) -> Result<Device> {
+        let mine = |region: &Region| std::ptr::eq(region, self.memory.as_ptr());
+        let (region, device) = idle(self.address, mine, "the array has ended")?;
+        forget(&region).map(|()| device)
     }
 
     /// Whether it has not ended yet.
@@ -263,7 +272,7 @@ impl MipmappedArray {
                 Ok(array) => made.push(array),
                 Err(error) => {
                     // The memory is not used yet, so there is no fault of earlier work to report here.
-                    made.iter().for_each(|array| drop(give_back(array.address())));
+                    made.iter().for_each(|array| drop(array.give_back()));
                     return Err(error);
                 }
             }

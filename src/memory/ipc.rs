@@ -113,9 +113,8 @@ pub fn close(address: u64) -> Result<()> {
     callback::refuse_inside()?;
     const REFUSED: Error = Error::InvalidValue("not memory of another process");
     let table = System::get()?.memory();
-    let imported = |region: &Region| region.origin == Origin::Imported;
-    table.at(address).filter(|region| imported(region)).ok_or(REFUSED)?;
+    let region = table.at(address).filter(|region| region.origin == Origin::Imported).ok_or(REFUSED)?;
     Device::all()?.iter().try_for_each(Device::drain)?;
-    drop(table.remove(address, imported).ok_or(REFUSED)?);
+    drop(table.remove_exactly(&region).ok_or(REFUSED)?);
     Device::all()?.iter().try_for_each(Device::check)
 }

@@ -67,7 +67,14 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
         &device.0.local,
         bytes,
         Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags: 0 },
+        Backing::Allocation,
     )
+}
+
+/// As [`allocate`], for an array: [`free`] does not know it by its address.
+fn allocate_array(device: &Device, bytes: usize) -> Result<Arc<Region>> {
+    let kind = Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags: 0 };
+    allocate_from(device, &device.0.local, bytes, kind, Backing::Array)
 }
 
 /// Allocates device memory that host and kernels see alike while kernels run; the caller's `flags` are remembered.
@@ -77,7 +84,8 @@ pub fn allocate(device: &Device, bytes: usize) -> Result<Arc<Region>> {
 pub fn allocate_fine_grained(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
     let pool = device.0.fine_grained.as_ref();
     let pool = pool.ok_or(Error::NotSupported("fine-grained memory of this device"))?;
-    allocate_from(device, pool, bytes, Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags })
+    let kind = Kind { caching: HSA_AMD_MEMORY_POOL_STANDARD_FLAG.0, flags };
+    allocate_from(device, pool, bytes, kind, Backing::Allocation)
 }
 
 /// Allocates device memory that no cache keeps; the caller's `flags` are remembered.
@@ -86,7 +94,7 @@ pub fn allocate_fine_grained(device: &Device, bytes: usize, flags: u32) -> Resul
 /// [`Error::OutOfMemory`].
 pub fn allocate_uncached(device: &Device, bytes: usize, flags: u32) -> Result<Arc<Region>> {
     let kind = Kind { caching: HSA_AMD_MEMORY_POOL_UNCACHED_FLAG.0, flags };
-    allocate_from(device, &device.0.local, bytes, kind)
+    allocate_from(device, &device.0.local, bytes, kind, Backing::Allocation)
 }
 
 /// What is special about device memory.
@@ -97,7 +105,13 @@ struct Kind {
     flags: u32,
 }
 
-fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) -> Result<Arc<Region>> {
+fn allocate_from(
+    device: &Device,
+    pool: &hsa::Pool,
+    bytes: usize,
+    kind: Kind,
+    backing: fn(hsa::Allocation) -> Backing,
+) -> Result<Arc<Region>> {
     let peers = device.context().peers.lock();
     let allocate = || pool.allocate_with(bytes.max(1), kind.caching);
     let memory = allocate().or_else(|_| {
@@ -117,7 +131,7 @@ fn allocate_from(device: &Device, pool: &hsa::Pool, bytes: usize, kind: Kind) ->
         flags: kind.flags,
         device_address: memory.address(),
         marks: Default::default(),
-        backing: Backing::Allocation(memory),
+        backing: backing(memory),
     }))
 }
 
@@ -214,20 +228,22 @@ pub(crate) fn give_back(address: u64) -> Result<Device> {
         return Device::get(region.device);
     }
     let freeable = |r: &Region| {
-        // Mappings and imports have calls of their own.
-        let others = matches!(r.origin, Origin::Variable | Origin::Mapped | Origin::Imported);
+        // Mappings, imports and arrays have calls of their own.
+        let others = matches!(r.origin, Origin::Variable | Origin::Mapped | Origin::Imported)
+            || matches!(r.backing, Backing::Array(_));
         r.origin.is_device() && !others || r.origin == Origin::Managed && !r.is_managed_variable()
     };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
         return free_graph_memory(&region).map(|()| device);
     }
-    // Two threads may free the same address: one of them finds it gone.
-    System::get()?
-        .memory()
-        .remove(address, freeable)
-        .map(|_| device)
-        .ok_or(Error::InvalidValue("freed twice"))
+    forget(&region).map(|()| device)
+}
+
+/// Lets go of an idle region. Two threads may free the same address: one of them finds it gone, or another's by now.
+fn forget(region: &Region) -> Result<()> {
+    let removed = System::get()?.memory().remove_exactly(region);
+    removed.map(drop).ok_or(Error::InvalidValue("freed twice"))
 }
 
 /// The region at `address` and its device, when the device has nothing more to do with it.
@@ -284,9 +300,8 @@ pub fn free_host(address: u64) -> Result<()> {
 /// As [`free_host`], but leaves a fault to be reported to a later call.
 pub(crate) fn give_back_host(address: u64) -> Result<Device> {
     let is_host = |r: &Region| r.origin == Origin::Host;
-    let (_, device) = idle(address, is_host, "not the start of a pinned host allocation")?;
-    let removed = System::get()?.memory().remove(address, is_host);
-    removed.map(|_| device).ok_or(Error::InvalidValue("freed twice"))
+    let (region, device) = idle(address, is_host, "not the start of a pinned host allocation")?;
+    forget(&region).map(|()| device)
 }
 
 /// Pins the caller's own memory, so that every device reaches it. Memory that devices reach already, from the same
@@ -352,18 +367,17 @@ pub unsafe fn register(device: &Device, address: u64, bytes: u64, flags: u32) ->
 /// [`Error::NotRegistered`].
 pub fn unregister(address: u64) -> Result<()> {
     let table = System::get()?.memory();
-    let registered = |r: &Region| r.origin == Origin::Registered;
     let region = table.at(address).ok_or(Error::NotRegistered)?;
     callback::refuse_inside()?;
     if region.marks.unregister_again() {
         return Ok(());
     }
-    if !registered(&region) {
+    if region.origin != Origin::Registered {
         return Err(Error::NotRegistered);
     }
     let device = Device::get(region.device)?;
     device.drain()?;
-    table.remove(address, registered).ok_or(Error::NotRegistered)?;
+    table.remove_exactly(&region).ok_or(Error::NotRegistered)?;
     device.check()
 }
 

@@ -94,7 +94,7 @@ fn grant_all(owner: &Device, peers: &BTreeSet<usize>) -> Result<()> {
         .memory()
         .regions(|region| region.device == owner.ordinal() && region.origin == Origin::Device);
     regions.iter().try_for_each(|region| match &region.backing {
-        Backing::Allocation(allocation) => grant(owner, peers, allocation),
+        Backing::Allocation(allocation) | Backing::Array(allocation) => grant(owner, peers, allocation),
         _ => Ok(()),
     })
 }

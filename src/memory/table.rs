@@ -75,6 +75,8 @@ pub struct Region {
 /// Owner of a region's memory.
 pub(crate) enum Backing {
     Allocation(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
+    /// Memory of an array, whose address is not the program's to free.
+    Array(#[allow(dead_code, reason = "held for its Drop")] hsa::Allocation),
     /// Memory that host and device share, and what has been said about it.
     Managed(Managed),
     /// A range that a stream-ordered pool or a graph hands out.

@@ -159,6 +159,16 @@ fn an_array_that_was_freed_is_no_operand() {
 }
 
 #[test]
+fn an_array_is_not_freed_by_its_address() {
+    let array = array([4, 3, 2], 32, 1);
+    let refused = Err(aqlipse::Error::InvalidValue("not the start of a device allocation"));
+    assert_eq!(aqlipse::memory::free(array.address()), refused);
+    stream().free_async(array.address()).unwrap_err();
+    assert!(array.is_alive());
+    array.free().unwrap();
+}
+
+#[test]
 fn levels_halve_until_every_side_is_one() {
     let format = ElementFormat::new(ChannelKind::Float, 32, 1).unwrap();
     let extents = |extent, layered, levels| {
