@@ -10,13 +10,16 @@ mod installed;
 mod run;
 mod sysfs;
 
-use std::{error::Error, ffi::OsString, process::ExitCode};
+use std::{error::Error, ffi::OsString, path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// The command.
+const NAME: &str = "aqlipse";
 
 /// A clean-room HIP graph runtime on HSA queues.
 #[derive(Parser)]
-#[command(name = "aqlipse", version)]
+#[command(name = NAME, version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -31,6 +34,11 @@ enum Command {
     BenchWorker(bench::against::worker::Task),
     /// Measure what packets, barriers and signals cost on a device, as the scheduler's cost table says it.
     Calibrate(calibrate::Calibration),
+    /// Print what lets a shell complete this command.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Run the reference graph, captured and built node by node; compare launches with plain streams.
     Demo {
         /// Print one JSON object instead of text.
@@ -55,6 +63,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Write the manual pages into a folder.
+    #[command(hide = true)]
+    Manual { folder: PathBuf },
     /// Run a HIP program on this library. It reads structures as the release has them that the program was linked
     /// with (`flags`); a program that was not linked with HIP gets the newest.
     Run {
@@ -77,10 +88,17 @@ fn main() -> ExitCode {
         Command::Bench(selection) => bench::run(&selection),
         Command::BenchWorker(task) => bench::against::worker::run(&task),
         Command::Calibrate(calibration) => calibrate::run(&calibration),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), NAME, &mut std::io::stdout());
+            Ok(())
+        }
         Command::Demo { json, size, iterations } => demo::run(json, size, iterations).map_err(Into::into),
         Command::Doctor(examination) => doctor::run(&examination),
         Command::Flags(selection) => flags::run(&selection).map_err(Into::into),
         Command::Info { json } => info::run(json).map_err(Into::into),
+        Command::Manual { folder } => {
+            clap_mangen::generate_to(Arguments::command(), folder).map_err(Into::into)
+        }
         Command::Run { memory, sysfs, program } => return run::run(&program, memory, sysfs),
     };
     match outcome {
@@ -94,8 +112,6 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn accepted(line: &str) -> bool {

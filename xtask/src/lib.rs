@@ -18,6 +18,7 @@
 //! | [`unkind`] | the part of `test` that has devices behave as hardware |
 //! | [`conformance`] | `conformance`: run the same programs on our library and on AMD's |
 //! | [`kit`] | `kit`: what somebody with a card runs on AMD's library |
+//! | [`archive`] | what users install: a tarball and a Debian package |
 //! | [`device_libs`] | the device libraries that clang-22 accepts |
 //! | [`calls`] | the part of `test` that holds tests to what they say that they prove |
 //! | [`clients`] | `clients`: run programs of others on the library; write docs/clients.md |
@@ -40,6 +41,7 @@ use std::{
     time::SystemTime,
 };
 
+pub mod archive;
 pub mod calls;
 pub mod clients;
 pub mod compare;

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use xtask::{
-    Result, clients, compare, compat, conformance, dist, kernels, kit,
+    Result, archive, clients, compare, compat, conformance, dist, kernels, kit,
     link::Profile,
     pseudocode, sanitize,
     suite::{self, On},
@@ -34,6 +34,12 @@ enum Command {
         /// Without optimisation, with symbols
         #[arg(long)]
         debug: bool,
+        /// Pack a tarball and a Debian package as well, into target/archive
+        #[arg(long)]
+        archive: bool,
+        /// Install the package in a new Debian in a folder, and build and test a project there; needs root
+        #[arg(long, requires = "archive")]
+        chroot: bool,
     },
     /// Install what is missing, build everything, run every test
     Test {
@@ -114,7 +120,11 @@ fn run(command: Command) -> Result {
         Command::Kernels { triton: false, check: Check { check: true } } => kernels::check(),
         Command::Kernels { triton: true, check: Check { check: false } } => triton::rebuild(),
         Command::Kernels { triton: true, check: Check { check: true } } => triton::check(),
-        Command::Dist { debug } => dist::build(Profile::of(debug)).map(drop),
+        Command::Dist { debug, archive: false, .. } => dist::build(Profile::of(debug)).map(drop),
+        Command::Dist { debug, archive: true, chroot } => {
+            let archives = archive::make(&dist::build(Profile::of(debug))?, &archive::folder())?;
+            if chroot { archive::chroot::try_out(&archives) } else { Ok(()) }
+        }
         Command::Test { device, rocr, hardware, clients, arguments } => {
             let on = match (&device, &rocr, &hardware) {
                 (_, Some(folder), _) => On::Rocr(folder),

@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 use crate::{Error, Result, output, run};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 27] = [
+pub const WANTED: [(&str, &str); 31] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -18,6 +18,8 @@ pub const WANTED: [(&str, &str); 27] = [
     ("clang-15", "compiles HIP programs as Debian's hipcc does (code object v4)"),
     ("clang-tools-15", "clang-offload-bundler, which clang-15 calls"),
     ("lld-15", "links the device code of clang-15"),
+    ("cmake", "builds the project that shows how others are tested"),
+    ("make", "what CMake calls"),
     ("graphviz", "reads the graphs that are written for it"),
     ("hipcc", "AMD's compiler driver, whose programs must run"),
     ("libamdhip64-5", "AMD's HIP library, which ours must agree with"),
@@ -29,8 +31,10 @@ pub const WANTED: [(&str, &str); 27] = [
     ("libopenmpi-dev", "headers of OpenMPI"),
     ("librocrand1", "AMD's kernels for gfx90a, to run and to decode"),
     ("librocrand-dev", "rocRAND's public headers"),
+    ("man-db", "reads the manual pages"),
     ("mpich", "starts programs of several processes"),
     ("openmpi-bin", "starts programs of several processes"),
+    ("pkg-config", "reads the file that is written for it"),
     ("python3-pip", "fetches AMD's pseudocode, which the vector ALU is compared with"),
     ("rocm-device-libs", "device libraries for HIP programs"),
     ("rocm-smi", "AMD's management tool, which finds the emulated devices' files"),

@@ -1,11 +1,11 @@
 //! What programs are linked with: a folder for each ABI of HIP with a `libamdhip64.so` of its SONAME and its names, and a
 //! `libhiprtc.so` since there is one; they have no code. At run time the loader finds the one library under that SONAME, which tells the ABI by it.
 
-use std::{fmt::Write, fs, ops::RangeInclusive, path::Path};
+use std::{fmt::Write, fs, ops::RangeInclusive, os::unix::fs::symlink, path::Path};
 
 use crate::{
     Result, file_error,
-    link::{aside, cc, version_script},
+    link::{aside, cc, replace, version_script},
     run,
     surface::{Export, NODES, Origin},
 };
@@ -98,7 +98,10 @@ fn link(exports: &[Export], abi: u32, folder: &Path, name: &str) -> Result {
     for intermediate in [&script, &source] {
         fs::remove_file(intermediate).map_err(file_error(intermediate))?;
     }
-    fs::rename(&aside, library).map_err(file_error(library))
+    fs::rename(&aside, library).map_err(file_error(library))?;
+    // A program that remembers this folder, as CMake has those remember that it builds, finds the library itself.
+    let soname = format!("{name}.{abi}");
+    replace(&folder.join(&soname), |path| symlink(Path::new("..").join(&soname), path))
 }
 
 /// All names, as functions at one instruction that stops a program that gets there: the file is to be linked with, not

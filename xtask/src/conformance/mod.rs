@@ -204,7 +204,10 @@ pub fn command(options: &Options) -> Result {
 }
 
 /// The folder with our libraries: `AQLIPSE_DIST`, or built now.
-pub(crate) fn dist(profile: Profile) -> Result<PathBuf> {
+///
+/// # Errors
+/// As [`dist::build`].
+pub fn dist(profile: Profile) -> Result<PathBuf> {
     match env::var_os("AQLIPSE_DIST").filter(|folder| !folder.is_empty()) {
         Some(folder) => Ok(folder.into()),
         None => dist::build(profile),

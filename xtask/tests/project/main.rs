@@ -1,6 +1,7 @@
 //! Rules about the project as a whole: which package depends on which, what the shared library exports, what is
 //! committed.
 
+mod archive;
 mod committed;
 mod conformance;
 mod dependencies;
