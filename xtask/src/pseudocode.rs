@@ -34,7 +34,7 @@ pub fn text() -> Result<PathBuf> {
 pub fn valu_oracle(samples: &str) -> Result {
     packages::install()?;
     let mut command = cargo();
-    command.args(["test", "--package", "emulator", "--lib", "wave::valu"]);
+    command.args(["test", "--package", "aqlipse-emulator", "--lib", "wave::valu"]);
     command.env("AQLIPSE_REQUIRE_PACKAGES", "1").env("AQLIPSE_VALU_SAMPLES", samples);
     run(command.env(VARIABLE, text()?))
 }

@@ -52,14 +52,14 @@ const THREAD: &[Tests] = &[
         suppressions: Some("xtask/device-code.supp"),
         ..Tests::new("--package capi --test entries -- --skip random:: --skip threads::")
     },
-    Tests::new("--package hsa --lib"),
+    Tests::new("--package aqlipse-hsa --lib"),
 ];
 
 /// Everything that the C API's tests and the runtime's do in their own process.
 const MEMORY: &[Tests] = &[
     Tests::new("--package capi --test entries"),
     Tests::new("--package capi --test entries -- --ignored threads::"),
-    Tests::new("--package aqlipse --package hsa --lib"),
+    Tests::new("--package aqlipse --package aqlipse-hsa --lib"),
 ];
 
 impl Sanitizer {

@@ -263,7 +263,7 @@ fn run_all_on_hardware(
 pub fn isa_oracle(samples: &str) -> Result {
     packages::install()?;
     let mut command = cargo();
-    command.args(["test", "--package", "emulator", "--test", "main", "isa::oracle", "--"]);
+    command.args(["test", "--package", "aqlipse-emulator", "--test", "main", "isa::oracle", "--"]);
     command.args(["--include-ignored", "--nocapture"]);
     run(command.env("AQLIPSE_REQUIRE_PACKAGES", "1").env("AQLIPSE_ISA_SAMPLES", samples))
 }
@@ -271,7 +271,7 @@ pub fn isa_oracle(samples: &str) -> Result {
 /// The packages whose tests run on a device, as `cargo test` and as nextest are told of them. The latter still builds the
 /// workspace, which is built already: see [`run_all`].
 const RUNTIME_PACKAGES: [&str; 8] =
-    ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "hsa"];
+    ["--package", "aqlipse", "--package", "aqlipse-cli", "--package", "capi", "--package", "aqlipse-hsa"];
 
 /// Random graphs, nests of conditional nodes and captures, whose results are compared with what they must be.
 const RANDOM_GRAPHS: &str = "binary(=main) and test(/^runtime::.*::random_/)";
@@ -326,7 +326,7 @@ pub const EXAMPLES: [&str; 5] = ["captured", "explicit", "places", "recorded", "
 /// The loom models of the ring protocol. Their `cfg` changes every crate, so they have a folder of their own.
 fn models() -> Command {
     let mut command = cargo();
-    command.args(["test", "--package", "hsa", "--release", "--lib", "--target-dir"]);
+    command.args(["test", "--package", "aqlipse-hsa", "--release", "--lib", "--target-dir"]);
     command.arg(target_dir().join("loom")).arg("ring::model").env("RUSTFLAGS", "--cfg loom");
     command
 }

@@ -1,7 +1,8 @@
 //! Test runs on emulated devices that behave as hardware does where it is unkind: `AQLIPSE_EMULATE_HARDWARE`.
 
 /// What runs on a device, as nextest is told of it.
-pub const RUNTIME: &str = "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(hsa))";
+pub const RUNTIME: &str =
+    "(package(aqlipse) or package(aqlipse-cli) or package(capi) or package(aqlipse-hsa))";
 
 /// The traits with which everything must run: cards behind PCIe, whose memory the host may not touch; beside two sockets;
 /// with little of everything.

@@ -6,19 +6,25 @@ use serde_json::Value;
 
 /// Which package may depend on which.
 const ALLOWED: [(&str, &[&str]); 14] = [
-    ("hsa-sys", &[]),
-    ("hsa", &["hsa-sys"]),
-    ("loader", &[]),
-    ("emulator", &["hsa-sys", "loader"]),
-    ("aqlipse-graph", &["hsa"]),
-    ("aqlipse", &["aqlipse-graph", "hsa", "hsa-sys", "loader", "emulator", "xtask"]),
-    ("hiprtc", &["loader"]),
-    ("capi", &["aqlipse", "hiprtc"]),
+    ("aqlipse-hsa-sys", &[]),
+    ("aqlipse-hsa", &["aqlipse-hsa-sys"]),
+    ("aqlipse-loader", &[]),
+    ("aqlipse-emulator", &["aqlipse-hsa-sys", "aqlipse-loader"]),
+    ("aqlipse-graph", &["aqlipse-hsa"]),
+    (
+        "aqlipse",
+        &["aqlipse-graph", "aqlipse-hsa", "aqlipse-hsa-sys", "aqlipse-loader", "aqlipse-emulator", "xtask"],
+    ),
+    ("aqlipse-rtc", &["aqlipse-loader"]),
+    ("capi", &["aqlipse", "aqlipse-rtc"]),
     ("hiprtc-c", &[]),
-    ("aqlipse-bench", &["aqlipse", "hsa", "loader", "emulator", "xtask"]),
-    ("aqlipse-cli", &["aqlipse", "aqlipse-bench", "aqlipse-graph", "hsa", "hsa-sys", "emulator"]),
-    ("halo", &["aqlipse", "hiprtc"]),
-    ("thunk", &["hsa-sys", "emulator"]),
+    ("aqlipse-bench", &["aqlipse", "aqlipse-hsa", "aqlipse-loader", "aqlipse-emulator", "xtask"]),
+    (
+        "aqlipse-cli",
+        &["aqlipse", "aqlipse-bench", "aqlipse-graph", "aqlipse-hsa", "aqlipse-hsa-sys", "aqlipse-emulator"],
+    ),
+    ("halo", &["aqlipse", "aqlipse-rtc"]),
+    ("thunk", &["aqlipse-hsa-sys", "aqlipse-emulator"]),
     ("xtask", &[]),
 ];
 
@@ -29,7 +35,7 @@ fn packages_depend_only_on_those_below_them() {
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages: BTreeMap<&str, &Value> =
         metadata["packages"].as_array().unwrap().iter().map(|package| (name(package), package)).collect();
-    assert!(["aqlipse", "hsa-sys", "thunk"].iter().all(|name| packages.contains_key(name)));
+    assert!(["aqlipse", "aqlipse-hsa-sys", "thunk"].iter().all(|name| packages.contains_key(name)));
 
     for (package, value) in &packages {
         let allowed = ALLOWED.iter().find(|(listed, _)| listed == package);

@@ -28,7 +28,7 @@ use circles::{Arrows, Circle};
 use tree::Tree;
 
 /// Packages that must have floors. Others may.
-const MUST_HAVE_FLOORS: &[&str] = &["aqlipse", "aqlipse-graph", "capi", "emulator"];
+const MUST_HAVE_FLOORS: &[&str] = &["aqlipse", "aqlipse-graph", "capi", "aqlipse-emulator"];
 
 /// Begins the list of floors in the first page of a crate.
 const FLOORS: &str = "Floors, lowest first; a module uses those below it, and those of its own floor:";

@@ -4,6 +4,7 @@
 mod archive;
 mod committed;
 mod conformance;
+mod crates;
 mod dependencies;
 mod documents;
 mod floors;
