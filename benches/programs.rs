@@ -1,7 +1,8 @@
 //! How long do whole HIP programs take on the shared library?
 //!
 //! Needs what the program tests need: `AQLIPSE_DIST` and Debian's compilers. Each row is the fastest, the median and
-//! the slowest of some runs of the process, start and end included, on the emulated gfx90a.
+//! the slowest of some runs of the process, start and end included, on the emulated gfx90a. Programs with graphs run in
+//! turns with and without `AQLIPSE_CHECK=graph`.
 
 // The tests use more of it.
 #[allow(dead_code, unused_imports)]
@@ -9,7 +10,6 @@
 mod toolchain;
 
 use std::{
-    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -31,7 +31,11 @@ fn main() {
         ("graph_forkjoin", &["65536", "3"]),
     ] {
         let path = BUILD.compile(&toolchain, &format!("{program}.hip"), Output::Program);
-        measure(&toolchain, &path, &format!("{program} {}", arguments.join(" ")), arguments);
+        let name = format!("{program} {}", arguments.join(" "));
+        let run = || Program::new(&toolchain, &path, BUILD.arch).args(arguments);
+        let checked = || run().env("AQLIPSE_CHECK", "graph").env("AQLIPSE_CHECK_REPORT", "/dev/null");
+        let [plain, checked] = measure([(&name, &run), ("  checked", &checked)]);
+        println!("{:<44} {:>32.2}", "  checked over plain, medians", checked / plain);
     }
     let bundle = Build::new(Compiler::Clang22, BUILD.arch, "1").compile(
         &toolchain,
@@ -40,21 +44,28 @@ fn main() {
     );
     let path = compile_host(&toolchain, "registration.cpp", &[("BUNDLE", &bundle)], &[]);
     for binaries in ["0", "1", "111"] {
-        measure(&toolchain, &path, &format!("{binaries} fat binaries of 108 kernels"), &[binaries, "start"]);
+        let run = || Program::new(&toolchain, &path, BUILD.arch).args(&[binaries, "start"]);
+        measure([(&format!("{binaries} fat binaries of 108 kernels"), &run)]);
     }
 }
 
-fn measure(toolchain: &Toolchain, path: &Path, name: &str, arguments: &[&str]) {
-    let mut times: Vec<Duration> = (0..RUNS)
-        .map(|_| {
+/// Runs programs in turns and prints a row for each; returns the medians in milliseconds.
+fn measure<const N: usize>(rows: [(&str, &dyn Fn() -> Program); N]) -> [f64; N] {
+    let mut times = [const { Vec::new() }; N];
+    for _ in 0..RUNS {
+        for ((name, program), times) in rows.iter().zip(&mut times) {
             let start = Instant::now();
-            let finished = Program::new(toolchain, path, BUILD.arch).args(arguments).run();
-            let time = start.elapsed();
-            finished.expect_passed(&name);
-            time
-        })
-        .collect();
-    times.sort();
-    let [min, median, max] = [0, RUNS / 2, RUNS - 1].map(|index| times[index].as_secs_f64() * 1e3);
-    println!("{name:<44} {min:>10.1} {median:>10.1} {max:>10.1}");
+            let finished = program().run();
+            times.push(start.elapsed());
+            finished.expect_passed(name);
+        }
+    }
+    let mut rows = rows.iter();
+    times.map(|mut times: Vec<Duration>| {
+        times.sort();
+        let [min, median, max] = [0, RUNS / 2, RUNS - 1].map(|index| times[index].as_secs_f64() * 1e3);
+        let name = rows.next().map_or("", |(name, _)| name);
+        println!("{name:<44} {min:>10.1} {median:>10.1} {max:>10.1}");
+        median
+    })
 }

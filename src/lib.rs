@@ -30,7 +30,7 @@
 //! 1. `error`, `trace`, `thread`, `callback`, `memfd`
 //! 2. `device`
 //! 3. `user_object`, `blit`, `cooperative`, `external`, `hostcall`, `memory`, `memory_report`, `module`, `pool`, `resident_queues`, `context`
-//! 4. `stream`, `condition`, `graph`, `durations`, `template`
+//! 4. `stream`, `condition`, `graph`, `durations`, `template`, `check`
 //! 5. `capture`
 //! 6. `exec`
 //! 7. `typed`
@@ -56,6 +56,7 @@
 //! | `stream` | [`Stream`], [`Event`], host functions, the default stream's order, what open captures forbid |
 //! | `condition` | the values that conditional nodes look at |
 //! | [`graph`] | [`aqlipse_graph`]'s templates, with this runtime's kernels, events and semaphores |
+//! | [`check`] | what nodes touch that nothing orders: `AQLIPSE_CHECK` |
 //! | `durations` | how long nodes take: what was said and what was measured |
 //! | `template` | [`Template`] adds memory to [`graph::Graph`] |
 //! | [`capture`] | streams recorded into graphs |
@@ -70,6 +71,7 @@
 //! images forbid it.
 
 pub mod capture;
+pub mod check;
 pub mod external;
 pub mod graph;
 pub mod memory;

@@ -5,6 +5,7 @@
 
 mod against;
 mod back_end;
+mod check;
 mod device;
 mod errors;
 mod failures;

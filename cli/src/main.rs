@@ -2,6 +2,7 @@
 
 mod bench;
 mod calibrate;
+mod check;
 mod demo;
 mod doctor;
 mod flags;
@@ -34,6 +35,8 @@ enum Command {
     BenchWorker(bench::against::worker::Task),
     /// Measure what packets, barriers and signals cost on a device, as the scheduler's cost table says it.
     Calibrate(calibrate::Calibration),
+    /// Run a HIP program on the emulated device and say what is wrong with it.
+    Check(check::Check),
     /// Print what lets a shell complete this command.
     Completions {
         /// The shell.
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Bench(selection) => bench::run(&selection),
         Command::BenchWorker(task) => bench::against::worker::run(&task),
         Command::Calibrate(calibration) => calibrate::run(&calibration),
+        Command::Check(check) => return check::run(&check),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), NAME, &mut std::io::stdout());
             Ok(())

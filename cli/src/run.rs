@@ -18,19 +18,13 @@ use super::{
 /// Replaces this process by `program`, with our library before every other. It reports to `memory` what is held when it
 /// ends, if that is given, and finds the emulated devices in `/sys` and `/dev` if it is to have `sysfs`.
 pub fn run(program: &[OsString], memory: Option<OsString>, sysfs: bool) -> ExitCode {
-    let not_here = |file| {
-        eprintln!("aqlipse: {file} is not beside this command; build it with `cargo xtask dist`");
-        ExitCode::FAILURE
-    };
-    let Some(folder) = library_folder() else { return not_here(LIBRARY) };
-    let Some((name, arguments)) = program.split_first() else { return ExitCode::FAILURE };
-    let mut command = Command::new(name);
-    command.args(arguments).env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", &folder));
-    // A program with an RPATH of its own would find another library first; what is preloaded comes before that.
-    command.env("LD_PRELOAD", before("LD_PRELOAD", &folder.join(LIBRARY)));
+    let Some(mut command) = on_this_library(program) else { return ExitCode::FAILURE };
     command.envs(memory.map(|wanted| (REPORT_VARIABLE, wanted)));
     if sysfs {
-        let Some(thunk) = thunk_folder() else { return not_here(THUNK) };
+        let Some(thunk) = thunk_folder() else {
+            not_here(THUNK);
+            return ExitCode::FAILURE;
+        };
         if let Err(error) = sysfs::enter(&thunk) {
             eprintln!("aqlipse: {error}");
             return ExitCode::FAILURE;
@@ -39,8 +33,30 @@ pub fn run(program: &[OsString], memory: Option<OsString>, sysfs: bool) -> ExitC
         command.envs(env::var_os("PATH").map(|_| ("PATH", before("PATH", &thunk.join("bin")))));
     }
     let error = command.exec();
-    eprintln!("aqlipse: {}: {error}", Path::new(name).display());
-    // As a shell answers for a command that it cannot run.
+    cannot_run(&command, &error)
+}
+
+/// A program with our library before every other; `None`, and a line on stderr, if the library is not there.
+pub fn on_this_library(program: &[OsString]) -> Option<Command> {
+    let Some(folder) = library_folder() else {
+        not_here(LIBRARY);
+        return None;
+    };
+    let (name, arguments) = program.split_first()?;
+    let mut command = Command::new(name);
+    command.args(arguments).env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", &folder));
+    // A program with an RPATH of its own would find another library first; what is preloaded comes before that.
+    command.env("LD_PRELOAD", before("LD_PRELOAD", &folder.join(LIBRARY)));
+    Some(command)
+}
+
+fn not_here(file: &str) {
+    eprintln!("aqlipse: {file} is not beside this command; build it with `cargo xtask dist`");
+}
+
+/// Says why a program does not run, as a shell answers for a command that it cannot run.
+pub fn cannot_run(command: &Command, error: &std::io::Error) -> ExitCode {
+    eprintln!("aqlipse: {}: {error}", Path::new(command.get_program()).display());
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
 }
 

@@ -29,6 +29,8 @@ pub struct Config {
     pub xnack: bool,
     /// What hardware does that the emulator spares programs otherwise.
     pub hardware: Hardware,
+    /// Whether an [`Observer`](crate::Observer) is told what each dispatch touches, which takes time.
+    pub observed: bool,
 }
 
 impl Default for Config {
@@ -42,6 +44,7 @@ impl Default for Config {
             strict_coherence: false,
             xnack: false,
             hardware: Hardware::default(),
+            observed: false,
         }
     }
 }
@@ -88,7 +91,7 @@ pub enum ConfigError {
 
 impl Config {
     /// Reads `AQLIPSE_EMULATE`, `AQLIPSE_EMULATE_SEED`, `AQLIPSE_EMULATE_CUS`, `AQLIPSE_EMULATE_NULL`,
-    /// `AQLIPSE_EMULATE_COHERENCE`, `AQLIPSE_EMULATE_HARDWARE`, and ROCr's `HSA_XNACK`.
+    /// `AQLIPSE_EMULATE_COHERENCE`, `AQLIPSE_EMULATE_HARDWARE`, `AQLIPSE_CHECK`, and ROCr's `HSA_XNACK`.
     ///
     /// # Errors
     /// [`ConfigError`] naming the variable that makes no sense.
@@ -120,6 +123,7 @@ impl Config {
         if let Some(hardware) = given("AQLIPSE_EMULATE_HARDWARE") {
             config.hardware = hardware.parse().map_err(ConfigError::Hardware)?;
         }
+        config.observed = given("AQLIPSE_CHECK").is_some();
         Ok(config)
     }
 

@@ -23,6 +23,7 @@ use crate::{
     isa::Target,
     memory::{Snapshot, coherence::Origin},
     os::hidden,
+    touched::Touched,
     wave::{
         Fault, Surroundings, Wave,
         code::{self, Ranges},
@@ -119,6 +120,7 @@ impl Dispatch {
                 surroundings: environment.surroundings.clone(),
                 memory,
                 origin: None,
+                notes: None,
             },
             launch,
             groups,
@@ -149,6 +151,17 @@ impl Dispatch {
     pub(crate) fn seen_from(mut self, origin: Option<Origin>) -> Self {
         self.resources.origin = origin;
         self
+    }
+
+    /// Has the workgroups note what they touch.
+    pub(crate) fn noted(mut self) -> Self {
+        self.resources.notes = Some(Arc::default());
+        self
+    }
+
+    /// What the workgroups have noted, once.
+    pub(crate) fn touched(&self) -> Option<Touched> {
+        self.resources.notes.as_ref().map(|notes| notes.take())
     }
 
     /// Ends the dispatch early: workgroups that run stop after their turn, others do not begin. It is complete

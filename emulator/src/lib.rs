@@ -46,6 +46,7 @@
 //! | `copy` | copies that the function table is asked for: what shaders do, and copy engines |
 //! | `sdma` | copy engines that serve rings of packets, for clients of the driver |
 //! | `fault` | reports, callbacks and system events |
+//! | `touched` | [`Touched`], [`Observer`]: the bytes that dispatches touch, for tools |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
 //! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
 //! | [`isa`] | the instruction table, decoder and disassembler |
@@ -55,7 +56,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `hardware`, `isa`, `os`
+//! 1. `agent`, `hardware`, `isa`, `os`, `touched`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -86,6 +87,7 @@ mod runtime;
 mod sdma;
 mod signal;
 mod svm;
+mod touched;
 mod vmem;
 mod workers;
 
@@ -105,3 +107,4 @@ pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, Un
 pub use hsa::api;
 pub use isa::Target;
 pub use runtime::{configuration_error, configure, counters};
+pub use touched::{Dispatched, How, Observer, Touched, observe};

@@ -6,6 +6,7 @@ use crate::{
     isa::Target,
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
+    touched::Notes,
     wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
 };
 
@@ -98,6 +99,7 @@ impl Workgroup {
                 wave.near.clear();
                 wave.view.clone_from(&view);
             }
+            wave.notes.clone_from(&resources.notes);
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
@@ -191,6 +193,8 @@ pub(crate) struct Resources {
     pub origin: Option<Origin>,
     /// The allocations when the dispatch began.
     pub memory: Arc<crate::memory::Snapshot>,
+    /// Where its waves note what they touch.
+    pub notes: Option<Arc<Notes>>,
 }
 
 fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {
@@ -239,6 +243,7 @@ impl Pool {
         for wave in &mut self.waves {
             wave.memory = Arc::default();
             wave.near.clear();
+            wave.notes = None;
         }
     }
 }

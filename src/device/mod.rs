@@ -4,6 +4,7 @@ pub(crate) mod above;
 mod advice;
 mod arguments;
 mod backend;
+pub(crate) mod checked;
 mod costs;
 pub(crate) mod fault;
 pub(crate) mod fence;
@@ -37,6 +38,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
+pub use checked::CHECK_VARIABLE;
 pub use costs::named_costs;
 pub use fence::Fence;
 pub use properties::{Properties, Sharing};

@@ -13,6 +13,7 @@ use super::{
     Backend, Device, DeviceInner, Properties, Rings, advice,
     arguments::Arguments,
     backend::DEVICE_VARIABLE,
+    checked,
     fault::Faults,
     fence::SignalPool,
     holders,
@@ -41,6 +42,8 @@ pub struct System {
     arguments: Arguments,
     /// How long a queue may stand still before it is reported.
     watchdog: Option<Duration>,
+    /// Whether what kernels touch is noted and compared.
+    is_checked: bool,
     gpus: Vec<hsa::Agent>,
     /// Pages of the process that devices reach and the driver moves, where it can.
     shared_memory: Option<hsa::SharedMemory>,
@@ -84,6 +87,7 @@ impl System {
     fn start_on(backend: Backend) -> Result<System> {
         let (rings, watchdog) = (Rings::from_env()?, watchdog::limit_from_env()?);
         let arguments = Arguments::from_env()?;
+        let is_checked = checked::wanted(backend)?;
         let failed = |e: &dyn std::fmt::Display| Error::NotInitialized(format!("{backend:?}: {e}"));
         let api = match backend {
             Backend::Rocr => hsa_sys::load().map_err(|e| failed(&advice::unloadable(&e)))?,
@@ -115,6 +119,7 @@ impl System {
             rings,
             arguments,
             watchdog,
+            is_checked,
             gpus,
             shared_memory,
         })
@@ -143,6 +148,11 @@ impl System {
     /// How long a queue may stand still before it is reported, if that is asked for.
     pub(crate) fn watchdog(&self) -> Option<Duration> {
         self.watchdog
+    }
+
+    /// Whether what kernels touch is noted and compared.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.is_checked
     }
 
     pub(crate) fn runtime(&self) -> &Arc<hsa::Runtime> {

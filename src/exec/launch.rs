@@ -8,6 +8,7 @@ use aqlipse_graph::image::{EngineStep, Image, LaneImage, Source};
 
 use super::{
     Exec, State,
+    checked::Announced,
     events::{self, Points},
     in_flight::InFlightSlot,
     launch_queues::{Beside, LaunchQueues, QueueCache},
@@ -105,6 +106,7 @@ impl Exec {
         if !memory.is_empty() {
             memory.take(self.0.options.auto_free, &*stream.0)?;
         }
+        let announced = self.announce(&state);
         let published = if self.0.options.resident {
             self.publish_resident(&mut state, stream)
         } else if !state.image.lanes.is_empty() {
@@ -115,8 +117,11 @@ impl Exec {
             // Nothing runs, but what is freed is so behind what is on the stream.
             stream.fence().map(|fence| memory.launched(stream.0.id, &fence))
         };
-        if published.is_err() && !memory.is_empty() {
-            memory.give_back();
+        if published.is_err() {
+            announced.into_iter().for_each(Announced::cancel);
+            if !memory.is_empty() {
+                memory.give_back();
+            }
         }
         published
     }
@@ -228,7 +233,8 @@ impl Exec {
         // A launch that is measured has kernels copy, whose packets say how long they take.
         // An engine does its copies in order, whatever launches they are of: one that waits for packets that are published
         // later would hold them up.
-        let may_copy = watches.is_none() && !is_held;
+        // What an engine touches nobody would see.
+        let may_copy = watches.is_none() && !is_held && self.0.unordered.is_none();
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
         let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
         publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;

@@ -26,6 +26,7 @@
 //! | [`profile`] | launches that measure how long kernels take |
 //! | [`named`] | the nodes of packets, for reports of queues that do not move |
 //! | [`recorded`] | the executable as a child graph of a capture |
+//! | [`checked`] | what a launch is about to dispatch, for who checks what nodes touch |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
 //! | [`enable`] | nodes that do not run for a while |
@@ -39,7 +40,7 @@
 //! 4. `conditional`, `resident`
 //! 5. `lowering`, `script`
 //! 6. `in_flight`
-//! 7. `events`, `profile`, `recorded`
+//! 7. `events`, `profile`, `recorded`, `checked`
 //! 8. `launch`
 //! 9. `arguments`, `enable`, `update`, `replan`, `named`
 
@@ -47,6 +48,7 @@ mod arena;
 mod arguments;
 #[cfg(test)]
 mod caches;
+mod checked;
 mod conditional;
 mod differences;
 mod enable;
@@ -114,6 +116,7 @@ use self::{
     units::Fifos,
 };
 use crate::{
+    check::Unordered,
     device::fence::Alive,
     device::{Device, Fence, LANES, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
@@ -195,6 +198,8 @@ struct Inner {
     /// Whether a node waits for what packets may bring about that are published later.
     waits: bool,
     account: Account,
+    /// What the edges leave unordered, where launches are checked.
+    unordered: Option<Arc<Unordered>>,
     state: Mutex<State>,
 }
 
@@ -349,6 +354,7 @@ impl Exec {
         let memory = ExecMemory::new(template.memory(), &graphs, memory.as_ref())?;
         let held = RetainedObjects::of(template.graph());
         let original = template.shared_graph();
+        let unordered = if device.0.system.is_checked() { Self::unordered(&flat) } else { None };
         flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.placements[..]);
@@ -421,10 +427,19 @@ impl Exec {
             priorities,
             waits: units.waits,
             account,
+            unordered,
             state: Mutex::new(state),
         });
         stream::watchdog::name_nodes_of(|| Arc::downgrade(&exec) as _);
         Ok(Self(exec))
+    }
+
+    fn unordered(flat: &FlatGraph) -> Option<Arc<Unordered>> {
+        let unordered = Unordered::new(flat.len(), flat.preds());
+        if unordered.is_none() {
+            tracing::error!("a graph of {} nodes is not checked", flat.len());
+        }
+        unordered.map(Arc::new)
     }
 
     /// By what number the executable is known in [`memory_report::executables()`](crate::memory_report::executables()).

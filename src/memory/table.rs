@@ -1,6 +1,6 @@
 //! Every allocation the runtime knows, by address: what a pointer is, and which processors can reach it.
 
-use std::{any::Any, collections::BTreeMap, sync::Arc};
+use std::{any::Any, collections::BTreeMap, ops::Range, sync::Arc};
 
 use parking_lot::RwLock;
 
@@ -178,6 +178,13 @@ impl Table {
         let regions = self.regions.read();
         let (_, region) = regions.range(..=address).next_back()?;
         (region.contains(address) && region.is_there()).then(|| region.clone())
+    }
+
+    /// The bytes of the region that contains `address`, be it memory of a pool that is free now.
+    pub(crate) fn extent(&self, address: u64) -> Option<Range<u64>> {
+        let regions = self.regions.read();
+        let (_, region) = regions.range(..=address).next_back()?;
+        region.contains(address).then(|| region.address..region.address + region.bytes)
     }
 
     /// The region that starts at `address`.

@@ -163,6 +163,12 @@ impl Loaded {
         let (agent, managed) = (device.0.agent.clone(), managed.clone());
         let loaded = Self { object, executable, agent, managed, known: Mutex::default() };
         loaded.managed.connect(device, &loaded)?;
+        if device.0.system.is_checked() {
+            // What touches a variable is told from what touches memory of the runtime's.
+            for variable in loaded.object.variables() {
+                loaded.know(device, loaded.variable(variable.name)?, variable.size)?;
+            }
+        }
         Ok(loaded)
     }
 
@@ -370,6 +376,11 @@ impl KernelCode {
             args,
             wave_sync: OnceLock::new(),
         })))
+    }
+
+    /// What its metadata call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// Whether both are the same kernel.

@@ -10,6 +10,7 @@ mod capture;
 mod capture_reasons;
 mod capture_threads;
 mod captured_execs;
+mod check;
 mod conditionals;
 mod copies;
 mod dags;

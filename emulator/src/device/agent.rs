@@ -52,6 +52,8 @@ pub struct Device {
     pub xnack: bool,
     /// What hardware does that the emulator spares programs otherwise.
     pub hardware: Hardware,
+    /// Whether an observer is told what dispatches touch.
+    pub observed: bool,
     /// What its packet processor and its copy engines have done.
     pub tally: Tally,
     /// The registers of its host data path, once they are asked for.
@@ -76,11 +78,12 @@ impl Device {
             card,
             compute_units: config.compute_units.unwrap_or(card.compute_units),
             local_memory: local_memory / os::PAGE as u64 * os::PAGE as u64,
-            map: Arc::new(map.watched(config.hardware.two_sockets)),
+            map: Arc::new(map.watched(config.hardware.two_sockets || config.observed)),
             code: Arc::default(),
             null_kernels: config.null_kernels,
             xnack: config.xnack && !config.hardware.no_svm,
             hardware: config.hardware.clone(),
+            observed: config.observed,
             tally: Tally::default(),
             data_path: OnceLock::new(),
             losses: AtomicU32::new(0),

@@ -33,6 +33,7 @@ use crate::{
     os::{self, Mapping, hidden},
     queue::{Packet, State},
     signal::{self, SEATS},
+    touched::{self, Dispatched},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
 };
@@ -495,7 +496,9 @@ impl Engine {
             code: self.device.code.snapshot(),
         };
         let order = self.random.as_mut().map(Random::next);
-        let dispatch = match Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin)) {
+        let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
+        let made = made.map(|dispatch| if self.device.observed { dispatch.noted() } else { dispatch });
+        let dispatch = match made {
             Ok(dispatch) => Arc::new(match order {
                 Some(seed) => dispatch.shuffled(seed),
                 None => dispatch,
@@ -589,6 +592,7 @@ impl Engine {
                 self.workers.withdraw(&running.dispatch);
             }
             any = true;
+            self.tell(index, &running.dispatch);
             self.release(index, running.header, running.origin);
             self.lanes[index].free_slots();
             // What the kernel stored is announced before its completion, so that no watcher is woken twice for it.
@@ -602,6 +606,19 @@ impl Engine {
             }
         }
         any
+    }
+
+    /// Tells the observer, if there is one, what a dispatch has touched.
+    fn tell(&self, index: usize, dispatch: &Dispatch) {
+        let (Some(touched), Some(observer)) = (dispatch.touched(), touched::observer()) else { return };
+        let launch = dispatch.launch();
+        observer.dispatched(&Dispatched {
+            device: self.device.index,
+            queue: self.lanes[index].queue.id,
+            kernel_object: launch.kernel_object,
+            arguments: launch.kernarg,
+            touched: &touched,
+        });
     }
 
     /// Stops a queue for good and reports the fault.

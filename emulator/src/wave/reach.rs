@@ -1,9 +1,14 @@
 //! Whether a wave may touch an address: the small cache in front of the allocation map, then the map.
 
-use super::{FaultKind, Surroundings, Wave, near::Near};
+use super::{
+    FaultKind, Surroundings, Wave,
+    exec::{shape, transfer::Linear},
+    near::Near,
+};
 use crate::{
     isa::{Flow, Inst},
     memory::Allocation,
+    touched::How,
 };
 
 impl Wave {
@@ -16,8 +21,55 @@ impl Wave {
 
     #[cold]
     fn allows_cold(&mut self, first: u64, last: u64, write: bool) -> bool {
-        // Behind caches every lane is moved by itself, so that nothing is remembered and no range is allowed.
+        let allowed = self.knows_plainly(first, last, write);
+        if allowed {
+            self.note_touch(first, last, write);
+        }
+        allowed
+    }
+
+    /// As [`Wave::allows`], for live lanes that touch `bytes` bytes each and not what lies between: all of that is in
+    /// `first..=last`.
+    #[inline(always)]
+    pub(super) fn allows_lanes(
+        &mut self,
+        lanes: Linear,
+        bytes: u32,
+        (first, last): (u64, u64),
+        write: bool,
+    ) -> bool {
+        self.near.allows(self.pc, first, last, write)
+            || self.allows_lanes_cold(lanes, bytes, (first, last), write)
+    }
+
+    #[cold]
+    fn allows_lanes_cold(
+        &mut self,
+        Linear { base, row }: Linear,
+        bytes: u32,
+        (first, last): (u64, u64),
+        write: bool,
+    ) -> bool {
+        let allowed = self.knows_plainly(first, last, write);
+        if let Some(notes) = self.notes.as_ref().filter(|_| allowed) {
+            let offsets = self.row(row);
+            let addresses = shape::lanes(self.exec).map(|lane| base.wrapping_add(u64::from(offsets[lane])));
+            notes.note_each(addresses, bytes.into(), how(write));
+        }
+        allowed
+    }
+
+    /// What [`Wave::allows`] says of memory without caches: behind caches every lane is moved by itself, so that nothing is
+    /// remembered and no range is allowed.
+    fn knows_plainly(&mut self, first: u64, last: u64, write: bool) -> bool {
         self.view.is_none() && self.knows(first, last, write)
+    }
+
+    /// Tells who watches what is touched.
+    fn note_touch(&self, first: u64, last: u64, write: bool) {
+        if let Some(notes) = &self.notes {
+            notes.note(first, last, how(write));
+        }
     }
 
     /// What [`Wave::allows`] says, by the map.
@@ -89,21 +141,35 @@ impl Wave {
         write: bool,
     ) -> Result<(), FaultKind> {
         let last = address.wrapping_add(u64::from(bytes) - 1);
-        if self.allows(address, last, write)
-            || self.view.is_some() && self.reaches(address, last, write)
-            || self.view.is_none() && self.faults(address, last, write)
-        {
+        if self.allows(address, last, write) || self.reaches(address, last, write) {
             Ok(())
         } else {
             Err(FaultKind::Memory { address, lane: lane as u8, bytes: bytes as u8, write })
         }
     }
 
-    /// What [`Wave::allows`] says, of a device with caches.
+    /// As [`Wave::check`], of an atomic.
+    pub(super) fn check_atomic(&mut self, address: u64, bytes: u32, lane: usize) -> Result<(), FaultKind> {
+        let notes = self.notes.take();
+        let checked = self.check(address, bytes, lane, true);
+        if let (Some(notes), Ok(())) = (&notes, &checked) {
+            notes.note(address, address.wrapping_add(u64::from(bytes) - 1), How::Atomic);
+        }
+        self.notes = notes;
+        checked
+    }
+
+    /// What [`Wave::allows`] says, of a device with caches, and of pages that a pager brings.
     #[cold]
     fn reaches(&mut self, first: u64, last: u64, write: bool) -> bool {
-        let reached = self.knows(first, last, write) || self.faults(first, last, write);
-        self.near.clear();
+        let is_cached = self.view.is_some();
+        let reached = is_cached && self.knows(first, last, write) || self.faults(first, last, write);
+        if is_cached {
+            self.near.clear();
+        }
+        if reached {
+            self.note_touch(first, last, write);
+        }
         reached
     }
 
@@ -115,6 +181,10 @@ impl Wave {
             Err(kind) => self.fault(inst, kind),
         }
     }
+}
+
+fn how(write: bool) -> How {
+    if write { How::Write } else { How::Read }
 }
 
 /// An instruction that touches memory.

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     isa::{Flow, Inst, Target},
     memory::{Snapshot, coherence::View},
+    touched::Notes,
 };
 
 /// One vector register: a row of 64 lanes, so that a loop over lanes vectorises.
@@ -132,6 +133,8 @@ pub struct Wave {
     pub waiting: Option<Ticket>,
     /// What its workgroup sees of memory; `None`: what the host sees.
     pub(crate) view: Option<Arc<View>>,
+    /// Where it notes what it touches, if anybody watches.
+    pub(crate) notes: Option<Arc<Notes>>,
     /// Whether it has stored to memory, where reads are watched.
     pub(super) has_stored: bool,
     /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
@@ -173,6 +176,7 @@ impl Wave {
             allocation: 0,
             waiting: None,
             view: None,
+            notes: None,
             has_stored: false,
             bypass: false,
         }

@@ -430,6 +430,11 @@ fn direction(kind: CopyKind) -> &'static str {
 /// The longest demangled name; substitutions let a short symbol stand for one of any length.
 const MAX_NAME: usize = 4096;
 
+/// The name of a kernel as its source has it, without what it returns; the symbol itself where it is none of C++.
+pub fn readable(symbol: &str) -> String {
+    demangled(symbol).unwrap_or_else(|| symbol.to_owned())
+}
+
 /// A C++ symbol as it was declared, if it is one, and not too long.
 fn demangled(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {

@@ -130,13 +130,32 @@ impl Access {
         write: bool,
     ) -> Result<*mut u8, FaultKind> {
         let address = self.address(place);
-        let within = address.wrapping_sub(w.scratch);
-        let own = within.checked_add(u64::from(bytes)).is_some_and(|end| end <= u64::from(w.scratch_stride));
-        if !own {
+        if !is_scratch(w, address, bytes) {
             w.check(address, bytes, lane, write)?;
         }
         Ok(address as *mut u8)
     }
+
+    /// As [`Access::host`], for an atomic.
+    pub fn host_of_atomic(
+        &self,
+        w: &mut Wave,
+        place: (u32, u32),
+        bytes: u32,
+        lane: usize,
+    ) -> Result<*mut u8, FaultKind> {
+        let address = self.address(place);
+        if !is_scratch(w, address, bytes) {
+            w.check_atomic(address, bytes, lane)?;
+        }
+        Ok(address as *mut u8)
+    }
+}
+
+/// Whether bytes are the wave's own scratch.
+fn is_scratch(w: &Wave, address: u64, bytes: u32) -> bool {
+    let within = address.wrapping_sub(w.scratch);
+    within.checked_add(u64::from(bytes)).is_some_and(|end| end <= u64::from(w.scratch_stride))
 }
 
 /// Orders a load after what came before if it asks for it, or says that an atomic returns.

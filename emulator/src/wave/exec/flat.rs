@@ -454,7 +454,7 @@ fn atomic_lane<const OP: u8, const WIDE: bool, const FLAT: bool>(
     let segment = if FLAT { segment(w, address) } else { Segment::Memory };
     let at = match segment {
         Segment::Memory => {
-            w.check(address, bytes, lane, true)?;
+            w.check_atomic(address, bytes, lane)?;
             address as *mut u8
         }
         Segment::Lds => {

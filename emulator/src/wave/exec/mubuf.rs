@@ -205,7 +205,7 @@ fn atomic<const OP: u8, const WIDE: bool>(w: &mut Wave, inst: &Inst) -> Flow {
             if !address.is_multiple_of(u64::from(bytes)) {
                 return Err(FaultKind::Misaligned { address, lane: lane as u8, bytes: bytes as u8 });
             }
-            let at = access.host(w, place, bytes, lane, true)?;
+            let at = access.host_of_atomic(w, place, bytes, lane)?;
             old = w.at_device(at, bytes, |w, at| {
                 let word = |r: usize| w.row(r)[lane];
                 let pair = |r: usize| u64::from(word(r)) | u64::from(word(r + 1)) << 32;

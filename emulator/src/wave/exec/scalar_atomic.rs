@@ -26,7 +26,7 @@ fn atomic<const OP: u8, const WIDE: bool, const BUFFER: bool>(w: &mut Wave, inst
         if !address.is_multiple_of(bytes.into()) {
             return w.fault(inst, FaultKind::Misaligned { address, lane: 0, bytes: bytes as u8 });
         }
-        if let Err(kind) = w.check(address, bytes, 0, true) {
+        if let Err(kind) = w.check_atomic(address, bytes, 0) {
             return w.fault(inst, kind);
         }
         let register = |n: u16| Operand(inst.dst.0 + n);

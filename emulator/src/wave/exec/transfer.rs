@@ -41,7 +41,7 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, from: Linear) -> Result<(), F
         let high = low.wrapping_add(u64::from((last - first + 1) * kind.bytes() - 1));
         // Where lane 0 would be.
         let start = low.wrapping_sub(u64::from(first * kind.bytes()));
-        if w.allows(low, high, false) && (exec == u64::MAX || few_runs(exec)) {
+        if w.allows_lanes(from, kind.bytes(), (low, high), false) && (exec == u64::MAX || few_runs(exec)) {
             // SAFETY: the map allows reads of the live lanes' data, which lie from `low` to `high`.
             unsafe { load_runs::<K>(w, dst, hidden::at(start), exec) };
             return Ok(());
@@ -51,7 +51,7 @@ pub fn load<const K: u8>(w: &mut Wave, dst: usize, from: Linear) -> Result<(), F
     let (low, high) = shape::range(&offsets, exec);
     let low = from.base.wrapping_add(u64::from(low));
     let high = from.base.wrapping_add(u64::from(high) + u64::from(kind.bytes() - 1));
-    if w.allows(low, high, false) {
+    if w.allows_lanes(from, kind.bytes(), (low, high), false) {
         // SAFETY: the map allows reads from the lowest to the highest live lane.
         unsafe { gather::<K>(w, dst, hidden::of_device(from.base), &offsets, exec) };
         return Ok(());
@@ -336,7 +336,7 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, to: Linear) -> Result<(), Fa
         let high = low.wrapping_add(u64::from((last - first + 1) * kind.bytes() - 1));
         // Where lane 0 would be.
         let start = low.wrapping_sub(u64::from(first * kind.bytes()));
-        if w.allows(low, high, true) && (exec == u64::MAX || few_runs(exec)) {
+        if w.allows_lanes(to, kind.bytes(), (low, high), true) && (exec == u64::MAX || few_runs(exec)) {
             // SAFETY: the map allows writes to the live lanes' data, which lie from `low` to `high`.
             unsafe { store_runs::<K>(w, src, hidden::at(start), exec) };
             return Ok(());
@@ -345,7 +345,7 @@ pub fn store<const K: u8>(w: &mut Wave, src: usize, to: Linear) -> Result<(), Fa
     let (low, high) = shape::range(w.row(to.row), exec);
     let low = to.base.wrapping_add(u64::from(low));
     let high = to.base.wrapping_add(u64::from(high) + u64::from(kind.bytes() - 1));
-    if w.allows(low, high, true) {
+    if w.allows_lanes(to, kind.bytes(), (low, high), true) {
         let base = hidden::of_device(to.base);
         for lane in shape::lanes(exec) {
             let at = base.wrapping_add(u64::from(w.row(to.row)[lane])) as *mut u8;

@@ -1,0 +1,254 @@
+//! The bytes of memory that a dispatch has read, written and changed by atomics, for tools that compare what commands
+//! touch. Memory of the device and of the host; LDS and scratch are the dispatch's own.
+
+use std::{collections::HashMap, ops::Range, sync::OnceLock};
+
+use parking_lot::Mutex;
+
+/// Bytes of a page of masks.
+const PAGE: u64 = 4096;
+/// Words of a mask of a page, a bit a byte.
+const WORDS: usize = PAGE as usize / 64;
+
+/// How a byte is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// Loaded.
+    Read,
+    /// Stored.
+    Write,
+    /// Changed by an atomic.
+    Atomic,
+}
+
+/// One page: for each way to touch a byte, the bytes that were touched so.
+#[derive(Clone)]
+struct Page([[u64; WORDS]; 3]);
+
+/// Bytes by how they were touched.
+#[derive(Default, Clone)]
+pub struct Touched {
+    pages: HashMap<u64, Box<Page>>,
+}
+
+impl Touched {
+    /// Notes `first..=last`.
+    pub fn note(&mut self, first: u64, last: u64, how: How) {
+        let mut at = first;
+        loop {
+            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new(Page([[0; WORDS]; 3])));
+            let end = last.min(at | (PAGE - 1));
+            let mask = &mut page.0[how as usize];
+            let (from, to) = ((at % PAGE) as usize, (end % PAGE) as usize);
+            let (low, high) = (u64::MAX << (from % 64), u64::MAX >> (63 - to % 64));
+            match (from / 64, to / 64) {
+                (one, other) if one == other => mask[one] |= low & high,
+                (one, other) => {
+                    mask[one] |= low;
+                    mask[one + 1..other].fill(u64::MAX);
+                    mask[other] |= high;
+                }
+            }
+            if end == last {
+                return;
+            }
+            at = end + 1;
+        }
+    }
+
+    /// Whether nothing was touched.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// Bytes that were touched, each way counted by itself.
+    pub fn bytes(&self) -> u64 {
+        let words = self.pages.values().flat_map(|page| page.0.as_flattened());
+        words.map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The ranges of bytes that were touched so, by address. None reaches over the end of a page of 4 KiB.
+    pub fn ranges(&self, how: How) -> Vec<Range<u64>> {
+        let mut ranges: Vec<_> =
+            self.pages.iter().flat_map(|(page, masks)| runs(page * PAGE, &masks.0[how as usize])).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges
+    }
+
+    /// The bytes whose order with `other` matters, by address: one of the two has stored to them, or one has loaded what the
+    /// other has changed by an atomic. No range reaches over the end of a page of 4 KiB.
+    pub fn conflicts(&self, other: &Self) -> Vec<Range<u64>> {
+        let (small, large) =
+            if self.pages.len() <= other.pages.len() { (self, other) } else { (other, self) };
+        let mut conflicts = Vec::new();
+        for (number, Page([read, written, changed])) in small.pages.iter().map(|(n, page)| (n, &**page)) {
+            let Some(page) = large.pages.get(number) else { continue };
+            let Page([other_read, other_written, other_changed]) = &**page;
+            let both: [u64; WORDS] = std::array::from_fn(|n| {
+                let any = read[n] | written[n] | changed[n];
+                let other_any = other_read[n] | other_written[n] | other_changed[n];
+                written[n] & other_any
+                    | any & other_written[n]
+                    | read[n] & other_changed[n]
+                    | changed[n] & other_read[n]
+            });
+            conflicts.extend(runs(number * PAGE, &both));
+        }
+        conflicts.sort_unstable_by_key(|range: &Range<u64>| range.start);
+        conflicts
+    }
+
+    /// How a byte was touched: stored to, else changed by an atomic, else loaded.
+    pub fn how(&self, at: u64) -> Option<How> {
+        let page = self.pages.get(&(at / PAGE))?;
+        let bit = |how: &How| page.0[*how as usize][(at % PAGE) as usize / 64] >> (at % 64) & 1 != 0;
+        [How::Write, How::Atomic, How::Read].into_iter().find(bit)
+    }
+}
+
+/// The runs of bits of a page's mask, as addresses.
+fn runs(start: u64, mask: &[u64; WORDS]) -> Vec<Range<u64>> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for (word, at) in mask.iter().zip((start..).step_by(64)) {
+        let mut rest = *word;
+        while rest != 0 {
+            let low = rest.trailing_zeros();
+            let bits = (rest >> low).trailing_ones();
+            let (first, end) = (at + u64::from(low), at + u64::from(low + bits));
+            match runs.last_mut().filter(|run| run.end == first) {
+                Some(run) => run.end = end,
+                None => runs.push(first..end),
+            }
+            rest &= u64::MAX.checked_shl(low + bits).unwrap_or(0);
+        }
+    }
+    runs
+}
+
+/// A dispatch that has ended, or was ended by a fault.
+pub struct Dispatched<'a> {
+    /// Ordinal of the device.
+    pub device: u32,
+    /// Number of the queue.
+    pub queue: u64,
+    /// Address of the kernel descriptor.
+    pub kernel_object: u64,
+    /// Address of the kernel's arguments, by which a runtime knows the dispatch.
+    pub arguments: u64,
+    /// What it touched.
+    pub touched: &'a Touched,
+}
+
+/// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.
+pub trait Observer: Send + Sync {
+    /// A dispatch has ended. Called before its completion is signalled, by the packet processor: no packet of the device
+    /// goes on until this returns, so it must not wait for any.
+    fn dispatched(&self, dispatch: &Dispatched<'_>);
+}
+
+static OBSERVER: OnceLock<Box<dyn Observer>> = OnceLock::new();
+
+/// Has `observer` told of all dispatches from now on; `false` if there is one already.
+pub fn observe(observer: Box<dyn Observer>) -> bool {
+    OBSERVER.set(observer).is_ok()
+}
+
+/// Who is told.
+pub(crate) fn observer() -> Option<&'static dyn Observer> {
+    OBSERVER.get().map(|observer| &**observer)
+}
+
+/// What the waves of a dispatch share to note what they touch.
+#[derive(Default)]
+pub(crate) struct Notes(Mutex<Touched>);
+
+impl Notes {
+    pub(crate) fn note(&self, first: u64, last: u64, how: How) {
+        self.0.lock().note(first, last, how);
+    }
+
+    /// Notes so many bytes at each of some addresses.
+    pub(crate) fn note_each(&self, addresses: impl Iterator<Item = u64>, bytes: u64, how: How) {
+        let mut touched = self.0.lock();
+        // Lanes mostly lie one behind the other.
+        let mut run: Option<Range<u64>> = None;
+        for address in addresses {
+            match &mut run {
+                Some(run) if run.end == address => run.end = address.wrapping_add(bytes),
+                _ => {
+                    let next = address..address.wrapping_add(bytes);
+                    if let Some(run) = run.replace(next) {
+                        touched.note(run.start, run.end.wrapping_sub(1), how);
+                    }
+                }
+            }
+        }
+        if let Some(run) = run {
+            touched.note(run.start, run.end.wrapping_sub(1), how);
+        }
+    }
+
+    pub(crate) fn take(&self) -> Touched {
+        std::mem::take(&mut self.0.lock())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: [How; 3] = [How::Read, How::Write, How::Atomic];
+
+    /// Touches near the ends of words and pages.
+    fn touch() -> impl Strategy<Value = (u64, u64, How)> {
+        let how = prop_oneof![Just(How::Read), Just(How::Write), Just(How::Atomic)];
+        (0..3 * PAGE, prop_oneof![1u64..5, 60u64..70, 4000u64..5000], how)
+    }
+
+    fn set(touches: &[(u64, u64, How)]) -> BTreeSet<(u64, How)> {
+        touches
+            .iter()
+            .flat_map(|&(start, bytes, how)| (start..start + bytes).map(move |at| (at, how)))
+            .collect()
+    }
+
+    fn touched(touches: &[(u64, u64, How)]) -> Touched {
+        let mut touched = Touched::default();
+        touches.iter().for_each(|&(start, bytes, how)| touched.note(start, start + bytes - 1, how));
+        touched
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_noted_as_in_a_set_of_bytes(
+            here in proptest::collection::vec(touch(), 0..6),
+            there in proptest::collection::vec(touch(), 0..6),
+        ) {
+            let (mine, theirs) = (touched(&here), touched(&there));
+            for how in ALL {
+                let bytes: BTreeSet<_> = mine.ranges(how).into_iter().flatten().map(|at| (at, how)).collect();
+                prop_assert!(bytes.iter().eq(set(&here).iter().filter(|(_, other)| *other == how)));
+            }
+            prop_assert_eq!(mine.bytes(), set(&here).len() as u64);
+            let found: BTreeSet<_> = mine.conflicts(&theirs).into_iter().flatten().collect();
+            let (mine, theirs) = (set(&here), set(&there));
+            let expected: BTreeSet<_> = mine.iter().filter_map(|&(at, how)| {
+                let matters = |other: How| theirs.contains(&(at, other)) && (how == How::Write || other == How::Write || how != other);
+                ALL.into_iter().any(matters).then_some(at)
+            }).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn lanes_are_noted_like_single_touches(starts in proptest::collection::vec(0..2 * PAGE, 0..20)) {
+            let notes = Notes::default();
+            notes.note_each(starts.iter().copied(), 4, How::Read);
+            let single: Vec<_> = starts.iter().map(|&start| (start, 4, How::Read)).collect();
+            prop_assert_eq!(notes.take().ranges(How::Read), touched(&single).ranges(How::Read));
+        }
+    }
+}

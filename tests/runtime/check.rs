@@ -1,0 +1,134 @@
+//! What is found of nodes that no edge orders, beside a model that knows what each node touches.
+
+use std::{cell::Cell, collections::BTreeSet, ops::Range};
+
+use aqlipse::{
+    Exec, GraphNode, Template,
+    check::Checker,
+    graph::{Memcpy, Memset},
+};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+
+use super::*;
+
+/// Bytes of the buffer that all nodes work on; so many that their ranges meet often, and not always.
+const BYTES: u64 = 4096;
+
+/// A node: a fill, or a copy from one range to another.
+#[derive(Clone, Debug)]
+struct Work {
+    writes: Range<u64>,
+    reads: Option<u64>,
+}
+
+impl Work {
+    fn read(&self) -> Option<Range<u64>> {
+        let bytes = self.writes.end - self.writes.start;
+        self.reads.map(|start| start..start + bytes)
+    }
+
+    fn conflicts(&self, other: &Self) -> bool {
+        let meet = |one: &Range<u64>, other: &Range<u64>| one.start < other.end && other.start < one.end;
+        let touches = |work: &Self, bytes: &Range<u64>| {
+            meet(&work.writes, bytes) || work.read().is_some_and(|read| meet(&read, bytes))
+        };
+        touches(other, &self.writes) || touches(self, &other.writes)
+    }
+
+    fn node(&self, buffer: u64) -> GraphNode {
+        let (dst, width) = (buffer + self.writes.start, self.writes.end - self.writes.start);
+        match self.reads {
+            Some(start) => GraphNode::Memcpy(Memcpy::linear(dst, buffer + start, width)),
+            None => {
+                GraphNode::Memset(Memset { dst, pitch: width, value: 1, element_size: 1, width, height: 1 })
+            }
+        }
+    }
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    (1u64..300).prop_flat_map(|bytes| {
+        let reads = prop_oneof![Just(None), (0..BYTES - bytes).prop_map(Some)];
+        // A copy between ranges that overlap may do anything.
+        (0..BYTES - bytes, reads).prop_map(move |(start, reads)| {
+            let reads = reads.filter(|from| from.abs_diff(start) >= bytes);
+            Work { writes: start..start + bytes, reads }
+        })
+    })
+}
+
+/// A graph: nodes, and of each pair of them whether an edge leads from the earlier one to the later one.
+fn graph() -> impl Strategy<Value = (Vec<Work>, Vec<bool>)> {
+    (2usize..24, 1u32..10).prop_flat_map(|(nodes, rarity)| {
+        let edges = prop::collection::vec(prop::bool::weighted(1.0 / f64::from(rarity)), nodes * nodes);
+        (prop::collection::vec(work(), nodes), edges)
+    })
+}
+
+/// The pairs that the model calls unordered.
+fn expected(works: &[Work], edges: &[bool]) -> BTreeSet<(usize, usize)> {
+    let count = works.len();
+    let mut before: Vec<bool> = (0..count * count).map(|n| n / count < n % count && edges[n]).collect();
+    for middle in 0..count {
+        for n in 0..count * count {
+            before[n] |= before[n / count * count + middle] && before[middle * count + n % count];
+        }
+    }
+    let pairs = (0..count).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+    let is_found = |&(earlier, later): &(usize, usize)| {
+        !before[earlier * count + later] && works[earlier].conflicts(&works[later])
+    };
+    pairs.filter(is_found).collect()
+}
+
+#[test]
+fn exactly_the_pairs_are_found_that_conflict_and_no_edges_order() {
+    // Nothing else says what kernels touch.
+    let emulated = [("AQLIPSE_DEVICE", "emulated")];
+    in_child(
+        "runtime::check::exactly_the_pairs_are_found_that_conflict_and_no_edges_order",
+        &emulated,
+        || {
+            let checker = Checker::start().unwrap();
+            let memory = buffer(&[0; BYTES as usize / 4]);
+            let stream = stream();
+            let (all, found) = (Cell::new(0), Cell::new(0));
+            let config = Config { cases: 1000, failure_persistence: None, ..Config::default() };
+            let outcome = TestRunner::new(config).run(&graph(), |(works, edges)| {
+                let mut template = Template::new(&device());
+                let mut nodes = Vec::new();
+                for (n, work) in works.iter().enumerate() {
+                    let after: Vec<_> =
+                        (0..n).filter(|m| edges[m * works.len() + n]).map(|m| nodes[m]).collect();
+                    nodes.push(template.add(work.node(memory.slice().address()), &after).unwrap());
+                }
+                let exec = Exec::new(&template, Default::default()).unwrap();
+                for _ in 0..2 {
+                    exec.launch(&stream).unwrap();
+                }
+                stream.synchronize().unwrap();
+                let findings = checker.take();
+                let number = |node: &str| node.split_once('.').unwrap().1.parse::<usize>().unwrap();
+                let pairs: BTreeSet<_> = findings
+                    .iter()
+                    .map(|f| (number(&f.parties[0].node), number(&f.parties[1].node)))
+                    .collect();
+                let expected = expected(&works, &edges);
+                prop_assert_eq!(&pairs, &expected);
+                prop_assert_eq!(findings.len(), pairs.len(), "each pair once");
+                all.set(all.get() + works.len() * (works.len() - 1) / 2);
+                found.set(found.get() + pairs.len());
+                Ok(())
+            });
+            outcome.unwrap();
+            let (all, found) = (all.get(), found.get());
+            assert!(
+                found > 100 && found < all / 2,
+                "{found} of {all} pairs are too few, or too many, to say anything"
+            );
+        },
+    );
+}
