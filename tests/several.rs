@@ -114,10 +114,7 @@ fn the_rust_program_has_the_same_result() {
     if !has("/usr/bin/mpicc.openmpi", "libopenmpi-dev") {
         return;
     }
-    let mut build = xtask::cargo();
-    // Of the workspace, as the tests are: by itself it would ask less of what it needs, which would be built anew.
-    build.args(["build", "--quiet", "--workspace", "--features", "halo/mpi", "--bin", "halo"]);
-    xtask::run(build.env("MPICC", "mpicc.openmpi").env("LIBCLANG_PATH", "/usr/lib/llvm-22/lib")).unwrap();
+    xtask::run(&mut xtask::suite::build_halo()).unwrap();
     let program = xtask::target_dir().join("debug/halo");
     for ranks in [1, 4] {
         let finished = OPEN_MPI.ranks(&toolchain, ranks, &program).args(&SIZE).run();
