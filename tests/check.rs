@@ -81,7 +81,8 @@ fn missing_edges_are_found_in_any_order_and_nothing_else_is() {
 fn a_finding_names_nodes_bytes_and_the_edge() {
     let Some(corpus) = Corpus::find() else { return };
     let file = std::env::temp_dir().join(format!("aqlipse-check-test-{}.json", std::process::id()));
-    let options = ["--json", file.to_str().unwrap()];
+    let sarif = file.with_extension("sarif");
+    let options = ["--json", file.to_str().unwrap(), "--sarif", sarif.to_str().unwrap()];
     let finished = corpus.check(&options, &["off_by_one", "defect"]).run();
     let said = normal(&finished.stderr);
     // As the pages show it.
@@ -100,6 +101,21 @@ fn a_finding_names_nodes_bytes_and_the_edge() {
     assert_eq!(finding["nodes"][0]["what"], "kernel some(int*, int)");
     assert_eq!(finding["nodes"][1]["access"], "write");
     assert_eq!(finding["allocation"]["bytes"], 16384);
+
+    let log: Value = serde_json::from_str(&std::fs::read_to_string(&sarif).unwrap()).unwrap();
+    std::fs::remove_file(&sarif).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], log["runs"][0]["tool"]["driver"]["rules"][0]["id"]);
+    assert!(result["message"]["text"].as_str().unwrap().starts_with("no edge orders node"), "{result}");
+
+    let known = file.with_extension("known");
+    std::fs::write(&known, "kernel put(*) with kernel some(*)\n").unwrap();
+    let suppressed =
+        corpus.check(&["--suppressions", known.to_str().unwrap()], &["off_by_one", "defect"]).run();
+    std::fs::remove_file(&known).unwrap();
+    let says_so = suppressed.stderr.contains("check graph: 0 found, 1 suppressed");
+    assert!(suppressed.status.success() && says_so, "{}", says(&suppressed));
 }
 
 #[test]
