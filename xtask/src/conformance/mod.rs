@@ -293,7 +293,13 @@ fn run_one(
     };
     let mut runs = Vec::new();
     for configuration in options.chosen() {
-        runs.push((configuration, run::run(&binary, program.devices, configuration, libraries, None)?));
+        let run = || run::run(&binary, program.devices, configuration, libraries, None);
+        let outcome = if configuration == Configuration::Amd && program.starts_threads()? {
+            usual(run)?
+        } else {
+            run()?
+        };
+        runs.push((configuration, outcome));
     }
     let mut strict = Vec::new();
     for seed in 1..=options.seeds {
@@ -315,6 +321,18 @@ fn run_one(
         .failures
         .extend(ours.map(|(_, ours)| differences_with_strict_caches(ours, &strict)).unwrap_or_default());
     Ok(verdict)
+}
+
+/// What two runs of up to three have in common, or the last: with AMD's library a thread that launches beside others
+/// has a wrong result now and then, on a machine that is busy with other things.
+fn usual(mut run: impl FnMut() -> Result<Run>) -> Result<Run> {
+    let (first, second) = (run()?, run()?);
+    let alike = |one: &Run, other: &Run| (one.end, &one.stdout) == (other.end, &other.stdout);
+    if alike(&first, &second) {
+        return Ok(first);
+    }
+    let third = run()?;
+    Ok(if alike(&first, &third) { first } else { third })
 }
 
 /// What runs with strict caches, the first with seed 1, did otherwise than one without.

@@ -46,6 +46,14 @@ impl Program {
         self.name.split('_').next().unwrap_or(&self.name)
     }
 
+    /// Whether it has threads of its own.
+    ///
+    /// # Errors
+    /// [`Error::File`](crate::Error::File).
+    pub fn starts_threads(&self) -> Result<bool> {
+        Ok(read(&self.path)?.contains("#include <thread>"))
+    }
+
     /// The source with its extension, as the report names it.
     pub fn file_name(&self) -> String {
         let name = self.path.file_name().unwrap_or(OsStr::new(&self.name));

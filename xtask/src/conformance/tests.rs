@@ -199,3 +199,20 @@ fn a_run_with_strict_caches_is_to_print_what_one_without_prints() {
         ]
     );
 }
+
+#[test]
+fn what_two_runs_of_three_print_is_usual() {
+    let usual = |printed: &[&str]| {
+        let mut printed = printed.iter();
+        let mut runs = 0;
+        let run = usual(|| {
+            runs += 1;
+            Ok(completed(printed.next().unwrap()))
+        });
+        (run.unwrap().stdout, runs)
+    };
+    assert_eq!(usual(&["a", "a"]), ("a".into(), 2));
+    assert_eq!(usual(&["a", "b", "a"]), ("a".into(), 3));
+    assert_eq!(usual(&["b", "a", "a"]), ("a".into(), 3));
+    assert_eq!(usual(&["a", "b", "c"]), ("c".into(), 3));
+}
