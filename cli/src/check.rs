@@ -18,7 +18,7 @@ use super::run;
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Tool {
-    /// Nodes of a graph that touch the same bytes in an order that no edge says
+    /// Nodes of graphs, and commands of streams, that touch the same bytes in an order that nothing says
     Graph,
 }
 
@@ -45,7 +45,7 @@ pub struct Check {
     /// Write the findings to this file as SARIF 2.1.0
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// Leave out the findings that this file lists: on each line two patterns with `*` for what nodes are, `with` between
+    /// Leave out the findings that this file lists: on each line two patterns with `*` for what commands are, `with` between
     /// them
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
@@ -153,21 +153,21 @@ fn fits(pattern: &str, text: &str) -> bool {
 
 /// The findings in the format that tools of continuous integration read (OASIS SARIF 2.1.0).
 fn as_sarif(findings: &[Finding]) -> Value {
-    const RULE: &str = "graph/missing-edge";
+    const RULE: &str = "graph/unordered";
     let result = |finding: &Finding| {
-        let nodes = finding.parties.each_ref().map(|party| {
-            json!({ "name": party.what, "fullyQualifiedName": format!("node {}", party.node), "kind": "function" })
-        });
+        let commands = finding.parties.each_ref().map(
+            |party| json!({ "name": party.what, "fullyQualifiedName": party.place, "kind": "function" }),
+        );
         json!({
             "ruleId": RULE,
             "level": "error",
             "message": { "text": finding.to_string() },
-            "locations": [{ "logicalLocations": nodes }],
+            "locations": [{ "logicalLocations": commands }],
         })
     };
     let rule = json!({
         "id": RULE,
-        "shortDescription": { "text": "Two nodes of a graph touch the same bytes in an order that no edge says." },
+        "shortDescription": { "text": "Two commands touch the same bytes in an order that nothing says." },
     });
     let driver = json!({ "name": "aqlipse check", "version": env!("CARGO_PKG_VERSION"), "rules": [rule] });
     let results: Vec<Value> = findings.iter().map(result).collect();
@@ -179,13 +179,13 @@ fn as_sarif(findings: &[Finding]) -> Value {
 }
 
 fn as_json(finding: &Finding) -> Value {
-    let Finding { executable, parties, bytes, total, allocation } = finding;
-    let nodes = parties.each_ref().map(|party| {
-        json!({ "node": party.node, "what": party.what, "access": format!("{:?}", party.how).to_lowercase() })
+    let Finding { parties, of_one_launch, bytes, total, allocation } = finding;
+    let commands = parties.each_ref().map(|party| {
+        json!({ "place": party.place, "what": party.what, "access": format!("{:?}", party.how).to_lowercase() })
     });
     json!({
-        "executable": executable,
-        "nodes": nodes,
+        "commands": commands,
+        "of_one_launch": of_one_launch,
         "address": bytes.start,
         "bytes": total,
         "allocation": { "address": allocation.start, "bytes": allocation.end - allocation.start },
@@ -213,8 +213,9 @@ mod tests {
     use super::*;
 
     fn finding(kinds: [&str; 2]) -> Finding {
-        let parties = kinds.map(|what| Party { node: "1.0".into(), what: what.into(), how: How::Write });
-        Finding { executable: 1, parties, bytes: 16..20, total: 4, allocation: 0..64 }
+        let parties =
+            kinds.map(|what| Party { place: "stream 1".into(), what: what.into(), how: How::Write });
+        Finding { parties, of_one_launch: false, bytes: 16..20, total: 4, allocation: 0..64 }
     }
 
     #[test]

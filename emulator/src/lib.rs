@@ -107,4 +107,4 @@ pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, Un
 pub use hsa::api;
 pub use isa::Target;
 pub use runtime::{configuration_error, configure, counters};
-pub use touched::{Dispatched, How, Observer, Touched, observe};
+pub use touched::{Dispatched, How, Observer, Page, Touched, observe};

@@ -21,9 +21,49 @@ pub enum How {
     Atomic,
 }
 
-/// One page: for each way to touch a byte, the bytes that were touched so.
+/// The bytes of a page of 4 KiB that were touched.
 #[derive(Clone)]
-struct Page([[u64; WORDS]; 3]);
+pub struct Page([[u64; WORDS]; 3]);
+
+impl Page {
+    const EMPTY: Self = Self([[0; WORDS]; 3]);
+
+    /// The bytes whose order with `other`, of the same page that starts at `start`, matters, by address: one of the two has
+    /// stored to them, or one has loaded what the other has changed by an atomic.
+    pub fn conflicts(&self, other: &Self, start: u64) -> Vec<Range<u64>> {
+        let (Self([read, written, changed]), Self([other_read, other_written, other_changed])) =
+            (self, other);
+        let both: [u64; WORDS] = std::array::from_fn(|n| {
+            let any = read[n] | written[n] | changed[n];
+            let other_any = other_read[n] | other_written[n] | other_changed[n];
+            written[n] & other_any
+                | any & other_written[n]
+                | read[n] & other_changed[n]
+                | changed[n] & other_read[n]
+        });
+        runs(start, &both)
+    }
+
+    /// How a byte of the page that starts at `start` was touched: stored to, else changed by an atomic, else loaded.
+    pub fn how(&self, start: u64, at: u64) -> Option<How> {
+        let place = at.checked_sub(start).filter(|place| *place < PAGE)? as usize;
+        let bit = |how: &How| self.0[*how as usize][place / 64] >> (place % 64) & 1 != 0;
+        [How::Write, How::Atomic, How::Read].into_iter().find(bit)
+    }
+
+    /// Forgets what `later` makes of no matter, which comes behind: whatever conflicts with one of these touches conflicts
+    /// with one of its. Says whether anything is left.
+    pub fn forget_before(&mut self, later: &Self) -> bool {
+        let mut rest = 0;
+        for (how, mask) in self.0.iter_mut().enumerate() {
+            for (n, word) in mask.iter_mut().enumerate() {
+                *word &= !(later.0[How::Write as usize][n] | later.0[how][n]);
+                rest |= *word;
+            }
+        }
+        rest != 0
+    }
+}
 
 /// Bytes by how they were touched.
 #[derive(Default, Clone)]
@@ -36,7 +76,7 @@ impl Touched {
     pub fn note(&mut self, first: u64, last: u64, how: How) {
         let mut at = first;
         loop {
-            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new(Page([[0; WORDS]; 3])));
+            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new(Page::EMPTY));
             let end = last.min(at | (PAGE - 1));
             let mask = &mut page.0[how as usize];
             let (from, to) = ((at % PAGE) as usize, (end % PAGE) as usize);
@@ -56,53 +96,17 @@ impl Touched {
         }
     }
 
-    /// Whether nothing was touched.
-    pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
+    /// The pages in which something was touched, by their first addresses; in no order.
+    pub fn pages(&self) -> impl Iterator<Item = (u64, &Page)> {
+        self.pages.iter().map(|(number, page)| (number * PAGE, &**page))
     }
 
-    /// Bytes that were touched, each way counted by itself.
-    pub fn bytes(&self) -> u64 {
-        let words = self.pages.values().flat_map(|page| page.0.as_flattened());
-        words.map(|word| u64::from(word.count_ones())).sum()
-    }
-
-    /// The ranges of bytes that were touched so, by address. None reaches over the end of a page of 4 KiB.
+    /// The ranges of bytes that were touched so, by address. None reaches over the end of a page.
     pub fn ranges(&self, how: How) -> Vec<Range<u64>> {
         let mut ranges: Vec<_> =
-            self.pages.iter().flat_map(|(page, masks)| runs(page * PAGE, &masks.0[how as usize])).collect();
+            self.pages().flat_map(|(start, page)| runs(start, &page.0[how as usize])).collect();
         ranges.sort_unstable_by_key(|range| range.start);
         ranges
-    }
-
-    /// The bytes whose order with `other` matters, by address: one of the two has stored to them, or one has loaded what the
-    /// other has changed by an atomic. No range reaches over the end of a page of 4 KiB.
-    pub fn conflicts(&self, other: &Self) -> Vec<Range<u64>> {
-        let (small, large) =
-            if self.pages.len() <= other.pages.len() { (self, other) } else { (other, self) };
-        let mut conflicts = Vec::new();
-        for (number, Page([read, written, changed])) in small.pages.iter().map(|(n, page)| (n, &**page)) {
-            let Some(page) = large.pages.get(number) else { continue };
-            let Page([other_read, other_written, other_changed]) = &**page;
-            let both: [u64; WORDS] = std::array::from_fn(|n| {
-                let any = read[n] | written[n] | changed[n];
-                let other_any = other_read[n] | other_written[n] | other_changed[n];
-                written[n] & other_any
-                    | any & other_written[n]
-                    | read[n] & other_changed[n]
-                    | changed[n] & other_read[n]
-            });
-            conflicts.extend(runs(number * PAGE, &both));
-        }
-        conflicts.sort_unstable_by_key(|range: &Range<u64>| range.start);
-        conflicts
-    }
-
-    /// How a byte was touched: stored to, else changed by an atomic, else loaded.
-    pub fn how(&self, at: u64) -> Option<How> {
-        let page = self.pages.get(&(at / PAGE))?;
-        let bit = |how: &How| page.0[*how as usize][(at % PAGE) as usize / 64] >> (at % 64) & 1 != 0;
-        [How::Write, How::Atomic, How::Read].into_iter().find(bit)
     }
 }
 
@@ -233,9 +237,20 @@ mod tests {
                 let bytes: BTreeSet<_> = mine.ranges(how).into_iter().flatten().map(|at| (at, how)).collect();
                 prop_assert!(bytes.iter().eq(set(&here).iter().filter(|(_, other)| *other == how)));
             }
-            prop_assert_eq!(mine.bytes(), set(&here).len() as u64);
-            let found: BTreeSet<_> = mine.conflicts(&theirs).into_iter().flatten().collect();
+            let pages = mine.pages().filter_map(|(start, page)| Some((start, page, theirs.pages().find(|(at, _)| *at == start)?.1)));
+            let found: BTreeSet<_> = pages.flat_map(|(start, mine, theirs)| mine.conflicts(theirs, start)).flatten().collect();
+            let mut rest = mine.clone();
+            for (start, page) in theirs.pages() {
+                if let Some(mine) = rest.pages.get_mut(&(start / PAGE)) {
+                    mine.forget_before(page);
+                }
+            }
             let (mine, theirs) = (set(&here), set(&there));
+            for how in ALL {
+                let kept = |&&(at, touch): &&(u64, How)| touch == how && !theirs.contains(&(at, How::Write)) && !theirs.contains(&(at, how));
+                let left: BTreeSet<_> = rest.ranges(how).into_iter().flatten().collect();
+                prop_assert!(left.into_iter().eq(mine.iter().filter(kept).map(|(at, _)| *at)));
+            }
             let expected: BTreeSet<_> = mine.iter().filter_map(|&(at, how)| {
                 let matters = |other: How| theirs.contains(&(at, other)) && (how == How::Write || other == How::Write || how != other);
                 ALL.into_iter().any(matters).then_some(at)

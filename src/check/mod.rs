@@ -1,11 +1,12 @@
 //! What is wrong with a program: `AQLIPSE_CHECK=graph`, and [`Checker`] for tests.
 //!
 //! The emulated device says of each dispatch which bytes it has read, written and changed by atomics
-//! ([`emulator::Observer`]). Of two nodes of a launch that no path of edges orders, none may write what the other touches.
-//! Whether they met in this run does not matter, nor the order that they took.
+//! ([`emulator::Observer`]). Of two nodes of a launch that no path of edges orders, and of two commands that streams, events
+//! and waits of the host do not order (`device::clocks`), none may write what the other touches. Whether they met in this run
+//! does not matter, nor the order that they took.
 //!
-//! An executable announces the dispatches of a launch by the addresses of their arguments, which no other node has. Its
-//! launches come one behind the other, so the n-th dispatch with these arguments is the n-th launch's.
+//! Dispatches are announced by the addresses of their arguments. No other node has those of a node, and the launches of an
+//! executable come one behind the other, so the n-th dispatch with these arguments is the n-th launch's.
 //!
 //! ```
 //! use aqlipse::{Device, Stream, StreamKind, check::Checker, typed::{Graph, HostBuffer}};
@@ -43,36 +44,40 @@ use std::{
 
 pub use crate::device::CHECK_VARIABLE;
 pub use emulator::How;
-use emulator::{Config, Dispatched, Observer, Touched};
+use emulator::{Config, Dispatched, Observer, Page, Touched};
 use parking_lot::Mutex;
 
 pub(crate) use self::order::Unordered;
 use crate::{
-    device::{System, checked},
+    device::{
+        System, checked,
+        clocks::{self, Moment},
+    },
     error::{Error, Result},
+    module::KernelCode,
 };
 
 /// The environment variable with a file to which findings are appended, a line each; they go to stderr otherwise.
 pub const REPORT_VARIABLE: &str = "AQLIPSE_CHECK_REPORT";
 
-/// One of two nodes that nothing orders.
+/// One of two commands that nothing orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Party {
-    /// The node, in the graph that it was added to (`graph.node`).
-    pub node: String,
+    /// Where it is: `node 12.3 of executable 1`, by the graph that the node was added to and its number there, or `stream 2`.
+    pub place: String,
     /// What it is: `kernel f(float*)`, `memcpy`, `memset`.
     pub what: String,
     /// How it touches the bytes.
     pub how: How,
 }
 
-/// Two nodes of an executable that touch the same bytes in an order that no edge says.
+/// Two commands that touch the same bytes in an order that nothing says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The executable, as in [`memory_report::executables()`](crate::memory_report::executables()).
-    pub executable: u64,
-    /// The nodes, the one that was added first before the other.
+    /// The commands, the one that was added or submitted first before the other.
     pub parties: [Party; 2],
+    /// Whether they are nodes of one launch, which an edge would order.
+    pub of_one_launch: bool,
     /// The first bytes that both touch.
     pub bytes: Range<u64>,
     /// How many bytes there are, these included.
@@ -85,34 +90,29 @@ impl Finding {
     /// The finding as a line of fields with tabs between them; [`Finding::from_line`] reads it.
     fn line(&self) -> String {
         let [one, other] = &self.parties;
-        let party = |party: &Party| format!("{}\t{}\t{}", party.node, party.what, word(party.how));
+        let party = |party: &Party| format!("{}\t{}\t{}", party.place, party.what, word(party.how));
         let range = |range: &Range<u64>| format!("{:#x}\t{:#x}", range.start, range.end);
         let (bytes, allocation) = (range(&self.bytes), range(&self.allocation));
-        format!(
-            "{}\t{}\t{}\t{bytes}\t{}\t{allocation}",
-            self.executable,
-            party(one),
-            party(other),
-            self.total
-        )
+        let (of_one_launch, total) = (self.of_one_launch, self.total);
+        format!("{of_one_launch}\t{}\t{}\t{bytes}\t{total}\t{allocation}", party(one), party(other))
     }
 
     /// A finding from a line of a [report](REPORT_VARIABLE); `None` if it is none.
     pub fn from_line(line: &str) -> Option<Self> {
         let mut fields = line.split('\t');
-        let executable = fields.next()?.parse().ok()?;
+        let of_one_launch = fields.next()?.parse().ok()?;
         let mut party = || {
-            let (node, what) = (fields.next()?.to_owned(), fields.next()?.to_owned());
+            let (place, what) = (fields.next()?.to_owned(), fields.next()?.to_owned());
             let name = fields.next()?;
             let how = [How::Read, How::Write, How::Atomic].into_iter().find(|how| word(*how) == name)?;
-            Some(Party { node, what, how })
+            Some(Party { place, what, how })
         };
         let parties = [party()?, party()?];
         let number = |field: Option<&str>| u64::from_str_radix(field?.strip_prefix("0x")?, 16).ok();
         let bytes = number(fields.next())?..number(fields.next())?;
         let total = fields.next()?.parse().ok()?;
         let allocation = number(fields.next())?..number(fields.next())?;
-        fields.next().is_none().then_some(Self { executable, parties, bytes, total, allocation })
+        fields.next().is_none().then_some(Self { parties, of_one_launch, bytes, total, allocation })
     }
 }
 
@@ -126,26 +126,26 @@ fn word(how: How) -> &'static str {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [one, other] = &self.parties;
-        let Self { executable, bytes, total, allocation, .. } = self;
+        let Self { parties: [one, other], bytes, total, allocation, .. } = self;
+        let said = if self.of_one_launch { "no edge orders" } else { "nothing orders" };
+        writeln!(f, "{said} {} ({}) and {} ({})", one.place, one.what, other.place, other.what)?;
         writeln!(
             f,
-            "no edge orders node {} ({}) and node {} ({}) of executable {executable}",
-            one.node, one.what, other.node, other.what
-        )?;
-        writeln!(
-            f,
-            "    node {} {} and node {} {} {total} bytes, the first at {:#x}: byte {} of an allocation of {} bytes at {:#x}",
-            one.node,
+            "    the one {} and the other {} {total} bytes, the first at {:#x}: byte {} of an allocation of {} bytes at {:#x}",
             word(one.how),
-            other.node,
             word(other.how),
             bytes.start,
             bytes.start - allocation.start,
             allocation.end - allocation.start,
             allocation.start
         )?;
-        write!(f, "    an edge from node {} to node {} would order them", one.node, other.node)
+        match self.of_one_launch {
+            true => write!(f, "    an edge from {} to {} would order them", one.place, other.place),
+            false => write!(
+                f,
+                "    an event that is recorded behind the one and waited for before the other would order them"
+            ),
+        }
     }
 }
 
@@ -192,61 +192,102 @@ struct Checks {
 
 #[derive(Default)]
 struct State {
-    /// By the address of its arguments, the launches of a dispatch that has not run in them, and its node.
-    expected: HashMap<u64, VecDeque<(Arc<Launch>, u32)>>,
+    /// By the address of its arguments, the commands of a dispatch that have not run.
+    expected: HashMap<u64, VecDeque<Arc<Command>>>,
+    /// What commands have touched of each page, by its first address, as far as it can still matter.
+    pages: HashMap<u64, Vec<Touch>>,
     found: Vec<Finding>,
-    /// The pairs of nodes that were told, by their executable.
-    known: HashSet<(u64, [u32; 2])>,
+    /// The pairs that were told.
+    known: HashSet<[String; 4]>,
 }
 
-/// A launch that is checked.
+/// Bytes of a page that a command has touched, and one before it that nothing orders with it.
+struct Conflict {
+    with: Arc<Command>,
+    bytes: Range<u64>,
+    /// The bytes of the allocation.
+    allocation: Range<u64>,
+    /// How the one before has touched the first, and how the command.
+    how: [How; 2],
+}
+
+/// What a command has touched of a page.
+struct Touch {
+    command: Arc<Command>,
+    page: Page,
+}
+
+/// A dispatch that was submitted.
+struct Command {
+    moment: Moment,
+    place: Place,
+    what: String,
+}
+
+/// What a dispatch is part of.
+enum Place {
+    Stream,
+    /// Of a launch, the node, by its place in the flat graph and as it is called.
+    Node {
+        launch: Arc<Launch>,
+        flat: u32,
+        node: String,
+    },
+}
+
+/// A launch of an executable.
 pub(crate) struct Launch {
-    executable: u64,
-    unordered: Arc<Unordered>,
-    /// Of each node that is dispatched: what it is called, and what it is.
-    names: HashMap<u32, (String, String)>,
-    progress: Mutex<Progress>,
+    pub executable: u64,
+    pub unordered: Arc<Unordered>,
 }
 
-/// How far a launch has come.
-struct Progress {
-    /// The nodes that are yet to be dispatched, as bits.
-    left: Vec<u64>,
-    seen: Vec<Seen>,
+/// A node that a launch is about to dispatch.
+pub(crate) struct NodeDispatch {
+    /// The address of its arguments.
+    pub arguments: u64,
+    /// Its place in the flat graph.
+    pub flat: u32,
+    /// As it is called.
+    pub node: String,
+    pub what: String,
 }
 
-/// What a node has touched.
-struct Seen {
-    node: u32,
-    touched: Touched,
-    /// Nodes that are yet to be dispatched and that nothing orders with it.
-    left: u32,
-}
-
-/// Takes note of a launch that is about to be published: the addresses of the arguments of its dispatches, and their nodes.
-/// If no launch of the executable is in flight, `idle`, none of these arguments is expected any more: a fault may have taken
-/// what was.
-pub(crate) fn expect(launch: &Arc<Launch>, dispatches: &[(u64, u32)], idle: bool) {
-    let Some(checks) = checks() else { return };
+/// Takes note of a launch that is about to be published on a stream. If no launch of the executable is in flight, `idle`, none of
+/// these arguments is expected any more: a fault may have taken what was.
+pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDispatch>, idle: bool) {
+    let Some((checks, moment)) = checks().zip(clocks::command(stream)) else { return };
     let mut state = checks.state.lock();
-    for &(arguments, node) in dispatches {
-        let launches = state.expected.entry(arguments).or_default();
+    for NodeDispatch { arguments, flat, node, what } in dispatches {
+        let commands = state.expected.entry(arguments).or_default();
         if idle {
-            launches.clear();
+            commands.clear();
         }
-        launches.push_back((launch.clone(), node));
+        let place = Place::Node { launch: launch.clone(), flat, node };
+        commands.push_back(Arc::new(Command { moment: moment.clone(), place, what }));
     }
 }
 
 /// Forgets the latest launch, which was not published.
-pub(crate) fn cancel(launch: &Arc<Launch>, dispatches: &[(u64, u32)]) {
+pub(crate) fn cancel(launch: &Arc<Launch>) {
     let Some(checks) = CHECKS.get() else { return };
+    let is_of = |command: &Arc<Command>| matches!(&command.place, Place::Node { launch: of, .. } if Arc::ptr_eq(of, launch));
     let mut state = checks.state.lock();
-    for (arguments, _) in dispatches {
-        if let Some(launches) = state.expected.get_mut(arguments) {
-            launches.pop_back_if(|(latest, _)| Arc::ptr_eq(latest, launch));
-        }
-    }
+    state.expected.values_mut().for_each(|commands| commands.retain(|command| !is_of(command)));
+}
+
+/// Takes note of a kernel that a stream is about to publish.
+#[inline(always)]
+pub(crate) fn submitted(stream: u64, arguments: u64, code: &KernelCode) {
+    let Some(moment) = clocks::command(stream) else { return };
+    let Some(checks) = checks() else { return };
+    let what = match code.name() {
+        "copy" | "copy_rect" | "copy_batch" => "memcpy".into(),
+        "fill" | "fill_rect" => "memset".into(),
+        name => format!("kernel {}", aqlipse_graph::dot::readable(name)),
+    };
+    let command = Arc::new(Command { moment, place: Place::Stream, what });
+    // Arguments lie where those of an earlier dispatch lay that is over.
+    checks.state.lock().expected.insert(arguments, VecDeque::from([command]));
 }
 
 struct Watcher;
@@ -255,89 +296,123 @@ impl Observer for Watcher {
     fn dispatched(&self, dispatch: &Dispatched<'_>) {
         let Some(checks) = CHECKS.get() else { return };
         let mut state = checks.state.lock();
-        let Some(launches) = state.expected.get_mut(&dispatch.arguments) else { return };
-        let next = launches.pop_front();
-        if launches.is_empty() {
+        let Some(commands) = state.expected.get_mut(&dispatch.arguments) else { return };
+        let next = commands.pop_front();
+        if commands.is_empty() {
             state.expected.remove(&dispatch.arguments);
         }
-        let Some((launch, node)) = next else { return };
-        for finding in launch.dispatched(node, dispatch.touched) {
-            let (nodes, finding) = finding;
-            if state.known.insert((launch.executable, nodes)) {
-                checks.tell(&mut state, finding);
-            }
+        if let Some(command) = next {
+            state.compare(&command, dispatch.touched);
+            checks.tell(&mut state);
         }
     }
 }
 
 impl Checks {
-    fn tell(&self, state: &mut State, finding: Finding) {
-        match &self.told {
-            None => state.found.push(finding),
-            // A closed stderr, or a file that cannot be written, is no reason to fail.
-            Some(None) => drop(writeln!(std::io::stderr(), "aqlipse check: {finding}")),
-            Some(Some(path)) => {
-                let file = OpenOptions::new().append(true).create(true).open(path);
-                // One write, so that lines of several processes do not mix.
-                drop(file.and_then(|mut file| file.write_all(format!("{}\n", finding.line()).as_bytes())));
+    /// Tells what was found, if it is to be told at once.
+    fn tell(&self, state: &mut State) {
+        let Some(told) = &self.told else { return };
+        for finding in state.found.drain(..) {
+            match told {
+                // A closed stderr, or a file that cannot be written, is no reason to fail.
+                None => drop(writeln!(std::io::stderr(), "aqlipse check: {finding}")),
+                Some(path) => {
+                    let file = OpenOptions::new().append(true).create(true).open(path);
+                    // One write, so that lines of several processes do not mix.
+                    drop(
+                        file.and_then(|mut file| file.write_all(format!("{}\n", finding.line()).as_bytes())),
+                    );
+                }
             }
         }
     }
 }
 
-impl Launch {
-    /// A launch in which the nodes of `names` are dispatched, with what each is called, and what it is.
-    pub(crate) fn new(
-        executable: u64,
-        unordered: Arc<Unordered>,
-        names: HashMap<u32, (String, String)>,
-    ) -> Arc<Self> {
-        let left = unordered.set(names.keys().copied());
-        let progress = Mutex::new(Progress { left, seen: Vec::new() });
-        Arc::new(Self { executable, unordered, names, progress })
-    }
-
-    /// Compares what a node has touched with what the nodes before it have that nothing orders with it.
-    fn dispatched(&self, node: u32, touched: &Touched) -> Vec<([u32; 2], Finding)> {
-        let Progress { left, seen } = &mut *self.progress.lock();
-        left[node as usize / 64] &= !(1 << (node % 64));
-        let mut findings = Vec::new();
-        seen.retain_mut(|other| {
-            if self.unordered.has(node, other.node) {
-                findings.extend(self.compare((other.node, &other.touched), (node, touched)));
-                other.left -= 1;
-            }
-            other.left > 0
-        });
-        let rows = self.unordered.with(node).iter().zip(left.iter());
-        let left = rows.map(|(unordered, left)| (unordered & left).count_ones()).sum();
-        if left > 0 {
-            seen.push(Seen { node, touched: touched.clone(), left });
+impl State {
+    /// Compares what a command has touched with what those have that ended before it and that nothing orders with it.
+    fn compare(&mut self, command: &Arc<Command>, touched: &Touched) {
+        let Ok(system) = System::get() else { return };
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        for (start, page) in touched.pages() {
+            let earlier = self.pages.entry(start).or_default();
+            earlier.retain_mut(|touch| {
+                if touch.command.is_unordered_with(command) {
+                    for bytes in touch.page.conflicts(page, start) {
+                        // What is the runtime's own is ordered by other means, and what was there before the allocation
+                        // is nobody's business.
+                        let Some((allocation, born)) = system.memory().extent(bytes.start) else { continue };
+                        if touch.command.moment.number.min(command.moment.number) <= born {
+                            continue;
+                        }
+                        let how =
+                            [&touch.page, page].map(|page| page.how(start, bytes.start).unwrap_or(How::Read));
+                        conflicts.push(Conflict { with: touch.command.clone(), bytes, allocation, how });
+                    }
+                    return true;
+                }
+                !touch.command.is_before(command) || touch.page.forget_before(page)
+            });
+            earlier.push(Touch { command: command.clone(), page: page.clone() });
         }
-        findings
+        conflicts.sort_by_key(|conflict| (Arc::as_ptr(&conflict.with).addr(), conflict.bytes.start));
+        for of_one in conflicts.chunk_by(|one, other| Arc::ptr_eq(&one.with, &other.with)) {
+            let total = of_one.iter().map(|conflict| conflict.bytes.end - conflict.bytes.start).sum();
+            let Conflict { with: other, bytes, allocation, how } = &of_one[0];
+            let mut parties = [other.party(how[0]), command.party(how[1])];
+            if command.rank() < other.rank() {
+                parties.swap(0, 1);
+            }
+            let [one, two] = &parties;
+            let names = [&one.place, &one.what, &two.place, &two.what].map(String::clone);
+            if self.known.insert(names) {
+                let of_one_launch = command.shares_launch_with(other);
+                let (bytes, allocation) = (bytes.clone(), allocation.clone());
+                self.found.push(Finding { parties, of_one_launch, bytes, total, allocation });
+            }
+        }
+    }
+}
+
+impl Command {
+    fn party(&self, how: How) -> Party {
+        let place = match &self.place {
+            Place::Stream => format!("stream {}", self.moment.place.0),
+            Place::Node { launch, node, .. } => format!("node {node} of executable {}", launch.executable),
+        };
+        Party { place, what: self.what.clone(), how }
     }
 
-    fn compare(
-        &self,
-        (one, its): (u32, &Touched),
-        (other, others): (u32, &Touched),
-    ) -> Option<([u32; 2], Finding)> {
-        let ((one, its), (other, others)) =
-            if one < other { ((one, its), (other, others)) } else { ((other, others), (one, its)) };
-        // What is the runtime's own is ordered by other means.
-        let table = System::get().ok()?.memory();
-        let mut conflicts = its
-            .conflicts(others)
-            .into_iter()
-            .filter_map(|bytes| table.extent(bytes.start).map(|allocation| (bytes, allocation)));
-        let (bytes, allocation) = conflicts.next()?;
-        let length = |bytes: &Range<u64>| bytes.end - bytes.start;
-        let total = length(&bytes) + conflicts.map(|(bytes, _)| length(&bytes)).sum::<u64>();
-        let party = |node: u32, touched: &Touched| {
-            let (node, what) = self.names.get(&node).cloned().unwrap_or_default();
-            Party { node, what, how: touched.how(bytes.start).unwrap_or(How::Read) }
+    /// Where it stands among all that was submitted, and nodes of a launch in an order of theirs.
+    fn rank(&self) -> (u64, u32) {
+        let flat = match &self.place {
+            Place::Stream => 0,
+            Place::Node { flat, .. } => *flat,
         };
-        let parties = [party(one, its), party(other, others)];
-        Some(([one, other], Finding { executable: self.executable, parties, bytes, total, allocation }))
+        (self.moment.number, flat)
+    }
+
+    fn shares_launch_with(&self, other: &Self) -> bool {
+        // A launch is one command, of several dispatches.
+        self.moment.number == other.moment.number
+    }
+
+    /// Whether both are dispatches of one launch, by a path of edges, or of two commands that streams, events and waits of
+    /// the host put in this order.
+    fn is_before(&self, later: &Self) -> bool {
+        match (&self.place, &later.place) {
+            (Place::Node { launch, flat, .. }, Place::Node { flat: other, .. })
+                if self.shares_launch_with(later) =>
+            {
+                flat < other && !launch.unordered.has(*flat, *other)
+            }
+            _ => {
+                let (stream, count) = self.moment.place;
+                later.moment.clock.is_behind(stream, count)
+            }
+        }
+    }
+
+    fn is_unordered_with(&self, other: &Self) -> bool {
+        !self.is_before(other) && !other.is_before(self) && self.rank() != other.rank()
     }
 }

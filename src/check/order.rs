@@ -45,20 +45,8 @@ impl Unordered {
         Some(Self { words, rows })
     }
 
-    /// The nodes that are neither before nor behind a node, as bits.
-    pub fn with(&self, node: u32) -> &[u64] {
-        &self.rows[node as usize * self.words..][..self.words]
-    }
-
-    /// Some nodes, as bits.
-    pub fn set(&self, nodes: impl Iterator<Item = u32>) -> Vec<u64> {
-        let mut set = vec![0; self.words];
-        nodes.for_each(|node| set[node as usize / 64] |= 1 << (node % 64));
-        set
-    }
-
     /// Whether neither of two nodes is before the other.
     pub fn has(&self, one: u32, other: u32) -> bool {
-        self.with(one)[other as usize / 64] >> (other % 64) & 1 != 0
+        self.rows[one as usize * self.words + other as usize / 64] >> (other % 64) & 1 != 0
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::Backend;
+use super::{Backend, clocks};
 use crate::error::{Error, Result};
 
 /// The environment variable that has a program checked: `graph`.
@@ -38,6 +38,9 @@ pub(super) fn wanted(backend: Backend) -> Result<bool> {
     if wanted && backend != Backend::Emulated {
         let text = "only the emulated device says what kernels touch (AQLIPSE_DEVICE=emulated)";
         return Err(Error::NotInitialized(format!("{CHECK_VARIABLE}: {text}")));
+    }
+    if wanted {
+        clocks::keep();
     }
     Ok(wanted)
 }

@@ -14,7 +14,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{
-    Device,
+    Device, clocks,
     fault::{Bond, Faults},
     holders,
     slabs::Block,
@@ -315,6 +315,20 @@ impl Fence {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Its name in [`clocks`].
+    pub(crate) fn key(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    /// As [`Fence::is_complete`], for a caller who goes on by the answer.
+    pub(crate) fn is_passed(&self) -> bool {
+        let complete = self.is_complete();
+        if complete {
+            clocks::pass(self.key());
+        }
+        complete
+    }
+
     /// Keeps `keep` alive until the fence has fired.
     pub(crate) fn keep(&self, keep: Keep) {
         if !self.is_complete() {
@@ -403,6 +417,7 @@ impl Fence {
     pub fn wait_as(&self, policy: WaitPolicy) -> Result<()> {
         crate::callback::refuse_inside()?;
         self.0.signal.wait_as(policy)?;
+        clocks::pass(self.key());
         drop(self.take_keeps());
         Ok(())
     }

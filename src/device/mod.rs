@@ -5,6 +5,7 @@ mod advice;
 mod arguments;
 mod backend;
 pub(crate) mod checked;
+pub(crate) mod clocks;
 mod costs;
 pub(crate) mod fault;
 pub(crate) mod fence;

@@ -2,33 +2,30 @@
 
 #![forbid(unsafe_code)]
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use super::{Exec, State, unit::Unit};
 use crate::{
-    check::{self, Launch},
+    check::{self, Launch, NodeDispatch},
+    device::clocks,
+    error::Result,
     graph::NodeKind,
+    stream::Stream,
 };
 
-/// A launch that was announced.
-pub(super) struct Announced {
-    launch: Arc<Launch>,
-    /// The addresses of the arguments of its dispatches, and their nodes.
-    dispatches: Vec<(u64, u32)>,
-}
-
-impl Announced {
-    /// Takes back what was not published.
-    pub(super) fn cancel(self) {
-        check::cancel(&self.launch, &self.dispatches);
-    }
-}
-
 impl Exec {
-    /// Announces a launch that is about to be published, if launches are checked.
-    pub(super) fn announce(&self, state: &State) -> Option<Announced> {
-        let unordered = self.0.unordered.clone()?;
-        let mut names = HashMap::new();
+    /// Announces a launch that is about to be published on `stream`, if launches are checked.
+    ///
+    /// # Errors
+    /// A fault of earlier work.
+    pub(super) fn announce(&self, state: &State, stream: &Stream) -> Result<Option<Arc<Launch>>> {
+        let Some(unordered) = self.0.unordered.clone() else { return Ok(None) };
+        // What the stream comes behind is said when it is opened; the launch before this one is waited for later.
+        let mut submission = stream.submission()?;
+        if let Some((fence, lane)) = &state.last {
+            submission.wait(fence, *lane)?;
+        }
+        submission.finish()?;
         let mut dispatches = Vec::new();
         for (flat, &main) in (0u32..).zip(&state.main) {
             let place = state.image.places.get(main as usize).copied().flatten();
@@ -47,12 +44,15 @@ impl Exec {
                 _ => "memcpy".into(),
             };
             let node = self.0.flat.nodes()[flat as usize].origin.to_string();
-            names.insert(flat, (node, what));
-            dispatches.push((arguments, flat));
+            dispatches.push(NodeDispatch { arguments, flat, node, what });
         }
-        let launch = Launch::new(self.0.account.number(), unordered, names);
+        let launch = Arc::new(Launch { executable: self.0.account.number(), unordered });
         let is_idle = state.last.as_ref().is_none_or(|(fence, _)| fence.is_over());
-        check::expect(&launch, &dispatches, is_idle);
-        Some(Announced { launch, dispatches })
+        check::launched(stream.id(), &launch, dispatches, is_idle);
+        if !state.image.host.is_empty() {
+            // A function of the host may let threads go on, from within the launch.
+            clocks::now(stream.id()).iter().for_each(clocks::learn);
+        }
+        Ok(Some(launch))
     }
 }

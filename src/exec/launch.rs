@@ -8,7 +8,6 @@ use aqlipse_graph::image::{EngineStep, Image, LaneImage, Source};
 
 use super::{
     Exec, State,
-    checked::Announced,
     events::{self, Points},
     in_flight::InFlightSlot,
     launch_queues::{Beside, LaunchQueues, QueueCache},
@@ -16,6 +15,7 @@ use super::{
     script::Script,
 };
 use crate::{
+    check,
     condition::ConditionGuard,
     device::{
         Fence,
@@ -106,24 +106,31 @@ impl Exec {
         if !memory.is_empty() {
             memory.take(self.0.options.auto_free, &*stream.0)?;
         }
-        let announced = self.announce(&state);
-        let published = if self.0.options.resident {
-            self.publish_resident(&mut state, stream)
+        let published = match self.announce(&state, stream) {
+            Ok(None) => self.publish_any(&mut state, stream),
+            Ok(Some(announced)) => {
+                self.publish_any(&mut state, stream).inspect_err(|_| check::cancel(&announced))
+            }
+            Err(error) => Err(error),
+        };
+        if published.is_err() && !memory.is_empty() {
+            memory.give_back();
+        }
+        published
+    }
+
+    fn publish_any(&self, state: &mut State, stream: &Stream) -> Result<()> {
+        let memory = &self.0.resources.memory;
+        if self.0.options.resident {
+            self.publish_resident(state, stream)
         } else if !state.image.lanes.is_empty() {
-            self.publish(&mut state, stream)
+            self.publish(state, stream)
         } else if memory.is_empty() {
             Ok(())
         } else {
             // Nothing runs, but what is freed is so behind what is on the stream.
             stream.fence().map(|fence| memory.launched(stream.0.id, &fence))
-        };
-        if published.is_err() {
-            announced.into_iter().for_each(Announced::cancel);
-            if !memory.is_empty() {
-                memory.give_back();
-            }
         }
-        published
     }
 
     /// Prepares the next launch on `stream`: makes what a launch makes by itself where it is not there yet, namely the

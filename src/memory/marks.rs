@@ -4,18 +4,34 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use crate::device::clocks;
+
 /// The notes of one allocation.
 ///
 /// ORDER: Relaxed throughout. Each word is a value of its own, and nothing is published by it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Marks {
     /// 0 until it is asked for.
     id: AtomicU64,
+    /// How many commands there were before it was given out.
+    born: AtomicU64,
     synchronous: AtomicBool,
     registered_again: AtomicU32,
 }
 
+impl Default for Marks {
+    fn default() -> Self {
+        let (id, synchronous, registered_again) = Default::default();
+        Self { id, born: AtomicU64::new(clocks::commands()), synchronous, registered_again }
+    }
+}
+
 impl Marks {
+    /// How many commands (`device::clocks`) there were before the allocation, where they are counted.
+    pub(super) fn born(&self) -> u64 {
+        self.born.load(Ordering::Relaxed)
+    }
+
     /// A number that no other allocation of the process has.
     pub fn id(&self) -> u64 {
         static LAST: AtomicU64 = AtomicU64::new(0);
@@ -60,6 +76,7 @@ impl Marks {
     /// Forgets all: the memory is another allocation now.
     pub(super) fn clear(&self) {
         self.id.store(0, Ordering::Relaxed);
+        self.born.store(clocks::commands(), Ordering::Relaxed);
         self.synchronous.store(false, Ordering::Relaxed);
         self.registered_again.store(0, Ordering::Relaxed);
     }

@@ -180,11 +180,13 @@ impl Table {
         (region.contains(address) && region.is_there()).then(|| region.clone())
     }
 
-    /// The bytes of the region that contains `address`, be it memory of a pool that is free now.
-    pub(crate) fn extent(&self, address: u64) -> Option<Range<u64>> {
+    /// The bytes of the region that contains `address`, be it memory of a pool that is free now, and how many
+    /// [commands](crate::device::clocks) there were when it was given out last.
+    pub(crate) fn extent(&self, address: u64) -> Option<(Range<u64>, u64)> {
         let regions = self.regions.read();
         let (_, region) = regions.range(..=address).next_back()?;
-        region.contains(address).then(|| region.address..region.address + region.bytes)
+        let bytes = || region.address..region.address + region.bytes;
+        region.contains(address).then(|| (bytes(), region.marks.born()))
     }
 
     /// The region that starts at `address`.

@@ -158,7 +158,7 @@ impl Event {
         match self.point()? {
             Some((fence, device)) => {
                 device.check()?;
-                fence.lost().map_or_else(|| Ok(fence.is_complete()), Err)
+                fence.lost().map_or_else(|| Ok(fence.is_passed()), Err)
             }
             None => Ok(true),
         }
@@ -177,7 +177,7 @@ impl Event {
         }
         let reached = |event: &Event| -> Result<f64> {
             let (fence, device) = event.point()?.ok_or(Error::InvalidHandle)?;
-            if !fence.is_complete() {
+            if !fence.is_passed() {
                 return Err(fence.lost().unwrap_or(Error::NotReady));
             }
             let time = fence.signal().dispatch_time(&device.0.agent)?;

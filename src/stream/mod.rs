@@ -528,7 +528,7 @@ impl Stream {
         };
         // A stream without a past is idle, and needs no packet to find out.
         let Some(fence) = submission.past()? else { return Ok(true) };
-        let idle = fence.is_complete();
+        let idle = fence.is_passed();
         self.device().check()?;
         fence.lost().map_or(Ok(idle), Err)
     }

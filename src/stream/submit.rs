@@ -10,7 +10,9 @@ use parking_lot::MutexGuard;
 
 use super::{StreamInner, StreamKind, host::Job, tail::Tail};
 use crate::{
+    check,
     device::{
+        clocks,
         fence::{Fence, Keep, PooledSignal},
         lane::{Lane, Slots},
         own_lanes::OwnLane,
@@ -220,6 +222,7 @@ impl Released {
 impl<'a> Submission<'a> {
     pub(crate) fn new(stream: &'a StreamInner, mut state: MutexGuard<'a, State>, lane: Arc<Lane>) -> Self {
         lane.ask_for_next_slot();
+        clocks::submit(stream.id);
         let mut released = Released::default();
         if state.epoch != lane.epoch() {
             let (lane_of, apart) = (state.lane.take(), state.apart.take());
@@ -346,7 +349,12 @@ impl<'a> Submission<'a> {
         let (reached, returned) = (self.signal(1)?, self.edge()?);
         self.mark(&reached);
         self.wait_signal(returned.clone());
-        self.push_job(Job::new(vec![reached], make(), Some(returned)))
+        let (work, before) = (make(), clocks::now(self.stream.id));
+        let work = move || {
+            before.iter().for_each(clocks::learn);
+            work();
+        };
+        self.push_job(Job::new(vec![reached], work, Some(returned)))
     }
 
     /// Lets a fault that takes `fence`, of another device, take what follows here too.
@@ -370,6 +378,7 @@ impl<'a> Submission<'a> {
     /// # Errors
     /// [`Error::OutOfMemory`] if there is neither such a lane nor a queue for one.
     pub(crate) fn stand_apart(&mut self) -> Result<()> {
+        clocks::open(self.stream.id);
         if let Some(apart) = &mut self.state.apart {
             apart.until = None;
             return Ok(());
@@ -435,6 +444,7 @@ impl<'a> Submission<'a> {
     }
 
     fn follow(&mut self, fence: &Fence, lane: u64) {
+        clocks::follow(self.stream.id, fence.key());
         if lane == self.lane.id() {
             // On the same queue the barrier bit of whatever follows already orders it. A fence of the stream's is not what
             // follows, unless it comes behind.
@@ -471,6 +481,9 @@ impl<'a> Submission<'a> {
     /// Appends a kernel.
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         let kernarg = self.place(&dispatch.kernargs)?;
+        if !dispatch.kernargs.is_empty() {
+            check::submitted(self.stream.id, kernarg, &dispatch.code);
+        }
         // The host may have written what the kernel reads since the packet before: system acquire. Its
         // results leave the device with the next fence.
         let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::Agent };
@@ -485,7 +498,10 @@ impl<'a> Submission<'a> {
 
     /// Appends a copy: by a copy engine if there is one for it that takes it, else by a kernel.
     pub(crate) fn copy_bytes(&mut self, engine: Option<&EngineCopy>, dispatch: &Dispatch) -> Result<()> {
-        if let Some(copy) = engine.filter(|_| !self.is_held() && self.stream.device.engines_serve())
+        let device = &self.stream.device;
+        // What an engine touches nobody would see.
+        let may = !self.is_held() && device.engines_serve() && !device.0.system.is_checked();
+        if let Some(copy) = engine.filter(|_| may)
             && self.copy_by_engine(copy)?
         {
             return Ok(());
@@ -715,6 +731,7 @@ impl<'a> Submission<'a> {
     }
 
     fn adopt(&mut self, fence: Fence) {
+        clocks::mark(self.stream.id, fence.key());
         if !self.state.keeps.is_empty() {
             fence.keep_all(std::mem::take(&mut self.state.keeps));
         }

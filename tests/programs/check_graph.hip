@@ -1,9 +1,12 @@
-// Graphs with a defect that `aqlipse check graph` must find, each with its twin without it.
+// Graphs and streams with a defect that `aqlipse check graph` must find, each with its twin without it.
 //
 //     check_graph NAME         the twin
 //     check_graph NAME defect  the same with the defect
 //     check_graph              the names
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -331,6 +334,189 @@ static void captured_fork() {
   g.run();
 }
 
+struct Streams {
+  hipStream_t one, other;
+  hipEvent_t event;
+  explicit Streams(unsigned flags = hipStreamNonBlocking) {
+    CHECK(hipStreamCreateWithFlags(&one, flags));
+    CHECK(hipStreamCreateWithFlags(&other, flags));
+    CHECK(hipEventCreateWithFlags(&event, hipEventDisableTiming));
+  }
+  ~Streams() { CHECK(hipDeviceSynchronize()); }
+};
+
+static void two_streams() {
+  Streams s;
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void event_recorded_too_early() {
+  Streams s;
+  if (defect) CHECK(hipEventRecord(s.event, s.one));
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  if (!defect) CHECK(hipEventRecord(s.event, s.one));
+  CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void over_a_third_stream() {
+  Streams s;
+  hipStream_t third;
+  CHECK(hipStreamCreateWithFlags(&third, hipStreamNonBlocking));
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  CHECK(hipEventRecord(s.event, s.one));
+  CHECK(hipStreamWaitEvent(third, s.event, 0));
+  put<<<BLOCKS, THREADS, 0, third>>>(c, 1);
+  CHECK(hipEventRecord(s.event, defect ? s.other : third));
+  CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void wrong_stream_synchronised() {
+  Streams s;
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  CHECK(hipStreamSynchronize(defect ? s.other : s.one));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void event_queried() {
+  Streams s;
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) {
+    while (hipEventQuery(s.event) != hipSuccess) std::this_thread::yield();
+  }
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void default_stream() {
+  Streams s(defect ? hipStreamNonBlocking : hipStreamDefault);
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  copy<<<BLOCKS, THREADS>>>(b, a);
+  put<<<BLOCKS, THREADS, 0, s.other>>>(c, 1);
+}
+
+static void copy_back() {
+  Streams s;
+  std::vector<int> host(N);
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  if (!defect) CHECK(hipStreamSynchronize(s.one));
+  CHECK(hipMemcpy(host.data(), a, BYTES, hipMemcpyDeviceToHost));
+}
+
+static void asynchronous_copies() {
+  Streams s;
+  int* host;
+  CHECK(hipHostMalloc(reinterpret_cast<void**>(&host), BYTES, 0));
+  CHECK(hipMemcpyAsync(a, host, BYTES, hipMemcpyHostToDevice, s.one));
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  CHECK(hipMemcpyAsync(b, a, BYTES, hipMemcpyDeviceToDevice, s.other));
+}
+
+static void asynchronous_fill() {
+  Streams s;
+  CHECK(hipMemsetAsync(a, 1, BYTES, s.one));
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  CHECK(hipMemsetAsync(a, 2, BYTES, s.other));
+}
+
+static void graph_and_stream() {
+  Streams s;
+  Built g;
+  g.kernel(put, {}, BLOCKS, THREADS, a, 1);
+  CHECK(hipGraphLaunch(g.instantiate(), s.one));
+  copy<<<BLOCKS, THREADS, 0, defect ? s.other : s.one>>>(b, a);
+}
+
+static void two_graphs() {
+  Streams s;
+  Built one, other;
+  one.kernel(put, {}, BLOCKS, THREADS, a, 1);
+  other.kernel(copy, {}, BLOCKS, THREADS, b, a);
+  CHECK(hipGraphLaunch(one.instantiate(), s.one));
+  CHECK(hipEventRecord(s.event, s.one));
+  if (!defect) CHECK(hipStreamWaitEvent(s.other, s.event, 0));
+  CHECK(hipGraphLaunch(other.instantiate(), s.other));
+}
+
+// Launches of one executable come one behind the other, on whatever streams.
+static void one_graph_on_two_streams() {
+  Streams s;
+  Built g, twin;
+  g.kernel(put, {}, BLOCKS, THREADS, a, 1);
+  twin.kernel(put, {}, BLOCKS, THREADS, a, 2);
+  auto exec = g.instantiate();
+  CHECK(hipGraphLaunch(exec, s.one));
+  CHECK(hipGraphLaunch(defect ? twin.instantiate() : exec, s.other));
+}
+
+// A pool gives memory that one stream has freed to another behind that.
+static void pooled_memory() {
+  Streams s;
+  int* memory;
+  CHECK(hipMallocAsync(reinterpret_cast<void**>(&memory), BYTES, s.one));
+  put<<<BLOCKS, THREADS, 0, s.one>>>(memory, 1);
+  if (defect) {
+    copy<<<BLOCKS, THREADS, 0, s.other>>>(b, memory);
+    CHECK(hipDeviceSynchronize());
+  }
+  CHECK(hipFreeAsync(memory, s.one));
+  CHECK(hipStreamSynchronize(s.other));
+  for (int n = 0; n < 8; n++) {
+    hipStream_t stream = n % 2 ? s.one : s.other;
+    CHECK(hipMallocAsync(reinterpret_cast<void**>(&memory), BYTES, stream));
+    put<<<BLOCKS, THREADS, 0, stream>>>(memory, n);
+    CHECK(hipFreeAsync(memory, stream));
+    std::this_thread::sleep_for(std::chrono::milliseconds(n % 3));
+  }
+}
+
+static void word_in_memory() {
+  Streams s;
+  unsigned* word;
+  CHECK(hipHostMalloc(reinterpret_cast<void**>(&word), 64, 0));
+  *word = 0;
+  if (!defect) CHECK(hipStreamWaitValue32(s.other, word, 1, hipStreamWaitValueGte, 0xffffffff));
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  CHECK(hipStreamWriteValue32(s.one, word, 1, 0));
+}
+
+static std::atomic<bool> called;
+
+static void host_function() {
+  Streams s;
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  if (!defect) {
+    CHECK(hipLaunchHostFunc(s.one, [](void*) { called = true; }, nullptr));
+    while (!called) std::this_thread::yield();
+  }
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void another_thread_waits() {
+  Streams s;
+  put<<<BLOCKS, THREADS, 0, s.one>>>(a, 1);
+  std::thread([&] { CHECK(hipStreamSynchronize(defect ? s.other : s.one)); }).join();
+  copy<<<BLOCKS, THREADS, 0, s.other>>>(b, a);
+}
+
+static void memory_given_back() {
+  Streams s;
+  for (int n = 0; n < 4; n++) {
+    int* memory;
+    CHECK(hipMalloc(reinterpret_cast<void**>(&memory), BYTES));
+    put<<<BLOCKS, THREADS, 0, n % 2 ? s.one : s.other>>>(memory, 1);
+    if (defect && n == 3) put<<<BLOCKS, THREADS, 0, s.other>>>(memory, 2);
+    CHECK(hipFree(memory));
+  }
+}
+
 static const struct {
   const char* name;
   void (*run)();
@@ -358,6 +544,23 @@ static const struct {
     {"launches_in_turn", launches_in_turn},
     {"captured_join", captured_join},
     {"captured_fork", captured_fork},
+    {"two_streams", two_streams},
+    {"event_recorded_too_early", event_recorded_too_early},
+    {"over_a_third_stream", over_a_third_stream},
+    {"wrong_stream_synchronised", wrong_stream_synchronised},
+    {"event_queried", event_queried},
+    {"default_stream", default_stream},
+    {"copy_back", copy_back},
+    {"asynchronous_copies", asynchronous_copies},
+    {"asynchronous_fill", asynchronous_fill},
+    {"graph_and_stream", graph_and_stream},
+    {"two_graphs", two_graphs},
+    {"one_graph_on_two_streams", one_graph_on_two_streams},
+    {"pooled_memory", pooled_memory},
+    {"word_in_memory", word_in_memory},
+    {"host_function", host_function},
+    {"another_thread_waits", another_thread_waits},
+    {"memory_given_back", memory_given_back},
 };
 
 int main(int argc, char** argv) {

@@ -49,7 +49,7 @@ impl Program {
     /// Whether it has threads of its own.
     ///
     /// # Errors
-    /// [`Error::File`](crate::Error::File).
+    /// [`Error::File`].
     pub fn starts_threads(&self) -> Result<bool> {
         Ok(read(&self.path)?.contains("#include <thread>"))
     }
