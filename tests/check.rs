@@ -120,6 +120,15 @@ fn a_finding_names_nodes_bytes_and_the_edge() {
 }
 
 #[test]
+fn a_finding_that_the_report_cannot_take_is_said_on_stderr() {
+    let Some(corpus) = Corpus::find() else { return };
+    let program = Program::new(&corpus.toolchain, &corpus.program, "gfx90a").args(&["readers", "defect"]);
+    let finished =
+        program.env("AQLIPSE_CHECK", "graph").env("AQLIPSE_CHECK_REPORT", "/no/such/folder/report").run();
+    assert!(finished.status.success() && finished.stderr.contains("no edge orders"), "{}", says(&finished));
+}
+
+#[test]
 fn the_exit_code_is_the_programs_where_nothing_was_found() {
     let Some(corpus) = Corpus::find() else { return };
     let finished = corpus.check(&[], &["no_such_case"]).run();

@@ -38,7 +38,7 @@ use std::{
     fs::OpenOptions,
     io::Write as _,
     ops::Range,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
@@ -313,19 +313,19 @@ impl Checks {
     fn tell(&self, state: &mut State) {
         let Some(told) = &self.told else { return };
         for finding in state.found.drain(..) {
-            match told {
-                // A closed stderr, or a file that cannot be written, is no reason to fail.
-                None => drop(writeln!(std::io::stderr(), "aqlipse check: {finding}")),
-                Some(path) => {
-                    let file = OpenOptions::new().append(true).create(true).open(path);
-                    // One write, so that lines of several processes do not mix.
-                    drop(
-                        file.and_then(|mut file| file.write_all(format!("{}\n", finding.line()).as_bytes())),
-                    );
-                }
+            if told.as_ref().is_some_and(|path| append(path, &finding).is_ok()) {
+                continue;
             }
+            // What cannot be written to the file must not look as if it were not there. A closed stderr is no reason to fail.
+            drop(writeln!(std::io::stderr(), "aqlipse check: {finding}"));
         }
     }
+}
+
+/// Appends a finding to a report, with one write, so that lines of several processes do not mix.
+fn append(path: &Path, finding: &Finding) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(format!("{}\n", finding.line()).as_bytes())
 }
 
 impl State {
@@ -339,7 +339,7 @@ impl State {
                 if touch.command.is_unordered_with(command) {
                     for bytes in touch.page.conflicts(page, start) {
                         // What is the runtime's own is ordered by other means, and what was there before the allocation
-                        // is nobody's business.
+                        // does not count.
                         let Some((allocation, born)) = system.memory().extent(bytes.start) else { continue };
                         if touch.command.moment.number.min(command.moment.number) <= born {
                             continue;

@@ -1,4 +1,4 @@
-//! What a launch is about to dispatch, for who checks what nodes touch.
+//! What a launch is about to dispatch, where it is checked what nodes touch.
 
 #![forbid(unsafe_code)]
 

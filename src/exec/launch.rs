@@ -240,7 +240,7 @@ impl Exec {
         // A launch that is measured has kernels copy, whose packets say how long they take.
         // An engine does its copies in order, whatever launches they are of: one that waits for packets that are published
         // later would hold them up.
-        // What an engine touches nobody would see.
+        // The device does not note what a copy engine touches.
         let may_copy = watches.is_none() && !is_held && self.0.unordered.is_none();
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
         let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);

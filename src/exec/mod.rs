@@ -26,7 +26,7 @@
 //! | [`profile`] | launches that measure how long kernels take |
 //! | [`named`] | the nodes of packets, for reports of queues that do not move |
 //! | [`recorded`] | the executable as a child graph of a capture |
-//! | [`checked`] | what a launch is about to dispatch, for who checks what nodes touch |
+//! | [`checked`] | what a launch is about to dispatch, where it is checked what nodes touch |
 //! | [`launch`] | one launch: signals, publication, host steps |
 //! | [`arguments`] | other arguments for kernels that stay what they are |
 //! | [`enable`] | nodes that do not run for a while |

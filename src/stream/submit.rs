@@ -499,7 +499,7 @@ impl<'a> Submission<'a> {
     /// Appends a copy: by a copy engine if there is one for it that takes it, else by a kernel.
     pub(crate) fn copy_bytes(&mut self, engine: Option<&EngineCopy>, dispatch: &Dispatch) -> Result<()> {
         let device = &self.stream.device;
-        // What an engine touches nobody would see.
+        // The device does not note what a copy engine touches.
         let may = !self.is_held() && device.engines_serve() && !device.0.system.is_checked();
         if let Some(copy) = engine.filter(|_| may)
             && self.copy_by_engine(copy)?

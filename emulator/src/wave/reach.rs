@@ -65,7 +65,7 @@ impl Wave {
         self.view.is_none() && self.knows(first, last, write)
     }
 
-    /// Tells who watches what is touched.
+    /// Notes what is touched, where that is observed.
     fn note_touch(&self, first: u64, last: u64, write: bool) {
         if let Some(notes) = &self.notes {
             notes.note(first, last, how(write));
