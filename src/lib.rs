@@ -29,20 +29,22 @@
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
 //! 1. `error`, `trace`, `thread`, `callback`, `memfd`
 //! 2. `device`
-//! 3. `user_object`, `blit`, `cooperative`, `external`, `hostcall`, `memory`, `memory_report`, `module`, `pool`, `resident_queues`, `context`
-//! 4. `stream`, `condition`, `graph`, `durations`, `template`, `check`
-//! 5. `capture`
-//! 6. `exec`
-//! 7. `typed`
+//! 3. `check`
+//! 4. `user_object`, `blit`, `cooperative`, `external`, `hostcall`, `memory`, `memory_report`, `module`, `pool`, `resident_queues`, `context`
+//! 5. `stream`, `condition`, `graph`, `durations`, `template`
+//! 6. `capture`
+//! 7. `exec`
+//! 8. `typed`
 //!
 //! Where a lower floor has to call a higher one, it has a trait that the higher one implements: `device` for the services
-//! and the streams, [`memory`] for pools and graphs that hand out memory, and for the order of streams, `stream` for what
+//! and the streams, [`check`] for the table of allocations, [`memory`] for pools and graphs that hand out memory, and for the order of streams, `stream` for what
 //! records its calls.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `error`, [`trace`], `thread`, `callback`, `memfd` | errors, `AQLIPSE_LOG`, threads of the runtime's own, what callbacks must not call, sealed files in memory |
 //! | `device` | [`System`], [`Device`]: agent, lanes (HSA queues), signals, fences, slabs, what a fault leaves behind |
+//! | [`check`] | what is wrong with a program: `AQLIPSE_CHECK` |
 //! | [`UserObject`], [`destructors`] | resources of the caller's that graphs hold; when they end |
 //! | `blit` | copy and fill kernels |
 //! | `external` | semaphores, events and names of pools that other processes share |
@@ -56,7 +58,6 @@
 //! | `stream` | [`Stream`], [`Event`], host functions, the default stream's order, what open captures forbid |
 //! | `condition` | the values that conditional nodes look at |
 //! | [`graph`] | [`aqlipse_graph`]'s templates, with this runtime's kernels, events and semaphores |
-//! | [`check`] | what nodes touch that nothing orders: `AQLIPSE_CHECK` |
 //! | `durations` | how long nodes take: what was said and what was measured |
 //! | `template` | [`Template`] adds memory to [`graph::Graph`] |
 //! | [`capture`] | streams recorded into graphs |

@@ -1,32 +1,34 @@
-//! `aqlipse check`: every defect of a corpus is found in any run, and its twin without the defect is clean.
+//! `aqlipse check`: every defect of the corpora is found in any run, and its twin without the defect is clean.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use xtask::conformance;
 
 use crate::toolchain::{MATRIX, Output, Program, Toolchain, is_emulated, process::Finished};
 
 /// The exit code of what has findings.
 const FOUND: i32 = 113;
 
-/// `check_graph.hip`, if it can be checked here.
+/// The program with the cases of one tool, if it can be checked here.
 struct Corpus {
     toolchain: Toolchain,
+    tool: &'static str,
     program: PathBuf,
 }
 
 impl Corpus {
-    fn find() -> Option<Self> {
+    fn of(tool: &'static str) -> Option<Self> {
         // Nothing else says what kernels touch.
-        let toolchain = Toolchain::find().filter(|_| is_emulated())?;
-        let program = MATRIX[3].compile(&toolchain, "check_graph.hip", Output::Program);
-        Some(Self { toolchain, program })
+        let toolchain = Toolchain::find().filter(|_| is_emulated() || tool == "leak")?;
+        let program = MATRIX[3].compile(&toolchain, &format!("check_{tool}.hip"), Output::Program);
+        Some(Self { toolchain, tool, program })
     }
 
     fn check(&self, options: &[&str], arguments: &[&str]) -> Program {
         let command = self.toolchain.command();
         let code = FOUND.to_string();
-        let outer = [command.to_str().unwrap(), "check", "graph", "--error-exitcode", &code];
+        let outer = [command.to_str().unwrap(), "check", self.tool, "--error-exitcode", &code];
         Program::below(&self.toolchain, &[&outer, options, &["--"]].concat(), &self.program, "gfx90a")
             .args(arguments)
     }
@@ -36,19 +38,48 @@ impl Corpus {
         assert!(listed.status.success(), "{}", says(&listed));
         listed.stdout.lines().map(str::to_owned).collect()
     }
+
+    /// Each defect is one finding, with each seed, and no twin has any.
+    fn holds(&self, least: usize, seeds: &[&str]) {
+        let names = self.names();
+        assert!(names.len() >= least, "{names:?}");
+        let found = |count: u32| format!("check {}: {count} found", self.tool);
+        for name in names {
+            let clean = self.check(&[], &[&name]).run();
+            let is_clean = clean.status.success() && clean.stderr.contains(&found(0));
+            assert!(is_clean, "{name}: {}", says(&clean));
+            for seed in seeds {
+                let defective = self.check(&[], &[&name, "defect"]).env("AQLIPSE_EMULATE_SEED", seed).run();
+                let is_found = defective.status.code() == Some(FOUND) && defective.stderr.contains(&found(1));
+                assert!(is_found, "{name}, seed {seed:?}: {}", says(&defective));
+            }
+        }
+    }
+
+    /// What a page shows of a run, from a line that begins so to the end of the block, is what it prints.
+    fn is_shown(&self, said: &str, page: &str, first: &str) {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        let block = text.split(&format!("```text\n{first}")).nth(1).and_then(|rest| rest.split("```").next());
+        let block = block.unwrap_or_else(|| panic!("{page} shows no {first:?}"));
+        let (shown, said) = (normal(&format!("{first}{block}")), normal(said));
+        assert!(said.contains(&shown), "{page} shows\n{shown}, it is\n{said}");
+    }
 }
 
 fn says(finished: &Finished) -> String {
     format!("{}\n{}{}", finished.status, finished.stdout, finished.stderr)
 }
 
-/// A text with all addresses, and all numbers of graphs, alike.
+/// A text with all addresses, and all numbers of graphs, alike, and with paths as in the workspace.
 fn normal(text: &str) -> String {
     let words = text.split_inclusive([' ', ':', ',', '\n']).map(|word| {
         let number = word.trim_end_matches([' ', ':', ',', '\n']);
         let end = &word[number.len()..];
         match number.split_once('.') {
             _ if number.starts_with("0x") => format!("A{end}"),
+            _ if word.contains("/tests/programs/") => {
+                word[word.find("tests/programs/").unwrap()..].to_owned()
+            }
             Some((graph, node)) if graph.parse::<u64>().is_ok() => format!("G.{node}{end}"),
             _ => word.to_owned(),
         }
@@ -58,46 +89,97 @@ fn normal(text: &str) -> String {
 
 #[test]
 fn missing_order_is_found_in_any_run_and_nothing_else_is() {
-    let Some(corpus) = Corpus::find() else { return };
-    let names = corpus.names();
-    assert!(names.len() >= 40, "{names:?}");
-    for name in names {
-        let clean = corpus.check(&[], &[&name]).run();
-        assert!(
-            clean.status.success() && clean.stderr.contains("check graph: 0 found"),
-            "{name}: {}",
-            says(&clean)
-        );
-        for seed in ["", "1", "2"] {
-            let defective = corpus.check(&[], &[&name, "defect"]).env("AQLIPSE_EMULATE_SEED", seed).run();
-            let found =
-                defective.status.code() == Some(FOUND) && defective.stderr.contains("check graph: 1 found");
-            assert!(found, "{name}, seed {seed:?}: {}", says(&defective));
+    let Some(corpus) = Corpus::of("graph") else { return };
+    corpus.holds(40, &["", "1", "2"]);
+}
+
+#[test]
+fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
+    let Some(corpus) = Corpus::of("memory") else { return };
+    corpus.holds(27, &["", "1"]);
+    let finished = corpus.check(&[], &["no_edge_to_the_free", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: node");
+}
+
+#[test]
+fn what_is_left_at_the_end_is_found() {
+    let Some(corpus) = Corpus::of("leak") else { return };
+    corpus.holds(19, &[""]);
+    let finished = corpus.check(&[], &["in_a_loop", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: 3 of device memory");
+    let file = std::env::temp_dir().join(format!("aqlipse-leak-test-{}.sarif", std::process::id()));
+    let finished = corpus.check(&["--sarif", file.to_str().unwrap()], &["stream", "defect"]).run();
+    assert_eq!(finished.status.code(), Some(FOUND));
+    let log: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    let (source, line) = (&place["artifactLocation"]["uri"], place["region"]["startLine"].as_u64().unwrap());
+    let source = std::fs::read_to_string(source.as_str().unwrap()).unwrap();
+    let call = source.lines().nth(usize::try_from(line).unwrap() - 1).unwrap();
+    assert!(call.contains("hipStreamCreateWithFlags"), "line {line}: {call}");
+}
+
+/// Programs of the conformance suite that free on purpose what is no allocation, or is none any more.
+const FREE_BADLY: [&str; 5] =
+    ["devices_memory", "error_state", "error_sticky", "host_memory_free", "memory_malloc_free"];
+
+#[test]
+fn conformance_programs_order_all_that_they_do() {
+    let Some(toolchain) = Toolchain::find().filter(|_| is_emulated()) else { return };
+    let programs = conformance::programs::find(&conformance::programs::directory()).unwrap();
+    assert!(programs.len() >= 350, "{}", programs.len());
+    let mut wrong = Vec::new();
+    for program in programs {
+        let binary = conformance::build::compile(&program.path, program.language).unwrap();
+        let report =
+            std::env::temp_dir().join(format!("aqlipse-check-{}-{}", program.name, std::process::id()));
+        // As the suite runs them.
+        let run = Program::new(&toolchain, &binary, &format!("{}xgfx90a", program.devices))
+            .env("AQLIPSE_EMULATE_HARDWARE", "no-svm")
+            .env("AQLIPSE_CHECK", "graph,memory")
+            .env("AQLIPSE_CHECK_REPORT", report.to_str().unwrap());
+        let finished = run.run();
+        let found = std::fs::read_to_string(&report).unwrap_or_default();
+        let _ = std::fs::remove_file(&report);
+        let frees_badly = FREE_BADLY.contains(&&*program.name);
+        let is_expected = |line: &str| frees_badly && line.starts_with("memory/bad-free\t");
+        let as_expected = found.lines().all(is_expected) && frees_badly != found.is_empty();
+        if finished.status.code().is_none() || !as_expected {
+            wrong.push(format!("{}: {}\n{found}", program.name, finished.status));
         }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn several_tools_look_at_once() {
+    let Some(corpus) = Corpus::of("memory") else { return };
+    let corpus = Corpus { tool: "all", ..corpus };
+    // The program leaves two streams, an event, an executable and its graph behind.
+    let finished = corpus.check(&[], &["captured_free", "defect"]).run();
+    for rule in
+        ["nothing orders that with its free", "stream is still there", "executable graph is still there"]
+    {
+        assert!(finished.stderr.contains(rule), "{rule}: {}", says(&finished));
     }
 }
 
 #[test]
 fn a_finding_names_nodes_bytes_and_the_edge() {
-    let Some(corpus) = Corpus::find() else { return };
+    let Some(corpus) = Corpus::of("graph") else { return };
     let file = std::env::temp_dir().join(format!("aqlipse-check-test-{}.json", std::process::id()));
     let sarif = file.with_extension("sarif");
     let options = ["--json", file.to_str().unwrap(), "--sarif", sarif.to_str().unwrap()];
     let finished = corpus.check(&options, &["off_by_one", "defect"]).run();
-    let said = normal(&finished.stderr);
-    // As the pages show it.
     for page in ["README.md", "docs/check.md"] {
-        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
-        let shown = text.split("```text\naqlipse: no edge").nth(1).and_then(|rest| rest.split("```").next());
-        let shown =
-            normal(&format!("aqlipse: no edge{}", shown.unwrap_or_else(|| panic!("{page} shows none"))));
-        assert!(said.contains(&shown), "{page} shows\n{shown}, it is\n{said}");
+        corpus.is_shown(&finished.stderr, page, "aqlipse: no edge");
     }
 
     let json: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     std::fs::remove_file(&file).unwrap();
     let finding = &json["findings"][0];
-    assert_eq!((&json["tool"], &finding["bytes"]), (&"graph".into(), &4.into()));
+    assert_eq!((&json["tools"][0], &finding["bytes"]), (&"graph".into(), &4.into()));
+    assert_eq!(finding["rule"], "graph/unordered");
     assert_eq!(finding["commands"][0]["what"], "kernel some(int*, int)");
     assert_eq!(finding["commands"][1]["access"], "write");
     assert_eq!(finding["of_one_launch"], true);
@@ -121,7 +203,7 @@ fn a_finding_names_nodes_bytes_and_the_edge() {
 
 #[test]
 fn a_finding_that_the_report_cannot_take_is_said_on_stderr() {
-    let Some(corpus) = Corpus::find() else { return };
+    let Some(corpus) = Corpus::of("graph") else { return };
     let program = Program::new(&corpus.toolchain, &corpus.program, "gfx90a").args(&["readers", "defect"]);
     let finished =
         program.env("AQLIPSE_CHECK", "graph").env("AQLIPSE_CHECK_REPORT", "/no/such/folder/report").run();
@@ -130,15 +212,21 @@ fn a_finding_that_the_report_cannot_take_is_said_on_stderr() {
 
 #[test]
 fn the_exit_code_is_the_programs_where_nothing_was_found() {
-    let Some(corpus) = Corpus::find() else { return };
+    let Some(corpus) = Corpus::of("graph") else { return };
     let finished = corpus.check(&[], &["no_such_case"]).run();
     assert_eq!(finished.status.code(), Some(2), "{}", says(&finished));
 }
 
 #[test]
 fn a_device_that_cannot_be_watched_is_refused() {
-    let Some(corpus) = Corpus::find() else { return };
+    let Some(corpus) = Corpus::of("graph") else { return };
     let program = Program::new(&corpus.toolchain, &corpus.program, "gfx90a").args(&["readers"]);
     let finished = program.env("AQLIPSE_CHECK", "everything").env("AQLIPSE_LOG", "info").run();
-    assert!(finished.stderr.contains("AQLIPSE_CHECK=everything: expected graph"), "{}", says(&finished));
+    assert!(
+        finished
+            .stderr
+            .contains("AQLIPSE_CHECK=everything: \"everything\" is none of graph, leak, memory, all"),
+        "{}",
+        says(&finished)
+    );
 }

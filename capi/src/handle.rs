@@ -19,6 +19,7 @@ use std::{
     },
 };
 
+use aqlipse::check;
 use parking_lot::{Mutex, MutexGuard};
 
 use self::slot::Slot;
@@ -67,6 +68,31 @@ impl Kind {
     /// The bits that all handles of the kind have; below them there is room for [`KIND_SHIFT`] more.
     pub const fn bits(self) -> usize {
         MARK | (self as usize) << KIND_SHIFT
+    }
+
+    /// What people call such an object.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Event => "event",
+            Self::Graph => "graph",
+            Self::Exec => "executable graph",
+            Self::Module => "module",
+            Self::Function => "function",
+            Self::FatBinary => "fat binary",
+            Self::Context => "context",
+            Self::UserObject => "user object",
+            Self::MipmappedArray => "mipmapped array",
+            Self::ExternalSemaphore => "external semaphore",
+            Self::ExternalMemory => "external memory",
+            Self::MemoryPool => "memory pool",
+            Self::Library => "library",
+            Self::ExecutionContext => "execution context",
+            Self::ResourceDescriptor => "resource descriptor",
+            Self::Program => "program",
+            Self::Linker => "linker",
+            Self::PhysicalMemory => "physical memory",
+        }
     }
 }
 
@@ -181,6 +207,22 @@ impl<T> Table<T> {
         self.insert_with(|_| object)
     }
 
+    /// As [`Table::insert`], for an object that the program has to destroy.
+    ///
+    /// # Errors
+    /// As [`Table::insert_with`].
+    pub fn give(&self, object: T) -> Result<usize, hipError_t> {
+        self.give_with(|_| object)
+    }
+
+    /// As [`Table::insert_with`], for an object that the program has to destroy.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn give_with(&self, make: impl FnOnce(usize) -> T) -> Result<usize, hipError_t> {
+        self.insert_with(make).inspect(|&handle| check::given(handle, self.kind.name()))
+    }
+
     /// The object behind a handle, for a look.
     #[inline]
     pub fn look(&self, handle: usize) -> Option<Found<'_, T>> {
@@ -219,21 +261,27 @@ impl<T> Table<T> {
     /// Takes the object behind a handle out of the table; the handle is stale from now on. Threads that look at it
     /// still have it, and the last of them lets it go.
     pub fn remove(&self, handle: usize) -> Option<Found<'_, T>> {
-        self.look(handle).filter(|found| found.slot.end())
+        self.look(handle).filter(|found| found.slot.end()).inspect(|_| check::taken(handle))
     }
 
     /// Takes out all objects for which `is_doomed` holds; their handles are stale from now on.
     pub fn remove_all(&self, is_doomed: impl Fn(&T) -> bool) {
         for found in self.all().filter(|found| is_doomed(found)) {
-            found.slot.end();
+            let handle = self.handle_of(&found);
+            if found.slot.end() {
+                check::taken(handle);
+            }
         }
     }
 
     /// The handle of the first object that `is` it.
     pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<usize> {
-        let found = self.all().find(|found| is(found))?;
+        self.all().find(|found| is(found)).map(|found| self.handle_of(&found))
+    }
+
+    fn handle_of(&self, found: &Found<'_, T>) -> usize {
         // CAST: 28 bits.
-        Some(self.handle(found.place, found.slot.generation() as usize))
+        self.handle(found.place, found.slot.generation() as usize)
     }
 
     /// All objects, one at a time.

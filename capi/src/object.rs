@@ -152,7 +152,7 @@ pub fn node_event(handle: hipEvent_t) -> Result<Event, hipError_t> {
 /// `hipErrorOutOfMemory`.
 pub fn add_graph(template: SharedTemplate) -> Result<hipGraph_t, hipError_t> {
     graph_ref::make_known(&GraphRef::whole(template.clone()))?;
-    GRAPHS.insert(Held::Whole(template)).map(hipGraph_t)
+    GRAPHS.give(Held::Whole(template)).map(hipGraph_t)
 }
 
 /// The handle of the graph inside a child graph node, the same for each call.

@@ -1,41 +1,50 @@
 //! `aqlipse check`: what is wrong with a HIP program, found while it runs on the emulated device.
 
+mod sources;
+
 use std::{
     ffi::OsString,
-    fs, io,
+    fmt, fs, io,
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Command, ExitCode, ExitStatus},
+    str::FromStr,
 };
 
-use aqlipse::check::{CHECK_VARIABLE, Finding, REPORT_VARIABLE};
-use clap::{Args, ValueEnum};
+use aqlipse::check::{Bytes, CHECK_VARIABLE, Finding, Frame, Made, Party, REPORT_VARIABLE, Tool};
+use clap::Args;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
+use self::sources::Sources;
 use super::run;
 
-/// What is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Tool {
-    /// Nodes of graphs, and commands of streams, that touch the same bytes in an order that nothing says
-    Graph,
+/// What to look for.
+#[derive(Clone, Debug)]
+pub struct Tools(Vec<Tool>);
+
+impl FromStr for Tools {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self(Tool::ALL.to_vec())),
+            _ => text.split(',').map(str::parse).collect::<Result<_, _>>().map(Self),
+        }
+    }
 }
 
-impl Tool {
-    /// The word for it.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Graph => "graph",
-        }
+impl fmt::Display for Tools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(|tool| tool.word()).collect::<Vec<_>>().join(","))
     }
 }
 
 /// A program, and what to say of it.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// What to look for
-    tool: Tool,
+    /// What to look for, with commas between: graph, leak, memory; or all
+    tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
     error_exitcode: u8,
@@ -45,8 +54,8 @@ pub struct Check {
     /// Write the findings to this file as SARIF 2.1.0
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// Leave out the findings that this file lists: on each line two patterns with `*` for what commands are, `with` between
-    /// them
+    /// Leave out the findings that this file lists: on each line two patterns with `*`, `with` between them, for what two
+    /// commands are, or for an object and the call that made it
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
     /// The program and its arguments, behind `--`
@@ -69,11 +78,10 @@ pub fn run(check: &Check) -> ExitCode {
         Err(error) => return failed(error),
     };
     let Some(mut command) = run::on_this_library(&check.program) else { return ExitCode::FAILURE };
-    // What kernels touch only the emulated device says.
-    command
-        .env("AQLIPSE_DEVICE", "emulated")
-        .env(CHECK_VARIABLE, check.tool.word())
-        .env(REPORT_VARIABLE, report.path());
+    command.env(CHECK_VARIABLE, check.tools.to_string()).env(REPORT_VARIABLE, report.path());
+    if check.tools.0.iter().any(|tool| tool.watches_devices()) {
+        command.env("AQLIPSE_DEVICE", "emulated");
+    }
     let status = match command.status() {
         Ok(status) => status,
         Err(error) => return run::cannot_run(&command, &error),
@@ -94,7 +102,33 @@ pub fn run(check: &Check) -> ExitCode {
 fn findings(report: &Path) -> io::Result<Vec<Finding>> {
     let text = fs::read_to_string(report)?;
     let broken = |line: &str| io::Error::other(format!("the report of the program is broken: {line:?}"));
-    text.lines().map(|line| Finding::from_line(line).ok_or_else(|| broken(line))).collect()
+    let mut sources = Sources::default();
+    let read = |line: &str| Finding::from_line(line).ok_or_else(|| broken(line));
+    let all = text.lines().map(|line| read(line).map(|finding| sources.name(finding)));
+    all.collect::<io::Result<_>>().map(merged)
+}
+
+/// Findings with leaks from the same lines as one: a compiler may have made several calls of one.
+fn merged(all: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: Vec<Finding> = Vec::new();
+    for finding in all {
+        let Finding::Leak { what, count, bytes, made } = &finding else {
+            merged.push(finding);
+            continue;
+        };
+        let lines = |made: &Made| made.frames.iter().map(Frame::to_string).collect::<Vec<_>>();
+        let same = merged.iter_mut().find_map(|other| match other {
+            Finding::Leak { what: of, count, bytes, made: by } => {
+                (of == what && by.call == made.call && lines(by) == lines(made)).then_some((count, bytes))
+            }
+            _ => None,
+        });
+        match same {
+            Some((all, sum)) => (*all, *sum) = (*all + count, *sum + bytes),
+            None => merged.push(finding),
+        }
+    }
+    merged
 }
 
 fn tell(check: &Check, findings: &[Finding], suppressed: usize) -> io::Result<()> {
@@ -102,14 +136,15 @@ fn tell(check: &Check, findings: &[Finding], suppressed: usize) -> io::Result<()
         eprintln!("aqlipse: {finding}");
     }
     let others = if suppressed > 0 { format!(", {suppressed} suppressed") } else { String::new() };
-    eprintln!("aqlipse: check {}: {} found{others}", check.tool.word(), findings.len());
+    eprintln!("aqlipse: check {}: {} found{others}", check.tools, findings.len());
     let write = |path: &Option<PathBuf>, object: &dyn Fn() -> Value| match path {
         Some(path) => fs::write(path, format!("{:#}\n", object())),
         None => Ok(()),
     };
     write(&check.json, &|| {
         let findings: Vec<Value> = findings.iter().map(as_json).collect();
-        json!({ "tool": check.tool.word(), "findings": findings })
+        let tools: Vec<_> = check.tools.0.iter().map(|tool| tool.word()).collect();
+        json!({ "tools": tools, "findings": findings })
     })?;
     write(&check.sarif, &|| as_sarif(findings))
 }
@@ -133,7 +168,7 @@ impl Suppressions {
     }
 
     fn cover(&self, finding: &Finding) -> bool {
-        let [one, other] = finding.parties.each_ref().map(|party| &*party.what);
+        let [one, other] = finding.names();
         self.0.iter().any(|[first, second]| {
             fits(first, one) && fits(second, other) || fits(first, other) && fits(second, one)
         })
@@ -153,23 +188,34 @@ fn fits(pattern: &str, text: &str) -> bool {
 
 /// The findings in the format that tools of continuous integration read (OASIS SARIF 2.1.0).
 fn as_sarif(findings: &[Finding]) -> Value {
-    const RULE: &str = "graph/unordered";
+    let party =
+        |party: &Party| json!({ "name": party.what, "fullyQualifiedName": party.place, "kind": "function" });
     let result = |finding: &Finding| {
-        let commands = finding.parties.each_ref().map(
-            |party| json!({ "name": party.what, "fullyQualifiedName": party.place, "kind": "function" }),
-        );
+        let location = match finding {
+            Finding::Unordered { parties, .. } => {
+                json!({ "logicalLocations": parties.each_ref().map(party) })
+            }
+            Finding::Memory { party: command, made, .. } => {
+                let mut location = location(made);
+                location["logicalLocations"] = json!([party(command)]);
+                location
+            }
+            Finding::BadFree { made, .. } | Finding::Leak { made, .. } => location(made),
+            _ => json!({}),
+        };
         json!({
-            "ruleId": RULE,
+            "ruleId": finding.rule(),
             "level": "error",
             "message": { "text": finding.to_string() },
-            "locations": [{ "logicalLocations": commands }],
+            "locations": [location],
         })
     };
-    let rule = json!({
-        "id": RULE,
-        "shortDescription": { "text": "Two commands touch the same bytes in an order that nothing says." },
-    });
-    let driver = json!({ "name": "aqlipse check", "version": env!("CARGO_PKG_VERSION"), "rules": [rule] });
+    let mut broken: Vec<_> = findings.iter().map(Finding::rule).collect();
+    broken.sort_unstable();
+    broken.dedup();
+    let rule = |id: &&str| json!({ "id": id, "shortDescription": { "text": short(id) } });
+    let rules: Vec<Value> = broken.iter().map(rule).collect();
+    let driver = json!({ "name": "aqlipse check", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
     let results: Vec<Value> = findings.iter().map(result).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -178,18 +224,68 @@ fn as_sarif(findings: &[Finding]) -> Value {
     })
 }
 
-fn as_json(finding: &Finding) -> Value {
-    let Finding { parties, of_one_launch, bytes, total, allocation } = finding;
-    let commands = parties.each_ref().map(|party| {
-        json!({ "place": party.place, "what": party.what, "access": format!("{:?}", party.how).to_lowercase() })
+/// A rule in a sentence.
+fn short(rule: &str) -> &'static str {
+    match rule {
+        "graph/unordered" => "Two commands touch the same bytes in an order that nothing says.",
+        "memory/out-of-bounds" => "A command touches memory behind an allocation.",
+        "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
+        "memory/after-free" => "A command touches memory behind its free.",
+        "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
+        "memory/bad-free" => "The program frees what is no allocation.",
+        "leak/memory" => "Memory is not freed when the process ends.",
+        "leak/object" => "An object is not destroyed when the process ends.",
+        _ => "",
+    }
+}
+
+/// The innermost line of the program's own that is known, in SARIF.
+fn location(made: &Made) -> Value {
+    let known = made.frames.iter().find_map(|frame| {
+        let (file, line) = frame.line.as_ref()?.rsplit_once(':')?;
+        Some((file.to_owned(), line.parse::<u64>().ok()?))
     });
-    json!({
-        "commands": commands,
-        "of_one_launch": of_one_launch,
-        "address": bytes.start,
-        "bytes": total,
-        "allocation": { "address": allocation.start, "bytes": allocation.end - allocation.start },
-    })
+    match known {
+        Some((file, line)) => json!({ "physicalLocation": {
+            "artifactLocation": { "uri": file },
+            "region": { "startLine": line },
+        } }),
+        None => json!({ "logicalLocations": [{ "name": made.call, "kind": "function" }] }),
+    }
+}
+
+fn as_json(finding: &Finding) -> Value {
+    let command = |Party { place, what, how }: &Party| json!({ "place": place, "what": what, "access": format!("{how:?}").to_lowercase() });
+    let made = |Made { call, frames }: &Made| {
+        let frame = |Frame { object, offset, symbol, line }: &Frame| json!({ "object": object, "offset": offset, "function": symbol, "line": line });
+        json!({ "call": call, "frames": frames.iter().map(frame).collect::<Vec<_>>() })
+    };
+    let with = |mut object: Value, Bytes { first, total, allocation }: &Bytes| {
+        object["address"] = first.start.into();
+        object["bytes"] = (*total).into();
+        object["allocation"] =
+            json!({ "address": allocation.start, "bytes": allocation.end - allocation.start });
+        object
+    };
+    let mut object = match finding {
+        Finding::Unordered { parties, of_one_launch, bytes } => {
+            let commands = parties.each_ref().map(command);
+            with(json!({ "commands": commands, "of_one_launch": of_one_launch }), bytes)
+        }
+        Finding::Memory { party, other, bytes, made: by, .. } => {
+            let other = Some(other).filter(|other| !other.is_empty());
+            with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
+        }
+        Finding::BadFree { address, again, made: by } => {
+            json!({ "address": address, "freed_before": again, "freed": made(by) })
+        }
+        Finding::Leak { what, count, bytes, made: by } => {
+            json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })
+        }
+        _ => json!({}),
+    };
+    object["rule"] = finding.rule().into();
+    object
 }
 
 /// The program's exit code; as shells have it, of one that a signal ended.
@@ -208,14 +304,15 @@ fn exit_code(command: &Command, status: ExitStatus) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use aqlipse::check::{How, Party};
+    use aqlipse::check::How;
 
     use super::*;
 
     fn finding(kinds: [&str; 2]) -> Finding {
         let parties =
             kinds.map(|what| Party { place: "stream 1".into(), what: what.into(), how: How::Write });
-        Finding { parties, of_one_launch: false, bytes: 16..20, total: 4, allocation: 0..64 }
+        let bytes = Bytes { first: 16..20, total: 4, allocation: 0..64 };
+        Finding::Unordered { parties, of_one_launch: false, bytes }
     }
 
     #[test]

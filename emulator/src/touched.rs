@@ -26,6 +26,9 @@ pub enum How {
 pub struct Page([[u64; WORDS]; 3]);
 
 impl Page {
+    /// Bytes of a page.
+    pub const BYTES: u64 = PAGE;
+
     const EMPTY: Self = Self([[0; WORDS]; 3]);
 
     /// The bytes whose order with `other`, of the same page that starts at `start`, matters, by address: one of the two has
@@ -42,6 +45,17 @@ impl Page {
                 | changed[n] & other_read[n]
         });
         runs(start, &both)
+    }
+
+    /// The bytes of `range` that were touched in any way, of the page that starts at `start`.
+    pub fn touched_in(&self, start: u64, range: &Range<u64>) -> Vec<Range<u64>> {
+        let Self([read, written, changed]) = self;
+        let any = std::array::from_fn(|n| read[n] | written[n] | changed[n]);
+        let clipped = |run: Range<u64>| run.start.max(range.start)..run.end.min(range.end);
+        if range.start >= start + PAGE || range.end <= start {
+            return Vec::new();
+        }
+        runs(start, &any).into_iter().map(clipped).filter(|run| run.start < run.end).collect()
     }
 
     /// How a byte of the page that starts at `start` was touched: stored to, else changed by an atomic, else loaded.

@@ -1,46 +1,116 @@
-//! Whether what kernels touch is to be noted and compared.
+//! What a program is checked for.
 
 #![forbid(unsafe_code)]
 
 use std::{
     env,
-    sync::atomic::{AtomicBool, Ordering},
+    str::FromStr,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU8, Ordering},
+    },
 };
 
 use super::{Backend, clocks};
 use crate::error::{Error, Result};
 
-/// The environment variable that has a program checked: `graph`.
+/// The environment variable that has a program checked: words of [`Tool`] with commas between them, or `all`.
 pub const CHECK_VARIABLE: &str = "AQLIPSE_CHECK";
 
-/// What it may hold.
-const WORD: &str = "graph";
-
-/// Set by a program that checks itself.
-static WANTED: AtomicBool = AtomicBool::new(false);
-
-/// Has the runtime checked that is yet to start.
-pub(crate) fn want() {
-    WANTED.store(true, Ordering::SeqCst);
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Commands that touch the same bytes in an order that nothing says.
+    Graph,
+    /// What is there when the process ends.
+    Leak,
+    /// Memory that is used beside its allocation, before it or behind its end.
+    Memory,
 }
 
-/// Whether a runtime on this kind of devices is checked.
+impl Tool {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Graph, Self::Leak, Self::Memory];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Graph => "graph",
+            Self::Leak => "leak",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// Whether it must know what kernels touch, which only the emulated device says.
+    pub fn watches_devices(self) -> bool {
+        match self {
+            Self::Graph | Self::Memory => true,
+            Self::Leak => false,
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+impl FromStr for Tool {
+    type Err = String;
+
+    fn from_str(word: &str) -> std::result::Result<Self, String> {
+        let words = || Self::ALL.map(Self::word).join(", ");
+        let found = Self::ALL.into_iter().find(|tool| tool.word() == word);
+        found.ok_or_else(|| format!("{word:?} is none of {}, all", words()))
+    }
+}
+
+/// The bits of what the environment asks for, or why that makes no sense.
+static GIVEN: LazyLock<std::result::Result<u8, String>> = LazyLock::new(|| {
+    let given = env::var(CHECK_VARIABLE).unwrap_or_default();
+    let words = given.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words
+        .map(|word| if word == "all" { Ok(bits(&Tool::ALL)) } else { word.parse().map(Tool::bit) })
+        .try_fold(0, |all, bit| {
+            Ok(all | bit.map_err(|error: String| format!("{CHECK_VARIABLE}={given}: {error}"))?)
+        })
+});
+
+/// Set by a program that checks itself.
+static WANTED: AtomicU8 = AtomicU8::new(0);
+
+fn bits(tools: &[Tool]) -> u8 {
+    tools.iter().fold(0, |all, tool| all | tool.bit())
+}
+
+/// Has the runtime checked that is yet to start.
+pub(crate) fn want(tools: &[Tool]) {
+    WANTED.fetch_or(bits(tools), Ordering::SeqCst);
+}
+
+/// Whether the program checks itself.
+pub(crate) fn is_wanted() -> bool {
+    WANTED.load(Ordering::Relaxed) != 0
+}
+
+/// Whether the process is checked by a tool.
+#[inline]
+pub(crate) fn is_on(tool: Tool) -> bool {
+    (GIVEN.as_ref().map_or(0, |given| *given) | WANTED.load(Ordering::Relaxed)) & tool.bit() != 0
+}
+
+/// Whether a runtime on this kind of devices has what kernels touch noted and compared.
 ///
 /// # Errors
-/// [`Error::NotInitialized`] for a variable that holds another word, and where the devices are not emulated.
+/// [`Error::NotInitialized`] for a variable that holds other words, and where the devices do not tell.
 pub(super) fn wanted(backend: Backend) -> Result<bool> {
-    let given = env::var_os(CHECK_VARIABLE).filter(|given| !given.is_empty());
-    if let Some(given) = given.as_ref().filter(|given| *given != WORD) {
-        let text = format!("{CHECK_VARIABLE}={}: expected {WORD}", given.display());
-        return Err(Error::NotInitialized(text));
-    }
-    let wanted = given.is_some() || WANTED.load(Ordering::SeqCst);
-    if wanted && backend != Backend::Emulated {
+    GIVEN.as_ref().map_err(|text| Error::NotInitialized(text.clone()))?;
+    let watching = Tool::ALL.into_iter().find(|tool| is_on(*tool) && tool.watches_devices());
+    if let Some(tool) = watching.filter(|_| backend != Backend::Emulated) {
         let text = "only the emulated device says what kernels touch (AQLIPSE_DEVICE=emulated)";
-        return Err(Error::NotInitialized(format!("{CHECK_VARIABLE}: {text}")));
+        return Err(Error::NotInitialized(format!("{CHECK_VARIABLE}={}: {text}", tool.word())));
     }
-    if wanted {
+    if watching.is_some() {
         clocks::keep();
     }
-    Ok(wanted)
+    Ok(watching.is_some())
 }

@@ -60,9 +60,13 @@ struct Clocks {
     opens: u64,
     /// The host comes behind nothing that is open: what it has seen the end of came behind what was submitted by then.
     host: Clock,
+    /// What streams came behind that are gone.
+    ended: Clock,
     /// The open waits of which the host has seen the end.
     settled: BTreeSet<u64>,
     streams: HashMap<u64, Clock>,
+    /// The streams that the default stream of their device orders, with the device and whether they are that.
+    implicit: HashMap<u64, (usize, bool)>,
     /// By their addresses. One that is used again is marked again.
     fences: HashMap<usize, Arc<Clock>>,
 }
@@ -89,6 +93,9 @@ impl Clocks {
     }
 }
 
+/// The host, where it is counted like a stream.
+const HOST: u64 = u64::MAX;
+
 static ARE_KEPT: AtomicBool = AtomicBool::new(false);
 static CLOCKS: LazyLock<Mutex<Clocks>> = LazyLock::new(Mutex::default);
 
@@ -114,6 +121,16 @@ pub(crate) fn submit(stream: u64) {
         let clock = streams.entry(stream).or_default();
         clock.join(host);
         clock.open.retain(|wait| !settled.contains(wait));
+        if let Some(&(device, is_default)) = clocks.implicit.get(&stream) {
+            let ordered = |&(&other, &(its, kind)): &(&u64, &(usize, bool))| {
+                other != stream && its == device && kind != is_default
+            };
+            let others: Vec<u64> = clocks.implicit.iter().filter(ordered).map(|(&other, _)| other).collect();
+            for other in others {
+                let clock = clocks.stream(other).clone();
+                clocks.stream(stream).join(&clock);
+            }
+        }
     });
 }
 
@@ -156,6 +173,29 @@ pub(crate) fn now(stream: u64) -> Option<Clock> {
     with(|clocks| clocks.stream(stream).clone())
 }
 
+/// A new stream is the default stream of a device, or one of those that it orders.
+pub(crate) fn order_implicitly(stream: u64, device: usize, is_default: bool) {
+    with(|clocks| clocks.implicit.insert(stream, (device, is_default)));
+}
+
+/// A stream is gone, and its work may be in flight.
+pub(crate) fn end(stream: u64) {
+    with(|clocks| {
+        clocks.implicit.remove(&stream);
+        if let Some(clock) = clocks.streams.remove(&stream) {
+            clocks.ended.join(&clock);
+        }
+    });
+}
+
+/// A thread of the host has waited for all that a device had, that of streams included that are gone.
+pub(crate) fn drained() {
+    with(|clocks| {
+        let ended = std::mem::take(&mut clocks.ended);
+        clocks.pass(Some(&ended));
+    });
+}
+
 /// The host is called behind what a clock says: what it does then may let other threads go on.
 pub(crate) fn learn(clock: &Clock) {
     with(|clocks| clocks.pass(Some(clock)));
@@ -171,6 +211,22 @@ pub(crate) fn command(stream: u64) -> Option<Moment> {
         let count = clock.streams.entry(stream).or_default();
         *count += 1;
         Moment { number, place: (stream, *count), clock: before }
+    })
+}
+
+/// A call of the host's, as a command: what is submitted later comes behind it. `drained`: it has waited for all that was
+/// submitted.
+pub(crate) fn host_command(drained: bool) -> Option<Moment> {
+    with(|clocks| {
+        clocks.commands += 1;
+        let mut before = clocks.host.clone();
+        if drained {
+            let streams = clocks.streams.values().chain([&clocks.ended]);
+            streams.for_each(|clock| before.join_counts(clock));
+        }
+        let count = clocks.host.streams.entry(HOST).or_default();
+        *count += 1;
+        Moment { number: clocks.commands, place: (HOST, *count), clock: Arc::new(before) }
     })
 }
 

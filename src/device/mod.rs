@@ -39,7 +39,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::ARGUMENTS_VARIABLE;
 pub use backend::Backend;
-pub use checked::CHECK_VARIABLE;
+pub use checked::{CHECK_VARIABLE, Tool};
 pub use costs::named_costs;
 pub use fence::Fence;
 pub use properties::{Properties, Sharing};
@@ -155,6 +155,7 @@ impl Device {
         let launched = self.0.services.get().map_or(Vec::new(), Services::launched_by_kernels);
         self.outlast(&launched)?;
         self.forget_participations();
+        clocks::drained();
         Ok(())
     }
 

@@ -4,14 +4,35 @@
 
 use std::sync::Arc;
 
-use super::{Exec, State, unit::Unit};
+use super::{Exec, State, events, unit::Unit};
 use crate::{
-    check::{self, Launch, NodeDispatch},
+    check::{self, Launch, MemoryNode, NodeDispatch, Order, Unordered},
     device::clocks,
     error::Result,
-    graph::NodeKind,
+    graph::{FlatGraph, Graph, Node, NodeKind, flatten},
     stream::Stream,
 };
+
+/// The order of a graph's nodes, if it has not too many; those that are about memory alone are not in the flat graph.
+pub(super) fn order(graph: &Graph, flat: &FlatGraph) -> Option<Arc<Order>> {
+    let whole = flatten::flatten(graph, |_, _| true).ok()?;
+    let Some(unordered) = Unordered::new(whole.graph.len(), whole.graph.preds()) else {
+        tracing::error!("a graph of {} nodes is not checked", whole.graph.len());
+        return None;
+    };
+    // A join stands for no node that runs.
+    let places = flat.nodes().iter().map(|node| whole.graph.find(node.origin).unwrap_or_default()).collect();
+    let memory = (0u32..).zip(&whole.work).filter_map(|(place, work)| {
+        let (address, begins) = match work {
+            Some(Node::MemAlloc(alloc)) => (alloc.address, Some(alloc.bytes)),
+            Some(Node::MemFree(free)) => (free.address, None),
+            _ => return None,
+        };
+        let node = whole.graph.nodes()[place as usize].origin.to_string();
+        Some(MemoryNode { address, begins, place, node })
+    });
+    Some(Arc::new(Order { unordered, places, memory: memory.collect() }))
+}
 
 impl Exec {
     /// Announces a launch that is about to be published on `stream`, if launches are checked.
@@ -19,15 +40,20 @@ impl Exec {
     /// # Errors
     /// A fault of earlier work.
     pub(super) fn announce(&self, state: &State, stream: &Stream) -> Result<Option<Arc<Launch>>> {
-        let Some(unordered) = self.0.unordered.clone() else { return Ok(None) };
+        let Some(order) = self.0.order.clone() else { return Ok(None) };
         // What the stream comes behind is said when it is opened; the launch before this one is waited for later.
         let mut submission = stream.submission()?;
         if let Some((fence, lane)) = &state.last {
             submission.wait(fence, *lane)?;
         }
         submission.finish()?;
+        events::follow(state, stream.id());
         let mut dispatches = Vec::new();
         for (flat, &main) in (0u32..).zip(&state.main) {
+            let kind = self.0.shape.fixed(&self.0.flat, flat).map(|fixed| fixed.kind());
+            if matches!(kind, Some(NodeKind::BatchMemOp | NodeKind::SemaphoreWait)) {
+                clocks::open(stream.id());
+            }
             let place = state.image.places.get(main as usize).copied().flatten();
             let packet =
                 place.map(|(lane, packet)| &state.image.lanes[lane as usize].packets[packet as usize]);
@@ -35,7 +61,6 @@ impl Exec {
             // A kernel without arguments has no address of its own.
             let unit = state.units.get(main as usize).filter(|unit| unit.kernarg_bytes() > 0);
             let (Some(arguments), Some(Unit::Dispatch(dispatch))) = (arguments, unit) else { continue };
-            let kind = self.0.shape.fixed(&self.0.flat, flat).map(|fixed| fixed.kind());
             let what = match kind {
                 Some(NodeKind::Kernel) => {
                     format!("kernel {}", aqlipse_graph::dot::readable(dispatch.code.name()))
@@ -44,9 +69,9 @@ impl Exec {
                 _ => "memcpy".into(),
             };
             let node = self.0.flat.nodes()[flat as usize].origin.to_string();
-            dispatches.push(NodeDispatch { arguments, flat, node, what });
+            dispatches.push(NodeDispatch { arguments, place: order.places[flat as usize], node, what });
         }
-        let launch = Arc::new(Launch { executable: self.0.account.number(), unordered });
+        let launch = Arc::new(Launch { executable: self.0.account.number(), order });
         let is_idle = state.last.as_ref().is_none_or(|(fence, _)| fence.is_over());
         check::launched(stream.id(), &launch, dispatches, is_idle);
         if !state.image.host.is_empty() {

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{State, in_flight::InFlightSlot, launch_queues::LaunchQueues, unit::Unit};
 use crate::{
-    device::Fence,
+    device::{Fence, clocks},
     error::{Error, Result},
 };
 
@@ -18,6 +18,18 @@ pub(super) fn wait_for_open(state: &State) -> bool {
     };
     let mut fences = state.image.events.iter().filter_map(|point| waited_for(point.unit));
     fences.any(|(fence, _)| fence.signal().is_open())
+}
+
+/// Says that what a stream has next comes behind the events that a launch waits for, and behind anything where that cannot be
+/// told: all of the launch, as it is submitted at once.
+pub(super) fn follow(state: &State, stream: u64) {
+    for point in &state.image.events {
+        if let Unit::Wait(event) = &state.units[point.unit as usize]
+            && let Some((fence, _)) = event.fence()
+        {
+            clocks::follow(stream, fence.key());
+        }
+    }
 }
 
 /// What the events of a launch's record nodes will stand for, in the order of the plan.

@@ -241,7 +241,7 @@ impl Exec {
         // An engine does its copies in order, whatever launches they are of: one that waits for packets that are published
         // later would hold them up.
         // The device does not note what a copy engine touches.
-        let may_copy = watches.is_none() && !is_held && self.0.unordered.is_none();
+        let may_copy = watches.is_none() && !is_held && self.0.order.is_none();
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
         let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
         publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;

@@ -116,7 +116,7 @@ use self::{
     units::Fifos,
 };
 use crate::{
-    check::Unordered,
+    check,
     device::fence::Alive,
     device::{Device, Fence, LANES, WaitPolicy, fence::Keep, slabs::Block},
     durations::Instances,
@@ -198,8 +198,8 @@ struct Inner {
     /// Whether a node waits for what packets may bring about that are published later.
     waits: bool,
     account: Account,
-    /// What the edges leave unordered, where launches are checked.
-    unordered: Option<Arc<Unordered>>,
+    /// What the edges say, where launches are checked.
+    order: Option<Arc<check::Order>>,
     state: Mutex<State>,
 }
 
@@ -354,7 +354,8 @@ impl Exec {
         let memory = ExecMemory::new(template.memory(), &graphs, memory.as_ref())?;
         let held = RetainedObjects::of(template.graph());
         let original = template.shared_graph();
-        let unordered = if device.0.system.is_checked() { Self::unordered(&flat) } else { None };
+        let is_checked = device.0.system.is_checked();
+        let order = if is_checked { checked::order(template.graph(), &flat) } else { None };
         flat.forget_edges();
         let places = size_of_val(&units.main[..]) + size_of_val(&offsets[..]);
         let units_bytes = units.bytes + size_of_val(&units.placements[..]);
@@ -427,19 +428,11 @@ impl Exec {
             priorities,
             waits: units.waits,
             account,
-            unordered,
+            order,
             state: Mutex::new(state),
         });
         stream::watchdog::name_nodes_of(|| Arc::downgrade(&exec) as _);
         Ok(Self(exec))
-    }
-
-    fn unordered(flat: &FlatGraph) -> Option<Arc<Unordered>> {
-        let unordered = Unordered::new(flat.len(), flat.preds());
-        if unordered.is_none() {
-            tracing::error!("a graph of {} nodes is not checked", flat.len());
-        }
-        unordered.map(Arc::new)
     }
 
     /// By what number the executable is known in [`memory_report::executables()`](crate::memory_report::executables()).

@@ -2,9 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+};
 
-use crate::device::clocks;
+use parking_lot::Mutex;
+
+use crate::{
+    check::{self, Site},
+    device::clocks,
+};
 
 /// The notes of one allocation.
 ///
@@ -17,12 +25,15 @@ pub struct Marks {
     born: AtomicU64,
     synchronous: AtomicBool,
     registered_again: AtomicU32,
+    /// Where it was allocated, if that is kept.
+    site: Mutex<Option<Arc<Site>>>,
 }
 
 impl Default for Marks {
     fn default() -> Self {
         let (id, synchronous, registered_again) = Default::default();
-        Self { id, born: AtomicU64::new(clocks::commands()), synchronous, registered_again }
+        let (born, site) = (AtomicU64::new(clocks::commands()), Mutex::new(check::allocated()));
+        Self { id, born, synchronous, registered_again, site }
     }
 }
 
@@ -30,6 +41,11 @@ impl Marks {
     /// How many commands (`device::clocks`) there were before the allocation, where they are counted.
     pub(super) fn born(&self) -> u64 {
         self.born.load(Ordering::Relaxed)
+    }
+
+    /// Where it was allocated, if that is kept.
+    pub(crate) fn site(&self) -> Option<Arc<Site>> {
+        self.site.lock().clone()
     }
 
     /// A number that no other allocation of the process has.
@@ -79,6 +95,9 @@ impl Marks {
         self.born.store(clocks::commands(), Ordering::Relaxed);
         self.synchronous.store(false, Ordering::Relaxed);
         self.registered_again.store(0, Ordering::Relaxed);
+        if let Some(site) = check::allocated() {
+            *self.site.lock() = Some(site);
+        }
     }
 }
 

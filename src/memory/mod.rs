@@ -13,6 +13,7 @@ mod marks;
 pub mod meter;
 mod pages;
 pub(crate) mod peer;
+pub(crate) mod quarantine;
 mod relay;
 mod rows;
 pub(crate) mod stream_pool;
@@ -36,8 +37,11 @@ pub use stream_pool::{PoolLimit, PoolOptions, PoolPointer, Reuse, StreamPool, ex
 pub(crate) use table::{Backing, Owner};
 pub use table::{Origin, Place, Region, Table};
 
+use parking_lot::Mutex;
+
+use self::quarantine::Quarantine;
 use crate::{
-    callback,
+    callback, check,
     device::{Device, System},
     error::{Error, Result, explain},
     memory_report,
@@ -113,10 +117,11 @@ fn allocate_from(
     backing: fn(hsa::Allocation) -> Backing,
 ) -> Result<Arc<Region>> {
     let peers = device.context().peers.lock();
-    let allocate = || pool.allocate_with(bytes.max(1), kind.caching);
+    let allocate = || pool.allocate_with(padded(bytes), kind.caching);
     let memory = allocate().or_else(|_| {
         // What pools retain is unused.
         device.context().pools.trim();
+        drop(FREED.lock().empty());
         allocate()
     });
     let memory = memory.map_err(|_| memory_report::short(bytes))?.held_by(memory_report::USER);
@@ -133,6 +138,12 @@ fn allocate_from(
         marks: Default::default(),
         backing: backing(memory),
     }))
+}
+
+/// Bytes to allocate for so many.
+// CAST: a page at most.
+fn padded(bytes: usize) -> usize {
+    bytes.max(1).saturating_add(check::padding() as usize)
 }
 
 /// Allocates host memory that every device reaches, near to `device`.
@@ -204,7 +215,7 @@ fn insert_host(
 
 /// Memory of the host that all devices reach.
 fn pinned(pool: &hsa::Pool, bytes: usize) -> Result<hsa::Allocation> {
-    let memory = pool.allocate(bytes.max(1)).map_err(|_| memory_report::short(bytes))?;
+    let memory = pool.allocate(padded(bytes)).map_err(|_| memory_report::short(bytes))?;
     let memory = memory.held_by(memory_report::USER);
     memory.allow_access(&System::get()?.gpu_agents())?;
     Ok(memory)
@@ -235,15 +246,24 @@ pub(crate) fn give_back(address: u64) -> Result<Device> {
     };
     let (region, device) = idle(address, freeable, "not the start of a device allocation")?;
     if region.origin == Origin::Graph {
-        return free_graph_memory(&region).map(|()| device);
+        free_graph_memory(&region)?;
+        check::ended(None, address, true);
+        return Ok(device);
     }
     forget(&region).map(|()| device)
 }
 
+/// What was freed last, where programs are checked.
+static FREED: Mutex<Quarantine<Arc<Region>>> = Mutex::new(Quarantine::new());
+
 /// Lets go of an idle region. Two threads may free the same address: one of them finds it gone, or another's by now.
 fn forget(region: &Region) -> Result<()> {
-    let removed = System::get()?.memory().remove_exactly(region);
-    removed.map(drop).ok_or(Error::InvalidValue("freed twice"))
+    let removed = System::get()?.memory().remove_exactly(region).ok_or(Error::InvalidValue("freed twice"))?;
+    check::ended(None, region.address, true);
+    if check::padding() > 0 {
+        drop(FREED.lock().keep(region.bytes, removed));
+    }
+    Ok(())
 }
 
 /// The region at `address` and its device, when the device has nothing more to do with it.
@@ -253,7 +273,10 @@ fn idle(
     refused: &'static str,
 ) -> Result<(Arc<Region>, Device)> {
     let region = System::get()?.memory().at(address).filter(|r| accept(r));
-    let region = region.ok_or(Error::InvalidValue(refused))?;
+    let region = region.ok_or_else(|| {
+        check::freed_nothing(address);
+        Error::InvalidValue(refused)
+    })?;
     let device = Device::get(region.device)?;
     // A host function cannot wait for what waits for it. What it lets go of last, nothing else uses.
     if !callback::is_inside() {
@@ -274,6 +297,7 @@ pub fn free_all(device: &Device) -> Result<()> {
         !matches!(r.origin, Origin::Variable | Origin::Graph | Origin::Mapped) && !r.is_managed_variable()
     };
     let removed = System::get()?.memory().remove_all(|r| r.device == device.ordinal() && owned(r) && r.end());
+    removed.iter().for_each(|region| check::ended(None, region.address, true));
     removed.into_iter().for_each(stream_pool::take_back_idle);
     device.context().pools.release();
     Ok(())
@@ -284,6 +308,7 @@ pub(crate) fn free_graph_memory(region: &Region) -> Result<()> {
     if region.end() {
         return Ok(());
     }
+    check::freed_nothing(region.address);
     explain("the graph frees the allocation itself, or no launch has made it, or it is freed already");
     Err(Error::InvalidValue("the graph's allocation is not live"))
 }
@@ -378,6 +403,7 @@ pub fn unregister(address: u64) -> Result<()> {
     let device = Device::get(region.device)?;
     device.drain()?;
     table.remove_exactly(&region).ok_or(Error::NotRegistered)?;
+    check::ended(None, address, true);
     device.check()
 }
 
@@ -674,10 +700,14 @@ impl Device {
     }
 }
 
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    check::know(&table::All);
+    Table::default()
+});
+
 impl System {
     /// Every allocation of the process.
     pub fn memory(&self) -> &'static Table {
-        static TABLE: LazyLock<Table> = LazyLock::new(Table::default);
         &TABLE
     }
 }

@@ -4,11 +4,12 @@ use std::{any::Any, collections::BTreeMap, ops::Range, sync::Arc};
 
 use parking_lot::RwLock;
 
-use super::{mapped::Mapped, marks::Marks, pages::Managed};
-use crate::memory::exporter::Exporter;
+use super::{TABLE, mapped::Mapped, marks::Marks, pages::Managed};
 use crate::{
+    check::{self, Allocations, Left, Site},
     device::{Device, fence::Keep},
     error::{Error, Result},
+    memory::exporter::Exporter,
 };
 
 /// How memory came to be.
@@ -106,6 +107,11 @@ pub(crate) trait Owner: Any + Send + Sync {
         true
     }
 
+    /// Whether the range is allocated: a graph has its memory when no launch has allocated it, too.
+    fn is_allocated(&self) -> bool {
+        self.is_found()
+    }
+
     /// Frees the range; `false` if it is free already.
     fn end(&self) -> bool;
 
@@ -144,6 +150,40 @@ impl Region {
         }
     }
 
+    /// Says that it is an allocation from now on, or from the next command of a stream on.
+    #[inline]
+    pub(super) fn begin(&self, stream: Option<u64>) {
+        let padding = match (&self.backing, self.origin) {
+            (Backing::Allocation(_) | Backing::Array(_), _) | (_, Origin::Pooled) => check::padding(),
+            _ => 0,
+        };
+        check::begun(stream, self.address..self.address + self.bytes, padding, || self.marks.site());
+    }
+
+    /// What the program has to free, if this is it.
+    fn left(&self) -> Option<Left> {
+        let (what, is_left) = match self.origin {
+            Origin::Device => ("device memory", true),
+            Origin::Pooled => ("memory of a pool", true),
+            Origin::Graph => ("memory of a graph", self.is_allocated()),
+            Origin::Variable => ("variable", false),
+            Origin::Host => ("host memory", true),
+            Origin::Registered => ("registered host memory", true),
+            Origin::Managed => ("managed memory", !self.is_managed_variable()),
+            Origin::Mapped => ("mapped memory", true),
+            Origin::Imported => ("memory of another process", true),
+            Origin::External => ("memory of another API", true),
+        };
+        self.marks.site().filter(|_| is_left).map(|site| Left { what, bytes: self.bytes, site })
+    }
+
+    fn is_allocated(&self) -> bool {
+        match &self.backing {
+            Backing::Owned(owner) => owner.is_allocated(),
+            _ => true,
+        }
+    }
+
     /// Frees memory that has an owner; `false` if it is free already. Other memory is freed when it leaves the table.
     pub(super) fn end(&self) -> bool {
         match &self.backing {
@@ -178,15 +218,6 @@ impl Table {
         let regions = self.regions.read();
         let (_, region) = regions.range(..=address).next_back()?;
         (region.contains(address) && region.is_there()).then(|| region.clone())
-    }
-
-    /// The bytes of the region that contains `address`, be it memory of a pool that is free now, and how many
-    /// [commands](crate::device::clocks) there were when it was given out last.
-    pub(crate) fn extent(&self, address: u64) -> Option<(Range<u64>, u64)> {
-        let regions = self.regions.read();
-        let (_, region) = regions.range(..=address).next_back()?;
-        let bytes = || region.address..region.address + region.bytes;
-        region.contains(address).then(|| (bytes(), region.marks.born()))
     }
 
     /// The region that starts at `address`.
@@ -239,6 +270,10 @@ impl Table {
 
     pub(crate) fn insert(&self, region: Region) -> Arc<Region> {
         let region = Arc::new(region);
+        // Memory of a graph is there when a launch says so, and that of a pool when its stream is there.
+        if !matches!(region.origin, Origin::Graph | Origin::Variable | Origin::Pooled) {
+            region.begin(None);
+        }
         let mut regions = self.regions.write();
         regions.insert(region.address, region.clone());
         region
@@ -284,5 +319,25 @@ impl Table {
     pub(crate) fn overlaps(&self, address: u64, bytes: u64) -> bool {
         let regions = self.regions.read();
         regions.range(..address + bytes).next_back().is_some_and(|(_, r)| r.address + r.bytes > address)
+    }
+}
+
+/// All allocations of the process.
+pub(super) struct All;
+
+impl Allocations for All {
+    fn extent(&self, address: u64) -> Option<(Range<u64>, u64)> {
+        let regions = TABLE.regions.read();
+        let (_, region) = regions.range(..=address).next_back()?;
+        let bytes = || region.address..region.address + region.bytes;
+        region.contains(address).then(|| (bytes(), region.marks.born()))
+    }
+
+    fn site(&self, address: u64) -> Option<Arc<Site>> {
+        TABLE.at(address).and_then(|region| region.marks.site())
+    }
+
+    fn left(&self) -> Vec<Left> {
+        TABLE.regions(|_| true).iter().filter_map(|region| region.left()).collect()
     }
 }

@@ -14,6 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::space::{PrivateChunks, Space};
 use crate::{
+    check,
     device::{Device, System, fence::Keep},
     error::{Error, Result, explain},
     memory::{
@@ -290,6 +291,10 @@ impl Owner for Block {
         *device == self.device || self.peers.contains(&device.ordinal())
     }
 
+    fn is_allocated(&self) -> bool {
+        self.is_live()
+    }
+
     fn end(&self) -> bool {
         self.release()
     }
@@ -403,7 +408,8 @@ impl GraphMemory {
         is_before: impl Fn(NodeId) -> bool,
     ) -> Result<Reservation> {
         let out_of_memory = Error::OutOfMemory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
-        let size = bytes.max(1).checked_next_multiple_of(GRANULE).ok_or(out_of_memory)?;
+        let padded = bytes.max(1).saturating_add(check::padding());
+        let size = padded.checked_next_multiple_of(GRANULE).ok_or(out_of_memory)?;
         let peers = options.peers(device)?;
         let fits = |o: &Owned| {
             let block = o.block();

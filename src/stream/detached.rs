@@ -1,7 +1,11 @@
 //! What becomes of a stream's work when the last copy of the stream is gone: it runs, and keeps what it needs.
 
 use super::{Held, StreamInner, StreamKind, Submission};
-use crate::{device::Fence, error::Result, memory::stream_pool::free_lists};
+use crate::{
+    device::{Fence, clocks},
+    error::Result,
+    memory::stream_pool::free_lists,
+};
 
 /// Work in flight of a stream that is gone.
 pub(crate) struct DetachedWork {
@@ -29,6 +33,7 @@ impl Drop for Held {
             member.session.leave(self.id, member.dependencies);
         }
         let detached = self.detach_if_needed();
+        clocks::end(self.id);
         // Until here others find the stream's work with the stream, from here with the detached work.
         self.device.shared_by_streams().adopt(&self.0, detached);
     }

@@ -4,6 +4,7 @@
 
 use super::Stream;
 use crate::{
+    check,
     device::{System, fence::Keep},
     error::{Error, Result, explain},
     memory::{
@@ -56,13 +57,17 @@ impl Stream {
             return Ok(());
         }
         let region = System::get()?.memory().at(address);
-        let region = region.ok_or(Error::InvalidValue("not the start of an allocation"))?;
+        let region = region.ok_or_else(|| {
+            check::freed_nothing(address);
+            Error::InvalidValue("not the start of an allocation")
+        })?;
         match (&region.backing, region.origin) {
             (Backing::Owned(owner), Origin::Graph) => {
                 let fence = self.fence()?;
                 // The graph may go before the stream gets here.
                 let held = owner.clone().held();
                 memory::free_graph_memory(&region)?;
+                check::ended(Some(self.id()), address, false);
                 fence.keep_all(vec![held]);
                 Ok(())
             }
@@ -70,6 +75,7 @@ impl Stream {
             (Backing::Allocation(_), Origin::Device) => {
                 let fence = self.fence()?;
                 let removed = System::get()?.memory().remove_exactly(&region);
+                check::ended(Some(self.id()), address, false);
                 // The memory goes when the stream gets here, the address at once.
                 fence.keep_all(vec![Keep::Other(removed.ok_or(Error::InvalidValue("freed twice"))?)]);
                 Ok(())

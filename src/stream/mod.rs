@@ -56,7 +56,7 @@ use self::{
 use crate::{
     callback,
     device::{
-        Device, Fence, LaneKind, Rings, Units,
+        Device, Fence, LaneKind, Rings, Units, clocks,
         fence::{Alive, Keep},
     },
     error::Result,
@@ -269,6 +269,9 @@ impl Stream {
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
         });
+        if kind != StreamKind::NonBlocking {
+            clocks::order_implicitly(inner.id, device.ordinal(), kind == StreamKind::Legacy);
+        }
         let held = Arc::new(Held(inner.clone()));
         device.shared_by_streams().register(inner, &held);
         Self(held)

@@ -482,7 +482,7 @@ impl<'a> Submission<'a> {
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         let kernarg = self.place(&dispatch.kernargs)?;
         if !dispatch.kernargs.is_empty() {
-            check::submitted(self.stream.id, kernarg, &dispatch.code);
+            check::submitted(self.stream.id, kernarg, dispatch.code.name());
         }
         // The host may have written what the kernel reads since the packet before: system acquire. Its
         // results leave the device with the next fence.
@@ -584,6 +584,8 @@ impl<'a> Submission<'a> {
     fn fence_so_far(&mut self) -> Result<Fence> {
         self.flush()?;
         if let (true, Some(last)) = (self.state.tail.is_empty(), &self.state.past.last) {
+            // What the stream has waited for meanwhile was over.
+            clocks::mark(self.stream.id, last.fence.key());
             return Ok(last.fence.clone());
         }
         self.fence_here()

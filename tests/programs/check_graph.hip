@@ -1,16 +1,11 @@
-// Graphs and streams with a defect that `aqlipse check graph` must find, each with its twin without it.
-//
-//     check_graph NAME         the twin
-//     check_graph NAME defect  the same with the defect
-//     check_graph              the names
+// Graphs and streams that lack an order: `aqlipse check graph`.
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <thread>
 #include <tuple>
 #include <vector>
 
-#include "check.h"
+#include "cases.h"
 
 constexpr int N = 4096;
 constexpr size_t BYTES = N * sizeof(int);
@@ -34,7 +29,6 @@ __device__ int global;
 __global__ void set_global(int value) { global = value; }
 __global__ void get_global(int* to) { *to = global; }
 
-static bool defect;
 static int *a, *b, *c;
 
 struct Built {
@@ -517,10 +511,7 @@ static void memory_given_back() {
   }
 }
 
-static const struct {
-  const char* name;
-  void (*run)();
-} CASES[] = {
+static const Case CASES[] = {
     {"read_after_write", read_after_write},
     {"write_after_read", write_after_read},
     {"write_after_write", write_after_write},
@@ -564,17 +555,8 @@ static const struct {
 };
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    for (const auto& one : CASES) std::puts(one.name);
-    return 0;
+  if (argc > 1) {
+    for (int** memory : {&a, &b, &c}) CHECK(hipMalloc(reinterpret_cast<void**>(memory), BYTES));
   }
-  defect = argc > 2 && !std::strcmp(argv[2], "defect");
-  for (int** memory : {&a, &b, &c}) CHECK(hipMalloc(reinterpret_cast<void**>(memory), BYTES));
-  for (const auto& one : CASES) {
-    if (!std::strcmp(one.name, argv[1])) {
-      one.run();
-      return 0;
-    }
-  }
-  return 2;
+  return run_case(CASES, argc, argv);
 }

@@ -4,7 +4,7 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range};
 
 use aqlipse::{
     Exec, GraphNode, Template,
-    check::Checker,
+    check::{Checker, Finding, Tool},
     graph::{Memcpy, Memset},
 };
 use proptest::{
@@ -114,7 +114,7 @@ fn pairs_are_found_that_conflict_and_no_edges_order_and_no_others() {
         "runtime::check::pairs_are_found_that_conflict_and_no_edges_order_and_no_others",
         &emulated,
         || {
-            let checker = Checker::start().unwrap();
+            let checker = Checker::start(&[Tool::Graph]).unwrap();
             let memory = buffer(&[0; BYTES as usize / 4]);
             let stream = stream();
             let (all, found) = (Cell::new(0), Cell::new(0));
@@ -140,7 +140,10 @@ fn pairs_are_found_that_conflict_and_no_edges_order_and_no_others() {
                 };
                 let pairs: BTreeSet<_> = findings
                     .iter()
-                    .map(|f| (number(&f.parties[0].place), number(&f.parties[1].place)))
+                    .map(|finding| {
+                        let Finding::Unordered { parties, .. } = finding else { panic!("{finding}") };
+                        (number(&parties[0].place), number(&parties[1].place))
+                    })
                     .collect();
                 let model = Model::new(&works, &edges);
                 let wrong: Vec<_> = pairs.difference(&model.unordered).collect();

@@ -96,7 +96,11 @@ impl Build {
         let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let installed = [stamp(self.compiler.path()), stamp("/usr/include/hip/hip_version.h")];
         let name = Path::new(source).file_stem().and_then(|stem| stem.to_str()).expect("a source has a name");
-        let options = self.arguments();
+        let mut options = self.arguments();
+        if name.starts_with("check_") {
+            // What is found names lines of sources.
+            options.push("-gline-tables-only".into());
+        }
         let key = (self, output, source, text, headers(), installed, options.clone());
         cached(&key, name, |result| {
             let object = result.with_extension("o");

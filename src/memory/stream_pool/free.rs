@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Freed, Ordered, Range, shared};
 use crate::{
+    check,
     device::{System, fence::Keep},
     error::{Error, Result, explain},
     memory::Region,
@@ -36,6 +37,7 @@ pub(crate) fn free_behind(stream: &Arc<impl Ordered>, address: u64) -> Result<()
     let pending = stream.behind(&mut [point].into_iter(), true)?;
     let pending = pending.and_then(|mut pending| pending.pop()).flatten();
     end(&range)?;
+    check::ended(Some(stream.id()), address, false);
     take_back(&range, pending.map(|(fence, lane)| Freed { stream: stream.id(), point, fence, lane }));
     Ok(())
 }
@@ -48,6 +50,7 @@ pub(crate) fn free_behind(stream: &Arc<impl Ordered>, address: u64) -> Result<()
 pub(in crate::memory) fn free_now(address: u64) -> Result<()> {
     let range = find(address)?;
     end(&range)?;
+    check::ended(None, address, false);
     let settled = shared::settle(&range.grant);
     take_back(&range, None);
     settled
@@ -62,7 +65,10 @@ pub(in crate::memory) fn take_back_idle(region: Arc<Region>) {
 
 /// The allocation of a pool that starts at `address`.
 fn find(address: u64) -> Result<Range> {
-    System::get()?.memory().at(address).and_then(Range::of).ok_or_else(no_allocation)
+    System::get()?.memory().at(address).and_then(Range::of).ok_or_else(|| {
+        check::freed_nothing(address);
+        no_allocation()
+    })
 }
 
 /// Ends an allocation and takes it out of the table.
@@ -98,7 +104,7 @@ fn take_back(Range { region, grant }: &Range, freed: Option<Freed>) {
         }
         return;
     }
-    pool.state().space.give(region.address, grant.bytes, freed);
+    pool.state().give(region.address, grant.bytes, freed);
     pool.pools.note_free();
 }
 

@@ -55,9 +55,11 @@ use self::{
 use super::{
     Backing, Origin, Region,
     meter::{Meter, SharedMeter},
+    quarantine::Quarantine,
     table::Owner,
 };
 use crate::{
+    check,
     device::{Device, Fence, System, fence::Keep},
     error::{Error, Result, explain},
 };
@@ -70,7 +72,7 @@ const ARENA: u64 = 2 << 20;
 
 /// Bytes of a pool's space that an allocation of `bytes` bytes takes.
 fn size_of(bytes: u64) -> Option<u64> {
-    bytes.max(1).checked_next_multiple_of(GRANULE)
+    bytes.max(1).saturating_add(check::padding()).checked_next_multiple_of(GRANULE)
 }
 
 /// A stream, as far as its order decides when memory may be used again.
@@ -198,6 +200,24 @@ pub(crate) struct Inner {
 struct State {
     space: Space<Arc<Arena>, Freed>,
     reserved: Meter,
+    /// Ranges with what they wait for, which are not in the space yet.
+    freed: Quarantine<(u64, u64, Option<Freed>)>,
+}
+
+impl State {
+    /// Gives a range back to the space, later where programs are checked.
+    fn give(&mut self, address: u64, bytes: u64, freed: Option<Freed>) {
+        if check::padding() == 0 {
+            return self.space.give(address, bytes, freed);
+        }
+        for (address, bytes, freed) in self.freed.keep(bytes, (address, bytes, freed)) {
+            self.space.give(address, bytes, freed);
+        }
+    }
+
+    fn end_quarantine(&mut self) {
+        self.freed.empty().for_each(|(address, bytes, freed)| self.space.give(address, bytes, freed));
+    }
 }
 
 /// Memory of a device that pools hand out in ranges.
@@ -463,6 +483,7 @@ impl StreamPool {
             marks: Default::default(),
             backing: Backing::Owned(grant.clone()),
         });
+        region.begin(Some(stream.id()));
         stream.freed().remember(Range { region, grant });
         Ok(address)
     }
@@ -546,6 +567,7 @@ impl StreamPool {
     /// A fault of earlier work.
     fn scrape_together(&self, stream: &dyn Ordered, passed: &PassedFrees, size: u64) -> Result<Option<u64>> {
         let device = &self.0.device;
+        self.state().end_quarantine();
         self.0.gather(&Wanted::REALLY_ALL);
         device.context().pools.trim();
         if let Some(address) = self.reuse(stream, passed, size).or_else(|| self.reserve(size)) {

@@ -42,7 +42,7 @@ fn create(event: *mut hipEvent_t, flags: c_uint) -> Result<(), hipError_t> {
     if flags & hipEventBlockingSync != 0 {
         fresh.set_wait_policy(WaitPolicy::Block);
     }
-    let handle = EVENTS.insert(fresh)?;
+    let handle = EVENTS.give(fresh)?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(event, hipEvent_t(handle)) }
 }

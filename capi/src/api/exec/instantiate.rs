@@ -109,7 +109,7 @@ fn instantiate(
         }
         None => {}
     }
-    let handle = EXECS.insert(made)?;
+    let handle = EXECS.give(made)?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(exec, hipGraphExec_t(handle)) }?;
     Ok(())

@@ -79,7 +79,7 @@ entry! {
             // SAFETY: the caller's destructor and its argument; it is called once, when nothing holds the object.
             unsafe { destroy(resource as *mut c_void) };
         })?;
-        let inserted = OBJECTS.insert_with(|word| {
+        let inserted = OBJECTS.give_with(|word| {
             handle.store(word, Ordering::Release);
             made
         })?;

@@ -58,7 +58,7 @@ entry! {
         }
         current::device()?;
         let imported = ExternalMemory::import(descriptor::borrowed(handle)?, bytes)?;
-        let found = MEMORIES.insert(imported)?;
+        let found = MEMORIES.give(imported)?;
         take_over(handle);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(memory, hipExternalMemory_t(found)) }
@@ -150,7 +150,7 @@ entry! {
         }
         current::device()?;
         let imported = ExternalSemaphore::import(descriptor::borrowed(handle)?, kind)?;
-        let found = SEMAPHORES.insert(imported)?;
+        let found = SEMAPHORES.give(imported)?;
         take_over(handle);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(semaphore, hipExternalSemaphore_t(found)) }

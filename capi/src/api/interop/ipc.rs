@@ -144,7 +144,7 @@ entry! {
             return Err(hipErrorInvalidContext);
         }
         let opened = Event::open(EventHandle { process: owner, descriptor, inode: whole(i0, i1) })?;
-        let handle = EVENTS.insert(opened)?;
+        let handle = EVENTS.give(opened)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(event, hipEvent_t(handle)) }
     }

@@ -44,7 +44,7 @@ unsafe fn create(
 /// A handle for a mipmapped array.
 fn remember(array: MipmappedArray, flags: c_uint) -> Result<hipMipmappedArray_t, hipError_t> {
     let levels = array.levels().iter().map(|level| handle(level.clone(), flags, true)).collect();
-    Ok(hipMipmappedArray_t(MIPMAPS.insert(Known { array, levels })?))
+    Ok(hipMipmappedArray_t(MIPMAPS.give(Known { array, levels })?))
 }
 
 /// A mipmapped array in imported memory.

@@ -49,7 +49,7 @@ fn kernel(handle: hipLibrary_t, library: &LoadedModule, name: &str) -> Result<hi
 }
 
 fn store(library: *mut hipLibrary_t, image: Bytes<'static>) -> Result<(), hipError_t> {
-    let handle = LIBRARIES.insert(load(image)?)?;
+    let handle = LIBRARIES.give(load(image)?)?;
     // SAFETY: the caller's pointer, which callers have checked for null.
     unsafe { caller::write(library, hipLibrary_t(handle)) }
 }

@@ -26,7 +26,7 @@ pub(super) fn load(image: Bytes<'static>) -> Result<LoadedModule, hipError_t> {
 }
 
 fn store(module: *mut hipModule_t, image: Bytes<'static>) -> Result<(), hipError_t> {
-    let handle = MODULES.insert(load(image)?)?;
+    let handle = MODULES.give(load(image)?)?;
     // SAFETY: the caller's pointer, which callers have checked for null.
     unsafe { caller::write(module, hipModule_t(handle)) }
 }
@@ -128,7 +128,7 @@ entry! {
         let error = loaded.as_ref().err().map(ToString::to_string).unwrap_or_default();
         // SAFETY: as above.
         unsafe { logs.tell(&error) }?;
-        let handle = MODULES.insert(LoadedModule::new(device, loaded?))?;
+        let handle = MODULES.give(LoadedModule::new(device, loaded?))?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(module, hipModule_t(handle)) }
     }

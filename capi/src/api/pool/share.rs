@@ -67,7 +67,7 @@ entry! {
         // SAFETY: what callers of the ABI pass.
         let shared = unsafe { descriptor::passed(shared, soname::major()) }?;
         let imported = StreamPool::import(&current::device()?, shared)?;
-        let made = hipMemPool_t(POOLS.insert(imported)?);
+        let made = hipMemPool_t(POOLS.give(imported)?);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, made) }
     }

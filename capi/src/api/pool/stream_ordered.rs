@@ -172,7 +172,7 @@ entry! {
             handle_types: props.handleTypes.0,
             is_shareable: props.handleTypes == hipMemHandleTypePosixFileDescriptor,
         };
-        let made = hipMemPool_t(POOLS.insert(StreamPool::new(&device, options)?)?);
+        let made = hipMemPool_t(POOLS.give(StreamPool::new(&device, options)?)?);
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(handle, made) }
     }

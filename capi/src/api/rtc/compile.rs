@@ -91,7 +91,7 @@ entry! {
             let names = unsafe { texts(names, count, |text| text.to_string_lossy().into_owned()) }?;
             let headers = names.into_iter().zip(texts_of_headers).collect();
             let made = Program::new(source.to_bytes(), &name, headers).map_err(of)?;
-            let handle = PROGRAMS.insert(Mutex::new(made)).map_err(of_caller)?;
+            let handle = PROGRAMS.give(Mutex::new(made)).map_err(of_caller)?;
             // SAFETY: the caller's pointer, which is not null.
             unsafe { caller::write(program, hiprtcProgram(handle)) }.map_err(of_caller)
         })

@@ -101,7 +101,7 @@ pub unsafe fn create(
     }
     // SAFETY: the caller's arrays.
     let logs = unsafe { Logs::find(count, options, values) }?;
-    Ok(LINKERS.insert(Mutex::new(State { linker, logs: Some(logs) }))?)
+    Ok(LINKERS.give(Mutex::new(State { linker, logs: Some(logs) }))?)
 }
 
 /// What a type of input is here; none is of another vendor.

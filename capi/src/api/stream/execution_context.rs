@@ -91,7 +91,7 @@ entry! {
         if units.device != device {
             return Err(hipErrorInvalidDevice);
         }
-        let handle = CONTEXTS.insert(ExecutionContext::on_units(&device, &units.mask)?)?;
+        let handle = CONTEXTS.give(ExecutionContext::on_units(&device, &units.mask)?)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(context, hipExecutionCtx_t(handle)) }
     }
@@ -138,7 +138,7 @@ entry! {
             return Err(hipErrorInvalidValue);
         }
         let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-        let handle = STREAMS.insert(context(context_)?.stream(kind, priority)?)?;
+        let handle = STREAMS.give(context(context_)?.stream(kind, priority)?)?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(stream, hipStream_t(handle)) }
     }

@@ -30,7 +30,7 @@ fn create(stream: *mut hipStream_t, flags: c_uint, priority: c_int) -> Result<()
         return Err(hipErrorInvalidValue);
     }
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-    let handle = STREAMS.insert(Stream::new(&current::device()?, kind, priority))?;
+    let handle = STREAMS.give(Stream::new(&current::device()?, kind, priority))?;
     // SAFETY: the caller's pointer, which is not null.
     unsafe { caller::write(stream, hipStream_t(handle)) }
 }
@@ -177,7 +177,7 @@ entry! {
         }
         // SAFETY: the caller's array, null or readable.
         let mask = unsafe { caller::read_slice(mask, words as usize) }?;
-        let handle = STREAMS.insert(Stream::on_units(&current::device()?, &mask))?;
+        let handle = STREAMS.give(Stream::on_units(&current::device()?, &mask))?;
         // SAFETY: the caller's pointer, which is not null.
         unsafe { caller::write(stream, hipStream_t(handle)) }
     }

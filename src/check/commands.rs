@@ -1,0 +1,326 @@
+//! What commands touch is compared as they end: with what others have touched (`AQLIPSE_CHECK=graph`), and with the
+//! allocations (`memory`).
+
+#![forbid(unsafe_code)]
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
+
+use emulator::{Config, Dispatched, How, Observer, Page, Touched};
+use parking_lot::Mutex;
+
+use super::{
+    allocations,
+    command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
+    finding::{Bytes, Finding},
+    lives::{self, Life, Lives, Offence},
+    made::Site,
+    report,
+};
+use crate::{
+    device::{System, Tool, checked, clocks},
+    error::{Error, Result},
+};
+
+static CHECKS: OnceLock<Checks> = OnceLock::new();
+
+/// What launches are compared with, if they are checked.
+fn checks() -> Option<&'static Checks> {
+    System::get().is_ok_and(System::is_checked).then(|| {
+        CHECKS.get_or_init(|| {
+            emulator::observe(Box::new(Watcher));
+            Checks { is_told: !checked::is_wanted(), state: Mutex::default() }
+        })
+    })
+}
+
+/// A program that checks itself, for tests.
+pub struct Checker(());
+
+impl Checker {
+    /// Has what this process does checked for some things from now on. Before the first device is asked for.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialized`] if the emulated devices exist already, or their configuration makes no sense.
+    pub fn start(tools: &[Tool]) -> Result<Self> {
+        let config =
+            Config::from_env().and_then(|config| emulator::configure(Config { observed: true, ..config }));
+        config.map_err(|error| Error::NotInitialized(error.to_string()))?;
+        checked::want(tools);
+        Ok(Self(()))
+    }
+
+    /// What was found since the last time, of launches that are over.
+    pub fn take(&self) -> Vec<Finding> {
+        CHECKS.get().map_or_else(Vec::new, |checks| std::mem::take(&mut checks.state.lock().found))
+    }
+}
+
+struct Checks {
+    /// Whether findings are told as they are made; otherwise a [`Checker`] takes them.
+    is_told: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the address of its arguments, the commands of a dispatch that have not run.
+    expected: HashMap<u64, VecDeque<Arc<Command>>>,
+    /// What commands have touched of each page, by its first address, as far as it can still matter.
+    pages: HashMap<u64, Vec<Touch>>,
+    lives: Lives,
+    found: Vec<Finding>,
+    /// The pairs that were told.
+    known: HashSet<[String; 4]>,
+}
+
+/// Bytes of a page that a command has touched, and one before it that nothing orders with it.
+struct Conflict {
+    with: Arc<Command>,
+    bytes: Range<u64>,
+    /// The bytes of the allocation.
+    allocation: Range<u64>,
+    /// How the one before has touched the first, and how the command.
+    how: [How; 2],
+}
+
+/// Takes note of a launch that is about to be published on a stream. If no launch of the executable is in flight, `idle`, none of
+/// these arguments is expected any more: a fault may have taken what was.
+pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDispatch>, idle: bool) {
+    let Some((checks, moment)) = checks().zip(clocks::command(stream)) else { return };
+    let mut state = checks.state.lock();
+    for NodeDispatch { arguments, place, node, what } in dispatches {
+        let commands = state.expected.entry(arguments).or_default();
+        if idle {
+            commands.clear();
+        }
+        let place = Place::Node { launch: launch.clone(), place, node };
+        commands.push_back(Arc::new(Command { moment: moment.clone(), place, what }));
+    }
+    let nodes = launch.order.memory.iter().filter(|_| checked::is_on(Tool::Memory));
+    for &MemoryNode { address, begins, place, ref node } in nodes {
+        let place = Place::Node { launch: launch.clone(), place, node: node.clone() };
+        let what = if begins.is_some() { "allocation" } else { "free" }.into();
+        let command = Arc::new(Command { moment: moment.clone(), place, what });
+        match begins {
+            Some(bytes) => {
+                let site = allocations::table().and_then(|table| table.site(address));
+                state.begin(address..address + bytes, lives::padding(), Some(command), site);
+            }
+            None => state.end(address, &command),
+        }
+    }
+    checks.tell(&mut state);
+}
+
+/// Forgets the latest launch, which was not published.
+pub(crate) fn cancel(launch: &Arc<Launch>) {
+    let Some(checks) = CHECKS.get() else { return };
+    let is_of = |command: &Command| matches!(&command.place, Place::Node { launch: of, .. } if Arc::ptr_eq(of, launch));
+    let mut state = checks.state.lock();
+    state.expected.values_mut().for_each(|commands| commands.retain(|command| !is_of(command)));
+    state.lives.forget(is_of);
+}
+
+/// Takes note of a kernel that a stream is about to publish.
+#[inline(always)]
+pub(crate) fn submitted(stream: u64, arguments: u64, kernel: &str) {
+    let Some(moment) = clocks::command(stream) else { return };
+    let Some(checks) = checks() else { return };
+    let what = match kernel {
+        "copy" | "copy_rect" | "copy_batch" => "memcpy".into(),
+        "fill" | "fill_rect" => "memset".into(),
+        name => format!("kernel {}", aqlipse_graph::dot::readable(name)),
+    };
+    let command = Arc::new(Command { moment, place: Place::Stream, what });
+    // Arguments lie where those of an earlier dispatch lay that is over.
+    checks.state.lock().expected.insert(arguments, VecDeque::from([command]));
+}
+
+/// An allocation begins, with so many bytes behind it that are nobody's. `stream`: with the next command of a stream, and for
+/// what comes behind that alone.
+#[inline(always)]
+pub(crate) fn begun(
+    stream: Option<u64>,
+    bytes: Range<u64>,
+    padding: u64,
+    site: impl FnOnce() -> Option<Arc<Site>>,
+) {
+    if !checked::is_on(Tool::Memory) {
+        return;
+    }
+    let Some(checks) = checks() else { return };
+    let moment = stream.and_then(clocks::command);
+    let command =
+        moment.map(|moment| Arc::new(Command { moment, place: Place::Stream, what: "allocation".into() }));
+    checks.state.lock().begin(bytes, padding, command, site());
+}
+
+/// An allocation ends: with the next command of a stream, or with a call of the host's, which is `drained` if it has waited
+/// for all that was submitted.
+#[inline(always)]
+pub(crate) fn ended(stream: Option<u64>, address: u64, drained: bool) {
+    if !checked::is_on(Tool::Memory) {
+        return;
+    }
+    let Some(checks) = checks() else { return };
+    let (moment, place) = match stream {
+        Some(stream) => (clocks::command(stream), Place::Stream),
+        None => (clocks::host_command(drained), Place::Host),
+    };
+    let Some(moment) = moment else { return };
+    let command = Arc::new(Command { moment, place, what: "free".into() });
+    let mut state = checks.state.lock();
+    state.end(address, &command);
+    checks.tell(&mut state);
+}
+
+/// The program frees what is no allocation.
+#[cold]
+pub(crate) fn freed_nothing(address: u64) {
+    let Some(checks) = checks().filter(|_| checked::is_on(Tool::Memory)) else { return };
+    let mut state = checks.state.lock();
+    let again = state.lives.has_ended(address);
+    state.found.push(Finding::BadFree { address, again, made: Site::here().look_up() });
+    checks.tell(&mut state);
+}
+
+struct Watcher;
+
+impl Observer for Watcher {
+    fn dispatched(&self, dispatch: &Dispatched<'_>) {
+        let Some(checks) = CHECKS.get() else { return };
+        let mut state = checks.state.lock();
+        let Some(commands) = state.expected.get_mut(&dispatch.arguments) else { return };
+        let next = commands.pop_front();
+        if commands.is_empty() {
+            state.expected.remove(&dispatch.arguments);
+        }
+        if let Some(command) = next {
+            state.compare(&command, dispatch.touched);
+            checks.tell(&mut state);
+        }
+    }
+}
+
+impl Checks {
+    /// Tells what was found, if it is to be told at once.
+    fn tell(&self, state: &mut State) {
+        if self.is_told {
+            state.found.drain(..).for_each(|finding| report::tell(&finding));
+        }
+    }
+}
+
+impl State {
+    /// An allocation begins, with a command or for all that follows.
+    fn begin(
+        &mut self,
+        bytes: Range<u64>,
+        padding: u64,
+        command: Option<Arc<Command>>,
+        site: Option<Arc<Site>>,
+    ) {
+        let born = command.as_ref().map_or_else(|| clocks::commands() + 1, |command| command.number());
+        let site = site.unwrap_or_else(|| Arc::new(Site::here()));
+        self.lives.begin(Life::new(bytes, padding, born, command, site));
+    }
+
+    /// An allocation ends: what has used it must come before.
+    fn end(&mut self, address: u64, command: &Arc<Command>) {
+        let Some(life) = self.lives.end(address, command) else { return };
+        let pages = life.pages();
+        let is_in = |start: &u64| pages.contains(start);
+        let offences: Vec<_> = match (pages.end - pages.start) / Page::BYTES < self.pages.len() as u64 {
+            true => {
+                let starts = pages.clone().step_by(Page::BYTES as usize);
+                starts
+                    .filter_map(|start| Some((start, self.pages.get(&start)?)))
+                    .flat_map(|(start, touches)| life.judge_earlier(start, touches))
+                    .collect()
+            }
+            false => {
+                let here = self.pages.iter().filter(|(start, _)| is_in(start));
+                here.flat_map(|(start, touches)| life.judge_earlier(*start, touches)).collect()
+            }
+        };
+        for (command, offence) in offences {
+            self.accuse(&command, vec![offence]);
+        }
+    }
+
+    /// Says what a command has done to allocations.
+    fn accuse(&mut self, command: &Arc<Command>, mut offences: Vec<Offence>) {
+        offences.sort_by_key(|offence| (offence.misuse, offence.allocation(), offence.bytes.start));
+        let same = |one: &Offence, other: &Offence| {
+            (one.misuse, one.allocation()) == (other.misuse, other.allocation())
+        };
+        for of_one in offences.chunk_by(same) {
+            let total = of_one.iter().map(|offence| offence.bytes.end - offence.bytes.start).sum();
+            let offence = &of_one[0];
+            let party = command.party(offence.how);
+            let other =
+                offence.other().map_or(String::new(), |other| format!("{} ({})", other.place(), other.what));
+            let names =
+                [&party.place, &party.what, &other, &format!("{:?}", offence.misuse)].map(String::clone);
+            if self.known.insert(names) {
+                let (misuse, bytes, made) =
+                    (offence.misuse, offence.describe(total), offence.site().look_up());
+                self.found.push(Finding::Memory { misuse, party, other, bytes, made });
+            }
+        }
+    }
+
+    /// Compares what a command has touched with what those have that ended before it and that nothing orders with it, and
+    /// with the allocations.
+    fn compare(&mut self, command: &Arc<Command>, touched: &Touched) {
+        if checked::is_on(Tool::Memory) {
+            let mut offences = Vec::new();
+            touched.pages().for_each(|(start, page)| self.lives.judge(command, start, page, &mut offences));
+            self.accuse(command, offences);
+        }
+        let table = allocations::table().filter(|_| checked::is_on(Tool::Graph));
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        for (start, page) in touched.pages() {
+            let earlier = self.pages.entry(start).or_default();
+            earlier.retain_mut(|touch| {
+                if touch.command.is_unordered_with(command) {
+                    let Some(table) = table else { return true };
+                    for bytes in touch.page.conflicts(page, start) {
+                        // What is the runtime's own is ordered by other means, and what was there before the allocation
+                        // does not count.
+                        let Some((allocation, born)) = table.extent(bytes.start) else { continue };
+                        if touch.command.moment.number.min(command.moment.number) <= born {
+                            continue;
+                        }
+                        let how =
+                            [&touch.page, page].map(|page| page.how(start, bytes.start).unwrap_or(How::Read));
+                        conflicts.push(Conflict { with: touch.command.clone(), bytes, allocation, how });
+                    }
+                    return true;
+                }
+                !touch.command.is_before(command) || touch.page.forget_before(page)
+            });
+            earlier.push(Touch { command: command.clone(), page: page.clone() });
+        }
+        conflicts.sort_by_key(|conflict| (Arc::as_ptr(&conflict.with).addr(), conflict.bytes.start));
+        for of_one in conflicts.chunk_by(|one, other| Arc::ptr_eq(&one.with, &other.with)) {
+            let total = of_one.iter().map(|conflict| conflict.bytes.end - conflict.bytes.start).sum();
+            let Conflict { with: other, bytes, allocation, how } = &of_one[0];
+            let mut parties = [other.party(how[0]), command.party(how[1])];
+            if command.rank() < other.rank() {
+                parties.swap(0, 1);
+            }
+            let [one, two] = &parties;
+            let names = [&one.place, &one.what, &two.place, &two.what].map(String::clone);
+            if self.known.insert(names) {
+                let of_one_launch = command.shares_launch_with(other);
+                let bytes = Bytes { first: bytes.clone(), total, allocation: allocation.clone() };
+                self.found.push(Finding::Unordered { parties, of_one_launch, bytes });
+            }
+        }
+    }
+}

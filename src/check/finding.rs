@@ -1,0 +1,390 @@
+//! What is found, as data, as a line of a report and as text.
+
+#![forbid(unsafe_code)]
+
+use std::{fmt, ops::Range};
+
+use emulator::How;
+
+pub use super::made::{Frame, Made};
+use crate::device::Tool;
+
+/// One of two commands that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Where it is: `node 12.3 of executable 1`, by the graph that the node was added to and its number there, or `stream 2`.
+    pub place: String,
+    /// What it is: `kernel f(float*)`, `memcpy`, `memset`.
+    pub what: String,
+    /// How it touches the bytes.
+    pub how: How,
+}
+
+/// Bytes of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// The first of them, by address, as far as they lie one behind the other.
+    pub first: Range<u64>,
+    /// How many there are, these included.
+    pub total: u64,
+    /// The allocation that the first lie in.
+    pub allocation: Range<u64>,
+}
+
+/// What a command does to an allocation that it must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Misuse {
+    /// It touches what lies behind it.
+    OutOfBounds,
+    /// It does not come behind its beginning.
+    BeforeAllocation,
+    /// It comes behind its end.
+    AfterFree,
+    /// Nothing orders it with its end.
+    UnorderedFree,
+}
+
+impl Misuse {
+    const ALL: [Self; 4] = [Self::OutOfBounds, Self::BeforeAllocation, Self::AfterFree, Self::UnorderedFree];
+
+    fn rule(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "memory/out-of-bounds",
+            Self::BeforeAllocation => "memory/before-allocation",
+            Self::AfterFree => "memory/after-free",
+            Self::UnorderedFree => "memory/unordered-free",
+        }
+    }
+}
+
+/// What is wrong with a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Two commands touch the same bytes in an order that nothing says.
+    Unordered {
+        /// The commands, the one that was added or submitted first before the other.
+        parties: [Party; 2],
+        /// Whether they are nodes of one launch, which an edge would order.
+        of_one_launch: bool,
+        /// The bytes that both touch.
+        bytes: Bytes,
+    },
+    /// A command touches memory that it must not.
+    Memory {
+        /// What is wrong with it.
+        misuse: Misuse,
+        /// The command.
+        party: Party,
+        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`].
+        other: String,
+        /// The bytes.
+        bytes: Bytes,
+        /// Where the memory was allocated.
+        made: Made,
+    },
+    /// The program frees what is no allocation.
+    BadFree {
+        /// What it frees.
+        address: u64,
+        /// Whether it was an allocation before.
+        again: bool,
+        /// Where it does so.
+        made: Made,
+    },
+    /// Something that the program has made is still there when the process ends.
+    Leak {
+        /// What it is: `stream`, `device memory`.
+        what: String,
+        /// How many there are of the same call from the same place.
+        count: u64,
+        /// Their bytes, if they are memory.
+        bytes: u64,
+        /// Where they were made.
+        made: Made,
+    },
+}
+
+const BAD_FREE: &str = "memory/bad-free";
+
+/// What separates the fields of a line.
+const SEPARATOR: char = '\t';
+
+impl Finding {
+    /// The tool that finds such.
+    pub fn tool(&self) -> Tool {
+        match self {
+            Self::Unordered { .. } => Tool::Graph,
+            Self::Memory { .. } | Self::BadFree { .. } => Tool::Memory,
+            Self::Leak { .. } => Tool::Leak,
+        }
+    }
+
+    /// The rule that the program breaks: the tool's word and one more.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::Unordered { .. } => "graph/unordered",
+            Self::Memory { misuse, .. } => misuse.rule(),
+            Self::BadFree { .. } => BAD_FREE,
+            Self::Leak { bytes: 0, .. } => "leak/object",
+            Self::Leak { .. } => "leak/memory",
+        }
+    }
+
+    /// What suppressions know it by: the commands, or the command or object and the call that made the memory or the object.
+    pub fn names(&self) -> [&str; 2] {
+        match self {
+            Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
+            Self::Memory { party, made, .. } => [&party.what, &made.call],
+            Self::BadFree { made, .. } => ["free", &made.call],
+            Self::Leak { what, made, .. } => [what, &made.call],
+        }
+    }
+
+    /// Where the memory or the object was made, or was freed, if it is about such.
+    pub fn made_mut(&mut self) -> Option<&mut Made> {
+        match self {
+            Self::Unordered { .. } => None,
+            Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
+        }
+    }
+
+    /// The finding as a line of fields; [`Finding::from_line`] reads it.
+    pub(super) fn line(&self) -> String {
+        let mut fields = Fields(vec![self.rule().to_owned()]);
+        match self {
+            Self::Unordered { parties, of_one_launch, bytes } => {
+                fields.put(of_one_launch);
+                parties.iter().for_each(|party| fields.party(party));
+                fields.bytes(bytes);
+            }
+            Self::Memory { party, other, bytes, made, .. } => {
+                fields.party(party);
+                fields.put(other);
+                fields.bytes(bytes);
+                fields.made(made);
+            }
+            Self::BadFree { address, again, made } => {
+                fields.put(address);
+                fields.put(again);
+                fields.made(made);
+            }
+            Self::Leak { what, count, bytes, made } => {
+                fields.put(what);
+                fields.put(count);
+                fields.put(bytes);
+                fields.made(made);
+            }
+        }
+        fields.0.join(&SEPARATOR.to_string())
+    }
+
+    /// A finding from a line of a [report](super::REPORT_VARIABLE); `None` if it is none.
+    pub fn from_line(line: &str) -> Option<Self> {
+        let mut fields = Read(line.split(SEPARATOR));
+        let rule = fields.0.next()?;
+        let finding = match rule {
+            "graph/unordered" => {
+                let of_one_launch = fields.next()?;
+                let parties = [fields.party()?, fields.party()?];
+                Self::Unordered { parties, of_one_launch, bytes: fields.bytes()? }
+            }
+            "leak/object" | "leak/memory" => {
+                let (what, count, bytes) = (fields.next()?, fields.next()?, fields.next()?);
+                Self::Leak { what, count, bytes, made: fields.made()? }
+            }
+            BAD_FREE => {
+                Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
+            }
+            _ => {
+                let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
+                let (party, other) = (fields.party()?, fields.next()?);
+                Self::Memory { misuse, party, other, bytes: fields.bytes()?, made: fields.made()? }
+            }
+        };
+        fields.0.next().is_none().then_some(finding)
+    }
+}
+
+struct Fields(Vec<String>);
+
+impl Fields {
+    fn put(&mut self, field: impl ToString) {
+        // A name may hold anything.
+        self.0.push(field.to_string().replace([SEPARATOR, '\n'], " "));
+    }
+
+    fn party(&mut self, Party { place, what, how }: &Party) {
+        [place, what, word(*how)].iter().for_each(|text| self.put(text));
+    }
+
+    fn made(&mut self, Made { call, frames }: &Made) {
+        self.put(call);
+        for Frame { object, offset, symbol, .. } in frames {
+            self.put(object);
+            self.put(offset);
+            self.put(symbol);
+        }
+    }
+
+    fn bytes(&mut self, Bytes { first, total, allocation }: &Bytes) {
+        [first.start, first.end, *total, allocation.start, allocation.end].iter().for_each(|n| self.put(n));
+    }
+}
+
+struct Read<'a>(std::str::Split<'a, char>);
+
+impl Read<'_> {
+    fn next<T: std::str::FromStr>(&mut self) -> Option<T> {
+        self.0.next()?.parse().ok()
+    }
+
+    fn bytes(&mut self) -> Option<Bytes> {
+        let first = self.next()?..self.next()?;
+        Some(Bytes { first, total: self.next()?, allocation: self.next()?..self.next()? })
+    }
+
+    /// What the line ends with.
+    fn made(&mut self) -> Option<Made> {
+        let mut made = Made { call: self.next()?, frames: Vec::new() };
+        while let Some(object) = self.next() {
+            let (offset, symbol) = (self.next()?, self.next()?);
+            made.frames.push(Frame { object, offset, symbol, line: None });
+        }
+        Some(made)
+    }
+
+    fn party(&mut self) -> Option<Party> {
+        let (place, what) = (self.next()?, self.next()?);
+        let name = self.0.next()?;
+        let how = [How::Read, How::Write, How::Atomic].into_iter().find(|how| word(*how) == name)?;
+        Some(Party { place, what, how })
+    }
+}
+
+fn word(how: How) -> &'static str {
+    match how {
+        How::Read => "reads",
+        How::Write => "writes",
+        How::Atomic => "changes by atomics",
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, total, allocation } = self;
+        write!(
+            f,
+            "{total} bytes, the first at {:#x}: byte {} of an allocation of {} bytes at {:#x}",
+            first.start,
+            first.start - allocation.start,
+            allocation.end - allocation.start,
+            allocation.start
+        )
+    }
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.call.is_empty() { "a call of the Rust interface" } else { &self.call })?;
+        self.frames.iter().try_for_each(|frame| write!(f, "\n        {frame}"))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unordered { parties: [one, other], of_one_launch, bytes } => {
+                let said = if *of_one_launch { "no edge orders" } else { "nothing orders" };
+                writeln!(f, "{said} {} ({}) and {} ({})", one.place, one.what, other.place, other.what)?;
+                writeln!(f, "    the one {} and the other {} {bytes}", word(one.how), word(other.how))?;
+                match of_one_launch {
+                    true => write!(f, "    an edge from {} to {} would order them", one.place, other.place),
+                    false => write!(
+                        f,
+                        "    an event that is recorded behind the one and waited for before the other would order them"
+                    ),
+                }
+            }
+            Self::Memory { misuse, party: Party { place, what, how }, other, bytes, made } => {
+                let how = word(*how);
+                match misuse {
+                    Misuse::OutOfBounds => {
+                        let behind = bytes.first.start - bytes.allocation.end;
+                        write!(f, "{place} ({what}) {how} memory {behind} bytes behind an allocation")?;
+                    }
+                    Misuse::BeforeAllocation => {
+                        write!(
+                            f,
+                            "{place} ({what}) {how} memory and is not behind its allocation by {other}"
+                        )?;
+                    }
+                    Misuse::AfterFree => {
+                        write!(f, "{place} ({what}) {how} memory behind its free by {other}")?
+                    }
+                    Misuse::UnorderedFree => {
+                        write!(
+                            f,
+                            "{place} ({what}) {how} memory, and nothing orders that with its free by {other}"
+                        )?;
+                    }
+                }
+                write!(f, "\n    {bytes}\n    allocated by {made}")
+            }
+            Self::BadFree { address, again, made } => {
+                let again = if *again { "was freed before" } else { "is no allocation" };
+                write!(f, "{address:#x} is freed and {again}\n    by {made}")
+            }
+            Self::Leak { what, count, bytes, made } => {
+                let (what, is) = match count {
+                    1 => (what.clone(), "is"),
+                    _ => (format!("{count} of {what}"), "are"),
+                };
+                let of = if *bytes > 0 { format!(" of {bytes} bytes") } else { String::new() };
+                write!(f, "{what}{of} {is} still there at the end\n    made by {made}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_read_as_they_were_written() {
+        let party = |what: &str, how| Party { place: "stream 1".into(), what: what.into(), how };
+        let frame = Frame { object: "/bin/p".into(), offset: 16, symbol: String::new(), line: None };
+        let findings = [
+            Finding::Unordered {
+                parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
+                of_one_launch: true,
+                bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
+            },
+            Finding::Leak {
+                what: "stream".into(),
+                count: 2,
+                bytes: 0,
+                made: Made { call: "hipStreamCreate".into(), frames: vec![frame.clone(), frame] },
+            },
+        ];
+        for finding in findings {
+            let line = finding.line();
+            assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
+            for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
+                assert!(Finding::from_line(&line[..end]).is_none_or(|_| line.starts_with("leak")), "{line}");
+            }
+            assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);
+        }
+    }
+
+    #[test]
+    fn names_cannot_break_a_line() {
+        let made = Made { call: "a\tb\nc".into(), frames: Vec::new() };
+        let finding = Finding::Leak { what: "event".into(), count: 1, bytes: 0, made };
+        assert_eq!(
+            Finding::from_line(&finding.line()).map(|read| read.names()[1].to_owned()),
+            Some("a b c".into())
+        );
+    }
+}

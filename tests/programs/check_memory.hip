@@ -1,0 +1,336 @@
+// Memory that is used beside its allocation, before it or behind its end: `aqlipse check memory`.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "cases.h"
+
+constexpr int N = 4096;
+constexpr size_t BYTES = N * sizeof(int);
+static const dim3 BLOCKS(N / 256), THREADS(256);
+
+__global__ void put(int* to, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = i;
+}
+__global__ void last(const int* from, int at, int* to) { *to = from[at]; }
+__global__ void put_byte(char* to, int at) { to[at] = 1; }
+__global__ void count(unsigned* counters, int at) { atomicAdd(&counters[at], 1u); }
+__global__ void through(int* const* table) { table[0][threadIdx.x] = 1; }
+
+template <typename T = int>
+static T* allocate(size_t bytes) {
+  void* memory;
+  CHECK(hipMalloc(&memory, bytes));
+  return static_cast<T*>(memory);
+}
+
+static int* allocate_async(size_t bytes, hipStream_t stream) {
+  void* memory;
+  CHECK(hipMallocAsync(&memory, bytes, stream));
+  return static_cast<int*>(memory);
+}
+
+struct Streams {
+  hipStream_t one, other;
+  hipEvent_t event;
+  Streams() {
+    CHECK(hipStreamCreateWithFlags(&one, hipStreamNonBlocking));
+    CHECK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking));
+    CHECK(hipEventCreateWithFlags(&event, hipEventDisableTiming));
+  }
+  // What follows on `other` comes behind what is on `one`, unless that is the defect.
+  void order(hipStream_t before, hipStream_t behind, bool left_out) {
+    if (left_out) return;
+    CHECK(hipEventRecord(event, before));
+    CHECK(hipStreamWaitEvent(behind, event, 0));
+  }
+};
+
+static void off_by_one() {
+  int* memory = allocate(BYTES);
+  put<<<BLOCKS.x + 1, THREADS>>>(memory, N + defect);
+}
+
+static void off_by_far() {
+  int* memory = allocate(BYTES);
+  last<<<1, 1>>>(memory, N - 1 + (defect ? 500 : 0), memory);
+}
+
+static void byte_behind() {
+  auto* memory = allocate<char>(100);
+  put_byte<<<1, 1>>>(memory, 99 + defect);
+}
+
+static void atomic_behind() {
+  auto* counters = allocate<unsigned>(64);
+  count<<<1, 64>>>(counters, 15 + defect);
+}
+
+static void between_allocations_of_a_pool() {
+  int *first = allocate_async(BYTES, nullptr), *second = allocate_async(BYTES, nullptr);
+  put<<<BLOCKS.x + 1, THREADS>>>(first, N + defect);
+  put<<<BLOCKS, THREADS>>>(second, N);
+  CHECK(hipFreeAsync(first, nullptr));
+  CHECK(hipFreeAsync(second, nullptr));
+}
+
+static void pinned_memory() {
+  void* memory;
+  CHECK(hipHostMalloc(&memory, BYTES, 0));
+  put<<<BLOCKS.x + 1, THREADS>>>(static_cast<int*>(memory), N + defect);
+  CHECK(hipDeviceSynchronize());
+  CHECK(hipHostFree(memory));
+}
+
+static void rows() {
+  void* memory;
+  size_t pitch;
+  CHECK(hipMallocPitch(&memory, &pitch, 100, 7));
+  put_byte<<<1, 1>>>(static_cast<char*>(memory), static_cast<int>(pitch) * (6 + defect));
+}
+
+static void freed() {
+  int* memory = allocate(BYTES);
+  put<<<BLOCKS, THREADS>>>(memory, N);
+  if (defect) CHECK(hipFree(memory));
+  put<<<BLOCKS, THREADS>>>(memory, N);
+  CHECK(hipDeviceSynchronize());
+  if (!defect) CHECK(hipFree(memory));
+}
+
+// Memory that has been freed is not given out again at once.
+static void freed_and_allocated_again() {
+  int* memory = allocate(BYTES);
+  int* stale = memory;
+  CHECK(hipFree(memory));
+  memory = allocate(BYTES);
+  put<<<BLOCKS, THREADS>>>(defect ? stale : memory, N);
+}
+
+static void freed_in_memory() {
+  int *memory = allocate(BYTES), *other = allocate(BYTES);
+  auto** table = allocate<int*>(sizeof(int*));
+  CHECK(hipMemcpy(table, defect ? &memory : &other, sizeof(int*), hipMemcpyHostToDevice));
+  CHECK(hipFree(memory));
+  through<<<1, 64>>>(table);
+}
+
+static void behind_a_free() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  put<<<BLOCKS, THREADS, 0, s.one>>>(memory, N);
+  if (defect) CHECK(hipFreeAsync(memory, s.one));
+  put<<<BLOCKS, THREADS, 0, s.one>>>(memory, N);
+  if (!defect) CHECK(hipFreeAsync(memory, s.one));
+}
+
+static void behind_a_free_of_another_stream() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  s.order(s.one, s.other, false);
+  if (!defect) put<<<BLOCKS, THREADS, 0, s.other>>>(memory, N);
+  s.order(s.other, s.one, false);
+  CHECK(hipFreeAsync(memory, s.one));
+  s.order(s.one, s.other, false);
+  if (defect) put<<<BLOCKS, THREADS, 0, s.other>>>(memory, N);
+}
+
+// Another stream uses it, and the one that frees it does not wait for that.
+static void freed_too_early() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  s.order(s.one, s.other, false);
+  put<<<BLOCKS, THREADS, 0, s.other>>>(memory, N);
+  s.order(s.other, s.one, defect);
+  CHECK(hipFreeAsync(memory, s.one));
+}
+
+// As it would be if the other stream had been slow, whatever it was.
+static void freed_too_early_when_it_is_over() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  s.order(s.one, s.other, false);
+  put<<<BLOCKS, THREADS, 0, s.other>>>(memory, N);
+  s.order(s.other, s.one, defect);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(hipFreeAsync(memory, s.one));
+}
+
+static void freed_by_the_host_too_early() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  put<<<BLOCKS, THREADS, 0, s.one>>>(memory, N);
+  CHECK(hipStreamSynchronize(defect ? s.other : s.one));
+  CHECK(hipFree(memory));
+}
+
+static void used_too_early() {
+  Streams s;
+  int* memory = allocate_async(BYTES, s.one);
+  s.order(s.one, s.other, defect);
+  put<<<BLOCKS, THREADS, 0, s.other>>>(memory, N);
+  CHECK(hipDeviceSynchronize());
+  CHECK(hipFreeAsync(memory, s.one));
+}
+
+static void freed_twice() {
+  int* memory = allocate(BYTES);
+  CHECK(hipFree(memory));
+  if (defect) (void)hipFree(memory);
+}
+
+static void freed_twice_in_order() {
+  int* memory = allocate_async(BYTES, nullptr);
+  CHECK(hipFreeAsync(memory, nullptr));
+  if (defect) (void)hipFreeAsync(memory, nullptr);
+}
+
+static void freed_in_the_middle() {
+  int* memory = allocate(BYTES);
+  (void)hipFree(memory + (defect ? 16 : 0));
+}
+
+static void memory_of_the_host_freed() {
+  std::vector<int> memory(N);
+  if (defect) (void)hipFree(memory.data());
+}
+
+struct Built {
+  hipGraph_t graph;
+  hipGraphNode_t allocation;
+  int* memory;
+  Built() {
+    CHECK(hipGraphCreate(&graph, 0));
+    hipMemAllocNodeParams params{};
+    params.poolProps.allocType = hipMemAllocationTypePinned;
+    params.poolProps.location.type = hipMemLocationTypeDevice;
+    params.bytesize = BYTES;
+    CHECK(hipGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &params));
+    memory = static_cast<int*>(params.dptr);
+  }
+  hipGraphNode_t kernel(std::vector<hipGraphNode_t> after, int elements = N) {
+    void* places[] = {&memory, &elements};
+    hipKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(put);
+    params.gridDim = dim3(BLOCKS.x + 1);
+    params.blockDim = THREADS;
+    params.kernelParams = places;
+    hipGraphNode_t node;
+    CHECK(hipGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
+    return node;
+  }
+  hipGraphNode_t end(std::vector<hipGraphNode_t> after) {
+    hipGraphNode_t node;
+    CHECK(hipGraphAddMemFreeNode(&node, graph, after.data(), after.size(), memory));
+    return node;
+  }
+  void run(int times = 2) {
+    hipGraphExec_t exec;
+    CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    for (int n = 0; n < times; n++) CHECK(hipGraphLaunch(exec, nullptr));
+    CHECK(hipDeviceSynchronize());
+  }
+};
+
+static void behind_memory_of_a_graph() {
+  Built g;
+  g.end({g.kernel({g.allocation}, N + defect)});
+  g.run();
+}
+
+static void no_edge_to_the_free() {
+  Built g;
+  auto kernel = g.kernel({g.allocation});
+  g.end({defect ? g.allocation : kernel});
+  g.run();
+}
+
+static void no_edge_from_the_allocation() {
+  Built g;
+  auto kernel = defect ? g.kernel({}) : g.kernel({g.allocation});
+  g.end({kernel, g.allocation});
+  g.run();
+}
+
+static void behind_the_free_node() {
+  Built g;
+  auto kernel = g.kernel({g.allocation});
+  auto end = g.end({kernel});
+  if (defect) g.kernel({end});
+  g.run();
+}
+
+static void memory_that_a_launch_leaves() {
+  Built g;
+  g.kernel({g.allocation});
+  g.run(1);
+  put<<<BLOCKS, THREADS>>>(g.memory, N);
+  CHECK(hipFreeAsync(g.memory, nullptr));
+  if (defect) put<<<BLOCKS, THREADS>>>(g.memory, N);
+}
+
+// The free is captured before the other stream has joined.
+static void captured_free() {
+  Streams s;
+  hipGraph_t graph;
+  CHECK(hipStreamBeginCapture(s.one, hipStreamCaptureModeGlobal));
+  int* memory = allocate_async(BYTES, s.one);
+  s.order(s.one, s.other, false);
+  put<<<BLOCKS, THREADS, 0, s.other>>>(memory, N);
+  if (defect) CHECK(hipFreeAsync(memory, s.one));
+  s.order(s.other, s.one, false);
+  if (!defect) CHECK(hipFreeAsync(memory, s.one));
+  CHECK(hipStreamEndCapture(s.one, &graph));
+  hipGraphExec_t exec;
+  CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  CHECK(hipGraphLaunch(exec, s.one));
+}
+
+// Allocations follow each other at one address while none of the work has run.
+static void in_turn() {
+  Streams s;
+  int* stale = nullptr;
+  for (int n = 0; n < 20; n++) {
+    int* memory = allocate_async(BYTES, s.one);
+    put<<<BLOCKS, THREADS, 0, s.one>>>(n == 19 && defect ? stale : memory, N);
+    CHECK(hipFreeAsync(memory, s.one));
+    stale = memory;
+  }
+}
+
+static const Case CASES[] = {
+    {"off_by_one", off_by_one},
+    {"off_by_far", off_by_far},
+    {"byte_behind", byte_behind},
+    {"atomic_behind", atomic_behind},
+    {"between_allocations_of_a_pool", between_allocations_of_a_pool},
+    {"pinned_memory", pinned_memory},
+    {"rows", rows},
+    {"freed", freed},
+    {"freed_and_allocated_again", freed_and_allocated_again},
+    {"freed_in_memory", freed_in_memory},
+    {"behind_a_free", behind_a_free},
+    {"behind_a_free_of_another_stream", behind_a_free_of_another_stream},
+    {"freed_too_early", freed_too_early},
+    {"freed_too_early_when_it_is_over", freed_too_early_when_it_is_over},
+    {"freed_by_the_host_too_early", freed_by_the_host_too_early},
+    {"used_too_early", used_too_early},
+    {"freed_twice", freed_twice},
+    {"freed_twice_in_order", freed_twice_in_order},
+    {"freed_in_the_middle", freed_in_the_middle},
+    {"memory_of_the_host_freed", memory_of_the_host_freed},
+    {"behind_memory_of_a_graph", behind_memory_of_a_graph},
+    {"no_edge_to_the_free", no_edge_to_the_free},
+    {"no_edge_from_the_allocation", no_edge_from_the_allocation},
+    {"behind_the_free_node", behind_the_free_node},
+    {"memory_that_a_launch_leaves", memory_that_a_launch_leaves},
+    {"captured_free", captured_free},
+    {"in_turn", in_turn},
+};
+
+int main(int argc, char** argv) {
+  int status = run_case(CASES, argc, argv);
+  if (argc > 1) CHECK(hipDeviceSynchronize());
+  return status;
+}
