@@ -11,7 +11,9 @@ use std::{
     str::FromStr,
 };
 
-use aqlipse::check::{Bytes, CHECK_VARIABLE, Finding, Frame, Made, Party, REPORT_VARIABLE, Tool};
+use aqlipse::check::{
+    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Party, REPORT_VARIABLE, Tool,
+};
 use clap::Args;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -43,7 +45,7 @@ impl fmt::Display for Tools {
 /// A program, and what to say of it.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// What to look for, with commas between: graph, leak, memory; or all
+    /// What to look for, with commas between: graph, leak, memory, race; or all
     tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
@@ -200,6 +202,9 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 location["logicalLocations"] = json!([party(command)]);
                 location
             }
+            Finding::Local { place, what, .. } => json!({ "logicalLocations": [
+                { "name": what, "fullyQualifiedName": place, "kind": "function" },
+            ] }),
             Finding::BadFree { made, .. } | Finding::Leak { made, .. } => location(made),
             _ => json!({}),
         };
@@ -232,6 +237,9 @@ fn short(rule: &str) -> &'static str {
         "memory/before-allocation" => "A command touches memory and does not come behind its allocation.",
         "memory/after-free" => "A command touches memory behind its free.",
         "memory/unordered-free" => "A command touches memory, and nothing orders that with its free.",
+        "memory/outside-lds" => "A kernel touches LDS beyond what was asked for.",
+        "race/waves" => "Two waves touch the same bytes of LDS, one writes, and no barrier is between.",
+        "race/lanes" => "Lanes of one instruction write different values to the same bytes of LDS.",
         "memory/bad-free" => "The program frees what is no allocation.",
         "leak/memory" => "Memory is not freed when the process ends.",
         "leak/object" => "An object is not destroyed when the process ends.",
@@ -278,6 +286,12 @@ fn as_json(finding: &Finding) -> Value {
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })
+        }
+        Finding::Local { place, what, workgroup, offset, access: last, other, count, .. } => {
+            let access = |Instruction { wave, how, offset }: &Instruction| json!({ "wave": wave, "access": format!("{how:?}").to_lowercase(), "instruction": offset });
+            let accesses: Vec<_> = other.iter().chain([last]).map(access).collect();
+            json!({ "place": place, "what": what, "workgroup": workgroup, "offset": offset, "count": count,
+                "accesses": accesses })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })

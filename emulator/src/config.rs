@@ -31,6 +31,8 @@ pub struct Config {
     pub hardware: Hardware,
     /// Whether an [`Observer`](crate::Observer) is told what each dispatch touches, which takes time.
     pub observed: bool,
+    /// Whether it is told as well what is wrong with accesses of LDS, which takes more time.
+    pub observed_local: bool,
 }
 
 impl Default for Config {
@@ -45,6 +47,7 @@ impl Default for Config {
             xnack: false,
             hardware: Hardware::default(),
             observed: false,
+            observed_local: false,
         }
     }
 }
@@ -124,8 +127,10 @@ impl Config {
             config.hardware = hardware.parse().map_err(ConfigError::Hardware)?;
         }
         // What is left at the end the devices have no part in.
-        let watches = |tool: &str| !matches!(tool.trim(), "" | "leak");
-        config.observed = given("AQLIPSE_CHECK").is_some_and(|tools| tools.split(',').any(watches));
+        let tools = given("AQLIPSE_CHECK").unwrap_or_default();
+        let asks = |words: &[&str]| tools.split(',').any(|tool| words.contains(&tool.trim()));
+        config.observed = asks(&["graph", "memory", "race", "all"]);
+        config.observed_local = asks(&["memory", "race", "all"]);
         Ok(config)
     }
 

@@ -23,7 +23,7 @@ use crate::{
     isa::Target,
     memory::{Snapshot, coherence::Origin},
     os::hidden,
-    touched::Touched,
+    touched::Notes,
     wave::{
         Fault, Surroundings, Wave,
         code::{self, Ranges},
@@ -58,6 +58,8 @@ pub struct Environment {
 /// A kernel dispatch under way.
 pub struct Dispatch {
     launch: Launch,
+    /// Address of the first instruction.
+    entry: u64,
     /// Workgroups in x, y and z, partial ones included.
     groups: [u32; 3],
     registers: Registers,
@@ -121,8 +123,11 @@ impl Dispatch {
                 memory,
                 origin: None,
                 notes: None,
+                watches_local: false,
+                group_bytes: launch.group_bytes,
             },
             launch,
+            entry,
             groups,
             code: environment.code.clone(),
             units: Arc::clone(&environment.units),
@@ -153,15 +158,21 @@ impl Dispatch {
         self
     }
 
-    /// Has the workgroups note what they touch.
-    pub(crate) fn noted(mut self) -> Self {
+    /// Has the workgroups note what they touch, and what is wrong with accesses of LDS if it is to be `local`.
+    pub(crate) fn noted(mut self, local: bool) -> Self {
         self.resources.notes = Some(Arc::default());
+        self.resources.watches_local = local;
         self
     }
 
-    /// What the workgroups have noted, once.
-    pub(crate) fn touched(&self) -> Option<Touched> {
-        self.resources.notes.as_ref().map(|notes| notes.take())
+    /// What the workgroups have noted.
+    pub(crate) fn notes(&self) -> Option<&Notes> {
+        self.resources.notes.as_deref()
+    }
+
+    /// Address of the kernel's first instruction.
+    pub(crate) fn entry(&self) -> u64 {
+        self.entry
     }
 
     /// Ends the dispatch early: workgroups that run stop after their turn, others do not begin. It is complete

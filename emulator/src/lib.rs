@@ -47,6 +47,7 @@
 //! | `sdma` | copy engines that serve rings of packets, for clients of the driver |
 //! | `fault` | reports, callbacks and system events |
 //! | `touched` | [`Touched`], [`Observer`]: the bytes that dispatches touch, for tools |
+//! | `local` | what waves do to LDS that nothing orders, for tools |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
 //! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
 //! | [`isa`] | the instruction table, decoder and disassembler |
@@ -56,7 +57,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `hardware`, `isa`, `os`, `touched`
+//! 1. `agent`, `hardware`, `isa`, `local`, `os`, `touched`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -80,6 +81,7 @@ mod fault;
 mod hardware;
 mod heap;
 mod hsa;
+mod local;
 pub mod os;
 mod processor;
 mod queue;
@@ -106,5 +108,6 @@ pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, UnknownTrait};
 pub use hsa::api;
 pub use isa::Target;
+pub use local::{LocalAccess, LocalFinding, LocalKind};
 pub use runtime::{configuration_error, configure, counters};
 pub use touched::{Dispatched, How, Observer, Page, Touched, observe};

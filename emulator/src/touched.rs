@@ -5,21 +5,13 @@ use std::{collections::HashMap, ops::Range, sync::OnceLock};
 
 use parking_lot::Mutex;
 
+pub use crate::local::How;
+use crate::local::{LocalFinding, LocalFindings};
+
 /// Bytes of a page of masks.
 const PAGE: u64 = 4096;
 /// Words of a mask of a page, a bit a byte.
 const WORDS: usize = PAGE as usize / 64;
-
-/// How a byte is touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
-    /// Loaded.
-    Read,
-    /// Stored.
-    Write,
-    /// Changed by an atomic.
-    Atomic,
-}
 
 /// The bytes of a page of 4 KiB that were touched.
 #[derive(Clone)]
@@ -155,6 +147,10 @@ pub struct Dispatched<'a> {
     pub arguments: u64,
     /// What it touched.
     pub touched: &'a Touched,
+    /// Address of its first instruction.
+    pub entry: u64,
+    /// What was found in LDS, where [`Config::observed_local`](crate::Config::observed_local) asks for it.
+    pub local: &'a [LocalFinding],
 }
 
 /// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.
@@ -178,16 +174,20 @@ pub(crate) fn observer() -> Option<&'static dyn Observer> {
 
 /// What the waves of a dispatch share to note what they touch.
 #[derive(Default)]
-pub(crate) struct Notes(Mutex<Touched>);
+pub(crate) struct Notes {
+    touched: Mutex<Touched>,
+    /// What was found in LDS, where that is watched.
+    pub(crate) local: LocalFindings,
+}
 
 impl Notes {
     pub(crate) fn note(&self, first: u64, last: u64, how: How) {
-        self.0.lock().note(first, last, how);
+        self.touched.lock().note(first, last, how);
     }
 
     /// Notes so many bytes at each of some addresses.
     pub(crate) fn note_each(&self, addresses: impl Iterator<Item = u64>, bytes: u64, how: How) {
-        let mut touched = self.0.lock();
+        let mut touched = self.touched.lock();
         // Lanes mostly lie one behind the other.
         let mut run: Option<Range<u64>> = None;
         for address in addresses {
@@ -207,7 +207,7 @@ impl Notes {
     }
 
     pub(crate) fn take(&self) -> Touched {
-        std::mem::take(&mut self.0.lock())
+        std::mem::take(&mut self.touched.lock())
     }
 }
 

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use crate::{
     isa::Target,
+    local::Shadow,
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
     touched::Notes,
-    wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
+    wave::{Exit, Fault, Surroundings, Vector, WatchedLocal, Wave, code::Code},
 };
 
 /// Dwords of instructions of one wave before the next one's turn.
@@ -52,6 +55,8 @@ pub(crate) struct Workgroup {
     pub unit: u32,
     slots: Vec<Slot>,
     lds: Option<Box<[Vector; LDS_ROWS]>>,
+    /// What its waves have done to LDS, where that is watched.
+    shadow: Option<Arc<Mutex<Shadow>>>,
     /// What it sees of memory, if not what the host sees.
     view: Option<Arc<View>>,
     /// Whether stores get beyond the compute unit in time, though no instruction waits for them.
@@ -77,6 +82,9 @@ impl Workgroup {
         let map = &resources.surroundings.map;
         let view = resources.origin.map(|origin| Arc::new(View::new(Arc::clone(map), origin)));
         let writes_through = resources.target == Target::Gfx90a;
+        let shadow = resources
+            .watches_local
+            .then(|| Arc::new(Mutex::new(Shadow::new(id, resources.group_bytes, waves))));
         let mut slots = pool.lists.pop().unwrap_or_default();
         for number in 0..waves {
             let mut wave = pool.wave(resources);
@@ -88,7 +96,7 @@ impl Workgroup {
                     Ok(mapping) => Some(mapping),
                     Err(error) => {
                         pool.waves.push(wave);
-                        Self { id, unit, slots, lds, view, writes_through }.retire(pool);
+                        Self { id, unit, slots, lds, shadow, view, writes_through }.retire(pool);
                         return Err(error);
                     }
                 },
@@ -100,10 +108,14 @@ impl Workgroup {
                 wave.view.clone_from(&view);
             }
             wave.notes.clone_from(&resources.notes);
+            wave.watched_local = shadow.as_ref().zip(resources.notes.clone()).map(|(shadow, notes)| {
+                wave.lds_size = 0;
+                WatchedLocal { wave: number, size: resources.lds_bytes, shadow: shadow.clone(), notes }
+            });
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
-        Ok(Self { id, unit, slots, lds, view, writes_through })
+        Ok(Self { id, unit, slots, lds, shadow, view, writes_through })
     }
 
     /// Runs the waves in turns until all ended, all give way, or about `budget` instructions are done.
@@ -150,6 +162,9 @@ impl Workgroup {
             }
             if ready == 0 {
                 // All that live have arrived; those that ended do not count (MI200 ISA, 4.3).
+                if let Some(shadow) = &self.shadow {
+                    shadow.lock().barrier();
+                }
                 for slot in &mut self.slots {
                     if slot.state == State::AtBarrier {
                         slot.state = State::Ready;
@@ -195,6 +210,10 @@ pub(crate) struct Resources {
     pub memory: Arc<crate::memory::Snapshot>,
     /// Where its waves note what they touch.
     pub notes: Option<Arc<Notes>>,
+    /// Whether they note what is wrong with accesses of LDS.
+    pub watches_local: bool,
+    /// Bytes of LDS that were asked for.
+    pub group_bytes: u32,
 }
 
 fn lds_buffer() -> Box<[Vector; LDS_ROWS]> {
@@ -244,6 +263,7 @@ impl Pool {
             wave.memory = Arc::default();
             wave.near.clear();
             wave.notes = None;
+            wave.watched_local = None;
         }
     }
 }

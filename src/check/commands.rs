@@ -9,13 +9,13 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use emulator::{Config, Dispatched, How, Observer, Page, Touched};
+use emulator::{Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, Touched};
 use parking_lot::Mutex;
 
 use super::{
     allocations,
     command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
-    finding::{Bytes, Finding},
+    finding::{Bytes, Finding, Instruction, Party},
     lives::{self, Life, Lives, Offence},
     made::Site,
     report,
@@ -46,8 +46,10 @@ impl Checker {
     /// # Errors
     /// [`Error::NotInitialized`] if the emulated devices exist already, or their configuration makes no sense.
     pub fn start(tools: &[Tool]) -> Result<Self> {
-        let config =
-            Config::from_env().and_then(|config| emulator::configure(Config { observed: true, ..config }));
+        let config = Config::from_env().and_then(|config| {
+            let observed_local = tools.iter().any(|tool| matches!(tool, Tool::Memory | Tool::Race));
+            emulator::configure(Config { observed: true, observed_local, ..config })
+        });
         config.map_err(|error| Error::NotInitialized(error.to_string()))?;
         checked::want(tools);
         Ok(Self(()))
@@ -201,6 +203,7 @@ impl Observer for Watcher {
         }
         if let Some(command) = next {
             state.compare(&command, dispatch.touched);
+            state.look_into(&command, dispatch);
             checks.tell(&mut state);
         }
     }
@@ -270,6 +273,43 @@ impl State {
                 let (misuse, bytes, made) =
                     (offence.misuse, offence.describe(total), offence.site().look_up());
                 self.found.push(Finding::Memory { misuse, party, other, bytes, made });
+            }
+        }
+    }
+
+    /// Says what is wrong with the accesses of LDS of a command.
+    fn look_into(&mut self, command: &Command, dispatch: &Dispatched<'_>) {
+        for finding in dispatch.local {
+            let tool = if finding.kind == LocalKind::Outside { Tool::Memory } else { Tool::Race };
+            if !checked::is_on(tool) {
+                continue;
+            }
+            let instruction = |LocalAccess { wave, how, pc }: LocalAccess| Instruction {
+                wave,
+                how,
+                offset: pc.wrapping_sub(dispatch.entry),
+            };
+            let (access, other) = (instruction(finding.access), finding.other.map(instruction));
+            let Party { place, what, .. } = command.party(access.how);
+            let at = |instruction: &Instruction| format!("{:#x}", instruction.offset);
+            let names = [
+                what.clone(),
+                format!("{:?}", finding.kind),
+                at(&access),
+                other.as_ref().map(at).unwrap_or_default(),
+            ];
+            if self.known.insert(names) {
+                let LocalFinding { kind, workgroup, offset, count, .. } = *finding;
+                self.found.push(Finding::Local {
+                    kind,
+                    place,
+                    what,
+                    workgroup,
+                    offset,
+                    access,
+                    other,
+                    count,
+                });
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::How;
+use emulator::{How, LocalKind};
 
 pub use super::made::{Frame, Made};
 use crate::device::Tool;
@@ -57,6 +57,17 @@ impl Misuse {
     }
 }
 
+/// An instruction of a kernel that touches LDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// The wave, by its number in the workgroup.
+    pub wave: u32,
+    /// How it touches the bytes.
+    pub how: How,
+    /// Where it is, in bytes from the kernel's first instruction.
+    pub offset: u64,
+}
+
 /// What is wrong with a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -83,6 +94,25 @@ pub enum Finding {
         /// Where the memory was allocated.
         made: Made,
     },
+    /// A kernel does to LDS what it must not.
+    Local {
+        /// What is wrong with it.
+        kind: LocalKind,
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// The workgroup, by its number in the grid; the first in which it was found.
+        workgroup: u64,
+        /// The first byte, as an offset into LDS.
+        offset: u32,
+        /// The access.
+        access: Instruction,
+        /// The access that it conflicts with.
+        other: Option<Instruction>,
+        /// How many bytes of accesses of these instructions did so.
+        count: u64,
+    },
     /// The program frees what is no allocation.
     BadFree {
         /// What it frees.
@@ -107,6 +137,16 @@ pub enum Finding {
 
 const BAD_FREE: &str = "memory/bad-free";
 
+const LOCAL_KINDS: [LocalKind; 3] = [LocalKind::Waves, LocalKind::Lanes, LocalKind::Outside];
+
+fn local_rule(kind: LocalKind) -> &'static str {
+    match kind {
+        LocalKind::Waves => "race/waves",
+        LocalKind::Lanes => "race/lanes",
+        LocalKind::Outside => "memory/outside-lds",
+    }
+}
+
 /// What separates the fields of a line.
 const SEPARATOR: char = '\t';
 
@@ -115,7 +155,10 @@ impl Finding {
     pub fn tool(&self) -> Tool {
         match self {
             Self::Unordered { .. } => Tool::Graph,
-            Self::Memory { .. } | Self::BadFree { .. } => Tool::Memory,
+            Self::Memory { .. } | Self::BadFree { .. } | Self::Local { kind: LocalKind::Outside, .. } => {
+                Tool::Memory
+            }
+            Self::Local { .. } => Tool::Race,
             Self::Leak { .. } => Tool::Leak,
         }
     }
@@ -126,6 +169,7 @@ impl Finding {
             Self::Unordered { .. } => "graph/unordered",
             Self::Memory { misuse, .. } => misuse.rule(),
             Self::BadFree { .. } => BAD_FREE,
+            Self::Local { kind, .. } => local_rule(*kind),
             Self::Leak { bytes: 0, .. } => "leak/object",
             Self::Leak { .. } => "leak/memory",
         }
@@ -137,6 +181,7 @@ impl Finding {
             Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
+            Self::Local { what, .. } => [what, what],
             Self::Leak { what, made, .. } => [what, &made.call],
         }
     }
@@ -144,7 +189,7 @@ impl Finding {
     /// Where the memory or the object was made, or was freed, if it is about such.
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
-            Self::Unordered { .. } => None,
+            Self::Unordered { .. } | Self::Local { .. } => None,
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
     }
@@ -163,6 +208,15 @@ impl Finding {
                 fields.put(other);
                 fields.bytes(bytes);
                 fields.made(made);
+            }
+            Self::Local { place, what, workgroup, offset, access, other, count, .. } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                [*workgroup, u64::from(*offset), *count].iter().for_each(|number| fields.put(number));
+                for Instruction { wave, how, offset } in [access].into_iter().chain(other) {
+                    fields.put(wave);
+                    fields.put(word(*how));
+                    fields.put(offset);
+                }
             }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
@@ -195,6 +249,13 @@ impl Finding {
             }
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
+            }
+            _ if let Some(kind) = LOCAL_KINDS.into_iter().find(|kind| local_rule(*kind) == rule) => {
+                let (place, what) = (fields.next()?, fields.next()?);
+                let (workgroup, offset, count) = (fields.next()?, fields.next()?, fields.next()?);
+                let access = fields.instruction()?;
+                let other = if kind == LocalKind::Outside { None } else { Some(fields.instruction()?) };
+                Self::Local { kind, place, what, workgroup, offset, access, other, count }
             }
             _ => {
                 let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
@@ -254,11 +315,17 @@ impl Read<'_> {
         Some(made)
     }
 
-    fn party(&mut self) -> Option<Party> {
-        let (place, what) = (self.next()?, self.next()?);
+    fn how(&mut self) -> Option<How> {
         let name = self.0.next()?;
-        let how = [How::Read, How::Write, How::Atomic].into_iter().find(|how| word(*how) == name)?;
-        Some(Party { place, what, how })
+        [How::Read, How::Write, How::Atomic].into_iter().find(|how| word(*how) == name)
+    }
+
+    fn party(&mut self) -> Option<Party> {
+        Some(Party { place: self.next()?, what: self.next()?, how: self.how()? })
+    }
+
+    fn instruction(&mut self) -> Option<Instruction> {
+        Some(Instruction { wave: self.next()?, how: self.how()?, offset: self.next()? })
     }
 }
 
@@ -331,6 +398,27 @@ impl fmt::Display for Finding {
                 }
                 write!(f, "\n    {bytes}\n    allocated by {made}")
             }
+            Self::Local { kind, place, what, workgroup, offset, access, other, count } => {
+                let at = |Instruction { wave, how, offset }: &Instruction| {
+                    format!("wave {wave} {} at kernel+{offset:#x}", word(*how))
+                };
+                let said = match kind {
+                    LocalKind::Waves => "touch the same bytes of LDS, and no barrier is between",
+                    LocalKind::Lanes => "write different values to the same bytes of LDS",
+                    LocalKind::Outside => "beyond the LDS that was asked for",
+                };
+                match (kind, other) {
+                    (LocalKind::Waves, Some(other)) => {
+                        write!(f, "waves of {place} ({what}) {said}\n    {}, {}", at(other), at(access))?;
+                    }
+                    (LocalKind::Lanes, _) => {
+                        write!(f, "lanes of {place} ({what}) {said}\n    {}", at(access))?;
+                    }
+                    _ => write!(f, "{place} ({what}) {} LDS {said}\n    {}", word(access.how), at(access))?,
+                }
+                let times = if *kind == LocalKind::Outside { "accesses" } else { "bytes" };
+                write!(f, ", first in workgroup {workgroup} at offset {offset}; {count} {times} in all")
+            }
             Self::BadFree { address, again, made } => {
                 let again = if *again { "was freed before" } else { "is no allocation" };
                 write!(f, "{address:#x} is freed and {again}\n    by {made}")
@@ -360,6 +448,16 @@ mod tests {
                 parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
                 of_one_launch: true,
                 bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
+            },
+            Finding::Local {
+                kind: LocalKind::Waves,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                offset: 16,
+                access: Instruction { wave: 1, how: How::Read, offset: 64 },
+                other: Some(Instruction { wave: 0, how: How::Write, offset: 16 }),
+                count: 128,
             },
             Finding::Leak {
                 what: "stream".into(),

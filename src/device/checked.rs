@@ -26,11 +26,13 @@ pub enum Tool {
     Leak,
     /// Memory that is used beside its allocation, before it or behind its end.
     Memory,
+    /// Accesses of one kernel to LDS that nothing orders.
+    Race,
 }
 
 impl Tool {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Graph, Self::Leak, Self::Memory];
+    pub const ALL: [Self; 4] = [Self::Graph, Self::Leak, Self::Memory, Self::Race];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -38,13 +40,14 @@ impl Tool {
             Self::Graph => "graph",
             Self::Leak => "leak",
             Self::Memory => "memory",
+            Self::Race => "race",
         }
     }
 
     /// Whether it must know what kernels touch, which only the emulated device says.
     pub fn watches_devices(self) -> bool {
         match self {
-            Self::Graph | Self::Memory => true,
+            Self::Graph | Self::Memory | Self::Race => true,
             Self::Leak => false,
         }
     }

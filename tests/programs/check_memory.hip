@@ -90,6 +90,28 @@ static void rows() {
   put_byte<<<1, 1>>>(static_cast<char*>(memory), static_cast<int>(pitch) * (6 + defect));
 }
 
+__global__ void local(int* to, int at) {
+  __shared__ int values[100];
+  if (threadIdx.x < 100) values[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  to[threadIdx.x] = values[threadIdx.x < 100 ? threadIdx.x : at];
+}
+static void behind_lds() {
+  int* memory = allocate(BYTES);
+  local<<<2, 128>>>(memory, 99 + defect);
+}
+
+__global__ void dynamic_local(int* to) {
+  extern __shared__ int values[];
+  values[threadIdx.x] = threadIdx.x;
+  to[threadIdx.x] = values[threadIdx.x];
+}
+// The launch asks for fewer bytes than the kernel uses: what is written there is lost on cards.
+static void too_little_dynamic_lds() {
+  int* memory = allocate(BYTES);
+  dynamic_local<<<1, 64, (defect ? 63 : 64) * sizeof(int)>>>(memory);
+}
+
 static void freed() {
   int* memory = allocate(BYTES);
   put<<<BLOCKS, THREADS>>>(memory, N);
@@ -307,6 +329,8 @@ static const Case CASES[] = {
     {"between_allocations_of_a_pool", between_allocations_of_a_pool},
     {"pinned_memory", pinned_memory},
     {"rows", rows},
+    {"behind_lds", behind_lds},
+    {"too_little_dynamic_lds", too_little_dynamic_lds},
     {"freed", freed},
     {"freed_and_allocated_again", freed_and_allocated_again},
     {"freed_in_memory", freed_in_memory},

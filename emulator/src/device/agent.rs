@@ -54,6 +54,8 @@ pub struct Device {
     pub hardware: Hardware,
     /// Whether an observer is told what dispatches touch.
     pub observed: bool,
+    /// And what is wrong with accesses of LDS.
+    pub observed_local: bool,
     /// What its packet processor and its copy engines have done.
     pub tally: Tally,
     /// The registers of its host data path, once they are asked for.
@@ -84,6 +86,7 @@ impl Device {
             xnack: config.xnack && !config.hardware.no_svm,
             hardware: config.hardware.clone(),
             observed: config.observed,
+            observed_local: config.observed_local,
             tally: Tally::default(),
             data_path: OnceLock::new(),
             losses: AtomicU32::new(0),

@@ -497,7 +497,10 @@ impl Engine {
         };
         let order = self.random.as_mut().map(Random::next);
         let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
-        let made = made.map(|dispatch| if self.device.observed { dispatch.noted() } else { dispatch });
+        let made = made.map(|dispatch| match (self.device.observed, self.device.observed_local) {
+            (true, local) => dispatch.noted(local),
+            (false, _) => dispatch,
+        });
         let dispatch = match made {
             Ok(dispatch) => Arc::new(match order {
                 Some(seed) => dispatch.shuffled(seed),
@@ -610,14 +613,16 @@ impl Engine {
 
     /// Tells the observer, if there is one, what a dispatch has touched.
     fn tell(&self, index: usize, dispatch: &Dispatch) {
-        let (Some(touched), Some(observer)) = (dispatch.touched(), touched::observer()) else { return };
+        let Some((notes, observer)) = dispatch.notes().zip(touched::observer()) else { return };
         let launch = dispatch.launch();
         observer.dispatched(&Dispatched {
             device: self.device.index,
             queue: self.lanes[index].queue.id,
             kernel_object: launch.kernel_object,
             arguments: launch.kernarg,
-            touched: &touched,
+            touched: &notes.take(),
+            entry: dispatch.entry(),
+            local: &notes.local.take(),
         });
     }
 

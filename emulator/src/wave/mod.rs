@@ -15,6 +15,7 @@ mod state;
 mod surroundings;
 mod sync;
 pub(crate) mod valu;
+mod watched;
 
 pub(crate) use exec::buffer::scratch_resource;
 pub use fault::{Fault, FaultKind, Restriction};
@@ -24,3 +25,4 @@ pub use semantics::{Exec, semantics};
 pub use state::{Mode, Vector, Wave};
 pub use surroundings::{Apertures, Deaf, Host, Surroundings};
 pub use sync::{Ticket, WaveSync};
+pub(crate) use watched::WatchedLocal;

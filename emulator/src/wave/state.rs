@@ -9,6 +9,7 @@ use super::{
     simd,
     surroundings::Surroundings,
     sync::Ticket,
+    watched::WatchedLocal,
 };
 use crate::{
     isa::{Flow, Inst, Target},
@@ -101,8 +102,10 @@ pub struct Wave {
     pub mode: Mode,
     /// The workgroup's LDS; the wave may touch `lds_size` bytes.
     pub lds: *mut u8,
-    /// Bytes of LDS.
+    /// Bytes of LDS; 0 where it is watched, so that each access takes the way of those beyond its end.
     pub lds_size: u32,
+    /// How it is watched, if it is.
+    pub(crate) watched_local: Option<WatchedLocal>,
     /// Backing of this wave's scratch, `scratch_stride` bytes (swizzled: 64 lanes x dwords).
     pub scratch: u64,
     /// Bytes of scratch, all lanes together.
@@ -161,6 +164,7 @@ impl Wave {
             mode: Mode(0),
             lds: std::ptr::null_mut(),
             lds_size: 0,
+            watched_local: None,
             scratch: 0,
             scratch_stride: 0,
             memory: surroundings.map.snapshot(),

@@ -40,11 +40,13 @@ struct Run {
     variables: &'static [(&'static str, &'static str)],
     /// Whether kernels do nothing, so that every check must fail.
     null: bool,
+    /// What `aqlipse check` looks for meanwhile; empty for nothing.
+    tools: &'static str,
 }
 
-const RUNS: [Run; 4] = [
-    Run { what: "gfx90a", variables: &[("AQLIPSE_EMULATE", "gfx90a")], null: false },
-    Run { what: "gfx942", variables: &[("AQLIPSE_EMULATE", "gfx942")], null: false },
+const RUNS: [Run; 5] = [
+    Run { what: "gfx90a", variables: &[("AQLIPSE_EMULATE", "gfx90a")], null: false, tools: "" },
+    Run { what: "gfx942", variables: &[("AQLIPSE_EMULATE", "gfx942")], null: false, tools: "" },
     Run {
         what: "gfx90a, random order, strict caches",
         variables: &[
@@ -53,11 +55,19 @@ const RUNS: [Run; 4] = [
             ("AQLIPSE_EMULATE_COHERENCE", "strict"),
         ],
         null: false,
+        tools: "",
+    },
+    Run {
+        what: "gfx90a, checked",
+        variables: &[("AQLIPSE_EMULATE", "gfx90a")],
+        null: false,
+        tools: "graph,memory,race",
     },
     Run {
         what: "gfx90a, null kernels",
         variables: &[("AQLIPSE_EMULATE", "gfx90a"), ("AQLIPSE_EMULATE_NULL", "1")],
         null: true,
+        tools: "",
     },
 ];
 
@@ -145,10 +155,19 @@ fn run_once(
         .env("AQLIPSE_DEVICE", "emulated")
         .env(calls::VARIABLE, &calls)
         .envs(run.variables.iter().copied());
+    let report = folder.join("findings.tsv");
+    let _ = fs::remove_file(&report);
+    if !run.tools.is_empty() {
+        command.env("AQLIPSE_CHECK", run.tools).env("AQLIPSE_CHECK_REPORT", &report);
+    }
     let output = command.output().map_err(|source| start_error(&command, source))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let launched = fs::read_to_string(&calls).unwrap_or_default().contains("hipGraphLaunch");
-    let outcome = judge(client, run.null, output.status.code(), &said, launched);
+    let mut outcome = judge(client, run.null, output.status.code(), &said, launched);
+    if !run.tools.is_empty() {
+        let found = fs::read_to_string(&report).unwrap_or_default();
+        outcome = outcome.and_then(|said| judge_findings(client, &found).map(|()| said));
+    }
     if outcome.is_err() {
         print!("{said}{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -177,6 +196,21 @@ fn judge(
         (true, Some(1)) if agreeing == 0 => Ok(format!("all {all} checks fail, as they must")),
         (true, _) => Err(format!("{agreeing} of {all} checks agree without kernels, exit code {code:?}")),
         (false, _) => Err(format!("{agreeing} of {all} checks agree, exit code {code:?}")),
+    }
+}
+
+/// Whether a checked run has found what the client's row says.
+fn judge_findings(client: &Client, found: &str) -> std::result::Result<(), String> {
+    let others: Vec<_> =
+        found.lines().filter(|line| line.split('\t').next() != Some(client.finding)).collect();
+    match others.first() {
+        Some(other) => {
+            Err(format!("{} findings that its row does not know, such as {other:?}", others.len()))
+        }
+        None if found.is_empty() != client.finding.is_empty() => {
+            Err(format!("no finding of {:?}, which its row says", client.finding))
+        }
+        None => Ok(()),
     }
 }
 

@@ -43,7 +43,17 @@ fn text() -> Result<String> {
     let mut text = BEGINNING.to_owned();
     // Writing to a string cannot fail.
     let runs: Vec<_> = RUNS.iter().map(|run| run.what).collect();
-    let _ = write!(text, "\n- {}.\n\n{NULL}\n\n", runs.join(";\n- "));
+    let _ = write!(text, "\n- {}.\n\n{NULL}\n", runs.join(";\n- "));
+    for tools in RUNS.iter().map(|run| run.tools).filter(|tools| !tools.is_empty()) {
+        let found = CLIENTS.iter().filter(|client| !client.finding.is_empty());
+        let found: Vec<_> = found.map(|client| format!("{} ({})", client.name, client.finding)).collect();
+        let _ = writeln!(
+            text,
+            "Checked is by `aqlipse check {tools}` ([check.md](check.md)): it finds nothing but in {}.",
+            found.join(", ")
+        );
+    }
+    text.push('\n');
     text.push_str("| client | packages | checks | graphs | what it lacks |\n|---|---|---|---|---|\n");
     for client in &CLIENTS {
         let Client { name, checks, graphs, lacks, fast, .. } = client;

@@ -19,6 +19,8 @@ pub struct Client {
     pub checks: usize,
     /// How it makes graphs; empty if it makes none.
     pub graphs: &'static str,
+    /// The rule of `aqlipse check` that it breaks; empty if it breaks none.
+    pub finding: &'static str,
     /// What it cannot do here, and why; empty if nothing is known.
     pub lacks: &'static str,
     /// Whether it is part of `cargo xtask test`.
@@ -119,6 +121,8 @@ pub const CLIENTS: [Client; 12] = [
         variables: &[("ROCM_PATH", "{rocm}")],
         checks: 10,
         graphs: "kernel nodes of `@qd.kernel(graph=True)`",
+        // It frees memory of a pool by `hipFree`, which waits for nothing, behind kernels that nobody has waited for.
+        finding: "memory/unordered-free",
         ..PLAIN
     },
     Client { name: "hashcat", source: Source::Debian(&["hashcat"]), checks: 4, ..PLAIN },
@@ -163,6 +167,7 @@ const PLAIN: Client = Client {
     only: None,
     checks: 0,
     graphs: "",
+    finding: "",
     lacks: "",
     fast: false,
 };
