@@ -2,7 +2,7 @@
 //!
 //! Needs what the program tests need: `AQLIPSE_DIST` and Debian's compilers. Each row is the fastest, the median and
 //! the slowest of some runs of the process, start and end included, on the emulated gfx90a. Programs with graphs run in
-//! turns with and without `AQLIPSE_CHECK=graph`.
+//! turns without and with each tool of `AQLIPSE_CHECK`.
 
 // The tests use more of it.
 #[allow(dead_code, unused_imports)]
@@ -33,9 +33,16 @@ fn main() {
         let path = BUILD.compile(&toolchain, &format!("{program}.hip"), Output::Program);
         let name = format!("{program} {}", arguments.join(" "));
         let run = || Program::new(&toolchain, &path, BUILD.arch).args(arguments);
-        let checked = || run().env("AQLIPSE_CHECK", "graph").env("AQLIPSE_CHECK_REPORT", "/dev/null");
-        let [plain, checked] = measure([(&name, &run), ("  checked", &checked)]);
-        println!("{:<44} {:>32.2}", "  checked over plain, medians", checked / plain);
+        let checked = |tool| run().env("AQLIPSE_CHECK", tool).env("AQLIPSE_CHECK_REPORT", "/dev/null");
+        let (graph, memory, race) = (|| checked("graph"), || checked("memory"), || checked("race"));
+        let rows: [(&str, &dyn Fn() -> Program); 4] =
+            [(&name, &run), ("  graph", &graph), ("  memory", &memory), ("  race", &race)];
+        let [plain, checked @ ..] = measure(rows);
+        let [graph, memory, race] = checked.map(|median| median / plain);
+        println!(
+            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2}",
+            "  graph, memory, race over plain, medians"
+        );
     }
     let bundle = Build::new(Compiler::Clang22, BUILD.arch, "1").compile(
         &toolchain,

@@ -41,8 +41,10 @@ impl Corpus {
 
     /// Each defect is found, with each seed, and no twin has any finding.
     fn holds(&self, least: usize, seeds: &[&str]) {
-        let names = self.names();
+        let mut names = self.names();
         assert!(names.len() >= least, "{names:?}");
+        // ROCr 5.2.3 maps no memory.
+        names.retain(|name| is_emulated() || name != "mapped_memory");
         let found = |count: u32| format!("check {}: {count} found", self.tool);
         for name in names {
             let clean = self.check(&[], &[&name]).run();

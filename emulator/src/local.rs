@@ -1,7 +1,7 @@
 //! What waves do to the LDS of their workgroup that nothing orders, for tools: a shadow of each byte, with the accesses that can
 //! still matter, and a vector clock for each wave. Barriers order all waves; an atomic comes behind those at the same place.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -113,6 +113,17 @@ pub(crate) struct Shadow {
     step: u64,
     /// The wave, the instruction and the lane of the latest access.
     latest: (u32, u64, usize),
+}
+
+/// A wave's part in LDS that is watched.
+#[derive(Clone)]
+pub(crate) struct WatchedLocal {
+    /// Its number in the workgroup.
+    pub(crate) wave: u32,
+    /// Bytes of LDS, as the workgroup was given them.
+    pub(crate) size: u32,
+    pub(crate) shadow: Arc<Mutex<Shadow>>,
+    pub(crate) findings: Arc<LocalFindings>,
 }
 
 /// The lane of an instruction that touches LDS.

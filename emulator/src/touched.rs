@@ -1,7 +1,11 @@
 //! The bytes of memory that a dispatch has read, written and changed by atomics, for tools that compare what commands
 //! touch. Memory of the device and of the host; LDS and scratch are the dispatch's own.
 
-use std::{collections::HashMap, ops::Range, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use parking_lot::Mutex;
 
@@ -177,7 +181,7 @@ pub(crate) fn observer() -> Option<&'static dyn Observer> {
 pub(crate) struct Notes {
     touched: Mutex<Touched>,
     /// What was found in LDS, where that is watched.
-    pub(crate) local: LocalFindings,
+    pub(crate) local: Arc<LocalFindings>,
 }
 
 impl Notes {

@@ -6,11 +6,11 @@ use parking_lot::Mutex;
 
 use crate::{
     isa::Target,
-    local::Shadow,
+    local::{Shadow, WatchedLocal},
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
     touched::Notes,
-    wave::{Exit, Fault, Surroundings, Vector, WatchedLocal, Wave, code::Code},
+    wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
 };
 
 /// Dwords of instructions of one wave before the next one's turn.
@@ -108,9 +108,10 @@ impl Workgroup {
                 wave.view.clone_from(&view);
             }
             wave.notes.clone_from(&resources.notes);
-            wave.watched_local = shadow.as_ref().zip(resources.notes.clone()).map(|(shadow, notes)| {
+            wave.watched_local = shadow.as_ref().zip(resources.notes.as_ref()).map(|(shadow, notes)| {
                 wave.lds_size = 0;
-                WatchedLocal { wave: number, size: resources.lds_bytes, shadow: shadow.clone(), notes }
+                let (shadow, findings) = (shadow.clone(), notes.local.clone());
+                WatchedLocal { wave: number, size: resources.lds_bytes, shadow, findings }
             });
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });

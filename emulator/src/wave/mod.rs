@@ -25,4 +25,3 @@ pub use semantics::{Exec, semantics};
 pub use state::{Mode, Vector, Wave};
 pub use surroundings::{Apertures, Deaf, Host, Surroundings};
 pub use sync::{Ticket, WaveSync};
-pub(crate) use watched::WatchedLocal;

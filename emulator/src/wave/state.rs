@@ -9,10 +9,10 @@ use super::{
     simd,
     surroundings::Surroundings,
     sync::Ticket,
-    watched::WatchedLocal,
 };
 use crate::{
     isa::{Flow, Inst, Target},
+    local::WatchedLocal,
     memory::{Snapshot, coherence::View},
     touched::Notes,
 };

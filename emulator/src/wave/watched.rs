@@ -1,25 +1,7 @@
 //! LDS that is watched: each access of a lane is noted in the shadow of its workgroup.
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
-
 use super::Wave;
-use crate::{
-    local::{LocalLane, Shadow},
-    touched::{How, Notes},
-};
-
-/// A wave's part in LDS that is watched.
-#[derive(Clone)]
-pub(crate) struct WatchedLocal {
-    /// Its number in the workgroup.
-    pub(crate) wave: u32,
-    /// Bytes of LDS, as the workgroup was given them.
-    pub(crate) size: u32,
-    pub(crate) shadow: Arc<Mutex<Shadow>>,
-    pub(crate) notes: Arc<Notes>,
-}
+use crate::local::{How, LocalLane, WatchedLocal};
 
 impl Wave {
     /// Whether LDS is watched and has these bytes.
@@ -73,6 +55,6 @@ impl Wave {
         changed: impl Fn(usize) -> bool,
     ) {
         let lane = LocalLane { wave: watched.wave, pc: self.pc, lane };
-        watched.shadow.lock().touch(&watched.notes.local, lane, bytes, how, changed);
+        watched.shadow.lock().touch(&watched.findings, lane, bytes, how, changed);
     }
 }
