@@ -106,6 +106,8 @@ fn missing_order_is_found_in_any_run_and_nothing_else_is() {
 fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
     let Some(corpus) = Corpus::of("memory") else { return };
     corpus.holds(29, &["", "1"]);
+    let finished = corpus.check(&[], &["freed_too_early_when_it_is_over", "defect"]).run();
+    assert!(finished.stderr.contains("\n    16384 bytes, the first at"), "{}", says(&finished));
     let finished = corpus.check(&[], &["no_edge_to_the_free", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: node");
 }
@@ -113,7 +115,7 @@ fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
 #[test]
 fn accesses_of_lds_that_nothing_orders_are_found() {
     let Some(corpus) = Corpus::of("race") else { return };
-    corpus.holds(17, &["", "1"]);
+    corpus.holds(19, &["", "1"]);
     let finished = corpus.check(&[], &["reverse", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of");
 }

@@ -147,6 +147,8 @@ pub struct Dispatched<'a> {
     pub queue: u64,
     /// Address of the kernel descriptor.
     pub kernel_object: u64,
+    /// Looks up what the kernel is called.
+    pub kernel: &'a dyn Fn() -> String,
     /// Address of the kernel's arguments, by which a runtime knows the dispatch.
     pub arguments: u64,
     /// What it touched.

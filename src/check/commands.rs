@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use super::{
     allocations,
     command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
-    finding::{Bytes, Finding, Instruction, Party},
+    finding::{Bytes, Finding, Instruction},
     lives::{self, Life, Lives, Offence},
     made::Site,
     report,
@@ -35,6 +35,11 @@ fn checks() -> Option<&'static Checks> {
             Checks { is_told: !checked::is_wanted(), state: Mutex::default() }
         })
     })
+}
+
+/// Has what devices do looked at from now on, if it is checked: before code runs there.
+pub(crate) fn start() {
+    let _ = checks();
 }
 
 /// A program that checks itself, for tests.
@@ -196,16 +201,15 @@ impl Observer for Watcher {
     fn dispatched(&self, dispatch: &Dispatched<'_>) {
         let Some(checks) = CHECKS.get() else { return };
         let mut state = checks.state.lock();
-        let Some(commands) = state.expected.get_mut(&dispatch.arguments) else { return };
-        let next = commands.pop_front();
-        if commands.is_empty() {
+        let next = state.expected.get_mut(&dispatch.arguments).and_then(VecDeque::pop_front);
+        if state.expected.get(&dispatch.arguments).is_some_and(VecDeque::is_empty) {
             state.expected.remove(&dispatch.arguments);
         }
-        if let Some(command) = next {
-            state.compare(&command, dispatch.touched);
-            state.look_into(&command, dispatch);
-            checks.tell(&mut state);
+        if let Some(command) = &next {
+            state.compare(command, dispatch.touched);
         }
+        state.look_into(next.as_deref(), dispatch);
+        checks.tell(&mut state);
     }
 }
 
@@ -236,22 +240,18 @@ impl State {
     fn end(&mut self, address: u64, command: &Arc<Command>) {
         let Some(life) = self.lives.end(address, command) else { return };
         let pages = life.pages();
-        let is_in = |start: &u64| pages.contains(start);
-        let offences: Vec<_> = match (pages.end - pages.start) / Page::BYTES < self.pages.len() as u64 {
-            true => {
-                let starts = pages.clone().step_by(Page::BYTES as usize);
-                starts
-                    .filter_map(|start| Some((start, self.pages.get(&start)?)))
-                    .flat_map(|(start, touches)| life.judge_earlier(start, touches))
-                    .collect()
-            }
-            false => {
-                let here = self.pages.iter().filter(|(start, _)| is_in(start));
-                here.flat_map(|(start, touches)| life.judge_earlier(*start, touches)).collect()
-            }
+        let starts: Vec<u64> = match (pages.end - pages.start) / Page::BYTES < self.pages.len() as u64 {
+            true => pages.step_by(Page::BYTES as usize).collect(),
+            false => self.pages.keys().copied().filter(|start| pages.contains(start)).collect(),
         };
-        for (command, offence) in offences {
-            self.accuse(&command, vec![offence]);
+        let here = starts.into_iter().filter_map(|start| Some((start, self.pages.get(&start)?)));
+        let mut offences: Vec<_> =
+            here.flat_map(|(start, touches)| life.judge_earlier(start, touches)).collect();
+        offences.sort_by_key(|(command, _)| command.rank());
+        while let Some((command, offence)) = offences.pop() {
+            let of_one = offences.extract_if(.., |(other, _)| Arc::ptr_eq(other, &command));
+            let of_one = of_one.map(|(_, offence)| offence).chain([offence]).collect();
+            self.accuse(&command, of_one);
         }
     }
 
@@ -277,8 +277,8 @@ impl State {
         }
     }
 
-    /// Says what is wrong with the accesses of LDS of a command.
-    fn look_into(&mut self, command: &Command, dispatch: &Dispatched<'_>) {
+    /// Says what is wrong with the accesses of LDS of a dispatch, be it of a command that is known or not.
+    fn look_into(&mut self, command: Option<&Command>, dispatch: &Dispatched<'_>) {
         for finding in dispatch.local {
             let tool = if finding.kind == LocalKind::Outside { Tool::Memory } else { Tool::Race };
             if !checked::is_on(tool) {
@@ -290,7 +290,11 @@ impl State {
                 offset: pc.wrapping_sub(dispatch.entry),
             };
             let (access, other) = (instruction(finding.access), finding.other.map(instruction));
-            let Party { place, what, .. } = command.party(access.how);
+            let known = command.map(|command| (command.place(), command.what.clone()));
+            let (place, what) = known.unwrap_or_else(|| {
+                let kernel = aqlipse_graph::dot::readable(&(dispatch.kernel)());
+                ("a dispatch".into(), format!("kernel {kernel}"))
+            });
             let at = |instruction: &Instruction| format!("{:#x}", instruction.offset);
             let names = [
                 what.clone(),

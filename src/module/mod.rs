@@ -28,6 +28,7 @@ pub use loader::Bytes;
 use loader::{Arg, CodeObject, Limits, ValueKind, bundle::Bundle};
 
 use crate::{
+    check,
     device::{Backend, Device, System, once::Once},
     error::{Error, Misfit, Result},
     hostcall::fifo::{self, Formats},
@@ -164,6 +165,7 @@ impl Loaded {
         let loaded = Self { object, executable, agent, managed, known: Mutex::default() };
         loaded.managed.connect(device, &loaded)?;
         if device.0.system.is_checked() {
+            check::start();
             // What touches a variable is told from what touches memory of the runtime's.
             for variable in loaded.object.variables() {
                 loaded.know(device, loaded.variable(variable.name)?, variable.size)?;

@@ -182,6 +182,30 @@ static void node() {
   for (int n = 0; n < 3; n++) CHECK(hipGraphLaunch(exec, stream));
 }
 
+__global__ void without_arguments() {
+  __shared__ volatile int tile[T];
+  tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  tile[threadIdx.x] = tile[T - 1 - threadIdx.x];
+}
+__global__ void of_each_wave() {
+  __shared__ volatile int tile[T];
+  tile[threadIdx.x] = threadIdx.x;
+  tile[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+static void no_arguments() {
+  if (defect) {
+    without_arguments<<<1, T>>>();
+  } else {
+    of_each_wave<<<1, T>>>();
+  }
+}
+
+static void cooperative() {
+  void* arguments[] = {&out, &defect};
+  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(reverse), dim3(2), dim3(T), arguments, 0, nullptr));
+}
+
 static const Case CASES[] = {
     {"reverse", launch<reverse>},
     {"reused_tile", launch<reused_tile>},
@@ -200,6 +224,8 @@ static const Case CASES[] = {
     {"generic_pointers", launch<generic_pointers>},
     {"waves_in_step", launch<waves_in_step>},
     {"node", node},
+    {"no_arguments", no_arguments},
+    {"cooperative", cooperative},
 };
 
 int main(int argc, char** argv) {

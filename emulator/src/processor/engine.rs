@@ -619,6 +619,7 @@ impl Engine {
             device: self.device.index,
             queue: self.lanes[index].queue.id,
             kernel_object: launch.kernel_object,
+            kernel: &|| kernel_name(&self.device, launch.kernel_object),
             arguments: launch.kernarg,
             touched: &notes.take(),
             entry: dispatch.entry(),
