@@ -185,6 +185,18 @@ pub(crate) fn ended(stream: Option<u64>, address: u64, drained: bool) {
     checks.tell(&mut state);
 }
 
+/// Memory has gone back to the device: what may come to lie there has nothing to do with what was there.
+///
+/// Not to be called with the table of allocations locked, which findings are looked up in.
+#[inline]
+pub(crate) fn released(bytes: Range<u64>) {
+    if !checked::is_on(Tool::Memory) {
+        return;
+    }
+    let Some(checks) = checks() else { return };
+    checks.state.lock().lives.release(bytes);
+}
+
 /// The program frees what is no allocation.
 #[cold]
 pub(crate) fn freed_nothing(address: u64) {

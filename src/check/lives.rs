@@ -129,6 +129,13 @@ impl Lives {
             lives.retain(|life| !gone(&life.begun));
             lives.iter_mut().filter(|life| gone(&life.ended)).for_each(|life| life.ended = None);
         }
+        self.0.retain(|_, lives| !lives.is_empty());
+    }
+
+    /// Forgets the allocations that a range has been: it is no memory any more.
+    pub(super) fn release(&mut self, range: Range<u64>) {
+        let gone: Vec<u64> = self.overlapping(range).map(|(&start, _)| start).collect();
+        gone.iter().for_each(|start| drop(self.0.remove(start)));
     }
 
     /// The allocations that overlap a range with what lies behind them, the last first.
@@ -186,5 +193,35 @@ impl Life {
     /// The pages that it lies in.
     pub(super) fn pages(&self) -> Range<u64> {
         self.bytes.start & !(Page::BYTES - 1)..self.bytes.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn life(bytes: Range<u64>) -> Life {
+        Life::new(bytes, 16, 0, None, Arc::new(Site::here()))
+    }
+
+    fn addresses(lives: &Lives) -> Vec<u64> {
+        lives.0.keys().copied().collect()
+    }
+
+    #[test]
+    fn what_goes_back_to_the_device_is_forgotten_with_all_that_was_there() {
+        let mut lives = Lives::default();
+        [0..16, 64..128, 64..96, 256..300].into_iter().for_each(|bytes| lives.begin(life(bytes)));
+        lives.release(112..256);
+        assert_eq!(addresses(&lives), [0, 64, 256], "64..96 ends with its padding");
+        lives.release(111..257);
+        assert_eq!(addresses(&lives), [0]);
+    }
+
+    #[test]
+    fn what_lies_otherwise_takes_the_place_of_what_it_overlaps() {
+        let mut lives = Lives::default();
+        [0..16, 64..80, 16..64].into_iter().for_each(|bytes| lives.begin(life(bytes)));
+        assert_eq!(addresses(&lives), [16]);
     }
 }

@@ -42,7 +42,7 @@ mod report;
 pub(crate) use self::{
     allocations::{Allocations, Left, know},
     command::{Launch, MemoryNode, NodeDispatch, Order},
-    commands::{begun, cancel, ended, freed_nothing, launched, start, submitted},
+    commands::{begun, cancel, ended, freed_nothing, launched, released, start, submitted},
     leak::allocated,
     lives::padding,
     made::Site,

@@ -198,6 +198,15 @@ impl Region {
     }
 }
 
+impl Drop for Region {
+    /// Memory that a graph or a pool has goes back to the device with those, and a variable with its module.
+    fn drop(&mut self) {
+        if !matches!(self.origin, Origin::Graph | Origin::Variable | Origin::Pooled | Origin::Mapped) {
+            check::released(self.address..self.address + self.bytes);
+        }
+    }
+}
+
 /// Where a range of bytes lies.
 pub enum Place {
     /// Inside one region.
@@ -274,8 +283,8 @@ impl Table {
         if !matches!(region.origin, Origin::Graph | Origin::Variable | Origin::Pooled) {
             region.begin(None);
         }
-        let mut regions = self.regions.write();
-        regions.insert(region.address, region.clone());
+        let replaced = self.regions.write().insert(region.address, region.clone());
+        drop(replaced); // With the table open: what ends with it may look into the table.
         region
     }
 

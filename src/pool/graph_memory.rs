@@ -306,6 +306,12 @@ impl Owner for Block {
     }
 }
 
+impl Drop for Block {
+    fn drop(&mut self) {
+        check::released(self.address..self.address + self.bytes);
+    }
+}
+
 /// A graph's or an executable's hold on a block.
 pub(crate) struct BlockHold {
     block: Arc<Block>,

@@ -213,6 +213,12 @@ static std::unique_ptr<void, Free> kept;
 
 static void static_object() { kept.reset(allocate(BYTES)); }
 
+// What the device had is gone, whoever had it.
+static void device_reset() {
+  allocate(BYTES);
+  if (!defect) CHECK(hipDeviceReset());
+}
+
 static const Case CASES[] = {
     {"device_memory", device_memory},
     {"in_a_loop", in_a_loop},
@@ -233,6 +239,7 @@ static const Case CASES[] = {
     {"in_a_thread", in_a_thread},
     {"forked", forked},
     {"static_object", static_object},
+    {"device_reset", device_reset},
 };
 
 int main(int argc, char** argv) { return run_case(CASES, argc, argv); }

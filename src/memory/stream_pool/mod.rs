@@ -245,6 +245,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
+        check::released(self.address()..self.address() + self.bytes());
         self.device.context().pools.mapped.fetch_sub(self.bytes(), Ordering::Relaxed);
     }
 }
