@@ -18,7 +18,7 @@ use aqlipse::{
 use crate::{
     capture_rules, current,
     error::{hipError_t, hipErrorNotReady, hipErrorNotSupported, hipErrorUnknown, hipSuccess},
-    log, made, soname,
+    log, made, soname, traced,
 };
 
 /// Exports one function. The build script reads invocations line by line: `entry! {` starts a line of its own.
@@ -96,15 +96,27 @@ pub fn quiet(call: &'static Call, body: impl FnOnce() -> Result<(), hipError_t>)
         capture::admit(|| current::device().ok())?;
         body()
     };
-    let outcome = plain(call.name, Err(hipErrorUnknown), || capture::making(call, admitted));
-    match outcome {
-        Ok(()) => hipSuccess,
-        Err(code) => code,
+    let traced = traced::begin(call.name);
+    let outcome = guarded(call.name, Err(hipErrorUnknown), || capture::making(call, admitted));
+    let code = outcome.err().unwrap_or(hipSuccess);
+    if let Some(traced) = traced {
+        traced.end(Some(code));
     }
+    code
 }
 
 /// Runs the body of an entry of any return type; `fallback` is returned if it panics.
 pub fn plain<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
+    let traced = traced::begin(name);
+    let value = guarded(name, fallback, body);
+    if let Some(traced) = traced {
+        traced.end(None);
+    }
+    value
+}
+
+/// As [`plain`], and the timeline does not hear of it.
+fn guarded<T>(name: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
     made::call(name);
     // Behind the body: destructors of user objects run with nothing locked.
     let _call = destructors::Call::begin();

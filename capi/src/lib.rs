@@ -20,10 +20,11 @@
 //! | [`soname`] | which version of the library clients expect |
 //! | [`log`] | `AQLIPSE_LOG` |
 //! | [`made`] | which functions were called, for `cargo xtask test` |
+//! | `traced` | calls on the timeline: `AQLIPSE_TRACE` |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
 //! 1. `error`, `soname`
-//! 2. `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `types`
+//! 2. `caller`, `current`, `graph_ref`, `handle`, `log`, `outcome`, `traced`, `types`
 //! 3. `arrays`, `descriptor`, `made`, `object`, `semaphores`
 //! 4. `symbols`, `capture_rules`
 //! 5. `entry`
@@ -54,4 +55,5 @@ mod outcome;
 mod semaphores;
 pub mod soname;
 pub mod symbols;
+mod traced;
 pub mod types;

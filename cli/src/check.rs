@@ -5,9 +5,8 @@ mod sources;
 use std::{
     ffi::OsString,
     fmt, fs, io,
-    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, ExitStatus},
+    process::ExitCode,
     str::FromStr,
 };
 
@@ -94,7 +93,7 @@ pub fn run(check: &Check) -> ExitCode {
         tell(check, &findings, suppressed.len()).map(|()| findings.is_empty())
     });
     match told {
-        Ok(true) => exit_code(&command, status),
+        Ok(true) => run::exit_code(&command, status),
         Ok(false) => ExitCode::from(check.error_exitcode),
         Err(error) => failed(error),
     }
@@ -300,20 +299,6 @@ fn as_json(finding: &Finding) -> Value {
     };
     object["rule"] = finding.rule().into();
     object
-}
-
-/// The program's exit code; as shells have it, of one that a signal ended.
-fn exit_code(command: &Command, status: ExitStatus) -> ExitCode {
-    match (status.code(), status.signal()) {
-        // CAST: Linux has exit codes of 8 bits.
-        (Some(code), _) => ExitCode::from(code as u8),
-        (None, signal) => {
-            let signal = signal.unwrap_or_default();
-            eprintln!("aqlipse: {}: ended by signal {signal}", Path::new(command.get_program()).display());
-            // CAST: signals are numbers below 65.
-            ExitCode::from(128 + signal as u8)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod info;
 mod installed;
 mod run;
 mod sysfs;
+mod trace;
 
 use std::{error::Error, ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -83,6 +84,8 @@ enum Command {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<OsString>,
     },
+    /// Run a HIP program and write down what it does and when: calls, launches, and what devices do.
+    Trace(trace::Trace),
 }
 
 fn main() -> ExitCode {
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         Command::Manual { folder } => {
             clap_mangen::generate_to(Arguments::command(), folder).map_err(Into::into)
         }
+        Command::Trace(trace) => return trace::run(&trace),
         Command::Run { memory, sysfs, program } => return run::run(&program, memory, sysfs),
     };
     match outcome {

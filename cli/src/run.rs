@@ -3,9 +3,9 @@
 use std::{
     env,
     ffi::OsString,
-    os::unix::process::CommandExt,
+    os::unix::process::{CommandExt, ExitStatusExt},
     path::Path,
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, ExitStatus},
 };
 
 use aqlipse::memory_report::REPORT_VARIABLE;
@@ -58,6 +58,20 @@ fn not_here(file: &str) {
 pub fn cannot_run(command: &Command, error: &std::io::Error) -> ExitCode {
     eprintln!("aqlipse: {}: {error}", Path::new(command.get_program()).display());
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// The program's exit code; as shells have it, of one that a signal ended.
+pub fn exit_code(command: &Command, status: ExitStatus) -> ExitCode {
+    match (status.code(), status.signal()) {
+        // CAST: Linux has exit codes of 8 bits.
+        (Some(code), _) => ExitCode::from(code as u8),
+        (None, signal) => {
+            let signal = signal.unwrap_or_default();
+            eprintln!("aqlipse: {}: ended by signal {signal}", Path::new(command.get_program()).display());
+            // CAST: signals are numbers below 65.
+            ExitCode::from(128 + signal as u8)
+        }
+    }
 }
 
 /// A list of paths with `first` before what the variable holds.

@@ -17,6 +17,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, MutexGuard};
+use timeline::{Details, recorder, track::Track};
 
 pub use crate::stream::rules::{
     Call, Class, Mode, Rule, Status, admit, blocks_default_stream, check_default_launch,
@@ -244,6 +245,10 @@ pub fn begin_inside(
         if capture.is_some() {
             return Err(Error::IllegalState("the stream captures already"));
         }
+        if timeline::is_on() {
+            let details = Details::default().number("capture", session.id);
+            recorder::begin(Track::Captures(session.origin), "capture", "capture", details);
+        }
         let session: Arc<dyn Recorder> = session;
         rules::enter(&session);
         *capture = Some(Membership { session, dependencies });
@@ -310,6 +315,9 @@ fn close(session: &Session, origin: u64) -> Vec<NodeId> {
     let (members, mut tips) = {
         let mut state = session.state();
         state.over = true;
+        if timeline::is_on() {
+            recorder::end_of(Track::Captures(session.origin), Details::default());
+        }
         (std::mem::take(&mut state.members), std::mem::take(&mut state.tips_of_gone))
     };
     for member in members.iter().filter_map(Weak::upgrade).map(Stream) {

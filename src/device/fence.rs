@@ -18,6 +18,7 @@ use super::{
     fault::{Bond, Faults},
     holders,
     slabs::Block,
+    timeline,
     wait::WaitPolicy,
 };
 use crate::error::{Error, Result};
@@ -418,6 +419,7 @@ impl Fence {
         crate::callback::refuse_inside()?;
         self.0.signal.wait_as(policy)?;
         clocks::pass(self.key());
+        timeline::collect();
         drop(self.take_keeps());
         Ok(())
     }

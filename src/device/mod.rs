@@ -22,6 +22,7 @@ mod queues;
 mod rings;
 pub(crate) mod slabs;
 mod system;
+pub(crate) mod timeline;
 mod units;
 pub(crate) mod wait;
 mod watchdog;

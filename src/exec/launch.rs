@@ -12,7 +12,7 @@ use super::{
     in_flight::InFlightSlot,
     launch_queues::{Beside, LaunchQueues, QueueCache},
     publication,
-    script::Script,
+    script::{Labels, Script},
 };
 use crate::{
     check,
@@ -22,6 +22,7 @@ use crate::{
         fence::{Keep, PooledSignal},
         lane::{BEGINNING, LONG, Lane, Slots},
         slabs::Block,
+        timeline,
     },
     error::Result,
     stream::{Stream, host::Job, submit::Submission},
@@ -100,6 +101,8 @@ impl Exec {
         if stream.is_capturing() {
             return self.record(stream);
         }
+        let traced = timeline::Launch::next(stream.0.id, Some(self.0.account.number()));
+        let _launching = traced.map(|launch| launch.begin());
         let mut state = self.state();
         state.publish_arguments()?;
         let memory = &self.0.resources.memory;
@@ -107,9 +110,9 @@ impl Exec {
             memory.take(self.0.options.auto_free, &*stream.0)?;
         }
         let published = match self.announce(&state, stream) {
-            Ok(None) => self.publish_any(&mut state, stream),
+            Ok(None) => self.publish_any(&mut state, stream, traced),
             Ok(Some(announced)) => {
-                self.publish_any(&mut state, stream).inspect_err(|_| check::cancel(&announced))
+                self.publish_any(&mut state, stream, traced).inspect_err(|_| check::cancel(&announced))
             }
             Err(error) => Err(error),
         };
@@ -119,12 +122,17 @@ impl Exec {
         published
     }
 
-    fn publish_any(&self, state: &mut State, stream: &Stream) -> Result<()> {
+    fn publish_any(
+        &self,
+        state: &mut State,
+        stream: &Stream,
+        traced: Option<timeline::Launch>,
+    ) -> Result<()> {
         let memory = &self.0.resources.memory;
         if self.0.options.resident {
             self.publish_resident(state, stream)
         } else if !state.image.lanes.is_empty() {
-            self.publish(state, stream)
+            self.publish(state, stream, traced)
         } else if memory.is_empty() {
             Ok(())
         } else {
@@ -183,8 +191,8 @@ impl Exec {
         Ok(submission.is_held())
     }
 
-    fn publish(&self, state: &mut State, stream: &Stream) -> Result<()> {
-        if self.is_plain(state, stream) {
+    fn publish(&self, state: &mut State, stream: &Stream, traced: Option<timeline::Launch>) -> Result<()> {
+        if traced.is_none() && self.is_plain(state, stream) {
             return self.publish_plain(state, stream);
         }
         if !state.image.host.is_empty() {
@@ -217,14 +225,14 @@ impl Exec {
         submission.flush()?;
 
         let points = Points::new(state, &launch_queues, is_held, &mut flight)?;
-        let watches = match state.profiled {
-            0 => None,
+        let watches = match (state.profiled, traced) {
+            (0, None) => None,
             _ => {
                 let end = bracket.as_ref().map_or(fence.signal(), |bracket| &bracket.exit);
                 Some(self.stopwatches(state, &launch_queues, &flight, end)?)
             }
         };
-        self.queue_host_steps(state, &submission, &mut flight, &fence, &launch_queues)?;
+        self.queue_host_steps(state, &submission, &mut flight, &fence, &launch_queues, traced)?;
         let report = |error| submission.report(error);
         let last = match &bracket {
             Some(bracket) => {
@@ -245,6 +253,9 @@ impl Exec {
         let engines_serve = state.image.has_engines() && may_copy && launch_queues.engines_serve();
         let engine = |step: &EngineStep| engines_serve && state.copy_by_engine(step, &flight);
         publication::publish(&state.image, launch_queues.lanes(), engine, fill).map_err(report)?;
+        if let (Some(watches), Some(launch)) = (&watches, traced) {
+            watches.note(state, &launch_queues, launch);
+        }
         if let Some(bracket) = bracket {
             let mut end = wait_for(&bracket.exit);
             end.set_completion_signal(fence.signal().handle());
@@ -272,11 +283,13 @@ impl Exec {
         match watches {
             None => state.slots.launched(&fence, flight),
             Some(watches) => {
-                self.0.instance.durations().launched(fence.signal().clone(), watches.kernels);
                 // Its signals say when kernels ran: no other launch may have them.
                 fence.keep_all(vec![Keep::Other(Arc::new(flight))]);
-                state.profiled -= 1;
-                state.settle(self.0.devices.len());
+                if state.profiled > 0 {
+                    self.0.instance.durations().launched(fence.signal().clone(), watches.kernels);
+                    state.profiled -= 1;
+                    state.settle(self.0.devices.len());
+                }
             }
         }
         // Before the stream takes the fence: the executable lets go of the fence before it, which can be used again then.
@@ -322,6 +335,7 @@ impl Exec {
         flight: &mut InFlightSlot,
         fence: &Fence,
         launch_queues: &LaunchQueues<'_>,
+        traced: Option<timeline::Launch>,
     ) -> Result<()> {
         if state.image.host.is_empty() {
             return Ok(());
@@ -332,6 +346,7 @@ impl Exec {
             &flight.signals,
             &self.0.placements,
             launch_queues,
+            traced.map(|launch| Labels { launch, flat: &self.0.flat }),
         )?;
         // From then on it is the worker's, which may be in a step for long.
         let pins = script.pins();

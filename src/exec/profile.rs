@@ -14,7 +14,11 @@ use aqlipse_graph::image::Source;
 
 use super::{Exec, State, in_flight::InFlightSlot, launch_queues::LaunchQueues, unit::Unit};
 use crate::{
-    device::{fence::PooledSignal, lane::Slots},
+    device::{
+        fence::PooledSignal,
+        lane::Slots,
+        timeline::{self, Noted, Work},
+    },
     durations::Timed,
     error::{Error, Result},
 };
@@ -22,6 +26,8 @@ use crate::{
 /// The signals of one profiled launch.
 pub(super) struct Stopwatches {
     pub(super) kernels: Vec<Timed>,
+    /// By kernel, its unit and its lane.
+    places: Vec<(u32, u32)>,
     /// Lane and packet of each kernel that has a signal for this alone.
     own: Vec<(u32, u32, Arc<PooledSignal>)>,
 }
@@ -55,7 +61,7 @@ impl Exec {
         flight: &InFlightSlot,
         end: &Arc<PooledSignal>,
     ) -> Result<Stopwatches> {
-        let mut these = Stopwatches { kernels: Vec::new(), own: Vec::new() };
+        let mut these = Stopwatches { kernels: Vec::new(), places: Vec::new(), own: Vec::new() };
         for (node, &unit) in self.0.flat.nodes().iter().zip(&state.main) {
             let (Unit::Dispatch(_), Some((lane, packet))) =
                 (&state.units[unit as usize], state.image.places[unit as usize])
@@ -82,6 +88,7 @@ impl Exec {
                 }
             };
             these.kernels.push(Timed { node: node.origin, device: device.clone(), signal });
+            these.places.push((unit, lane));
         }
         these.own.sort_unstable_by_key(|(lane, packet, _)| (*lane, *packet));
         Ok(these)
@@ -89,6 +96,22 @@ impl Exec {
 }
 
 impl Stopwatches {
+    /// Notes for the timeline what the packets of a launch do.
+    pub(super) fn note(&self, state: &State, launch_queues: &LaunchQueues<'_>, launch: timeline::Launch) {
+        let noted = self.kernels.iter().zip(&self.places).filter_map(|(timed, &(unit, lane))| {
+            let Unit::Dispatch(dispatch) = &state.units[unit as usize] else { return None };
+            Some(Noted {
+                device: timed.device.clone(),
+                lane: launch_queues.lanes()[lane as usize].id(),
+                signal: timed.signal.clone(),
+                work: Work::of(dispatch.code.name()),
+                launch,
+                node: Some(timed.node.to_string()),
+            })
+        });
+        timeline::note(noted);
+    }
+
     /// Puts its own signals into packets of a lane.
     pub(super) fn fill(&self, number: u32, slots: &mut Slots<'_, '_>) {
         let packets = slots.packets();

@@ -22,8 +22,9 @@ use super::{
 };
 use crate::{
     cooperative::Expected,
-    device::{Device, fence::PooledSignal, slabs::Block},
+    device::{Device, fence::PooledSignal, slabs::Block, timeline},
     error::Result,
+    graph::FlatGraph,
     stream::host::{Outstanding, Steps, fire, perform},
 };
 
@@ -61,10 +62,39 @@ enum Task {
     Drive(Drive),
 }
 
+impl Task {
+    /// What it is, in words.
+    fn what(&self) -> &'static str {
+        match self {
+            Self::Unit { unit: Unit::Host(_), .. } => "host function",
+            Self::Unit { unit, .. } => unit.what(false),
+            Self::Drive(_) => "conditional node",
+        }
+    }
+}
+
 struct Work {
     task: Task,
+    /// The launch and the node, for the timeline.
+    noted: Option<(timeline::Launch, String)>,
     /// For what publishes to the queue of cooperative kernels.
     _expected: Option<Expected>,
+}
+
+/// What tells which nodes the steps of a launch are, for the timeline.
+pub(super) struct Labels<'e> {
+    pub(super) launch: timeline::Launch,
+    pub(super) flat: &'e FlatGraph,
+}
+
+impl Labels<'_> {
+    /// The launch, and the node that a unit is of: a unit that pins memory is of the same as the one behind it.
+    fn of(&self, state: &State, unit: u32) -> (timeline::Launch, String) {
+        let main = unit + u32::from(matches!(state.units[unit as usize], Unit::Pin(_)));
+        let flat = state.main.iter().position(|&other| other == main);
+        let node = flat.map_or_else(String::new, |flat| self.flat.nodes()[flat].origin.to_string());
+        (self.launch, node)
+    }
 }
 
 impl Script {
@@ -96,6 +126,7 @@ impl Script {
         signals: &Option<Arc<[Arc<PooledSignal>]>>,
         placements: &[DevicePlacement],
         launch_queues: &LaunchQueues<'_>,
+        labels: Option<Labels<'_>>,
     ) -> Result<Arc<Self>> {
         // Its worker may not have let go of it yet if a fault has ended the launch.
         let used = used.filter(|used| Arc::strong_count(used) == 1);
@@ -124,7 +155,8 @@ impl Script {
                 let may_publish = matches!(unit, Unit::Cooperative(_) | Unit::Conditional { .. });
                 // Before the packets are published that wait for it.
                 let expected = may_publish.then(|| device.expect_cooperative());
-                step.work = Some(Work { task, _expected: expected });
+                let noted = labels.as_ref().map(|labels| labels.of(state, given.unit));
+                step.work = Some(Work { task, noted, _expected: expected });
             }
         }
         drop(steps);
@@ -162,12 +194,17 @@ impl Steps for Script {
             let work = step.work.take();
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {
-                let Some(Work { task, _expected }) = work else { return };
-                match task {
+                let Some(Work { task, noted, _expected }) = work else { return };
+                let what = task.what();
+                let act = || match task {
                     Task::Unit { unit, arguments, reserve } => {
                         run_on_host(device, &unit, arguments.as_ref(), reserve, &self.pinned, epoch);
                     }
                     Task::Drive(drive) => drive.run(),
+                };
+                match noted {
+                    Some((launch, node)) => launch.host(Some(&node), what, act),
+                    None => act(),
                 }
             };
             if perform(after, run, &mut outstanding) {

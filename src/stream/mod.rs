@@ -58,6 +58,7 @@ use crate::{
     device::{
         Device, Fence, LaneKind, Rings, Units, clocks,
         fence::{Alive, Keep},
+        timeline,
     },
     error::Result,
     hostcall::fifo::{Drain, Fifo},
@@ -407,7 +408,12 @@ impl Stream {
         if self.is_capturing() {
             return self.record(Node::Host(function));
         }
-        self.run_on_host(move || function.call())
+        let traced = timeline::Launch::next(self.id(), None);
+        let _launching = traced.map(|launch| launch.begin());
+        self.run_on_host(move || match traced {
+            Some(launch) => launch.host(None, "host function", || function.call()),
+            None => function.call(),
+        })
     }
 
     /// Runs `work` on the stream's thread when everything before it has completed; what follows waits for it.

@@ -17,6 +17,7 @@ use crate::{
         lane::{Lane, Slots},
         own_lanes::OwnLane,
         slabs::Block,
+        timeline::{self, Noted, Work},
     },
     error::{Error, Result},
     memory::EngineCopy,
@@ -487,13 +488,27 @@ impl<'a> Submission<'a> {
         // The host may have written what the kernel reads since the packet before: system acquire. Its
         // results leave the device with the next fence.
         let fences = Fences { barrier: true, acquire: Scope::System, release: Scope::Agent };
-        self.state.packets.push(dispatch.packet(fences, kernarg)?);
+        let mut packet = dispatch.packet(fences, kernarg)?;
+        if let Some(launch) = timeline::Launch::next(self.stream.id, None) {
+            packet.set_completion_signal(self.note(launch, dispatch)?.handle());
+        }
+        self.state.packets.push(packet);
         // The module may be unloaded before the kernel has run.
         if !self.state.code.as_ref().is_some_and(|code| code.is(&dispatch.code)) {
             self.keep(Keep::Other(Arc::new(dispatch.code.clone())));
             self.state.code = Some(dispatch.code.clone());
         }
         Ok(())
+    }
+
+    /// Notes for the timeline what a packet does; returns the signal that the packet has to fire.
+    #[cold]
+    fn note(&self, launch: timeline::Launch, dispatch: &Dispatch) -> Result<Arc<PooledSignal>> {
+        let _launching = launch.begin();
+        let (device, lane, signal) = (self.stream.device.clone(), self.lane.id(), self.edge()?);
+        let work = Work::of(dispatch.code.name());
+        timeline::note([Noted { device, lane, signal: signal.clone(), work, launch, node: None }]);
+        Ok(signal)
     }
 
     /// Appends a copy: by a copy engine if there is one for it that takes it, else by a kernel.

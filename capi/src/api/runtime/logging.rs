@@ -5,6 +5,8 @@ use std::{
     ptr,
 };
 
+use timeline::recorder;
+
 use super::api_id::NAMES;
 use crate::log;
 
@@ -45,18 +47,20 @@ fn command(kind: u32) -> Option<&'static CStr> {
 }
 
 entry! {
-    /// Marks where a program wants to be profiled: a line of the log. Profilers attach by themselves.
+    /// Has events recorded again, if `AQLIPSE_TRACE` asks for them.
     // The header of HIP 7 has this deprecated and refused, CUDA accepts it; programs call it without looking.
     fn hipProfilerStart() -> hipError_t {
         tracing::info!("the program starts to be profiled");
+        recorder::resume();
         Ok(())
     }
 }
 
 entry! {
-    /// Marks where a program wants to be profiled no longer.
+    /// Has no more events recorded.
     fn hipProfilerStop() -> hipError_t {
         tracing::info!("the program stops to be profiled");
+        recorder::pause();
         Ok(())
     }
 }

@@ -1,0 +1,247 @@
+//! What devices do, for the timeline: `AQLIPSE_TRACE`.
+//!
+//! Each kernel packet has a completion signal, for which the packet processor notes when the kernel ran
+//! (`hsa_amd_profiling_get_dispatch_time`). The times are read when a later packet is noted, when a thread has waited for the
+//! device, and when the process ends.
+
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{
+        Arc, LazyLock, Once,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+use timeline::{
+    Details, is_on,
+    recorder::{self, flow},
+    track::Track,
+};
+
+use super::{Device, System, fence::PooledSignal};
+
+/// A kernel, a copy or a fill that a queue is about to get.
+pub(crate) struct Noted {
+    pub(crate) device: Device,
+    /// The number of the queue.
+    pub(crate) lane: u64,
+    /// Falls when it is over.
+    pub(crate) signal: Arc<PooledSignal>,
+    pub(crate) work: Work,
+    /// What launched it.
+    pub(crate) launch: Launch,
+    /// The node, if it is one of a graph.
+    pub(crate) node: Option<String>,
+}
+
+/// What a packet does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// `kernel`, `copy` or `fill`.
+    category: &'static str,
+    name: Arc<str>,
+}
+
+impl Work {
+    /// What a packet with a kernel does: those of the runtime's own copy and fill.
+    pub(crate) fn of(symbol: &str) -> Self {
+        match symbol {
+            "copy" | "copy_rect" | "copy_batch" => Self { category: "copy", name: "memcpy".into() },
+            "fill" | "fill_rect" => Self { category: "fill", name: "memset".into() },
+            _ => Self::kernel(symbol),
+        }
+    }
+
+    fn kernel(symbol: &str) -> Self {
+        static NAMES: LazyLock<Mutex<HashMap<String, Arc<str>>>> = LazyLock::new(Mutex::default);
+        let mut names = NAMES.lock();
+        let name = match names.get(symbol) {
+            Some(known) => known.clone(),
+            None => {
+                let name: Arc<str> = aqlipse_graph::dot::readable(symbol).into();
+                names.insert(symbol.into(), name.clone());
+                name
+            }
+        };
+        Self { category: "kernel", name }
+    }
+}
+
+/// One launch of an executable, or of a command of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch {
+    /// Counts the launches of the process.
+    pub(crate) number: u64,
+    /// The stream.
+    pub(crate) stream: u64,
+    /// The executable, if it is one.
+    pub(crate) executable: Option<u64>,
+    /// From the call to the first of what it launched.
+    flow: u64,
+}
+
+impl Launch {
+    /// The next one, if events are recorded.
+    #[inline]
+    pub(crate) fn next(stream: u64, executable: Option<u64>) -> Option<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        if !is_on() {
+            return None;
+        }
+        std::hint::cold_path();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Some(Self { number, stream, executable, flow: flow() })
+    }
+
+    /// What is known of everything that belongs to it.
+    fn details(&self) -> Details {
+        let details = Details::default().number("launch", self.number).number("stream", self.stream);
+        match self.executable {
+            Some(executable) => details.number("executable", executable),
+            None => details,
+        }
+    }
+
+    /// A slice of the calling thread begins: it launches. It ends with what is returned.
+    pub(crate) fn begin(&self) -> Launching {
+        let name: Cow<'_, str> = match self.executable {
+            Some(executable) => format!("launch executable {executable}").into(),
+            None => "launch".into(),
+        };
+        let track = Track::here();
+        recorder::begin(track, "launch", &name, self.details().starts(self.flow));
+        Launching(track)
+    }
+
+    /// Calls a function of the host's, as a slice of the calling thread.
+    pub(crate) fn host(&self, node: Option<&str>, what: &str, call: impl FnOnce()) {
+        let details = self.details();
+        let details = match node {
+            Some(node) => details.text("node", node),
+            None => details,
+        };
+        let track = Track::here();
+        recorder::begin(track, "host", what, details);
+        call();
+        recorder::end_of(track, Details::default());
+    }
+}
+
+/// A slice of a thread that launches.
+pub(crate) struct Launching(Track);
+
+impl Drop for Launching {
+    fn drop(&mut self) {
+        recorder::end_of(self.0, Details::default());
+    }
+}
+
+/// Noted and not read yet.
+static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
+
+/// Notes what is about to be published.
+pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
+    static AT_THE_END: Once = Once::new();
+    AT_THE_END.call_once(|| {
+        // SAFETY: a function without arguments, which stays as long as this library does: the C library calls it before the
+        // library is unloaded. It runs before that of the recorder, which is there already.
+        let _ = unsafe { libc::atexit(at_the_end) };
+    });
+    collect();
+    NOTED.lock().extend(these);
+}
+
+/// Records what is over.
+pub(crate) fn collect() {
+    if !is_on() {
+        return;
+    }
+    std::hint::cold_path();
+    let mut noted = NOTED.lock();
+    if noted.is_empty() {
+        return;
+    }
+    let Ok(clock) = Clock::now() else { return };
+    let mut over: Vec<_> = noted
+        .extract_if(.., |noted| noted.signal.is_over())
+        .filter_map(|noted| {
+            // A fault has taken it otherwise.
+            let time =
+                noted.signal.has_fired().then(|| noted.signal.dispatch_time(&noted.device.0.agent))?.ok()?;
+            Some(((clock.on_timeline(time.start), clock.on_timeline(time.end)), noted))
+        })
+        .collect();
+    drop(noted);
+    over.sort_by_key(|(times, _)| *times);
+    let mut led_to = None;
+    for (times, noted) in over {
+        let Noted { device, lane, work, launch, node, .. } = noted;
+        let mut details = launch.details();
+        if let Some(node) = node {
+            details = details.text("node", node);
+        }
+        // The first of a launch: a flow to each would hide the others.
+        if led_to.replace(launch.flow) != Some(launch.flow) {
+            details = details.ends(launch.flow);
+        }
+        recorder::on_queue((device.ordinal(), lane), times, work.category, &work.name, details);
+    }
+}
+
+/// The process ends.
+extern "C" fn at_the_end() {
+    // A panic must not cross into C, where the process is ending.
+    let _ = std::panic::catch_unwind(collect);
+}
+
+/// The clock of the device's times, and that of the timeline.
+struct Clock {
+    system: u64,
+    timeline: u64,
+    /// Ticks a second.
+    frequency: u64,
+}
+
+impl Clock {
+    fn now() -> crate::error::Result<Self> {
+        let runtime = System::get()?.runtime();
+        let before = timeline::now();
+        let system = runtime.timestamp()?;
+        let timeline = before.midpoint(timeline::now());
+        Ok(Self { system, timeline, frequency: runtime.timestamp_frequency() })
+    }
+
+    /// A time of the device's on the timeline.
+    fn on_timeline(&self, system: u64) -> u64 {
+        let nanoseconds = |ticks: u64| {
+            // CAST: the age of a clock in nanoseconds fits.
+            (u128::from(ticks) * 1_000_000_000 / u128::from(self.frequency.max(1))) as u64
+        };
+        match system.checked_sub(self.system) {
+            Some(later) => self.timeline + nanoseconds(later),
+            None => self.timeline.saturating_sub(nanoseconds(self.system - system)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_devices_are_put_on_the_clock_of_the_timeline() {
+        let clock = Clock { system: 1_000, timeline: 5_000_000, frequency: 100_000_000 };
+        assert_eq!(
+            [900, 1_000, 1_001].map(|time| clock.on_timeline(time)),
+            [4_999_000, 5_000_000, 5_000_010]
+        );
+    }
+
+    #[test]
+    fn kernels_are_named_as_they_were_declared() {
+        assert_eq!(&*Work::of("_Z3putPii").name, "put(int*, int)");
+        assert_eq!(Work::of("triton_add"), Work::of("triton_add"));
+    }
+}
