@@ -110,9 +110,9 @@ pub use device::{
 };
 pub use error::{CaptureError, Error, Misfit, Result, last_error_detail};
 pub use exec::{
-    CONDITIONAL_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane, Options,
-    RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal, Report,
-    Residence, SameLaunch,
+    CONDITIONAL_VARIABLE, DUMP_VARIABLE, Exec, Failure as InstantiateFailure, LaunchImage, LaunchLane,
+    Options, RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Reason as UpdateReason, Refusal as UpdateRefusal,
+    Report, Residence, SameLaunch,
 };
 pub use graph::Node as GraphNode;
 /// Makes allocations fail, for tests of programs that call the runtime and of the runtime itself.

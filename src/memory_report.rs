@@ -14,6 +14,8 @@ use std::{
 };
 
 use hsa::Resource;
+use parking_lot::Mutex;
+use timeline::{recorder, track::Track};
 
 use self::executables::Printed;
 pub(crate) use self::executables::{Account, HasUsage, Usage};
@@ -137,6 +139,29 @@ impl MemoryReport {
         let row = |row: &&Row| format!("{} {} in {}", name(row), size(row.bytes), row.count);
         memory.iter().take(3).map(row).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Puts on the timeline how many bytes of each device's memory this process has, where that has changed.
+#[cold]
+pub fn count_memory() {
+    static LATEST: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+    // Not started by this: a program may never use a device.
+    let Some(system) = System::running() else { return };
+    let mut bytes = vec![0; system.devices().len()];
+    for holding in system.runtime().holdings() {
+        if holding.resource == Resource::Memory
+            && let Location::Device(device) = place_of_pool(system.devices(), holding.place)
+        {
+            bytes[device] += holding.bytes;
+        }
+    }
+    let mut latest = LATEST.lock();
+    for (device, &bytes) in bytes.iter().enumerate() {
+        if latest.get(device).is_none_or(|&latest| latest != bytes) {
+            recorder::count(Track::Memory(device), bytes);
+        }
+    }
+    *latest = bytes;
 }
 
 fn place_of_pool(devices: &[Device], handle: u64) -> Location {

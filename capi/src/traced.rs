@@ -1,11 +1,19 @@
 //! Calls of the program's, for the timeline: `AQLIPSE_TRACE`.
 
+use aqlipse::memory_report::count_memory;
 use timeline::{Details, is_on, recorder, track::Track};
 
 use crate::error::{hipError_t, hipSuccess};
 
 /// A call that is recorded.
-pub(crate) struct Call(Track);
+pub(crate) struct Call {
+    track: Track,
+    name: &'static str,
+}
+
+/// Parts of the names of functions that may change how much memory a process has.
+const CHANGE_MEMORY: [&str; 8] =
+    ["Alloc", "Destroy", "Free", "Instantiate", "Launch", "Pool", "Reset", "Synchronize"];
 
 /// A function is called, if calls are recorded.
 #[inline]
@@ -16,7 +24,7 @@ pub(crate) fn begin(name: &'static str) -> Option<Call> {
     std::hint::cold_path();
     let track = Track::here();
     recorder::begin(track, "api", name, Details::default());
-    Some(Call(track))
+    Some(Call { track, name })
 }
 
 impl Call {
@@ -28,6 +36,9 @@ impl Call {
             Some(code) if code != hipSuccess => details.text("result", code.name().to_string_lossy()),
             _ => details,
         };
-        recorder::end_of(self.0, details);
+        recorder::end_of(self.track, details);
+        if CHANGE_MEMORY.iter().any(|part| self.name.contains(part)) {
+            count_memory();
+        }
     }
 }

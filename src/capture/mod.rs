@@ -51,6 +51,8 @@ pub struct Session {
     path: Arc<[Inside]>,
     /// Whether any thread may end the capture, because the one that began it is gone.
     orphaned: AtomicBool,
+    /// Whether the timeline has its beginning.
+    is_recorded: bool,
     state: Mutex<State>,
 }
 
@@ -233,6 +235,7 @@ pub fn begin_inside(
         template,
         path,
         orphaned: AtomicBool::new(false),
+        is_recorded: timeline::is_on(),
         state: Mutex::new(State {
             broken: None,
             over: false,
@@ -245,7 +248,7 @@ pub fn begin_inside(
         if capture.is_some() {
             return Err(Error::IllegalState("the stream captures already"));
         }
-        if timeline::is_on() {
+        if session.is_recorded {
             let details = Details::default().number("capture", session.id);
             recorder::begin(Track::Captures(session.origin), "capture", "capture", details);
         }
@@ -315,7 +318,7 @@ fn close(session: &Session, origin: u64) -> Vec<NodeId> {
     let (members, mut tips) = {
         let mut state = session.state();
         state.over = true;
-        if timeline::is_on() {
+        if session.is_recorded {
             recorder::end_of(Track::Captures(session.origin), Details::default());
         }
         (std::mem::take(&mut state.members), std::mem::take(&mut state.tips_of_gone))

@@ -49,13 +49,14 @@ pub struct System {
     shared_memory: Option<hsa::SharedMemory>,
 }
 
+static SYSTEM: OnceLock<Result<System>> = OnceLock::new();
+
 impl System {
     /// The runtime, started on first use.
     ///
     /// # Errors
     /// [`Error::NotInitialized`] with what every back end that was tried said; the answer stays the same.
     pub(crate) fn started() -> Result<&'static System> {
-        static SYSTEM: OnceLock<Result<System>> = OnceLock::new();
         let system = SYSTEM.get_or_init(System::start).as_ref().map_err(Clone::clone)?;
         if system.devices.get().is_none() {
             let devices = system.make_devices()?;
@@ -63,6 +64,11 @@ impl System {
             let _ = system.devices.set(devices);
         }
         Ok(system)
+    }
+
+    /// The runtime, if it was [asked for](System::get) and is there.
+    pub(crate) fn running() -> Option<&'static Self> {
+        SYSTEM.get()?.as_ref().ok().filter(|system| system.devices.get().is_some())
     }
 
     fn start() -> Result<System> {

@@ -79,7 +79,8 @@ impl Target<Function, Event, ExternalSemaphore> for Lowering<'_> {
         // CAST: a flat graph numbers its nodes in 32 bits.
         let order = order.unwrap_or_else(|| (0..flat.len() as u32).collect());
         if self.template.graph().may_nest() {
-            let on_host = self.options.conditionals_on_host;
+            // The packet processor says nothing of the nodes of bodies.
+            let on_host = self.options.conditionals_on_host || timeline::is_on();
             self.conditionals = Conditionals::compile(&order, flat, work, on_host)?;
         }
         self.units = Units::new(self.template.device(), flat, work, &order, self.conditionals.units()?)?;

@@ -24,6 +24,7 @@
 //! | [`in_flight`] | what a launch has of its own, used again |
 //! | [`events`] | what the event nodes of a launch wait for and fire |
 //! | [`profile`] | launches that measure how long kernels take |
+//! | `dump` | graphs as files: `AQLIPSE_DUMP` |
 //! | [`named`] | the nodes of packets, for reports of queues that do not move |
 //! | [`recorded`] | the executable as a child graph of a capture |
 //! | [`checked`] | what a launch is about to dispatch, where it is checked what nodes touch |
@@ -40,7 +41,7 @@
 //! 4. `conditional`, `resident`
 //! 5. `lowering`, `script`
 //! 6. `in_flight`
-//! 7. `events`, `profile`, `recorded`, `checked`
+//! 7. `events`, `profile`, `recorded`, `checked`, `dump`
 //! 8. `launch`
 //! 9. `arguments`, `enable`, `update`, `replan`, `named`
 
@@ -51,6 +52,7 @@ mod caches;
 mod checked;
 mod conditional;
 mod differences;
+mod dump;
 mod enable;
 mod events;
 mod failure;
@@ -89,6 +91,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 pub use arguments::SameLaunch;
 pub use conditional::CONDITIONAL_VARIABLE;
+pub use dump::DUMP_VARIABLE;
 pub use failure::Failure;
 pub use launch::{LaunchImage, LaunchLane};
 pub use resident::{RESIDENT_ON_ONE_DEVICE, RESIDENT_VARIABLE, Residence};
@@ -432,7 +435,9 @@ impl Exec {
             state: Mutex::new(state),
         });
         stream::watchdog::name_nodes_of(|| Arc::downgrade(&exec) as _);
-        Ok(Self(exec))
+        let exec = Self(exec);
+        exec.dump(template);
+        Ok(exec)
     }
 
     /// By what number the executable is known in [`memory_report::executables()`](crate::memory_report::executables()).

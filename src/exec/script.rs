@@ -195,12 +195,12 @@ impl Steps for Script {
             let (device, epoch) = (&step.device, step.epoch);
             let run = || {
                 let Some(Work { task, noted, _expected }) = work else { return };
-                let what = task.what();
+                let (what, launch) = (task.what(), noted.as_ref().map(|(launch, _)| *launch));
                 let act = || match task {
                     Task::Unit { unit, arguments, reserve } => {
                         run_on_host(device, &unit, arguments.as_ref(), reserve, &self.pinned, epoch);
                     }
-                    Task::Drive(drive) => drive.run(),
+                    Task::Drive(drive) => drive.run(launch),
                 };
                 match noted {
                     Some((launch, node)) => launch.host(Some(&node), what, act),

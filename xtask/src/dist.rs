@@ -27,6 +27,22 @@ pub const RTC_SONAME: &str = "libhiprtc.so.7";
 /// Names under which clients know it.
 pub const RTC_LINKS: [&str; 4] = ["libhiprtc.so", "libhiprtc.so.5", "libhiprtc.so.6", "libhiprtc.so.7"];
 
+/// The library for ranges of programs, which is its name and its `DT_SONAME` as well.
+pub const RANGES_LIBRARY: &str = "libroctx64.so.4";
+/// The functions of it (`roctx.h`), of the version of that name.
+const RANGES: (&str, [&str; 7]) = (
+    "ROCTX_4.1",
+    [
+        "roctx_version_major",
+        "roctx_version_minor",
+        "roctxMarkA",
+        "roctxRangePop",
+        "roctxRangePushA",
+        "roctxRangeStartA",
+        "roctxRangeStop",
+    ],
+);
+
 /// Headers for what no release of HIP declares.
 const HEADERS: [&str; 3] = ["hip_graph_conditional.h", "device_graph.h", "graph_plan.h"];
 
@@ -44,7 +60,8 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
 
     let release: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
     // At once: by itself each would ask other features of what they share, and have it compiled again.
-    let packages = ["capi", "hiprtc-c", "thunk", "aqlipse-cli"].map(|package| ["--package", package]);
+    let packages =
+        ["capi", "hiprtc-c", "roctx-c", "thunk", "aqlipse-cli"].map(|package| ["--package", package]);
     run(cargo().arg("build").args(packages.concat()).args(["--lib", "--bin", "aqlipse"]).args(release))?;
     let built = target.join(if profile == Profile::Release { "release" } else { "debug" });
 
@@ -63,8 +80,18 @@ pub fn build(profile: Profile) -> Result<PathBuf> {
             profile,
         })?;
     }
+    let (node, symbols) = RANGES;
+    link(&Shared {
+        archive: &built.join("libroctx_c.a"),
+        library: &lib.join(RANGES_LIBRARY),
+        soname: RANGES_LIBRARY,
+        script: &format!("{node} {{\n  global:\n    {};\n  local:\n    *;\n}};\n", symbols.join(";\n    ")),
+        symbols: &symbols,
+        profile,
+    })?;
     let links =
         LINKS.map(|name| (name, LIBRARY)).into_iter().chain(RTC_LINKS.map(|name| (name, RTC_LIBRARY)));
+    let links = links.chain([("libroctx64.so", RANGES_LIBRARY)]);
     for (name, library) in links {
         replace(&lib.join(name), |path| symlink(library, path))?;
     }

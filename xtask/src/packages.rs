@@ -3,12 +3,16 @@
 //! The library itself needs none of them. A test that needs one which is missing says so and passes, unless
 //! `AQLIPSE_REQUIRE_PACKAGES` is set: then it fails.
 
-use std::{env, fs, process::Command};
+use std::{
+    env, fs,
+    path::PathBuf,
+    process::{self, Command},
+};
 
-use crate::{Error, Result, output, run};
+use crate::{Error, Result, file_error, output, run, target_dir};
 
 /// Package and reason.
-pub const WANTED: [(&str, &str); 31] = [
+pub const WANTED: [(&str, &str); 32] = [
     ("gcc", "links the shared library, compiles C clients"),
     ("libc6-dev", "headers for C clients"),
     ("clang-22", "compiles HIP programs, rebuilds the committed device code"),
@@ -21,6 +25,7 @@ pub const WANTED: [(&str, &str); 31] = [
     ("cmake", "builds the project that shows how others are tested"),
     ("make", "what CMake calls"),
     ("graphviz", "reads the graphs that are written for it"),
+    ("chromium", "opens the page that shows a trace"),
     ("hipcc", "AMD's compiler driver, whose programs must run"),
     ("libamdhip64-5", "AMD's HIP library, which ours must agree with"),
     ("libamdhip64-dev", "the public HIP headers"),
@@ -76,6 +81,34 @@ pub fn install() -> Result<bool> {
     }
     eprintln!("tests that need them will be skipped");
     Ok(false)
+}
+
+/// The folder with Perfetto's description of its trace format, for Python.
+///
+/// # Errors
+/// As [`python`].
+pub fn perfetto() -> Result<PathBuf> {
+    python("perfetto", &["perfetto==0.59.1", "protobuf==6.33.2"])
+}
+
+/// The folder with some Python packages, which are installed under the build folder the first time.
+///
+/// # Errors
+/// [`Error`] of the installation: without a network there is none.
+pub fn python(name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let folder = target_dir().join(name).join(packages.join(","));
+    if !folder.exists() {
+        // Beside what another process installs.
+        let aside = folder.with_added_extension(process::id().to_string());
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"]);
+        run(pip.arg(&aside).args(packages))?;
+        match fs::rename(&aside, &folder) {
+            Err(_) if folder.exists() => fs::remove_dir_all(&aside).map_err(file_error(&aside))?,
+            renamed => renamed.map_err(file_error(&folder))?,
+        }
+    }
+    Ok(folder)
 }
 
 /// Installs those of some packages that are missing if we may, and returns what is missing in the end.

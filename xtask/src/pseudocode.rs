@@ -1,9 +1,9 @@
 //! `cargo xtask valu-oracle`: the vector ALU against all that knows what it computes, on many samples; `cargo xtask test`
 //! takes a few.
 
-use std::{path::PathBuf, process::Command};
+use std::path::PathBuf;
 
-use crate::{Result, cargo, packages, run, target_dir};
+use crate::{Result, cargo, packages, run};
 
 /// The environment variable that names the file with the pseudocode.
 pub const VARIABLE: &str = "AQLIPSE_PSEUDOCODE";
@@ -17,14 +17,7 @@ const TEXT: &str = "tinygrad/runtime/autogen/amd/cdna/str_pcode.py";
 /// # Errors
 /// [`crate::Error`] of the installation: without a network there is none.
 pub fn text() -> Result<PathBuf> {
-    let folder = target_dir().join("pseudocode").join(PACKAGE);
-    let text = folder.join(TEXT);
-    if !text.exists() {
-        let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"]);
-        run(pip.arg(&folder).arg(PACKAGE))?;
-    }
-    Ok(text)
+    Ok(packages::python("pseudocode", &[PACKAGE])?.join(TEXT))
 }
 
 /// Runs the vector tests on the pseudocode, `samples` times as long as usual.

@@ -145,6 +145,10 @@ fn run_steps(
             Ok(text) => drop(tests.env(pseudocode::VARIABLE, text)),
             Err(error) => eprintln!("no pseudocode: {error}"),
         }
+        // Here, where no clock runs: the tests look for it in the build folder.
+        if let Err(error) = packages::perfetto() {
+            eprintln!("no description of Perfetto's format: {error}");
+        }
     }
     if complete && everything {
         // Here, where no clock runs: a test would be taken for one that hangs.

@@ -44,7 +44,7 @@ pub enum Node<K, E, S> {
 }
 
 /// The kind of a node, without its parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub enum NodeKind {
     /// [`Node::Empty`]
     Empty,

@@ -10,7 +10,12 @@ use aqlipse_graph::schedule::body::Step;
 use super::node::Conditional;
 use crate::{
     condition,
-    device::{Device, fence::PooledSignal, lane::Lane},
+    device::{
+        Device,
+        fence::PooledSignal,
+        lane::Lane,
+        timeline::{self, Launch, Noted},
+    },
     error::Result,
     exec::host_work::{Reserve, Stage, is_staged, new_stage, run_on_host},
     graph::ConditionalKind,
@@ -59,15 +64,16 @@ impl Drive {
         })
     }
 
-    /// Runs the node on a thread that the device waits for; a failure takes what follows the node.
-    pub(in crate::exec) fn run(&self) {
-        if let Err(error) = self.try_run() {
+    /// Runs the node on a thread that the device waits for; a failure takes what follows the node. The timeline has `launch`,
+    /// if events are recorded.
+    pub(in crate::exec) fn run(&self, launch: Option<Launch>) {
+        if let Err(error) = self.try_run(launch) {
             // A fault is recorded already, and this is another one's epoch then.
             self.node.device.0.faults.record(error, self.epoch);
         }
     }
 
-    fn try_run(&self) -> Result<()> {
+    fn try_run(&self, launch: Option<Launch>) -> Result<()> {
         let Self { node, epoch, lane, end, stage } = self;
         let (device, epoch) = (&node.device, *epoch);
         if lane.epoch() != epoch {
@@ -95,7 +101,14 @@ impl Drive {
             frame.step += 1;
             match *step {
                 Step::Packets { start, end } => {
-                    driver.run(&node.packets[start as usize..end as usize])?;
+                    let range = start as usize..end as usize;
+                    driver.segment.clear();
+                    driver.segment.extend_from_slice(&node.packets[range.clone()]);
+                    if let Some(launch) = launch {
+                        let mut packets = driver.segment.iter_mut().zip(range);
+                        packets.try_for_each(|(packet, place)| self.note(launch, packet, place))?;
+                    }
+                    driver.run()?;
                     // Only packets need pinned pages.
                     pinned.lock().clear();
                 }
@@ -109,6 +122,26 @@ impl Drive {
                 Step::Conditional { site, .. } => frames.extend(node.enter(site)?),
             }
         }
+        Ok(())
+    }
+
+    /// Notes for the timeline what a packet does, by its place in the order, and has it say when it is done.
+    fn note(&self, launch: Launch, packet: &mut Packet, place: usize) -> Result<()> {
+        let Self { node, epoch, lane, .. } = self;
+        let unit = node.structure.order[place].unit;
+        let dispatch = node.units[unit as usize].kernel().filter(|_| !node.disabled.contains(&unit));
+        let Some(dispatch) = dispatch else { return Ok(()) };
+        let signal = node.device.0.edges.take(1, *epoch)?;
+        packet.set_completion_signal(signal.handle());
+        let mut nodes = node.structure.bodies.iter().flat_map(|body| body.nodes());
+        timeline::note([Noted {
+            device: node.device.clone(),
+            lane: lane.id(),
+            signal,
+            work: timeline::Work::of(dispatch.code.name()),
+            launch,
+            node: nodes.find(|(of, _)| *of == unit).map(|(_, node)| node.to_string()),
+        }]);
         Ok(())
     }
 }
@@ -125,17 +158,15 @@ impl Conditional {
 }
 
 impl Driver<'_> {
-    /// Publishes packets and waits until they have completed.
+    /// Publishes the packets of the segment and waits until they have completed.
     ///
     /// Nothing that is published here waits for anything but packets before it: drivers of several launches share the
     /// lane, and none can hold another one back for ever.
-    fn run(&mut self, packets: &[Packet]) -> Result<()> {
+    fn run(&mut self) -> Result<()> {
         if self.device.0.faults.epoch() != self.end.epoch() {
             return Err(self.device.0.faults.error());
         }
         self.end.silent_store(1, Ordering::Relaxed);
-        self.segment.clear();
-        self.segment.extend_from_slice(packets);
         let completion = self.end.handle();
         self.segment.push(BarrierAnd { fences: Fences::SYSTEM, deps: [NO_SIGNAL; 5], completion }.packet());
         self.lane.submit(&self.segment)?;

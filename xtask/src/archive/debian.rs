@@ -107,8 +107,14 @@ Description: HIP graph runtime with an emulated AMD GPU
 /// # Errors
 /// [`Error::Usage`] for a library of which the package is not known.
 pub fn depends(prefix: &Path) -> Result<String> {
-    let files =
-        ["bin/aqlipse", "lib/libamdhip64.so", "lib/libhiprtc.so", "thunk/libhsakmt.so.1", "thunk/libdtif.so"];
+    let files = [
+        "bin/aqlipse",
+        "lib/libamdhip64.so",
+        "lib/libhiprtc.so",
+        "lib/libroctx64.so",
+        "thunk/libhsakmt.so.1",
+        "thunk/libdtif.so",
+    ];
     let mut packages = BTreeSet::new();
     let mut newest = (0, 0);
     for file in files {

@@ -13,7 +13,7 @@ use crate::{Result, file_error, link::cc, output, run};
 
 /// How names of functions begin, the library that has them, and the code by which its functions say that they are not
 /// supported, not implemented, or have failed.
-const LIBRARIES: [(&str, &str, i32); 15] = [
+const LIBRARIES: [(&str, &str, i32); 14] = [
     ("hipblas", "libhipblas.so.3", 7),
     ("hipblasLt", "libhipblaslt.so.1", 7),
     ("hipfft", "libhipfft.so.0", 16),
@@ -27,7 +27,6 @@ const LIBRARIES: [(&str, &str, i32); 15] = [
     ("rocprofiler_", "librocprofiler-sdk.so.1", 1),
     ("rocsolver_", "librocsolver.so.0", 2),
     ("roctracer_", "libroctracer64.so.4", -1),
-    ("roctx", "libroctx64.so.4", -1),
     ("rsmi_", "librocm_smi64.so.1", 2),
 ];
 

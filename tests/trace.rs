@@ -1,0 +1,286 @@
+//! `aqlipse trace`: what programs did is in the file, as Perfetto's own description of the format reads it.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+use xtask::packages;
+
+use crate::toolchain::{
+    MATRIX, Output, Program, Toolchain, build::compile_host, is_emulated, process::Finished,
+};
+
+/// The file of a trace, unless a test wants another.
+const TRACE: &str = "trace.pftrace";
+
+/// A program that was traced, and files of it that go with this.
+struct Traced {
+    folder: PathBuf,
+    finished: Finished,
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        // What stays behind stays in the folder for temporary files.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Traced {
+    /// A program of `tests/programs` below the command.
+    fn program(name: &str, options: &[&str], arguments: &[&str]) -> Option<Self> {
+        let toolchain = Toolchain::find()?;
+        let program = MATRIX[3].compile(&toolchain, &format!("{name}.hip"), Output::Program);
+        Some(Self::run(&toolchain, name, &program, options, arguments))
+    }
+
+    fn run(toolchain: &Toolchain, name: &str, program: &Path, options: &[&str], arguments: &[&str]) -> Self {
+        let folder = env::temp_dir().join(format!("aqlipse-trace-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let command = toolchain.command();
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let outer = [command.to_str().unwrap(), "trace"].map(str::to_owned);
+        // Options name files in the folder.
+        let output: &[&str] = if options.contains(&"--output") { &[] } else { &["--output", TRACE] };
+        let options = [output, options].concat();
+        let options = options.iter().map(|option| match option.starts_with("--") {
+            true => (*option).to_owned(),
+            false => path(option),
+        });
+        let outer: Vec<String> = outer.into_iter().chain(options).chain(["--".to_owned()]).collect();
+        let outer: Vec<&str> = outer.iter().map(String::as_str).collect();
+        let finished = Program::below(toolchain, &outer, program, "gfx90a").args(arguments).run();
+        Self { folder, finished }
+    }
+
+    fn passed(&self) {
+        let Finished { status, stdout, stderr } = &self.finished;
+        assert!(status.success() && stdout.contains("Validation passed."), "{status}\n{stdout}{stderr}");
+    }
+
+    /// What Perfetto's description says that is in the file; `None`, after a message, if it is not here.
+    fn read(&self) -> Option<Trace> {
+        let modules = match packages::perfetto() {
+            Ok(modules) => modules,
+            Err(error) => {
+                assert!(!packages::required(), "{error}");
+                eprintln!("skipped: {error}");
+                return None;
+            }
+        };
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_trace.py");
+        let mut python = Command::new("python3");
+        python.arg(script).arg(self.folder.join(TRACE)).env("PYTHONPATH", modules);
+        let read = python.output().unwrap();
+        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+        Some(Trace(serde_json::from_slice(&read.stdout).unwrap()))
+    }
+}
+
+struct Trace(Value);
+
+impl Trace {
+    fn slices(&self, category: &str) -> Vec<&Value> {
+        let all = self.0["slices"].as_array().unwrap();
+        all.iter().filter(|slice| slice["category"] == category).collect()
+    }
+
+    fn at(&self, index: &Value) -> &Value {
+        &self.0["slices"][usize::try_from(index.as_u64().unwrap()).unwrap()]
+    }
+
+    /// What devices did, by node: how often, and what it is called.
+    fn nodes(&self) -> BTreeMap<(u64, &str), Vec<&str>> {
+        let mut nodes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for slice in ["kernel", "copy", "fill"].iter().flat_map(|category| self.slices(category)) {
+            let arguments = &slice["arguments"];
+            if let (Some(executable), Some(node)) =
+                (arguments["executable"].as_u64(), arguments["node"].as_str())
+            {
+                nodes.entry((executable, node)).or_default().push(slice["name"].as_str().unwrap());
+            }
+        }
+        nodes
+    }
+}
+
+fn time(slice: &Value, what: &str) -> u64 {
+    slice[what].as_u64().unwrap()
+}
+
+#[test]
+fn each_launch_of_a_node_has_its_name_and_its_time() {
+    let Some(traced) = Traced::program("graph_forkjoin", &[], &["16384"]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let nodes = trace.nodes();
+    let names: Vec<&str> = nodes.values().map(|names| names[0]).collect();
+    assert_eq!(names.len(), 10, "{nodes:?}");
+    assert!(
+        nodes.values().all(|names| names.len() == 3 && names.iter().all(|name| *name == names[0])),
+        "{nodes:?}"
+    );
+    for name in ["scale(int*, int)", "memcpy", "memset"] {
+        assert!(names.iter().filter(|found| **found == name).count() >= 2, "{names:?}");
+    }
+
+    let launches = trace.slices("launch");
+    let of_graph: Vec<_> = launches.iter().filter(|slice| slice["arguments"]["executable"] == 1).collect();
+    assert_eq!(of_graph.len(), 3);
+    let calls = trace.slices("api");
+    for kernel in trace.slices("kernel") {
+        assert!(kernel["track"].as_str().unwrap().starts_with("queue "), "{kernel}");
+        assert_eq!(kernel["around"], "device 0");
+        let launch =
+            launches.iter().find(|slice| slice["arguments"]["launch"] == kernel["arguments"]["launch"]);
+        let launch = launch.unwrap();
+        assert!(time(kernel, "start") >= time(launch, "start"), "{kernel} before {launch}");
+        // A call is around its launch.
+        let is_around = |call: &&&Value| {
+            time(call, "start") <= time(launch, "start") && time(launch, "end") <= time(call, "end")
+        };
+        assert!(calls.iter().any(|call| is_around(&call)), "{launch}");
+    }
+    // The first node of each launch says where it was launched from.
+    let led_to = trace.0["slices"].as_array().unwrap().iter().filter_map(|slice| slice["from"].get(0));
+    let led_to: Vec<_> = led_to.map(|from| &trace.at(from)["arguments"]["launch"]).collect();
+    assert!(of_graph.iter().all(|launch| led_to.contains(&&launch["arguments"]["launch"])));
+    assert!(trace.0["counters"].as_array().unwrap().iter().any(|count| count["value"].as_u64() > Some(4096)));
+    assert_eq!(trace.slices("capture").len(), 1);
+}
+
+#[test]
+fn bodies_of_conditional_nodes_are_there_as_often_as_they_run() {
+    let Some(traced) = Traced::program("graph_conditional", &[], &[]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let halvings: Vec<_> = trace
+        .nodes()
+        .into_iter()
+        .filter(|(_, names)| names[0].starts_with("halve"))
+        .map(|((executable, _), names)| (executable, names.len()))
+        .collect();
+    assert_eq!(halvings, [(4, 30)], "three launches of ten turns");
+    // What the host does for it is around them.
+    let driven = trace.slices("host");
+    let turns = trace.slices("kernel");
+    let turns = turns.iter().filter(|slice| slice["name"].as_str().unwrap().starts_with("halve"));
+    for turn in turns {
+        let is_around = |step: &&&Value| {
+            step["arguments"]["launch"] == turn["arguments"]["launch"]
+                && time(step, "start") <= time(turn, "start")
+                && time(turn, "end") <= time(step, "end")
+        };
+        assert!(driven.iter().any(|step| is_around(&step)), "{turn}");
+    }
+}
+
+#[test]
+fn functions_of_the_host_are_on_the_thread_that_calls_them() {
+    let Some(traced) = Traced::program("graph_capture", &[], &["16384", "3"]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let mut functions = trace.slices("host");
+    // Pageable memory is pinned there, too.
+    functions.retain(|slice| slice["name"] == "host function");
+    let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
+    functions
+        .iter()
+        .for_each(|slice| *nodes.entry(slice["arguments"]["node"].as_str().unwrap()).or_default() += 1);
+    assert!(nodes.len() == 1 && nodes.values().all(|&count| count >= 3), "{nodes:?}");
+    let main = &trace.slices("api")[0]["track"];
+    assert!(functions.iter().all(|slice| slice["track"] != *main));
+}
+
+#[test]
+fn a_trace_is_written_for_other_viewers_and_as_a_page() {
+    let Some(traced) = Traced::program("graph_forkjoin", &["--html", "trace.html"], &["16384"]) else {
+        return;
+    };
+    traced.passed();
+    let page = fs::read_to_string(traced.folder.join("trace.html")).unwrap();
+    let json = page.split("<script type=\"application/json\" id=\"trace\">").nth(1).unwrap();
+    let shown: Value = serde_json::from_str(json.split("</script>").next().unwrap()).unwrap();
+    let graph = &shown["graphs"][0];
+    let ids: Vec<_> = graph["nodes"].as_array().unwrap().iter().map(|node| &node["id"]).collect();
+    let slices = shown["slices"].as_array().unwrap();
+    let runs: Vec<_> =
+        slices.iter().filter(|slice| slice["arguments"]["executable"] == graph["executable"]).collect();
+    assert!(
+        ids.iter().all(|id| runs.iter().filter(|run| run["arguments"]["node"] == **id).count() == 3),
+        "{graph}"
+    );
+    assert_eq!(graph["edges"].as_array().unwrap().len(), 11);
+
+    let Some(json) = Traced::program("graph_forkjoin", &["--output", "trace.json"], &["16384"]) else {
+        return;
+    };
+    json.passed();
+    let events: Value = serde_json::from_slice(&fs::read(json.folder.join("trace.json")).unwrap()).unwrap();
+    let events = events["traceEvents"].as_array().unwrap();
+    assert_eq!(events.iter().filter(|event| event["ph"] == "X" && event["cat"] == "kernel").count(), 3 * 6);
+}
+
+#[test]
+fn ranges_of_the_program_are_on_the_timeline() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let program = compile_host(&toolchain, "ranges.cpp", &[], &["roctx64"]);
+    let traced = Traced::run(&toolchain, "ranges", &program, &[], &[]);
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let ranges = trace.slices("range");
+    let named =
+        |name: &str| ranges.iter().find(|slice| slice["name"] == name).unwrap_or_else(|| panic!("{name}"));
+    let (outer, inner, apart) = (named("outer"), named("inner"), named("apart"));
+    assert_eq!((&outer["depth"], &inner["depth"], &apart["track"]), (&0.into(), &1.into(), &"ranges".into()));
+    assert!(time(apart, "start") < time(outer, "end") && time(outer, "end") < time(apart, "end"));
+    assert_eq!(time(named("mark"), "start"), time(named("mark"), "end"));
+    // Calls are paused meanwhile; ranges are the program's own.
+    assert!(time(named("paused"), "start") > time(apart, "end"));
+    assert!(trace.slices("api").iter().all(|call| call["name"] != "hipFree"));
+    let is_inside =
+        |call: &Value| time(inner, "start") <= time(call, "start") && time(call, "end") <= time(inner, "end");
+    assert!(trace.slices("api").iter().any(|call| call["name"] == "hipMalloc" && is_inside(call)));
+}
+
+#[test]
+fn what_cannot_be_traced_is_said_and_exit_codes_are_passed_on() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(toolchain.command());
+        command
+            .arg("trace")
+            .args(arguments)
+            .env("LD_LIBRARY_PATH", toolchain.library_path())
+            .output()
+            .unwrap()
+    };
+    let file = env::temp_dir().join(format!("aqlipse-trace-codes-{}", std::process::id()));
+    let file = file.to_str().unwrap();
+    assert_eq!(run(&["-o", file, "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    assert_eq!(run(&["-o", file, "--", "sh", "-c", "kill -9 $$"]).status.code(), Some(128 + 9));
+    assert_eq!(run(&["-o", file, "--", "/no/such/program"]).status.code(), Some(127));
+    fs::remove_file(file).unwrap();
+    let refused = run(&["-o", "/no/such/folder/trace", "--", "true"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && said.contains("/no/such/folder/trace"), "{said}");
+}
+
+/// Whatever the back end is, the times are those that the packet processor notes.
+#[test]
+fn a_kernel_that_takes_longer_is_longer() {
+    let Some(traced) = Traced::program("graph_forkjoin", &[], &["1048576"]) else { return };
+    traced.passed();
+    let Some(trace) = traced.read() else { return };
+    let Some(short) = Traced::program("graph_forkjoin", &[], &["1024"]) else { return };
+    let Some(short) = short.read() else { return };
+    let total = |trace: &Trace| {
+        trace.slices("kernel").iter().map(|slice| time(slice, "end") - time(slice, "start")).sum::<u64>()
+    };
+    let (long, short) = (total(&trace), total(&short));
+    assert!(!is_emulated() || long > 4 * short, "{long} ns of 1024 times as much as {short} ns");
+}
