@@ -151,6 +151,9 @@ fn each_launch_of_a_node_has_its_name_and_its_time() {
     assert!(of_graph.iter().all(|launch| led_to.contains(&&launch["arguments"]["launch"])));
     assert!(trace.0["counters"].as_array().unwrap().iter().any(|count| count["value"].as_u64() > Some(4096)));
     assert_eq!(trace.slices("capture").len(), 1);
+    // What the program waited for last before it looked at the results.
+    let ends: Vec<_> = trace.slices("wait").iter().map(|wait| &wait["arguments"]["ended by"]).collect();
+    assert!(ends.contains(&&"executable 1".into()), "{ends:?}");
 }
 
 #[test]
@@ -223,6 +226,19 @@ fn a_trace_is_written_for_other_viewers_and_as_a_page() {
     let events: Value = serde_json::from_slice(&fs::read(json.folder.join("trace.json")).unwrap()).unwrap();
     let events = events["traceEvents"].as_array().unwrap();
     assert_eq!(events.iter().filter(|event| event["ph"] == "X" && event["cat"] == "kernel").count(), 3 * 6);
+}
+
+#[test]
+fn the_doctor_says_what_graphs_are_made_of() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let program = MATRIX[3].compile(&toolchain, "graph_forkjoin.hip", Output::Program);
+    let command = toolchain.command();
+    let outer = [command.to_str().unwrap(), "doctor", "graph", "--"];
+    let finished = Program::below(&toolchain, &outer, &program, "gfx90a").args(&["16384"]).run();
+    let said = &finished.stdout;
+    assert!(finished.status.success(), "{said}{}", finished.stderr);
+    assert!(said.contains(": 10 nodes (6 Kernel, 2 Memcpy, 2 Memset), 11 edges\n"), "{said}");
+    assert!(said.contains("  the longest chain has 6 nodes: "), "{said}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod demo;
 mod doctor;
+mod dumped;
 mod flags;
 mod info;
 mod installed;
@@ -149,6 +150,21 @@ mod tests {
         for wrong in ["", "--json", "graph.json --plan-ms -1", "graph.json --plan-ms 3600001", "one two"] {
             assert!(!accepted(format!("{memory} {wrong}").trim_end()), "{wrong}");
         }
+    }
+
+    #[test]
+    fn graphs_come_from_files_or_from_a_program() {
+        for accepted_ones in ["one.json", "one.json two.json", "-- ./program --its own"] {
+            assert!(accepted(&format!("aqlipse doctor graph {accepted_ones}")), "{accepted_ones}");
+        }
+        for wrong in ["", " one.json -- ./program", " one two three"] {
+            assert!(!accepted(&format!("aqlipse doctor graph{wrong}")), "{wrong}");
+        }
+        assert!(
+            accepted("aqlipse trace -- ./program")
+                && accepted("aqlipse trace -o t.json --html t.html -- ./p -o x")
+        );
+        assert!(!accepted("aqlipse trace -o t.json") && !accepted("aqlipse trace ./program"));
     }
 
     #[test]

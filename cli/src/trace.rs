@@ -19,6 +19,7 @@ use timeline::TRACE_VARIABLE;
 
 use self::{model::Model, summary::Summary};
 use super::run;
+use crate::dumped::Graph;
 
 /// A program, and where to put what it did.
 #[derive(Debug, Args)]
@@ -67,7 +68,7 @@ fn tell(trace: &Trace, raw: &Path, graphs: Option<&Path>) -> io::Result<()> {
     let model = Model::read(&fs::read(raw)?)?;
     if let (Some(path), Some(graphs)) = (&trace.html, graphs) {
         let words: Vec<_> = trace.program.iter().map(|word| word.to_string_lossy()).collect();
-        fs::write(path, page::html(&words.join(" "), &model, &page::graphs(graphs)?))?;
+        fs::write(path, page::html(&words.join(" "), &model, &Graph::all_in(graphs)?))?;
     }
     if trace.output.extension().is_some_and(|extension| extension == "json") {
         fs::write(raw, chrome::json(&model).to_string())?;

@@ -18,7 +18,6 @@ use super::{
     fault::{Bond, Faults},
     holders,
     slabs::Block,
-    timeline,
     wait::WaitPolicy,
 };
 use crate::error::{Error, Result};
@@ -419,7 +418,6 @@ impl Fence {
         crate::callback::refuse_inside()?;
         self.0.signal.wait_as(policy)?;
         clocks::pass(self.key());
-        timeline::collect();
         drop(self.take_keeps());
         Ok(())
     }

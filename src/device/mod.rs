@@ -291,7 +291,10 @@ impl Device {
             WaitPolicy::Auto => self.wait_policy().unwrap_or_default(),
             wish => wish,
         };
+        let waiting = timeline::wait(fence);
         let outcome = fence.wait_as(policy);
+        drop(waiting);
+        timeline::collect();
         self.work_was_waited_for();
         self.check()?;
         outcome

@@ -20,7 +20,10 @@ use timeline::{
     track::Track,
 };
 
-use super::{Device, System, fence::PooledSignal};
+use super::{
+    Device, System,
+    fence::{Fence, PooledSignal},
+};
 
 /// A kernel, a copy or a fill that a queue is about to get.
 pub(crate) struct Noted {
@@ -138,6 +141,63 @@ impl Drop for Launching {
     }
 }
 
+/// What a stream did last, by its number.
+static LATEST: LazyLock<Mutex<HashMap<u64, Ended>>> = LazyLock::new(Mutex::default);
+
+/// What fences come behind, by their keys. One that is used again is noted again.
+static ENDINGS: LazyLock<Mutex<HashMap<usize, Ended>>> = LazyLock::new(Mutex::default);
+
+/// What ends with a fence.
+#[derive(Clone)]
+struct Ended {
+    launch: Launch,
+    name: Arc<str>,
+}
+
+/// A fence comes behind what a stream has done so far.
+#[inline]
+pub(crate) fn ending(stream: u64, fence: &Fence) {
+    if !is_on() {
+        return;
+    }
+    std::hint::cold_path();
+    let latest = LATEST.lock().get(&stream).cloned();
+    let mut endings = ENDINGS.lock();
+    match latest {
+        Some(latest) => endings.insert(fence.key(), latest),
+        None => endings.remove(&fence.key()),
+    };
+}
+
+/// A thread waits for a fence; with what is returned it goes on.
+#[inline]
+pub(super) fn wait(fence: &Fence) -> Option<Waiting> {
+    if !is_on() || fence.has_fired() {
+        return None;
+    }
+    std::hint::cold_path();
+    let track = Track::here();
+    let ended = ENDINGS.lock().get(&fence.key()).cloned();
+    recorder::begin(track, "wait", "wait for a device", Details::default());
+    Some(Waiting { track, ended })
+}
+
+/// A slice of a thread that waits.
+pub(super) struct Waiting {
+    track: Track,
+    ended: Option<Ended>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let details = match &self.ended {
+            Some(Ended { launch, name }) => launch.details().text("ended by", &**name),
+            None => Details::default(),
+        };
+        recorder::end_of(self.track, details);
+    }
+}
+
 /// Noted and not read yet.
 static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 
@@ -150,7 +210,16 @@ pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
         let _ = unsafe { libc::atexit(at_the_end) };
     });
     collect();
-    NOTED.lock().extend(these);
+    let mut noted = NOTED.lock();
+    let known = noted.len();
+    noted.extend(these);
+    if let Some(last) = noted[known..].last() {
+        let name = match last.launch.executable {
+            Some(executable) => format!("executable {executable}").into(),
+            None => last.work.name.clone(),
+        };
+        LATEST.lock().insert(last.launch.stream, Ended { launch: last.launch, name });
+    }
 }
 
 /// Records what is over.

@@ -749,6 +749,7 @@ impl<'a> Submission<'a> {
 
     fn adopt(&mut self, fence: Fence) {
         clocks::mark(self.stream.id, fence.key());
+        timeline::ending(self.stream.id, &fence);
         if !self.state.keeps.is_empty() {
             fence.keep_all(std::mem::take(&mut self.state.keeps));
         }

@@ -1,48 +1,15 @@
 //! A trace as a page: one file that a browser shows without a network.
 
-use std::{collections::HashMap, ffi::OsStr, fs, io, path::Path};
+use std::collections::HashMap;
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::model::{Detail, Model, TrackKind};
+use super::model::{Detail, Model, Track, TrackKind};
+use crate::dumped::Graph;
 
 /// The page, with a place for the trace; it says what the trace looks like there.
 const PAGE: &str = include_str!("page.html");
 const PLACE: &str = "@TRACE@";
-
-/// An executable graph as the runtime writes it (`AQLIPSE_DUMP`); there is more in the file.
-#[derive(Deserialize)]
-pub struct Graph {
-    process: i32,
-    executable: u64,
-    graph: String,
-    nodes: Vec<Node>,
-    edges: Vec<(u32, u32)>,
-}
-
-#[derive(Deserialize)]
-struct Node {
-    id: String,
-    kind: Option<String>,
-    name: String,
-}
-
-/// The graphs in a folder.
-///
-/// # Errors
-/// Those of the files; [`io::ErrorKind::InvalidData`] for one that is no graph.
-pub fn graphs(folder: &Path) -> io::Result<Vec<Graph>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension() == Some(OsStr::new("json")) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    paths.iter().map(|path| Ok(serde_json::from_slice(&fs::read(path)?)?)).collect()
-}
 
 /// The page of a trace.
 pub fn html(title: &str, model: &Model, graphs: &[Graph]) -> String {
@@ -55,7 +22,16 @@ fn trace(title: &str, model: &Model, graphs: &[Graph]) -> Value {
     let first_slice = model.slices.iter().map(|slice| slice.start).min();
     let first_count = model.counts.iter().map(|count| count.time).min();
     let start = first_slice.into_iter().chain(first_count).min().unwrap_or_default();
-    let tracks = model.tracks.iter().enumerate().map(|(index, track)| {
+    // The page stacks what overlaps by itself: rows of a queue are one.
+    let same = |index: usize| {
+        let Track { parent, name, kind, .. } = &model.tracks[index];
+        let is_it = |other: &Track| (&other.parent, &other.name, &other.kind) == (parent, name, kind);
+        let first = model.tracks.iter().position(is_it).filter(|_| *kind == TrackKind::Lane);
+        first.unwrap_or(index)
+    };
+    let first: Vec<usize> = (0..model.tracks.len()).map(same).collect();
+    let tracks = model.tracks.iter().enumerate().filter(|(index, _)| first[*index] == *index);
+    let tracks = tracks.map(|(index, track)| {
         let kind = match track.kind {
             TrackKind::Process => "process",
             TrackKind::Thread => "thread",
@@ -84,7 +60,7 @@ fn trace(title: &str, model: &Model, graphs: &[Graph]) -> Value {
             })
             .collect();
         json!({
-            "track": slice.track + 1, "start": slice.start - start, "end": slice.end - start,
+            "track": first[slice.track] + 1, "start": slice.start - start, "end": slice.end - start,
             "name": slice.name, "category": slice.category, "arguments": details,
         })
     });

@@ -9,7 +9,7 @@ use serde_json::Value;
 use xtask::{output, read, root};
 
 /// Those of the workspace that are published: libraries in Rust.
-const PUBLISHED: [&str; 7] = [
+const PUBLISHED: [&str; 8] = [
     "aqlipse",
     "aqlipse-emulator",
     "aqlipse-graph",
@@ -17,6 +17,7 @@ const PUBLISHED: [&str; 7] = [
     "aqlipse-hsa-sys",
     "aqlipse-loader",
     "aqlipse-rtc",
+    "aqlipse-timeline",
 ];
 
 #[test]

@@ -5,23 +5,41 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Which package may depend on which.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 16] = [
     ("aqlipse-hsa-sys", &[]),
     ("aqlipse-hsa", &["aqlipse-hsa-sys"]),
     ("aqlipse-loader", &[]),
     ("aqlipse-emulator", &["aqlipse-hsa-sys", "aqlipse-loader"]),
     ("aqlipse-graph", &["aqlipse-hsa"]),
+    ("aqlipse-timeline", &[]),
+    ("roctx-c", &["aqlipse-timeline"]),
     (
         "aqlipse",
-        &["aqlipse-graph", "aqlipse-hsa", "aqlipse-hsa-sys", "aqlipse-loader", "aqlipse-emulator", "xtask"],
+        &[
+            "aqlipse-graph",
+            "aqlipse-hsa",
+            "aqlipse-hsa-sys",
+            "aqlipse-loader",
+            "aqlipse-emulator",
+            "aqlipse-timeline",
+            "xtask",
+        ],
     ),
     ("aqlipse-rtc", &["aqlipse-loader"]),
-    ("capi", &["aqlipse", "aqlipse-rtc"]),
+    ("capi", &["aqlipse", "aqlipse-rtc", "aqlipse-timeline"]),
     ("hiprtc-c", &[]),
     ("aqlipse-bench", &["aqlipse", "aqlipse-hsa", "aqlipse-loader", "aqlipse-emulator", "xtask"]),
     (
         "aqlipse-cli",
-        &["aqlipse", "aqlipse-bench", "aqlipse-graph", "aqlipse-hsa", "aqlipse-hsa-sys", "aqlipse-emulator"],
+        &[
+            "aqlipse",
+            "aqlipse-bench",
+            "aqlipse-graph",
+            "aqlipse-hsa",
+            "aqlipse-hsa-sys",
+            "aqlipse-emulator",
+            "aqlipse-timeline",
+        ],
     ),
     ("halo", &["aqlipse", "aqlipse-rtc"]),
     ("thunk", &["aqlipse-hsa-sys", "aqlipse-emulator"]),

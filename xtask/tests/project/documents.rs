@@ -9,9 +9,9 @@ use std::{
 use xtask::{compare, compat, read, root};
 
 /// Where variables of the environment are read.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "benches", "capi", "cli", "emulator", "examples", "fuzz", "graph", "hsa", "kernels", "loader", "rtc",
-    "src", "tests", "thunk", "xtask",
+    "src", "tests", "thunk", "timeline", "xtask",
 ];
 /// Starts the names of all variables.
 const OURS: &str = "AQLIPSE_";
