@@ -121,6 +121,19 @@ fn accesses_of_lds_that_nothing_orders_are_found() {
 }
 
 #[test]
+fn each_barrier_that_is_left_out_is_found() {
+    let Some(toolchain) = Toolchain::find().filter(|_| is_emulated()) else { return };
+    let program = MATRIX[3].compile(&toolchain, "mutations.hip", Output::Program);
+    let count = Program::new(&toolchain, &program, "gfx90a").run().stdout.trim().parse::<i32>().unwrap();
+    let corpus = Corpus { toolchain, tool: "race", program };
+    assert_eq!(corpus.check(&[], &["-1"]).run().status.code(), Some(0), "with all barriers");
+    let missed: Vec<_> = (0..count)
+        .filter(|barrier| corpus.check(&[], &[&barrier.to_string()]).run().status.code() != Some(FOUND))
+        .collect();
+    assert!(count == 33 && missed.is_empty(), "of {count} without {missed:?} nothing is found");
+}
+
+#[test]
 fn what_is_left_at_the_end_is_found() {
     let Some(corpus) = Corpus::of("leak") else { return };
     corpus.holds(20, &[""]);

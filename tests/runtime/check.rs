@@ -106,6 +106,40 @@ impl Model {
     }
 }
 
+/// Launches a graph twice and returns the pairs that are found, the earlier node first.
+fn found(
+    checker: &Checker,
+    stream: &Stream,
+    buffer: u64,
+    works: &[Work],
+    edges: &[bool],
+) -> BTreeSet<(usize, usize)> {
+    let mut template = Template::new(&device());
+    let mut nodes = Vec::new();
+    for (n, work) in works.iter().enumerate() {
+        let after: Vec<_> = (0..n).filter(|m| edges[m * works.len() + n]).map(|m| nodes[m]).collect();
+        nodes.push(template.add(work.node(buffer), &after).unwrap());
+    }
+    let exec = Exec::new(&template, Default::default()).unwrap();
+    for _ in 0..2 {
+        exec.launch(stream).unwrap();
+    }
+    stream.synchronize().unwrap();
+    let findings = checker.take();
+    // `node GRAPH.NUMBER of executable ..`.
+    let number = |place: &str| {
+        let node = place.split_once('.').unwrap().1.split(' ').next();
+        node.unwrap().parse::<usize>().unwrap()
+    };
+    let pair = |finding: &Finding| {
+        let Finding::Unordered { parties, .. } = finding else { panic!("{finding}") };
+        (number(&parties[0].place), number(&parties[1].place))
+    };
+    let pairs: BTreeSet<_> = findings.iter().map(pair).collect();
+    assert_eq!(findings.len(), pairs.len(), "each pair once");
+    pairs
+}
+
 #[test]
 fn pairs_are_found_that_conflict_and_no_edges_order_and_no_others() {
     // Nothing else says what kernels touch.
@@ -117,51 +151,75 @@ fn pairs_are_found_that_conflict_and_no_edges_order_and_no_others() {
             let checker = Checker::start(&[Tool::Graph]).unwrap();
             let memory = buffer(&[0; BYTES as usize / 4]);
             let stream = stream();
-            let (all, found) = (Cell::new(0), Cell::new(0));
+            let (all, unordered) = (Cell::new(0), Cell::new(0));
             let config = Config { cases: 1000, failure_persistence: None, ..Config::default() };
             let outcome = TestRunner::new(config).run(&graph(), |(works, edges)| {
-                let mut template = Template::new(&device());
-                let mut nodes = Vec::new();
-                for (n, work) in works.iter().enumerate() {
-                    let after: Vec<_> =
-                        (0..n).filter(|m| edges[m * works.len() + n]).map(|m| nodes[m]).collect();
-                    nodes.push(template.add(work.node(memory.slice().address()), &after).unwrap());
-                }
-                let exec = Exec::new(&template, Default::default()).unwrap();
-                for _ in 0..2 {
-                    exec.launch(&stream).unwrap();
-                }
-                stream.synchronize().unwrap();
-                let findings = checker.take();
-                // `node GRAPH.NUMBER of executable ..`.
-                let number = |place: &str| {
-                    let node = place.split_once('.').unwrap().1.split(' ').next();
-                    node.unwrap().parse::<usize>().unwrap()
-                };
-                let pairs: BTreeSet<_> = findings
-                    .iter()
-                    .map(|finding| {
-                        let Finding::Unordered { parties, .. } = finding else { panic!("{finding}") };
-                        (number(&parties[0].place), number(&parties[1].place))
-                    })
-                    .collect();
+                let pairs = found(&checker, &stream, memory.slice().address(), &works, &edges);
                 let model = Model::new(&works, &edges);
                 let wrong: Vec<_> = pairs.difference(&model.unordered).collect();
                 prop_assert!(wrong.is_empty(), "{wrong:?} are in order");
                 for pair in &model.unordered {
                     prop_assert!(model.is_found(&pairs, *pair), "{pair:?} is missed");
                 }
-                prop_assert_eq!(findings.len(), pairs.len(), "each pair once");
                 all.set(all.get() + works.len() * (works.len() - 1) / 2);
-                found.set(found.get() + pairs.len());
+                unordered.set(unordered.get() + pairs.len());
                 Ok(())
             });
             outcome.unwrap();
-            let (all, found) = (all.get(), found.get());
+            let (all, found) = (all.get(), unordered.get());
             assert!(
                 found > 100 && found < all / 2,
                 "{found} of {all} pairs are too few, or too many, to say anything"
             );
         },
     );
+}
+
+/// The edges without which a graph of these nodes is not ordered, in the order of the nodes: those that no path stands for.
+fn needed(works: &[Work]) -> Vec<(usize, usize)> {
+    let count = works.len();
+    let mut before = vec![BTreeSet::new(); count];
+    let mut edges = Vec::new();
+    for later in 0..count {
+        for earlier in (0..later).rev() {
+            if works[earlier].conflicts(&works[later]) && !before[later].contains(&earlier) {
+                edges.push((earlier, later));
+                let all = before[earlier].clone();
+                before[later].extend(all.into_iter().chain([earlier]));
+            }
+        }
+    }
+    edges
+}
+
+#[test]
+fn each_edge_that_is_taken_from_an_ordered_graph_is_found() {
+    let emulated = [("AQLIPSE_DEVICE", "emulated")];
+    in_child("runtime::check::each_edge_that_is_taken_from_an_ordered_graph_is_found", &emulated, || {
+        let checker = Checker::start(&[Tool::Graph]).unwrap();
+        let memory = buffer(&[0; BYTES as usize / 4]);
+        let (stream, taken) = (stream(), Cell::new(0));
+        let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
+        let outcome = TestRunner::new(config).run(&prop::collection::vec(work(), 2..16), |works| {
+            let count = works.len();
+            let needed = needed(&works);
+            let graph = |without: Option<usize>| {
+                let mut edges = vec![false; count * count];
+                let kept = needed.iter().enumerate().filter(|(number, _)| Some(*number) != without);
+                kept.for_each(|(_, (earlier, later))| edges[earlier * count + later] = true);
+                edges
+            };
+            let found = |edges: &[bool]| found(&checker, &stream, memory.slice().address(), &works, edges);
+            prop_assert!(found(&graph(None)).is_empty());
+            for (number, &pair) in needed.iter().enumerate() {
+                let edges = graph(Some(number));
+                let pairs = found(&edges);
+                prop_assert!(Model::new(&works, &edges).is_found(&pairs, pair), "{pair:?} is missed");
+                taken.set(taken.get() + 1);
+            }
+            Ok(())
+        });
+        outcome.unwrap();
+        assert!(taken.get() > 500, "{} edges are too few to say anything", taken.get());
+    });
 }
