@@ -87,7 +87,9 @@ struct Skipping {
 /// A barrier that a wave has waited at with lanes off.
 struct Waited {
     pc: u64,
+    /// Lanes that have not skipped it, those included that were off and do not skip it.
     present: u64,
+    /// Lanes that have skipped it.
     missing: u64,
     times: u64,
 }
@@ -105,10 +107,11 @@ pub(crate) struct Passed {
 
 /// Which lanes of a wave are off and why.
 ///
-/// That a lane is off at a barrier says little. One that returns without it does not come together with those that have waited, so
-/// that it counts only when it accesses memory with one of them later. And where a condition ends right before another, compilers put lanes on again once, behind both: a
-/// barrier in between finds lanes off that are there in the program. The branch that is taken where no lane is on tells the two
-/// apart: it leads to the end of the condition. A lane goes past the barriers that its wave meets before it gets there.
+/// That a lane is off at a barrier says little. One that returns without it does not come together with those that have waited:
+/// it counts only when it accesses memory with one of them later. And where a condition ends right before another, compilers put
+/// lanes on again once, behind both: a barrier in between finds lanes off that are there in the program. The branch that is taken
+/// where no lane is on tells the two apart: it leads to the end of the condition. A lane goes past the barriers that its wave
+/// meets before it gets there.
 #[derive(Default)]
 pub(crate) struct Lanes {
     exec: u64,
@@ -244,7 +247,11 @@ impl Rounds {
     /// early does nothing of the kind.
     pub(crate) fn judge<'a>(&self, all: impl Iterator<Item = &'a Self> + Clone) -> Option<(u64, u64)> {
         let missed = self.missed?;
-        let barrier = self.crossed.map_or(missed, |(_, other)| other);
+        let barrier = match self.crossed {
+            // It has been at the others' last barrier before them, in place of one that it has gone past.
+            Some((mine, other)) if mine == missed => other,
+            _ => missed,
+        };
         let shows = |pc: &u64| {
             let others = all.clone().filter(|other| other.reached > self.reached);
             let mut firsts =

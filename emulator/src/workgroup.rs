@@ -187,8 +187,16 @@ impl Workgroup {
         }
     }
 
+    /// Whether it is watched where its lanes and waves come together.
+    fn is_converging(&self) -> bool {
+        self.slots.first().is_some_and(|slot| slot.wave.converging.is_some())
+    }
+
     /// Tells the waves that are watched which of them meet at a barrier.
     fn meet(&mut self) {
+        if !self.is_converging() {
+            return;
+        }
         let waits = |slot: &Slot| (slot.state == State::AtBarrier).then(|| slot.wave.barrier());
         let Some(first) = self.slots.iter().find_map(waits) else { return };
         let other = self.slots.iter().filter_map(waits).find(|barrier| *barrier != first);
@@ -206,6 +214,9 @@ impl Workgroup {
 
     /// Finds the waves that are watched and have gone past a barrier.
     fn judge(&self) {
+        if !self.is_converging() {
+            return;
+        }
         let all = self.slots.iter().filter_map(|slot| slot.wave.converging.as_deref());
         for converging in all.clone() {
             if let Some(shown) = converging.rounds.judge(all.clone().map(|other| &other.rounds)) {
