@@ -1,9 +1,13 @@
 //! Whether the lanes of a wave and the waves of a workgroup come together where they have to, for tools: barriers that some go
 //! past, and values that lanes take from others that are off.
 
-use std::collections::HashMap;
+mod inactive;
+
+use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
+
+pub(crate) use inactive::{Inactive, Row, rows};
 
 /// What is wrong where lanes or waves should come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -260,6 +264,35 @@ impl Rounds {
         };
         let late = self.accesses.iter().filter(|(_, (_, last))| *last == self.reached);
         late.map(|(pc, _)| *pc).filter(shows).min().map(|then| (barrier, then))
+    }
+}
+
+/// What is known of a wave that is watched.
+pub(crate) struct Converging {
+    /// Number of the workgroup in the grid.
+    workgroup: u64,
+    /// Its number in the workgroup.
+    wave: u32,
+    pub(crate) rounds: Rounds,
+    pub(crate) lanes: Lanes,
+    pub(crate) inactive: Inactive,
+    findings: Arc<SyncFindings>,
+}
+
+impl Converging {
+    pub(crate) fn new(workgroup: u64, wave: u32, findings: Arc<SyncFindings>) -> Self {
+        let (rounds, lanes, inactive) = (Rounds::default(), Lanes::default(), Inactive::default());
+        Self { workgroup, wave, rounds, lanes, inactive, findings }
+    }
+
+    /// Says that the wave has gone past a barrier that others wait at.
+    pub(crate) fn not_reached(&self, (barrier, then): (u64, u64)) {
+        self.find(SyncKind::BarrierNotReached, None, barrier, then, 1);
+    }
+
+    pub(crate) fn find(&self, kind: SyncKind, lane: Option<u32>, pc: u64, then: u64, count: u64) {
+        let Self { workgroup, wave, .. } = *self;
+        self.findings.add(SyncFinding { kind, workgroup, wave, lane, pc, then, count });
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::{
+    convergence::Converging,
     isa::Target,
     local::{Shadow, WatchedLocal},
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
     touched::Notes,
-    wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code, converging::Converging},
+    wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
 };
 
 /// Dwords of instructions of one wave before the next one's turn.

@@ -1,24 +1,13 @@
 //! A wave that is watched for where its lanes come together: each instruction is looked at before it is executed.
 
-use std::sync::Arc;
-
-use super::{Wave, exec::shape, inactive::Inactive};
+use super::{
+    Wave,
+    inactive::{DS_BPERMUTE, DS_PERMUTE, DS_SWIZZLE, beyond_scratch, follow},
+};
 use crate::{
-    convergence::{Lanes, Passed, Rounds, Step, SyncFinding, SyncFindings, SyncKind},
+    convergence::{Converging, Passed, Step, SyncKind},
     isa::{Family, Inst},
 };
-
-/// What is known of a wave that is watched.
-pub(crate) struct Converging {
-    /// Number of the workgroup in the grid.
-    pub(crate) workgroup: u64,
-    /// Its number in the workgroup.
-    pub(crate) wave: u32,
-    pub(crate) rounds: Rounds,
-    lanes: Lanes,
-    inactive: Inactive,
-    findings: Arc<SyncFindings>,
-}
 
 // Opcodes of their families (MI200 ISA, 12).
 const S_SETPC: u16 = 29;
@@ -29,9 +18,6 @@ const S_CALL: u16 = 21;
 const S_CBRANCH_EXECZ: u16 = 8;
 const S_CBRANCH_EXECNZ: u16 = 9;
 const S_BARRIER: u16 = 10;
-pub(super) const DS_SWIZZLE: u16 = 61;
-pub(super) const DS_PERMUTE: u16 = 62;
-pub(super) const DS_BPERMUTE: u16 = 63;
 
 /// The source code of the inline constant -1.
 const MINUS_ONE: u16 = 193;
@@ -42,7 +28,7 @@ fn step(wave: &Wave, inst: &Inst) -> Step {
         (Family::Sopp, S_CBRANCH_EXECZ) => {
             Step::Resume(wave.pc.wrapping_add_signed(4 * i64::from(inst.imm as i16)))
         }
-        // Back to the beginning of a loop, which lanes have left.
+        // Back to the beginning of a loop, or to what lies elsewhere: lanes that are off go on behind it.
         (Family::Sopp, S_CBRANCH_EXECNZ) => Step::Resume(wave.pc),
         (Family::Sopp, S_BARRIER) => Step::Barrier,
         (Family::Sop1, S_SWAPPC) | (Family::Sopk, S_CALL) => Step::Call(wave.pc),
@@ -54,54 +40,27 @@ fn step(wave: &Wave, inst: &Inst) -> Step {
         (Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem, _) => {
             Step::Scalar
         }
-        // What spills registers accesses scratch, on gfx90a through buffers.
         (Family::Ds, DS_SWIZZLE | DS_PERMUTE | DS_BPERMUTE) => Step::Vector,
+        // What spills registers accesses scratch, on gfx90a through buffers.
         (Family::Ds | Family::Flat | Family::Global, _) if beyond_scratch(wave, inst) != 0 => Step::Access,
         _ => Step::Vector,
     }
 }
 
-/// The lanes for which an instruction of DS, FLAT or GLOBAL accesses something else than scratch.
-pub(super) fn beyond_scratch(wave: &Wave, inst: &Inst) -> u64 {
-    let high = inst.src[0].row().filter(|_| inst.row.family == Family::Flat);
-    let Some(high) = high.map(|row| wave.row(row + 1)) else { return wave.exec };
-    // CAST: the low half of the aperture's base is zero.
-    let private = (wave.surroundings.apertures.private >> 32) as u32;
-    shape::lanes(wave.exec).filter(|lane| high[*lane] != private).fold(0, |mask, lane| mask | 1 << lane)
-}
-
-impl Converging {
-    pub(crate) fn new(workgroup: u64, wave: u32, findings: Arc<SyncFindings>) -> Self {
-        let (rounds, lanes, inactive) = (Rounds::default(), Lanes::default(), Inactive::default());
-        Self { workgroup, wave, rounds, lanes, inactive, findings }
+fn look(converging: &mut Converging, wave: &Wave, inst: &Inst) {
+    let pc = wave.pc.wrapping_sub(u64::from(inst.size));
+    let step = step(wave, inst);
+    for Passed { barrier, lane, times } in converging.lanes.step(pc, wave.exec, step) {
+        converging.find(SyncKind::DivergentBarrier, Some(lane), barrier, pc, times);
     }
-
-    fn look(&mut self, wave: &Wave, inst: &Inst) {
-        let pc = wave.pc.wrapping_sub(u64::from(inst.size));
-        let step = step(wave, inst);
-        let passed = self.lanes.step(pc, wave.exec, step);
-        for Passed { barrier, lane, times } in passed {
-            self.find(SyncKind::DivergentBarrier, Some(lane), barrier, pc, times);
-        }
-        match step {
-            Step::Barrier => self.rounds.reach(),
-            Step::Access if !self.lanes.is_whole() => self.rounds.access(pc),
-            _ => {}
-        }
-        if let Some(used) = self.inactive.step(wave, inst, pc) {
-            let (lane, lanes) = (used.lanes.trailing_zeros(), used.lanes.count_ones());
-            self.find(SyncKind::InactiveLane, Some(lane), used.origin, pc, lanes.into());
-        }
+    match step {
+        Step::Barrier => converging.rounds.reach(),
+        Step::Access if !converging.lanes.is_whole() => converging.rounds.access(pc),
+        _ => {}
     }
-
-    /// Says that the wave has gone past a barrier that others wait at.
-    pub(crate) fn not_reached(&self, (barrier, then): (u64, u64)) {
-        self.find(SyncKind::BarrierNotReached, None, barrier, then, 1);
-    }
-
-    fn find(&self, kind: SyncKind, lane: Option<u32>, pc: u64, then: u64, count: u64) {
-        let Self { workgroup, wave, .. } = *self;
-        self.findings.add(SyncFinding { kind, workgroup, wave, lane, pc, then, count });
+    if let Some(used) = follow(&mut converging.inactive, wave, inst, pc) {
+        let (lane, lanes) = (used.lanes.trailing_zeros(), used.lanes.count_ones());
+        converging.find(SyncKind::InactiveLane, Some(lane), used.origin, pc, lanes.into());
     }
 }
 
@@ -110,7 +69,7 @@ impl Wave {
     #[cold]
     pub(super) fn look_at(&mut self, inst: &Inst) {
         if let Some(mut converging) = self.converging.take() {
-            converging.look(self, inst);
+            look(&mut converging, self, inst);
             self.converging = Some(converging);
         }
     }

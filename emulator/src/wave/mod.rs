@@ -2,7 +2,7 @@
 
 pub mod code;
 mod constants;
-pub(crate) mod converging;
+mod converging;
 pub(crate) mod exec;
 mod fault;
 mod inactive;

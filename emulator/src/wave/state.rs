@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{
     constants,
-    converging::Converging,
     fault::{Fault, FaultKind},
     near::Near,
     simd,
@@ -12,6 +11,7 @@ use super::{
     sync::Ticket,
 };
 use crate::{
+    convergence::Converging,
     isa::{Flow, Inst, Target},
     local::WatchedLocal,
     memory::{Snapshot, coherence::View},
