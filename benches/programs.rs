@@ -34,14 +34,15 @@ fn main() {
         let name = format!("{program} {}", arguments.join(" "));
         let run = || Program::new(&toolchain, &path, BUILD.arch).args(arguments);
         let checked = |tool| run().env("AQLIPSE_CHECK", tool).env("AQLIPSE_CHECK_REPORT", "/dev/null");
-        let (graph, memory, race) = (|| checked("graph"), || checked("memory"), || checked("race"));
-        let rows: [(&str, &dyn Fn() -> Program); 4] =
-            [(&name, &run), ("  graph", &graph), ("  memory", &memory), ("  race", &race)];
+        let (graph, memory) = (|| checked("graph"), || checked("memory"));
+        let (race, sync) = (|| checked("race"), || checked("sync"));
+        let rows: [(&str, &dyn Fn() -> Program); 5] =
+            [(&name, &run), ("  graph", &graph), ("  memory", &memory), ("  race", &race), ("  sync", &sync)];
         let [plain, checked @ ..] = measure(rows);
-        let [graph, memory, race] = checked.map(|median| median / plain);
+        let [graph, memory, race, sync] = checked.map(|median| median / plain);
         println!(
-            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2}",
-            "  graph, memory, race over plain, medians"
+            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2} {sync:>10.2}",
+            "  graph, memory, race, sync over plain, medians"
         );
     }
     let bundle = Build::new(Compiler::Clang22, BUILD.arch, "1").compile(

@@ -121,6 +121,14 @@ fn accesses_of_lds_that_nothing_orders_are_found() {
 }
 
 #[test]
+fn lanes_and_waves_that_do_not_come_together_are_found() {
+    let Some(corpus) = Corpus::of("sync") else { return };
+    corpus.holds(27, &["", "1"]);
+    let finished = corpus.check(&[], &["reduction", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of stream 1 (kernel reduction");
+}
+
+#[test]
 fn each_barrier_that_is_left_out_is_found() {
     let Some(toolchain) = Toolchain::find().filter(|_| is_emulated()) else { return };
     let program = MATRIX[3].compile(&toolchain, "mutations.hip", Output::Program);
@@ -168,7 +176,7 @@ fn conformance_programs_order_all_that_they_do() {
         // As the suite runs them.
         let run = Program::new(&toolchain, &binary, &format!("{}xgfx90a", program.devices))
             .env("AQLIPSE_EMULATE_HARDWARE", "no-svm")
-            .env("AQLIPSE_CHECK", "graph,memory,race")
+            .env("AQLIPSE_CHECK", "graph,memory,race,sync")
             .env("AQLIPSE_CHECK_REPORT", report.to_str().unwrap())
             .unrecorded();
         let finished = run.run();
@@ -256,9 +264,9 @@ fn a_device_that_cannot_be_watched_is_refused() {
     let program = Program::new(&corpus.toolchain, &corpus.program, "gfx90a").args(&["readers"]);
     let finished = program.env("AQLIPSE_CHECK", "everything").env("AQLIPSE_LOG", "info").run();
     assert!(
-        finished
-            .stderr
-            .contains("AQLIPSE_CHECK=everything: \"everything\" is none of graph, leak, memory, race, all"),
+        finished.stderr.contains(
+            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, leak, memory, race, sync, all"
+        ),
         "{}",
         says(&finished)
     );

@@ -44,7 +44,7 @@ impl fmt::Display for Tools {
 /// A program, and what to say of it.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// What to look for, with commas between: graph, leak, memory, race; or all
+    /// What to look for, with commas between: graph, leak, memory, race, sync; or all
     tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
@@ -201,9 +201,11 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 location["logicalLocations"] = json!([party(command)]);
                 location
             }
-            Finding::Local { place, what, .. } => json!({ "logicalLocations": [
+            Finding::Local { place, what, .. } | Finding::Sync { place, what, .. } => {
+                json!({ "logicalLocations": [
                 { "name": what, "fullyQualifiedName": place, "kind": "function" },
-            ] }),
+            ] })
+            }
             Finding::BadFree { made, .. } | Finding::Leak { made, .. } => location(made),
             _ => json!({}),
         };
@@ -239,6 +241,9 @@ fn short(rule: &str) -> &'static str {
         "memory/outside-lds" => "A kernel touches LDS beyond what was asked for.",
         "race/waves" => "Two waves touch the same bytes of LDS, one writes, and no barrier is between.",
         "race/lanes" => "Lanes of one instruction write different values to the same bytes of LDS.",
+        "sync/divergent-barrier" => "A wave waits at a barrier with lanes off that go on behind it.",
+        "sync/barrier-not-reached" => "A wave goes on behind a barrier that others of its workgroup wait at.",
+        "sync/inactive-lane" => "A lane uses what it reads from another that is off.",
         "memory/bad-free" => "The program frees what is no allocation.",
         "leak/memory" => "Memory is not freed when the process ends.",
         "leak/object" => "An object is not destroyed when the process ends.",
@@ -291,6 +296,10 @@ fn as_json(finding: &Finding) -> Value {
             let accesses: Vec<_> = other.iter().chain([last]).map(access).collect();
             json!({ "place": place, "what": what, "workgroup": workgroup, "offset": offset, "count": count,
                 "accesses": accesses })
+        }
+        Finding::Sync { place, what, workgroup, wave, lane, offset, then, count, .. } => {
+            json!({ "place": place, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,
+                "instruction": offset.cast_signed(), "then": then.cast_signed(), "count": count })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })

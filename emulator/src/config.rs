@@ -33,6 +33,8 @@ pub struct Config {
     pub observed: bool,
     /// Whether it is told as well what is wrong with accesses of LDS, which takes more time.
     pub observed_local: bool,
+    /// Whether it is told as well where lanes and waves do not come together, which takes more time, too.
+    pub observed_sync: bool,
 }
 
 impl Default for Config {
@@ -48,6 +50,7 @@ impl Default for Config {
             hardware: Hardware::default(),
             observed: false,
             observed_local: false,
+            observed_sync: false,
         }
     }
 }
@@ -129,8 +132,9 @@ impl Config {
         // What is left at the end the devices have no part in.
         let tools = given("AQLIPSE_CHECK").unwrap_or_default();
         let asks = |words: &[&str]| tools.split(',').any(|tool| words.contains(&tool.trim()));
-        config.observed = asks(&["graph", "memory", "race", "all"]);
+        config.observed = asks(&["graph", "memory", "race", "sync", "all"]);
         config.observed_local = asks(&["memory", "race", "all"]);
+        config.observed_sync = asks(&["sync", "all"]);
         Ok(config)
     }
 

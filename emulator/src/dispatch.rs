@@ -28,7 +28,7 @@ use crate::{
         Fault, Surroundings, Wave,
         code::{self, Ranges},
     },
-    workgroup::{LDS_BYTES, LDS_GRANULE, Resources},
+    workgroup::{LDS_BYTES, LDS_GRANULE, Resources, Watches},
 };
 use loader::KernelDescriptor;
 use registers::Registers;
@@ -123,7 +123,7 @@ impl Dispatch {
                 memory,
                 origin: None,
                 notes: None,
-                watches_local: false,
+                watches: Watches::default(),
                 group_bytes: launch.group_bytes,
             },
             launch,
@@ -158,10 +158,10 @@ impl Dispatch {
         self
     }
 
-    /// Has the workgroups note what they touch, and what is wrong with accesses of LDS if it is to be `local`.
-    pub(crate) fn noted(mut self, local: bool) -> Self {
+    /// Has the workgroups note what they touch, and what else is watched.
+    pub(crate) fn noted(mut self, watches: Watches) -> Self {
         self.resources.notes = Some(Arc::default());
-        self.resources.watches_local = local;
+        self.resources.watches = watches;
         self
     }
 

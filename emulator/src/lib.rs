@@ -48,6 +48,7 @@
 //! | `fault` | reports, callbacks and system events |
 //! | `touched` | [`Touched`], [`Observer`]: the bytes that dispatches touch, for tools |
 //! | `local` | what waves do to LDS that nothing orders, for tools |
+//! | `convergence` | barriers that lanes and waves go past, and lanes that read from others that are off, for tools |
 //! | [`dispatch`], [`workgroup`] | one kernel dispatch, one workgroup |
 //! | [`wave`] | one wavefront, the instructions' semantics, and machine code decoded once into operations |
 //! | [`isa`] | the instruction table, decoder and disassembler |
@@ -57,7 +58,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `hardware`, `isa`, `local`, `os`, `touched`
+//! 1. `agent`, `convergence`, `hardware`, `isa`, `local`, `os`, `touched`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -74,6 +75,7 @@
 
 mod agent;
 mod config;
+mod convergence;
 mod copy;
 mod device;
 mod executable;
@@ -103,6 +105,7 @@ pub mod workgroup;
 
 pub use agent::Agent;
 pub use config::{Config, ConfigError, MAX_DEVICES};
+pub use convergence::{SyncFinding, SyncKind};
 pub use device::{Card, Counters, QUEUES_PER_COPY_ENGINE};
 pub use fault::{last_fault_report, take_fault_report};
 pub use hardware::{Failure, FailureKind, Hardware, QUEUES as HARDWARE_QUEUES, UnknownTrait};

@@ -10,7 +10,10 @@ use std::{
 use parking_lot::Mutex;
 
 pub use crate::local::How;
-use crate::local::{LocalFinding, LocalFindings};
+use crate::{
+    convergence::{SyncFinding, SyncFindings},
+    local::{LocalFinding, LocalFindings},
+};
 
 /// Bytes of a page of masks.
 const PAGE: u64 = 4096;
@@ -157,6 +160,9 @@ pub struct Dispatched<'a> {
     pub entry: u64,
     /// What was found in LDS, where [`Config::observed_local`](crate::Config::observed_local) asks for it.
     pub local: &'a [LocalFinding],
+    /// What was found of lanes and waves that should come together, where
+    /// [`Config::observed_sync`](crate::Config::observed_sync) asks for it.
+    pub sync: &'a [SyncFinding],
 }
 
 /// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.
@@ -184,6 +190,8 @@ pub(crate) struct Notes {
     touched: Mutex<Touched>,
     /// What was found in LDS, where that is watched.
     pub(crate) local: Arc<LocalFindings>,
+    /// What was found of lanes and waves that should come together, where that is watched.
+    pub(crate) sync: Arc<SyncFindings>,
 }
 
 impl Notes {

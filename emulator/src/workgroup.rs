@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::{
+    convergence::Converging,
     isa::Target,
     local::{Shadow, WatchedLocal},
     memory::coherence::{Origin, Scope, View},
@@ -83,7 +84,8 @@ impl Workgroup {
         let view = resources.origin.map(|origin| Arc::new(View::new(Arc::clone(map), origin)));
         let writes_through = resources.target == Target::Gfx90a;
         let shadow = resources
-            .watches_local
+            .watches
+            .local
             .then(|| Arc::new(Mutex::new(Shadow::new(id, resources.group_bytes, waves))));
         let mut slots = pool.lists.pop().unwrap_or_default();
         for number in 0..waves {
@@ -113,6 +115,9 @@ impl Workgroup {
                 let (shadow, findings) = (shadow.clone(), notes.local.clone());
                 WatchedLocal { wave: number, size: resources.lds_bytes, shadow, findings }
             });
+            let notes = resources.notes.as_ref().filter(|_| resources.watches.sync);
+            wave.converging =
+                notes.map(|notes| Box::new(Converging::new(id, number, Arc::clone(&notes.sync))));
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
@@ -159,6 +164,7 @@ impl Workgroup {
                 ready += u32::from(slot.state == State::Ready);
             }
             if live == 0 {
+                self.judge();
                 return Turn::Done;
             }
             if ready == 0 {
@@ -166,6 +172,7 @@ impl Workgroup {
                 if let Some(shadow) = &self.shadow {
                     shadow.lock().barrier();
                 }
+                self.meet();
                 for slot in &mut self.slots {
                     if slot.state == State::AtBarrier {
                         slot.state = State::Ready;
@@ -177,6 +184,44 @@ impl Workgroup {
             }
             if left == 0 {
                 return Turn::Suspended { idle: false };
+            }
+        }
+    }
+
+    /// Whether it is watched where its lanes and waves come together.
+    fn is_converging(&self) -> bool {
+        self.slots.first().is_some_and(|slot| slot.wave.converging.is_some())
+    }
+
+    /// Tells the waves that are watched which of them meet at a barrier.
+    fn meet(&mut self) {
+        if !self.is_converging() {
+            return;
+        }
+        let waits = |slot: &Slot| (slot.state == State::AtBarrier).then(|| slot.wave.barrier());
+        let Some(first) = self.slots.iter().find_map(waits) else { return };
+        let other = self.slots.iter().filter_map(waits).find(|barrier| *barrier != first);
+        for slot in &mut self.slots {
+            let mine = waits(slot);
+            let Some(converging) = &mut slot.wave.converging else { return };
+            match (mine, other) {
+                (None, _) => converging.rounds.miss(first),
+                (Some(mine), Some(other)) if mine == first => converging.rounds.cross(mine, other),
+                (Some(mine), Some(_)) => converging.rounds.cross(mine, first),
+                (Some(_), None) => {}
+            }
+        }
+    }
+
+    /// Finds the waves that are watched and have gone past a barrier.
+    fn judge(&self) {
+        if !self.is_converging() {
+            return;
+        }
+        let all = self.slots.iter().filter_map(|slot| slot.wave.converging.as_deref());
+        for converging in all.clone() {
+            if let Some(shown) = converging.rounds.judge(all.clone().map(|other| &other.rounds)) {
+                converging.not_reached(shown);
             }
         }
     }
@@ -196,6 +241,15 @@ impl Workgroup {
     }
 }
 
+/// What workgroups look at for tools beside the bytes that they touch.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Watches {
+    /// What is wrong with accesses of LDS.
+    pub local: bool,
+    /// Where lanes and waves do not come together.
+    pub sync: bool,
+}
+
 /// What each workgroup of a dispatch gets.
 #[derive(Clone)]
 pub(crate) struct Resources {
@@ -211,8 +265,8 @@ pub(crate) struct Resources {
     pub memory: Arc<crate::memory::Snapshot>,
     /// Where its waves note what they touch.
     pub notes: Option<Arc<Notes>>,
-    /// Whether they note what is wrong with accesses of LDS.
-    pub watches_local: bool,
+    /// What else they note.
+    pub watches: Watches,
     /// Bytes of LDS that were asked for.
     pub group_bytes: u32,
 }
@@ -265,6 +319,7 @@ impl Pool {
             wave.near.clear();
             wave.notes = None;
             wave.watched_local = None;
+            wave.converging = None;
         }
     }
 }

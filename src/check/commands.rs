@@ -9,7 +9,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use emulator::{Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, Touched};
+use emulator::{
+    Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, SyncFinding, Touched,
+};
 use parking_lot::Mutex;
 
 use super::{
@@ -53,7 +55,8 @@ impl Checker {
     pub fn start(tools: &[Tool]) -> Result<Self> {
         let config = Config::from_env().and_then(|config| {
             let observed_local = tools.iter().any(|tool| matches!(tool, Tool::Memory | Tool::Race));
-            emulator::configure(Config { observed: true, observed_local, ..config })
+            let observed_sync = tools.contains(&Tool::Sync);
+            emulator::configure(Config { observed: true, observed_local, observed_sync, ..config })
         });
         config.map_err(|error| Error::NotInitialized(error.to_string()))?;
         checked::want(tools);
@@ -289,8 +292,36 @@ impl State {
         }
     }
 
-    /// Says what is wrong with the accesses of LDS of a dispatch, be it of a command that is known or not.
+    /// Says what is wrong within a dispatch, be it of a command that is known or not.
     fn look_into(&mut self, command: Option<&Command>, dispatch: &Dispatched<'_>) {
+        let named = || {
+            let known = command.map(|command| (command.place(), command.what.clone()));
+            known.unwrap_or_else(|| {
+                let kernel = aqlipse_graph::dot::readable(&(dispatch.kernel)());
+                ("a dispatch".into(), format!("kernel {kernel}"))
+            })
+        };
+        for &SyncFinding { kind, workgroup, wave, lane, pc, then, count } in dispatch.sync {
+            if !checked::is_on(Tool::Sync) {
+                break;
+            }
+            let (place, what) = named();
+            let [offset, then] = [pc, then].map(|pc| pc.wrapping_sub(dispatch.entry));
+            let names = [what.clone(), format!("{kind:?}"), format!("{offset:#x}"), String::new()];
+            if self.known.insert(names) {
+                self.found.push(Finding::Sync {
+                    kind,
+                    place,
+                    what,
+                    workgroup,
+                    wave,
+                    lane,
+                    offset,
+                    then,
+                    count,
+                });
+            }
+        }
         for finding in dispatch.local {
             let tool = if finding.kind == LocalKind::Outside { Tool::Memory } else { Tool::Race };
             if !checked::is_on(tool) {
@@ -302,11 +333,7 @@ impl State {
                 offset: pc.wrapping_sub(dispatch.entry),
             };
             let (access, other) = (instruction(finding.access), finding.other.map(instruction));
-            let known = command.map(|command| (command.place(), command.what.clone()));
-            let (place, what) = known.unwrap_or_else(|| {
-                let kernel = aqlipse_graph::dot::readable(&(dispatch.kernel)());
-                ("a dispatch".into(), format!("kernel {kernel}"))
-            });
+            let (place, what) = named();
             let at = |instruction: &Instruction| format!("{:#x}", instruction.offset);
             let names = [
                 what.clone(),

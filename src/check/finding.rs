@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::{How, LocalKind};
+use emulator::{How, LocalKind, SyncKind};
 
 pub use super::made::{Frame, Made};
 use crate::device::Tool;
@@ -113,6 +113,27 @@ pub enum Finding {
         /// How many bytes of accesses of these instructions did so.
         count: u64,
     },
+    /// Lanes or waves of a kernel do not come together where they have to.
+    Sync {
+        /// What is wrong.
+        kind: SyncKind,
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// The workgroup, by its number in the grid; the first in which it was found.
+        workgroup: u64,
+        /// The wave, by its number in the workgroup.
+        wave: u32,
+        /// The lane that goes on behind the barrier, or that uses the value; `None` if it is about a whole wave.
+        lane: Option<u32>,
+        /// The barrier or the instruction that reads from another lane, in bytes from the kernel's first instruction.
+        offset: u64,
+        /// The instruction that shows it.
+        then: u64,
+        /// How often it was found: barriers, waves, or lanes.
+        count: u64,
+    },
     /// The program frees what is no allocation.
     BadFree {
         /// What it frees.
@@ -147,6 +168,17 @@ fn local_rule(kind: LocalKind) -> &'static str {
     }
 }
 
+const SYNC_KINDS: [SyncKind; 3] =
+    [SyncKind::DivergentBarrier, SyncKind::BarrierNotReached, SyncKind::InactiveLane];
+
+fn sync_rule(kind: SyncKind) -> &'static str {
+    match kind {
+        SyncKind::DivergentBarrier => "sync/divergent-barrier",
+        SyncKind::BarrierNotReached => "sync/barrier-not-reached",
+        SyncKind::InactiveLane => "sync/inactive-lane",
+    }
+}
+
 /// What separates the fields of a line.
 const SEPARATOR: char = '\t';
 
@@ -159,6 +191,7 @@ impl Finding {
                 Tool::Memory
             }
             Self::Local { .. } => Tool::Race,
+            Self::Sync { .. } => Tool::Sync,
             Self::Leak { .. } => Tool::Leak,
         }
     }
@@ -170,6 +203,7 @@ impl Finding {
             Self::Memory { misuse, .. } => misuse.rule(),
             Self::BadFree { .. } => BAD_FREE,
             Self::Local { kind, .. } => local_rule(*kind),
+            Self::Sync { kind, .. } => sync_rule(*kind),
             Self::Leak { bytes: 0, .. } => "leak/object",
             Self::Leak { .. } => "leak/memory",
         }
@@ -181,7 +215,7 @@ impl Finding {
             Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
-            Self::Local { what, .. } => [what, what],
+            Self::Local { what, .. } | Self::Sync { what, .. } => [what, what],
             Self::Leak { what, made, .. } => [what, &made.call],
         }
     }
@@ -189,7 +223,7 @@ impl Finding {
     /// Where the memory or the object was made, or was freed, if it is about such.
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
-            Self::Unordered { .. } | Self::Local { .. } => None,
+            Self::Unordered { .. } | Self::Local { .. } | Self::Sync { .. } => None,
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
     }
@@ -217,6 +251,12 @@ impl Finding {
                     fields.put(word(*how));
                     fields.put(offset);
                 }
+            }
+            Self::Sync { place, what, workgroup, wave, lane, offset, then, count, .. } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                [workgroup, offset, then, count].iter().for_each(|number| fields.put(number));
+                fields.put(wave);
+                lane.iter().for_each(|lane| fields.put(lane));
             }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
@@ -256,6 +296,13 @@ impl Finding {
                 let access = fields.instruction()?;
                 let other = if kind == LocalKind::Outside { None } else { Some(fields.instruction()?) };
                 Self::Local { kind, place, what, workgroup, offset, access, other, count }
+            }
+            _ if let Some(kind) = SYNC_KINDS.into_iter().find(|kind| sync_rule(*kind) == rule) => {
+                let (place, what) = (fields.next()?, fields.next()?);
+                let (workgroup, offset, then) = (fields.next()?, fields.next()?, fields.next()?);
+                let (count, wave) = (fields.next()?, fields.next()?);
+                let lane = if kind == SyncKind::BarrierNotReached { None } else { Some(fields.next()?) };
+                Self::Sync { kind, place, what, workgroup, wave, lane, offset, then, count }
             }
             _ => {
                 let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
@@ -329,6 +376,14 @@ impl Read<'_> {
     }
 }
 
+/// Where an instruction is; functions that a kernel calls may lie before it.
+fn at(offset: u64) -> String {
+    match offset.cast_signed() {
+        before @ ..0 => format!("kernel-{:#x}", before.unsigned_abs()),
+        behind => format!("kernel+{behind:#x}"),
+    }
+}
+
 fn word(how: How) -> &'static str {
     match how {
         How::Read => "reads",
@@ -399,8 +454,8 @@ impl fmt::Display for Finding {
                 write!(f, "\n    {bytes}\n    allocated by {made}")
             }
             Self::Local { kind, place, what, workgroup, offset, access, other, count } => {
-                let at = |Instruction { wave, how, offset }: &Instruction| {
-                    format!("wave {wave} {} at kernel+{offset:#x}", word(*how))
+                let access_at = |Instruction { wave, how, offset }: &Instruction| {
+                    format!("wave {wave} {} at {}", word(*how), at(*offset))
                 };
                 let said = match kind {
                     LocalKind::Waves => "touch the same bytes of LDS, and no barrier is between",
@@ -409,15 +464,51 @@ impl fmt::Display for Finding {
                 };
                 match (kind, other) {
                     (LocalKind::Waves, Some(other)) => {
-                        write!(f, "waves of {place} ({what}) {said}\n    {}, {}", at(other), at(access))?;
+                        write!(
+                            f,
+                            "waves of {place} ({what}) {said}\n    {}, {}",
+                            access_at(other),
+                            access_at(access)
+                        )?;
                     }
                     (LocalKind::Lanes, _) => {
-                        write!(f, "lanes of {place} ({what}) {said}\n    {}", at(access))?;
+                        write!(f, "lanes of {place} ({what}) {said}\n    {}", access_at(access))?;
                     }
-                    _ => write!(f, "{place} ({what}) {} LDS {said}\n    {}", word(access.how), at(access))?,
+                    _ => write!(
+                        f,
+                        "{place} ({what}) {} LDS {said}\n    {}",
+                        word(access.how),
+                        access_at(access)
+                    )?,
                 }
                 let times = if *kind == LocalKind::Outside { "accesses" } else { "bytes" };
                 write!(f, ", first in workgroup {workgroup} at offset {offset}; {count} {times} in all")
+            }
+            Self::Sync { kind, place, what, workgroup, wave, lane, offset, then, count } => {
+                let (offset, then, lane) = (at(*offset), at(*then), lane.unwrap_or_default());
+                match kind {
+                    SyncKind::DivergentBarrier => write!(
+                        f,
+                        "waves of {place} ({what}) wait at a barrier with lanes off that go on behind it\n    \
+                         wave {wave} waits at {offset}, its lane {lane} goes on at {then}"
+                    )?,
+                    SyncKind::BarrierNotReached => write!(
+                        f,
+                        "waves of {place} ({what}) go on behind a barrier that others wait at\n    \
+                         wave {wave} goes on at {then}, others wait at {offset}"
+                    )?,
+                    SyncKind::InactiveLane => write!(
+                        f,
+                        "lanes of {place} ({what}) use what they read from lanes that are off\n    \
+                         wave {wave} reads at {offset}, its lane {lane} uses that at {then}"
+                    )?,
+                }
+                let times = match kind {
+                    SyncKind::DivergentBarrier => "barriers",
+                    SyncKind::BarrierNotReached => "waves",
+                    SyncKind::InactiveLane => "lanes",
+                };
+                write!(f, ", first in workgroup {workgroup}; {count} {times} in all")
             }
             Self::BadFree { address, again, made } => {
                 let again = if *again { "was freed before" } else { "is no allocation" };
@@ -458,6 +549,28 @@ mod tests {
                 access: Instruction { wave: 1, how: How::Read, offset: 64 },
                 other: Some(Instruction { wave: 0, how: How::Write, offset: 16 }),
                 count: 128,
+            },
+            Finding::Sync {
+                kind: SyncKind::DivergentBarrier,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: Some(5),
+                offset: 64,
+                then: 96,
+                count: 2,
+            },
+            Finding::Sync {
+                kind: SyncKind::BarrierNotReached,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: None,
+                offset: 64,
+                then: 96,
+                count: 2,
             },
             Finding::Leak {
                 what: "stream".into(),

@@ -55,4 +55,4 @@ pub use self::{
     report::REPORT_VARIABLE,
 };
 pub use crate::device::{CHECK_VARIABLE, Tool};
-pub use emulator::{How, LocalKind};
+pub use emulator::{How, LocalKind, SyncKind};

@@ -28,11 +28,13 @@ pub enum Tool {
     Memory,
     /// Accesses of one kernel to LDS that nothing orders.
     Race,
+    /// Barriers that lanes or waves go past, and lanes that use what they read from others that are off.
+    Sync,
 }
 
 impl Tool {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Graph, Self::Leak, Self::Memory, Self::Race];
+    pub const ALL: [Self; 5] = [Self::Graph, Self::Leak, Self::Memory, Self::Race, Self::Sync];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -41,13 +43,14 @@ impl Tool {
             Self::Leak => "leak",
             Self::Memory => "memory",
             Self::Race => "race",
+            Self::Sync => "sync",
         }
     }
 
     /// Whether it must know what kernels touch, which only the emulated device says.
     pub fn watches_devices(self) -> bool {
         match self {
-            Self::Graph | Self::Memory | Self::Race => true,
+            Self::Graph | Self::Memory | Self::Race | Self::Sync => true,
             Self::Leak => false,
         }
     }

@@ -56,6 +56,8 @@ pub struct Device {
     pub observed: bool,
     /// And what is wrong with accesses of LDS.
     pub observed_local: bool,
+    /// And where lanes and waves do not come together.
+    pub observed_sync: bool,
     /// What its packet processor and its copy engines have done.
     pub tally: Tally,
     /// The registers of its host data path, once they are asked for.
@@ -87,6 +89,7 @@ impl Device {
             hardware: config.hardware.clone(),
             observed: config.observed,
             observed_local: config.observed_local,
+            observed_sync: config.observed_sync,
             tally: Tally::default(),
             data_path: OnceLock::new(),
             losses: AtomicU32::new(0),

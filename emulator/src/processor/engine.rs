@@ -36,6 +36,7 @@ use crate::{
     touched::{self, Dispatched},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
+    workgroup::Watches,
 };
 
 /// Dispatches of a device that may run at once.
@@ -497,10 +498,8 @@ impl Engine {
         };
         let order = self.random.as_mut().map(Random::next);
         let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
-        let made = made.map(|dispatch| match (self.device.observed, self.device.observed_local) {
-            (true, local) => dispatch.noted(local),
-            (false, _) => dispatch,
-        });
+        let watches = Watches { local: self.device.observed_local, sync: self.device.observed_sync };
+        let made = made.map(|dispatch| if self.device.observed { dispatch.noted(watches) } else { dispatch });
         let dispatch = match made {
             Ok(dispatch) => Arc::new(match order {
                 Some(seed) => dispatch.shuffled(seed),
@@ -624,6 +623,7 @@ impl Engine {
             touched: &notes.take(),
             entry: dispatch.entry(),
             local: &notes.local.take(),
+            sync: &notes.sync.take(),
         });
     }
 

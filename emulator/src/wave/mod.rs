@@ -2,8 +2,10 @@
 
 pub mod code;
 mod constants;
+mod converging;
 pub(crate) mod exec;
 mod fault;
+mod inactive;
 pub(crate) mod multiversion;
 mod near;
 mod operand;

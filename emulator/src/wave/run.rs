@@ -32,7 +32,8 @@ impl Wave {
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let altered = self.mode.alters_vectors();
-            let exit = match (altered, coverage::enabled()) {
+            let looked_at = coverage::enabled() || self.converging.is_some();
+            let exit = match (altered, looked_at) {
                 (false, false) => self.run_as::<false, false>(code, left),
                 (true, false) => self.run_as::<true, false>(code, left),
                 (false, true) => self.run_as::<false, true>(code, left),
@@ -45,7 +46,7 @@ impl Wave {
         }
     }
 
-    fn run_as<const ALTERED: bool, const RECORDED: bool>(
+    fn run_as<const ALTERED: bool, const LOOKED_AT: bool>(
         &mut self,
         code: &[Arc<Code>],
         left: &mut u64,
@@ -84,8 +85,11 @@ impl Wave {
                     if altered && self.mode.vskip() {
                         continue;
                     }
-                    if RECORDED {
-                        coverage::executed(op.inst.row);
+                    if LOOKED_AT {
+                        if coverage::enabled() {
+                            coverage::executed(op.inst.row);
+                        }
+                        self.look_at(&op.inst);
                     }
                     let flow = if altered {
                         (op.exec)(self, &self.altered(&op.inst))

@@ -11,6 +11,7 @@ use super::{
     sync::Ticket,
 };
 use crate::{
+    convergence::Converging,
     isa::{Flow, Inst, Target},
     local::WatchedLocal,
     memory::{Snapshot, coherence::View},
@@ -138,6 +139,8 @@ pub struct Wave {
     pub(crate) view: Option<Arc<View>>,
     /// Where it notes what it touches, if anybody watches.
     pub(crate) notes: Option<Arc<Notes>>,
+    /// What is known of where its lanes come together, if that is watched.
+    pub(crate) converging: Option<Box<Converging>>,
     /// Whether it has stored to memory, where reads are watched.
     pub(super) has_stored: bool,
     /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
@@ -181,6 +184,7 @@ impl Wave {
             waiting: None,
             view: None,
             notes: None,
+            converging: None,
             has_stored: false,
             bypass: false,
         }
