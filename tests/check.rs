@@ -105,7 +105,7 @@ fn missing_order_is_found_in_any_run_and_nothing_else_is() {
 #[test]
 fn memory_that_is_used_beside_its_allocation_or_its_time_is_found() {
     let Some(corpus) = Corpus::of("memory") else { return };
-    corpus.holds(29, &["", "1"]);
+    corpus.holds(33, &["", "1"]);
     let finished = corpus.check(&[], &["freed_too_early_when_it_is_over", "defect"]).run();
     assert!(finished.stderr.contains("\n    16384 bytes, the first at"), "{}", says(&finished));
     let finished = corpus.check(&[], &["no_edge_to_the_free", "defect"]).run();
@@ -138,7 +138,9 @@ fn each_barrier_that_is_left_out_is_found() {
     let missed: Vec<_> = (0..count)
         .filter(|barrier| corpus.check(&[], &[&barrier.to_string()]).run().status.code() != Some(FOUND))
         .collect();
-    assert!(count == 33 && missed.is_empty(), "of {count} without {missed:?} nothing is found");
+    // Between zeroes and the atomics that count them up: an atomic of each wave comes behind its zeroes, and atomics at one place
+    // order what is before them.
+    assert!(count == 33 && missed == [21], "of {count} without {missed:?} nothing is found");
 }
 
 #[test]

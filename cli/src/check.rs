@@ -11,7 +11,7 @@ use std::{
 };
 
 use aqlipse::check::{
-    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Party, REPORT_VARIABLE, Tool,
+    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, REPORT_VARIABLE, Tool,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -201,7 +201,9 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 location["logicalLocations"] = json!([party(command)]);
                 location
             }
-            Finding::Local { place, what, .. } | Finding::Sync { place, what, .. } => {
+            Finding::Refused { place, what, .. }
+            | Finding::Local { place, what, .. }
+            | Finding::Sync { place, what, .. } => {
                 json!({ "logicalLocations": [
                 { "name": what, "fullyQualifiedName": place, "kind": "function" },
             ] })
@@ -279,6 +281,7 @@ fn as_json(finding: &Finding) -> Value {
             json!({ "address": allocation.start, "bytes": allocation.end - allocation.start });
         object
     };
+    let word = |access: &Instruction| format!("{:?}", access.how).to_lowercase();
     let mut object = match finding {
         Finding::Unordered { parties, of_one_launch, bytes } => {
             let commands = parties.each_ref().map(command);
@@ -288,11 +291,19 @@ fn as_json(finding: &Finding) -> Value {
             let other = Some(other).filter(|other| !other.is_empty());
             with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
         }
+        Finding::Refused { place, what, address, bytes, workgroup, access, near, .. } => {
+            let near = near.as_ref().map(|Near { allocation, is_freed, made: by }| {
+                let bytes = allocation.end - allocation.start;
+                json!({ "address": allocation.start, "bytes": bytes, "freed": is_freed, "allocated": made(by) })
+            });
+            json!({ "place": place, "what": what, "address": address, "bytes": bytes, "workgroup": workgroup,
+                "wave": access.wave, "access": word(access), "instruction": access.offset.cast_signed(), "near": near })
+        }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })
         }
         Finding::Local { place, what, workgroup, offset, access: last, other, count, .. } => {
-            let access = |Instruction { wave, how, offset }: &Instruction| json!({ "wave": wave, "access": format!("{how:?}").to_lowercase(), "instruction": offset });
+            let access = |access: &Instruction| json!({ "wave": access.wave, "access": word(access), "instruction": access.offset.cast_signed() });
             let accesses: Vec<_> = other.iter().chain([last]).map(access).collect();
             json!({ "place": place, "what": what, "workgroup": workgroup, "offset": offset, "count": count,
                 "accesses": accesses })

@@ -207,6 +207,12 @@ impl Dispatch {
         self.next.load(Ordering::Relaxed) < self.workgroups()
     }
 
+    /// The number of a workgroup in the grid.
+    pub(crate) fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [columns, rows, _] = self.groups.map(u64::from);
+        (u64::from(z) * rows + u64::from(y)) * columns + u64::from(x)
+    }
+
     /// The first fault, if there was one; all other workgroups stop soon after.
     pub fn fault(&self) -> Option<&DispatchFault> {
         self.fault.get()

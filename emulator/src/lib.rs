@@ -113,4 +113,4 @@ pub use hsa::api;
 pub use isa::Target;
 pub use local::{LocalAccess, LocalFinding, LocalKind};
 pub use runtime::{configuration_error, configure, counters};
-pub use touched::{Dispatched, How, Observer, Page, Touched, observe};
+pub use touched::{AccessFault, Dispatched, How, Observer, Page, Refused, Touched, observe};

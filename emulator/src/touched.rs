@@ -163,6 +163,38 @@ pub struct Dispatched<'a> {
     /// What was found of lanes and waves that should come together, where
     /// [`Config::observed_sync`](crate::Config::observed_sync) asks for it.
     pub sync: &'a [SyncFinding],
+    /// The access that has ended it, if one has.
+    pub refused: Option<Refused>,
+}
+
+/// Why the device refuses an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessFault {
+    /// No memory is there.
+    NoMemory,
+    /// The memory may only be read.
+    ReadOnly,
+    /// The address of an atomic is no multiple of its size.
+    Misaligned,
+}
+
+/// The access that has ended a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Why.
+    pub fault: AccessFault,
+    /// The first byte.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// What was to be done to them.
+    pub how: How,
+    /// The workgroup, by its number in the grid.
+    pub workgroup: u64,
+    /// The wave, by its number in the workgroup.
+    pub wave: u32,
+    /// The address of the instruction.
+    pub pc: u64,
 }
 
 /// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.

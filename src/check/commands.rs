@@ -10,14 +10,15 @@ use std::{
 };
 
 use emulator::{
-    Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, SyncFinding, Touched,
+    Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, Refused, SyncFinding,
+    Touched,
 };
 use parking_lot::Mutex;
 
 use super::{
     allocations,
     command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
-    finding::{Bytes, Finding, Instruction},
+    finding::{Bytes, Finding, Instruction, Near},
     lives::{self, Life, Lives, Offence},
     made::Site,
     report,
@@ -301,6 +302,17 @@ impl State {
                 ("a dispatch".into(), format!("kernel {kernel}"))
             })
         };
+        if let Some(refused) = dispatch.refused.filter(|_| checked::is_on(Tool::Memory)) {
+            let Refused { fault, address, bytes, how, workgroup, wave, pc } = refused;
+            let (place, what) = named();
+            let access = Instruction { wave, how, offset: pc.wrapping_sub(dispatch.entry) };
+            let near = self.lives.near(address).map(|(allocation, is_freed, site)| Near {
+                allocation: allocation.clone(),
+                is_freed,
+                made: site.look_up(),
+            });
+            self.found.push(Finding::Refused { fault, place, what, address, bytes, workgroup, access, near });
+        }
         for &SyncFinding { kind, workgroup, wave, lane, pc, then, count } in dispatch.sync {
             if !checked::is_on(Tool::Sync) {
                 break;

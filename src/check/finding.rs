@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::{How, LocalKind, SyncKind};
+use emulator::{AccessFault, How, LocalKind, SyncKind};
 
 pub use super::made::{Frame, Made};
 use crate::device::Tool;
@@ -68,6 +68,17 @@ pub struct Instruction {
     pub offset: u64,
 }
 
+/// An allocation that an address lies in or near.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    /// Its bytes.
+    pub allocation: Range<u64>,
+    /// Whether it is over.
+    pub is_freed: bool,
+    /// Where it was allocated.
+    pub made: Made,
+}
+
 /// What is wrong with a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,6 +104,25 @@ pub enum Finding {
         bytes: Bytes,
         /// Where the memory was allocated.
         made: Made,
+    },
+    /// The device refuses an access of a kernel, which ends with that.
+    Refused {
+        /// Why.
+        fault: AccessFault,
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// The first byte.
+        address: u64,
+        /// How many bytes.
+        bytes: u64,
+        /// The workgroup, by its number in the grid.
+        workgroup: u64,
+        /// The access.
+        access: Instruction,
+        /// An allocation there or near there.
+        near: Option<Near>,
     },
     /// A kernel does to LDS what it must not.
     Local {
@@ -158,6 +188,17 @@ pub enum Finding {
 
 const BAD_FREE: &str = "memory/bad-free";
 
+const ACCESS_FAULTS: [AccessFault; 3] =
+    [AccessFault::NoMemory, AccessFault::ReadOnly, AccessFault::Misaligned];
+
+fn fault_rule(fault: AccessFault) -> &'static str {
+    match fault {
+        AccessFault::NoMemory => "memory/no-memory",
+        AccessFault::ReadOnly => "memory/read-only",
+        AccessFault::Misaligned => "memory/misaligned",
+    }
+}
+
 const LOCAL_KINDS: [LocalKind; 3] = [LocalKind::Waves, LocalKind::Lanes, LocalKind::Outside];
 
 fn local_rule(kind: LocalKind) -> &'static str {
@@ -187,9 +228,10 @@ impl Finding {
     pub fn tool(&self) -> Tool {
         match self {
             Self::Unordered { .. } => Tool::Graph,
-            Self::Memory { .. } | Self::BadFree { .. } | Self::Local { kind: LocalKind::Outside, .. } => {
-                Tool::Memory
-            }
+            Self::Memory { .. }
+            | Self::Refused { .. }
+            | Self::BadFree { .. }
+            | Self::Local { kind: LocalKind::Outside, .. } => Tool::Memory,
             Self::Local { .. } => Tool::Race,
             Self::Sync { .. } => Tool::Sync,
             Self::Leak { .. } => Tool::Leak,
@@ -201,6 +243,7 @@ impl Finding {
         match self {
             Self::Unordered { .. } => "graph/unordered",
             Self::Memory { misuse, .. } => misuse.rule(),
+            Self::Refused { fault, .. } => fault_rule(*fault),
             Self::BadFree { .. } => BAD_FREE,
             Self::Local { kind, .. } => local_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
@@ -215,7 +258,8 @@ impl Finding {
             Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
-            Self::Local { what, .. } | Self::Sync { what, .. } => [what, what],
+            Self::Refused { what, near: Some(near), .. } => [what, &near.made.call],
+            Self::Refused { what, .. } | Self::Local { what, .. } | Self::Sync { what, .. } => [what, what],
             Self::Leak { what, made, .. } => [what, &made.call],
         }
     }
@@ -224,6 +268,7 @@ impl Finding {
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
             Self::Unordered { .. } | Self::Local { .. } | Self::Sync { .. } => None,
+            Self::Refused { near, .. } => near.as_mut().map(|near| &mut near.made),
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
     }
@@ -243,14 +288,20 @@ impl Finding {
                 fields.bytes(bytes);
                 fields.made(made);
             }
+            Self::Refused { place, what, address, bytes, workgroup, access, near, .. } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                [address, bytes, workgroup].iter().for_each(|number| fields.put(number));
+                fields.instruction(access);
+                if let Some(Near { allocation, is_freed, made }) = near {
+                    [allocation.start, allocation.end].iter().for_each(|number| fields.put(number));
+                    fields.put(is_freed);
+                    fields.made(made);
+                }
+            }
             Self::Local { place, what, workgroup, offset, access, other, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
                 [*workgroup, u64::from(*offset), *count].iter().for_each(|number| fields.put(number));
-                for Instruction { wave, how, offset } in [access].into_iter().chain(other) {
-                    fields.put(wave);
-                    fields.put(word(*how));
-                    fields.put(offset);
-                }
+                [access].into_iter().chain(other).for_each(|access| fields.instruction(access));
             }
             Self::Sync { place, what, workgroup, wave, lane, offset, then, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
@@ -290,6 +341,12 @@ impl Finding {
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
             }
+            _ if let Some(fault) = ACCESS_FAULTS.into_iter().find(|fault| fault_rule(*fault) == rule) => {
+                let (place, what) = (fields.next()?, fields.next()?);
+                let (address, bytes, workgroup) = (fields.next()?, fields.next()?, fields.next()?);
+                let (access, near) = (fields.instruction()?, fields.near()?);
+                Self::Refused { fault, place, what, address, bytes, workgroup, access, near }
+            }
             _ if let Some(kind) = LOCAL_KINDS.into_iter().find(|kind| local_rule(*kind) == rule) => {
                 let (place, what) = (fields.next()?, fields.next()?);
                 let (workgroup, offset, count) = (fields.next()?, fields.next()?, fields.next()?);
@@ -326,6 +383,12 @@ impl Fields {
         [place, what, word(*how)].iter().for_each(|text| self.put(text));
     }
 
+    fn instruction(&mut self, Instruction { wave, how, offset }: &Instruction) {
+        self.put(wave);
+        self.put(word(*how));
+        self.put(offset);
+    }
+
     fn made(&mut self, Made { call, frames }: &Made) {
         self.put(call);
         for Frame { object, offset, symbol, .. } in frames {
@@ -360,6 +423,13 @@ impl Read<'_> {
             made.frames.push(Frame { object, offset, symbol, line: None });
         }
         Some(made)
+    }
+
+    /// What the line ends with, if anything.
+    fn near(&mut self) -> Option<Option<Near>> {
+        let Some(start) = self.0.next() else { return Some(None) };
+        let allocation = start.parse().ok()?..self.next()?;
+        Some(Some(Near { allocation, is_freed: self.next()?, made: self.made()? }))
     }
 
     fn how(&mut self) -> Option<How> {
@@ -403,6 +473,21 @@ impl fmt::Display for Bytes {
             allocation.end - allocation.start,
             allocation.start
         )
+    }
+}
+
+impl Near {
+    /// Says where an address is beside the allocation.
+    fn describe(&self, address: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocation: Range { start, end }, is_freed, made } = self;
+        let place = match address {
+            _ if address < *start => format!("{} bytes before", start - address),
+            _ if address < *end => format!("byte {} of", address - start),
+            _ => format!("{} bytes behind", address - end),
+        };
+        let freed = if *is_freed { ", which is freed" } else { "" };
+        write!(f, "\n    {place} an allocation of {} bytes at {start:#x}{freed}", end - start)?;
+        write!(f, "\n    allocated by {made}")
     }
 }
 
@@ -452,6 +537,18 @@ impl fmt::Display for Finding {
                     }
                 }
                 write!(f, "\n    {bytes}\n    allocated by {made}")
+            }
+            Self::Refused { fault, place, what, address, bytes, workgroup, access, near } => {
+                let Instruction { wave, how, offset } = access;
+                let why = match fault {
+                    AccessFault::NoMemory => "where no memory is".into(),
+                    AccessFault::ReadOnly => "where memory may only be read".into(),
+                    AccessFault::Misaligned => format!("which is no multiple of {bytes}"),
+                };
+                let offset = at(*offset);
+                writeln!(f, "{place} ({what}) {} {bytes} bytes at {address:#x}, {why}", word(*how))?;
+                write!(f, "    wave {wave} at {offset}, workgroup {workgroup}")?;
+                near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
             }
             Self::Local { kind, place, what, workgroup, offset, access, other, count } => {
                 let access_at = |Instruction { wave, how, offset }: &Instruction| {
@@ -550,6 +647,30 @@ mod tests {
                 other: Some(Instruction { wave: 0, how: How::Write, offset: 16 }),
                 count: 128,
             },
+            Finding::Refused {
+                fault: AccessFault::NoMemory,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                address: 128,
+                bytes: 4,
+                workgroup: 3,
+                access: Instruction { wave: 1, how: How::Read, offset: 64 },
+                near: Some(Near {
+                    allocation: 16..64,
+                    is_freed: true,
+                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+                }),
+            },
+            Finding::Refused {
+                fault: AccessFault::Misaligned,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                address: 3,
+                bytes: 4,
+                workgroup: 3,
+                access: Instruction { wave: 1, how: How::Atomic, offset: 64 },
+                near: None,
+            },
             Finding::Sync {
                 kind: SyncKind::DivergentBarrier,
                 place: "stream 1".into(),
@@ -583,7 +704,9 @@ mod tests {
             let line = finding.line();
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
-                assert!(Finding::from_line(&line[..end]).is_none_or(|_| line.starts_with("leak")), "{line}");
+                // What lists calls, and what is near or not, may end sooner.
+                let may_end = line.starts_with("leak") || line.starts_with("memory/no-memory");
+                assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);
         }

@@ -34,6 +34,9 @@ pub(crate) fn padding() -> u64 {
 /// run.
 const REMEMBERED: usize = 64;
 
+/// Bytes between an allocation and what is said to be near it, at most.
+const NEAR: u64 = 16 << 20;
+
 /// One allocation.
 #[derive(Clone)]
 pub(super) struct Life {
@@ -144,6 +147,18 @@ impl Lives {
         lives.take_while(move |(_, lives)| lives.back().is_some_and(|life| life.padded > range.start))
     }
 
+    /// The allocation that an address lies in or near, be it over or not: its bytes, whether it is over, and where it was made.
+    pub(super) fn near(&self, address: u64) -> Option<(&Range<u64>, bool, &Arc<Site>)> {
+        let (before, behind) = (self.0.range(..=address).next_back(), self.0.range(address..).next());
+        let lives = before.into_iter().chain(behind).filter_map(|(_, lives)| lives.back());
+        let distance = |life: &Life| match &life.bytes {
+            bytes if address < bytes.start => bytes.start - address,
+            bytes => (address + 1).saturating_sub(bytes.end),
+        };
+        let nearest = lives.min_by_key(|life| distance(life)).filter(|life| distance(life) <= NEAR)?;
+        Some((&nearest.bytes, nearest.ended.is_some(), &nearest.site))
+    }
+
     /// What a command does that it must not, in a page that it has touched.
     pub(super) fn judge(&self, command: &Arc<Command>, start: u64, page: &Page, offences: &mut Vec<Offence>) {
         for (_, lives) in self.overlapping(start..start + Page::BYTES) {
@@ -216,6 +231,18 @@ mod tests {
         assert_eq!(addresses(&lives), [0, 64, 256], "64..96 ends with its padding");
         lives.release(111..257);
         assert_eq!(addresses(&lives), [0]);
+    }
+
+    #[test]
+    fn an_address_is_near_the_closer_one_of_two_allocations() {
+        let mut lives = Lives::default();
+        [0x1000..0x2000, 0x8000..0x9000].into_iter().for_each(|bytes| lives.begin(life(bytes)));
+        let near = |address| lives.near(address).map(|(bytes, ..)| bytes.start);
+        let found = [0xfff, 0x1800, 0x4000, 0x7000, 0x9000, 0x9000 + NEAR].map(near);
+        assert_eq!(
+            found,
+            [0x1000, 0x1000, 0x1000, 0x8000, 0x8000, 0].map(|start| Some(start).filter(|&start| start > 0))
+        );
     }
 
     #[test]

@@ -50,9 +50,9 @@ pub(crate) use self::{
 };
 pub use self::{
     commands::Checker,
-    finding::{Bytes, Finding, Frame, Instruction, Made, Misuse, Party},
+    finding::{Bytes, Finding, Frame, Instruction, Made, Misuse, Near, Party},
     leak::{given, taken},
     report::REPORT_VARIABLE,
 };
 pub use crate::device::{CHECK_VARIABLE, Tool};
-pub use emulator::{How, LocalKind, SyncKind};
+pub use emulator::{AccessFault, How, LocalKind, SyncKind};

@@ -96,6 +96,44 @@ __global__ void local(int* to, int at) {
   __syncthreads();
   to[threadIdx.x] = values[threadIdx.x < 100 ? threadIdx.x : at];
 }
+// What no page is mapped at: far from everything, and null.
+static void wild() {
+  int* memory = allocate(BYTES);
+  put_byte<<<1, 1>>>(reinterpret_cast<char*>(memory), defect ? 1 << 30 : 0);
+}
+
+static void null() {
+  int* memory = allocate(BYTES);
+  last<<<1, 1>>>(defect ? nullptr : memory, 0, memory);
+}
+
+static void mapped_to_be_read() {
+  // As later headers have it.
+  struct {
+    hipMemAllocationType type = hipMemAllocationTypePinned;
+    int handles = 0;
+    hipMemLocation location{hipMemLocationTypeDevice, 0};
+    char rest[32]{};
+  } wanted;
+  const auto* properties = reinterpret_cast<hipMemAllocationProp*>(&wanted);
+  size_t granule;
+  CHECK(hipMemGetAllocationGranularity(&granule, properties, hipMemAllocationGranularityMinimum));
+  void* at;
+  hipMemGenericAllocationHandle_t physical;
+  CHECK(hipMemAddressReserve(&at, granule, 0, nullptr, 0));
+  CHECK(hipMemCreate(&physical, granule, properties, 0));
+  CHECK(hipMemMap(at, granule, 0, physical, 0));
+  auto right = defect ? hipMemAccessFlagsProtRead : hipMemAccessFlagsProtReadWrite;
+  hipMemAccessDesc access{{hipMemLocationTypeDevice, 0}, right};
+  CHECK(hipMemSetAccess(at, granule, &access, 1));
+  put<<<1, THREADS>>>(static_cast<int*>(at), 256);
+}
+
+static void misaligned_atomic() {
+  char* memory = allocate<char>(BYTES);
+  count<<<1, 1>>>(reinterpret_cast<unsigned*>(memory + (defect ? 2 : 0)), 1);
+}
+
 static void behind_lds() {
   int* memory = allocate(BYTES);
   local<<<2, 128>>>(memory, 99 + defect);
@@ -329,6 +367,10 @@ static const Case CASES[] = {
     {"between_allocations_of_a_pool", between_allocations_of_a_pool},
     {"pinned_memory", pinned_memory},
     {"rows", rows},
+    {"wild", wild},
+    {"null", null},
+    {"mapped_to_be_read", mapped_to_be_read},
+    {"misaligned_atomic", misaligned_atomic},
     {"behind_lds", behind_lds},
     {"too_little_dynamic_lds", too_little_dynamic_lds},
     {"freed", freed},

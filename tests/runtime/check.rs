@@ -199,7 +199,7 @@ fn each_edge_that_is_taken_from_an_ordered_graph_is_found() {
         let checker = Checker::start(&[Tool::Graph]).unwrap();
         let memory = buffer(&[0; BYTES as usize / 4]);
         let (stream, taken) = (stream(), Cell::new(0));
-        let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
+        let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
         let outcome = TestRunner::new(config).run(&prop::collection::vec(work(), 2..16), |works| {
             let count = works.len();
             let needed = needed(&works);

@@ -33,7 +33,7 @@ use crate::{
     os::{self, Mapping, hidden},
     queue::{Packet, State},
     signal::{self, SEATS},
-    touched::{self, Dispatched},
+    touched::{self, AccessFault, Dispatched, How, Refused},
     wave::{Apertures, FaultKind, Host, Surroundings, WaveSync},
     workers::{Hand, Turn, Workers},
     workgroup::Watches,
@@ -624,7 +624,32 @@ impl Engine {
             entry: dispatch.entry(),
             local: &notes.local.take(),
             sync: &notes.sync.take(),
+            refused: dispatch.fault().and_then(|fault| self.refused(dispatch, fault)),
         });
+    }
+
+    /// The access that a fault is about, if it is about one.
+    fn refused(&self, dispatch: &Dispatch, fault: &DispatchFault) -> Option<Refused> {
+        let (kind, address, bytes, how) = match fault.kind {
+            FaultKind::Memory { address, bytes, write, .. } => {
+                let is_there = self.device.map.snapshot().find(address).is_some();
+                let kind = if write && is_there { AccessFault::ReadOnly } else { AccessFault::NoMemory };
+                (kind, address, bytes, if write { How::Write } else { How::Read })
+            }
+            FaultKind::Misaligned { address, bytes, .. } => {
+                (AccessFault::Misaligned, address, bytes, How::Atomic)
+            }
+            _ => return None,
+        };
+        Some(Refused {
+            fault: kind,
+            address,
+            bytes: bytes.into(),
+            how,
+            workgroup: dispatch.number(fault.workgroup),
+            wave: fault.wave,
+            pc: fault.pc,
+        })
     }
 
     /// Stops a queue for good and reports the fault.
