@@ -2,7 +2,7 @@
 //!
 //! Needs what the program tests need: `AQLIPSE_DIST` and Debian's compilers. Each row is the fastest, the median and
 //! the slowest of some runs of the process, start and end included, on the emulated gfx90a. Programs with graphs run in
-//! turns without and with each tool of `AQLIPSE_CHECK`.
+//! turns without and with each tool of `AQLIPSE_CHECK`, and traced.
 
 // The tests use more of it.
 #[allow(dead_code, unused_imports)]
@@ -36,13 +36,20 @@ fn main() {
         let checked = |tool| run().env("AQLIPSE_CHECK", tool).env("AQLIPSE_CHECK_REPORT", "/dev/null");
         let (graph, memory) = (|| checked("graph"), || checked("memory"));
         let (race, sync) = (|| checked("race"), || checked("sync"));
-        let rows: [(&str, &dyn Fn() -> Program); 5] =
-            [(&name, &run), ("  graph", &graph), ("  memory", &memory), ("  race", &race), ("  sync", &sync)];
-        let [plain, checked @ ..] = measure(rows);
-        let [graph, memory, race, sync] = checked.map(|median| median / plain);
+        let trace = || run().env("AQLIPSE_TRACE", "/dev/null");
+        let rows: [(&str, &dyn Fn() -> Program); 6] = [
+            (&name, &run),
+            ("  graph", &graph),
+            ("  memory", &memory),
+            ("  race", &race),
+            ("  sync", &sync),
+            ("  trace", &trace),
+        ];
+        let [plain, others @ ..] = measure(rows);
+        let [graph, memory, race, sync, trace] = others.map(|median| median / plain);
         println!(
-            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2} {sync:>10.2}",
-            "  graph, memory, race, sync over plain, medians"
+            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2} {sync:>10.2} {trace:>10.2}",
+            "  graph, memory, race, sync, trace over plain"
         );
     }
     let bundle = Build::new(Compiler::Clang22, BUILD.arch, "1").compile(
