@@ -263,6 +263,39 @@ fn ranges_of_the_program_are_on_the_timeline() {
     assert!(trace.slices("api").iter().any(|call| call["name"] == "hipMalloc" && is_inside(call)));
 }
 
+/// The rows of a summary: how often, and what.
+fn rows(text: &str) -> Vec<(u64, String)> {
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, count, _, _, ref name @ ..] = words[..] else { return None };
+        Some((count.parse().ok()?, name.join(" "))).filter(|(_, name)| !name.is_empty())
+    };
+    text.lines().filter_map(row).collect()
+}
+
+#[test]
+fn the_pages_show_what_the_command_says() {
+    let Some(traced) = Traced::program("graph_forkjoin", &["--html", "trace.html"], &[]) else { return };
+    traced.passed();
+    let said = &traced.finished.stderr;
+    let is_there = |(count, name): &(u64, String)| match name.contains('(') || name.starts_with("mem") {
+        true => rows(said).contains(&(*count, name.clone())),
+        false => name.starts_with("hip"),
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (page, least) in [("README.md", 5), ("docs/trace.md", 10)] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let block = text.split("```text\n").find(|block| block.starts_with("      time    count")).unwrap();
+        let shown = rows(block.split("```").next().unwrap());
+        assert!(shown.len() >= least && shown.iter().all(is_there), "{page}: {shown:?}\n{said}");
+        assert!(
+            block.contains("executable 1: 3 launches, median ")
+                && said.contains("executable 1: 3 launches, median ")
+        );
+        assert!(block.contains(" events of 1 process in ") && said.contains(" events of 1 process in "));
+    }
+}
+
 #[test]
 fn what_cannot_be_traced_is_said_and_exit_codes_are_passed_on() {
     let Some(toolchain) = Toolchain::find() else { return };

@@ -24,7 +24,7 @@ use super::{
     report,
 };
 use crate::{
-    device::{System, Tool, checked, clocks},
+    device::{System, Tool, checked, clocks, timeline::Work},
     error::{Error, Result},
 };
 
@@ -141,11 +141,7 @@ pub(crate) fn cancel(launch: &Arc<Launch>) {
 pub(crate) fn submitted(stream: u64, arguments: u64, kernel: &str) {
     let Some(moment) = clocks::command(stream) else { return };
     let Some(checks) = checks() else { return };
-    let what = match kernel {
-        "copy" | "copy_rect" | "copy_batch" => "memcpy".into(),
-        "fill" | "fill_rect" => "memset".into(),
-        name => format!("kernel {}", aqlipse_graph::dot::readable(name)),
-    };
+    let what = Work::of(kernel).describe();
     let command = Arc::new(Command { moment, place: Place::Stream, what });
     // Arguments lie where those of an earlier dispatch lay that is over.
     checks.state.lock().expected.insert(arguments, VecDeque::from([command]));

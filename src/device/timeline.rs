@@ -7,9 +7,10 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
+    process,
     sync::{
         Arc, LazyLock, Once,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -37,6 +38,8 @@ pub(crate) struct Noted {
     pub(crate) launch: Launch,
     /// The node, if it is one of a graph.
     pub(crate) node: Option<String>,
+    /// Whether the arrow from the launch leads here: one to each node would hide the others.
+    pub(crate) is_first: bool,
 }
 
 /// What a packet does.
@@ -54,6 +57,14 @@ impl Work {
             "copy" | "copy_rect" | "copy_batch" => Self { category: "copy", name: "memcpy".into() },
             "fill" | "fill_rect" => Self { category: "fill", name: "memset".into() },
             _ => Self::kernel(symbol),
+        }
+    }
+
+    /// The same in words.
+    pub(crate) fn describe(&self) -> String {
+        match self.category {
+            "kernel" => format!("kernel {}", self.name),
+            _ => (*self.name).into(),
         }
     }
 
@@ -198,6 +209,9 @@ impl Drop for Waiting {
     }
 }
 
+/// The process whose work is noted; 0 until any is.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
 /// Noted and not read yet.
 static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 
@@ -205,6 +219,7 @@ static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 pub(crate) fn note(these: impl IntoIterator<Item = Noted>) {
     static AT_THE_END: Once = Once::new();
     AT_THE_END.call_once(|| {
+        OWNER.store(process::id(), Ordering::Relaxed);
         // SAFETY: a function without arguments, which stays as long as this library does: the C library calls it before the
         // library is unloaded. It runs before that of the recorder, which is there already.
         let _ = unsafe { libc::atexit(at_the_end) };
@@ -228,6 +243,10 @@ pub(crate) fn collect() {
         return;
     }
     std::hint::cold_path();
+    read();
+}
+
+fn read() {
     let mut noted = NOTED.lock();
     if noted.is_empty() {
         return;
@@ -244,15 +263,13 @@ pub(crate) fn collect() {
         .collect();
     drop(noted);
     over.sort_by_key(|(times, _)| *times);
-    let mut led_to = None;
     for (times, noted) in over {
-        let Noted { device, lane, work, launch, node, .. } = noted;
+        let Noted { device, lane, work, launch, node, is_first, .. } = noted;
         let mut details = launch.details();
         if let Some(node) = node {
             details = details.text("node", node);
         }
-        // The first of a launch: a flow to each would hide the others.
-        if led_to.replace(launch.flow) != Some(launch.flow) {
+        if is_first {
             details = details.ends(launch.flow);
         }
         recorder::on_queue((device.ordinal(), lane), times, work.category, &work.name, details);
@@ -261,8 +278,11 @@ pub(crate) fn collect() {
 
 /// The process ends.
 extern "C" fn at_the_end() {
-    // A panic must not cross into C, where the process is ending.
-    let _ = std::panic::catch_unwind(collect);
+    // A child that was forked has no device, and its parent tells of what is noted here.
+    if OWNER.load(Ordering::Relaxed) == process::id() {
+        // Also while recording is paused. A panic must not cross into C, where the process is ending.
+        let _ = std::panic::catch_unwind(read);
+    }
 }
 
 /// The clock of the device's times, and that of the timeline.
@@ -311,6 +331,7 @@ mod tests {
     #[test]
     fn kernels_are_named_as_they_were_declared() {
         assert_eq!(&*Work::of("_Z3putPii").name, "put(int*, int)");
-        assert_eq!(Work::of("triton_add"), Work::of("triton_add"));
+        let words = ["triton_add", "copy_rect", "fill"].map(|symbol| Work::of(symbol).describe());
+        assert_eq!(words, ["kernel triton_add", "memcpy", "memset"]);
     }
 }

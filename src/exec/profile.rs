@@ -98,7 +98,8 @@ impl Exec {
 impl Stopwatches {
     /// Notes for the timeline what the packets of a launch do.
     pub(super) fn note(&self, state: &State, launch_queues: &LaunchQueues<'_>, launch: timeline::Launch) {
-        let noted = self.kernels.iter().zip(&self.places).filter_map(|(timed, &(unit, lane))| {
+        let kernels = self.kernels.iter().zip(&self.places).enumerate();
+        let noted = kernels.filter_map(|(number, (timed, &(unit, lane)))| {
             let Unit::Dispatch(dispatch) = &state.units[unit as usize] else { return None };
             Some(Noted {
                 device: timed.device.clone(),
@@ -107,6 +108,7 @@ impl Stopwatches {
                 work: Work::of(dispatch.code.name()),
                 launch,
                 node: Some(timed.node.to_string()),
+                is_first: number == 0,
             })
         });
         timeline::note(noted);

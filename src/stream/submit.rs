@@ -507,7 +507,8 @@ impl<'a> Submission<'a> {
         let _launching = launch.begin();
         let (device, lane, signal) = (self.stream.device.clone(), self.lane.id(), self.edge()?);
         let work = Work::of(dispatch.code.name());
-        timeline::note([Noted { device, lane, signal: signal.clone(), work, launch, node: None }]);
+        let noted = Noted { device, lane, signal: signal.clone(), work, launch, node: None, is_first: true };
+        timeline::note([noted]);
         Ok(signal)
     }
 

@@ -141,6 +141,7 @@ impl Drive {
             work: timeline::Work::of(dispatch.code.name()),
             launch,
             node: nodes.find(|(of, _)| *of == unit).map(|(_, node)| node.to_string()),
+            is_first: false,
         }]);
         Ok(())
     }
