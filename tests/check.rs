@@ -77,6 +77,15 @@ fn says(finished: &Finished) -> String {
     format!("{}\n{}{}", finished.status, finished.stdout, finished.stderr)
 }
 
+/// The lines of a source of `tests/programs` that a text names in brackets.
+fn source_lines(text: &str, source: &str) -> Vec<String> {
+    let lines = std::fs::read_to_string(xtask::root().join("tests/programs").join(source)).unwrap();
+    let named =
+        text.split('(').filter_map(|part| part.split_once(')')?.0.split_once(source)?.1.strip_prefix(':'));
+    let named = named.map(|number| number.parse::<usize>().unwrap());
+    named.map(|number| lines.lines().nth(number - 1).unwrap().trim().to_owned()).collect()
+}
+
 /// A text with all addresses, all numbers of graphs, and what a race depends on alike, and with paths as in the workspace.
 fn normal(text: &str) -> String {
     let lines = text.lines().map(|line| if line.contains(" at kernel+") { "    instructions" } else { line });
@@ -118,6 +127,10 @@ fn accesses_of_lds_that_nothing_orders_are_found() {
     corpus.holds(19, &["", "1"]);
     let finished = corpus.check(&[], &["reverse", "defect"]).run();
     corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: waves of");
+    assert_eq!(
+        source_lines(&finished.stderr, "check_race.hip"),
+        ["to[threadIdx.x] = tile[T - 1 - threadIdx.x];", "tile[threadIdx.x] = threadIdx.x;"]
+    );
 }
 
 #[test]

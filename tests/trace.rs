@@ -267,7 +267,7 @@ fn ranges_of_the_program_are_on_the_timeline() {
 fn rows(text: &str) -> Vec<(u64, String)> {
     let row = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, _, count, _, _, ref name @ ..] = words[..] else { return None };
+        let [_, "ns" | "us" | "ms" | "s", count, _, _, ref name @ ..] = words[..] else { return None };
         Some((count.parse().ok()?, name.join(" "))).filter(|(_, name)| !name.is_empty())
     };
     text.lines().filter_map(row).collect()

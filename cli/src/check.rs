@@ -11,11 +11,10 @@ use std::{
 };
 
 use aqlipse::check::{
-    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, REPORT_VARIABLE, Tool,
+    Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, REPORT_VARIABLE, Tool,
 };
 use clap::Args;
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use self::sources::Sources;
 use super::run;
@@ -74,12 +73,17 @@ pub fn run(check: &Check) -> ExitCode {
         Ok(suppressions) => suppressions,
         Err(error) => return failed(error),
     };
-    let report = match NamedTempFile::with_prefix("aqlipse-check-") {
-        Ok(report) => report,
+    // Code objects come to lie beside the report.
+    let folder = match tempfile::Builder::new().prefix("aqlipse-check-").tempdir() {
+        Ok(folder) => folder,
         Err(error) => return failed(error),
     };
+    let report = folder.path().join("report");
+    if let Err(error) = fs::write(&report, []) {
+        return failed(error);
+    }
     let Some(mut command) = run::on_this_library(&check.program) else { return ExitCode::FAILURE };
-    command.env(CHECK_VARIABLE, check.tools.to_string()).env(REPORT_VARIABLE, report.path());
+    command.env(CHECK_VARIABLE, check.tools.to_string()).env(REPORT_VARIABLE, &report);
     if check.tools.0.iter().any(|tool| tool.watches_devices()) {
         command.env("AQLIPSE_DEVICE", "emulated");
     }
@@ -87,7 +91,7 @@ pub fn run(check: &Check) -> ExitCode {
         Ok(status) => status,
         Err(error) => return run::cannot_run(&command, &error),
     };
-    let told = findings(report.path()).and_then(|all| {
+    let told = findings(&report).and_then(|all| {
         let (suppressed, findings): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|finding| suppressions.cover(finding));
         tell(check, &findings, suppressed.len()).map(|()| findings.is_empty())
@@ -281,7 +285,11 @@ fn as_json(finding: &Finding) -> Value {
             json!({ "address": allocation.start, "bytes": allocation.end - allocation.start });
         object
     };
-    let word = |access: &Instruction| format!("{:?}", access.how).to_lowercase();
+    let place = |pc: &Pc| json!({ "offset": pc.offset.cast_signed(), "line": pc.line });
+    let instruction = |access: &Instruction| {
+        let how = format!("{:?}", access.how).to_lowercase();
+        json!({ "wave": access.wave, "access": how, "instruction": place(&access.pc) })
+    };
     let mut object = match finding {
         Finding::Unordered { parties, of_one_launch, bytes } => {
             let commands = parties.each_ref().map(command);
@@ -291,26 +299,25 @@ fn as_json(finding: &Finding) -> Value {
             let other = Some(other).filter(|other| !other.is_empty());
             with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
         }
-        Finding::Refused { place, what, address, bytes, workgroup, access, near, .. } => {
+        Finding::Refused { place: command, what, address, bytes, workgroup, access, near, .. } => {
             let near = near.as_ref().map(|Near { allocation, is_freed, made: by }| {
                 let bytes = allocation.end - allocation.start;
                 json!({ "address": allocation.start, "bytes": bytes, "freed": is_freed, "allocated": made(by) })
             });
-            json!({ "place": place, "what": what, "address": address, "bytes": bytes, "workgroup": workgroup,
-                "wave": access.wave, "access": word(access), "instruction": access.offset.cast_signed(), "near": near })
+            json!({ "place": command, "what": what, "address": address, "bytes": bytes, "workgroup": workgroup,
+                "access": instruction(access), "near": near })
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })
         }
-        Finding::Local { place, what, workgroup, offset, access: last, other, count, .. } => {
-            let access = |access: &Instruction| json!({ "wave": access.wave, "access": word(access), "instruction": access.offset.cast_signed() });
-            let accesses: Vec<_> = other.iter().chain([last]).map(access).collect();
-            json!({ "place": place, "what": what, "workgroup": workgroup, "offset": offset, "count": count,
+        Finding::Local { place: command, what, workgroup, offset, access: last, other, count, .. } => {
+            let accesses: Vec<_> = other.iter().chain([last]).map(instruction).collect();
+            json!({ "place": command, "what": what, "workgroup": workgroup, "offset": offset, "count": count,
                 "accesses": accesses })
         }
-        Finding::Sync { place, what, workgroup, wave, lane, offset, then, count, .. } => {
-            json!({ "place": place, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,
-                "instruction": offset.cast_signed(), "then": then.cast_signed(), "count": count })
+        Finding::Sync { place: command, what, workgroup, wave, lane, pc, then, count, .. } => {
+            json!({ "place": command, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,
+                "instruction": place(pc), "then": place(then), "count": count })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })
@@ -349,7 +356,7 @@ mod tests {
 
     #[test]
     fn suppressions_name_pairs_in_either_order() {
-        let file = NamedTempFile::new().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "# known\n\nmemset with kernel f*\n").unwrap();
         let suppressions = Suppressions::read(Some(file.path())).unwrap();
         assert!(suppressions.cover(&finding(["kernel f(int*)", "memset"])));

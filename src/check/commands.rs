@@ -16,9 +16,9 @@ use emulator::{
 use parking_lot::Mutex;
 
 use super::{
-    allocations,
+    allocations, code,
     command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
-    finding::{Bytes, Finding, Instruction, Near},
+    finding::{Bytes, Finding, Instruction, Near, Pc},
     lives::{self, Life, Lives, Offence},
     made::Site,
     report,
@@ -298,24 +298,36 @@ impl State {
                 ("a dispatch".into(), format!("kernel {kernel}"))
             })
         };
+        let pc_of = |pc: u64| Pc::new(pc.wrapping_sub(dispatch.entry));
         if let Some(refused) = dispatch.refused.filter(|_| checked::is_on(Tool::Memory)) {
             let Refused { fault, address, bytes, how, workgroup, wave, pc } = refused;
             let (place, what) = named();
-            let access = Instruction { wave, how, offset: pc.wrapping_sub(dispatch.entry) };
+            let access = Instruction { wave, how, pc: pc_of(pc) };
+            let code = code::of(dispatch);
             let near = self.lives.near(address).map(|(allocation, is_freed, site)| Near {
                 allocation: allocation.clone(),
                 is_freed,
                 made: site.look_up(),
             });
-            self.found.push(Finding::Refused { fault, place, what, address, bytes, workgroup, access, near });
+            self.found.push(Finding::Refused {
+                fault,
+                place,
+                what,
+                address,
+                bytes,
+                workgroup,
+                code,
+                access,
+                near,
+            });
         }
         for &SyncFinding { kind, workgroup, wave, lane, pc, then, count } in dispatch.sync {
             if !checked::is_on(Tool::Sync) {
                 break;
             }
             let (place, what) = named();
-            let [offset, then] = [pc, then].map(|pc| pc.wrapping_sub(dispatch.entry));
-            let names = [what.clone(), format!("{kind:?}"), format!("{offset:#x}"), String::new()];
+            let [pc, then] = [pc, then].map(pc_of);
+            let names = [what.clone(), format!("{kind:?}"), pc.to_string(), String::new()];
             if self.known.insert(names) {
                 self.found.push(Finding::Sync {
                     kind,
@@ -324,7 +336,8 @@ impl State {
                     workgroup,
                     wave,
                     lane,
-                    offset,
+                    code: code::of(dispatch),
+                    pc,
                     then,
                     count,
                 });
@@ -335,14 +348,11 @@ impl State {
             if !checked::is_on(tool) {
                 continue;
             }
-            let instruction = |LocalAccess { wave, how, pc }: LocalAccess| Instruction {
-                wave,
-                how,
-                offset: pc.wrapping_sub(dispatch.entry),
-            };
+            let instruction =
+                |LocalAccess { wave, how, pc }: LocalAccess| Instruction { wave, how, pc: pc_of(pc) };
             let (access, other) = (instruction(finding.access), finding.other.map(instruction));
             let (place, what) = named();
-            let at = |instruction: &Instruction| format!("{:#x}", instruction.offset);
+            let at = |instruction: &Instruction| instruction.pc.to_string();
             let names = [
                 what.clone(),
                 format!("{:?}", finding.kind),
@@ -356,6 +366,7 @@ impl State {
                     place,
                     what,
                     workgroup,
+                    code: code::of(dispatch),
                     offset,
                     access,
                     other,

@@ -57,15 +57,42 @@ impl Misuse {
     }
 }
 
-/// An instruction of a kernel that touches LDS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An instruction of a kernel that touches memory or LDS.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// The wave, by its number in the workgroup.
     pub wave: u32,
     /// How it touches the bytes.
     pub how: How,
-    /// Where it is, in bytes from the kernel's first instruction.
+    /// Where it is.
+    pub pc: Pc,
+}
+
+/// The place of an instruction in a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pc {
+    /// Bytes from the kernel's first instruction; of a function that lies before the kernel, as a negative number would wrap.
     pub offset: u64,
+    /// The line of the source, `f.hip:12`, once it is looked up.
+    pub line: Option<String>,
+}
+
+impl Pc {
+    /// The place with an offset.
+    pub fn new(offset: u64) -> Self {
+        Self { offset, line: None }
+    }
+}
+
+/// Where the code of a kernel can be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Code {
+    /// The file with the code object; empty if there is none.
+    pub object: String,
+    /// The symbol of the kernel's descriptor.
+    pub descriptor: String,
+    /// Bytes from the descriptor to the kernel's first instruction, as a number that wraps.
+    pub entry: u64,
 }
 
 /// An allocation that an address lies in or near.
@@ -119,6 +146,8 @@ pub enum Finding {
         bytes: u64,
         /// The workgroup, by its number in the grid.
         workgroup: u64,
+        /// The kernel's code.
+        code: Code,
         /// The access.
         access: Instruction,
         /// An allocation there or near there.
@@ -134,6 +163,8 @@ pub enum Finding {
         what: String,
         /// The workgroup, by its number in the grid; the first in which it was found.
         workgroup: u64,
+        /// The kernel's code.
+        code: Code,
         /// The first byte, as an offset into LDS.
         offset: u32,
         /// The access.
@@ -157,10 +188,12 @@ pub enum Finding {
         wave: u32,
         /// The lane that goes on behind the barrier, or that uses the value; `None` if it is about a whole wave.
         lane: Option<u32>,
-        /// The barrier or the instruction that reads from another lane, in bytes from the kernel's first instruction.
-        offset: u64,
+        /// The kernel's code.
+        code: Code,
+        /// The barrier or the instruction that reads from another lane.
+        pc: Pc,
         /// The instruction that shows it.
-        then: u64,
+        then: Pc,
         /// How often it was found: barriers, waves, or lanes.
         count: u64,
     },
@@ -273,6 +306,18 @@ impl Finding {
         }
     }
 
+    /// The instructions that it names, and the code that they are in, if it is about such.
+    pub fn code_mut(&mut self) -> Option<(&Code, Vec<&mut Pc>)> {
+        match self {
+            Self::Refused { code, access, .. } => Some((code, vec![&mut access.pc])),
+            Self::Local { code, access, other, .. } => {
+                Some((code, [access].into_iter().chain(other).map(|access| &mut access.pc).collect()))
+            }
+            Self::Sync { code, pc, then, .. } => Some((code, vec![pc, then])),
+            _ => None,
+        }
+    }
+
     /// The finding as a line of fields; [`Finding::from_line`] reads it.
     pub(super) fn line(&self) -> String {
         let mut fields = Fields(vec![self.rule().to_owned()]);
@@ -288,8 +333,9 @@ impl Finding {
                 fields.bytes(bytes);
                 fields.made(made);
             }
-            Self::Refused { place, what, address, bytes, workgroup, access, near, .. } => {
+            Self::Refused { place, what, address, bytes, workgroup, code, access, near, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
                 [address, bytes, workgroup].iter().for_each(|number| fields.put(number));
                 fields.instruction(access);
                 if let Some(Near { allocation, is_freed, made }) = near {
@@ -298,14 +344,16 @@ impl Finding {
                     fields.made(made);
                 }
             }
-            Self::Local { place, what, workgroup, offset, access, other, count, .. } => {
+            Self::Local { place, what, workgroup, code, offset, access, other, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
                 [*workgroup, u64::from(*offset), *count].iter().for_each(|number| fields.put(number));
                 [access].into_iter().chain(other).for_each(|access| fields.instruction(access));
             }
-            Self::Sync { place, what, workgroup, wave, lane, offset, then, count, .. } => {
+            Self::Sync { place, what, workgroup, wave, lane, code, pc, then, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
-                [workgroup, offset, then, count].iter().for_each(|number| fields.put(number));
+                fields.code(code);
+                [workgroup, &pc.offset, &then.offset, count].iter().for_each(|number| fields.put(number));
                 fields.put(wave);
                 lane.iter().for_each(|lane| fields.put(lane));
             }
@@ -342,24 +390,24 @@ impl Finding {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
             }
             _ if let Some(fault) = ACCESS_FAULTS.into_iter().find(|fault| fault_rule(*fault) == rule) => {
-                let (place, what) = (fields.next()?, fields.next()?);
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
                 let (address, bytes, workgroup) = (fields.next()?, fields.next()?, fields.next()?);
                 let (access, near) = (fields.instruction()?, fields.near()?);
-                Self::Refused { fault, place, what, address, bytes, workgroup, access, near }
+                Self::Refused { fault, place, what, address, bytes, workgroup, code, access, near }
             }
             _ if let Some(kind) = LOCAL_KINDS.into_iter().find(|kind| local_rule(*kind) == rule) => {
-                let (place, what) = (fields.next()?, fields.next()?);
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
                 let (workgroup, offset, count) = (fields.next()?, fields.next()?, fields.next()?);
                 let access = fields.instruction()?;
                 let other = if kind == LocalKind::Outside { None } else { Some(fields.instruction()?) };
-                Self::Local { kind, place, what, workgroup, offset, access, other, count }
+                Self::Local { kind, place, what, workgroup, code, offset, access, other, count }
             }
             _ if let Some(kind) = SYNC_KINDS.into_iter().find(|kind| sync_rule(*kind) == rule) => {
-                let (place, what) = (fields.next()?, fields.next()?);
-                let (workgroup, offset, then) = (fields.next()?, fields.next()?, fields.next()?);
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (workgroup, pc, then) = (fields.next()?, fields.pc()?, fields.pc()?);
                 let (count, wave) = (fields.next()?, fields.next()?);
                 let lane = if kind == SyncKind::BarrierNotReached { None } else { Some(fields.next()?) };
-                Self::Sync { kind, place, what, workgroup, wave, lane, offset, then, count }
+                Self::Sync { kind, place, what, workgroup, wave, lane, code, pc, then, count }
             }
             _ => {
                 let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
@@ -383,10 +431,15 @@ impl Fields {
         [place, what, word(*how)].iter().for_each(|text| self.put(text));
     }
 
-    fn instruction(&mut self, Instruction { wave, how, offset }: &Instruction) {
+    fn instruction(&mut self, Instruction { wave, how, pc }: &Instruction) {
         self.put(wave);
         self.put(word(*how));
-        self.put(offset);
+        self.put(pc.offset);
+    }
+
+    fn code(&mut self, Code { object, descriptor, entry }: &Code) {
+        [object, descriptor].iter().for_each(|text| self.put(text));
+        self.put(entry);
     }
 
     fn made(&mut self, Made { call, frames }: &Made) {
@@ -442,15 +495,25 @@ impl Read<'_> {
     }
 
     fn instruction(&mut self) -> Option<Instruction> {
-        Some(Instruction { wave: self.next()?, how: self.how()?, offset: self.next()? })
+        Some(Instruction { wave: self.next()?, how: self.how()?, pc: self.pc()? })
+    }
+
+    fn pc(&mut self) -> Option<Pc> {
+        self.next().map(Pc::new)
+    }
+
+    fn code(&mut self) -> Option<Code> {
+        Some(Code { object: self.next()?, descriptor: self.next()?, entry: self.next()? })
     }
 }
 
-/// Where an instruction is; functions that a kernel calls may lie before it.
-fn at(offset: u64) -> String {
-    match offset.cast_signed() {
-        before @ ..0 => format!("kernel-{:#x}", before.unsigned_abs()),
-        behind => format!("kernel+{behind:#x}"),
+impl fmt::Display for Pc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset.cast_signed() {
+            before @ ..0 => write!(f, "kernel-{:#x}", before.unsigned_abs())?,
+            behind => write!(f, "kernel+{behind:#x}")?,
+        }
+        self.line.as_ref().map_or(Ok(()), |line| write!(f, " ({line})"))
     }
 }
 
@@ -538,21 +601,20 @@ impl fmt::Display for Finding {
                 }
                 write!(f, "\n    {bytes}\n    allocated by {made}")
             }
-            Self::Refused { fault, place, what, address, bytes, workgroup, access, near } => {
-                let Instruction { wave, how, offset } = access;
+            Self::Refused { fault, place, what, address, bytes, workgroup, access, near, .. } => {
+                let Instruction { wave, how, pc } = access;
                 let why = match fault {
                     AccessFault::NoMemory => "where no memory is".into(),
                     AccessFault::ReadOnly => "where memory may only be read".into(),
                     AccessFault::Misaligned => format!("which is no multiple of {bytes}"),
                 };
-                let offset = at(*offset);
                 writeln!(f, "{place} ({what}) {} {bytes} bytes at {address:#x}, {why}", word(*how))?;
-                write!(f, "    wave {wave} at {offset}, workgroup {workgroup}")?;
+                write!(f, "    wave {wave} at {pc}, workgroup {workgroup}")?;
                 near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
             }
-            Self::Local { kind, place, what, workgroup, offset, access, other, count } => {
-                let access_at = |Instruction { wave, how, offset }: &Instruction| {
-                    format!("wave {wave} {} at {}", word(*how), at(*offset))
+            Self::Local { kind, place, what, workgroup, offset, access, other, count, .. } => {
+                let access_at = |Instruction { wave, how, pc }: &Instruction| {
+                    format!("wave {wave} {} at {pc}", word(*how))
                 };
                 let said = match kind {
                     LocalKind::Waves => "touch the same bytes of LDS, and no barrier is between",
@@ -581,23 +643,23 @@ impl fmt::Display for Finding {
                 let times = if *kind == LocalKind::Outside { "accesses" } else { "bytes" };
                 write!(f, ", first in workgroup {workgroup} at offset {offset}; {count} {times} in all")
             }
-            Self::Sync { kind, place, what, workgroup, wave, lane, offset, then, count } => {
-                let (offset, then, lane) = (at(*offset), at(*then), lane.unwrap_or_default());
+            Self::Sync { kind, place, what, workgroup, wave, lane, pc, then, count, .. } => {
+                let lane = lane.unwrap_or_default();
                 match kind {
                     SyncKind::DivergentBarrier => write!(
                         f,
                         "waves of {place} ({what}) wait at a barrier with lanes off that go on behind it\n    \
-                         wave {wave} waits at {offset}, its lane {lane} goes on at {then}"
+                         wave {wave} waits at {pc}, its lane {lane} goes on at {then}"
                     )?,
                     SyncKind::BarrierNotReached => write!(
                         f,
                         "waves of {place} ({what}) go on behind a barrier that others wait at\n    \
-                         wave {wave} goes on at {then}, others wait at {offset}"
+                         wave {wave} goes on at {then}, others wait at {pc}"
                     )?,
                     SyncKind::InactiveLane => write!(
                         f,
                         "lanes of {place} ({what}) use what they read from lanes that are off\n    \
-                         wave {wave} reads at {offset}, its lane {lane} uses that at {then}"
+                         wave {wave} reads at {pc}, its lane {lane} uses that at {then}"
                     )?,
                 }
                 let times = match kind {
@@ -630,6 +692,7 @@ mod tests {
     #[test]
     fn findings_are_read_as_they_were_written() {
         let party = |what: &str, how| Party { place: "stream 1".into(), what: what.into(), how };
+        let code = || Code { object: "/tmp/r-1.co".into(), descriptor: "f.kd".into(), entry: 4096 };
         let frame = Frame { object: "/bin/p".into(), offset: 16, symbol: String::new(), line: None };
         let findings = [
             Finding::Unordered {
@@ -642,9 +705,10 @@ mod tests {
                 place: "stream 1".into(),
                 what: "kernel f()".into(),
                 workgroup: 3,
+                code: code(),
                 offset: 16,
-                access: Instruction { wave: 1, how: How::Read, offset: 64 },
-                other: Some(Instruction { wave: 0, how: How::Write, offset: 16 }),
+                access: Instruction { wave: 1, how: How::Read, pc: Pc::new(64) },
+                other: Some(Instruction { wave: 0, how: How::Write, pc: Pc::new(16) }),
                 count: 128,
             },
             Finding::Refused {
@@ -654,7 +718,8 @@ mod tests {
                 address: 128,
                 bytes: 4,
                 workgroup: 3,
-                access: Instruction { wave: 1, how: How::Read, offset: 64 },
+                code: code(),
+                access: Instruction { wave: 1, how: How::Read, pc: Pc::new(64) },
                 near: Some(Near {
                     allocation: 16..64,
                     is_freed: true,
@@ -668,7 +733,8 @@ mod tests {
                 address: 3,
                 bytes: 4,
                 workgroup: 3,
-                access: Instruction { wave: 1, how: How::Atomic, offset: 64 },
+                code: code(),
+                access: Instruction { wave: 1, how: How::Atomic, pc: Pc::new(64) },
                 near: None,
             },
             Finding::Sync {
@@ -678,8 +744,9 @@ mod tests {
                 workgroup: 3,
                 wave: 1,
                 lane: Some(5),
-                offset: 64,
-                then: 96,
+                code: code(),
+                pc: Pc::new(64),
+                then: Pc::new(96),
                 count: 2,
             },
             Finding::Sync {
@@ -689,8 +756,9 @@ mod tests {
                 workgroup: 3,
                 wave: 1,
                 lane: None,
-                offset: 64,
-                then: 96,
+                code: code(),
+                pc: Pc::new(64),
+                then: Pc::new(96),
                 count: 2,
             },
             Finding::Leak {

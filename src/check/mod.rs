@@ -30,6 +30,7 @@
 //! ```
 
 mod allocations;
+mod code;
 mod command;
 mod commands;
 mod finding;
@@ -41,6 +42,7 @@ mod report;
 
 pub(crate) use self::{
     allocations::{Allocations, Left, know},
+    code::kernel_loaded,
     command::{Launch, MemoryNode, NodeDispatch, Order},
     commands::{begun, cancel, ended, freed_nothing, launched, released, start, submitted},
     leak::allocated,
@@ -50,7 +52,7 @@ pub(crate) use self::{
 };
 pub use self::{
     commands::Checker,
-    finding::{Bytes, Finding, Frame, Instruction, Made, Misuse, Near, Party},
+    finding::{Bytes, Code, Finding, Frame, Instruction, Made, Misuse, Near, Party, Pc},
     leak::{given, taken},
     report::REPORT_VARIABLE,
 };

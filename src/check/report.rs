@@ -17,6 +17,14 @@ pub const REPORT_VARIABLE: &str = "AQLIPSE_CHECK_REPORT";
 
 static FILE: LazyLock<Option<PathBuf>> = LazyLock::new(|| env::var_os(REPORT_VARIABLE).map(PathBuf::from));
 
+/// A file beside the report, whose name begins with the report's; none, if there is no report.
+pub(super) fn beside(name: &str) -> Option<PathBuf> {
+    let mut path = FILE.as_ref()?.clone().into_os_string();
+    path.push("-");
+    path.push(name);
+    Some(path.into())
+}
+
 /// Tells of a finding at once.
 pub(super) fn tell(finding: &Finding) {
     if FILE.as_ref().is_some_and(|path| append(path, finding).is_ok()) {

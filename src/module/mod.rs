@@ -340,6 +340,9 @@ impl KernelCode {
         if device.0.system.watchdog().is_some() {
             names::remember(object, name);
         }
+        if device.0.system.is_checked() {
+            check::kernel_loaded(object, &kernel.metadata.symbol, loaded.object.bytes());
+        }
         let meta = kernel.metadata;
         let args: Box<[Arg]> = meta.args.clone().into();
         let explicit_bytes = args::explicit_bytes(&args);
