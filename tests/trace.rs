@@ -241,6 +241,7 @@ fn the_doctor_says_what_graphs_are_made_of() {
     assert!(said.contains("  the longest chain has 6 nodes: "), "{said}");
 }
 
+// proves: hipProfilerStart, hipProfilerStop
 #[test]
 fn ranges_of_the_program_are_on_the_timeline() {
     let Some(toolchain) = Toolchain::find() else { return };

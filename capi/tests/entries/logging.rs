@@ -57,7 +57,7 @@ fn functions_and_commands_have_the_names_of_the_profilers_header() {
     }
 }
 
-// proves: hipProfilerStart, hipProfilerStop, hipExtEnableLogging, hipExtDisableLogging, hipExtSetLoggingParams
+// proves: hipExtEnableLogging, hipExtDisableLogging, hipExtSetLoggingParams
 #[test]
 fn a_program_chooses_what_the_log_says() {
     // The log is the process's: a process of its own.
