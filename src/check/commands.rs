@@ -217,7 +217,9 @@ impl Observer for Watcher {
         if state.expected.get(&dispatch.arguments).is_some_and(VecDeque::is_empty) {
             state.expected.remove(&dispatch.arguments);
         }
-        if let Some(command) = &next {
+        // What is compared is kept.
+        let compares = [Tool::Graph, Tool::Memory].into_iter().any(checked::is_on);
+        if let Some(command) = next.as_ref().filter(|_| compares) {
             state.compare(command, dispatch.touched);
         }
         state.look_into(next.as_deref(), dispatch);
