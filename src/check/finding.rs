@@ -692,7 +692,7 @@ mod tests {
     #[test]
     fn findings_are_read_as_they_were_written() {
         let party = |what: &str, how| Party { place: "stream 1".into(), what: what.into(), how };
-        let code = || Code { object: "/tmp/r-1.co".into(), descriptor: "f.kd".into(), entry: 4096 };
+        let code = || Code { object: "report-1.co".into(), descriptor: "f.kd".into(), entry: 4096 };
         let frame = Frame { object: "/bin/p".into(), offset: 16, symbol: String::new(), line: None };
         let findings = [
             Finding::Unordered {

@@ -213,7 +213,7 @@ static std::unique_ptr<void, Free> kept;
 
 static void static_object() { kept.reset(allocate(BYTES)); }
 
-// What the device had is gone, whoever had it.
+// A reset frees all that the device had.
 static void device_reset() {
   allocate(BYTES);
   if (!defect) CHECK(hipDeviceReset());

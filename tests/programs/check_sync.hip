@@ -204,7 +204,7 @@ __global__ void tail(int* to, bool defect) {
   }
 }
 
-// The upper lanes read from lanes that are off, and nobody asks for their sums.
+// The upper lanes read from lanes that are off, and no lane uses their sums.
 __global__ void half_a_reduction(int* to, bool defect) {
   int value = threadIdx.x;
   if (threadIdx.x < 32) {

@@ -196,9 +196,12 @@ fn with<T>(act: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
 
 /// The process ends: what is recorded from now on is written at once.
 extern "C" fn end() {
-    with(|recorder| {
-        recorder.flush();
-        recorder.is_ending = true;
+    // A panic must not cross into C, where the process is ending.
+    let _ = std::panic::catch_unwind(|| {
+        with(|recorder| {
+            recorder.flush();
+            recorder.is_ending = true;
+        })
     });
 }
 

@@ -1,5 +1,5 @@
 //! Values that no lane has given: what `ds_bpermute_b32` reads from a lane that is off. They count when they get to memory, as
-//! data or as an address; until then they may be selected away, or be of lanes that nobody asks. What is not followed is
+//! data or as an address; until then they may be selected away, or be in lanes that no other lane reads. What is not followed is
 //! forgotten: scratch, scalars, DPP, SDWA, matrices, and accumulators.
 
 use super::{Wave, exec::shape};
