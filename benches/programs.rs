@@ -35,21 +35,22 @@ fn main() {
         let run = || Program::new(&toolchain, &path, BUILD.arch).args(arguments);
         let checked = |tool| run().env("AQLIPSE_CHECK", tool).env("AQLIPSE_CHECK_REPORT", "/dev/null");
         let (graph, memory) = (|| checked("graph"), || checked("memory"));
-        let (race, sync) = (|| checked("race"), || checked("sync"));
+        let (race, sync, init) = (|| checked("race"), || checked("sync"), || checked("init"));
         let trace = || run().env("AQLIPSE_TRACE", "/dev/null");
-        let rows: [(&str, &dyn Fn() -> Program); 6] = [
+        let rows: [(&str, &dyn Fn() -> Program); 7] = [
             (&name, &run),
             ("  graph", &graph),
             ("  memory", &memory),
             ("  race", &race),
             ("  sync", &sync),
+            ("  init", &init),
             ("  trace", &trace),
         ];
         let [plain, others @ ..] = measure(rows);
-        let [graph, memory, race, sync, trace] = others.map(|median| median / plain);
+        let [graph, memory, race, sync, init, trace] = others.map(|median| median / plain);
         println!(
-            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2} {sync:>10.2} {trace:>10.2}",
-            "  graph, memory, race, sync, trace over plain"
+            "{:<44} {graph:>10.2} {memory:>10.2} {race:>10.2} {sync:>10.2} {init:>10.2} {trace:>10.2}",
+            "  graph, memory, race, sync, init, trace over plain"
         );
     }
     let bundle = Build::new(Compiler::Clang22, BUILD.arch, "1").compile(

@@ -142,6 +142,16 @@ fn lanes_and_waves_that_do_not_come_together_are_found() {
 }
 
 #[test]
+fn what_depends_on_bytes_that_nothing_has_written_is_found() {
+    let Some(corpus) = Corpus::of("init") else { return };
+    corpus.holds(30, &["", "1"]);
+    let finished = corpus.check(&[], &["written_in_part", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: stream 1 (kernel double_all");
+    let line = "to[n] = 2 * from[n];";
+    assert_eq!(source_lines(&finished.stderr, "check_init.hip")[..2], [line, line]);
+}
+
+#[test]
 fn each_barrier_that_is_left_out_is_found() {
     let Some(toolchain) = Toolchain::find().filter(|_| is_emulated()) else { return };
     let program = MATRIX[3].compile(&toolchain, "mutations.hip", Output::Program);
@@ -191,7 +201,7 @@ fn conformance_programs_order_all_that_they_do() {
         // As the suite runs them.
         let run = Program::new(&toolchain, &binary, &format!("{}xgfx90a", program.devices))
             .env("AQLIPSE_EMULATE_HARDWARE", "no-svm")
-            .env("AQLIPSE_CHECK", "graph,memory,race,sync")
+            .env("AQLIPSE_CHECK", "graph,init,memory,race,sync")
             .env("AQLIPSE_CHECK_REPORT", report.to_str().unwrap())
             .unrecorded();
         let finished = run.run();
@@ -280,7 +290,7 @@ fn a_device_that_cannot_be_watched_is_refused() {
     let finished = program.env("AQLIPSE_CHECK", "everything").env("AQLIPSE_LOG", "info").run();
     assert!(
         finished.stderr.contains(
-            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, leak, memory, race, sync, all"
+            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, init, leak, memory, race, sync, all"
         ),
         "{}",
         says(&finished)

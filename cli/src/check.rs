@@ -12,6 +12,7 @@ use std::{
 
 use aqlipse::check::{
     Bytes, CHECK_VARIABLE, Finding, Frame, Instruction, Made, Near, Party, Pc, REPORT_VARIABLE, Tool,
+    UninitByte,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ impl fmt::Display for Tools {
 /// A program, and what to say of it.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// What to look for, with commas between: graph, leak, memory, race, sync; or all
+    /// What to look for, with commas between: graph, init, leak, memory, race, sync; or all
     tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
@@ -207,7 +208,8 @@ fn as_sarif(findings: &[Finding]) -> Value {
             }
             Finding::Refused { place, what, .. }
             | Finding::Local { place, what, .. }
-            | Finding::Sync { place, what, .. } => {
+            | Finding::Sync { place, what, .. }
+            | Finding::Uninit { place, what, .. } => {
                 json!({ "logicalLocations": [
                 { "name": what, "fullyQualifiedName": place, "kind": "function" },
             ] })
@@ -250,6 +252,10 @@ fn short(rule: &str) -> &'static str {
         "sync/divergent-barrier" => "A wave waits at a barrier with lanes off that go on behind it.",
         "sync/barrier-not-reached" => "A wave goes on behind a barrier that others of its workgroup wait at.",
         "sync/inactive-lane" => "A lane uses what it reads from another that is off.",
+        "init/branch" => "Which way a wave goes depends on bytes that nothing has written.",
+        "init/address" => "An address depends on bytes that nothing has written.",
+        "init/result" => "A result that is stored depends on bytes that nothing has written.",
+        "init/copied" => "What nothing has written is copied to the host.",
         "memory/bad-free" => "The program frees what is no allocation.",
         "leak/memory" => "Memory is not freed when the process ends.",
         "leak/object" => "An object is not destroyed when the process ends.",
@@ -285,6 +291,10 @@ fn as_json(finding: &Finding) -> Value {
             json!({ "address": allocation.start, "bytes": allocation.end - allocation.start });
         object
     };
+    let allocation = |Near { allocation, is_freed, made: by }: &Near| {
+        let bytes = allocation.end - allocation.start;
+        json!({ "address": allocation.start, "bytes": bytes, "freed": is_freed, "allocated": made(by) })
+    };
     let place = |pc: &Pc| json!({ "offset": pc.offset.cast_signed(), "line": pc.line });
     let instruction = |access: &Instruction| {
         let how = format!("{:?}", access.how).to_lowercase();
@@ -300,12 +310,8 @@ fn as_json(finding: &Finding) -> Value {
             with(json!({ "commands": [command(party)], "other": other, "allocated": made(by) }), bytes)
         }
         Finding::Refused { place: command, what, address, bytes, workgroup, access, near, .. } => {
-            let near = near.as_ref().map(|Near { allocation, is_freed, made: by }| {
-                let bytes = allocation.end - allocation.start;
-                json!({ "address": allocation.start, "bytes": bytes, "freed": is_freed, "allocated": made(by) })
-            });
             json!({ "place": command, "what": what, "address": address, "bytes": bytes, "workgroup": workgroup,
-                "access": instruction(access), "near": near })
+                "access": instruction(access), "near": near.as_ref().map(allocation) })
         }
         Finding::BadFree { address, again, made: by } => {
             json!({ "address": address, "freed_before": again, "freed": made(by) })
@@ -318,6 +324,18 @@ fn as_json(finding: &Finding) -> Value {
         Finding::Sync { place: command, what, workgroup, wave, lane, pc, then, count, .. } => {
             json!({ "place": command, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,
                 "instruction": place(pc), "then": place(then), "count": count })
+        }
+        Finding::Uninit {
+            place: command, what, workgroup, wave, lane, read, byte, pc, count, near, ..
+        } => {
+            let byte = match byte {
+                UninitByte::Memory(address) => json!({ "address": address }),
+                UninitByte::Lds(offset) => json!({ "lds": offset }),
+                UninitByte::Scratch(offset) => json!({ "scratch": offset }),
+            };
+            json!({ "place": command, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,
+                "byte": byte, "read": place(read), "instruction": place(pc), "count": count,
+                "near": near.as_ref().map(allocation) })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })

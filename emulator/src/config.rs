@@ -35,6 +35,8 @@ pub struct Config {
     pub observed_local: bool,
     /// Whether it is told as well where lanes and waves do not come together, which takes more time, too.
     pub observed_sync: bool,
+    /// Whether it is told as well what depends on bytes that nothing has written, which takes the most.
+    pub observed_uninit: bool,
 }
 
 impl Default for Config {
@@ -51,6 +53,7 @@ impl Default for Config {
             observed: false,
             observed_local: false,
             observed_sync: false,
+            observed_uninit: false,
         }
     }
 }
@@ -132,9 +135,10 @@ impl Config {
         // What is left at the end the devices have no part in.
         let tools = given("AQLIPSE_CHECK").unwrap_or_default();
         let asks = |words: &[&str]| tools.split(',').any(|tool| words.contains(&tool.trim()));
-        config.observed = asks(&["graph", "memory", "race", "sync", "all"]);
+        config.observed = asks(&["graph", "init", "memory", "race", "sync", "all"]);
         config.observed_local = asks(&["memory", "race", "all"]);
         config.observed_sync = asks(&["sync", "all"]);
+        config.observed_uninit = asks(&["init", "all"]);
         Ok(config)
     }
 

@@ -20,6 +20,7 @@ use crate::{
     os::hidden,
     signal::{self, Signal, Watch, Watcher},
     svm::{Place, Svm},
+    uninit,
 };
 
 /// Copies a range as `memmove` does.
@@ -27,6 +28,7 @@ use crate::{
 /// # Safety
 /// Both ranges are mapped, the destination writable, for the whole call.
 pub(crate) unsafe fn copy(destination: u64, source: u64, size: usize) {
+    uninit::shadow().copy(destination, source, size as u64);
     // SAFETY: the caller's. Raw pointers, because devices may look at both ranges meanwhile.
     unsafe { std::ptr::copy(hidden::at(source).cast_const(), hidden::at(destination), size) };
 }

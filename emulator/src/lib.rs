@@ -58,7 +58,7 @@
 //! | `os` | address space, futexes, the clock |
 //!
 //! Floors, lowest first; a module uses those below it, and those of its own floor:
-//! 1. `agent`, `convergence`, `hardware`, `isa`, `local`, `os`, `touched`
+//! 1. `agent`, `convergence`, `hardware`, `isa`, `local`, `os`, `touched`, `uninit`
 //! 2. `config`, `coverage`, `memory`
 //! 3. `signal`, `wave`
 //! 4. `device`, `workgroup`
@@ -92,6 +92,7 @@ mod sdma;
 mod signal;
 mod svm;
 mod touched;
+mod uninit;
 mod vmem;
 mod workers;
 
@@ -114,3 +115,4 @@ pub use isa::Target;
 pub use local::{LocalAccess, LocalFinding, LocalKind};
 pub use runtime::{configuration_error, configure, counters};
 pub use touched::{AccessFault, Dispatched, How, Observer, Page, Refused, Touched, observe};
+pub use uninit::{UninitByte, UninitFinding, UninitKind, uninitialize, uninitialized_in, written};

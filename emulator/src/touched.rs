@@ -13,6 +13,7 @@ pub use crate::local::How;
 use crate::{
     convergence::{SyncFinding, SyncFindings},
     local::{LocalFinding, LocalFindings},
+    uninit::{UninitFinding, UninitFindings},
 };
 
 /// Bytes of a page of masks.
@@ -163,6 +164,9 @@ pub struct Dispatched<'a> {
     /// What was found of lanes and waves that should come together, where
     /// [`Config::observed_sync`](crate::Config::observed_sync) asks for it.
     pub sync: &'a [SyncFinding],
+    /// What was found to depend on bytes that nothing has written, where
+    /// [`Config::observed_uninit`](crate::Config::observed_uninit) asks for it.
+    pub uninit: &'a [UninitFinding],
     /// The access that has ended it, if one has.
     pub refused: Option<Refused>,
 }
@@ -199,6 +203,9 @@ pub struct Refused {
 
 /// What is told of dispatches, where [`Config::observed`](crate::Config::observed) asks for it.
 pub trait Observer: Send + Sync {
+    /// A dispatch with these arguments is about to start. Called by the packet processor, too.
+    fn starting(&self, _arguments: u64) {}
+
     /// A dispatch has ended. Called before its completion is signalled, by the packet processor: no packet of the device
     /// goes on until this returns, so it must not wait for any.
     fn dispatched(&self, dispatch: &Dispatched<'_>);
@@ -224,6 +231,8 @@ pub(crate) struct Notes {
     pub(crate) local: Arc<LocalFindings>,
     /// What was found of lanes and waves that should come together, where that is watched.
     pub(crate) sync: Arc<SyncFindings>,
+    /// What was found to depend on bytes that nothing has written, where that is watched.
+    pub(crate) uninit: Arc<UninitFindings>,
 }
 
 impl Notes {

@@ -11,6 +11,7 @@ use crate::{
     memory::coherence::{Origin, Scope, View},
     os::Mapping,
     touched::Notes,
+    uninit::Contents,
     wave::{Exit, Fault, Surroundings, Vector, Wave, code::Code},
 };
 
@@ -87,6 +88,10 @@ impl Workgroup {
             .watches
             .local
             .then(|| Arc::new(Mutex::new(Shadow::new(id, resources.group_bytes, waves))));
+        let lds_shadow = resources
+            .watches
+            .uninit
+            .then(|| Arc::new(Mutex::new(Contents::of(resources.lds_bytes as usize))));
         let mut slots = pool.lists.pop().unwrap_or_default();
         for number in 0..waves {
             let mut wave = pool.wave(resources);
@@ -118,6 +123,13 @@ impl Workgroup {
             let notes = resources.notes.as_ref().filter(|_| resources.watches.sync);
             wave.converging =
                 notes.map(|notes| Box::new(Converging::new(id, number, Arc::clone(&notes.sync))));
+            match lds_shadow.as_ref().zip(resources.notes.as_ref()) {
+                Some((lds, notes)) => {
+                    let uninit = wave.uninit.get_or_insert_default();
+                    uninit.begin((id, number), resources.scratch_bytes, lds, &notes.uninit);
+                }
+                None => wave.uninit = None,
+            }
             init(number, &mut wave);
             slots.push(Slot { state: State::Ready, wave, scratch });
         }
@@ -248,6 +260,8 @@ pub(crate) struct Watches {
     pub local: bool,
     /// Where lanes and waves do not come together.
     pub sync: bool,
+    /// What depends on bytes that nothing has written.
+    pub uninit: bool,
 }
 
 /// What each workgroup of a dispatch gets.
@@ -320,6 +334,7 @@ impl Pool {
             wave.notes = None;
             wave.watched_local = None;
             wave.converging = None;
+            wave.uninit = None;
         }
     }
 }

@@ -26,6 +26,9 @@ pub(crate) trait Allocations: Send + Sync {
     /// Where the allocation that starts at an address was made.
     fn site(&self, address: u64) -> Option<Arc<Site>>;
 
+    /// Whether an address lies in memory of a device that the program knows.
+    fn is_of_device(&self, address: u64) -> bool;
+
     /// What the program has to free.
     fn left(&self) -> Vec<Left>;
 }

@@ -11,14 +11,14 @@ use std::{
 
 use emulator::{
     Config, Dispatched, How, LocalAccess, LocalFinding, LocalKind, Observer, Page, Refused, SyncFinding,
-    Touched,
+    Touched, UninitByte, UninitFinding,
 };
 use parking_lot::Mutex;
 
 use super::{
     allocations, code,
     command::{Command, Launch, MemoryNode, NodeDispatch, Place, Touch},
-    finding::{Bytes, Finding, Instruction, Near, Pc},
+    finding::{Bytes, Finding, Instruction, Misuse, Near, Pc},
     lives::{self, Life, Lives, Offence},
     made::Site,
     report,
@@ -57,7 +57,9 @@ impl Checker {
         let config = Config::from_env().and_then(|config| {
             let observed_local = tools.iter().any(|tool| matches!(tool, Tool::Memory | Tool::Race));
             let observed_sync = tools.contains(&Tool::Sync);
-            emulator::configure(Config { observed: true, observed_local, observed_sync, ..config })
+            let observed_uninit = tools.contains(&Tool::Init);
+            let watched = Config { observed_local, observed_sync, observed_uninit, ..config };
+            emulator::configure(Config { observed: true, ..watched })
         });
         config.map_err(|error| Error::NotInitialized(error.to_string()))?;
         checked::want(tools);
@@ -83,6 +85,9 @@ struct State {
     /// What commands have touched of each page, by its first address, as far as it can still matter.
     pages: HashMap<u64, Vec<Touch>>,
     lives: Lives,
+    /// Allocations with the commands that they begin with, behind which no dispatch has started: what was there is forgotten
+    /// when one does.
+    forgotten: Vec<(Arc<Command>, Range<u64>)>,
     found: Vec<Finding>,
     /// The pairs that were told.
     known: HashSet<[String; 4]>,
@@ -111,7 +116,7 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
         let place = Place::Node { launch: launch.clone(), place, node };
         commands.push_back(Arc::new(Command { moment: moment.clone(), place, what }));
     }
-    let nodes = launch.order.memory.iter().filter(|_| checked::is_on(Tool::Memory));
+    let nodes = launch.order.memory.iter().filter(|_| watches_allocations());
     for &MemoryNode { address, begins, place, ref node } in nodes {
         let place = Place::Node { launch: launch.clone(), place, node: node.clone() };
         let what = if begins.is_some() { "allocation" } else { "free" }.into();
@@ -119,7 +124,11 @@ pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDi
         match begins {
             Some(bytes) => {
                 let site = allocations::table().and_then(|table| table.site(address));
-                state.begin(address..address + bytes, lives::padding(), Some(command), site);
+                let bytes = address..address + bytes;
+                if checked::is_on(Tool::Init) {
+                    state.forgotten.push((command.clone(), bytes.clone()));
+                }
+                state.begin(bytes, lives::padding(), Some(command), site);
             }
             None => state.end(address, &command),
         }
@@ -147,30 +156,42 @@ pub(crate) fn submitted(stream: u64, arguments: u64, kernel: &str) {
     checks.state.lock().expected.insert(arguments, VecDeque::from([command]));
 }
 
-/// An allocation begins, with so many bytes behind it that are nobody's. `stream`: with the next command of a stream, and for
-/// what comes behind that alone.
+/// Whether it is watched from when to when there are allocations.
+#[inline(always)]
+pub(crate) fn watches_allocations() -> bool {
+    checked::is_on(Tool::Memory) || checked::is_on(Tool::Init)
+}
+
+/// An allocation begins, with so many bytes behind it that are nobody's, whose bytes nobody has written yet if it `is_fresh`.
+/// `stream`: with the next command of a stream, and for what comes behind that alone.
 #[inline(always)]
 pub(crate) fn begun(
     stream: Option<u64>,
     bytes: Range<u64>,
-    padding: u64,
+    (padding, is_fresh): (u64, bool),
     site: impl FnOnce() -> Option<Arc<Site>>,
 ) {
-    if !checked::is_on(Tool::Memory) {
+    if !watches_allocations() {
         return;
     }
     let Some(checks) = checks() else { return };
     let moment = stream.and_then(clocks::command);
     let command =
         moment.map(|moment| Arc::new(Command { moment, place: Place::Stream, what: "allocation".into() }));
-    checks.state.lock().begin(bytes, padding, command, site());
+    let mut state = checks.state.lock();
+    match &command {
+        _ if !is_fresh || !checked::is_on(Tool::Init) => {}
+        Some(command) => state.forgotten.push((command.clone(), bytes.clone())),
+        None => emulator::uninitialize(bytes.clone()),
+    }
+    state.begin(bytes, padding, command, site());
 }
 
 /// An allocation ends: with the next command of a stream, or with a call of the host's, which is `drained` if it has waited
 /// for all that was submitted.
 #[inline(always)]
 pub(crate) fn ended(stream: Option<u64>, address: u64, drained: bool) {
-    if !checked::is_on(Tool::Memory) {
+    if !watches_allocations() {
         return;
     }
     let Some(checks) = checks() else { return };
@@ -190,11 +211,23 @@ pub(crate) fn ended(stream: Option<u64>, address: u64, drained: bool) {
 /// Not to be called with the table of allocations locked, which findings are looked up in.
 #[inline]
 pub(crate) fn released(bytes: Range<u64>) {
-    if !checked::is_on(Tool::Memory) {
+    if !watches_allocations() {
         return;
     }
     let Some(checks) = checks() else { return };
-    checks.state.lock().lives.release(bytes);
+    let mut state = checks.state.lock();
+    state.forgotten.retain(|(_, forgotten)| !bytes.contains(&forgotten.start));
+    if checked::is_on(Tool::Init) {
+        emulator::written(bytes.clone());
+    }
+    state.lives.release(bytes);
+}
+
+/// Other processes may write these bytes from now on, which nobody sees.
+pub(crate) fn shared(bytes: Range<u64>) {
+    if checked::is_on(Tool::Init) {
+        emulator::written(bytes);
+    }
 }
 
 /// The program frees what is no allocation.
@@ -210,6 +243,18 @@ pub(crate) fn freed_nothing(address: u64) {
 struct Watcher;
 
 impl Observer for Watcher {
+    fn starting(&self, arguments: u64) {
+        let Some(checks) = CHECKS.get().filter(|_| checked::is_on(Tool::Init)) else { return };
+        let mut state = checks.state.lock();
+        let State { expected, forgotten, .. } = &mut *state;
+        let Some(command) = expected.get(&arguments).and_then(VecDeque::front) else { return };
+        // What may be behind anything counts as behind all, and still is not behind what was submitted later.
+        let comes_before = |begun: &Command| begun.number() <= command.number() && begun.is_before(command);
+        for (_, bytes) in forgotten.extract_if(.., |(begun, _)| comes_before(begun)) {
+            emulator::uninitialize(bytes);
+        }
+    }
+
     fn dispatched(&self, dispatch: &Dispatched<'_>) {
         let Some(checks) = CHECKS.get() else { return };
         let mut state = checks.state.lock();
@@ -223,6 +268,9 @@ impl Observer for Watcher {
             state.compare(command, dispatch.touched);
         }
         state.look_into(next.as_deref(), dispatch);
+        if let Some(command) = next.filter(|_| checked::is_on(Tool::Init)) {
+            state.look_at_copy(&command, dispatch.touched);
+        }
         checks.tell(&mut state);
     }
 }
@@ -306,11 +354,7 @@ impl State {
             let (place, what) = named();
             let access = Instruction { wave, how, pc: pc_of(pc) };
             let code = code::of(dispatch);
-            let near = self.lives.near(address).map(|(allocation, is_freed, site)| Near {
-                allocation: allocation.clone(),
-                is_freed,
-                made: site.look_up(),
-            });
+            let near = self.near(address);
             self.found.push(Finding::Refused {
                 fault,
                 place,
@@ -322,6 +366,31 @@ impl State {
                 access,
                 near,
             });
+        }
+        for &UninitFinding { kind, workgroup, wave, lane, pc, read, byte, count } in dispatch.uninit {
+            let (place, what) = named();
+            let [pc, read] = [pc, read].map(pc_of);
+            let names = [what.clone(), format!("{kind:?}"), pc.to_string(), read.to_string()];
+            if self.known.insert(names) {
+                let near = match byte {
+                    UninitByte::Memory(address) => self.near(address),
+                    UninitByte::Lds(_) | UninitByte::Scratch(_) => None,
+                };
+                self.found.push(Finding::Uninit {
+                    kind,
+                    place,
+                    what,
+                    workgroup,
+                    wave,
+                    lane,
+                    code: code::of(dispatch),
+                    read,
+                    byte,
+                    pc,
+                    count,
+                    near,
+                });
+            }
         }
         for &SyncFinding { kind, workgroup, wave, lane, pc, then, count } in dispatch.sync {
             if !checked::is_on(Tool::Sync) {
@@ -376,6 +445,40 @@ impl State {
                 });
             }
         }
+    }
+
+    /// Says so if a command copies to the host what nothing has written: all of it, or more in a row than padding takes.
+    fn look_at_copy(&mut self, command: &Command, touched: &Touched) {
+        /// Bytes in a row that may be padding.
+        const PADDING: u64 = 64;
+        let table = allocations::table().filter(|_| command.what == Work::COPY);
+        let written = touched.ranges(How::Write);
+        let Some(first) = written.first().map(|range| range.start) else { return };
+        if table.is_none_or(|table| table.is_of_device(first)) {
+            return;
+        }
+        let unwritten = touched.ranges(How::Read).into_iter().flat_map(emulator::uninitialized_in);
+        let unwritten: Vec<Range<u64>> = unwritten.collect();
+        let count = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+        let all = count(&unwritten) == count(&written);
+        let Some(first) = unwritten.iter().find(|run| all || run.end - run.start >= PADDING).cloned() else {
+            return;
+        };
+        let Some((allocation, _, site)) = self.lives.near(first.start) else { return };
+        let (allocation, made) = (allocation.clone(), site.look_up());
+        let party = command.party(How::Read);
+        let misuse = Misuse::Unwritten;
+        let names = [&party.place, &party.what, &made.to_string(), &format!("{misuse:?}")].map(String::clone);
+        if self.known.insert(names) {
+            let bytes = Bytes { first, total: count(&unwritten), allocation };
+            self.found.push(Finding::Memory { misuse, party, other: String::new(), bytes, made });
+        }
+    }
+
+    /// The allocation at an address, or near it.
+    fn near(&self, address: u64) -> Option<Near> {
+        let (allocation, is_freed, site) = self.lives.near(address)?;
+        Some(Near { allocation: allocation.clone(), is_freed, made: site.look_up() })
     }
 
     /// Compares what a command has touched with what those have that ended before it and that nothing orders with it, and

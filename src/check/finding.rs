@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Range};
 
-use emulator::{AccessFault, How, LocalKind, SyncKind};
+use emulator::{AccessFault, How, LocalKind, SyncKind, UninitByte, UninitKind};
 
 pub use super::made::{Frame, Made};
 use crate::device::Tool;
@@ -42,10 +42,13 @@ pub enum Misuse {
     AfterFree,
     /// Nothing orders it with its end.
     UnorderedFree,
+    /// It copies to the host what nothing has written.
+    Unwritten,
 }
 
 impl Misuse {
-    const ALL: [Self; 4] = [Self::OutOfBounds, Self::BeforeAllocation, Self::AfterFree, Self::UnorderedFree];
+    const ALL: [Self; 5] =
+        [Self::OutOfBounds, Self::BeforeAllocation, Self::AfterFree, Self::UnorderedFree, Self::Unwritten];
 
     fn rule(self) -> &'static str {
         match self {
@@ -53,6 +56,7 @@ impl Misuse {
             Self::BeforeAllocation => "memory/before-allocation",
             Self::AfterFree => "memory/after-free",
             Self::UnorderedFree => "memory/unordered-free",
+            Self::Unwritten => "init/copied",
         }
     }
 }
@@ -125,7 +129,8 @@ pub enum Finding {
         misuse: Misuse,
         /// The command.
         party: Party,
-        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`].
+        /// The command that allocates or frees the memory, and where that is; empty for [`Misuse::OutOfBounds`] and
+        /// [`Misuse::Unwritten`].
         other: String,
         /// The bytes.
         bytes: Bytes,
@@ -197,6 +202,33 @@ pub enum Finding {
         /// How often it was found: barriers, waves, or lanes.
         count: u64,
     },
+    /// What a kernel does depends on bytes that nothing has written.
+    Uninit {
+        /// What depends on them.
+        kind: UninitKind,
+        /// Where the command is, as in [`Party`].
+        place: String,
+        /// What it is.
+        what: String,
+        /// The workgroup, by its number in the grid; the first in which it was found.
+        workgroup: u64,
+        /// The wave, by its number in the workgroup.
+        wave: u32,
+        /// The first lane that does it; `None` if it is about a whole wave.
+        lane: Option<u32>,
+        /// The kernel's code.
+        code: Code,
+        /// The instruction that has read them.
+        read: Pc,
+        /// The first of them.
+        byte: UninitByte,
+        /// The instruction that branches, accesses or stores.
+        pc: Pc,
+        /// How often it was found: lanes, or waves.
+        count: u64,
+        /// The allocation that the byte is in, if it is in one.
+        near: Option<Near>,
+    },
     /// The program frees what is no allocation.
     BadFree {
         /// What it frees.
@@ -253,6 +285,16 @@ fn sync_rule(kind: SyncKind) -> &'static str {
     }
 }
 
+const UNINIT_KINDS: [UninitKind; 3] = [UninitKind::Branch, UninitKind::Address, UninitKind::Result];
+
+fn uninit_rule(kind: UninitKind) -> &'static str {
+    match kind {
+        UninitKind::Branch => "init/branch",
+        UninitKind::Address => "init/address",
+        UninitKind::Result => "init/result",
+    }
+}
+
 /// What separates the fields of a line.
 const SEPARATOR: char = '\t';
 
@@ -261,6 +303,7 @@ impl Finding {
     pub fn tool(&self) -> Tool {
         match self {
             Self::Unordered { .. } => Tool::Graph,
+            Self::Uninit { .. } | Self::Memory { misuse: Misuse::Unwritten, .. } => Tool::Init,
             Self::Memory { .. }
             | Self::Refused { .. }
             | Self::BadFree { .. }
@@ -280,6 +323,7 @@ impl Finding {
             Self::BadFree { .. } => BAD_FREE,
             Self::Local { kind, .. } => local_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
+            Self::Uninit { kind, .. } => uninit_rule(*kind),
             Self::Leak { bytes: 0, .. } => "leak/object",
             Self::Leak { .. } => "leak/memory",
         }
@@ -291,8 +335,13 @@ impl Finding {
             Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
-            Self::Refused { what, near: Some(near), .. } => [what, &near.made.call],
-            Self::Refused { what, .. } | Self::Local { what, .. } | Self::Sync { what, .. } => [what, what],
+            Self::Refused { what, near: Some(near), .. } | Self::Uninit { what, near: Some(near), .. } => {
+                [what, &near.made.call]
+            }
+            Self::Refused { what, .. }
+            | Self::Uninit { what, .. }
+            | Self::Local { what, .. }
+            | Self::Sync { what, .. } => [what, what],
             Self::Leak { what, made, .. } => [what, &made.call],
         }
     }
@@ -301,7 +350,9 @@ impl Finding {
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
             Self::Unordered { .. } | Self::Local { .. } | Self::Sync { .. } => None,
-            Self::Refused { near, .. } => near.as_mut().map(|near| &mut near.made),
+            Self::Refused { near, .. } | Self::Uninit { near, .. } => {
+                near.as_mut().map(|near| &mut near.made)
+            }
             Self::Memory { made, .. } | Self::BadFree { made, .. } | Self::Leak { made, .. } => Some(made),
         }
     }
@@ -314,6 +365,7 @@ impl Finding {
                 Some((code, [access].into_iter().chain(other).map(|access| &mut access.pc).collect()))
             }
             Self::Sync { code, pc, then, .. } => Some((code, vec![pc, then])),
+            Self::Uninit { code, read, pc, .. } => Some((code, vec![read, pc])),
             _ => None,
         }
     }
@@ -338,11 +390,7 @@ impl Finding {
                 fields.code(code);
                 [address, bytes, workgroup].iter().for_each(|number| fields.put(number));
                 fields.instruction(access);
-                if let Some(Near { allocation, is_freed, made }) = near {
-                    [allocation.start, allocation.end].iter().for_each(|number| fields.put(number));
-                    fields.put(is_freed);
-                    fields.made(made);
-                }
+                fields.near(near.as_ref());
             }
             Self::Local { place, what, workgroup, code, offset, access, other, count, .. } => {
                 [place, what].iter().for_each(|text| fields.put(text));
@@ -356,6 +404,24 @@ impl Finding {
                 [workgroup, &pc.offset, &then.offset, count].iter().for_each(|number| fields.put(number));
                 fields.put(wave);
                 lane.iter().for_each(|lane| fields.put(lane));
+            }
+            Self::Uninit {
+                place, what, workgroup, wave, lane, code, read, byte, pc, count, near, ..
+            } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
+                let (memory, at) = match *byte {
+                    UninitByte::Memory(address) => ("memory", address),
+                    UninitByte::Lds(offset) => ("LDS", offset.into()),
+                    UninitByte::Scratch(offset) => ("scratch", offset.into()),
+                };
+                fields.put(memory);
+                [workgroup, &at, &read.offset, &pc.offset, count]
+                    .iter()
+                    .for_each(|number| fields.put(number));
+                fields.put(wave);
+                fields.put(lane.map_or("-".into(), |lane| lane.to_string()));
+                fields.near(near.as_ref());
             }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
@@ -409,6 +475,20 @@ impl Finding {
                 let lane = if kind == SyncKind::BarrierNotReached { None } else { Some(fields.next()?) };
                 Self::Sync { kind, place, what, workgroup, wave, lane, code, pc, then, count }
             }
+            _ if let Some(kind) = UNINIT_KINDS.into_iter().find(|kind| uninit_rule(*kind) == rule) => {
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (memory, workgroup) = (fields.next::<String>()?, fields.next()?);
+                let byte = match memory.as_str() {
+                    "memory" => UninitByte::Memory(fields.next()?),
+                    "LDS" => UninitByte::Lds(fields.next()?),
+                    _ => UninitByte::Scratch(fields.next()?),
+                };
+                let (read, pc, count) = (fields.pc()?, fields.pc()?, fields.next()?);
+                let (wave, lane) = (fields.next()?, fields.next::<String>()?);
+                let lane = if lane == "-" { None } else { Some(lane.parse().ok()?) };
+                let near = fields.near()?;
+                Self::Uninit { kind, place, what, workgroup, wave, lane, code, read, byte, pc, count, near }
+            }
             _ => {
                 let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
                 let (party, other) = (fields.party()?, fields.next()?);
@@ -448,6 +528,15 @@ impl Fields {
             self.put(object);
             self.put(offset);
             self.put(symbol);
+        }
+    }
+
+    /// Ends the line.
+    fn near(&mut self, near: Option<&Near>) {
+        if let Some(Near { allocation, is_freed, made }) = near {
+            [allocation.start, allocation.end].iter().for_each(|number| self.put(number));
+            self.put(is_freed);
+            self.made(made);
         }
     }
 
@@ -592,6 +681,9 @@ impl fmt::Display for Finding {
                     Misuse::AfterFree => {
                         write!(f, "{place} ({what}) {how} memory behind its free by {other}")?
                     }
+                    Misuse::Unwritten => {
+                        write!(f, "{place} ({what}) copies to the host memory that nothing has written")?;
+                    }
                     Misuse::UnorderedFree => {
                         write!(
                             f,
@@ -668,6 +760,31 @@ impl fmt::Display for Finding {
                     SyncKind::InactiveLane => "lanes",
                 };
                 write!(f, ", first in workgroup {workgroup}; {count} {times} in all")
+            }
+            Self::Uninit {
+                kind, place, what, workgroup, wave, lane, read, byte, pc, count, near, ..
+            } => {
+                let (depends, does) = match kind {
+                    UninitKind::Branch => ("goes a way", "branches"),
+                    UninitKind::Address => ("accesses an address", "accesses it"),
+                    UninitKind::Result => ("stores a result", "stores"),
+                };
+                let from = match byte {
+                    UninitByte::Memory(address) => format!("memory at {address:#x}"),
+                    UninitByte::Lds(offset) => format!("LDS at offset {offset}"),
+                    UninitByte::Scratch(offset) => format!("scratch at offset {offset}"),
+                };
+                let (who, all) = match lane {
+                    Some(lane) => (format!("its lane {lane}"), "lanes"),
+                    None => ("it".into(), "waves"),
+                };
+                writeln!(f, "{place} ({what}) {depends} that depends on bytes that nothing has written")?;
+                write!(f, "    wave {wave} reads {from} at {read}, {who} {does} at {pc}")?;
+                write!(f, ", first in workgroup {workgroup}; {count} {all} in all")?;
+                match (near, byte) {
+                    (Some(near), UninitByte::Memory(address)) => near.describe(*address, f),
+                    _ => Ok(()),
+                }
             }
             Self::BadFree { address, again, made } => {
                 let again = if *again { "was freed before" } else { "is no allocation" };
@@ -761,6 +878,38 @@ mod tests {
                 then: Pc::new(96),
                 count: 2,
             },
+            Finding::Uninit {
+                kind: UninitKind::Result,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: Some(7),
+                code: code(),
+                read: Pc::new(64),
+                byte: UninitByte::Memory(4096),
+                pc: Pc::new(96),
+                count: 2,
+                near: Some(Near {
+                    allocation: 4096..4100,
+                    is_freed: false,
+                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+                }),
+            },
+            Finding::Uninit {
+                kind: UninitKind::Branch,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: None,
+                code: code(),
+                read: Pc::new(64),
+                byte: UninitByte::Lds(8),
+                pc: Pc::new(96),
+                count: 2,
+                near: None,
+            },
             Finding::Leak {
                 what: "stream".into(),
                 count: 2,
@@ -773,7 +922,7 @@ mod tests {
             assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
             for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
                 // What lists calls, and what is near or not, may end sooner.
-                let may_end = line.starts_with("leak") || line.starts_with("memory/no-memory");
+                let may_end = ["leak", "memory/no-memory", "init"].iter().any(|rule| line.starts_with(rule));
                 assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
             }
             assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);

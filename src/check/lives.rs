@@ -73,7 +73,7 @@ impl Offence {
     /// The other command that it is about.
     pub(super) fn other(&self) -> Option<&Arc<Command>> {
         match self.misuse {
-            Misuse::OutOfBounds => None,
+            Misuse::OutOfBounds | Misuse::Unwritten => None,
             Misuse::BeforeAllocation => self.life.begun.as_ref(),
             Misuse::AfterFree | Misuse::UnorderedFree => self.life.ended.as_ref(),
         }

@@ -44,7 +44,10 @@ pub(crate) use self::{
     allocations::{Allocations, Left, know},
     code::kernel_loaded,
     command::{Launch, MemoryNode, NodeDispatch, Order},
-    commands::{begun, cancel, ended, freed_nothing, launched, released, start, submitted},
+    commands::{
+        begun, cancel, ended, freed_nothing, launched, released, shared, start, submitted,
+        watches_allocations,
+    },
     leak::allocated,
     lives::padding,
     made::Site,
@@ -57,4 +60,4 @@ pub use self::{
     report::REPORT_VARIABLE,
 };
 pub use crate::device::{CHECK_VARIABLE, Tool};
-pub use emulator::{AccessFault, How, LocalKind, SyncKind};
+pub use emulator::{AccessFault, How, LocalKind, SyncKind, UninitByte, UninitKind};

@@ -22,6 +22,8 @@ pub const CHECK_VARIABLE: &str = "AQLIPSE_CHECK";
 pub enum Tool {
     /// Commands that touch the same bytes in an order that nothing says.
     Graph,
+    /// What depends on bytes that nothing has written.
+    Init,
     /// What is there when the process ends.
     Leak,
     /// Memory that is used beside its allocation, before it or behind its end.
@@ -34,12 +36,13 @@ pub enum Tool {
 
 impl Tool {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Graph, Self::Leak, Self::Memory, Self::Race, Self::Sync];
+    pub const ALL: [Self; 6] = [Self::Graph, Self::Init, Self::Leak, Self::Memory, Self::Race, Self::Sync];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Graph => "graph",
+            Self::Init => "init",
             Self::Leak => "leak",
             Self::Memory => "memory",
             Self::Race => "race",
@@ -50,7 +53,7 @@ impl Tool {
     /// Whether it must know what kernels touch, which only the emulated device says.
     pub fn watches_devices(self) -> bool {
         match self {
-            Self::Graph | Self::Memory | Self::Race | Self::Sync => true,
+            Self::Graph | Self::Init | Self::Memory | Self::Race | Self::Sync => true,
             Self::Leak => false,
         }
     }

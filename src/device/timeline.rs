@@ -51,10 +51,13 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// What a copy is in words.
+    pub(crate) const COPY: &str = "memcpy";
+
     /// What a packet with a kernel does: those of the runtime's own copy and fill.
     pub(crate) fn of(symbol: &str) -> Self {
         match symbol {
-            "copy" | "copy_rect" | "copy_batch" => Self { category: "copy", name: "memcpy".into() },
+            "copy" | "copy_rect" | "copy_batch" => Self { category: "copy", name: Self::COPY.into() },
             "fill" | "fill_rect" => Self { category: "fill", name: "memset".into() },
             _ => Self::kernel(symbol),
         }

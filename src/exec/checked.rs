@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Exec, State, events, unit::Unit};
 use crate::{
     check::{self, Launch, MemoryNode, NodeDispatch, Order, Unordered},
-    device::clocks,
+    device::{clocks, timeline::Work},
     error::Result,
     graph::{FlatGraph, Graph, Node, NodeKind, flatten},
     stream::Stream,
@@ -66,7 +66,7 @@ impl Exec {
                     format!("kernel {}", aqlipse_graph::dot::readable(dispatch.code.name()))
                 }
                 Some(NodeKind::Memset) => "memset".into(),
-                _ => "memcpy".into(),
+                _ => Work::COPY.into(),
             };
             let node = self.0.flat.nodes()[flat as usize].origin.to_string();
             dispatches.push(NodeDispatch { arguments, place: order.places[flat as usize], node, what });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Backing, Origin, Region, exporter::Exporter};
 use crate::{
-    callback,
+    callback, check,
     device::{Device, System},
     error::{Error, Result},
 };
@@ -41,6 +41,7 @@ pub fn export(address: u64) -> Result<MemoryHandle> {
     let region = system.memory().at(address).filter(|region| region.origin == Origin::Device);
     let region = region.ok_or(Error::InvalidValue("not the start of an allocation of device memory"))?;
     let (words, allocated) = name_of(system, address, region.bytes).map_err(|error| cannot_share(&error))?;
+    check::shared(address..address + region.bytes);
     // CAST: ordinals are small.
     let device = region.device as u32;
     Ok(MemoryHandle { words, allocated, bytes: region.bytes, process: std::process::id(), device })

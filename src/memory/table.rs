@@ -157,7 +157,10 @@ impl Region {
             (Backing::Allocation(_) | Backing::Array(_), _) | (_, Origin::Pooled) => check::padding(),
             _ => 0,
         };
-        check::begun(stream, self.address..self.address + self.bytes, padding, || self.marks.site());
+        let is_fresh = matches!(self.origin, Origin::Device | Origin::Pooled);
+        check::begun(stream, self.address..self.address + self.bytes, (padding, is_fresh), || {
+            self.marks.site()
+        });
     }
 
     /// What the program has to free, if this is it.
@@ -224,9 +227,14 @@ pub struct Table {
 impl Table {
     /// The region that contains `address`.
     pub fn find(&self, address: u64) -> Option<Arc<Region>> {
+        self.containing(address).filter(|region| region.is_there())
+    }
+
+    /// The same, be it memory of a pool that is free now.
+    fn containing(&self, address: u64) -> Option<Arc<Region>> {
         let regions = self.regions.read();
         let (_, region) = regions.range(..=address).next_back()?;
-        (region.contains(address) && region.is_there()).then(|| region.clone())
+        region.contains(address).then(|| region.clone())
     }
 
     /// The region that starts at `address`.
@@ -336,14 +344,16 @@ pub(super) struct All;
 
 impl Allocations for All {
     fn extent(&self, address: u64) -> Option<(Range<u64>, u64)> {
-        let regions = TABLE.regions.read();
-        let (_, region) = regions.range(..=address).next_back()?;
-        let bytes = || region.address..region.address + region.bytes;
-        region.contains(address).then(|| (bytes(), region.marks.born()))
+        let region = TABLE.containing(address)?;
+        Some((region.address..region.address + region.bytes, region.marks.born()))
     }
 
     fn site(&self, address: u64) -> Option<Arc<Site>> {
         TABLE.at(address).and_then(|region| region.marks.site())
+    }
+
+    fn is_of_device(&self, address: u64) -> bool {
+        TABLE.containing(address).is_some_and(|region| region.origin.is_device())
     }
 
     fn left(&self) -> Vec<Left> {

@@ -23,7 +23,7 @@ use super::{
     peer,
 };
 use crate::{
-    callback,
+    callback, check,
     device::{Device, System},
     error::{Error, Result},
 };
@@ -442,5 +442,6 @@ pub fn export_range(address: u64, bytes: u64) -> Result<OwnedFd> {
         );
         return Err(Error::NotSupported("a dma-buf of a range inside an allocation"));
     }
+    check::shared(address..address + bytes);
     Ok(descriptor)
 }

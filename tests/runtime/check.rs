@@ -6,6 +6,7 @@ use aqlipse::{
     Exec, GraphNode, Template,
     check::{Checker, Finding, Tool},
     graph::{Memcpy, Memset},
+    typed::DeviceBuffer,
 };
 use proptest::{
     prelude::*,
@@ -221,5 +222,68 @@ fn each_edge_that_is_taken_from_an_ordered_graph_is_found() {
         });
         outcome.unwrap();
         assert!(taken.get() > 500, "{} edges are too few to say anything", taken.get());
+    });
+}
+
+/// The bytes of a buffer that nothing has written, once the nodes have run in their order.
+fn unwritten(works: &[Work]) -> BTreeSet<u64> {
+    let mut unwritten: BTreeSet<u64> = (0..BYTES).collect();
+    for work in works {
+        let copied = work.read().map_or_else(Vec::new, |read| {
+            let bytes = read.clone().filter(|at| unwritten.contains(at));
+            bytes.map(|at| at - read.start + work.writes.start).collect()
+        });
+        unwritten.retain(|at| !work.writes.contains(at));
+        unwritten.extend(copied);
+    }
+    unwritten
+}
+
+#[test]
+fn bytes_that_nothing_has_written_are_followed_through_fills_and_copies() {
+    let name = "runtime::check::bytes_that_nothing_has_written_are_followed_through_fills_and_copies";
+    in_child(name, &[("AQLIPSE_DEVICE", "emulated")], || {
+        let checker = Checker::start(&[Tool::Init]).unwrap();
+        let (stream, found) = (stream(), Cell::new(0));
+        let mut host = vec![0u8; BYTES as usize];
+        let host = host.as_mut_ptr() as u64;
+        let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
+        let outcome = TestRunner::new(config).run(&prop::collection::vec(work(), 1..60), |mut works| {
+            // Most of it is written, so that what is left is sometimes too little to be told.
+            works.insert(0, Work { writes: 0..BYTES - 200, reads: None });
+            let memory = DeviceBuffer::<u8>::new(&device(), BYTES as usize).unwrap();
+            let mut template = Template::new(&device());
+            let mut last = Vec::new();
+            for work in &works {
+                last = vec![template.add(work.node(memory.slice().address()), &last).unwrap()];
+            }
+            // What is copied out is what is said of it: from the first byte that is left to the end.
+            let unwritten = unwritten(&works);
+            let start = unwritten.first().copied().unwrap_or(0);
+            let copy = Memcpy::linear(host, memory.slice().address() + start, BYTES - start);
+            template.add(GraphNode::Memcpy(copy), &last).unwrap();
+            Exec::new(&template, Default::default()).unwrap().launch(&stream).unwrap();
+            stream.synchronize().unwrap();
+            let left: Vec<u64> = unwritten.into_iter().collect();
+            let runs = left.chunk_by(|one, next| one + 1 == *next);
+            let long = runs.map(|run| (run[0], run.len() as u64)).find(|(_, length)| *length >= 64);
+            let expected = if left.len() as u64 == BYTES - start {
+                left.first().map(|_| start)
+            } else {
+                long.map(|(at, _)| at)
+            };
+            let findings = checker.take();
+            let told = findings.iter().map(|finding| match finding {
+                Finding::Memory { bytes, .. } => (bytes.first.start - memory.slice().address(), bytes.total),
+                _ => panic!("{finding}"),
+            });
+            let told: Vec<_> = told.collect();
+            let expected: Vec<_> = expected.into_iter().map(|at| (at, left.len() as u64)).collect();
+            prop_assert_eq!(told, expected);
+            found.set(found.get() + findings.len());
+            Ok(())
+        });
+        outcome.unwrap();
+        assert!((30..290).contains(&found.get()), "{} of 300 say little", found.get());
     });
 }

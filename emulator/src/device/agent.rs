@@ -58,6 +58,8 @@ pub struct Device {
     pub observed_local: bool,
     /// And where lanes and waves do not come together.
     pub observed_sync: bool,
+    /// Whether it is told as well what depends on bytes that nothing has written.
+    pub observed_uninit: bool,
     /// What its packet processor and its copy engines have done.
     pub tally: Tally,
     /// The registers of its host data path, once they are asked for.
@@ -90,6 +92,7 @@ impl Device {
             observed: config.observed,
             observed_local: config.observed_local,
             observed_sync: config.observed_sync,
+            observed_uninit: config.observed_uninit,
             tally: Tally::default(),
             data_path: OnceLock::new(),
             losses: AtomicU32::new(0),

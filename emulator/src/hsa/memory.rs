@@ -11,6 +11,7 @@ use crate::{
     heap::{Kind, Pool},
     os::{PAGE, hidden},
     runtime::{self, Runtime},
+    uninit,
 };
 
 fn find_pool(runtime: &Runtime, pool: hsa_amd_memory_pool_t) -> Result<Pool, hsa_status_t> {
@@ -266,6 +267,7 @@ entry! {
         }
         // Held so that the block cannot vanish under the fill.
         let _backing = runtime.heap.backing(start, bytes as u64);
+        uninit::shadow().fill(start, bytes as u64);
         // SAFETY: the range is memory that the runtime knows or a device may write, aligned for u32.
         unsafe { std::slice::from_raw_parts_mut(hidden::at(start).cast::<u32>(), count) }.fill(value);
         Ok(())

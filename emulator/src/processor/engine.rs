@@ -498,8 +498,15 @@ impl Engine {
         };
         let order = self.random.as_mut().map(Random::next);
         let made = Dispatch::new(&environment, launch).map(|dispatch| dispatch.seen_from(origin));
-        let watches = Watches { local: self.device.observed_local, sync: self.device.observed_sync };
+        let watches = Watches {
+            local: self.device.observed_local,
+            sync: self.device.observed_sync,
+            uninit: self.device.observed_uninit,
+        };
         let made = made.map(|dispatch| if self.device.observed { dispatch.noted(watches) } else { dispatch });
+        if let Some(observer) = touched::observer().filter(|_| self.device.observed) {
+            observer.starting(launch.kernarg);
+        }
         let dispatch = match made {
             Ok(dispatch) => Arc::new(match order {
                 Some(seed) => dispatch.shuffled(seed),
@@ -624,6 +631,7 @@ impl Engine {
             entry: dispatch.entry(),
             local: &notes.local.take(),
             sync: &notes.sync.take(),
+            uninit: &notes.uninit.take(),
             refused: dispatch.fault().and_then(|fault| self.refused(dispatch, fault)),
         });
     }

@@ -23,6 +23,7 @@ use crate::{
     os::{self, hidden},
     processor::{Interrupts, LONG_NAP, NAP, SPIN},
     queue::State,
+    uninit,
 };
 
 /// Packets of one queue before another queue's turn.
@@ -287,6 +288,7 @@ fn quadword<'a>(memory: &'a mut Held<'_>, what: &str, address: u64) -> Result<&'
 /// # Safety
 /// The range is mapped and writable.
 unsafe fn fill(destination: u64, value: u32, unit: u64, count: u64) {
+    uninit::shadow().fill(destination, unit * count);
     let pattern = value.to_le_bytes();
     for index in 0..count {
         let place = hidden::at(destination + index * unit);

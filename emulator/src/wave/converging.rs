@@ -67,7 +67,7 @@ fn look(converging: &mut Converging, wave: &Wave, inst: &Inst) {
 impl Wave {
     /// Looks at an instruction that is about to be executed, if the wave is watched.
     #[cold]
-    pub(super) fn look_at(&mut self, inst: &Inst) {
+    pub(super) fn follow_lanes(&mut self, inst: &Inst) {
         if let Some(mut converging) = self.converging.take() {
             look(&mut converging, self, inst);
             self.converging = Some(converging);

@@ -16,6 +16,7 @@ pub(crate) mod simd;
 mod state;
 mod surroundings;
 mod sync;
+mod uninit;
 pub(crate) mod valu;
 mod watched;
 

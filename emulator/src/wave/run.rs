@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Fault, FaultKind, Wave,
+    Exec, Fault, FaultKind, Wave,
     code::{self, Code, PAGE_BYTES},
 };
 use crate::{
@@ -32,7 +32,7 @@ impl Wave {
     pub fn run(&mut self, code: &[Arc<Code>], left: &mut u64) -> Exit {
         loop {
             let altered = self.mode.alters_vectors();
-            let looked_at = coverage::enabled() || self.converging.is_some();
+            let looked_at = coverage::enabled() || self.converging.is_some() || self.uninit.is_some();
             let exit = match (altered, looked_at) {
                 (false, false) => self.run_as::<false, false>(code, left),
                 (true, false) => self.run_as::<true, false>(code, left),
@@ -86,10 +86,8 @@ impl Wave {
                         continue;
                     }
                     if LOOKED_AT {
-                        if coverage::enabled() {
-                            coverage::executed(op.inst.row);
-                        }
-                        self.look_at(&op.inst);
+                        let inst = if altered { self.altered(&op.inst) } else { op.inst };
+                        self.look_at(&inst, op.exec);
                     }
                     let flow = if altered {
                         (op.exec)(self, &self.altered(&op.inst))
@@ -113,6 +111,18 @@ impl Wave {
                 }
             }
         }
+    }
+}
+
+impl Wave {
+    /// Looks at an instruction that is about to be executed.
+    #[cold]
+    fn look_at(&mut self, inst: &Inst, exec: Exec) {
+        if coverage::enabled() {
+            coverage::executed(inst.row);
+        }
+        self.follow_lanes(inst);
+        self.follow_unwritten(inst, exec);
     }
 }
 

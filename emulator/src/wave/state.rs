@@ -16,6 +16,7 @@ use crate::{
     local::WatchedLocal,
     memory::{Snapshot, coherence::View},
     touched::Notes,
+    uninit::Uninit,
 };
 
 /// One vector register: a row of 64 lanes, so that a loop over lanes vectorises.
@@ -141,6 +142,8 @@ pub struct Wave {
     pub(crate) notes: Option<Arc<Notes>>,
     /// What is known of where its lanes come together, if that is watched.
     pub(crate) converging: Option<Box<Converging>>,
+    /// What it knows of bytes that nothing has written, if that is watched.
+    pub(crate) uninit: Option<Box<Uninit>>,
     /// Whether it has stored to memory, where reads are watched.
     pub(super) has_stored: bool,
     /// Whether the memory instruction at hand passes by the caches of its compute unit, if there are any.
@@ -185,6 +188,7 @@ impl Wave {
             view: None,
             notes: None,
             converging: None,
+            uninit: None,
             has_stored: false,
             bypass: false,
         }

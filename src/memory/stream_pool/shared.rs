@@ -11,7 +11,7 @@ use std::{
 
 use super::{Grant, PoolOptions, Range, StreamPool};
 use crate::{
-    callback,
+    callback, check,
     device::{Device, System},
     error::{Error, Result, explain},
     external::PoolPage,
@@ -200,5 +200,6 @@ pub fn export_pointer(address: u64) -> Result<PoolPointer> {
     let named = ipc::name_of(system, arena.address(), arena.bytes());
     let (words, allocated) = named.map_err(|error| ipc::cannot_share(&error))?;
     let offset = address - arena.address();
+    check::shared(address..address + bytes);
     Ok(PoolPointer { words, allocated, offset, bytes, pool: page.name() })
 }

@@ -59,6 +59,11 @@ impl Access {
         }
     }
 
+    /// The registers that say where the lanes' data are.
+    pub fn registers(&self) -> impl Iterator<Item = usize> {
+        self.offsets.into_iter().chain(self.indices)
+    }
+
     /// A lane's index and offset.
     #[inline(always)]
     pub fn lane(&self, w: &Wave, lane: usize) -> (u32, u32) {
