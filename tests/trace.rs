@@ -4,7 +4,6 @@ use std::{
     collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use serde_json::Value;
@@ -64,20 +63,14 @@ impl Traced {
 
     /// What Perfetto's description says that is in the file; `None`, after a message, if it is not here.
     fn read(&self) -> Option<Trace> {
-        let modules = match packages::perfetto() {
-            Ok(modules) => modules,
+        match packages::read_trace(&self.folder.join(TRACE)) {
+            Ok(read) => Some(Trace(serde_json::from_slice(&read.unwrap()).unwrap())),
             Err(error) => {
                 assert!(!packages::required(), "{error}");
                 eprintln!("skipped: {error}");
-                return None;
+                None
             }
-        };
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_trace.py");
-        let mut python = Command::new("python3");
-        python.arg(script).arg(self.folder.join(TRACE)).env("PYTHONPATH", modules);
-        let read = python.output().unwrap();
-        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-        Some(Trace(serde_json::from_slice(&read.stdout).unwrap()))
+        }
     }
 }
 

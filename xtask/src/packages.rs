@@ -5,11 +5,11 @@
 
 use std::{
     env, fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{self, Command},
 };
 
-use crate::{Error, Result, file_error, output, run, target_dir};
+use crate::{Error, Result, file_error, output, root, run, start_error, target_dir};
 
 /// Package and reason.
 pub const WANTED: [(&str, &str); 32] = [
@@ -89,6 +89,18 @@ pub fn install() -> Result<bool> {
 /// As [`python`].
 pub fn perfetto() -> Result<PathBuf> {
     python("perfetto", &["perfetto==0.59.1", "protobuf==6.33.2"])
+}
+
+/// Reads a trace by Perfetto's description: the object that `tests/read_trace.py` prints, or why that cannot read it.
+///
+/// # Errors
+/// As [`python`].
+pub fn read_trace(trace: &Path) -> Result<std::result::Result<Vec<u8>, String>> {
+    let mut python = Command::new("python3");
+    python.arg(root().join("tests/read_trace.py")).arg(trace).env("PYTHONPATH", perfetto()?);
+    let read = python.output().map_err(|source| start_error(&python, source))?;
+    let said = String::from_utf8_lossy(&read.stderr).into_owned();
+    Ok(if read.status.success() { Ok(read.stdout) } else { Err(said) })
 }
 
 /// The folder with some Python packages, which are installed under the build folder the first time.

@@ -18,6 +18,7 @@ pub mod stand_ins;
 pub mod table;
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fs,
     path::Path,
@@ -25,6 +26,7 @@ use std::{
     time::Instant,
 };
 
+use serde_json::Value;
 pub use table::{CLIENTS, Client};
 
 use crate::{
@@ -38,37 +40,34 @@ struct Run {
     what: &'static str,
     /// Variables of the environment that choose it.
     variables: &'static [(&'static str, &'static str)],
-    /// Whether kernels do nothing, so that every check must fail.
-    null: bool,
-    /// What `aqlipse check` looks for meanwhile; empty for nothing.
-    tools: &'static str,
+    way: Way,
 }
 
-const RUNS: [Run; 5] = [
-    Run { what: "gfx90a", variables: &[("AQLIPSE_EMULATE", "gfx90a")], null: false, tools: "" },
-    Run { what: "gfx942", variables: &[("AQLIPSE_EMULATE", "gfx942")], null: false, tools: "" },
+/// What is different in a run, and looked at beside its results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Plain,
+    /// `aqlipse check` looks for these meanwhile.
+    Checked(&'static str),
+    /// It is traced.
+    Traced,
+    /// Kernels do nothing, so that every check must fail.
+    Null,
+}
+
+const GFX90A: (&str, &str) = ("AQLIPSE_EMULATE", "gfx90a");
+
+const RUNS: [Run; 6] = [
+    Run { what: "gfx90a", variables: &[GFX90A], way: Way::Plain },
+    Run { what: "gfx942", variables: &[("AQLIPSE_EMULATE", "gfx942")], way: Way::Plain },
     Run {
         what: "gfx90a, random order, strict caches",
-        variables: &[
-            ("AQLIPSE_EMULATE", "gfx90a"),
-            ("AQLIPSE_EMULATE_SEED", "5"),
-            ("AQLIPSE_EMULATE_COHERENCE", "strict"),
-        ],
-        null: false,
-        tools: "",
+        variables: &[GFX90A, ("AQLIPSE_EMULATE_SEED", "5"), ("AQLIPSE_EMULATE_COHERENCE", "strict")],
+        way: Way::Plain,
     },
-    Run {
-        what: "gfx90a, checked",
-        variables: &[("AQLIPSE_EMULATE", "gfx90a")],
-        null: false,
-        tools: "graph,memory,race",
-    },
-    Run {
-        what: "gfx90a, null kernels",
-        variables: &[("AQLIPSE_EMULATE", "gfx90a"), ("AQLIPSE_EMULATE_NULL", "1")],
-        null: true,
-        tools: "",
-    },
+    Run { what: "gfx90a, checked", variables: &[GFX90A], way: Way::Checked("graph,init,memory,race,sync") },
+    Run { what: "gfx90a, traced", variables: &[GFX90A], way: Way::Traced },
+    Run { what: "gfx90a, null kernels", variables: &[GFX90A, ("AQLIPSE_EMULATE_NULL", "1")], way: Way::Null },
 ];
 
 /// A script that takes longer, in seconds, hangs.
@@ -106,6 +105,10 @@ fn choose(names: &[String]) -> Result<Vec<&'static Client>> {
 /// [`Error::Clients`] names the runs that did not end as they must; [`Error::File`], [`Error::Start`].
 pub fn run(clients: &[&Client], dist: &Path, skips: &mut Skips) -> Result {
     let mut failed = Vec::new();
+    let reads_traces = packages::perfetto();
+    if let Err(error) = &reads_traces {
+        skips.add("traces of clients", error.to_string());
+    }
     for client in clients {
         let script = match install::install(client, dist) {
             Ok(script) => script,
@@ -114,7 +117,9 @@ pub fn run(clients: &[&Client], dist: &Path, skips: &mut Skips) -> Result {
                 continue;
             }
         };
-        for run in RUNS.iter().filter(|run| client.runs_on(run.what)) {
+        let can_run =
+            |run: &&Run| client.runs_on(run.what) && (reads_traces.is_ok() || run.way != Way::Traced);
+        for run in RUNS.iter().filter(can_run) {
             let what = format!("{} on {}", client.name, run.what);
             let started = Instant::now();
             let outcome = run_once(client, &script, run, dist)?;
@@ -155,18 +160,29 @@ fn run_once(
         .env("AQLIPSE_DEVICE", "emulated")
         .env(calls::VARIABLE, &calls)
         .envs(run.variables.iter().copied());
-    let report = folder.join("findings.tsv");
-    let _ = fs::remove_file(&report);
-    if !run.tools.is_empty() {
-        command.env("AQLIPSE_CHECK", run.tools).env("AQLIPSE_CHECK_REPORT", &report);
+    let (report, trace) = (folder.join("findings.tsv"), folder.join("trace.pftrace"));
+    let _ = (fs::remove_file(&report), fs::remove_file(&trace));
+    match run.way {
+        Way::Checked(tools) => drop(command.env("AQLIPSE_CHECK", tools).env("AQLIPSE_CHECK_REPORT", &report)),
+        Way::Traced => drop(command.env("AQLIPSE_TRACE", &trace)),
+        Way::Plain | Way::Null => {}
     }
     let output = command.output().map_err(|source| start_error(&command, source))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let launched = fs::read_to_string(&calls).unwrap_or_default().contains("hipGraphLaunch");
-    let mut outcome = judge(client, run.null, output.status.code(), &said, launched);
-    if !run.tools.is_empty() {
-        let found = fs::read_to_string(&report).unwrap_or_default();
-        outcome = outcome.and_then(|said| judge_findings(client, &found).map(|()| said));
+    let mut outcome = judge(client, run.way == Way::Null, output.status.code(), &said, launched);
+    match run.way {
+        Way::Checked(_) => {
+            let found = fs::read_to_string(&report).unwrap_or_default();
+            outcome = outcome.and_then(|said| judge_findings(client, &found).map(|()| said));
+        }
+        Way::Traced if outcome.is_ok() => {
+            outcome = packages::read_trace(&trace)?
+                .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+                .and_then(|trace| judge_trace(client, &trace))
+                .map(|nodes| format!("{} checks agree, {nodes} nodes in the trace", client.checks));
+        }
+        _ => {}
     }
     if outcome.is_err() {
         print!("{said}{}", String::from_utf8_lossy(&output.stderr));
@@ -211,6 +227,34 @@ fn judge_findings(client: &Client, found: &str) -> std::result::Result<(), Strin
             Err(format!("no finding of {:?}, which its row says", client.finding))
         }
         None => Ok(()),
+    }
+}
+
+/// How many nodes of executables a trace has, of a client that has launched graphs if its row says so; each must have the same
+/// name at each launch.
+fn judge_trace(client: &Client, trace: &Value) -> std::result::Result<usize, String> {
+    let mut nodes: BTreeMap<(u64, &str), &Value> = BTreeMap::new();
+    let mut kernels = 0;
+    for slice in trace["slices"].as_array().into_iter().flatten() {
+        let (arguments, name) = (&slice["arguments"], &slice["name"]);
+        kernels += usize::from(slice["category"] == "kernel");
+        let does_something =
+            ["kernel", "copy", "fill"].into_iter().any(|category| slice["category"] == category);
+        let node = arguments["executable"].as_u64().zip(arguments["node"].as_str());
+        if let Some(node) = node.filter(|_| does_something) {
+            let known = *nodes.entry(node).or_insert(name);
+            // An update may have put another kernel there, of which a client's own calls tell.
+            if known != name && client.graphs.contains("captures") {
+                return Err(format!("node {} of executable {} is {known} and {name}", node.1, node.0));
+            }
+        }
+    }
+    match (kernels, nodes.len()) {
+        (0, _) => Err("no kernel in its trace".into()),
+        (_, count) if (count == 0) != client.graphs.is_empty() => {
+            Err(format!("{count} nodes in its trace, its row says {:?}", client.graphs))
+        }
+        (_, count) => Ok(count),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::Path};
 
 use super::{
-    CLIENTS, Client, RUNS,
+    CLIENTS, Client, RUNS, Run, Way,
     table::{Source, TESTED},
 };
 use crate::{Error, Result, pages, read, root};
@@ -22,6 +22,11 @@ compute and compares the results with numpy's or the host's. `cargo xtask client
 Each script runs on these, but for devices that a client has no code for:";
 
 const NULL: &str = "Null kernels complete without executing: then every check must fail.";
+
+const TRACED: &str = "\
+What is traced ([trace.md](trace.md)) Perfetto's description of the format reads, with each node under one name at each launch.
+
+";
 
 /// Writes the page.
 ///
@@ -44,7 +49,8 @@ fn text() -> Result<String> {
     // Writing to a string cannot fail.
     let runs: Vec<_> = RUNS.iter().map(|run| run.what).collect();
     let _ = write!(text, "\n- {}.\n\n{NULL}\n", runs.join(";\n- "));
-    for tools in RUNS.iter().map(|run| run.tools).filter(|tools| !tools.is_empty()) {
+    let checked = |run: &Run| if let Way::Checked(tools) = run.way { Some(tools) } else { None };
+    for tools in RUNS.iter().filter_map(checked) {
         let found = CLIENTS.iter().filter(|client| !client.finding.is_empty());
         let found: Vec<_> = found.map(|client| format!("{} ({})", client.name, client.finding)).collect();
         let _ = writeln!(
@@ -53,7 +59,7 @@ fn text() -> Result<String> {
             found.join(", ")
         );
     }
-    text.push('\n');
+    text.push_str(TRACED);
     text.push_str("| client | packages | checks | graphs | what it lacks |\n|---|---|---|---|---|\n");
     for client in &CLIENTS {
         let Client { name, checks, graphs, lacks, fast, .. } = client;
