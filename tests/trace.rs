@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use serde_json::Value;

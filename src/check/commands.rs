@@ -142,15 +142,16 @@ pub(crate) fn cancel(launch: &Arc<Launch>) {
     let is_of = |command: &Command| matches!(&command.place, Place::Node { launch: of, .. } if Arc::ptr_eq(of, launch));
     let mut state = checks.state.lock();
     state.expected.values_mut().for_each(|commands| commands.retain(|command| !is_of(command)));
+    state.forgotten.retain(|(command, _)| !is_of(command));
     state.lives.forget(is_of);
 }
 
-/// Takes note of a kernel that a stream is about to publish.
+/// Takes note of a kernel that a stream is about to publish, and whether it is one of the runtime's own.
 #[inline(always)]
-pub(crate) fn submitted(stream: u64, arguments: u64, kernel: &str) {
+pub(crate) fn submitted(stream: u64, arguments: u64, (kernel, own): (&str, bool)) {
     let Some(moment) = clocks::command(stream) else { return };
     let Some(checks) = checks() else { return };
-    let what = Work::of(kernel).describe();
+    let what = Work::of(kernel, own).describe();
     let command = Arc::new(Command { moment, place: Place::Stream, what });
     // Arguments lie where those of an earlier dispatch lay that is over.
     checks.state.lock().expected.insert(arguments, VecDeque::from([command]));

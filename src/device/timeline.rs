@@ -54,9 +54,10 @@ impl Work {
     /// What a copy is in words.
     pub(crate) const COPY: &str = "memcpy";
 
-    /// What a packet with a kernel does: those of the runtime's own copy and fill.
-    pub(crate) fn of(symbol: &str) -> Self {
+    /// What a packet with a kernel does, which is `own` if the runtime has brought it: those copy and fill.
+    pub(crate) fn of(symbol: &str, own: bool) -> Self {
         match symbol {
+            _ if !own => Self::kernel(symbol),
             "copy" | "copy_rect" | "copy_batch" => Self { category: "copy", name: Self::COPY.into() },
             "fill" | "fill_rect" => Self { category: "fill", name: "memset".into() },
             _ => Self::kernel(symbol),
@@ -333,8 +334,9 @@ mod tests {
 
     #[test]
     fn kernels_are_named_as_they_were_declared() {
-        assert_eq!(&*Work::of("_Z3putPii").name, "put(int*, int)");
-        let words = ["triton_add", "copy_rect", "fill"].map(|symbol| Work::of(symbol).describe());
-        assert_eq!(words, ["kernel triton_add", "memcpy", "memset"]);
+        assert_eq!(&*Work::of("_Z3putPii", false).name, "put(int*, int)");
+        let words = |own| ["triton_add", "copy_rect", "fill"].map(|symbol| Work::of(symbol, own).describe());
+        assert_eq!(words(true), ["kernel triton_add", "memcpy", "memset"]);
+        assert_eq!(words(false), ["kernel triton_add", "kernel copy_rect", "kernel fill"]);
     }
 }

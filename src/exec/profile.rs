@@ -105,7 +105,7 @@ impl Stopwatches {
                 device: timed.device.clone(),
                 lane: launch_queues.lanes()[lane as usize].id(),
                 signal: timed.signal.clone(),
-                work: Work::of(dispatch.code.name()),
+                work: Work::of(dispatch.code.name(), dispatch.code.is_own()),
                 launch,
                 node: Some(timed.node.to_string()),
                 is_first: number == 0,

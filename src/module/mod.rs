@@ -46,6 +46,8 @@ pub struct Module(Arc<Inner>);
 struct Inner {
     image: Bytes<'static>,
     managed: Arc<Managed>,
+    /// Whether the runtime itself has brought it.
+    is_own: bool,
     /// By device ordinal.
     loaded: Vec<Once<Arc<Loaded>>>,
 }
@@ -56,6 +58,7 @@ struct Loaded {
     agent: hsa::Agent,
     /// What the code has pointers to.
     managed: Arc<Managed>,
+    is_own: bool,
     /// Addresses of the variables that copies find.
     known: Mutex<BTreeSet<u64>>,
 }
@@ -74,9 +77,13 @@ impl Module {
     /// # Errors
     /// [`Error::NotInitialized`].
     pub fn lazy_with(image: impl Into<Bytes<'static>>, managed: Arc<Managed>) -> Result<Self> {
+        Self::made(image.into(), managed, false)
+    }
+
+    fn made(image: Bytes<'static>, managed: Arc<Managed>, is_own: bool) -> Result<Self> {
         let devices = System::get()?.devices().len();
         let loaded = std::iter::repeat_with(Once::default).take(devices).collect();
-        Ok(Self(Arc::new(Inner { image: image.into(), managed, loaded })))
+        Ok(Self(Arc::new(Inner { image, managed, is_own, loaded })))
     }
 
     /// Loads an image on `device`.
@@ -89,13 +96,14 @@ impl Module {
         Ok(module)
     }
 
-    /// Loads the first of `objects` that runs on `device`.
+    /// Loads the first of `objects` of the runtime's own that runs on `device`.
     pub fn first_that_fits(device: &Device, objects: &[&'static [u8]]) -> Result<Self> {
         let mut refused = Error::NoBinaryForGpu("no code object at all".into());
         for object in objects {
-            match Self::load(device, *object) {
+            let module = Self::made((*object).into(), Arc::default(), true)?;
+            match module.loaded(device).map(drop) {
                 Err(e @ Error::NoBinaryForGpu(_)) => refused = e,
-                outcome => return outcome,
+                outcome => return outcome.map(|()| module),
             }
         }
         Err(refused)
@@ -149,12 +157,12 @@ impl Module {
     fn loaded(&self, device: &Device) -> Result<&Arc<Loaded>> {
         let slot =
             self.0.loaded.get(device.ordinal()).ok_or(Error::InvalidDevice(device.ordinal() as i64))?;
-        slot.get_or_make(|| Loaded::new(device, &self.0.image, &self.0.managed).map(Arc::new))
+        slot.get_or_make(|| Loaded::new(device, &self.0).map(Arc::new))
     }
 }
 
 impl Loaded {
-    fn new(device: &Device, image: &Bytes<'static>, managed: &Arc<Managed>) -> Result<Self> {
+    fn new(device: &Device, Inner { image, managed, is_own, .. }: &Inner) -> Result<Self> {
         let bundle = Bundle::parse(image.clone(), &Limits::default())?;
         let bytes = bundle.select(&device.0.target)?.bytes.clone();
         let object = CodeObject::parse(bytes.clone())?;
@@ -162,7 +170,7 @@ impl Loaded {
         object.load_plan(&Limits::default())?;
         let executable = place::place(device, &object, &bytes)?;
         let (agent, managed) = (device.0.agent.clone(), managed.clone());
-        let loaded = Self { object, executable, agent, managed, known: Mutex::default() };
+        let loaded = Self { object, executable, agent, managed, is_own: *is_own, known: Mutex::default() };
         loaded.managed.connect(device, &loaded)?;
         if device.0.system.is_checked() {
             check::start();
@@ -386,6 +394,11 @@ impl KernelCode {
     /// What its metadata call it.
     pub(crate) fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Whether it is one of the runtime's own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.0.loaded.is_own
     }
 
     /// Whether both are the same kernel.

@@ -483,7 +483,7 @@ impl<'a> Submission<'a> {
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch) -> Result<()> {
         let kernarg = self.place(&dispatch.kernargs)?;
         if !dispatch.kernargs.is_empty() {
-            check::submitted(self.stream.id, kernarg, dispatch.code.name());
+            check::submitted(self.stream.id, kernarg, (dispatch.code.name(), dispatch.code.is_own()));
         }
         // The host may have written what the kernel reads since the packet before: system acquire. Its
         // results leave the device with the next fence.
@@ -506,7 +506,7 @@ impl<'a> Submission<'a> {
     fn note(&self, launch: timeline::Launch, dispatch: &Dispatch) -> Result<Arc<PooledSignal>> {
         let _launching = launch.begin();
         let (device, lane, signal) = (self.stream.device.clone(), self.lane.id(), self.edge()?);
-        let work = Work::of(dispatch.code.name());
+        let work = Work::of(dispatch.code.name(), dispatch.code.is_own());
         let noted = Noted { device, lane, signal: signal.clone(), work, launch, node: None, is_first: true };
         timeline::note([noted]);
         Ok(signal)

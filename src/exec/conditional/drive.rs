@@ -138,7 +138,7 @@ impl Drive {
             device: node.device.clone(),
             lane: lane.id(),
             signal,
-            work: timeline::Work::of(dispatch.code.name()),
+            work: timeline::Work::of(dispatch.code.name(), dispatch.code.is_own()),
             launch,
             node: nodes.find(|(of, _)| *of == unit).map(|(_, node)| node.to_string()),
             is_first: false,
