@@ -160,7 +160,7 @@ pub(crate) fn submitted(stream: u64, arguments: u64, (kernel, own): (&str, bool)
 /// Whether it is watched from when to when there are allocations.
 #[inline(always)]
 pub(crate) fn watches_allocations() -> bool {
-    checked::is_on(Tool::Memory) || checked::is_on(Tool::Init)
+    checked::is_any_on(&[Tool::Memory, Tool::Init])
 }
 
 /// An allocation begins, with so many bytes behind it that are nobody's, whose bytes nobody has written yet if it `is_fresh`.
@@ -264,7 +264,7 @@ impl Observer for Watcher {
             state.expected.remove(&dispatch.arguments);
         }
         // What is compared is kept.
-        let compares = [Tool::Graph, Tool::Memory].into_iter().any(checked::is_on);
+        let compares = checked::is_any_on(&[Tool::Graph, Tool::Memory]);
         if let Some(command) = next.as_ref().filter(|_| compares) {
             state.compare(command, dispatch.touched);
         }

@@ -58,7 +58,7 @@ impl Tool {
         }
     }
 
-    fn bit(self) -> u8 {
+    const fn bit(self) -> u8 {
         1 << self as u8
     }
 }
@@ -87,8 +87,13 @@ static GIVEN: LazyLock<std::result::Result<u8, String>> = LazyLock::new(|| {
 /// Set by a program that checks itself.
 static WANTED: AtomicU8 = AtomicU8::new(0);
 
-fn bits(tools: &[Tool]) -> u8 {
-    tools.iter().fold(0, |all, tool| all | tool.bit())
+const fn bits(tools: &[Tool]) -> u8 {
+    let (mut all, mut n) = (0, 0);
+    while n < tools.len() {
+        all |= tools[n].bit();
+        n += 1;
+    }
+    all
 }
 
 /// Has the runtime checked that is yet to start.
@@ -104,7 +109,13 @@ pub(crate) fn is_wanted() -> bool {
 /// Whether the process is checked by a tool.
 #[inline]
 pub(crate) fn is_on(tool: Tool) -> bool {
-    (GIVEN.as_ref().map_or(0, |given| *given) | WANTED.load(Ordering::Relaxed)) & tool.bit() != 0
+    is_any_on(&[tool])
+}
+
+/// Whether it is checked by any of some.
+#[inline(always)]
+pub(crate) fn is_any_on(tools: &[Tool]) -> bool {
+    (GIVEN.as_ref().map_or(0, |given| *given) | WANTED.load(Ordering::Relaxed)) & bits(tools) != 0
 }
 
 /// Whether a runtime on this kind of devices has what kernels touch noted and compared.

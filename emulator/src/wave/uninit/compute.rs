@@ -21,16 +21,21 @@ enum Fill {
     Same(u32),
     /// What the other source has, which may make them equal.
     Other,
+    /// What is not there, in one source only: what is not there in two may come out as what is.
+    InverseOf(usize),
 }
 
 /// The words are great as integers and finite as floats, of 16, 32 and 64 bits, and the other way round.
-const FILLS: [Fill; 6] = [
+const FILLS: [Fill; 9] = [
     Fill::Inverse,
     Fill::Same(0),
     Fill::Same(u32::MAX),
     Fill::Same(0x7b7b_7b7b),
     Fill::Same(0xfbfb_fbfb),
     Fill::Other,
+    Fill::InverseOf(0),
+    Fill::InverseOf(1),
+    Fill::InverseOf(2),
 ];
 
 /// The part of a wave that an instruction may change.
@@ -233,7 +238,9 @@ fn differ(uninit: &Uninit, wave: &mut Wave, step: &Step<'_>, used: &[Used]) -> D
     before.restore(wave, used);
     let mut difference =
         Difference { rows: vec![[0; 64]; used.len()], scalars: [0; SCALARS], exec: 0, jumps: false };
-    for fill in FILLS {
+    let holds_any = used.iter().filter(|used| uninit.registers.row(used.row).is_some()).count();
+    let in_several = holds_any > 1 || uninit.registers.has_scalars();
+    for fill in FILLS.into_iter().filter(|fill| in_several || !matches!(fill, Fill::InverseOf(_))) {
         put(uninit, wave, &before, step, used, fill);
         (step.exec)(wave, step.inst);
         let filled = State::of(wave, used);
@@ -266,6 +273,7 @@ fn put(uninit: &Uninit, wave: &mut Wave, before: &State, step: &Step<'_>, used: 
     for (used_row, old) in used.iter().zip(&before.rows) {
         let Some(shadow) = registers.row(used_row.row) else { continue };
         let others = match (fill, used_row.source) {
+            (Fill::InverseOf(one), Some((source, _))) if one != source => continue,
             // The second stays, so that the first becomes what that is.
             (Fill::Other, Some((1, _))) if first_has_any => continue,
             (Fill::Other, Some((source @ (0 | 1), part))) => {
@@ -291,6 +299,11 @@ fn put(uninit: &Uninit, wave: &mut Wave, before: &State, step: &Step<'_>, used: 
         let old = before.scalar(n);
         // CAST: less than 129.
         let within = |op: Operand| (n as u16).checked_sub(op.0).filter(|part| *part < 2);
+        if let Fill::InverseOf(one) = fill
+            && within(step.inst.src[one]).is_none()
+        {
+            continue;
+        }
         let other = match (within(first), within(second)) {
             (Some(part), _) => Some((second, part)),
             (None, Some(part)) => Some((first, part)),
