@@ -152,6 +152,14 @@ fn what_depends_on_bytes_that_nothing_has_written_is_found() {
 }
 
 #[test]
+fn edges_that_no_data_needs_are_found() {
+    let Some(corpus) = Corpus::of("edges") else { return };
+    corpus.holds(7, &["", "1"]);
+    let finished = corpus.check(&[], &["readers", "defect"]).run();
+    corpus.is_shown(&finished.stderr, "docs/check.md", "aqlipse: an edge orders");
+}
+
+#[test]
 fn each_barrier_that_is_left_out_is_found() {
     let Some(toolchain) = Toolchain::find().filter(|_| is_emulated()) else { return };
     let program = MATRIX[3].compile(&toolchain, "mutations.hip", Output::Program);
@@ -290,7 +298,7 @@ fn a_device_that_cannot_be_watched_is_refused() {
     let finished = program.env("AQLIPSE_CHECK", "everything").env("AQLIPSE_LOG", "info").run();
     assert!(
         finished.stderr.contains(
-            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, init, leak, memory, race, sync, all"
+            "AQLIPSE_CHECK=everything: \"everything\" is none of graph, init, leak, memory, race, sync, edges, all"
         ),
         "{}",
         says(&finished)

@@ -44,7 +44,8 @@ impl fmt::Display for Tools {
 /// A program, and what to say of it.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// What to look for, with commas between: graph, init, leak, memory, race, sync; or all
+    /// What to look for, with commas between: graph, init, leak, memory, race, sync; all
+    /// of these; or edges that no data needs: edges
     tools: Tools,
     /// The exit code if something was found; without findings it is the program's
     #[arg(long, value_name = "CODE", default_value_t = 1)]
@@ -214,6 +215,10 @@ fn as_sarif(findings: &[Finding]) -> Value {
                 { "name": what, "fullyQualifiedName": place, "kind": "function" },
             ] })
             }
+            Finding::Needless { places, whats, .. } => {
+                let node = |n: usize| json!({ "name": whats[n], "fullyQualifiedName": places[n], "kind": "function" });
+                json!({ "logicalLocations": [node(0), node(1)] })
+            }
             Finding::BadFree { made, .. } | Finding::Leak { made, .. } => location(made),
             _ => json!({}),
         };
@@ -256,6 +261,7 @@ fn short(rule: &str) -> &'static str {
         "init/address" => "An address depends on bytes that nothing has written.",
         "init/result" => "A result that is stored depends on bytes that nothing has written.",
         "init/copied" => "What nothing has written is copied to the host.",
+        "edges/needless" => "An edge puts nodes in an order that no data needs.",
         "memory/bad-free" => "The program frees what is no allocation.",
         "leak/memory" => "Memory is not freed when the process ends.",
         "leak/object" => "An object is not destroyed when the process ends.",
@@ -336,6 +342,10 @@ fn as_json(finding: &Finding) -> Value {
             json!({ "place": command, "what": what, "workgroup": workgroup, "wave": wave, "lane": lane,
                 "byte": byte, "read": place(read), "instruction": place(pc), "count": count,
                 "near": near.as_ref().map(allocation) })
+        }
+        Finding::Needless { places, whats, pairs } => {
+            let node = |n: usize| json!({ "place": places[n], "what": whats[n] });
+            json!({ "edge": [node(0), node(1)], "pairs": pairs })
         }
         Finding::Leak { what, count, bytes, made: by } => {
             json!({ "what": what, "count": count, "bytes": bytes, "made": made(by) })

@@ -135,7 +135,7 @@ impl Config {
         // What is left at the end the devices have no part in.
         let tools = given("AQLIPSE_CHECK").unwrap_or_default();
         let asks = |words: &[&str]| tools.split(',').any(|tool| words.contains(&tool.trim()));
-        config.observed = asks(&["graph", "init", "memory", "race", "sync", "all"]);
+        config.observed = asks(&["edges", "graph", "init", "memory", "race", "sync", "all"]);
         config.observed_local = asks(&["memory", "race", "all"]);
         config.observed_sync = asks(&["sync", "all"]);
         config.observed_uninit = asks(&["init", "all"]);

@@ -53,6 +53,18 @@ pub(crate) struct Order {
     /// Where the nodes of the flat graph are.
     pub places: Box<[u32]>,
     pub memory: Box<[MemoryNode]>,
+    /// Its edges, if those are looked at.
+    pub edges: Option<Edges>,
+}
+
+/// The edges of an executable whose nodes are told apart by their places in the [`Order`].
+pub(crate) struct Edges {
+    /// Of each node, those that an edge leads from.
+    pub preds: Box<[Box<[u32]>]>,
+    /// How nodes are called.
+    pub names: Box<[String]>,
+    /// Nodes that only stand for edges.
+    pub joins: Box<[bool]>,
 }
 
 /// A node that begins or ends an allocation.

@@ -21,6 +21,7 @@ use super::{
     finding::{Bytes, Finding, Instruction, Misuse, Near, Pc},
     lives::{self, Life, Lives, Offence},
     made::Site,
+    needless::Looked,
     report,
 };
 use crate::{
@@ -88,6 +89,10 @@ struct State {
     /// Allocations with the commands that they begin with, behind which no dispatch has started: what was there is forgotten
     /// when one does.
     forgotten: Vec<(Arc<Command>, Range<u64>)>,
+    /// Launches of which some dispatches have not ended, if their edges are looked at: the first of each executable.
+    looked: Vec<Looked>,
+    /// The executables of which there is one, or was.
+    executables: HashSet<u64>,
     found: Vec<Finding>,
     /// The pairs that were told.
     known: HashSet<[String; 4]>,
@@ -108,6 +113,11 @@ struct Conflict {
 pub(crate) fn launched(stream: u64, launch: &Arc<Launch>, dispatches: Vec<NodeDispatch>, idle: bool) {
     let Some((checks, moment)) = checks().zip(clocks::command(stream)) else { return };
     let mut state = checks.state.lock();
+    if let Some(edges) = &launch.order.edges
+        && state.executables.insert(launch.executable)
+    {
+        state.looked.push(Looked::new(launch, edges.preds.len(), dispatches.len()));
+    }
     for NodeDispatch { arguments, place, node, what } in dispatches {
         let commands = state.expected.entry(arguments).or_default();
         if idle {
@@ -143,6 +153,11 @@ pub(crate) fn cancel(launch: &Arc<Launch>) {
     let mut state = checks.state.lock();
     state.expected.values_mut().for_each(|commands| commands.retain(|command| !is_of(command)));
     state.forgotten.retain(|(command, _)| !is_of(command));
+    for canceled in
+        state.looked.extract_if(.., |looked| Arc::ptr_eq(&looked.launch, launch)).collect::<Vec<_>>()
+    {
+        state.executables.remove(&canceled.launch.executable);
+    }
     state.lives.forget(is_of);
 }
 
@@ -269,8 +284,11 @@ impl Observer for Watcher {
             state.compare(command, dispatch.touched);
         }
         state.look_into(next.as_deref(), dispatch);
-        if let Some(command) = next.filter(|_| checked::is_on(Tool::Init)) {
-            state.look_at_copy(&command, dispatch.touched);
+        if let Some(command) = next.as_ref().filter(|_| checked::is_on(Tool::Init)) {
+            state.look_at_copy(command, dispatch.touched);
+        }
+        if let Some(command) = next.filter(|_| checked::is_on(Tool::Edges)) {
+            state.look_at_edges(&command, dispatch.touched);
         }
         checks.tell(&mut state);
     }
@@ -473,6 +491,29 @@ impl State {
         if self.known.insert(names) {
             let bytes = Bytes { first, total: count(&unwritten), allocation };
             self.found.push(Finding::Memory { misuse, party, other: String::new(), bytes, made });
+        }
+    }
+
+    /// Says which edges of a launch no data needs, if a command was the last of its dispatches.
+    fn look_at_edges(&mut self, command: &Command, touched: &Touched) {
+        let Place::Node { launch, place, .. } = &command.place else { return };
+        let Some(number) = self.looked.iter().position(|looked| Arc::ptr_eq(&looked.launch, launch)) else {
+            return;
+        };
+        if !self.looked[number].end(*place, touched, &command.what) {
+            return;
+        }
+        let looked = self.looked.swap_remove(number);
+        let (Some(edges), Some(table)) = (&launch.order.edges, allocations::table()) else { return };
+        for (from, to, pairs) in looked.needless(edges, |at| table.extent(at).is_some()) {
+            let ends = [from, to];
+            self.found.push(Finding::Needless {
+                places: ends.map(|end| {
+                    format!("node {} of executable {}", edges.names[end as usize], launch.executable)
+                }),
+                whats: ends.map(|end| looked.what(end).to_owned()),
+                pairs: pairs as u64,
+            });
         }
     }
 

@@ -229,6 +229,15 @@ pub enum Finding {
         /// The allocation that the byte is in, if it is in one.
         near: Option<Near>,
     },
+    /// An edge puts nodes in an order that no data needs.
+    Needless {
+        /// Where the nodes are, as in [`Party`], that it leads from and to.
+        places: [String; 2],
+        /// What they are.
+        whats: [String; 2],
+        /// How many pairs of nodes, these included, are in an order by it that they do not need.
+        pairs: u64,
+    },
     /// The program frees what is no allocation.
     BadFree {
         /// What it frees.
@@ -252,6 +261,7 @@ pub enum Finding {
 }
 
 const BAD_FREE: &str = "memory/bad-free";
+const NEEDLESS: &str = "edges/needless";
 
 const ACCESS_FAULTS: [AccessFault; 3] =
     [AccessFault::NoMemory, AccessFault::ReadOnly, AccessFault::Misaligned];
@@ -311,6 +321,7 @@ impl Finding {
             Self::Local { .. } => Tool::Race,
             Self::Sync { .. } => Tool::Sync,
             Self::Leak { .. } => Tool::Leak,
+            Self::Needless { .. } => Tool::Edges,
         }
     }
 
@@ -321,6 +332,7 @@ impl Finding {
             Self::Memory { misuse, .. } => misuse.rule(),
             Self::Refused { fault, .. } => fault_rule(*fault),
             Self::BadFree { .. } => BAD_FREE,
+            Self::Needless { .. } => NEEDLESS,
             Self::Local { kind, .. } => local_rule(*kind),
             Self::Sync { kind, .. } => sync_rule(*kind),
             Self::Uninit { kind, .. } => uninit_rule(*kind),
@@ -335,6 +347,7 @@ impl Finding {
             Self::Unordered { parties: [one, other], .. } => [&one.what, &other.what],
             Self::Memory { party, made, .. } => [&party.what, &made.call],
             Self::BadFree { made, .. } => ["free", &made.call],
+            Self::Needless { whats: [from, to], .. } => [from, to],
             Self::Refused { what, near: Some(near), .. } | Self::Uninit { what, near: Some(near), .. } => {
                 [what, &near.made.call]
             }
@@ -349,7 +362,7 @@ impl Finding {
     /// Where the memory or the object was made, or was freed, if it is about such.
     pub fn made_mut(&mut self) -> Option<&mut Made> {
         match self {
-            Self::Unordered { .. } | Self::Local { .. } | Self::Sync { .. } => None,
+            Self::Unordered { .. } | Self::Local { .. } | Self::Sync { .. } | Self::Needless { .. } => None,
             Self::Refused { near, .. } | Self::Uninit { near, .. } => {
                 near.as_mut().map(|near| &mut near.made)
             }
@@ -423,6 +436,10 @@ impl Finding {
                 fields.put(lane.map_or("-".into(), |lane| lane.to_string()));
                 fields.near(near.as_ref());
             }
+            Self::Needless { places, whats, pairs } => {
+                places.iter().chain(whats).for_each(|text| fields.put(text));
+                fields.put(pairs);
+            }
             Self::BadFree { address, again, made } => {
                 fields.put(address);
                 fields.put(again);
@@ -451,6 +468,10 @@ impl Finding {
             "leak/object" | "leak/memory" => {
                 let (what, count, bytes) = (fields.next()?, fields.next()?, fields.next()?);
                 Self::Leak { what, count, bytes, made: fields.made()? }
+            }
+            NEEDLESS => {
+                let places = [fields.next()?, fields.next()?];
+                Self::Needless { places, whats: [fields.next()?, fields.next()?], pairs: fields.next()? }
             }
             BAD_FREE => {
                 Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
@@ -786,6 +807,12 @@ impl fmt::Display for Finding {
                     _ => Ok(()),
                 }
             }
+            Self::Needless { places: [from, to], whats: [one, other], pairs } => {
+                let (pairs, are) =
+                    if *pairs == 1 { ("1 pair".into(), "is") } else { (format!("{pairs} pairs"), "are") };
+                write!(f, "an edge orders {from} ({one}) before {to} ({other}), and no data needs that")?;
+                write!(f, "\n    {pairs} of nodes {are} in an order by it and could run side by side")
+            }
             Self::BadFree { address, again, made } => {
                 let again = if *again { "was freed before" } else { "is no allocation" };
                 write!(f, "{address:#x} is freed and {again}\n    by {made}")
@@ -909,6 +936,11 @@ mod tests {
                 pc: Pc::new(96),
                 count: 2,
                 near: None,
+            },
+            Finding::Needless {
+                places: ["node 0.1 of executable 1".into(), "node 0.2 of executable 1".into()],
+                whats: ["memset".into(), "kernel f()".into()],
+                pairs: 3,
             },
             Finding::Leak {
                 what: "stream".into(),

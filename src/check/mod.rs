@@ -37,13 +37,14 @@ mod finding;
 mod leak;
 mod lives;
 mod made;
+mod needless;
 mod order;
 mod report;
 
 pub(crate) use self::{
     allocations::{Allocations, Left, know},
     code::kernel_loaded,
-    command::{Launch, MemoryNode, NodeDispatch, Order},
+    command::{Edges, Launch, MemoryNode, NodeDispatch, Order},
     commands::{
         begun, cancel, ended, freed_nothing, launched, released, shared, start, submitted,
         watches_allocations,

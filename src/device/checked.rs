@@ -22,6 +22,8 @@ pub const CHECK_VARIABLE: &str = "AQLIPSE_CHECK";
 pub enum Tool {
     /// Commands that touch the same bytes in an order that nothing says.
     Graph,
+    /// Edges of graphs that no data needs. They are no fault, and `all` does not look for them.
+    Edges,
     /// What depends on bytes that nothing has written.
     Init,
     /// What is there when the process ends.
@@ -35,13 +37,14 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// All of them.
+    /// All that find faults.
     pub const ALL: [Self; 6] = [Self::Graph, Self::Init, Self::Leak, Self::Memory, Self::Race, Self::Sync];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Graph => "graph",
+            Self::Edges => "edges",
             Self::Init => "init",
             Self::Leak => "leak",
             Self::Memory => "memory",
@@ -53,7 +56,7 @@ impl Tool {
     /// Whether it must know what kernels touch, which only the emulated device says.
     pub fn watches_devices(self) -> bool {
         match self {
-            Self::Graph | Self::Init | Self::Memory | Self::Race | Self::Sync => true,
+            Self::Graph | Self::Edges | Self::Init | Self::Memory | Self::Race | Self::Sync => true,
             Self::Leak => false,
         }
     }
@@ -67,8 +70,9 @@ impl FromStr for Tool {
     type Err = String;
 
     fn from_str(word: &str) -> std::result::Result<Self, String> {
-        let words = || Self::ALL.map(Self::word).join(", ");
-        let found = Self::ALL.into_iter().find(|tool| tool.word() == word);
+        let tools = || Self::ALL.into_iter().chain([Self::Edges]);
+        let words = || tools().map(Self::word).collect::<Vec<_>>().join(", ");
+        let found = tools().find(|tool| tool.word() == word);
         found.ok_or_else(|| format!("{word:?} is none of {}, all", words()))
     }
 }
@@ -124,7 +128,8 @@ pub(crate) fn is_any_on(tools: &[Tool]) -> bool {
 /// [`Error::NotInitialized`] for a variable that holds other words, and where the devices do not tell.
 pub(super) fn wanted(backend: Backend) -> Result<bool> {
     GIVEN.as_ref().map_err(|text| Error::NotInitialized(text.clone()))?;
-    let watching = Tool::ALL.into_iter().find(|tool| is_on(*tool) && tool.watches_devices());
+    let watching =
+        Tool::ALL.into_iter().chain([Tool::Edges]).find(|tool| is_on(*tool) && tool.watches_devices());
     if let Some(tool) = watching.filter(|_| backend != Backend::Emulated) {
         let text = "only the emulated device says what kernels touch (AQLIPSE_DEVICE=emulated)";
         return Err(Error::NotInitialized(format!("{CHECK_VARIABLE}={}: {text}", tool.word())));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{Exec, State, events, unit::Unit};
 use crate::{
-    check::{self, Launch, MemoryNode, NodeDispatch, Order, Unordered},
-    device::{clocks, timeline::Work},
+    check::{self, Edges, Launch, MemoryNode, NodeDispatch, Order, Unordered},
+    device::{Tool, checked, clocks, timeline::Work},
     error::Result,
     graph::{FlatGraph, Graph, Node, NodeKind, flatten},
     stream::Stream,
@@ -31,7 +31,15 @@ pub(super) fn order(graph: &Graph, flat: &FlatGraph) -> Option<Arc<Order>> {
         let node = whole.graph.nodes()[place as usize].origin.to_string();
         Some(MemoryNode { address, begins, place, node })
     });
-    Some(Arc::new(Order { unordered, places, memory: memory.collect() }))
+    let edges = checked::is_on(Tool::Edges).then(|| {
+        let nodes = whole.graph.nodes();
+        Edges {
+            preds: (0..nodes.len() as u32).map(|node| whole.graph.preds().row(node).into()).collect(),
+            names: nodes.iter().map(|node| node.origin.to_string()).collect(),
+            joins: whole.work.iter().map(Option::is_none).collect(),
+        }
+    });
+    Some(Arc::new(Order { unordered, places, memory: memory.collect(), edges }))
 }
 
 impl Exec {
