@@ -178,7 +178,7 @@ pub(crate) fn watches_allocations() -> bool {
     checked::is_any_on(&[Tool::Memory, Tool::Init])
 }
 
-/// An allocation begins, with so many bytes behind it that are nobody's, whose bytes nobody has written yet if it `is_fresh`.
+/// An allocation begins, with so many bytes behind it of padding, and of which nothing is written yet if it `is_fresh`.
 /// `stream`: with the next command of a stream, and for what comes behind that alone.
 #[inline(always)]
 pub(crate) fn begun(
@@ -239,7 +239,7 @@ pub(crate) fn released(bytes: Range<u64>) {
     state.lives.release(bytes);
 }
 
-/// Other processes may write these bytes from now on, which nobody sees.
+/// Other processes may write these bytes from now on, which the emulated devices do not see.
 pub(crate) fn shared(bytes: Range<u64>) {
     if checked::is_on(Tool::Init) {
         emulator::written(bytes);

@@ -69,7 +69,8 @@ fn words(range: Range<u64>) -> impl Iterator<Item = (u64, usize, u64)> {
         if at >= end {
             return None;
         }
-        let mask = (u64::MAX << (at % 64)) & (u64::MAX >> ((start + 64 - end) % 64));
+        // The last word's end wraps.
+        let mask = (u64::MAX << (at % 64)) & (u64::MAX >> (start.wrapping_sub(end) % 64));
         at = end;
         Some((start, (start % PAGE / 64) as usize, mask))
     })

@@ -49,7 +49,7 @@ const NOTHING: VectorShadow = VectorShadow { bits: [0; 64], derived: 0, origin: 
 impl Registers {
     /// All of them are written.
     pub(crate) fn clear(&mut self) {
-        // Rows keep what was in them: whoever sets a bit in one sets all.
+        // Rows keep what was in them: `set_row` begins with an empty one where no bit was set.
         self.rows = [0; 8];
         (self.scalars, self.set) = ([ScalarShadow::default(); SCALARS], [0; 3]);
     }

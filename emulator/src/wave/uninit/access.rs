@@ -8,7 +8,11 @@ use crate::{
     uninit::{Datum, Origin, ScalarShadow, Shadow, Uninit, UninitByte, UninitKind, VectorShadow, shadow},
     wave::{
         Wave,
-        exec::{access::Access, kind::Kind, scratch, shape, smem, to_lds},
+        exec::{
+            access::{Access, is_coherent},
+            kind::Kind,
+            scratch, shape, smem, to_lds,
+        },
     },
 };
 
@@ -263,7 +267,8 @@ pub(super) fn buffer(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>) {
             store(uninit, wave, step, kind, &places, &[]);
         }
         _ => {
-            let returned = Some(data.row).filter(|_| action != Action::Load && action != Action::Store);
+            let returns = !matches!(action, Action::Load | Action::Store) && is_coherent(inst);
+            let returned = returns.then_some(data.row);
             perform(uninit, wave, step, action, &Data { returned, ..data }, &places);
         }
     }
@@ -574,9 +579,10 @@ fn fill(wave: &Wave, shadow: &Shadow, kind: Kind, places: Places<'_>) -> bool {
         let (Place::Memory(at), Place::Memory(end)) = (places(lane, 0), places(lane, last)) else {
             return false;
         };
+        let is_whole = end == at.wrapping_add(last.into());
         match &mut run {
-            None if end == at + u64::from(last) => run = Some((at, bytes)),
-            Some((start, size)) if *start + *size == at && end == at + u64::from(last) => *size += bytes,
+            None if is_whole => run = Some((at, bytes)),
+            Some((start, size)) if is_whole && start.wrapping_add(*size) == at => *size += bytes,
             _ => return false,
         }
     }

@@ -184,7 +184,7 @@ fn source(uninit: &Uninit, wave: &Wave, step: &Step<'_>, used: &[Used]) -> Scala
 
 /// Whether an instruction does nothing but move, select and mask bits, and shift them by whole bytes.
 fn copies(wave: &Wave, inst: &Inst) -> bool {
-    const COPIES: [&str; 21] = [
+    const COPIES: [&str; 22] = [
         "v_mov_",
         "v_swap_",
         "v_accvgpr_",
@@ -203,12 +203,13 @@ fn copies(wave: &Wave, inst: &Inst) -> bool {
         "ds_bpermute_",
         "ds_swizzle_",
         "s_mov_",
+        "s_cselect_",
         "s_and_b",
         "s_or_b",
         "s_pack_",
     ];
     /// With the source that says how far.
-    const SHIFTS: [(&str, usize); 11] = [
+    const SHIFTS: [(&str, usize); 10] = [
         ("v_lshlrev_", 0),
         ("v_lshrrev_", 0),
         ("v_pk_lsh", 0),
@@ -219,12 +220,11 @@ fn copies(wave: &Wave, inst: &Inst) -> bool {
         ("s_lshl_b", 1),
         ("s_lshr_", 1),
         ("s_bfe_", 1),
-        ("s_cselect_", 2),
     ];
     let name = inst.row.name;
     let by_bytes = |source: usize| {
         let op = inst.src[source];
-        op == Operand::NONE || op.row().is_none() && wave.scalar(op, inst) & 7 == 0
+        op.row().is_none() && wave.scalar(op, inst) & 7 == 0
     };
     COPIES.iter().any(|start| name.starts_with(start))
         || SHIFTS.iter().any(|(start, source)| name.starts_with(start) && by_bytes(*source))

@@ -17,7 +17,7 @@ use crate::{
 
 const LANE: usize = 5;
 
-/// A wave with one lane on, and who watches it.
+/// A wave with one lane on, and its shadow.
 struct Watched {
     wave: Wave,
     uninit: Uninit,
@@ -210,4 +210,43 @@ fn copies_are_followed() {
     assert_eq!(watched.found(), [(UninitKind::Result, Some(LANE as u32), 1)]);
     assert_eq!(shadow().bytes(AT, 8), 0);
     written(AT..AT + 8);
+}
+
+/// An address that is wrong is for the access itself to refuse.
+#[test]
+fn addresses_at_the_end_of_all_are_looked_at() {
+    for at in [u64::MAX, u64::MAX - 3, u64::MAX - 64, 0] {
+        // A page that is followed, so that none of it is passed over.
+        uninitialize(u64::MAX - 0x1fff..u64::MAX - 0x1000);
+        let mut watched = Watched::new();
+        watched.wave.exec = u64::MAX;
+        // Too far apart to be looked at together.
+        for (lane, at) in std::iter::once(0x1000).chain([at; 63]).enumerate() {
+            watched.wave.vgpr[1].0[lane] = at as u32;
+            watched.wave.vgpr[2].0[lane] = (at >> 32) as u32;
+        }
+        // global_load_dwordx4 v[4:7], v[1:2], off; global_store_dwordx4 v[1:2], v[4:7], off; global_atomic_add v[1:2], v0, off
+        for words in [[0xdc5c_8000, 0x047f_0001], [0xdc7c_8000, 0x007f_0401], [0xdd08_8000, 0x007f_0001]] {
+            watched.look(words);
+        }
+        assert_eq!(watched.found(), []);
+    }
+    written(u64::MAX - 0x1fff..u64::MAX - 0x1000);
+}
+
+/// An atomic that returns nothing leaves its data as they are.
+#[test]
+fn exchanges_of_buffers_return_only_if_they_are_asked_to() {
+    const AT: u64 = 0x5200_0000_0000;
+    for (glc, bits) in [(0, 0), (1 << 14, u32::MAX)] {
+        uninitialize(AT..AT + 8);
+        let mut watched = Watched::new();
+        // A raw buffer at s[4:7].
+        watched.wave.sgpr[4..8].copy_from_slice(&[AT as u32, (AT >> 32) as u32, 64, 4 << 15]);
+        // buffer_atomic_swap v3, off, s[4:7], 0
+        watched.look([0xe100_0000 | glc, 0x8001_0300]);
+        assert_eq!((watched.bits(3), watched.found()), (bits, vec![]), "glc {glc:#x}");
+        assert_eq!(shadow().bytes(AT, 8), 0xf0);
+        written(AT..AT + 8);
+    }
 }
