@@ -557,16 +557,30 @@ fn store(uninit: &mut Uninit, wave: &Wave, step: &Step<'_>, kind: Kind, places: 
     if taken.is_empty() && fill(wave, &shadow, kind, places) {
         return;
     }
-    let (mut results, mut origin) = (0u64, 0);
+    let mut results = Results::default();
     for lane in shape::lanes(wave.exec) {
         let datum = taken.get(lane).copied().unwrap_or_default();
-        write(uninit, &shadow, kind, lane, places, datum, |from| {
-            results |= 1 << lane;
-            origin = from;
-        });
+        write(uninit, &shadow, kind, lane, places, datum, &mut results);
     }
-    if results != 0 {
-        uninit.find(UninitKind::Result, step.pc, origin, Some(results));
+    results.tell(uninit, step);
+}
+
+/// The lanes in which a result gets to memory that depends on such bits, and where the last of those come from.
+#[derive(Default)]
+struct Results {
+    lanes: u64,
+    origin: Origin,
+}
+
+impl Results {
+    fn add(&mut self, lane: usize, origin: Origin) {
+        *self = Self { lanes: self.lanes | 1 << lane, origin };
+    }
+
+    fn tell(self, uninit: &Uninit, step: &Step<'_>) {
+        if self.lanes != 0 {
+            uninit.find(UninitKind::Result, step.pc, self.origin, Some(self.lanes));
+        }
     }
 }
 
@@ -600,7 +614,7 @@ fn write(
     lane: usize,
     places: Places<'_>,
     datum: Datum,
-    result: impl FnOnce(Origin),
+    results: &mut Results,
 ) {
     let bytes = kind.bytes();
     match places(lane, 0) {
@@ -613,7 +627,7 @@ fn write(
                 shadow.store(at, bytes.min(4), if datum.derived { 0 } else { bytes_of(bits) });
             }
             if datum.is_any() && datum.derived {
-                result(datum.origin);
+                results.add(lane, datum.origin);
             }
         }
     }
@@ -633,7 +647,7 @@ fn atomic(
     let mut returned = VectorShadow { bits: [0; 64], derived: 0, origin: 0 };
     let mut high = returned.clone();
     if !taken.is_empty() || !is_written(uninit, wave, &shadow, kind, places) {
-        let (mut results, mut origin) = (0u64, 0);
+        let mut results = Results::default();
         for lane in shape::lanes(wave.exec) {
             let old = read(uninit, step, &shadow, kind, lane, places);
             let new = taken.get(lane).copied().unwrap_or_default();
@@ -642,22 +656,16 @@ fn atomic(
                 if old.is_any() {
                     (returned.origin, high.origin) = (old.origin, old.origin);
                 }
-                write(uninit, &shadow, kind, lane, places, new, |from| {
-                    results |= 1 << lane;
-                    origin = from;
-                });
+                write(uninit, &shadow, kind, lane, places, new, &mut results);
                 continue;
             }
             let bad = if old.is_any() { old } else { new };
             if bad.is_any() {
-                results |= 1 << lane;
-                origin = bad.origin;
+                results.add(lane, bad.origin);
             }
-            write(uninit, &shadow, kind, lane, places, Datum::default(), |_| {});
+            write(uninit, &shadow, kind, lane, places, Datum::default(), &mut results);
         }
-        if results != 0 {
-            uninit.find(UninitKind::Result, step.pc, origin, Some(results));
-        }
+        results.tell(uninit, step);
     }
     if let Some(row) = data.returned {
         uninit.registers.set_row(row, wave.exec, &returned);

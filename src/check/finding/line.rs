@@ -1,0 +1,393 @@
+//! A finding as a line of a report, of fields with tabs between.
+
+#![forbid(unsafe_code)]
+
+use emulator::{How, LocalKind, SyncKind, UninitByte};
+
+use super::{
+    ACCESS_FAULTS, BAD_FREE, Bytes, Code, Finding, Frame, Instruction, LOCAL_KINDS, Made, Misuse, NEEDLESS,
+    Near, Party, Pc, SYNC_KINDS, UNINIT_KINDS, fault_rule, local_rule, sync_rule, uninit_rule, word,
+};
+
+/// What separates the fields of a line.
+const SEPARATOR: char = '\t';
+
+impl Finding {
+    /// The finding as a line of fields; [`Finding::from_line`] reads it.
+    pub(in crate::check) fn line(&self) -> String {
+        let mut fields = Fields(vec![self.rule().to_owned()]);
+        match self {
+            Self::Unordered { parties, of_one_launch, bytes } => {
+                fields.put(of_one_launch);
+                parties.iter().for_each(|party| fields.party(party));
+                fields.bytes(bytes);
+            }
+            Self::Memory { party, other, bytes, made, .. } => {
+                fields.party(party);
+                fields.put(other);
+                fields.bytes(bytes);
+                fields.made(made);
+            }
+            Self::Refused { place, what, address, bytes, workgroup, code, access, near, .. } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
+                [address, bytes, workgroup].iter().for_each(|number| fields.put(number));
+                fields.instruction(access);
+                fields.near(near.as_ref());
+            }
+            Self::Local { place, what, workgroup, code, offset, access, other, count, .. } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
+                [*workgroup, u64::from(*offset), *count].iter().for_each(|number| fields.put(number));
+                [access].into_iter().chain(other).for_each(|access| fields.instruction(access));
+            }
+            Self::Sync { place, what, workgroup, wave, lane, code, pc, then, count, .. } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
+                [workgroup, &pc.offset, &then.offset, count].iter().for_each(|number| fields.put(number));
+                fields.put(wave);
+                lane.iter().for_each(|lane| fields.put(lane));
+            }
+            Self::Uninit {
+                place, what, workgroup, wave, lane, code, read, byte, pc, count, near, ..
+            } => {
+                [place, what].iter().for_each(|text| fields.put(text));
+                fields.code(code);
+                let (memory, at) = match *byte {
+                    UninitByte::Memory(address) => ("memory", address),
+                    UninitByte::Lds(offset) => ("LDS", offset.into()),
+                    UninitByte::Scratch(offset) => ("scratch", offset.into()),
+                };
+                fields.put(memory);
+                [workgroup, &at, &read.offset, &pc.offset, count]
+                    .iter()
+                    .for_each(|number| fields.put(number));
+                fields.put(wave);
+                fields.put(lane.map_or("-".into(), |lane| lane.to_string()));
+                fields.near(near.as_ref());
+            }
+            Self::Needless { places, whats, pairs } => {
+                places.iter().chain(whats).for_each(|text| fields.put(text));
+                fields.put(pairs);
+            }
+            Self::BadFree { address, again, made } => {
+                fields.put(address);
+                fields.put(again);
+                fields.made(made);
+            }
+            Self::Leak { what, count, bytes, made } => {
+                fields.put(what);
+                fields.put(count);
+                fields.put(bytes);
+                fields.made(made);
+            }
+        }
+        fields.0.join(&SEPARATOR.to_string())
+    }
+
+    /// A finding from a line of a [report](crate::check::REPORT_VARIABLE); `None` if it is none.
+    pub fn from_line(line: &str) -> Option<Self> {
+        let mut fields = Read(line.split(SEPARATOR));
+        let rule = fields.0.next()?;
+        let finding = match rule {
+            "graph/unordered" => {
+                let of_one_launch = fields.next()?;
+                let parties = [fields.party()?, fields.party()?];
+                Self::Unordered { parties, of_one_launch, bytes: fields.bytes()? }
+            }
+            "leak/object" | "leak/memory" => {
+                let (what, count, bytes) = (fields.next()?, fields.next()?, fields.next()?);
+                Self::Leak { what, count, bytes, made: fields.made()? }
+            }
+            NEEDLESS => {
+                let places = [fields.next()?, fields.next()?];
+                Self::Needless { places, whats: [fields.next()?, fields.next()?], pairs: fields.next()? }
+            }
+            BAD_FREE => {
+                Self::BadFree { address: fields.next()?, again: fields.next()?, made: fields.made()? }
+            }
+            _ if let Some(fault) = ACCESS_FAULTS.into_iter().find(|fault| fault_rule(*fault) == rule) => {
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (address, bytes, workgroup) = (fields.next()?, fields.next()?, fields.next()?);
+                let (access, near) = (fields.instruction()?, fields.near()?);
+                Self::Refused { fault, place, what, address, bytes, workgroup, code, access, near }
+            }
+            _ if let Some(kind) = LOCAL_KINDS.into_iter().find(|kind| local_rule(*kind) == rule) => {
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (workgroup, offset, count) = (fields.next()?, fields.next()?, fields.next()?);
+                let access = fields.instruction()?;
+                let other = if kind == LocalKind::Outside { None } else { Some(fields.instruction()?) };
+                Self::Local { kind, place, what, workgroup, code, offset, access, other, count }
+            }
+            _ if let Some(kind) = SYNC_KINDS.into_iter().find(|kind| sync_rule(*kind) == rule) => {
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (workgroup, pc, then) = (fields.next()?, fields.pc()?, fields.pc()?);
+                let (count, wave) = (fields.next()?, fields.next()?);
+                let lane = if kind == SyncKind::BarrierNotReached { None } else { Some(fields.next()?) };
+                Self::Sync { kind, place, what, workgroup, wave, lane, code, pc, then, count }
+            }
+            _ if let Some(kind) = UNINIT_KINDS.into_iter().find(|kind| uninit_rule(*kind) == rule) => {
+                let (place, what, code) = (fields.next()?, fields.next()?, fields.code()?);
+                let (memory, workgroup) = (fields.next::<String>()?, fields.next()?);
+                let byte = match memory.as_str() {
+                    "memory" => UninitByte::Memory(fields.next()?),
+                    "LDS" => UninitByte::Lds(fields.next()?),
+                    _ => UninitByte::Scratch(fields.next()?),
+                };
+                let (read, pc, count) = (fields.pc()?, fields.pc()?, fields.next()?);
+                let (wave, lane) = (fields.next()?, fields.next::<String>()?);
+                let lane = if lane == "-" { None } else { Some(lane.parse().ok()?) };
+                let near = fields.near()?;
+                Self::Uninit { kind, place, what, workgroup, wave, lane, code, read, byte, pc, count, near }
+            }
+            _ => {
+                let misuse = Misuse::ALL.into_iter().find(|misuse| misuse.rule() == rule)?;
+                let (party, other) = (fields.party()?, fields.next()?);
+                Self::Memory { misuse, party, other, bytes: fields.bytes()?, made: fields.made()? }
+            }
+        };
+        fields.0.next().is_none().then_some(finding)
+    }
+}
+
+struct Fields(Vec<String>);
+
+impl Fields {
+    fn put(&mut self, field: impl ToString) {
+        // A name may hold anything.
+        self.0.push(field.to_string().replace([SEPARATOR, '\n'], " "));
+    }
+
+    fn party(&mut self, Party { place, what, how }: &Party) {
+        [place, what, word(*how)].iter().for_each(|text| self.put(text));
+    }
+
+    fn instruction(&mut self, Instruction { wave, how, pc }: &Instruction) {
+        self.put(wave);
+        self.put(word(*how));
+        self.put(pc.offset);
+    }
+
+    fn code(&mut self, Code { object, descriptor, entry }: &Code) {
+        [object, descriptor].iter().for_each(|text| self.put(text));
+        self.put(entry);
+    }
+
+    fn made(&mut self, Made { call, frames }: &Made) {
+        self.put(call);
+        for Frame { object, offset, symbol, .. } in frames {
+            self.put(object);
+            self.put(offset);
+            self.put(symbol);
+        }
+    }
+
+    /// Ends the line.
+    fn near(&mut self, near: Option<&Near>) {
+        if let Some(Near { allocation, is_freed, made }) = near {
+            [allocation.start, allocation.end].iter().for_each(|number| self.put(number));
+            self.put(is_freed);
+            self.made(made);
+        }
+    }
+
+    fn bytes(&mut self, Bytes { first, total, allocation }: &Bytes) {
+        [first.start, first.end, *total, allocation.start, allocation.end].iter().for_each(|n| self.put(n));
+    }
+}
+
+struct Read<'a>(std::str::Split<'a, char>);
+
+impl Read<'_> {
+    fn next<T: std::str::FromStr>(&mut self) -> Option<T> {
+        self.0.next()?.parse().ok()
+    }
+
+    fn bytes(&mut self) -> Option<Bytes> {
+        let first = self.next()?..self.next()?;
+        Some(Bytes { first, total: self.next()?, allocation: self.next()?..self.next()? })
+    }
+
+    /// What the line ends with.
+    fn made(&mut self) -> Option<Made> {
+        let mut made = Made { call: self.next()?, frames: Vec::new() };
+        while let Some(object) = self.next() {
+            let (offset, symbol) = (self.next()?, self.next()?);
+            made.frames.push(Frame { object, offset, symbol, line: None });
+        }
+        Some(made)
+    }
+
+    /// What the line ends with, if anything.
+    fn near(&mut self) -> Option<Option<Near>> {
+        let Some(start) = self.0.next() else { return Some(None) };
+        let allocation = start.parse().ok()?..self.next()?;
+        Some(Some(Near { allocation, is_freed: self.next()?, made: self.made()? }))
+    }
+
+    fn how(&mut self) -> Option<How> {
+        let name = self.0.next()?;
+        [How::Read, How::Write, How::Atomic].into_iter().find(|how| word(*how) == name)
+    }
+
+    fn party(&mut self) -> Option<Party> {
+        Some(Party { place: self.next()?, what: self.next()?, how: self.how()? })
+    }
+
+    fn instruction(&mut self) -> Option<Instruction> {
+        Some(Instruction { wave: self.next()?, how: self.how()?, pc: self.pc()? })
+    }
+
+    fn pc(&mut self) -> Option<Pc> {
+        self.next().map(Pc::new)
+    }
+
+    fn code(&mut self) -> Option<Code> {
+        Some(Code { object: self.next()?, descriptor: self.next()?, entry: self.next()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use emulator::{AccessFault, UninitKind};
+
+    use super::*;
+
+    #[test]
+    fn findings_are_read_as_they_were_written() {
+        let party = |what: &str, how| Party { place: "stream 1".into(), what: what.into(), how };
+        let code = || Code { object: "report-1.co".into(), descriptor: "f.kd".into(), entry: 4096 };
+        let frame = Frame { object: "/bin/p".into(), offset: 16, symbol: String::new(), line: None };
+        let findings = [
+            Finding::Unordered {
+                parties: [party("memset", How::Write), party("kernel f(int*)", How::Atomic)],
+                of_one_launch: true,
+                bytes: Bytes { first: 16..20, total: 8, allocation: 0..64 },
+            },
+            Finding::Local {
+                kind: LocalKind::Waves,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                code: code(),
+                offset: 16,
+                access: Instruction { wave: 1, how: How::Read, pc: Pc::new(64) },
+                other: Some(Instruction { wave: 0, how: How::Write, pc: Pc::new(16) }),
+                count: 128,
+            },
+            Finding::Refused {
+                fault: AccessFault::NoMemory,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                address: 128,
+                bytes: 4,
+                workgroup: 3,
+                code: code(),
+                access: Instruction { wave: 1, how: How::Read, pc: Pc::new(64) },
+                near: Some(Near {
+                    allocation: 16..64,
+                    is_freed: true,
+                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+                }),
+            },
+            Finding::Refused {
+                fault: AccessFault::Misaligned,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                address: 3,
+                bytes: 4,
+                workgroup: 3,
+                code: code(),
+                access: Instruction { wave: 1, how: How::Atomic, pc: Pc::new(64) },
+                near: None,
+            },
+            Finding::Sync {
+                kind: SyncKind::DivergentBarrier,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: Some(5),
+                code: code(),
+                pc: Pc::new(64),
+                then: Pc::new(96),
+                count: 2,
+            },
+            Finding::Sync {
+                kind: SyncKind::BarrierNotReached,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: None,
+                code: code(),
+                pc: Pc::new(64),
+                then: Pc::new(96),
+                count: 2,
+            },
+            Finding::Uninit {
+                kind: UninitKind::Result,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: Some(7),
+                code: code(),
+                read: Pc::new(64),
+                byte: UninitByte::Memory(4096),
+                pc: Pc::new(96),
+                count: 2,
+                near: Some(Near {
+                    allocation: 4096..4100,
+                    is_freed: false,
+                    made: Made { call: "hipMalloc".into(), frames: vec![frame.clone()] },
+                }),
+            },
+            Finding::Uninit {
+                kind: UninitKind::Branch,
+                place: "stream 1".into(),
+                what: "kernel f()".into(),
+                workgroup: 3,
+                wave: 1,
+                lane: None,
+                code: code(),
+                read: Pc::new(64),
+                byte: UninitByte::Lds(8),
+                pc: Pc::new(96),
+                count: 2,
+                near: None,
+            },
+            Finding::Needless {
+                places: ["node 0.1 of executable 1".into(), "node 0.2 of executable 1".into()],
+                whats: ["memset".into(), "kernel f()".into()],
+                pairs: 3,
+            },
+            Finding::Leak {
+                what: "stream".into(),
+                count: 2,
+                bytes: 0,
+                made: Made { call: "hipStreamCreate".into(), frames: vec![frame.clone(), frame] },
+            },
+        ];
+        for finding in findings {
+            let line = finding.line();
+            assert_eq!(Finding::from_line(&line), Some(finding), "{line}");
+            for end in line.match_indices(SEPARATOR).map(|(end, _)| end) {
+                // What lists calls, and what is near or not, may end sooner.
+                let may_end = ["leak", "memory/no-memory", "init"].iter().any(|rule| line.starts_with(rule));
+                assert!(Finding::from_line(&line[..end]).is_none_or(|_| may_end), "{line}");
+            }
+            assert_eq!(Finding::from_line(&format!("{line}\tmore")), None);
+        }
+    }
+
+    #[test]
+    fn names_cannot_break_a_line() {
+        let made = Made { call: "a\tb\nc".into(), frames: Vec::new() };
+        let finding = Finding::Leak { what: "event".into(), count: 1, bytes: 0, made };
+        assert_eq!(
+            Finding::from_line(&finding.line()).map(|read| read.names()[1].to_owned()),
+            Some("a b c".into())
+        );
+    }
+}

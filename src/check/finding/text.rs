@@ -1,0 +1,213 @@
+//! A finding as text.
+
+#![forbid(unsafe_code)]
+
+use std::{fmt, ops::Range};
+
+use emulator::{AccessFault, LocalKind, SyncKind, UninitByte, UninitKind};
+
+use super::{Bytes, Finding, Instruction, Made, Misuse, Near, Party, Pc, word};
+
+impl fmt::Display for Pc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset.cast_signed() {
+            before @ ..0 => write!(f, "kernel-{:#x}", before.unsigned_abs())?,
+            behind => write!(f, "kernel+{behind:#x}")?,
+        }
+        self.line.as_ref().map_or(Ok(()), |line| write!(f, " ({line})"))
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, total, allocation } = self;
+        write!(
+            f,
+            "{total} bytes, the first at {:#x}: byte {} of an allocation of {} bytes at {:#x}",
+            first.start,
+            first.start - allocation.start,
+            allocation.end - allocation.start,
+            allocation.start
+        )
+    }
+}
+
+impl Near {
+    /// Says where an address is beside the allocation.
+    fn describe(&self, address: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocation: Range { start, end }, is_freed, made } = self;
+        let place = match address {
+            _ if address < *start => format!("{} bytes before", start - address),
+            _ if address < *end => format!("byte {} of", address - start),
+            _ => format!("{} bytes behind", address - end),
+        };
+        let freed = if *is_freed { ", which is freed" } else { "" };
+        write!(f, "\n    {place} an allocation of {} bytes at {start:#x}{freed}", end - start)?;
+        write!(f, "\n    allocated by {made}")
+    }
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.call.is_empty() { "a call of the Rust interface" } else { &self.call })?;
+        self.frames.iter().try_for_each(|frame| write!(f, "\n        {frame}"))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unordered { parties: [one, other], of_one_launch, bytes } => {
+                let said = if *of_one_launch { "no edge orders" } else { "nothing orders" };
+                writeln!(f, "{said} {} ({}) and {} ({})", one.place, one.what, other.place, other.what)?;
+                writeln!(f, "    the one {} and the other {} {bytes}", word(one.how), word(other.how))?;
+                match of_one_launch {
+                    true => write!(f, "    an edge from {} to {} would order them", one.place, other.place),
+                    false => write!(
+                        f,
+                        "    an event that is recorded behind the one and waited for before the other would order them"
+                    ),
+                }
+            }
+            Self::Memory { misuse, party: Party { place, what, how }, other, bytes, made } => {
+                let how = word(*how);
+                match misuse {
+                    Misuse::OutOfBounds => {
+                        let behind = bytes.first.start - bytes.allocation.end;
+                        write!(f, "{place} ({what}) {how} memory {behind} bytes behind an allocation")?;
+                    }
+                    Misuse::BeforeAllocation => {
+                        write!(
+                            f,
+                            "{place} ({what}) {how} memory and is not behind its allocation by {other}"
+                        )?;
+                    }
+                    Misuse::AfterFree => {
+                        write!(f, "{place} ({what}) {how} memory behind its free by {other}")?
+                    }
+                    Misuse::Unwritten => {
+                        write!(f, "{place} ({what}) copies to the host memory that nothing has written")?;
+                    }
+                    Misuse::UnorderedFree => {
+                        write!(
+                            f,
+                            "{place} ({what}) {how} memory, and nothing orders that with its free by {other}"
+                        )?;
+                    }
+                }
+                write!(f, "\n    {bytes}\n    allocated by {made}")
+            }
+            Self::Refused { fault, place, what, address, bytes, workgroup, access, near, .. } => {
+                let Instruction { wave, how, pc } = access;
+                let why = match fault {
+                    AccessFault::NoMemory => "where no memory is".into(),
+                    AccessFault::ReadOnly => "where memory may only be read".into(),
+                    AccessFault::Misaligned => format!("which is no multiple of {bytes}"),
+                };
+                writeln!(f, "{place} ({what}) {} {bytes} bytes at {address:#x}, {why}", word(*how))?;
+                write!(f, "    wave {wave} at {pc}, workgroup {workgroup}")?;
+                near.as_ref().map_or(Ok(()), |near| near.describe(*address, f))
+            }
+            Self::Local { kind, place, what, workgroup, offset, access, other, count, .. } => {
+                let access_at = |Instruction { wave, how, pc }: &Instruction| {
+                    format!("wave {wave} {} at {pc}", word(*how))
+                };
+                let said = match kind {
+                    LocalKind::Waves => "touch the same bytes of LDS, and no barrier is between",
+                    LocalKind::Lanes => "write different values to the same bytes of LDS",
+                    LocalKind::Outside => "beyond the LDS that was asked for",
+                };
+                match (kind, other) {
+                    (LocalKind::Waves, Some(other)) => {
+                        write!(
+                            f,
+                            "waves of {place} ({what}) {said}\n    {}, {}",
+                            access_at(other),
+                            access_at(access)
+                        )?;
+                    }
+                    (LocalKind::Lanes, _) => {
+                        write!(f, "lanes of {place} ({what}) {said}\n    {}", access_at(access))?;
+                    }
+                    _ => write!(
+                        f,
+                        "{place} ({what}) {} LDS {said}\n    {}",
+                        word(access.how),
+                        access_at(access)
+                    )?,
+                }
+                let times = if *kind == LocalKind::Outside { "accesses" } else { "bytes" };
+                write!(f, ", first in workgroup {workgroup} at offset {offset}; {count} {times} in all")
+            }
+            Self::Sync { kind, place, what, workgroup, wave, lane, pc, then, count, .. } => {
+                let lane = lane.unwrap_or_default();
+                match kind {
+                    SyncKind::DivergentBarrier => write!(
+                        f,
+                        "waves of {place} ({what}) wait at a barrier with lanes off that go on behind it\n    \
+                         wave {wave} waits at {pc}, its lane {lane} goes on at {then}"
+                    )?,
+                    SyncKind::BarrierNotReached => write!(
+                        f,
+                        "waves of {place} ({what}) go on behind a barrier that others wait at\n    \
+                         wave {wave} goes on at {then}, others wait at {pc}"
+                    )?,
+                    SyncKind::InactiveLane => write!(
+                        f,
+                        "lanes of {place} ({what}) use what they read from lanes that are off\n    \
+                         wave {wave} reads at {pc}, its lane {lane} uses that at {then}"
+                    )?,
+                }
+                let times = match kind {
+                    SyncKind::DivergentBarrier => "barriers",
+                    SyncKind::BarrierNotReached => "waves",
+                    SyncKind::InactiveLane => "lanes",
+                };
+                write!(f, ", first in workgroup {workgroup}; {count} {times} in all")
+            }
+            Self::Uninit {
+                kind, place, what, workgroup, wave, lane, read, byte, pc, count, near, ..
+            } => {
+                let (depends, does) = match kind {
+                    UninitKind::Branch => ("goes a way", "branches"),
+                    UninitKind::Address => ("accesses an address", "accesses it"),
+                    UninitKind::Result => ("stores a result", "stores"),
+                };
+                let from = match byte {
+                    UninitByte::Memory(address) => format!("memory at {address:#x}"),
+                    UninitByte::Lds(offset) => format!("LDS at offset {offset}"),
+                    UninitByte::Scratch(offset) => format!("scratch at offset {offset}"),
+                };
+                let (who, all) = match lane {
+                    Some(lane) => (format!("its lane {lane}"), "lanes"),
+                    None => ("it".into(), "waves"),
+                };
+                writeln!(f, "{place} ({what}) {depends} that depends on bytes that nothing has written")?;
+                write!(f, "    wave {wave} reads {from} at {read}, {who} {does} at {pc}")?;
+                write!(f, ", first in workgroup {workgroup}; {count} {all} in all")?;
+                match (near, byte) {
+                    (Some(near), UninitByte::Memory(address)) => near.describe(*address, f),
+                    _ => Ok(()),
+                }
+            }
+            Self::Needless { places: [from, to], whats: [one, other], pairs } => {
+                let (pairs, are) =
+                    if *pairs == 1 { ("1 pair".into(), "is") } else { (format!("{pairs} pairs"), "are") };
+                write!(f, "an edge orders {from} ({one}) before {to} ({other}), and no data needs that")?;
+                write!(f, "\n    {pairs} of nodes {are} in an order by it and could run side by side")
+            }
+            Self::BadFree { address, again, made } => {
+                let again = if *again { "was freed before" } else { "is no allocation" };
+                write!(f, "{address:#x} is freed and {again}\n    by {made}")
+            }
+            Self::Leak { what, count, bytes, made } => {
+                let (what, is) = match count {
+                    1 => (what.clone(), "is"),
+                    _ => (format!("{count} of {what}"), "are"),
+                };
+                let of = if *bytes > 0 { format!(" of {bytes} bytes") } else { String::new() };
+                write!(f, "{what}{of} {is} still there at the end\n    made by {made}")
+            }
+        }
+    }
+}
